@@ -1,0 +1,16 @@
+import { droverFailure } from '../../runtime/failure.ts';
+import type { ServiceType } from '../openstack/services.ts';
+import type { WireToken } from './wire.ts';
+
+/**
+ * The URL of a service in the token's catalog.
+ * @throws EndpointNotFound saying what the catalog has instead
+ */
+export function endpointIn(catalog: WireToken['catalog'], type: ServiceType, region: string, iface: string): string {
+  const endpoints = (catalog ?? []).filter((service) => service.type === type).flatMap((service) => service.endpoints);
+  const found = endpoints.find((endpoint) => endpoint.interface === iface && (endpoint.region_id ?? endpoint.region) === region);
+  if (found !== undefined) return found.url;
+  const others = endpoints.map((endpoint) => `${endpoint.interface} in ${endpoint.region_id ?? endpoint.region ?? 'no region'}`);
+  const known = others.length === 0 ? 'it has none of that type' : `it has ${[...new Set(others)].join(', ')}`;
+  throw droverFailure('EndpointNotFound', `Keystone’s catalog has no ${iface} endpoint of type ${type} in region ${region}; ${known}.`);
+}

@@ -1,0 +1,122 @@
+import { droverFailure } from '../../runtime/failure.ts';
+import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
+import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
+import { refusalOf } from '../openstack/faults.ts';
+import { createHttp, type Http, type HttpAnswer } from '../openstack/http.ts';
+import type { HttpTimeouts } from '../openstack/transport-faults.ts';
+import { endpointIn } from './catalog.ts';
+import { loginFault } from './faults.ts';
+import type { Identity, KeystoneSession } from './types.ts';
+import { loginBody, tokenAnswer, type WireToken } from './wire.ts';
+
+export interface SessionOptions {
+  timeouts?: Partial<HttpTimeouts>;
+  /** A clock that never goes back, in milliseconds. */
+  nowMs?: () => number;
+}
+
+interface Token {
+  value: string;
+  /** By our own clock: from then on, a new one is fetched before the next request. */
+  renewAtMs: number;
+  content: WireToken;
+}
+
+/** A token is renewed this long before it expires, or in the last tenth of a short life: a request must not outlive its token. */
+const renewalMarginMs = 60_000;
+
+/** A session for one credential, region and interface. Nothing is sent before the first request needs it. */
+export function openSession(settings: OpenStackSettings, options: SessionOptions = {}): KeystoneSession {
+  const nowMs = options.nowMs ?? (() => performance.now());
+  const http = createHttp({ verify: settings.verify, ...(settings.ca === null ? {} : { ca: settings.ca }), ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }) });
+  const closed = new AbortController();
+  let current: Token | null = null;
+  const recent: string[] = [];
+  let login: Promise<Token> | null = null;
+
+  const renew = async (): Promise<Token> => {
+    try {
+      current = await logIn(http, settings, nowMs, closed.signal);
+      recent.push(current.value);
+      // The token before this one may still be good, and in errors that are about to be written.
+      for (const old of recent.splice(0, recent.length - 2)) forgetSecret(old);
+      return current;
+    } finally {
+      login = null;
+    }
+  };
+  const valid = (signal: AbortSignal): Promise<Token> => {
+    signal.throwIfAborted();
+    if (current !== null && nowMs() < current.renewAtMs) return Promise.resolve(current);
+    login ??= renew();
+    return unlessAborted(login, signal);
+  };
+
+  return {
+    region: settings.region,
+    http,
+    token: async (signal) => (await valid(signal)).value,
+    forget: (token) => {
+      if (current?.value === token) current = null;
+    },
+    endpoint: async (type, signal) => settings.endpointOverrides[type] ?? endpointIn((await valid(signal)).content.catalog, type, settings.region, settings.interface),
+    identity: async (signal) => toIdentity((await valid(signal)).content),
+    close: async () => {
+      closed.abort(new Error('the session was closed'));
+      await http.close();
+    },
+  };
+}
+
+async function logIn(http: Http, settings: OpenStackSettings, nowMs: () => number, signal: AbortSignal): Promise<Token> {
+  const startedMs = nowMs();
+  const url = new URL(`${settings.authUrl}/auth/tokens`);
+  const answer = await http.send({ service: 'Keystone', method: 'POST', url, headers: {}, body: loginBody(settings.credential) }, signal);
+  if (answer.status !== 201) throw refused(url, answer);
+  const value = answer.headers['x-subject-token'];
+  if (value === undefined || value === '') throw malformed(answer, 'has no X-Subject-Token');
+  registerSecret(value);
+  const content = contentOf(answer);
+  const lifetimeMs = Date.parse(content.expires_at) - Date.parse(content.issued_at);
+  return { value, content, renewAtMs: startedMs + lifetimeMs - Math.min(renewalMarginMs, lifetimeMs / 10) };
+}
+
+function refused(url: URL, answer: HttpAnswer) {
+  const refusal = refusalOf(answer.status, answer.text);
+  return droverFailure(loginFault(refusal), `Keystone at ${url.origin} answered ${answer.status} to the login: ${refusal.words}${inRequest(answer)}`, {
+    details: { status: answer.status, requestId: answer.requestId, method: 'POST', path: url.pathname, words: refusal.words },
+  });
+}
+
+function contentOf(answer: HttpAnswer): WireToken {
+  let body: unknown;
+  try {
+    body = JSON.parse(answer.text);
+  } catch {
+    throw malformed(answer, 'is no JSON');
+  }
+  const parsed = tokenAnswer.safeParse(body);
+  if (parsed.success) return parsed.data.token;
+  const issue = parsed.error.issues[0];
+  throw malformed(answer, `has an unexpected ${issue?.path.join('.') ?? 'body'}: ${issue?.message ?? ''}`);
+}
+
+const malformed = (answer: HttpAnswer, what: string) => droverFailure('AnswerMalformed', `Keystone’s answer ${answer.status} to the login ${what}${inRequest(answer)}`);
+
+const inRequest = (answer: HttpAnswer): string => (answer.requestId === '' ? '' : ` (request ${answer.requestId})`);
+
+const toIdentity = (token: WireToken): Identity => ({
+  user: token.user.name,
+  project: token.project?.name ?? null,
+  roles: (token.roles ?? []).map((role) => role.name),
+  expiresAt: token.expires_at,
+});
+
+/** The promise's outcome, or the signal's reason if that comes first. The promise goes on for others. */
+function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,19 @@
+import type { EvictionObjectActivities } from '../../contracts/activities.ts';
+import { systemClock } from '../nova/wait.ts';
+import { awaitNodeReturned } from './await-node-returned.ts';
+import { awaitStopLifted } from './await-stop-lifted.ts';
+import type { EvictionObjectDependencies, Tools } from './dependencies.ts';
+import { openEviction } from './open-eviction.ts';
+import { publishEviction } from './publish-eviction.ts';
+import { currentKubernetesScope } from './scope.ts';
+
+/** The activities on queue `kubernetes`. */
+export function createEvictionObjectActivities({ scope = currentKubernetesScope, clock = systemClock, ...rest }: EvictionObjectDependencies): EvictionObjectActivities {
+  const tools = (): Tools => ({ ...rest, clock, scope: scope() });
+  return {
+    openEviction: (input, serving) => openEviction(tools(), input, serving),
+    publishEviction: (report) => publishEviction(tools(), report),
+    awaitStopLifted: () => awaitStopLifted(tools()),
+    awaitNodeReturned: (node, bootId, deadlineMs) => awaitNodeReturned(tools(), node, bootId, deadlineMs),
+  };
+}

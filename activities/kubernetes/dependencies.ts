@@ -1,0 +1,29 @@
+import type { EvictionSettings } from '../../contracts/eviction.ts';
+import type { Audit } from '../../runtime/audit.ts';
+import type { Mode } from '../../runtime/config-schema.ts';
+import type { Stop } from '../../runtime/stop.ts';
+import type { Clock } from '../nova/wait.ts';
+import type { KubernetesClient } from './client.ts';
+import type { KubernetesScope } from './scope.ts';
+
+/** What the composition root gives to the activities on Evictions. */
+export interface EvictionObjectDependencies {
+  client: KubernetesClient;
+  settings: EvictionSettings;
+  /** Of the kind Eviction. */
+  mode: Mode;
+  /** Where Migration objects are. */
+  migrationNamespace: string;
+  /** Signals the run of the host, starting it if need be, with `{ hypervisor }` alone. */
+  signalWithStartEviction: (hypervisor: string, startedBy: string | null) => Promise<void>;
+  /** The stop that holds for evictions here; undefined: none does. */
+  findStop: (signal: AbortSignal) => Promise<Stop | undefined>;
+  audit: Audit;
+  /** The running activity. Default: Temporal's. */
+  scope?: () => KubernetesScope;
+  /** Default: the system's. */
+  clock?: Clock;
+}
+
+/** The same, with what may be left out filled in. */
+export type Tools = Omit<EvictionObjectDependencies, 'scope' | 'clock'> & { scope: KubernetesScope; clock: Clock };

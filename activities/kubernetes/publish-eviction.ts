@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+
+import type { EvictionPublished, EvictionReport } from '../../contracts/activities.ts';
+import { setConditions } from '../../contracts/conditions.ts';
+import type { ConditionUpdate } from '../../contracts/conditions.ts';
+import type { Eviction, EvictionStatus } from '../../contracts/crds/eviction.ts';
+import { readEvictionAnnotations } from '../../contracts/eviction-annotations.ts';
+import { evictionConditions } from '../../contracts/eviction-conditions.ts';
+import { evictionFinalizer } from '../../contracts/ids.ts';
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import type { Tools } from './dependencies.ts';
+import { readMigration } from './migration-status.ts';
+import { retryConflicts } from './retry-conflicts.ts';
+
+/** Limits of kube-apiserver. */
+const conditionMessageLimit = 32_768;
+const eventNoteLimit = 1_024;
+
+/**
+ * Writes what differs: the status on the version that was read, then events, then the finalizer goes. Safe to repeat, and safe when two
+ * runs publish at once: each compares with what is there.
+ *
+ * @throws ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
+ */
+export async function publishEviction(tools: Tools, report: EvictionReport): Promise<EvictionPublished> {
+  const written = await retryConflicts(() => writeStatus(tools, report));
+  if (written === null) return { migrations: {}, gone: true };
+  for (const event of report.events) await writeEvent(tools, report, event);
+  if (report.releaseFinalizer) await retryConflicts(() => releaseFinalizer(tools, report));
+  return { migrations: await readMigrations(tools, report.uid), gone: false };
+}
+
+async function getSame({ client, scope }: Tools, { name, uid }: EvictionReport): Promise<Eviction | null> {
+  const eviction = await client.getEviction(name, scope.signal);
+  return eviction?.metadata.uid === uid ? eviction : null;
+}
+
+async function writeStatus(tools: Tools, report: EvictionReport): Promise<Eviction | null> {
+  const eviction = await getSame(tools, report);
+  if (eviction === null) return null;
+  const wanted = wantedStatus(eviction.status ?? {}, report, onlyObserves(tools, eviction), new Date(tools.clock.now()));
+  const change = Object.fromEntries(Object.entries(wanted).filter(([field, value]) => !isDeepStrictEqual(value, eviction.status?.[field as keyof EvictionStatus])));
+  if (Object.keys(change).length === 0) return eviction;
+  try {
+    return await tools.client.patchEvictionStatus(eviction.metadata, change, tools.scope.signal);
+  } catch (error) {
+    if (isFailure(error, 'ObjectNotFound')) return null;
+    throw error;
+  }
+}
+
+/** One that drover holds was begun in earnest, even if it is only to be observed by now: its conditions are drover's to end. */
+function onlyObserves({ mode }: Tools, { metadata }: Eviction): boolean {
+  if (metadata.finalizers?.includes(evictionFinalizer)) return false;
+  return mode === 'observe' || readEvictionAnnotations(metadata.annotations).asked.mode === 'observe';
+}
+
+/**
+ * The fields of the status that the report speaks of. Pure.
+ *
+ * @param observes where drover only observes, everything but its own condition is left to whoever acts
+ */
+export function wantedStatus(current: EvictionStatus, report: EvictionReport, observes: boolean, now: Date): EvictionStatus {
+  const updates = (observes ? observation(report.conditions) : report.conditions).map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
+  const conditions = [...setConditions(current.conditions ?? [], updates, now.toISOString())];
+  if (observes) return { conditions };
+  return {
+    conditions,
+    outstandingInstances: report.outstandingInstances,
+    outstandingRamMb: report.outstandingRamMb,
+    ...(report.hypervisorServiceId !== null && { hypervisorServiceId: report.hypervisorServiceId }),
+  };
+}
+
+/** What would have been said of the eviction, as the one condition that is drover's alone. */
+function observation(updates: readonly ConditionUpdate[]): ConditionUpdate[] {
+  const evicting = updates.find(({ type }) => type === evictionConditions.evicting);
+  if (evicting === undefined) return [];
+  const preflight = updates.find(({ type }) => type === evictionConditions.preflight);
+  const message = [evicting.message, preflight?.message].filter((text) => text !== undefined).join(' — ');
+  return [{ ...evicting, type: evictionConditions.observed, status: evicting.status === 'False' ? 'True' : 'Unknown', message }];
+}
+
+const cut = (text: string, limit: number): string => (text.length <= limit ? text : `${text.slice(0, limit - 1)}…`.toWellFormed());
+
+/** Events are a courtesy: one that is refused must not end an eviction. Its name makes a repeat find it. */
+async function writeEvent({ client, scope, clock }: Tools, { name, uid }: EvictionReport, event: EvictionReport['events'][number]): Promise<void> {
+  const identity = createHash('sha256').update(JSON.stringify([uid, scope.run?.runId ?? '', event.type, event.reason, event.message]));
+  try {
+    await client.createEvent(
+      {
+        name: `${name.slice(0, 200)}.${identity.digest('hex').slice(0, 16)}`,
+        regarding: { name, uid },
+        type: event.type,
+        reason: event.reason,
+        message: cutBytes(event.message, eventNoteLimit),
+        at: new Date(clock.now()).toISOString().replace('Z', '000Z'),
+      },
+      scope.signal,
+    );
+  } catch (error) {
+    if (!isFailure(error, 'KubernetesForbidden') && !isFailure(error, 'ObjectRefused') && !isFailure(error, 'ObjectNotFound')) throw error;
+    scope.warn(`The event ${event.reason} on Eviction ${name} was not written: ${error.message}`);
+  }
+}
+
+/** kube-apiserver counts bytes here. */
+function cutBytes(text: string, limit: number): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= limit ? text : `${bytes.subarray(0, limit - 6).toString('utf8').replace(/\uFFFD+$/u, '')}…`;
+}
+
+/** The object has been told how the run ended: from now on it may be deleted without asking drover. */
+async function releaseFinalizer(tools: Tools, report: EvictionReport): Promise<void> {
+  const eviction = await getSame(tools, report);
+  const finalizers = eviction?.metadata.finalizers ?? [];
+  if (eviction === null || !finalizers.includes(evictionFinalizer)) return;
+  const rest = finalizers.filter((finalizer) => finalizer !== evictionFinalizer);
+  try {
+    await tools.client.patchEvictionMetadata(eviction.metadata, { finalizers: rest }, tools.scope.signal);
+  } catch (error) {
+    if (!isFailure(error, 'ObjectNotFound')) throw error;
+  }
+}
+
+async function readMigrations({ client, scope, migrationNamespace }: Tools, uid: string): Promise<EvictionPublished['migrations']> {
+  const migrations = await client.listMigrations(migrationNamespace, uid, scope.signal);
+  return Object.fromEntries(migrations.map(({ metadata, status }) => [metadata.name, readMigration(status)]));
+}

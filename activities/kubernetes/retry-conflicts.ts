@@ -1,0 +1,15 @@
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+
+/** Writers are few: an object that changes this often under a write is not left to this activity alone. */
+const attempts = 5;
+
+/** Reads, decides and writes again when somebody else wrote in between. The last conflict is thrown. */
+export async function retryConflicts<Result>(readAndWrite: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await readAndWrite();
+    } catch (error) {
+      if (!isFailure(error, 'ObjectConflict') || attempt === attempts) throw error;
+    }
+  }
+}

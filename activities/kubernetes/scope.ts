@@ -1,0 +1,17 @@
+import { Context } from '@temporalio/activity';
+
+import { currentScope } from '../nova/scope.ts';
+import type { ActivityScope } from '../nova/scope.ts';
+
+/** What these activities know of their own execution. Injectable, so that they run in tests without a worker. */
+export interface KubernetesScope extends ActivityScope {
+  /** When the activity was asked for, whatever attempt this is; milliseconds since the epoch. */
+  scheduledMs: number;
+  /** A line in the worker's log. */
+  warn(message: string): void;
+}
+
+export function currentKubernetesScope(): KubernetesScope {
+  const { info, log } = Context.current();
+  return { ...currentScope(), scheduledMs: info.scheduledTimestampMs, warn: (message) => log.warn(message) };
+}

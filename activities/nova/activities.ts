@@ -1,0 +1,60 @@
+import type { AllowanceActivities, EvictionHostActivities, InstanceActivities } from '../../contracts/activities.ts';
+import { preflightEviction } from '../preflight/preflight-eviction.ts';
+import { awaitInstanceIdle } from './await-instance-idle.ts';
+import { awaitMigration } from './await-migration.ts';
+import { awaitTargetRoom } from './await-target-room.ts';
+import type { AllowanceDependencies, HostDependencies, InstanceDependencies, NovaDependencies, Tools } from './dependencies.ts';
+import { abortMigration, confirmMigration, forceCompleteMigration } from './end-migration.ts';
+import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
+import { countBySource } from './observe-allowance.ts';
+import { findHost } from './find-host.ts';
+import { observeHost } from './observe-host.ts';
+import { observeInstance } from './observe-instance.ts';
+import { createRegionView } from './region-view.ts';
+import { currentScope } from './scope.ts';
+import { createSharedLook } from './shared-look.ts';
+import { startMigration } from './start-migration.ts';
+import { systemClock, whileBeating } from './wait.ts';
+
+/** The dependencies of one execution. */
+const toolsOf = <Dependencies extends NovaDependencies>(deps: Dependencies): Tools<Dependencies> => ({
+  ...deps,
+  clock: deps.clock ?? systemClock,
+  scope: (deps.scope ?? currentScope)(),
+});
+
+/** Reads of many pages heartbeat, so that a cancel need not wait for the last one. */
+const beating = <Dependencies extends NovaDependencies, Result>(tools: Tools<Dependencies>, read: (tools: Tools<Dependencies>) => Promise<Result>): Promise<Result> =>
+  whileBeating(tools.scope, () => undefined, () => read(tools));
+
+/** Activities on a compute host, queue `nova:<region>`. */
+export const createHostActivities = (deps: HostDependencies): EvictionHostActivities => ({
+  preflightEviction: (request) => beating(toolsOf(deps), (tools) => preflightEviction(tools, request)),
+  observeHost: ({ hypervisor }) =>
+    beating(toolsOf(deps), async ({ nova, placement, scope: { signal } }) => (await observeHost(nova, placement, await findHost(nova, hypervisor, signal), signal)).observation),
+  ensureServiceDisabled: (request) => ensureServiceDisabled(toolsOf(deps), request),
+  ensureServiceEnabled: (request) => ensureServiceEnabled(toolsOf(deps), request),
+});
+
+/** Activities on one server, queue `nova:<region>`. */
+export function createInstanceActivities(deps: InstanceDependencies): InstanceActivities {
+  const clock = deps.clock ?? systemClock;
+  const shared = { region: createRegionView(deps.nova, clock), sharedLook: createSharedLook(deps.nova, clock) };
+  const tools = () => ({ ...toolsOf(deps), ...shared });
+  return {
+    observeInstance: ({ instanceId }) => observeInstance(deps.nova, instanceId, toolsOf(deps).scope.signal),
+    startLiveMigration: (request) => startMigration(tools(), 'live', request),
+    startColdMigration: (request) => startMigration(tools(), 'cold', request),
+    awaitMigration: (request) => awaitMigration(tools(), request),
+    abortMigration: (request) => abortMigration(tools(), request),
+    forceCompleteMigration: (request) => forceCompleteMigration(tools(), request),
+    confirmMigration: (request) => confirmMigration(tools(), request),
+    awaitInstanceIdle: (request) => awaitInstanceIdle(tools(), request),
+    awaitTargetRoom: (request) => awaitTargetRoom(tools(), request),
+  };
+}
+
+/** What the run that shares out the region's migrations asks, queue `nova:<region>`. */
+export const createAllowanceActivities = ({ nova, limit, checkMs, silentMs, scope = currentScope }: AllowanceDependencies): AllowanceActivities => ({
+  observeAllowance: async () => ({ limit, checkMs, silentMs, inProgress: countBySource(await nova.migrationsInProgress({}, scope().signal)) }),
+});

@@ -1,0 +1,82 @@
+import type { Instance, Migration } from '../../contracts/instance.ts';
+import type { InstanceObservation, MigrationEnd } from '../../contracts/migrate-instance.ts';
+import type { Tools } from './dependencies.ts';
+import { hasEnded } from './judge-migration.ts';
+import type { Followed } from './follow-migration.ts';
+import { observeInstance } from './observe-instance.ts';
+import type { InstanceActionName } from './types.ts';
+import { settlingDelayMs, waitFor } from './wait.ts';
+import { plainInstance } from './wire-map.ts';
+
+/** How long the server may take to follow its migration's record. */
+const settleDeadlineMs = 60_000;
+
+/**
+ * What came of a migration: its record, and then the server, which may lag behind it, or never follow: Nova has been seen to complete a
+ * migration and leave the server's host as it was (hypervisor.md E.4). Then the observation shows it and the message says so. Where
+ * server and record are gone the status is `gone`.
+ */
+export async function concludeMigration(tools: Tools, sourceHost: string, followed: Followed): Promise<MigrationEnd> {
+  if (followed === null) return { status: 'gone', stuck: null, targetHost: null, observation: { instance: null, migration: null }, message: null };
+  const { migration, stuck } = followed;
+  if (stuck !== null) {
+    const observation = await observeInstance(tools.nova, migration.instanceId, tools.scope.signal);
+    return { status: 'stuck', stuck, targetHost: migration.targetHost, observation: withMigration(observation, migration), message: null };
+  }
+  const instance = await awaitSettled(tools, sourceHost, migration);
+  const observation = { instance, migration: instance === null || hasEnded(migration) ? null : migration };
+  return { status: migration.status, stuck: null, targetHost: migration.targetHost, observation, message: await explain(tools, sourceHost, migration, instance) };
+}
+
+/** The one that is stuck is what the caller asks about, whatever else Nova may list. */
+const withMigration = (observation: InstanceObservation, migration: Migration): InstanceObservation =>
+  observation.instance === null ? observation : { instance: observation.instance, migration };
+
+const awaitSettled = ({ nova, scope, clock }: Tools, sourceHost: string, migration: Migration): Promise<Instance | null> => {
+  const sinceMs = clock.now();
+  return waitFor<Instance | null>({
+    scope,
+    clock,
+    async look() {
+      const instance = await nova.server(migration.instanceId, scope.signal);
+      const waitedMs = clock.now() - sinceMs;
+      const isLate = waitedMs >= settleDeadlineMs || clock.now() >= scope.deadlineMs;
+      if (instance === null || isLate || isSettled(instance, sourceHost, migration)) return { done: instance === null ? null : plainInstance(instance) };
+      return { againMs: settlingDelayMs(waitedMs) };
+    },
+  });
+};
+
+/** Whether the server is where, and as, the record's end says. */
+function isSettled({ host, taskState, vmState }: Instance, sourceHost: string, { status }: Migration): boolean {
+  if (taskState !== null) return false;
+  switch (status) {
+    case 'completed':
+    case 'confirmed':
+      return host !== sourceHost && vmState !== 'resized';
+    case 'finished':
+      return host !== sourceHost && vmState === 'resized';
+    default:
+      return true;
+  }
+}
+
+async function explain({ nova, scope }: Tools, sourceHost: string, { id, status, type, instanceId }: Migration, instance: Instance | null): Promise<string | null> {
+  if (instance === null) return null;
+  switch (status) {
+    case 'completed':
+    case 'confirmed':
+    case 'finished': {
+      if (instance.host !== sourceHost) return instance.taskState === null ? null : `Migration ${id} is ${status}, but the server is still ${instance.taskState}`;
+      return `Nova says migration ${id} is ${status}, but the server is still on ${sourceHost} (${instance.status}${instance.taskState === null ? '' : `, ${instance.taskState}`})`;
+    }
+    case 'cancelled':
+      // Why is for whoever asked for it to say.
+      return null;
+    default: {
+      const action: InstanceActionName = type === 'live-migration' ? 'live-migration' : 'migrate';
+      const words = (await nova.lastActionFailure(instanceId, { action }, scope.signal)) ?? instance.fault;
+      return words === null ? `Migration ${id} ended as ${status}; Nova gives no reason` : words;
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import type { Eviction } from '../../contracts/crds/eviction.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import type { ReportMigration } from '../../contracts/migrate-instance.ts';
+import type { Audit, AuditEntry } from '../../runtime/audit.ts';
+import type { PlacementClient } from '../placement/types.ts';
+import type { ActivityScope } from './scope.ts';
+import type { NovaClient } from './types.ts';
+import type { Clock } from './wait.ts';
+
+/** What the composition root gives to the activities of one region. */
+export interface NovaDependencies {
+  nova: NovaClient;
+  /** Throws Stopped while `drover stop` is in force. Asked before each mutation. */
+  stopGate: (signal: AbortSignal) => Promise<void>;
+  audit: Audit;
+  /** The running activity. Default: Temporal's. */
+  scope?: () => ActivityScope;
+  /** Default: the system's. */
+  clock?: Clock;
+}
+
+export interface HostDependencies extends NovaDependencies {
+  placement: PlacementClient;
+  /** Every Hypervisor of the cluster; none where no node agent is installed. */
+  listHypervisors: (signal: AbortSignal) => Promise<Hypervisor[]>;
+  /** Every Eviction, of any host. */
+  listEvictions: (signal: AbortSignal) => Promise<Eviction[]>;
+  /** Whether the servers' disks lie on the hosts, so that moving a server copies them. */
+  localDisks: boolean;
+}
+
+export interface InstanceDependencies extends NovaDependencies {
+  /** Keeps the Migration object of a server current. */
+  report: ReportMigration;
+}
+
+export interface AllowanceDependencies {
+  nova: NovaClient;
+  /** How many migrations the region may have at once. */
+  limit: number;
+  /** How often the sharing run looks at the region and at its consumers. */
+  checkMs: number;
+  /** A consumer that says nothing for this long is looked up. */
+  silentMs: number;
+  scope?: () => ActivityScope;
+}
+
+/** The same, with what may be left out filled in. */
+export type Tools<Dependencies extends NovaDependencies = NovaDependencies> = Omit<Dependencies, 'scope' | 'clock'> & { scope: ActivityScope; clock: Clock };
+
+/** Writes down one mutation of Nova's. */
+export const record = ({ audit, scope }: Tools, entry: Omit<AuditEntry, 'actor' | 'run'>): Promise<void> => audit.record({ ...entry, actor: 'drover', run: scope.run });

@@ -1,0 +1,110 @@
+import type { Migration } from '../../contracts/instance.ts';
+import type { ErrorCode } from '../../contracts/errors.ts';
+import type { MigrationEnd, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { concludeMigration } from './conclude-migration.ts';
+import { record, type InstanceDependencies, type Tools } from './dependencies.ts';
+import { codeOf } from './failures.ts';
+import { followMigration, type FollowTools } from './follow-migration.ts';
+import { hasEnded } from './judge-migration.ts';
+import { createProgressReporter } from './report-progress.ts';
+import type { Accepted } from './types.ts';
+
+export type EndRequest = MigrationSubject & { migrationId: number };
+type EndTools = Tools<InstanceDependencies> & FollowTools;
+
+/** What is to end now ends soon, so it is looked at often. */
+const poll = { minMs: 250, maxMs: 2_000 };
+
+/** An abort without effect is asked for again: Nova may have lost it. */
+const askAgainMs = 10_000;
+
+/** Statuses in which Nova takes an abort since microversion 2.65. */
+const abortable: readonly string[] = ['queued', 'preparing', 'running'];
+
+/**
+ * Aborts a live migration and waits until it is over, however it then ends: one that is past the point of return completes. Safe to
+ * repeat and to run twice at once.
+ *
+ * @throws MigrationNotFound, Stopped
+ * @see Compute API, "Delete (Abort) Migration", microversion 2.65
+ */
+export async function abortMigration(tools: EndTools, request: EndRequest): Promise<MigrationEnd> {
+  const { nova, scope, clock } = tools;
+  let askedAtMs = -Infinity;
+  return endMigration(tools, request, async (migration) => {
+    if (!abortable.includes(migration.status) || clock.now() - askedAtMs < askAgainMs) return;
+    const abort = (): Promise<Accepted> => nova.abortMigration(request.instanceId, request.migrationId, scope.signal);
+    // Refused: it has moved on. The next look shows where to, and asks again if it can still be aborted there.
+    if (await mutate(tools, request, migration, 'abortMigration', abort, ['MigrationNotFound', 'MigrationNotAbortable'])) askedAtMs = clock.now();
+  });
+}
+
+/**
+ * Confirms a cold migration (or a resize, where a person consented) and waits until the source is free. Only the migration that the
+ * caller names is confirmed: a server waits in one at a time. Safe to repeat and to run twice at once.
+ *
+ * @throws MigrationNotFound, Stopped
+ * @see Compute API, "Confirm Resized Server"
+ */
+export async function confirmMigration(tools: EndTools, request: EndRequest): Promise<MigrationEnd> {
+  const { nova, scope } = tools;
+  return endMigration(tools, request, async (migration) => {
+    if (migration.status !== 'finished') return;
+    const instance = await nova.server(request.instanceId, scope.signal);
+    // Right after `finished` the server is still busy, and right after a confirmation it is in VERIFY_RESIZE no more.
+    if (instance?.vmState !== 'resized' || instance.taskState !== null) return;
+    const confirm = (): Promise<Accepted> => nova.confirmResize(request.instanceId, scope.signal);
+    await mutate(tools, request, migration, 'confirmMigration', confirm, ['InstanceNotFound', 'InstanceBusy', 'InstanceStateRefused']);
+  });
+}
+
+/**
+ * Makes Nova finish a live migration that runs, by pausing the server or by post-copy. Safe to repeat: one that is over stays so.
+ *
+ * @throws MigrationNotFound, Stopped; MigrationRefused it is not `running`
+ * @see Compute API, "Force Migration Complete Action"
+ */
+export async function forceCompleteMigration(tools: EndTools, request: EndRequest): Promise<void> {
+  const { nova, scope } = tools;
+  const { instanceId, migrationId } = request;
+  const migration = await nova.migration(instanceId, migrationId, scope.signal);
+  if (migration === null) throw droverFailure('MigrationNotFound', `Nova has no migration ${migrationId} of server ${instanceId}`);
+  if (hasEnded(migration) || migration.status === 'post-migrating') return;
+  await mutate(tools, request, migration, 'forceCompleteMigration', () => nova.forceCompleteMigration(instanceId, migrationId, scope.signal), ['MigrationNotFound']);
+}
+
+async function endMigration(tools: EndTools, request: EndRequest, act: (migration: Migration) => Promise<void>): Promise<MigrationEnd> {
+  const { instanceId, sourceHost, eviction, attempt, migrationId } = request;
+  const reporter = createProgressReporter(tools.report, { instanceId, sourceHost, eviction, attempt }, tools.clock, tools.scope.signal);
+  const followed = await followMigration(tools, {
+    instanceId,
+    migrationId,
+    poll,
+    isOver: hasEnded,
+    judge: () => null,
+    onLook: async (migration) => {
+      await act(migration);
+      reporter.show(migration);
+    },
+  });
+  const end = await concludeMigration(tools, sourceHost, followed);
+  await reporter.finish(followed?.migration ?? null, end.status === 'cancelled' ? 'Aborted' : end.message);
+  return end;
+}
+
+/** One mutation of a migration, behind the stop and with its line in the audit log. False when Nova says that it has moved on. */
+async function mutate(tools: EndTools, request: EndRequest, before: Migration, action: string, send: () => Promise<Accepted>, movedOn: readonly ErrorCode[]): Promise<boolean> {
+  await tools.stopGate(tools.scope.signal);
+  try {
+    const { requestId } = await send();
+    const { instanceId, migrationId, eviction } = request;
+    const { status, targetHost } = before;
+    await record(tools, { action, cause: `eviction ${eviction.name}`, object: `server/${instanceId}/migration/${migrationId}`, before: { status, targetHost }, after: { requested: action }, requestId });
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== null && movedOn.includes(code)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+
+import type { PollIntervals } from '../../contracts/eviction.ts';
+import type { Migration } from '../../contracts/instance.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import type { Tools } from './dependencies.ts';
+import { beginWatch, estimateTimeLeftMs, hasEnded, watchMigration, type MigrationWatch, type Stuck } from './judge-migration.ts';
+import { alignedDelayMs, pollDelayMs } from './poll-delay.ts';
+import type { SharedLook } from './shared-look.ts';
+import { waitFor } from './wait.ts';
+
+export type FollowTools = Tools & { sharedLook: SharedLook };
+
+export interface Follow {
+  instanceId: string;
+  migrationId: number;
+  poll: PollIntervals;
+  /** Whether it is over for whoever waits; a cold one is in `finished`. */
+  isOver: (migration: Migration) => boolean;
+  /** Gives up on one that is not. */
+  judge: (watch: MigrationWatch, migration: Migration, nowMs: number) => Stuck | null;
+  /** What else to do at each look. */
+  onLook?: (migration: Migration) => void | Promise<void>;
+  /** What to do while there is time before the next look. */
+  onLeisure?: () => Promise<void>;
+}
+
+/** How it ended, or how it stands where it is stuck. Null: the server is gone, and Nova has forgotten its migrations with it. */
+export type Followed = { migration: Migration; stuck: Stuck | null } | null;
+
+/** What survives the worker, as heartbeat details. */
+const watchDetails: z.ZodType<MigrationWatch> = z.object({
+  sinceMs: z.number(),
+  runningSinceMs: z.number().nullable(),
+  totalBytes: z.number().nullable(),
+  lowBytes: z.number().nullable(),
+  lowSinceMs: z.number().nullable(),
+});
+
+/** A look with counters costs Nova more than twice one without, and Nova renews them every few seconds. */
+const countersEveryMs = 2_000;
+const firstCountersMs = 1_000;
+
+/** A wait with less time than this before its next look has none to spare. */
+const leisureMs = 500;
+
+/**
+ * Waits on the migration's record, never on the server's status, which lies early (lab-openstack.md 4.1).
+ *
+ * @throws MigrationNotFound Nova has no such record
+ * @throws what the looks threw for a minute on end
+ */
+export async function followMigration(tools: FollowTools, follow: Follow): Promise<Followed> {
+  const { scope, clock } = tools;
+  let watch = watchDetails.safeParse(scope.heartbeatDetails).data ?? beginWatch(clock.now());
+  let last: Migration | null = null;
+  let countersDueMs = Infinity;
+
+  return waitFor<Followed>({
+    scope,
+    clock,
+    details: () => watch,
+    async look() {
+      const migration: Migration | null = await read(tools, follow, last, clock.now() >= countersDueMs);
+      if (migration === null) return { done: null };
+      const nowMs = clock.now();
+      watch = watchMigration(watch, migration, nowMs);
+      if (nowMs >= countersDueMs) countersDueMs = nowMs + countersEveryMs;
+      else if (countersDueMs === Infinity && watch.runningSinceMs !== null) countersDueMs = watch.runningSinceMs + firstCountersMs;
+      last = withKnownCounters(migration, last);
+      if (follow.isOver(migration) || hasEnded(migration)) return { done: { migration, stuck: null } };
+      const stuck = follow.judge(watch, migration, nowMs) ?? (nowMs >= scope.deadlineMs ? 'TooLong' : null);
+      if (stuck !== null) return { done: { migration, stuck } };
+      await follow.onLook?.(last);
+      const runningMs = watch.runningSinceMs === null ? null : nowMs - watch.runningSinceMs;
+      const delayMs = pollDelayMs(runningMs, estimateTimeLeftMs(watch, nowMs), follow.poll);
+      // Not this wait's own business: it must not fail by it.
+      if (delayMs > leisureMs) await follow.onLeisure?.().catch(() => undefined);
+      return { againMs: alignedDelayMs(clock.now(), delayMs, follow.poll.minMs) };
+    },
+  });
+}
+
+/** Most looks are without counters; what an earlier one saw still says more than nothing. */
+export const withKnownCounters = (migration: Migration, last: Migration | null): Migration =>
+  last === null || migration.memoryTotalBytes !== null
+    ? migration
+    : {
+        ...migration,
+        memoryTotalBytes: last.memoryTotalBytes,
+        memoryRemainingBytes: last.memoryRemainingBytes,
+        diskTotalBytes: last.diskTotalBytes,
+        diskRemainingBytes: last.diskRemainingBytes,
+      };
+
+async function read({ nova, scope, sharedLook }: FollowTools, { instanceId, migrationId }: Follow, last: Migration | null, wantsCounters: boolean): Promise<Migration | null> {
+  const counted = wantsCounters ? await nova.serverMigration(instanceId, migrationId, scope.signal) : null;
+  if (counted !== null) return counted;
+  const migration = await (last === null ? nova.migration(instanceId, migrationId, scope.signal) : sharedLook(last, scope.signal));
+  if (migration === null && (await nova.server(instanceId, scope.signal)) !== null) {
+    throw droverFailure('MigrationNotFound', `Nova has no migration ${migrationId} of server ${instanceId}`);
+  }
+  return migration;
+}

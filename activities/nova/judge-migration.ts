@@ -1,0 +1,64 @@
+import type { StuckLimits } from '../../contracts/eviction.ts';
+import type { Migration } from '../../contracts/instance.ts';
+import { endedMigrationStatuses } from '../../contracts/instance.ts';
+
+/** What a wait remembers of a migration from look to look; heartbeat details, so that it survives the worker. Times: ms since the epoch. */
+export interface MigrationWatch {
+  /** First look: the clock of accepted, queued and preparing. */
+  sinceMs: number;
+  /** First look that found it running: the clock of the copy. */
+  runningSinceMs: number | null;
+  /** The copy's size and the fewest bytes that ever remained; null while Nova has not told. */
+  totalBytes: number | null;
+  lowBytes: number | null;
+  /** When that low was reached. */
+  lowSinceMs: number | null;
+}
+
+export type Stuck = 'NotStarted' | 'NoProgress' | 'TooLong';
+
+export const beginWatch = (nowMs: number): MigrationWatch => ({ sinceMs: nowMs, runningSinceMs: null, totalBytes: null, lowBytes: null, lowSinceMs: null });
+
+/** Before the copy: waiting for the scheduler, for Nova's queue of one at a time per host, for the target. `pre-migrating` is a cold one's. */
+const beforeTheCopy: readonly string[] = ['accepted', 'queued', 'preparing', 'pre-migrating'];
+
+/** Whether a record is over for good; a cold migration in `finished` waits for its confirmation. */
+export const hasEnded = ({ status }: Pick<Migration, 'status'>): boolean => (endedMigrationStatuses as readonly string[]).includes(status);
+
+/** Takes in one look. Null counters (another API answered) leave what is known. */
+export function watchMigration(watch: MigrationWatch, migration: Migration, nowMs: number): MigrationWatch {
+  if (beforeTheCopy.includes(migration.status)) return watch;
+  const running = { ...watch, runningSinceMs: watch.runningSinceMs ?? nowMs };
+  const remaining = sum(migration.memoryRemainingBytes, migration.diskRemainingBytes);
+  if (remaining === null) return running;
+  const totalBytes = sum(migration.memoryTotalBytes, migration.diskTotalBytes) ?? watch.totalBytes;
+  const isNewLow = watch.lowBytes === null || remaining < watch.lowBytes;
+  return isNewLow ? { ...running, totalBytes, lowBytes: remaining, lowSinceMs: nowMs } : { ...running, totalBytes };
+}
+
+const sum = (memory: number | null, disk: number | null): number | null => (memory === null && disk === null ? null : (memory ?? 0) + (disk ?? 0));
+
+/**
+ * Whether a migration in progress is stuck. The clock starts at `running`, because Nova queues migrations for as long as it likes; what
+ * comes before has its own deadline. Progress is a new low of the bytes that remain: a guest that writes faster than the network copies
+ * makes Nova's counters go up and down for ever (design section 5, step 4).
+ *
+ * @param gibibytes memory plus disk that is copied
+ */
+export function judgeMigration(watch: MigrationWatch, migration: Migration, gibibytes: number, limits: StuckLimits, nowMs: number): Stuck | null {
+  if (hasEnded(migration) || migration.status === 'finished') return null;
+  if (watch.runningSinceMs === null) return nowMs - watch.sinceMs >= limits.startMs ? 'NotStarted' : null;
+  if (nowMs - watch.runningSinceMs >= Math.max(limits.floorMs, gibibytes * limits.msPerGiB)) return 'TooLong';
+  // Once the guest runs on its target nothing is left to be copied that counts.
+  if (migration.status === 'post-migrating' || watch.lowSinceMs === null) return null;
+  return nowMs - watch.lowSinceMs >= limits.noProgressMs ? 'NoProgress' : null;
+}
+
+/** Time left at the speed so far; null before two looks have shown any. */
+export function estimateTimeLeftMs({ runningSinceMs, totalBytes, lowBytes, lowSinceMs }: MigrationWatch, nowMs: number): number | null {
+  if (runningSinceMs === null || totalBytes === null || lowBytes === null || lowSinceMs === null) return null;
+  const copied = totalBytes - lowBytes;
+  const took = lowSinceMs - runningSinceMs;
+  if (copied <= 0 || took <= 0) return null;
+  return (lowBytes / copied) * took - (nowMs - lowSinceMs);
+}

@@ -1,0 +1,14 @@
+import { countBySource } from './observe-allowance.ts';
+import { migrationRecord } from './samples.ts';
+
+test('counts what copies, by source host', () => {
+  const migrations = [
+    migrationRecord({ sourceHost: 'a' }),
+    migrationRecord({ sourceHost: 'a', type: 'migration', status: 'migrating' }),
+    migrationRecord({ sourceHost: 'b', status: 'queued' }),
+    migrationRecord({ sourceHost: 'b', type: 'migration', status: 'finished' }),
+    migrationRecord({ sourceHost: 'c', type: 'evacuation' }),
+    migrationRecord({ sourceHost: 'c', type: 'resize', status: 'migrating' }),
+  ];
+  expect(countBySource(migrations)).toEqual({ a: 2, b: 1 });
+});

@@ -1,0 +1,85 @@
+import { computeService, migrationRecord, stubClient, testClock } from './samples.ts';
+import { createRegionView } from './region-view.ts';
+import type { NovaClient } from './types.ts';
+
+const signal = new AbortController().signal;
+
+function openRegion(inProgress: () => ReturnType<typeof migrationRecord>[]) {
+  const clock = testClock();
+  let looks = 0;
+  const nova = stubClient<NovaClient>({
+    computeServices: async () => [computeService({ host: 'source' }), computeService({ host: 'target' })],
+    migrationsInProgress: async () => {
+      looks += 1;
+      await clock.sleep(10, signal);
+      return inProgress();
+    },
+  });
+  return { view: createRegionView(nova, clock), clock, looks: () => looks };
+}
+
+test('a burst shares one look, which is trusted for a while', async () => {
+  const { view, clock, looks } = openRegion(() => []);
+  await Promise.all([1, 2, 3].map(() => view.room('source', 1, signal)));
+  await expect(view.room('source', 1, signal)).resolves.toBe('room');
+  expect(looks()).toBe(1);
+  await clock.sleep(15_000, signal);
+  await view.room('source', 1, signal);
+  expect(looks()).toBe(2);
+});
+
+test('waits renew it before it is too old to be trusted', async () => {
+  const { view, clock, looks } = openRegion(() => []);
+  await view.refresh(signal);
+  await view.refresh(signal);
+  expect(looks()).toBe(1);
+  await clock.sleep(8_000, signal);
+  await Promise.all([view.refresh(signal), view.refresh(signal)]);
+  expect(looks()).toBe(2);
+  await clock.sleep(14_000, signal);
+  await view.room('source', 1, signal);
+  expect(looks()).toBe(2);
+});
+
+test('what was started here counts before Nova shows it, and once', async () => {
+  const migration = migrationRecord({ id: 5, targetHost: 'target' });
+  let shown: (typeof migration)[] = [];
+  const { view, clock, looks } = openRegion(() => shown);
+  await expect(view.room('source', 2, signal)).resolves.toBe('room');
+  view.started(migration);
+  await expect(view.room('source', 2, signal)).resolves.toBe('room');
+  shown = [migration];
+  await clock.sleep(15_000, signal);
+  await expect(view.room('source', 2, signal)).resolves.toBe('room');
+  expect(looks()).toBe(2);
+});
+
+test('that there is no room is only said after a fresh look', async () => {
+  const { view, clock, looks } = openRegion(() => []);
+  await expect(view.room('source', 1, signal)).resolves.toBe('room');
+  view.started(migrationRecord({ id: 5, targetHost: 'target', status: 'running' }));
+  await clock.sleep(100, signal);
+  // It has ended within the second: a look shows so.
+  await expect(view.room('source', 1, signal)).resolves.toBe('room');
+  expect(looks()).toBe(2);
+});
+
+test('a look that fails is not remembered', async () => {
+  let fails = true;
+  const { view } = openRegion(() => {
+    if (fails) throw new Error('Nova did not answer');
+    return [];
+  });
+  await expect(view.room('source', 1, signal)).rejects.toThrow('Nova did not answer');
+  fails = false;
+  await expect(view.room('source', 1, signal)).resolves.toBe('room');
+});
+
+test('of starts at the same moment only as many find a place as there is room for', async () => {
+  const { view } = openRegion(() => []);
+  await Promise.all([1, 2, 3].map(() => view.room('source', 2, signal)));
+  const [first, second, third] = [1, 2, 3].map(() => view.claim('source', 2));
+  expect([first, second, third].map((claim) => claim !== null)).toEqual([true, true, false]);
+  first?.();
+  expect(view.claim('source', 2)).not.toBeNull();
+});

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+
+import type { Migration } from '../../contracts/instance.ts';
+import type { MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import { decideStart, newRecord, type MoveKind } from './decide-start.ts';
+import { record, type InstanceDependencies, type Tools } from './dependencies.ts';
+import { codeOf, wordsOf } from './failures.ts';
+import { observationOf, observeInstance, readHistory, type InstanceHistory } from './observe-instance.ts';
+import type { RegionView } from './region-view.ts';
+
+export type StartTools = Tools<InstanceDependencies> & { region: RegionView };
+export type StartRequest = MigrationSubject & { perTarget: number };
+
+/** How long Nova may take from its 202 to the record; about 0.1 s when it is idle. Within the time of a short call. */
+const recordDeadlineMs = 8_000;
+const recordPollMs = { first: 50, most: 400, factor: 1.5 };
+
+/** Ids of the records that were there before the request: what proves, after a crash, that a new one is drover's own. */
+const requestDetails = z.object({ known: z.array(z.number()) });
+
+/**
+ * Asks Nova to move a server off its source, unless it is on its way already. Safe to repeat and to run twice at once: whoever comes
+ * second finds the first one's migration. Nova checks nothing before it answers, so a migration that starts may end at once (no valid
+ * host, failed pre-checks): whoever waits for it learns how.
+ *
+ * @throws Stopped, and what the Nova client throws
+ * @see Compute API, "Live-Migrate Server" and "Migrate Server"
+ */
+export async function startMigration(tools: StartTools, kind: MoveKind, request: StartRequest): Promise<MigrationStart> {
+  const { nova, scope, region } = tools;
+  const { instanceId, sourceHost, perTarget } = request;
+  const [history, room] = await Promise.all([readHistory(nova, instanceId, scope.signal), region.room(sourceHost, perTarget, scope.signal)]);
+  const earlier = requestDetails.safeParse(scope.heartbeatDetails).data?.known ?? null;
+  const decision = decideStart(kind, sourceHost, history, earlier);
+  switch (decision.do) {
+    case 'adopt':
+      return { outcome: 'started', migration: decision.migration };
+    case 'giveBack':
+      return { outcome: 'changed', observation: observationOf(history) };
+    case 'awaitRecord':
+      return awaitRecord(tools, kind, request, earlier ?? idsOf(history));
+    case 'request':
+      return room === 'busy' ? { outcome: 'targetsBusy' } : askInPlace(tools, kind, request, history);
+  }
+}
+
+const idsOf = ({ migrations }: InstanceHistory): number[] => migrations.map(({ id }) => id);
+
+/** Asks while it holds a place at the targets. */
+async function askInPlace(tools: StartTools, kind: MoveKind, request: StartRequest, before: InstanceHistory): Promise<MigrationStart> {
+  const giveBack = tools.region.claim(request.sourceHost, request.perTarget);
+  if (giveBack === null) return { outcome: 'targetsBusy' };
+  try {
+    return await ask(tools, kind, request, before);
+  } finally {
+    giveBack();
+  }
+}
+
+async function ask(tools: StartTools, kind: MoveKind, request: StartRequest, before: InstanceHistory): Promise<MigrationStart> {
+  const { nova, stopGate, scope } = tools;
+  const { instanceId, sourceHost, eviction } = request;
+  const known = idsOf(before);
+  await stopGate(scope.signal);
+  scope.heartbeat({ known });
+  try {
+    const target = { host: null };
+    const { requestId } = await (kind === 'live' ? nova.liveMigrate(instanceId, target, scope.signal) : nova.coldMigrate(instanceId, target, scope.signal));
+    await record(tools, {
+      action: kind === 'live' ? 'startLiveMigration' : 'startColdMigration',
+      cause: `eviction ${eviction.name}`,
+      object: `server/${instanceId}`,
+      before: { host: sourceHost, vmState: before.instance?.vmState ?? null },
+      after: { requested: 'another host, as the scheduler chooses' },
+      requestId,
+    });
+  } catch (error) {
+    return afterRefusal(tools, kind, request, known, error);
+  }
+  return awaitRecord(tools, kind, request, known);
+}
+
+/**
+ * Nova said no, or nothing that tells. If the server is on its way now, because of this request or of another that came at the same
+ * moment (Nova answers 500 to one of two), that is as good as an answer.
+ */
+async function afterRefusal(tools: StartTools, kind: MoveKind, request: StartRequest, known: number[], error: unknown): Promise<MigrationStart> {
+  const code = codeOf(error);
+  if (code === 'InstanceNotFound') return { outcome: 'changed', observation: { instance: null, migration: null } };
+  if (code === 'InstanceStateRefused' || code === 'MigrationRefused') return { outcome: 'refused', message: wordsOf(error) };
+  if (code !== 'InstanceBusy' && code !== 'NovaUnavailable') throw error;
+  const history = await readHistory(tools.nova, request.instanceId, tools.scope.signal);
+  const decision = decideStart(kind, request.sourceHost, history, code === 'InstanceBusy' ? null : known);
+  if (decision.do === 'adopt') return { outcome: 'started', migration: decision.migration };
+  if (decision.do === 'awaitRecord') return awaitRecord(tools, kind, request, known);
+  if (code === 'NovaUnavailable') throw error;
+  return { outcome: 'changed', observation: observationOf(history) };
+}
+
+/** Waits for the record that Nova makes after its answer. Without one in time the server is looked at and given back as it is. */
+async function awaitRecord(tools: StartTools, kind: MoveKind, { instanceId, sourceHost }: StartRequest, known: readonly number[]): Promise<MigrationStart> {
+  const { nova, scope, clock, region } = tools;
+  const untilMs = clock.now() + recordDeadlineMs;
+  let migration: Migration | undefined;
+  let pauseMs = recordPollMs.first;
+  do {
+    await clock.sleep(pauseMs, scope.signal);
+    pauseMs = Math.min(pauseMs * recordPollMs.factor, recordPollMs.most);
+    migration = newRecord(kind, sourceHost, await nova.migrationsOf(instanceId, scope.signal), known);
+  } while (migration === undefined && clock.now() < untilMs);
+  if (migration === undefined) return { outcome: 'changed', observation: await observeInstance(nova, instanceId, scope.signal) };
+  region.started(migration);
+  return { outcome: 'started', migration };
+}

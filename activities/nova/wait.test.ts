@@ -1,0 +1,70 @@
+import { ApplicationFailure } from '@temporalio/common';
+
+import { droverFailure } from '../../runtime/failure.ts';
+import { testClock, testScope } from './samples.ts';
+import { unlessAborted, waitFor } from './wait.ts';
+
+test('looks until it is done, and heartbeats what the next attempt needs', async () => {
+  const beats: unknown[] = [];
+  const clock = testClock();
+  const beganMs = clock.now();
+  let looks = 0;
+  const scope = testScope({ heartbeat: (details) => void beats.push(details) });
+  const found = await waitFor({ scope, clock, details: () => looks, look: async () => (++looks < 3 ? { againMs: 500 } : { done: 'it' }) });
+  expect(found).toBe('it');
+  expect(clock.now() - beganMs).toBe(1_000);
+  expect(beats[0]).toBe(0);
+});
+
+test('a look that fails is repeated, for a minute on end and no longer', async () => {
+  const clock = testClock();
+  const beganMs = clock.now();
+  const look = async () => {
+    throw droverFailure('NovaUnavailable', 'Nova did not answer');
+  };
+  await expect(waitFor({ scope: testScope(), clock, look })).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: true, message: expect.stringContaining('Nova did not answer') });
+  expect(clock.now() - beganMs).toBe(60_000);
+});
+
+test('one that succeeds in between starts the minute again', async () => {
+  const clock = testClock();
+  let looks = 0;
+  const look = async () => {
+    looks += 1;
+    if (looks === 200) return { done: looks };
+    if (looks % 50 === 0) return { againMs: 1 };
+    throw droverFailure('NovaUnavailable', 'Nova did not answer');
+  };
+  await expect(waitFor({ scope: testScope(), clock, look })).resolves.toBe(200);
+});
+
+test('what can never succeed fails at once', async () => {
+  let looks = 0;
+  const look = async () => {
+    looks += 1;
+    throw droverFailure('CredentialRefused', 'Keystone answered 401');
+  };
+  await expect(waitFor({ scope: testScope(), clock: testClock(), look })).rejects.toBeInstanceOf(ApplicationFailure);
+  expect(looks).toBe(1);
+});
+
+test('a cancelled wait ends with the reason of the cancellation', async () => {
+  const cancel = new AbortController();
+  const look = async () => {
+    cancel.abort(new Error('cancelled'));
+    throw droverFailure('NovaUnavailable', 'the request was aborted');
+  };
+  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), look })).rejects.toThrow('the request was aborted');
+  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), look })).rejects.toThrow('cancelled');
+});
+
+test('who is cancelled stops waiting for what others go on to wait for', async () => {
+  const { promise: shared, resolve } = Promise.withResolvers<string>();
+  const cancel = new AbortController();
+  const mine = unlessAborted(shared, cancel.signal);
+  const theirs = unlessAborted(shared, new AbortController().signal);
+  cancel.abort(new Error('cancelled'));
+  await expect(mine).rejects.toThrow('cancelled');
+  resolve('answer');
+  await expect(theirs).resolves.toBe('answer');
+});

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { ApplicationFailure } from '@temporalio/common';
+
+import { pollFailureLimitMs } from '../../contracts/policies.ts';
+import type { ActivityScope } from './scope.ts';
+
+/** Injectable, so that tests need not wait. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = { now: Date.now, sleep: (ms, signal) => delay(ms, undefined, { signal }) };
+
+/** One look: the wait is over, or when to look again. */
+export type Look<Result> = { done: Result } | { againMs: number };
+
+export interface Wait<Result> {
+  scope: ActivityScope;
+  clock: Clock;
+  look: () => Promise<Look<Result>>;
+  /** What the next attempt needs if this worker dies. */
+  details?: () => unknown;
+}
+
+/** Cancellation reaches an activity with its heartbeats, however seldom it looks at anything. */
+const heartbeatEveryMs = 1_000;
+
+/** Between looks that fail. */
+const failureDelayMs = 1_000;
+
+/**
+ * Looks until something is found, and heartbeats meanwhile. A look that fails is repeated for a minute: then the wait fails for good, so
+ * that its run can say so (design section 2, rule 3). What can never succeed fails at once.
+ */
+export function waitFor<Result>({ scope, clock, look, details = () => undefined }: Wait<Result>): Promise<Result> {
+  return whileBeating(scope, details, async () => {
+    let failingSinceMs: number | null = null;
+    for (;;) {
+      scope.signal.throwIfAborted();
+      try {
+        const found = await look();
+        if ('done' in found) return found.done;
+        failingSinceMs = null;
+        await clock.sleep(found.againMs, scope.signal);
+      } catch (error) {
+        if (scope.signal.aborted || isFinal(error)) throw error;
+        failingSinceMs ??= clock.now();
+        if (clock.now() - failingSinceMs >= pollFailureLimitMs) throw final(error);
+        await clock.sleep(failureDelayMs, scope.signal);
+      }
+    }
+  });
+}
+
+/** Heartbeats at once and then every second until the work is done. */
+export async function whileBeating<Result>(scope: ActivityScope, details: () => unknown, work: () => Promise<Result>): Promise<Result> {
+  const beat = (): void => scope.heartbeat(details());
+  beat();
+  const beating = setInterval(beat, heartbeatEveryMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(beating);
+  }
+}
+
+const isFinal = (error: unknown): boolean => error instanceof ApplicationFailure && error.nonRetryable === true;
+
+/** The same failure, which Temporal does not try again: a wait has unlimited attempts. */
+function final(error: unknown): ApplicationFailure {
+  const { message, type, details } = ApplicationFailure.fromError(error);
+  return ApplicationFailure.create({ message, nonRetryable: true, details: details ?? [], ...(typeof type === 'string' ? { type } : {}) });
+}
+
+/** How often to look while something short settles: often at first, as it seldom takes long. */
+export const settlingDelayMs = (waitedMs: number): number => Math.min(Math.max(100, waitedMs / 10), 2_000);
+
+/** Stops waiting for something shared when the signal is aborted; what is shared goes on. */
+export function unlessAborted<Result>(shared: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const abort = (): void => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  return promise;
+}

@@ -1,0 +1,64 @@
+import { droverFailure } from '../../runtime/failure.ts';
+import type { Endpoint } from '../openstack/endpoint.ts';
+import { allByOffset, allPages } from '../openstack/pages.ts';
+import type { InstanceDetail, ServerGroup } from './types.ts';
+import { toInstance, toServerGroup } from './wire-map.ts';
+import * as wire from './wire.ts';
+
+/** Since this one, a server says which zone it was pinned to (2.96) and which properties its image had (2.98). */
+export const richServerMicroversion = '2.98';
+
+/** @throws HostNotFound, HostAttributeMissing as {@link NovaClient.servers} says */
+export async function readServers(nova: Endpoint, microversion: string, host: string, signal: AbortSignal): Promise<InstanceDetail[]> {
+  const [servers, groups] = await Promise.all([listServers(nova, microversion, host, signal), readServerGroups(nova, signal)]);
+  if (servers.length === 0) await assertHostTold(nova, host, signal);
+  const groupsOf = groupsByMember(groups);
+  // Nova drops a filter that its policy does not allow instead of refusing it, so the answer may hold servers of other hosts.
+  return servers.map((server) => toInstance(server, groupsOf.get(server.id) ?? [])).filter((instance) => instance.host === host);
+}
+
+const listServers = (nova: Endpoint, microversion: string, host: string, signal: AbortSignal): Promise<wire.WireServer[]> =>
+  allPages(
+    async (marker) => {
+      const query: [string, string][] = [['all_tenants', 'true'], ['host', host], ...(marker === undefined ? [] : [['marker', marker] as [string, string]])];
+      const { value } = await nova.call({ method: 'GET', path: '/servers/detail', query, microversion, answer: wire.serverPage }, signal);
+      return { items: value.servers, links: value.servers_links };
+    },
+    (server) => server.id,
+  );
+
+/**
+ * "No servers" is also what Nova says of a host it does not know, and of one whose cell is down. Only a service that answers for itself
+ * makes it true (hypervisor.md C.1, H1).
+ */
+async function assertHostTold(nova: Endpoint, host: string, signal: AbortSignal): Promise<void> {
+  const query: [string, string][] = [['binary', 'nova-compute'], ['host', host]];
+  const { value } = await nova.call({ method: 'GET', path: '/os-services', query, microversion: '2.94', answer: wire.serviceList }, signal);
+  const service = value.services.find((candidate) => candidate.host === host);
+  if (service === undefined) throw droverFailure('HostNotFound', `Nova has no nova-compute service on host ${host}.`);
+  if (service.status === 'UNKNOWN') throw droverFailure('HostAttributeMissing', `The cell of host ${host} is down.`);
+}
+
+export async function readServer(nova: Endpoint, microversion: string, instanceId: string, signal: AbortSignal): Promise<InstanceDetail | null> {
+  const path = `/servers/${encodeURIComponent(instanceId)}`;
+  const answer = await nova.find({ method: 'GET', path, microversion, answer: wire.serverAnswer }, signal);
+  return answer === null ? null : toInstance(answer.value.server);
+}
+
+export async function readServerGroups(nova: Endpoint, signal: AbortSignal): Promise<ServerGroup[]> {
+  const groups = await allByOffset(
+    async (offset) => {
+      const query: [string, string][] = [['all_projects', 'true'], ...(offset === 0 ? [] : [['offset', String(offset)] as [string, string]])];
+      const { value } = await nova.call({ method: 'GET', path: '/os-server-groups', query, microversion: '2.94', answer: wire.serverGroupPage }, signal);
+      return value.server_groups;
+    },
+    (group) => group.id,
+  );
+  return groups.map(toServerGroup);
+}
+
+function groupsByMember(groups: ServerGroup[]): Map<string, string[]> {
+  const byMember = new Map<string, string[]>();
+  for (const group of groups) for (const member of group.members) byMember.set(member, [...(byMember.get(member) ?? []), group.id]);
+  return byMember;
+}

@@ -1,0 +1,86 @@
+import { cancellationSignal } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { TemporalActivities } from '../../contracts/activities.ts';
+import type { AllowanceWanted } from '../../contracts/allowance.ts';
+import { migrationAllowanceId } from '../../contracts/ids.ts';
+import { messages } from '../../contracts/messages.ts';
+import { limited } from '../../runtime/temporal.ts';
+import { temporalFailure } from './faults.ts';
+import { signalWithStartAllowance } from './start-allowance.ts';
+
+/** What the activities on Temporal itself need. */
+export interface TemporalActivitiesDeps {
+  client: Client;
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+}
+
+/** Within the start-to-close time-out of a short call, so that the failure says what was going on. */
+const callTimeoutMs = 10_000;
+
+/** How many runs are looked up at once. */
+const lookUpsAtOnce = 10;
+
+type Consumer = Parameters<TemporalActivities['findClosedConsumers']>[0][number];
+
+/**
+ * The activities on queue `drover`, which talk to Temporal itself.
+ *
+ * They fail with TemporalUnavailable, which passes, and RequestRefused: a missing permission, or search attributes that are not
+ * registered.
+ */
+export function createTemporalActivities({ client, cluster }: TemporalActivitiesDeps): TemporalActivities {
+  const call = async <Result>(what: string, request: () => Promise<Result>): Promise<Result> => {
+    const abort = cancellationSignal();
+    try {
+      return await limited(client, { timeoutMs: callTimeoutMs, abort }, request);
+    } catch (error) {
+      abort.throwIfAborted();
+      throw temporalFailure(what, error);
+    }
+  };
+
+  return {
+    async wantAllowance({ region, wanted }) {
+      await call(`tell the migration allowance of ${region}`, () =>
+        leaves(wanted)
+          ? unlessGone(client.workflow.getHandle(migrationAllowanceId(region, cluster)).signal(messages.allowanceWanted, wanted), undefined)
+          : signalWithStartAllowance(client, { region, cluster, wanted }),
+      );
+    },
+
+    async findClosedConsumers(consumers) {
+      const closed: string[] = [];
+      for (let first = 0; first < consumers.length; first += lookUpsAtOnce) {
+        const some = consumers.slice(first, first + lookUpsAtOnce);
+        const open = await call('look up the consumers of an allowance', () => Promise.all(some.map((consumer) => isOpen(client, consumer))));
+        closed.push(...some.filter((_, index) => !open[index]).map(({ runId }) => runId));
+      }
+      return closed;
+    },
+
+    async cancelRun({ workflowId, runId }) {
+      await call(`request the cancellation of ${workflowId}`, () => unlessGone(client.workflow.getHandle(workflowId, runId).cancel(), undefined));
+    },
+  };
+}
+
+/** Who leaves needs no run that shares: none is started for it. */
+const leaves = ({ want, using }: AllowanceWanted): boolean => want === 0 && using === 0;
+
+/** By id alone, so that a run whose id another run has taken since counts as closed whatever it was closed as. */
+async function isOpen(client: Client, { consumer, runId }: Consumer): Promise<boolean> {
+  const current = await unlessGone(client.workflow.getHandle(consumer).describe(), null);
+  return current !== null && current.runId === runId && (current.status.name === 'RUNNING' || current.status.name === 'PAUSED');
+}
+
+/** A run that is closed or forgotten cannot be told anything, and need not be. */
+async function unlessGone<Result, Otherwise>(request: Promise<Result>, otherwise: Otherwise): Promise<Result | Otherwise> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return otherwise;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readLab, stopLab } from '../../lab/lab.ts';
+import { readMigrationEvents } from '../../lab/openstack/journal.ts';
+import { readProcesses, stopServices } from '../../lab/processes.ts';
+import type { Machine } from '../machine.ts';
+import { describeMachine } from '../machine.ts';
+
+/** Figure 4: `npm start -- --once` in an empty lab, with everything built. */
+export interface WarmStart {
+  machine: Machine;
+  /** From the command to the first server that is being copied. */
+  firstMoveSeconds: number;
+  /** From the command to its end. */
+  wholeSeconds: number;
+  worker: Memory;
+  bridge: Memory;
+}
+
+/** Resident set of a process, MiB. */
+interface Memory {
+  /** Last seen, at the end of the eviction. */
+  residentMiB: number;
+  peakMiB: number;
+}
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url));
+const lookEveryMs = 500;
+const limitMs = 300_000;
+const unknown: Memory = { residentMiB: Number.NaN, peakMiB: Number.NaN };
+
+export async function measureWarmStart(report: (line: string) => void, abort: AbortSignal): Promise<WarmStart> {
+  const machine = describeMachine();
+  const dir = mkdtempSync(join(tmpdir(), 'drover-bench-start-'));
+  const labDir = join(dir, 'lab');
+  const droverDir = join(labDir, 'drover');
+  const memory: Record<string, Memory> = {};
+  let journalDir: string | null = null;
+  const startedMs = Date.now();
+  const child = spawn('npm', ['start', '--silent', '--', '--once'], {
+    cwd: checkout,
+    env: { ...process.env, DROVER_LAB: labDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    signal: AbortSignal.any([abort, AbortSignal.timeout(limitMs)]),
+  });
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  let lastLine = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (lastLine = text.trim().split('\n').at(-1) ?? lastLine));
+  const looking = setInterval(() => {
+    journalDir ??= readLab(labDir).handles.openstack?.journalDir ?? null;
+    for (const { name, pid } of readProcesses(droverDir)) memory[name] = readMemory(pid) ?? memory[name] ?? unknown;
+  }, lookEveryMs);
+  try {
+    const [code] = await ended;
+    const wholeMs = Date.now() - startedMs;
+    report(lastLine);
+    if (code !== 0 || journalDir === null) throw new Error(`npm start -- --once ended with ${String(code)}: ${lastLine}`);
+    const first = readMigrationEvents({ journalDir }, startedMs).find(({ status }) => status === 'running');
+    return {
+      machine,
+      firstMoveSeconds: seconds((first?.timeMs ?? Number.NaN) - startedMs),
+      wholeSeconds: seconds(wholeMs),
+      worker: memory['worker'] ?? unknown,
+      bridge: memory['bridge'] ?? unknown,
+    };
+  } finally {
+    clearInterval(looking);
+    // It has stopped all by itself, unless it was killed.
+    await stopServices(droverDir);
+    await stopLab({ dir: labDir });
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+const seconds = (ms: number): number => Number((ms / 1000).toFixed(1));
+
+/** Of Linux's /proc; undefined once the process has ended. */
+function readMemory(pid: number): Memory | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const mib = (field: string): number => Math.round(Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'mu').exec(status)?.[1]) / 1024);
+    return { residentMiB: mib('VmRSS'), peakMiB: mib('VmHWM') };
+  } catch {
+    return undefined;
+  }
+}

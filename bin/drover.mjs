@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+// Starts the drover command on the checkout's Node 24, whichever Node (20 or newer) the caller has.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const at = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+if (!existsSync(at('node_modules/.drover-installed'))) {
+  const { bootstrap } = await import('../lab/bootstrap.mjs');
+  await bootstrap().catch((error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  });
+}
+
+const installed = at('node_modules/.bin/node');
+const ownMajor = Number(process.versions.node.split('.')[0]);
+// Elsewhere than on Linux no Node comes with the packages; bootstrap made sure of one on PATH.
+const node = existsSync(installed) ? installed : ownMajor >= 24 ? process.execPath : 'node';
+const child = spawn(node, [at('starters/main.ts'), ...process.argv.slice(2)], { stdio: 'inherit' });
+
+// A terminal signals its whole foreground group, the command included; passed on once more, a first Ctrl-C would count as
+// the second. Without a terminal nobody else tells the command.
+const fromTerminal = process.stdin.isTTY === true;
+const signals = ['SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGTERM', 'SIGUSR2'];
+for (const signal of signals) {
+  process.on(signal, () => {
+    if (!fromTerminal || signal === 'SIGTERM' || signal === 'SIGUSR2') child.kill(signal);
+  });
+}
+
+child.on('error', (error) => {
+  process.stderr.write(`drover cannot be started on ${node}: ${error.message}\n`);
+  process.exitCode = 1;
+});
+child.on('exit', (code, signal) => {
+  if (signal === null) process.exit(code);
+  // Ended by a signal: end the same way, so that the caller sees what happened.
+  for (const name of signals) process.removeAllListeners(name);
+  process.kill(process.pid, signal);
+});

@@ -1,0 +1,60 @@
+import type { PrintColumn, ResourceDefinition } from './definition.ts';
+import { toStructuralSchema } from './structural-schema.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+
+/** The part of `apiextensions.k8s.io/v1` that drover writes. */
+export interface CustomResourceDefinition {
+  apiVersion: 'apiextensions.k8s.io/v1';
+  kind: 'CustomResourceDefinition';
+  metadata: { name: string };
+  spec: {
+    group: string;
+    names: { kind: string; listKind: string; plural: string; singular: string; shortNames?: readonly string[] };
+    scope: ResourceDefinition['scope'];
+    versions: {
+      name: string;
+      served: true;
+      storage: true;
+      schema: { openAPIV3Schema: StructuralSchema };
+      subresources: { status: object };
+      additionalPrinterColumns: readonly PrintColumn[];
+    }[];
+  };
+}
+
+/** One served and stored version, with the status subresource. */
+export function toCustomResourceDefinition(definition: ResourceDefinition): CustomResourceDefinition {
+  const { group, version, kind, plural, shortNames, scope, printColumns } = definition;
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), ...(shortNames && { shortNames }) },
+      scope,
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: wholeObject(definition) },
+          subresources: { status: {} },
+          additionalPrinterColumns: printColumns,
+        },
+      ],
+    },
+  };
+}
+
+/** kube-apiserver has its own idea of the fields that all objects share: their schema must say no more than the type. */
+function wholeObject({ schema, description }: ResourceDefinition): StructuralSchema {
+  const { properties, required } = toStructuralSchema(schema);
+  const needed = required?.filter((field) => !['apiVersion', 'kind', 'metadata'].includes(field)) ?? [];
+  return {
+    description,
+    type: 'object',
+    properties: { ...properties, apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } },
+    ...(needed.length > 0 && { required: needed }),
+  };
+}

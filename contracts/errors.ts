@@ -1,0 +1,97 @@
+/** One row of the error table. */
+interface ErrorRow {
+  /** Whether Temporal tries the activity again. */
+  retryable: boolean;
+  /** The reason of the condition that reports it. */
+  reason: string;
+  /** The sentence that tells a person what to do. */
+  advice: string;
+}
+
+/**
+ * Every failure drover can report, one row each. Adapters map each fault of their system to a row; the code is the failure's type in
+ * Temporal, so it is a wire name.
+ */
+export const errors = {
+  // Input
+  InvalidInput: { retryable: false, reason: 'InvalidInput', advice: 'Correct the input and start again. Nothing was started.' },
+  InvalidObject: { retryable: false, reason: 'InvalidObject', advice: 'Correct the object; drover looks at it again when it changes.' },
+  InvalidConfiguration: { retryable: false, reason: 'InvalidConfiguration', advice: 'Correct the settings and start the process again.' },
+  ModeOff: { retryable: false, reason: 'ModeOff', advice: 'This kind is switched off. Set its mode to observe or act in drover’s settings.' },
+  CauseNotSupported: {
+    retryable: false,
+    reason: 'CauseNotSupported',
+    advice: 'A dead host cannot be emptied by live migration. Fence it and evacuate, or choose another cause if nova-compute is up.',
+  },
+  Stopped: { retryable: false, reason: 'Stopped', advice: 'Somebody ran `drover stop`. `drover stop --lift` lets drover go on.' },
+
+  // Hosts and instances
+  HostNotFound: { retryable: false, reason: 'HostNotFound', advice: 'Nova knows no such compute host. Check spec.hypervisor.' },
+  HostAmbiguous: { retryable: false, reason: 'HostAmbiguous', advice: 'More than one compute host has that short name. Give the full name.' },
+  HostDown: {
+    retryable: false,
+    reason: 'HostDown',
+    advice: 'nova-compute on the host is down, so nothing can be moved live. Start it, or fence the host and evacuate.',
+  },
+  InstanceNotFound: { retryable: false, reason: 'InstanceNotFound', advice: 'The server is gone.' },
+  InstanceBusy: { retryable: false, reason: 'InstanceBusy', advice: 'Another operation holds the server. drover looks again.' },
+  InstanceStateRefused: {
+    retryable: false,
+    reason: 'InstanceStateRefused',
+    advice: 'Nova does not move a server in that state. Bring it to ACTIVE, PAUSED or SHUTOFF, then `drover retry`.',
+  },
+  MigrationRefused: { retryable: false, reason: 'MigrationRefused', advice: 'Nova refused the migration; its words say why.' },
+  MigrationNotFound: { retryable: false, reason: 'MigrationNotFound', advice: 'Nova has no such migration. drover looks for the server again.' },
+  MigrationNotAbortable: { retryable: false, reason: 'MigrationNotAbortable', advice: 'The migration has passed the point where it can be aborted.' },
+  ServiceConflict: { retryable: true, reason: 'ServiceConflict', advice: 'Somebody changed the compute service at the same time. drover reads it again.' },
+
+  // OpenStack
+  CredentialRefused: {
+    retryable: false,
+    reason: 'CredentialRefused',
+    advice: 'Keystone refused the credential. Renew it in clouds.yaml or OS_*, then restart the worker and `drover retry`.',
+  },
+  NotPermitted: {
+    retryable: false,
+    reason: 'NotPermitted',
+    advice: 'The credential may not do this. Give its user the admin role of the project, or the roles named in docs/operations.md.',
+  },
+  EndpointNotFound: {
+    retryable: false,
+    reason: 'EndpointNotFound',
+    advice: 'The service catalog has no such endpoint. Check OS_REGION_NAME and OS_INTERFACE.',
+  },
+  NovaUnavailable: { retryable: true, reason: 'NovaUnavailable', advice: 'Nova did not answer as it should. drover keeps trying.' },
+  PlacementUnavailable: { retryable: true, reason: 'PlacementUnavailable', advice: 'Placement did not answer as it should. drover keeps trying.' },
+  KeystoneUnavailable: { retryable: true, reason: 'KeystoneUnavailable', advice: 'Keystone did not answer as it should. drover keeps trying.' },
+  RequestRefused: { retryable: false, reason: 'RequestRefused', advice: 'The service refused the request; its words say why.' },
+  AnswerMalformed: {
+    retryable: true,
+    reason: 'AnswerMalformed',
+    advice: 'The answer does not have the documented shape. Check what stands between drover and the service.',
+  },
+  HostAttributeMissing: {
+    retryable: false,
+    reason: 'HostAttributeMissing',
+    advice: 'Nova hides the servers’ hosts from this credential or a cell is down, so drover cannot tell what is left. Use an admin credential.',
+  },
+
+  // Kubernetes
+  KubernetesUnavailable: { retryable: true, reason: 'KubernetesUnavailable', advice: 'kube-apiserver did not answer as it should. drover keeps trying.' },
+  KubernetesForbidden: {
+    retryable: false,
+    reason: 'KubernetesForbidden',
+    advice: 'drover’s service account lacks a permission. Apply deploy/rbac.',
+  },
+  ObjectNotFound: { retryable: false, reason: 'ObjectNotFound', advice: 'The object is gone.' },
+  ObjectConflict: { retryable: true, reason: 'ObjectConflict', advice: 'Somebody changed the object at the same time. drover reads it again.' },
+  ObjectRefused: { retryable: false, reason: 'ObjectRefused', advice: 'kube-apiserver refused the object; its words say why.' },
+
+  // Temporal
+  TemporalUnavailable: { retryable: true, reason: 'TemporalUnavailable', advice: 'Temporal did not answer as it should. drover keeps trying.' },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof errors;
+
+/** Whether `code`, as found in a failure's type, is a row of the table. */
+export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(errors, code);

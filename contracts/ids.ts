@@ -1,0 +1,75 @@
+/** Every name that two processes must agree on is made here: workflow ids, task queues, annotations, labels, field managers. */
+
+/** The task queue of all workflows, and of the activities that talk to Temporal itself. People type it: `tctl workflow start --taskqueue drover`. */
+export const workflowQueue = 'drover';
+
+/** The task queue of everything that talks to kube-apiserver. */
+export const kubernetesQueue = 'kubernetes';
+
+/** One task queue per Nova region, so that a slow region cannot hold up another (design section 2, rule 13). */
+export const novaQueue = (region: string): string => `nova:${region}`;
+
+/**
+ * Where several clusters share a Temporal namespace, ids start with the cluster's name. It is empty by default, so that people
+ * type `eviction/node-1`.
+ */
+const inCluster = (cluster: string, id: string): string => (cluster === '' ? id : `${cluster}/${id}`);
+
+/** The run that empties `host`. The id is the lock: one eviction per host at a time. */
+export const evictionId = (host: string, cluster = ''): string => inCluster(cluster, `eviction/${host}`);
+
+/** The run that moves one server. The id is the lock: one migration per server at a time. */
+export const migrationId = (serverId: string, cluster = ''): string => inCluster(cluster, `migration/${serverId}`);
+
+/** The run that shares out how many migrations a region may have at once. */
+export const migrationAllowanceId = (region: string, cluster = ''): string => inCluster(cluster, `limits/migrations/${region}`);
+
+/** Workflow types are wire names: never renamed. */
+export const workflowTypes = {
+  evictHypervisor: 'evictHypervisor',
+  migrateInstance: 'migrateInstance',
+  shareAllowance: 'shareAllowance',
+} as const;
+
+/** The kinds drover drives, as they appear in settings, search attributes and metrics. */
+export const kinds = ['Eviction'] as const;
+export type Kind = (typeof kinds)[number];
+
+/** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips (hypervisor.md A.4). */
+export const fieldManager = 'drover';
+
+/** Keeps an Eviction until its run has ended and said so. */
+export const evictionFinalizer = 'drover.dev/eviction';
+
+export const annotations = {
+  /** `admin` (default), `decommission`, `rolling-update`, `termination` or `node-failure`. */
+  cause: 'drover.dev/eviction-cause',
+  /** RFC 3339 time by which the host must be empty. Orders the moves and is shown; nothing is killed when it passes. */
+  deadline: 'drover.dev/deadline',
+  /** `true` or `false`: overrides what the cause says about enabling the host again. */
+  reEnable: 'drover.dev/re-enable',
+  /** How many instances of the host may move at once. */
+  parallelism: 'drover.dev/parallelism',
+  /** Comma list of obstacle ids that a person has accepted. */
+  acceptObstacles: 'drover.dev/accept-obstacles',
+  /** Comma list of `cold-migrate`, `force-complete`: what a person has consented to (design section 2, rule 16). */
+  consent: 'drover.dev/consent',
+  /** Who gave the consent or accepted the obstacles, and when: `name 2026-01-31T12:00:00Z`. */
+  consentBy: 'drover.dev/consent-by',
+  /** `observe`: plan and publish, change nothing. */
+  mode: 'drover.dev/mode',
+  /** Who started it, as the starter knew them. */
+  startedBy: 'drover.dev/started-by',
+  /** Set by `drover retry`: a new value starts a stopped or failed eviction again. */
+  retry: 'drover.dev/retry',
+} as const;
+
+export const labels = {
+  /** On a Migration: the uid of the Eviction that it belongs to. */
+  evictionUid: 'drover.dev/eviction-uid',
+  /** On a Migration: the host that is being emptied. */
+  host: 'drover.dev/host',
+} as const;
+
+/** Begins every reason drover writes into a compute service, so that enabling again can prove ownership. */
+export const disabledReasonPrefix = 'drover:';

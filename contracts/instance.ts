@@ -1,0 +1,72 @@
+/** The facts of a Nova server that decisions need. Names follow the Compute API; units are in the names. */
+export interface Instance {
+  id: string;
+  name: string;
+  /** `status`: ACTIVE, SHUTOFF, PAUSED, SUSPENDED, RESCUE, ERROR, MIGRATING, RESIZE, VERIFY_RESIZE, BUILD, … */
+  status: string;
+  /** `OS-EXT-STS:task_state`; null when idle. */
+  taskState: string | null;
+  /** `OS-EXT-STS:vm_state`: active, stopped, paused, suspended, rescued, error, resized, … */
+  vmState: string;
+  /** `OS-EXT-SRV-ATTR:host`; null where no host holds the server (shelved offloaded, not scheduled yet). */
+  host: string | null;
+  locked: boolean;
+  memoryMiB: number;
+  vcpus: number;
+  /** Root, ephemeral and swap disk that lies on the host; 0 for a server whose disks are volumes. */
+  localDiskGiB: number;
+  /** Server groups the server belongs to: their members move one at a time. */
+  serverGroups: string[];
+  /** Nova's fault message, where the server is in ERROR. */
+  fault: string | null;
+}
+
+/** Statuses of a migration record that mean it is over. `finished` is not one of them: a cold migration in it waits for confirmation. */
+export const endedMigrationStatuses = ['completed', 'confirmed', 'reverted', 'error', 'failed', 'cancelled', 'done'] as const;
+
+/** A Nova migration record: the only witness of how a migration went (server status lies early). */
+export interface Migration {
+  /** Numeric id, as the server-migrations API uses it. */
+  id: number;
+  instanceId: string;
+  /** `live-migration`, `migration` (cold), `resize` or `evacuation`. */
+  type: string;
+  /** accepted, queued, preparing, running, post-migrating, completed, failed, error, cancelled, … */
+  status: string;
+  sourceHost: string;
+  /** Null until the scheduler has chosen. */
+  targetHost: string | null;
+  memoryTotalBytes: number | null;
+  memoryRemainingBytes: number | null;
+  diskTotalBytes: number | null;
+  diskRemainingBytes: number | null;
+  /** RFC 3339. */
+  createdAt: string;
+}
+
+/** What Nova and Placement say of the host that is being emptied. */
+export interface HostObservation {
+  /** The compute service's `host`, as in `OS-EXT-SRV-ATTR:host`. */
+  host: string;
+  hypervisorHostname: string;
+  hypervisorId: string;
+  serviceId: string;
+  service: ComputeService;
+  instances: Instance[];
+  /** Migrations in progress to or from the host, cold ones included. */
+  migrations: Migration[];
+  /** Servers in VERIFY_RESIZE whose source is this host: their old disks and claim are still here. */
+  unconfirmedResizes: string[];
+  /** Consumers with allocations against the host's resource provider. */
+  allocations: string[];
+  /** Whether Placement carries COMPUTE_STATUS_DISABLED for the host, so that the scheduler really leaves it out. */
+  schedulingDisabled: boolean;
+}
+
+export interface ComputeService {
+  status: 'enabled' | 'disabled';
+  /** `disabled_reason`. */
+  disabledReason: string | null;
+  state: 'up' | 'down';
+  forcedDown: boolean;
+}

@@ -1,0 +1,62 @@
+/**
+ * The messages of every run. Signals are facts, updates are imperatives, queries are nouns. The names are wire names. `tctl` knows no
+ * updates, so each update is accepted as a signal of the same name too.
+ */
+
+/** Signal of the bridge: an object changed; read it fresh. */
+export interface ObjectChanged {
+  uid: string;
+  generation: number;
+  resourceVersion: string;
+  /** What changed, for people: `spec`, `deleted`, `annotations`, `labels`, `finalizers`, `status`, `relist`, `resync`, `retry`; several joined with a comma. */
+  cause: string;
+}
+
+/** Who asks, for the audit trail. */
+interface By {
+  /** As the starter knows them; `unknown` where nobody says. */
+  by?: string;
+}
+
+export interface Pause extends By {
+  reason?: string;
+}
+export type Resume = By;
+export interface SkipInstance extends By {
+  /** Server id or name. */
+  instance: string;
+  reason?: string;
+}
+export interface RetryInstance extends By {
+  /** Server id or name. */
+  instance: string;
+}
+export interface SetParallelism extends By {
+  /** 1 to 64. */
+  parallelism: number;
+}
+export interface AcceptObstacle extends By {
+  /** Id of the obstacle: its code, or `code/server id`. */
+  obstacle: string;
+}
+export interface CancelEviction extends By {
+  /** Abort what is in flight instead of letting it finish. */
+  abort?: boolean;
+  /** Enable the host again, if it carries drover's own reason. */
+  reEnable?: boolean;
+}
+
+export const messages = {
+  objectChanged: 'objectChanged',
+  allowanceWanted: 'allowanceWanted',
+  allowanceGranted: 'allowanceGranted',
+  pause: 'pause',
+  resume: 'resume',
+  skipInstance: 'skipInstance',
+  retryInstance: 'retryInstance',
+  setParallelism: 'setParallelism',
+  acceptObstacle: 'acceptObstacle',
+  cancelEviction: 'cancelEviction',
+  retryNow: 'retryNow',
+  progress: 'progress',
+} as const;

@@ -1,0 +1,43 @@
+/**
+ * Activity policies, one per kind of work (design section 2, rules 3, 4 and 7). Durations are in milliseconds. They are plain data, so
+ * that workflows and documents can use them alike.
+ */
+
+/** Reads and ensure verbs. No schedule-to-close: it would count the time spent in the queue. */
+export const shortCall = {
+  startToCloseTimeout: 15_000,
+  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000, maximumAttempts: 7 },
+} as const;
+
+/** A read of many pages or systems, such as a preflight of a large region. */
+export const longCall = {
+  startToCloseTimeout: 120_000,
+  heartbeatTimeout: 30_000,
+  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000, maximumAttempts: 7 },
+} as const;
+
+/** How long a heartbeating activity may be silent. Cancel reaches it within a second of its next heartbeat. */
+export const heartbeatTimeoutMs = 10_000;
+
+/** How often the SDK may hold a heartbeat back at most, so that cancel arrives within a second. */
+export const maxHeartbeatThrottleIntervalMs = 1_000;
+
+/**
+ * One activity that waits for something outside until `deadlineMs` has passed. Attempts are unlimited: a worker that dies costs one
+ * heartbeat time-out. The activity itself fails for good after {@link pollFailureLimitMs} of consecutive poll failures.
+ */
+export const longWait = (deadlineMs: number) =>
+  ({
+    startToCloseTimeout: deadlineMs,
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000 },
+  }) as const;
+
+/** How long a wait goes on while every poll of the outside system fails. */
+export const pollFailureLimitMs = 60_000;
+
+/** How long a worker lets running activities finish when it is told to stop. */
+export const shutdownGraceTimeMs = 30_000;
+
+/** How long Temporal keeps a workflow task for the worker that has the run in its cache, before any worker may take it. */
+export const stickyScheduleToStartTimeoutMs = 3_000;

@@ -1,0 +1,76 @@
+import type { Condition } from './conditions.ts';
+import type { Eviction } from './crds/eviction.ts';
+import { isEvictionSettled } from './settled.ts';
+
+const condition = (type: string, status: Condition['status'], reason: string, observedGeneration?: number): Condition => ({
+  type,
+  status,
+  reason,
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  ...(observedGeneration !== undefined && { observedGeneration }),
+});
+const succeeded = condition('Evicting', 'False', 'Succeeded', 2);
+const retry = (asked: string, handled?: string) => ({ 'drover.dev/retry': asked, ...(handled !== undefined && { 'drover.dev/retry-handled': handled }) });
+
+interface Given {
+  conditions?: Condition[];
+  annotations?: Record<string, string>;
+  deleting?: { finalizers: string[] };
+  mode?: 'observe' | 'act';
+}
+
+const rows: [why: string, given: Given, settled: boolean][] = [
+  ['a new one', {}, false],
+  ['one that runs', { conditions: [condition('Evicting', 'True', 'Running', 2)] }, false],
+  ['one that waits for its turn', { conditions: [condition('Evicting', 'Unknown', 'AlreadyRunning', 2)] }, false],
+  ['one that was switched off', { conditions: [condition('Evicting', 'Unknown', 'ModeOff', 2)] }, false],
+  ['one that succeeded', { conditions: [succeeded] }, true],
+  ['one that failed', { conditions: [condition('Evicting', 'False', 'Failed', 2)] }, true],
+  ['one that a person stopped', { conditions: [condition('Evicting', 'False', 'Stopped', 2)] }, true],
+  ['one whose spec changed since', { conditions: [condition('Evicting', 'False', 'Failed', 1)] }, false],
+  ['one that the replaced operator ended, which notes no generation', { conditions: [condition('Evicting', 'False', 'Failed')] }, true],
+  ['one that waits for the node', { conditions: [succeeded, condition('HypervisorReEnabled', 'Unknown', 'WaitingForNode', 2)] }, false],
+  ['one whose host is enabled again', { conditions: [succeeded, condition('HypervisorReEnabled', 'True', 'Succeeded', 2)] }, true],
+
+  ['a retry', { conditions: [succeeded], annotations: retry('b') }, false],
+  ['a retry that was taken up', { conditions: [succeeded], annotations: retry('b', 'b') }, true],
+  ['a retry after another', { conditions: [succeeded], annotations: retry('b', 'a') }, false],
+  ['an earlier value counts as a new one', { conditions: [succeeded], annotations: retry('a', 'b') }, false],
+
+  ['a deleted one that drover holds', { conditions: [succeeded], deleting: { finalizers: ['drover.dev/eviction'] } }, false],
+  ['a deleted one that somebody else holds', { conditions: [], deleting: { finalizers: ['example.com/other'] } }, true],
+
+  ['one with a bad annotation', { conditions: [condition('Evicting', 'False', 'InvalidObject', 2)], annotations: { 'drover.dev/deadline': 'soon' } }, true],
+  ['one whose annotation was corrected', { conditions: [condition('Evicting', 'False', 'InvalidObject', 2)], annotations: {} }, false],
+  ['a dead host', { conditions: [condition('Evicting', 'False', 'CauseNotSupported', 2)], annotations: { 'drover.dev/eviction-cause': 'node-failure' } }, true],
+  ['a host that is not dead after all', { conditions: [condition('Evicting', 'False', 'CauseNotSupported', 2)], annotations: { 'drover.dev/eviction-cause': 'admin' } }, false],
+
+  ['one to observe', { mode: 'observe' }, false],
+  ['one that was observed', { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 2)] }, true],
+  ['one that is being observed', { mode: 'observe', conditions: [condition('Observed', 'Unknown', 'Running', 2)] }, false],
+  ['one whose observation was refused', { mode: 'observe', conditions: [condition('Observed', 'False', 'InvalidObject', 2)], annotations: { 'drover.dev/deadline': 'soon' } }, true],
+  ['one that was observed before its spec changed', { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 1)] }, false],
+  ['one that was observed by its annotation', { conditions: [condition('Observed', 'True', 'Observed', 2)], annotations: { 'drover.dev/mode': 'observe' } }, true],
+  ['one that was observed before drover was told to act', { conditions: [condition('Observed', 'True', 'Observed', 2)] }, false],
+  ['one that the replaced operator runs while drover observes', { mode: 'observe', conditions: [condition('Evicting', 'True', 'Running'), condition('Observed', 'True', 'Observed', 2)] }, true],
+];
+
+test.each(rows)('%s', (_why, { conditions, annotations, deleting, mode = 'act' }, settled) => {
+  const eviction: Eviction = {
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Eviction',
+    metadata: {
+      name: 'node-1',
+      uid: 'u',
+      resourceVersion: '7',
+      generation: 2,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...(annotations && { annotations }),
+      ...(deleting && { deletionTimestamp: '2026-01-02T00:00:00Z', finalizers: deleting.finalizers }),
+    },
+    spec: { hypervisor: 'node-1', reason: 'test' },
+    ...(conditions && { status: { conditions } }),
+  };
+  expect(isEvictionSettled(eviction, mode)).toBe(settled);
+});

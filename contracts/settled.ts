@@ -1,0 +1,46 @@
+import { findCondition } from './conditions.ts';
+import type { Condition } from './conditions.ts';
+import type { Eviction } from './crds/eviction.ts';
+import { readEvictionAnnotations, retryHandledAnnotation } from './eviction-annotations.ts';
+import { evictionConditions } from './eviction-conditions.ts';
+import { annotations, evictionFinalizer } from './ids.ts';
+
+/**
+ * Whether nothing is left to do for an object, so that no run need be started for it. Pure; the bridge asks at every resync, the activity
+ * that opens a run asks again.
+ *
+ * An Eviction is settled when
+ * - it is not being deleted, or drover holds no finalizer on it;
+ * - nobody asks for a retry: `drover.dev/retry` is absent or equals `drover.dev/retry-handled`, which a run writes when it takes a retry up
+ *   (equality, not order: a manifest that carries the annotation for ever asks once);
+ * - `Evicting` is False for this generation, and `HypervisorReEnabled` is not Unknown. A condition without observedGeneration is the
+ *   replaced operator's, for which False is final. A refusal of annotations holds only as long as they are bad: they have no generation;
+ * - where drover only observes: `Observed` is True (or False: refused) for this generation instead.
+ */
+export function isEvictionSettled(eviction: Eviction, mode: 'observe' | 'act'): boolean {
+  const { metadata, status } = eviction;
+  if (metadata.deletionTimestamp !== undefined) return !(metadata.finalizers ?? []).includes(evictionFinalizer);
+  const given = metadata.annotations ?? {};
+  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation]) return false;
+
+  const of = (type: string): Condition | undefined => findCondition(status?.conditions, type);
+  const isCurrent = ({ observedGeneration }: Condition): boolean => observedGeneration === undefined || observedGeneration === metadata.generation;
+
+  const evicting = of(evictionConditions.evicting);
+  const observed = mode === 'observe' || given[annotations.mode] === 'observe' ? of(evictionConditions.observed) : undefined;
+  const isOver = evicting?.status === 'False' && isCurrent(evicting);
+  const isObserved = observed !== undefined && observed.status !== 'Unknown' && isCurrent(observed);
+  const final = isOver ? evicting : isObserved ? observed : undefined;
+  return final !== undefined && !isRefusalOver(final, given) && of(evictionConditions.reEnabled)?.status !== 'Unknown';
+}
+
+/** Annotations can be corrected without a new generation. */
+function isRefusalOver({ reason }: Condition, given: Readonly<Record<string, string>>): boolean {
+  const { asked, problems } = readEvictionAnnotations(given);
+  if (reason === 'InvalidObject') return problems.length === 0;
+  if (reason === 'CauseNotSupported') return asked.cause !== 'node-failure';
+  return false;
+}
+
+/** One row per kind (contracts/ids.ts). */
+export const settled = { Eviction: isEvictionSettled } as const;

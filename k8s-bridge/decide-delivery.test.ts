@@ -1,0 +1,81 @@
+import { coalesceChanges, decideDelivery, type Change, type Delivery, type LastRun } from './decide-delivery.ts';
+import type { Cause, Facts } from './facts.ts';
+
+const base: Facts = {
+  name: 'evict-1',
+  namespace: null,
+  uid: 'u1',
+  resourceVersion: '5',
+  generation: 2,
+  subject: 'node-1',
+  deleting: false,
+  held: true,
+  retry: null,
+  retryPending: false,
+  settled: false,
+  reportedGeneration: null,
+  watched: { annotations: '[]', labels: '[]', finalizers: '', status: 'null' },
+};
+const route = { final: ['CANCELLED', 'TERMINATED'] } as const;
+const change = (causes: Cause[], facts: Partial<Facts> = {}, gone = false): Change => ({ facts: { ...base, ...facts }, causes, gone });
+const ended = (status: 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED' | 'TERMINATED', toldGeneration: number | null = null): LastRun => ({ status, toldGeneration });
+const open: LastRun = { status: 'OPEN' };
+const none: LastRun = { status: 'NONE' };
+
+const rows: [why: string, change: Change, lastRun: LastRun | null, delivery: Delivery][] = [
+  ['an object that does not say whom it concerns', change(['spec'], { subject: null }), null, 'nothing'],
+  ['an object that is no more: only who works on it must know', change(['deleted'], {}, true), null, 'signalOpen'],
+
+  ['a new object, or a changed spec', change(['spec']), null, 'signalWithStart'],
+  ['a deletion that waits for drover', change(['deleted'], { deleting: true }), null, 'signalWithStart'],
+  ['a retry', change(['retry'], { retryPending: true }), null, 'signalWithStart'],
+  ['several, one of them new', change(['annotations', 'spec']), null, 'signalWithStart'],
+
+  ['settled, seen at a resync', change(['resync'], { settled: true }), null, 'nothing'],
+  ['settled, seen at the start', change(['relist'], { settled: true }), null, 'nothing'],
+  ['settled, an annotation changed', change(['annotations'], { settled: true }), null, 'signalOpen'],
+  ['a deletion that does not wait for drover', change(['deleted'], { deleting: true, held: false, settled: true }), null, 'signalOpen'],
+
+  ['an annotation, before the look', change(['annotations']), null, 'lookUp'],
+  ['a resync, before the look', change(['resync']), null, 'lookUp'],
+  ['the start, before the look', change(['relist']), null, 'lookUp'],
+
+  ['a resync and an open run', change(['resync']), open, 'nothing'],
+  ['the start and an open run: it may have missed something', change(['relist']), open, 'signalWithStart'],
+  ['an annotation and an open run', change(['annotations']), open, 'signalWithStart'],
+  ['a resync and no run', change(['resync']), none, 'signalWithStart'],
+  ['a resync and a completed run', change(['resync']), ended('COMPLETED', 2), 'signalWithStart'],
+  ['a resync and a failed run', change(['resync']), ended('FAILED', 2), 'signalWithStart'],
+  ['a resync and a timed-out run', change(['resync']), ended('TIMED_OUT', 2), 'signalWithStart'],
+
+  ['terminated, after it was told of this generation', change(['resync']), ended('TERMINATED', 2), 'reportStopped'],
+  ['cancelled, after it was told of this generation', change(['resync']), ended('CANCELLED', 2), 'reportStopped'],
+  ['terminated, after it had reported on this generation', change(['resync'], { reportedGeneration: 2 }), ended('TERMINATED'), 'reportStopped'],
+  ['the same, seen at the start', change(['relist'], { reportedGeneration: 2 }), ended('TERMINATED'), 'reportStopped'],
+  ['the same, and an annotation changed', change(['annotations'], { reportedGeneration: 2 }), ended('TERMINATED'), 'reportStopped'],
+  ['terminated before this generation', change(['resync'], { reportedGeneration: 1 }), ended('TERMINATED', 1), 'signalWithStart'],
+  ['terminated before this object was there', change(['resync']), ended('TERMINATED', null), 'signalWithStart'],
+  ['terminated, but being deleted: the finalizer must go', change(['resync'], { deleting: true, reportedGeneration: 2 }), ended('TERMINATED', 2), 'signalWithStart'],
+  ['terminated, but a retry is asked for', change(['relist'], { retryPending: true, reportedGeneration: 2 }), ended('TERMINATED', 2), 'signalWithStart'],
+];
+
+test.each(rows)('%s', (_why, given, lastRun, delivery) => {
+  expect(decideDelivery(given, route, lastRun)).toBe(delivery);
+});
+
+test('a kind whose terminated runs are healed', () => {
+  expect(decideDelivery(change(['resync']), { final: ['CANCELLED'] }, ended('TERMINATED', 2))).toBe('signalWithStart');
+});
+
+test.each([
+  ['the later object, what happened to both', change(['spec'], { resourceVersion: '5' }), change(['annotations'], { resourceVersion: '6' }), ['spec', 'annotations']],
+  ['what happened says more than how it was found', change(['resync']), change(['retry'], { resourceVersion: '6' }), ['retry']],
+  ['a resync after a change', change(['retry']), change(['resync'], { resourceVersion: '6' }), ['retry']],
+  ['nothing but two looks', change(['relist']), change(['resync'], { resourceVersion: '6' }), ['relist', 'resync']],
+])('coalesced: %s', (_why, earlier, later, causes) => {
+  expect(coalesceChanges(earlier, later)).toEqual({ facts: later.facts, gone: false, causes });
+});
+
+test('coalesced: gone stays gone', () => {
+  expect(coalesceChanges(change(['spec']), change(['deleted'], {}, true))).toMatchObject({ gone: true, causes: ['spec', 'deleted'] });
+});

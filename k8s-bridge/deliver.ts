@@ -1,0 +1,76 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { messages, type ObjectChanged } from '../contracts/messages.ts';
+import type { Kubernetes } from '../runtime/kubernetes.ts';
+import type { Logger } from '../runtime/logging.ts';
+import { type CallLimits, limited } from '../runtime/temporal.ts';
+import { type Change, type Delivery, decideDelivery } from './decide-delivery.ts';
+import { describePersonsStop, findLastRun, type FoundRun } from './find-last-run.ts';
+import { reportStopped } from './report-stopped.ts';
+import type { Route, RoutedMode } from './routes.ts';
+
+export interface DeliverDeps {
+  temporal: Client;
+  kubernetes: Kubernetes;
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+  /** For each call of Temporal. */
+  timeoutMs: number;
+  log: Logger;
+}
+
+/** What is in the queue. */
+export interface RoutedChange {
+  route: Route;
+  mode: RoutedMode;
+  change: Change;
+}
+
+/** Takes one change to where it belongs, and says where that was. Whatever it throws may be tried again. */
+export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, log }: DeliverDeps, { route, mode, change }: RoutedChange, abort: AbortSignal): Promise<Delivery> {
+  const { facts, causes } = change;
+  const { subject, name, uid, generation, resourceVersion } = facts;
+  if (subject === null) {
+    log.warn({ kind: route.kind, object: name, uid }, 'the object does not say whom it concerns');
+    return 'nothing';
+  }
+  const workflowId = route.workflowId(subject, cluster);
+  const limits: CallLimits = { timeoutMs, abort };
+  const signal: ObjectChanged = { uid, generation, resourceVersion, cause: causes.join(', ') };
+
+  let found: FoundRun | null = null;
+  let delivery = decideDelivery(change, route, null);
+  if (delivery === 'lookUp') {
+    found = await findLastRun(temporal, workflowId, uid, limits);
+    delivery = decideDelivery(change, route, found.lastRun);
+  }
+  switch (delivery) {
+    case 'signalWithStart': {
+      const runId = await route.signalWithStart(temporal, { subject, name, cluster, signal }, limits);
+      log.info({ workflowId, runId, object: name, ...signal }, 'signalled');
+      break;
+    }
+    case 'signalOpen':
+      if (await signalOpen(temporal, workflowId, signal, limits)) log.info({ workflowId, object: name, ...signal }, 'signalled the open run');
+      break;
+    case 'reportStopped': {
+      const message = found?.stop ? describePersonsStop(found.stop, subject) : '';
+      if (await reportStopped(kubernetes, route, facts, mode, message, abort)) log.info({ workflowId, object: name, uid, message }, 'a person stopped it for good');
+      break;
+    }
+    case 'nothing':
+    case 'lookUp':
+      break;
+  }
+  return delivery;
+}
+
+/** Whether there was an open run to tell. */
+async function signalOpen(client: Client, workflowId: string, signal: ObjectChanged, limits: CallLimits): Promise<boolean> {
+  try {
+    await limited(client, limits, () => client.workflow.getHandle(workflowId).signal(messages.objectChanged, signal));
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,88 @@
+import { findCauses, readFacts } from './facts.ts';
+import type { KubeObject } from './kube-object.ts';
+import { routes } from './routes.ts';
+
+const [route] = routes as [(typeof routes)[number]];
+
+const base = {
+  apiVersion: 'kvm.cloud.sap/v1',
+  kind: 'Eviction',
+  metadata: { name: 'evict-1', uid: 'u1', resourceVersion: '5', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { hypervisor: 'node-1', reason: 'test' },
+};
+const eviction = (metadata: Partial<KubeObject['metadata']> = {}, status?: object): KubeObject =>
+  ({ ...base, metadata: { ...base.metadata, ...metadata }, ...(status && { status }) });
+const condition = (type: string, status: string, reason: string, observedGeneration?: number) => ({
+  type,
+  status,
+  reason,
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  ...(observedGeneration !== undefined && { observedGeneration }),
+});
+const facts = (object: KubeObject) => readFacts(route, object, 'act');
+
+test('what is read of an Eviction', () => {
+  const object = eviction({ finalizers: ['drover.dev/eviction'], annotations: { 'drover.dev/retry': 'x' } }, { conditions: [condition('Evicting', 'True', 'Running', 1)] });
+  expect(facts(object)).toMatchObject({ name: 'evict-1', namespace: null, uid: 'u1', generation: 1, subject: 'node-1', held: true, deleting: false, retry: 'x', retryPending: true, settled: false, reportedGeneration: 1 });
+});
+
+test.each([
+  ['a spec without hypervisor', { spec: { reason: 'x' } }],
+  ['no spec', { spec: undefined }],
+  ['an empty hypervisor', { spec: { hypervisor: '', reason: 'x' } }],
+  ['conditions that are no list', { status: { conditions: 'odd' } }],
+])('odd objects are read without throwing, and are not settled: %s', (_why, odd) => {
+  expect(facts({ ...base, ...odd })).toMatchObject({ settled: false, reportedGeneration: null });
+});
+
+const succeeded = { conditions: [condition('Evicting', 'False', 'Succeeded', 1)] };
+const notes = (given: Record<string, string>) => ({ annotations: given });
+
+const rows: [why: string, before: KubeObject | null, after: KubeObject, causes: string[]][] = [
+  ['a new object', null, eviction(), ['spec']],
+  ['a new object that is being deleted already', null, eviction({ deletionTimestamp: 't' }), ['deleted']],
+  ['nothing but the resourceVersion', eviction(), eviction({ resourceVersion: '6' }), []],
+  ['the spec', eviction(), eviction({ generation: 2 }), ['spec']],
+  ['deletion, which moves the generation too', eviction(), eviction({ generation: 2, deletionTimestamp: 't' }), ['deleted']],
+  ['drover’s own status', eviction(), eviction({}, succeeded), []],
+  ['drover’s own finalizer', eviction(), eviction({ finalizers: ['drover.dev/eviction'] }), []],
+  ['somebody else’s finalizer', eviction(), eviction({ finalizers: ['example.com/x'] }), ['finalizers']],
+  ['the order of finalizers', eviction({ finalizers: ['a', 'b'] }), eviction({ finalizers: ['b', 'a'] }), []],
+  ['an annotation of drover', eviction(), eviction(notes({ 'drover.dev/deadline': 'x' })), ['annotations']],
+  ['one that goes', eviction(notes({ 'drover.dev/deadline': 'x' })), eviction(), ['annotations']],
+  ['somebody else’s annotation', eviction(), eviction(notes({ 'example.com/x': 'y' })), []],
+  ['what drover itself notes', eviction(), eviction(notes({ 'drover.dev/retry-handled': 'a', 'drover.dev/boot-id': 'b' })), []],
+  ['a retry', eviction(), eviction(notes({ 'drover.dev/retry': 'a' })), ['retry']],
+  ['another retry', eviction(notes({ 'drover.dev/retry': 'a' })), eviction(notes({ 'drover.dev/retry': 'b' })), ['retry']],
+  ['a retry that is taken back', eviction(notes({ 'drover.dev/retry': 'a' })), eviction(), []],
+  ['a label nobody watches', eviction(), eviction({ labels: { a: 'b' } }), []],
+  ['several at once', eviction(), eviction({ generation: 2, ...notes({ 'drover.dev/retry': 'a', 'drover.dev/consent': 'b' }) }), ['spec', 'retry', 'annotations']],
+];
+
+test.each(rows)('changes: %s', (_why, before, after, causes) => {
+  expect(findCauses(before && facts(before), facts(after))).toEqual(causes);
+});
+
+test('labels and the status of other writers matter where a route watches them', () => {
+  const watching = { ...route, labels: ['zone/'], foreignStatus: ({ status }: KubeObject) => (status as { agent?: string } | undefined)?.agent ?? null };
+  const read = (object: KubeObject) => readFacts(watching, object, 'act');
+  expect(findCauses(read(eviction()), read(eviction({ labels: { 'zone/a': 'b' } }, { agent: 'up', conditions: [] })))).toEqual(['labels', 'status']);
+  expect(findCauses(read(eviction({}, { agent: 'up' })), read(eviction({}, { agent: 'up', ...succeeded })))).toEqual([]);
+});
+
+const awaiting = { conditions: [condition('Evicting', 'False', 'Succeeded', 1), condition('HypervisorReEnabled', 'Unknown', 'WaitingForNode', 1)] };
+test.each([
+  ['one that nobody reported on', eviction(), 'act', ['Evicting']],
+  ['one that runs', eviction({}, { conditions: [condition('Evicting', 'True', 'Running', 1)] }), 'act', ['Evicting']],
+  ['one of an earlier generation', eviction({ generation: 2 }, succeeded), 'act', ['Evicting']],
+  ['one that only waited for its node', eviction({}, awaiting), 'act', ['HypervisorReEnabled']],
+  ['one that is only observed', eviction(), 'observe', ['Observed']],
+  ['one whose annotation says observe', eviction(notes({ 'drover.dev/mode': 'observe' })), 'act', ['Observed']],
+] as const)('stopped: %s says so, and is settled then', (_why, object, mode, types) => {
+  const updates = route.stopped(object, mode, 'somebody stopped it');
+  expect(updates.map(({ type }) => type)).toEqual(types);
+  const before = (object['status'] as { conditions?: { type: string }[] } | undefined)?.conditions ?? [];
+  const conditions = [...before.filter(({ type }) => !updates.some((update) => update.type === type)), ...updates.map((update) => ({ ...update, lastTransitionTime: '2026-01-02T00:00:00Z' }))];
+  expect(route.isSettled({ ...object, status: { conditions } }, mode)).toBe(true);
+});

@@ -1,0 +1,159 @@
+import { droverFailure } from '../runtime/failure.ts';
+import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes.ts';
+import { createLogger } from '../runtime/logging.ts';
+import { decideLease, type Lease, seeLease, type SeenLease, startLease } from './lease.ts';
+
+const lease = (holder: string | null, sinceMs: number): SeenLease => ({ holder, sinceMs, durationMs: 15_000, transitions: 0, resourceVersion: '1' });
+
+test.each([
+  ['there is none', null, 'create'],
+  ['it is mine', lease('me', 0), 'renew'],
+  ['it is mine, and old', lease('me', -99_000), 'renew'],
+  ['another’s, renewed just now', lease('other', 100_000), 'wait'],
+  ['another’s, and it has not moved for nearly its duration', lease('other', 85_001), 'wait'],
+  ['another’s, and it has not moved for its duration', lease('other', 85_000), 'take'],
+  ['nobody’s', lease(null, 100_000), 'take'],
+])('%s', (_why, seen, move) => {
+  expect(decideLease(seen, 'me', 100_000)).toBe(move);
+});
+
+const body = (resourceVersion: string, spec?: object) => ({ metadata: { resourceVersion }, ...(spec && { spec }) });
+
+test.each([
+  ['the first time', null, body('1', { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 3 }), { holder: 'a', durationMs: 15_000, transitions: 3, sinceMs: 50 }],
+  ['it did not move: whatever its renewTime says, it is as old as it looks from here', lease('a', 10), body('1', { holderIdentity: 'a', leaseDurationSeconds: 15 }), { sinceMs: 10 }],
+  ['it moved', lease('a', 10), body('2', { holderIdentity: 'a', leaseDurationSeconds: 15 }), { sinceMs: 50 }],
+  ['released', null, body('1', { holderIdentity: '', leaseDurationSeconds: 1 }), { holder: null, durationMs: 1_000 }],
+  ['empty', null, body('1'), { holder: null }],
+])('seen: %s', (_why, before, answer, expected) => {
+  expect(seeLease(before, answer, 50)).toMatchObject(expected);
+});
+
+/** One Lease with the API server's precondition, that can be cut off per client. */
+function serverOfOneLease() {
+  let stored: { resourceVersion: number; spec: object } | null = null;
+  const specs: { holderIdentity: string }[] = [];
+  const client = (): { kubernetes: Kubernetes; cut: { off: boolean } } => {
+    const cut = { off: false };
+    const request = async ({ method, body }: KubernetesRequest, signal: AbortSignal): Promise<unknown> => {
+      await Promise.resolve();
+      signal.throwIfAborted();
+      if (cut.off) throw droverFailure('KubernetesUnavailable', 'cut off');
+      const given = body as { metadata: { resourceVersion?: string }; spec: { holderIdentity: string } } | undefined;
+      if (method === 'GET' && stored === null) throw droverFailure('ObjectNotFound', 'no lease');
+      if (given !== undefined) {
+        if ((stored === null) !== (method === 'POST') || (stored !== null && given.metadata.resourceVersion !== String(stored.resourceVersion))) throw droverFailure('ObjectConflict', 'conflict');
+        stored = { resourceVersion: (stored?.resourceVersion ?? 0) + 1, spec: given.spec };
+        specs.push(given.spec);
+      }
+      return { metadata: { resourceVersion: String(stored?.resourceVersion) }, spec: stored?.spec };
+    };
+    return { kubernetes: { request } as unknown as Kubernetes, cut };
+  };
+  return { client, specs, take: (holderIdentity: string) => void (stored = { resourceVersion: (stored?.resourceVersion ?? 0) + 1, spec: { holderIdentity, leaseDurationSeconds: 15 } }) };
+}
+
+const log = createLogger({ level: 'error', component: 'test' });
+const until = async (fact: () => boolean): Promise<void> => {
+  for (const end = performance.now() + 10_000; !fact(); ) {
+    if (performance.now() > end) throw new Error(`never: ${String(fact)}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+};
+
+interface Participant extends Lease {
+  events: string[];
+  stop(): Promise<void>;
+}
+
+function participant(kubernetes: Kubernetes, identity: string, events: string[] = []): Participant {
+  const stopping = new AbortController();
+  const started = startLease({
+    kubernetes,
+    namespace: 'ns',
+    name: 'lease',
+    identity,
+    settings: { durationMs: 1_000, renewDeadlineMs: 200, retryMs: 30 },
+    onAcquired: () => events.push(`${identity} acquired`),
+    onLost: () => events.push(`${identity} lost`),
+    log,
+    abort: stopping.signal,
+  });
+  const stop = (): Promise<void> => {
+    stopping.abort();
+    return started.done;
+  };
+  return { ...started, events, stop };
+}
+
+test('one holds, the other waits and takes over at once when it is released', async () => {
+  const server = serverOfOneLease();
+  const events: string[] = [];
+  const a = participant(server.client().kubernetes, 'a', events);
+  await until(() => a.held());
+  const b = participant(server.client().kubernetes, 'b', events);
+  await until(() => b.holder() === 'a');
+  const releasedMs = performance.now();
+  await a.stop();
+  await until(() => b.held());
+  // Far less than the second that the Lease was good for.
+  expect(performance.now() - releasedMs).toBeLessThan(900);
+  expect(events).toEqual(['a acquired', 'b acquired']);
+  await b.stop();
+  expect(server.specs.at(-1)).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+});
+
+test('it is released also when a renewal was under way and its answer never came', async () => {
+  const server = serverOfOneLease();
+  const { kubernetes } = server.client();
+  let answers = true;
+  const request: Kubernetes['request'] = async (given, signal) => {
+    const answer = await kubernetes.request(given, signal);
+    if (answers || given.method !== 'PUT' || (given.body as { spec: { holderIdentity: string } }).spec.holderIdentity === '') return answer;
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+  };
+  const a = participant({ request } as unknown as Kubernetes, 'a');
+  await until(() => a.held());
+  answers = false;
+  const renewals = server.specs.length;
+  await until(() => server.specs.length > renewals);
+  await a.stop();
+  expect(server.specs.at(-1)).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+});
+
+test('a holder that is cut off stops before the other starts, and comes back as the one who waits', async () => {
+  const server = serverOfOneLease();
+  const events: string[] = [];
+  const { kubernetes, cut } = server.client();
+  const a = participant(kubernetes, 'a', events);
+  await until(() => a.held());
+  const b = participant(server.client().kubernetes, 'b', events);
+  await until(() => b.holder() === 'a');
+  cut.off = true;
+  await until(() => b.held());
+  cut.off = false;
+  await until(() => a.holder() === 'b' && a.error() === null);
+  expect(events).toEqual(['a acquired', 'a lost', 'b acquired']);
+  await Promise.all([a.stop(), b.stop()]);
+});
+
+test('a holder whose Lease somebody else took stops at its next renewal', async () => {
+  const server = serverOfOneLease();
+  const a = participant(server.client().kubernetes, 'a');
+  await until(() => a.held());
+  server.take('thief');
+  await until(() => !a.held());
+  expect(a.holder()).toBe('thief');
+  expect(a.events).toEqual(['a acquired', 'a lost']);
+  await a.stop();
+});
+
+test('without an answer nobody holds it, and the reason is told', async () => {
+  const { kubernetes, cut } = serverOfOneLease().client();
+  cut.off = true;
+  const a = participant(kubernetes, 'a');
+  await until(() => a.error() !== null);
+  expect(a.held()).toBe(false);
+  expect(a.error()).toContain('cut off');
+  await a.stop();
+});

@@ -1,0 +1,186 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { isFailure } from '../runtime/kubernetes-faults.ts';
+import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
+import type { Logger } from '../runtime/logging.ts';
+
+export interface LeaseSettings {
+  /** After this time without a renewal, others may take the Lease. */
+  durationMs: number;
+  /** After this time without a successful renewal, the holder stops. Less than the duration, so that it stops before others start. */
+  renewDeadlineMs: number;
+  /** How often it is renewed, or looked at. */
+  retryMs: number;
+}
+
+export interface LeaseOptions {
+  kubernetes: Kubernetes;
+  namespace: string;
+  name: string;
+  /** Unique to this process. */
+  identity: string;
+  settings: LeaseSettings;
+  onAcquired: () => void;
+  onLost: () => void;
+  log: Logger;
+  /** Ends it; the Lease is released. */
+  abort: AbortSignal;
+}
+
+export interface Lease {
+  held(): boolean;
+  /** Who holds it, as last seen; null: nobody. */
+  holder(): string | null;
+  /** Why the last attempt failed. */
+  error(): string | null;
+  /** Resolves when it has ended and, where this process held it, the Lease is released. */
+  done: Promise<void>;
+}
+
+/** A Lease as it was read, and since when it has been like that by the local clock. */
+export interface SeenLease {
+  holder: string | null;
+  durationMs: number;
+  transitions: number;
+  resourceVersion: string;
+  sinceMs: number;
+}
+
+/** A stop must not wait long for a server that is away. */
+const releaseTimeoutMs = 2_000;
+
+/** As `metav1.MicroTime`. */
+const nowMicro = (): string => new Date().toISOString().replace('Z', '000Z');
+
+const leaseSchema = z.object({
+  metadata: z.object({ resourceVersion: z.string().min(1) }),
+  spec: z
+    .object({ holderIdentity: z.string().nullish(), leaseDurationSeconds: z.number().nullish(), leaseTransitions: z.number().nullish() })
+    .prefault({}),
+});
+
+/**
+ * Whose clock says what does not matter: only how long the Lease has looked the same from here (design section 2, rule 12). Pure.
+ *
+ * @param lease null: there is none
+ */
+export function decideLease(lease: SeenLease | null, identity: string, nowMs: number): 'create' | 'renew' | 'take' | 'wait' {
+  if (lease === null) return 'create';
+  if (lease.holder === identity) return 'renew';
+  if (lease.holder === null || nowMs - lease.sinceMs >= lease.durationMs) return 'take';
+  return 'wait';
+}
+
+/** What was read, put beside what was seen before. */
+export function seeLease(before: SeenLease | null, body: unknown, nowMs: number): SeenLease {
+  const { metadata, spec } = leaseSchema.parse(body);
+  return {
+    holder: spec.holderIdentity || null,
+    durationMs: (spec.leaseDurationSeconds ?? 1) * 1_000,
+    transitions: spec.leaseTransitions ?? 0,
+    resourceVersion: metadata.resourceVersion,
+    sinceMs: before?.resourceVersion === metadata.resourceVersion ? before.sinceMs : nowMs,
+  };
+}
+
+/**
+ * Holds a `coordination.k8s.io/v1` Lease whenever it can, so that of several bridges one works. It saves work and fences nothing: two
+ * holders at once are possible and harmless.
+ */
+export function startLease(options: LeaseOptions): Lease {
+  const { kubernetes, namespace, name, identity, settings, abort, log } = options;
+  const collection = resourcePath('coordination.k8s.io/v1', 'leases', { namespace });
+  const path = resourcePath('coordination.k8s.io/v1', 'leases', { namespace, name });
+  let seen: SeenLease | null = null;
+  /** Start of the last attempt that succeeded; null: not held. */
+  let renewedMs: number | null = null;
+  let error: string | null = null;
+  let deadline: NodeJS.Timeout | undefined;
+
+  const lose = (why: string): void => {
+    if (renewedMs === null) return;
+    renewedMs = null;
+    clearTimeout(deadline);
+    log.warn({ lease: name, identity, holder: seen?.holder }, `the lease is lost: ${why}`);
+    options.onLost();
+  };
+
+  const hold = (startedMs: number): void => {
+    const isNew = renewedMs === null;
+    renewedMs = startedMs;
+    clearTimeout(deadline);
+    deadline = setTimeout(() => lose(`no renewal within ${settings.renewDeadlineMs} ms`), startedMs + settings.renewDeadlineMs - performance.now());
+    if (!isNew) return;
+    log.info({ lease: name, identity }, 'holds the lease');
+    options.onAcquired();
+  };
+
+  const write = async (method: 'POST' | 'PUT', spec: object, signal: AbortSignal): Promise<void> => {
+    const metadata = { name, namespace, ...(seen !== null && { resourceVersion: seen.resourceVersion }) };
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+    const request = { method, path: method === 'POST' ? collection : path, body };
+    seen = seeLease(null, await kubernetes.request(request, signal), performance.now());
+  };
+
+  const read = async (signal: AbortSignal): Promise<void> => {
+    try {
+      seen = seeLease(seen, await kubernetes.request({ method: 'GET', path }, signal), performance.now());
+    } catch (failure) {
+      if (!isFailure(failure, 'ObjectNotFound')) throw failure;
+      seen = null;
+    }
+  };
+
+  const attempt = async (): Promise<void> => {
+    const startedMs = performance.now();
+    // So that a connection that died without a word leaves time for others.
+    const signal = AbortSignal.any([abort, AbortSignal.timeout(Math.round(settings.renewDeadlineMs / 3))]);
+    try {
+      // Whoever holds it knows its resourceVersion; the precondition of the write tells if that is not so any more.
+      if (renewedMs === null || seen === null) await read(signal);
+      const move = decideLease(seen, identity, performance.now());
+      if (move === 'wait') {
+        error = null;
+        lose(`${seen?.holder ?? 'somebody'} holds it`);
+        return;
+      }
+      const at = nowMicro();
+      const transitions = (seen?.transitions ?? 0) + (move === 'take' ? 1 : 0);
+      const spec = { holderIdentity: identity, leaseDurationSeconds: Math.ceil(settings.durationMs / 1_000), leaseTransitions: transitions, renewTime: at, acquireTime: move === 'renew' ? undefined : at };
+      await write(move === 'create' ? 'POST' : 'PUT', spec, signal);
+      error = null;
+      hold(startedMs);
+    } catch (failure) {
+      if (abort.aborted) return;
+      // Somebody else wrote it: who holds it now is read the next time.
+      if (isFailure(failure, 'ObjectConflict') && renewedMs !== null) await read(signal).catch(() => undefined);
+      error = failure instanceof Error ? failure.message : String(failure);
+      log.warn({ lease: name, error }, 'the lease cannot be renewed or taken');
+    }
+  };
+
+  const release = async (): Promise<void> => {
+    clearTimeout(deadline);
+    if (renewedMs === null) return;
+    renewedMs = null;
+    const signal = AbortSignal.timeout(releaseTimeoutMs);
+    try {
+      // Read anew: a renewal that was called off may have been carried out all the same.
+      await read(signal);
+      if (seen?.holder !== identity) return;
+      await write('PUT', { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: seen.transitions, renewTime: nowMicro() }, signal);
+    } catch (failure) {
+      log.warn({ lease: name, error: failure instanceof Error ? failure.message : String(failure) }, 'the lease could not be released; others wait until it has run out');
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!abort.aborted) {
+      await attempt();
+      await delay(settings.retryMs * (0.9 + 0.2 * Math.random()), undefined, { signal: abort }).catch(() => undefined);
+    }
+    await release();
+  };
+
+  return { held: () => renewedMs !== null, holder: () => seen?.holder ?? null, error: () => error, done: run() };
+}

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Client } from '@temporalio/client';
+import type { Kind } from '../contracts/ids.ts';
+import type { Mode } from '../runtime/config-schema.ts';
+import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
+import type { Logger } from '../runtime/logging.ts';
+import { limited, unreachable, wordsOf } from '../runtime/temporal.ts';
+import { backOffResetMs, reflectorBackOff } from './back-off.ts';
+import { coalesceChanges, type Delivery } from './decide-delivery.ts';
+import { deliverChange, type RoutedChange } from './deliver.ts';
+import { type Facts, findCauses, readFacts } from './facts.ts';
+import { type Health, serveHealth } from './health.ts';
+import { type LeaseSettings, startLease } from './lease.ts';
+import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
+import { type Route, type RoutedMode, routes } from './routes.ts';
+import type { Delta } from './store.ts';
+import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
+
+export interface BridgeSettings {
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+  modes: Readonly<Record<Kind, Mode>>;
+  /** Namespace of the Lease. */
+  systemNamespace: string;
+  leaseName: string;
+  /** How often unsettled objects are compared with open runs. */
+  resyncMs: number;
+  /** host:port of the health pages. */
+  healthAddress: string;
+}
+
+/** What seldom needs another value, except in tests. */
+export interface BridgeTimings {
+  reflector: ReflectorSettings;
+  lease: LeaseSettings;
+  queue: Pick<WorkQueueOptions<never>, 'workers' | 'backOff' | 'minIntervalMs'>;
+  /** For each call of Temporal. */
+  deliveryTimeoutMs: number;
+  /** How long a stop waits for what is queued. */
+  drainMs: number;
+}
+
+export const defaultBridgeTimings: BridgeTimings = {
+  // Bookmarks come about every minute, so that two and a half of them missing mean a dead connection.
+  reflector: { pageSize: 500, watchSeconds: { min: 300, max: 600 }, idleMs: 150_000, backOff: reflectorBackOff, backOffResetMs },
+  lease: { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 },
+  // Low, so that a Temporal that comes back is told soon; what it costs while it is away is bounded by the workers.
+  // The distance: a run takes five signals a second for long, and ten thousand in all (practice.md section 2).
+  queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 5_000, jitter: 0.5 }, minIntervalMs: 200 },
+  deliveryTimeoutMs: 5_000,
+  drainMs: 10_000,
+};
+
+export interface BridgeDeps {
+  /** Closed by the caller, after {@link Bridge.stop}. */
+  kubernetes: Kubernetes;
+  /** Opened lazily, so that the bridge starts while Temporal is away. Closed by the caller. */
+  temporal: Client;
+  settings: BridgeSettings;
+  timings?: BridgeTimings;
+  log: Logger;
+}
+
+export interface BridgeStats {
+  queue: WorkQueueStats;
+  /** How many changes went where. */
+  deliveries: Record<Delivery, number>;
+  reflectors: Partial<Record<Kind, ReflectorState>>;
+  /** How often unsettled objects were compared with open runs. */
+  resyncs: number;
+  /** Whether this bridge delivers. */
+  leading: boolean;
+}
+
+export interface Bridge {
+  /** `http://host:port` of `/healthz` and `/readyz`. */
+  healthUrl: string;
+  stats(): BridgeStats;
+  health(): Promise<Health>;
+  /** Stops watching, delivers what is queued, releases the Lease. Resolves to how many changes were left; the next start finds them. */
+  stop(): Promise<number>;
+}
+
+/**
+ * Starts the bridge: watch events of every routed kind become signals to the runs they concern (design section 4). It starts, and goes
+ * on, whether or not kube-apiserver and Temporal are there.
+ *
+ * @throws InvalidConfiguration when the health address cannot be had
+ */
+export async function startBridge({ kubernetes, temporal, settings, timings = defaultBridgeTimings, log }: BridgeDeps): Promise<Bridge> {
+  const stopping = new AbortController();
+  const identity = `${hostname()}_${randomUUID()}`;
+  const deliveries: BridgeStats['deliveries'] = { signalWithStart: 0, signalOpen: 0, reportStopped: 0, nothing: 0, lookUp: 0 };
+  let lastFailure = '';
+  const reflectors = new Map<Route, { reflector: Reflector<Facts>; mode: RoutedMode }>();
+
+  const queue = createWorkQueue<RoutedChange>({
+    ...timings.queue,
+    deliver: async ({ route, mode, change }, abort) => {
+      // It may have waited long, and drover's own writes, such as the one that settles an object, come by no other way.
+      const facts = reflectors.get(route)?.reflector.get(change.facts.uid) ?? change.facts;
+      const deps = { temporal, kubernetes, cluster: settings.cluster, timeoutMs: timings.deliveryTimeoutMs, log };
+      const delivery = await deliverChange(deps, { route, mode, change: { ...change, facts } }, abort);
+      deliveries[delivery] += 1;
+    },
+    coalesce: (earlier, later) => ({ ...later, change: coalesceChanges(earlier.change, later.change) }),
+    onFailure: ({ route, change: { facts } }, error, retryInMs) => {
+      lastFailure = `${route.kind} ${facts.name}: ${wordsOf(error)}`;
+      log.warn({ kind: route.kind, object: facts.name, uid: facts.uid, retryInMs: Math.round(retryInMs), error: wordsOf(error) }, 'not delivered yet');
+    },
+  });
+  // Until the Lease is held.
+  queue.pause();
+
+  /** Takes up every object that is not settled, such as after a start: changes may have been missed. */
+  const compare = (route: Route, cause: 'relist' | 'resync'): void => {
+    const { reflector, mode } = reflectors.get(route) ?? {};
+    if (reflector === undefined || mode === undefined) return;
+    for (const facts of reflector.objects()) {
+      if (!facts.settled) queue.add(facts.uid, { route, mode, change: { facts, causes: [cause], gone: false } }, 'resync');
+    }
+  };
+  let resyncs = 0;
+  const compareAll = (cause: 'relist' | 'resync'): void => {
+    if (cause === 'resync') resyncs += 1;
+    for (const route of reflectors.keys()) compare(route, cause);
+  };
+
+  const take = (route: Route, mode: RoutedMode, delta: Delta<Facts>, relisted: boolean): void => {
+    const { after: facts } = delta;
+    const causes = delta.type === 'gone' ? (['deleted'] as const) : delta.type === 'changed' ? findCauses(delta.before, facts) : relisted ? (['relist'] as const) : findCauses(null, facts);
+    if (causes.length > 0) queue.add(facts.uid, { route, mode, change: { facts, causes, gone: delta.type === 'gone' } }, 'fresh');
+  };
+
+  const health = async (): Promise<Health> => {
+    const states = Object.fromEntries([...reflectors].map(([route, { reflector }]) => [route.kind, reflector.state()]));
+    const temporalError = await probeTemporal(temporal);
+    const reasons = [
+      ...Object.entries(states).flatMap(([kind, state]) => (state.synced ? [] : [`${kind} has not been listed yet`])),
+      ...Object.entries(states).flatMap(([kind, { error }]) => (error === null ? [] : [`${kind} is not followed: ${error}`])),
+      ...(lease.error() === null ? [] : [`the lease: ${lease.error()}`]),
+      ...(!lease.held() && lease.holder() === null ? ['nobody holds the lease yet'] : []),
+      ...(temporalError === null ? [] : [temporalError]),
+      ...(queue.stats().backingOff === 0 ? [] : [`${queue.stats().backingOff} changes are not delivered yet; ${lastFailure}`]),
+    ];
+    return { ok: reasons.length === 0, reasons, lease: { held: lease.held(), holder: lease.holder(), identity }, queue: queue.stats(), deliveries, resyncs, kinds: states };
+  };
+
+  /** Loops that ended though nobody stopped them: only a new process helps. */
+  const ended: string[] = [];
+  const guard = (what: string, loop: Promise<void>): Promise<void> =>
+    loop.catch((error: unknown) => {
+      ended.push(`${what} has ended: ${wordsOf(error)}`);
+      log.error({ error }, `${what} has ended; this is a defect`);
+    });
+
+  const server = await serveHealth(settings.healthAddress, {
+    '/healthz': () => ({ ok: ended.length === 0, reasons: ended }),
+    '/readyz': health,
+  });
+
+  const lease = startLease({
+    kubernetes,
+    namespace: settings.systemNamespace,
+    name: settings.leaseName,
+    identity,
+    settings: timings.lease,
+    onAcquired: () => {
+      queue.resume();
+      compareAll('relist');
+    },
+    onLost: () => queue.pause(),
+    log,
+    abort: stopping.signal,
+  });
+
+  const loops = [guard('the lease', lease.done)];
+  for (const route of routes) {
+    const mode = settings.modes[route.kind];
+    if (mode === 'off') {
+      log.info({ kind: route.kind }, 'is switched off and not routed');
+      continue;
+    }
+    const reflector = startReflector<Facts>({
+      kubernetes,
+      path: resourcePath(route.apiVersion, route.plural),
+      settings: timings.reflector,
+      keep: (object) => readFacts(route, object, mode),
+      onDelta: (delta, relisted) => take(route, mode, delta, relisted),
+      onSynced: () => compare(route, 'relist'),
+      log,
+      abort: stopping.signal,
+    });
+    reflectors.set(route, { reflector, mode });
+    loops.push(guard(`the reflector of ${route.kind}`, reflector.done));
+  }
+
+  const resync = setInterval(() => compareAll('resync'), settings.resyncMs);
+  log.info({ health: server.url, identity, kinds: [...reflectors.keys()].map(({ kind }) => kind) }, 'the bridge runs');
+
+  const shutDown = async (): Promise<number> => {
+    clearInterval(resync);
+    // The Lease goes with the watch: whoever takes over takes up whatever this bridge does not deliver any more.
+    const left = queue.drain(timings.drainMs);
+    stopping.abort();
+    await Promise.all([left, ...loops]);
+    await server.close();
+    log.info({ left: await left }, 'the bridge has stopped');
+    return left;
+  };
+  let stopped: Promise<number> | null = null;
+
+  return {
+    healthUrl: server.url,
+    health,
+    stats: () => ({
+      queue: queue.stats(),
+      deliveries: { ...deliveries },
+      reflectors: Object.fromEntries([...reflectors].map(([route, { reflector }]) => [route.kind, reflector.state()])),
+      resyncs,
+      leading: lease.held(),
+    }),
+    stop: () => (stopped ??= shutDown()),
+  };
+}
+
+/** Null when it answers. */
+async function probeTemporal(client: Client): Promise<string | null> {
+  try {
+    await limited(client, { timeoutMs: 1_000 }, () => client.workflowService.getSystemInfo({}));
+    return null;
+  } catch (error) {
+    const { address = 'its address' } = (client.connection as { options?: { address?: string } }).options ?? {};
+    return unreachable({ address, namespace: client.options.namespace }, error).message;
+  }
+}

@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApplicationFailure } from '@temporalio/common';
+import type { KubernetesFaultDetails } from '../runtime/kubernetes-faults.ts';
+import type { Kubernetes } from '../runtime/kubernetes.ts';
+import type { Logger } from '../runtime/logging.ts';
+import { type BackOffLimits, backOffMs, countFailure, type FailureCount } from './back-off.ts';
+import { kubeListSchema, type KubeObject } from './kube-object.ts';
+import { applyEvent, applyList, type Delta, type Identity, type Store } from './store.ts';
+import { connectionLost, readWatchEvents } from './watch-events.ts';
+
+export interface ReflectorSettings {
+  pageSize: number;
+  /** The server ends a watch after a random time between these, so that the watches of many clients spread. */
+  watchSeconds: { min: number; max: number };
+  /** A watch that is silent for this long is dead: bookmarks come about every minute. */
+  idleMs: number;
+  backOff: BackOffLimits;
+  backOffResetMs: number;
+}
+
+export interface ReflectorOptions<Kept extends Identity> {
+  kubernetes: Kubernetes;
+  /** Collection, such as `/apis/kvm.cloud.sap/v1/evictions`. */
+  path: string;
+  settings: ReflectorSettings;
+  /** What is kept of an object. Must not throw. */
+  keep: (object: KubeObject) => Kept;
+  /** One change. `relisted`: found by comparing a new list with the store, so events in between may be missing. */
+  onDelta: (delta: Delta<Kept>, relisted: boolean) => void;
+  /** The first complete list is in the store; its objects do not come as deltas. */
+  onSynced: () => void;
+  log: Logger;
+  abort: AbortSignal;
+}
+
+/** How a reflector is, for the health page. */
+export interface ReflectorState {
+  synced: boolean;
+  objects: number;
+  lists: number;
+  watches: number;
+  /** RFC 3339: when the server was last heard of. */
+  lastContact: string | null;
+  /** The last failure since then. */
+  error: string | null;
+}
+
+export interface Reflector<Kept extends Identity> {
+  objects(): Iterable<Kept>;
+  get(uid: string): Kept | undefined;
+  state(): ReflectorState;
+  /** Resolves once `abort` has ended it. */
+  done: Promise<void>;
+}
+
+/** A watch that the server ends within this time without a single event counts as a failure, or the two would go round in a hot loop. */
+const shortestWatchMs = 1_000;
+
+/**
+ * Keeps a copy of a collection: pages of a list, then a watch from there; the same again whenever the server says that the watch is too old
+ * (410), and from where it was when only the connection broke. It never ends by itself. What client-go's reflector guarantees, and
+ * where the client library's informer does not, is in practice.md section 3.
+ */
+export function startReflector<Kept extends Identity>(options: ReflectorOptions<Kept>): Reflector<Kept> {
+  const { kubernetes, path, settings, abort, log } = options;
+  const store: Store<Kept> = new Map();
+  const state: ReflectorState = { synced: false, objects: 0, lists: 0, watches: 0, lastContact: null, error: null };
+  /** Where to watch from; null: list first. */
+  let resourceVersion: string | null = null;
+
+  const heard = (): void => void Object.assign(state, { lastContact: new Date().toISOString(), error: null });
+  const tell = (delta: Delta<Kept> | null, relisted: boolean): void => {
+    state.objects = store.size;
+    if (delta !== null) options.onDelta(delta, relisted);
+  };
+
+  /** All pages of one consistent list. A token that expires between two pages fails with 410, and the next try begins anew. */
+  const list = async (): Promise<void> => {
+    const kept: Kept[] = [];
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const query = { limit: settings.pageSize, ...(token !== '' && { continue: token }) };
+      const page = kubeListSchema.parse(await kubernetes.request({ method: 'GET', path, query }, abort));
+      kept.push(...page.items.map(options.keep));
+      token = page.metadata.continue || undefined;
+      resourceVersion = token === undefined ? page.metadata.resourceVersion : null;
+    }
+    state.lists += 1;
+    heard();
+    const deltas = applyList(store, kept);
+    state.objects = store.size;
+    if (state.synced) for (const delta of deltas) tell(delta, true);
+    else options.onSynced();
+    state.synced = true;
+  };
+
+  const watch = async (from: string): Promise<void> => {
+    const { min, max } = settings.watchSeconds;
+    const query = { watch: true, resourceVersion: from, allowWatchBookmarks: true, timeoutSeconds: Math.round(min + Math.random() * (max - min)) };
+    const watchdog = startWatchdog(settings.idleMs);
+    const startedMs = performance.now();
+    let events = 0;
+    try {
+      const body = await kubernetes.stream({ method: 'GET', path, query }, AbortSignal.any([abort, watchdog.signal]));
+      state.watches += 1;
+      heard();
+      watchdog.feed();
+      for await (const event of readWatchEvents(body, watchdog.feed)) {
+        events += 1;
+        heard();
+        if (event.type === 'BOOKMARK') {
+          ({ resourceVersion } = event);
+          continue;
+        }
+        resourceVersion = event.object.metadata.resourceVersion;
+        tell(applyEvent(store, event.type, options.keep(event.object)), false);
+      }
+    } catch (error) {
+      throw watchdog.signal.aborted ? connectionLost(`the watch was silent for ${settings.idleMs / 1_000} s`) : error;
+    } finally {
+      watchdog.stop();
+    }
+    if (events === 0 && performance.now() - startedMs < shortestWatchMs) throw connectionLost('the server ended the watch at once');
+  };
+
+  const run = async (): Promise<void> => {
+    let count: FailureCount | null = null;
+    while (!abort.aborted) {
+      try {
+        if (resourceVersion === null) await list();
+        else await watch(resourceVersion);
+      } catch (error) {
+        if (abort.aborted) return;
+        if (mustRelist(error)) resourceVersion = null;
+        count = countFailure(count, performance.now(), settings.backOffResetMs);
+        const { failures } = count;
+        const waitMs = backOffMs(settings.backOff, failures, Math.random());
+        state.error = error instanceof Error ? error.message : String(error);
+        log.warn({ path, failures, waitMs: Math.round(waitMs), next: resourceVersion === null ? 'list' : 'watch', error: state.error }, 'kube-apiserver is not followed for the moment');
+        await delay(waitMs, undefined, { signal: abort }).catch(() => undefined);
+      }
+    }
+  };
+
+  return { objects: () => store.values(), get: (uid) => store.get(uid), state: () => ({ ...state }), done: run() };
+}
+
+/** The HTTP status that a failure carries: 0 where no answer came or the connection broke, null where it is no failure of a request. */
+export function httpStatusOf(error: unknown): number | null {
+  const details = error instanceof ApplicationFailure ? (error.details?.[0] as Partial<KubernetesFaultDetails> | undefined) : undefined;
+  return details?.httpStatus ?? null;
+}
+
+/** A broken connection or a busy server goes on from where it was; whatever else went wrong, 410 above all, needs a new list. */
+export function mustRelist(error: unknown): boolean {
+  const status = httpStatusOf(error);
+  return !(status === 0 || status === 429 || status === 503);
+}
+
+/** Aborts what it guards when it is not fed for `idleMs`. */
+function startWatchdog(idleMs: number): { signal: AbortSignal; feed: () => void; stop: () => void } {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), idleMs);
+  return { signal: controller.signal, feed: () => void timer.refresh(), stop: () => clearTimeout(timer) };
+}

@@ -1,0 +1,36 @@
+import { setConditions } from '../contracts/conditions.ts';
+import { fieldManager } from '../contracts/ids.ts';
+import { isFailure } from '../runtime/kubernetes-faults.ts';
+import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
+import { type Facts, readFacts } from './facts.ts';
+import { kubeObjectSchema } from './kube-object.ts';
+import { conditionsOf, type Route, type RoutedMode } from './routes.ts';
+
+/**
+ * Says in the object that a person stopped its run, as nobody else is left to say it (design section 2, rule 15). Reads it fresh, and
+ * writes only if it is still the object that was decided about; a change at the same moment is refused by its resourceVersion.
+ *
+ * @returns whether it was written
+ * @throws ObjectConflict, KubernetesUnavailable, KubernetesForbidden
+ */
+export async function reportStopped(kubernetes: Kubernetes, route: Route, decided: Facts, mode: RoutedMode, message: string, abort: AbortSignal): Promise<boolean> {
+  const place = { name: decided.name, ...(decided.namespace !== null && { namespace: decided.namespace }) };
+  const object = await readOrNull(kubernetes, resourcePath(route.apiVersion, route.plural, place), abort);
+  if (object === null) return false;
+  const fresh = readFacts(route, object, mode);
+  if (fresh.uid !== decided.uid || fresh.generation !== decided.generation || fresh.settled || fresh.deleting || fresh.retryPending) return false;
+  const conditions = setConditions(conditionsOf(object), route.stopped(object, mode, message), new Date().toISOString());
+  const body = { metadata: { uid: fresh.uid, resourceVersion: fresh.resourceVersion }, status: { conditions } };
+  const path = resourcePath(route.apiVersion, route.plural, { ...place, subresource: 'status' });
+  await kubernetes.request({ method: 'PATCH', patchType: 'merge', path, query: { fieldManager }, body }, abort);
+  return true;
+}
+
+async function readOrNull(kubernetes: Kubernetes, path: string, abort: AbortSignal) {
+  try {
+    return kubeObjectSchema.parse(await kubernetes.request({ method: 'GET', path }, abort));
+  } catch (error) {
+    if (isFailure(error, 'ObjectNotFound')) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { applyHypervisors } from '../hypervisors.ts';
+import { kubectl } from '../kubectl.ts';
+import type { Lab } from '../lab.ts';
+import { connectFleet } from '../openstack/fleet.ts';
+import { resetOpenStack } from '../openstack/reset.ts';
+import type { InstanceSpec, Server } from '../openstack/seed.ts';
+import { createInstances } from '../openstack/seed.ts';
+import { openSession } from '../openstack/session.ts';
+
+export type DemoLab = Lab<'temporal' | 'tctl' | 'kubernetes' | 'openstack'>;
+
+export const host = 'node-1';
+const hosts = [1, 2, 3, 4, 5, 6].map((number) => `node-${number}`);
+
+/** The two that make it interesting: one hangs and goes well the second time, one never goes. */
+export const troubled = { hangs: 'db-7', staysBehind: 'legacy-24' } as const;
+
+const names = Array.from({ length: 24 }, (_, index) => (index < 12 ? `db-${index + 1}` : index < 23 ? `web-${index + 1}` : troubled.staysBehind));
+
+const specs: InstanceSpec[] = names.map((name, index) => ({
+  name,
+  host,
+  flavor: index % 5 === 0 ? 'lab.small' : 'lab.tiny',
+  seconds: 2 + (index % 3),
+  ...(name === troubled.hangs ? { migrate: ['hang', 'ok'] as const } : {}),
+  ...(name === troubled.staysBehind ? { migrate: 'fail' as const, seconds: 1 } : {}),
+  // Not every server runs: a stopped one is moved cold, a paused one live.
+  ...(name === 'web-20' ? { state: 'SHUTOFF' as const } : {}),
+  ...(name === 'web-21' ? { state: 'PAUSED' as const } : {}),
+}));
+
+/** Clears what an earlier demo left, and puts 24 servers on one of six hosts. */
+export async function setTheScene({ handles: { openstack, kubernetes }, exports }: DemoLab): Promise<Server[]> {
+  await endRuns(exports);
+  await resetOpenStack(openstack);
+  await clearObjects(kubernetes);
+  // Nova's own default is one at a time; the rest would wait in its queue.
+  await connectFleet(openstack).change(host, { maxConcurrentLiveMigrations: 4 });
+  await applyHypervisors(kubernetes, Object.fromEntries(hosts.map((name) => [name, {}])));
+  return await createInstances(await openSession(openstack), specs);
+}
+
+/** A run that an earlier demo left may be of other code than the worker that is about to start. */
+async function endRuns(exports: DemoLab['exports']): Promise<void> {
+  const client = await connectClient(readTemporalSettings(exports));
+  try {
+    for await (const { workflowId, runId } of client.workflow.list({ query: 'ExecutionStatus="Running"' })) {
+      await client.workflow.getHandle(workflowId, runId).terminate('the demo begins anew');
+    }
+  } finally {
+    await client.connection.close();
+  }
+}
+
+/** Nobody serves what an earlier demo left, so its finalizers are taken off by hand. */
+export async function clearObjects(kubernetes: Lab<'kubernetes'>['handles']['kubernetes']): Promise<void> {
+  const left = (await kubectl(kubernetes, ['get', 'evictions', '-o', 'name'])).split('\n').filter((name) => name !== '');
+  for (const name of left) {
+    await kubectl(kubernetes, ['patch', name, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
+    await kubectl(kubernetes, ['delete', name, '--ignore-not-found']);
+  }
+  await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
+  await kubectl(kubernetes, ['delete', 'migrations', '--all', '--namespace', 'monsoon3']);
+}

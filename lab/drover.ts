@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { kubernetesQueue, novaQueue, workflowQueue } from '../contracts/ids.ts';
+import { readPollers } from '../runtime/task-queues.ts';
+import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
+import { checkoutDirectory } from './context.ts';
+import type { Lab } from './lab.ts';
+import { cacheDirectory } from './cache.ts';
+import type { ProcessRecord } from './part.ts';
+import { releasePorts, reservePorts } from './ports.ts';
+import { writeServiceAccountKubeconfig } from './parts/kubernetes-access.ts';
+import { ensurePrivateDirectory, writePrivateFile } from './private-files.ts';
+import { killService, respawnService, spawnService, stopServices } from './processes.ts';
+
+const readyTimeoutMs = 60_000;
+
+/** drover's own processes, run against a lab as an operator would run them: two service accounts, one settings file. */
+export interface Drover {
+  readonly dir: string;
+  /** The environment in which `drover`, `tctl`, `temporal` and `kubectl` find the lab and these settings. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly worker: ProcessRecord;
+  readonly bridge: ProcessRecord | null;
+  /** kill -9. */
+  kill(process: 'worker' | 'bridge'): Promise<void>;
+  restart(process: 'worker' | 'bridge'): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface DroverOptions {
+  /** Where logs, settings and kubeconfigs go; made with mode 0700. */
+  readonly dir: string;
+  /** Settings that differ from the defaults, as in drover.yaml. */
+  readonly settings?: object;
+  readonly cloud?: string;
+  /** Default: both. */
+  readonly bridge?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Starts a worker and a bridge and waits until both serve. */
+export async function startDrover(lab: Lab<'temporal' | 'kubernetes' | 'openstack'>, options: DroverOptions): Promise<Drover> {
+  const { dir, settings = {}, cloud = 'lab', bridge: withBridge = true, signal = AbortSignal.timeout(readyTimeoutMs * 2) } = options;
+  ensurePrivateDirectory(dir);
+  const cacheDir = cacheDirectory();
+  const { health: healthPort } = await reservePorts({ dir, cacheDir, signal }, ['health']);
+  const configFile = join(dir, 'drover.yaml');
+  writePrivateFile(configFile, stringify({ ...settings, bridge: { healthAddress: `127.0.0.1:${healthPort}`, ...(settings as { bridge?: object }).bridge }, audit: { file: join(dir, 'audit.jsonl') } }));
+  const common = { ...lab.exports, DROVER_CONFIG: configFile, OS_CLOUD: cloud };
+  const account = (name: string): Promise<string> =>
+    writeServiceAccountKubeconfig(lab.handles.kubernetes, { namespace: 'drover-system', name, path: join(dir, `${name}.kubeconfig`) });
+
+  const ready = { worker: () => everyQueueIsPolled(common, lab.handles.openstack.region), bridge: () => answers(`http://127.0.0.1:${healthPort}/readyz`) };
+  const start = async (name: 'worker' | 'bridge'): Promise<ProcessRecord> =>
+    spawnService(
+      dir,
+      {
+        name,
+        command: process.execPath,
+        args: [join(checkoutDirectory, 'starters/main.ts'), name],
+        env: { ...common, KUBECONFIG: await account(`drover-${name}`) },
+        ready: ready[name],
+        readyTimeoutMs,
+        stopTimeoutMs: 40_000,
+      },
+      signal,
+    );
+  const [worker, bridge] = await Promise.all([start('worker'), withBridge ? start('bridge') : null]);
+  return {
+    dir,
+    env: common,
+    worker,
+    bridge,
+    kill: (name) => killService(dir, name),
+    restart: async (name) => void (await respawnService(dir, name, { ready: ready[name], readyTimeoutMs }, AbortSignal.timeout(readyTimeoutMs))),
+    async stop() {
+      await stopServices(dir);
+      releasePorts({ dir, cacheDir });
+    },
+  };
+}
+
+/** A worker serves once Temporal sees somebody poll each of its queues. */
+async function everyQueueIsPolled(env: Readonly<Record<string, string>>, region: string): Promise<boolean> {
+  const client = openClient(readTemporalSettings(env));
+  try {
+    const queues = [
+      { name: workflowQueue, of: 'workflow' },
+      { name: workflowQueue, of: 'activity' },
+      { name: kubernetesQueue, of: 'activity' },
+      { name: novaQueue(region), of: 'activity' },
+    ] as const;
+    const pollers = await Promise.all(queues.map((queue) => readPollers(client, queue)));
+    return pollers.every(({ length }) => length > 0);
+  } finally {
+    await client.connection.close();
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  return (await fetch(url, { signal: AbortSignal.timeout(1_000) })).ok;
+}

@@ -1,0 +1,50 @@
+import { kubectl } from './kubectl.ts';
+import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
+
+/** What a node agent would report of one host. */
+export interface AgentFacts {
+  libVirtVersion?: string;
+  hypervisorVersion?: string;
+  osUpdateInProgress?: boolean;
+  maintenance?: '' | 'manual' | 'auto' | 'ha' | 'termination';
+}
+
+/** Makes Hypervisors as the node agents of a small cloud would leave them: present, up to date, nothing in progress. */
+export async function applyHypervisors(handle: KubernetesHandle, hosts: Readonly<Record<string, AgentFacts>>): Promise<void> {
+  const names = Object.keys(hosts);
+  await kubectl(handle, ['apply', '-f', '-'], list(names.map((name) => hypervisor(name, hosts[name] ?? {}))));
+  // A subresource is written one object at a time.
+  await Promise.all(
+    names.map((name) => kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: status(hosts[name] ?? {}) })])),
+  );
+}
+
+const list = (items: readonly object[]): string => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+
+const hypervisor = (name: string, { maintenance }: AgentFacts): object => ({
+  apiVersion: 'kvm.cloud.sap/v1',
+  kind: 'Hypervisor',
+  metadata: { name, labels: { 'kubernetes.io/hostname': name, 'topology.kubernetes.io/zone': 'zone-a' } },
+  // Every required field, as the operator writes them: kubectl checks before the server has put the defaults in.
+  spec: {
+    reboot: false,
+    evacuateOnReboot: false,
+    lifecycleEnabled: true,
+    skipTests: false,
+    customTraits: [],
+    aggregates: [],
+    allowedProjects: [],
+    highAvailability: false,
+    createCertManagerCertificate: false,
+    installCertificate: true,
+    ...(maintenance === undefined ? {} : { maintenance, ...(maintenance === 'manual' ? { maintenanceReason: 'lab' } : {}) }),
+  },
+});
+
+const status = ({ libVirtVersion = '10.0.0', hypervisorVersion = '9.2.0', osUpdateInProgress = false }: AgentFacts): object => ({
+  libVirtVersion,
+  hypervisorVersion,
+  numInstances: 0,
+  operatingSystem: { version: '1592.0.0', prettyVersion: 'Garden Linux 1592.0' },
+  updateStatus: { inProgress: osUpdateInProgress, installed: '1592.0.0', retry: 3 },
+});

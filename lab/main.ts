@@ -1,0 +1,58 @@
+import { Argument, Command } from 'commander';
+import { LabError } from './lab-error.ts';
+import { labDirectory, readLab, startLab, stopLab, wipeLab } from './lab.ts';
+import type { PartName } from './part.ts';
+import { partNames } from './parts.ts';
+import { formatStatus } from './status.ts';
+
+/** `npm run lab -- up|down|status|reset [parts…]`. */
+
+const EXIT_FAILED = 1;
+const EXIT_INTERRUPTED = 130;
+
+const interrupted = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupted.abort(new LabError('interrupted; what had been started is stopped again')));
+
+const report = (line: string) => void process.stderr.write(`${line}\n`);
+const optionsFor = (parts: PartName[]) => ({ report, signal: interrupted.signal, ...(parts.length > 0 ? { parts } : {}) });
+const printStatus = () => void process.stdout.write(formatStatus(readLab(labDirectory())));
+
+const program = new Command('lab')
+  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack.')
+  .addHelpText('after', `
+Its directory is $DROVER_LAB, else .lab in the checkout; what is built goes to $DROVER_CACHE, else ~/.cache/drover.
+
+Examples:
+  npm run lab -- up                        everything; the first time it builds, which takes a quarter of an hour
+  npm run lab -- up temporal kubernetes    only these
+  eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`);
+
+const command = (name: string, description: string, action: (parts: PartName[]) => Promise<void>) =>
+  program
+    .command(name)
+    .description(description)
+    .addArgument(new Argument('[parts...]', 'default: all').choices(partNames))
+    .action(action);
+
+command('up', 'start what is not up yet, on the data it had', async (parts) => {
+  await startLab(optionsFor(parts));
+  printStatus();
+});
+command('down', 'stop; data stays', async (parts) => {
+  await stopLab(optionsFor(parts));
+  report(`${parts.length > 0 ? parts.join(', ') : 'the lab'} in ${labDirectory()}: down`);
+});
+command('reset', 'stop, remove the data, start anew', async (parts) => {
+  await wipeLab(optionsFor(parts));
+  await startLab(optionsFor(parts));
+  printStatus();
+});
+program.command('status').description('what is up, where, and exports for a shell').action(printStatus);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof LabError)) throw error;
+  report(error.message);
+  process.exitCode = interrupted.signal.aborted ? EXIT_INTERRUPTED : EXIT_FAILED;
+}

@@ -1,0 +1,46 @@
+import { ApplicationFailure } from '@temporalio/common';
+
+import { errors, isErrorCode, type ErrorCode } from '../contracts/errors.ts';
+import { isError } from './is-error.ts';
+import { redact, redactText } from './redaction.ts';
+
+export interface FailureOptions {
+  /** What was caught. Only its redacted text is kept: it goes into history. */
+  cause?: unknown;
+  /** Plain JSON for programs, such as an HTTP status; redacted. */
+  details?: unknown;
+}
+
+/**
+ * A failure of the one table (contracts/errors.ts), as Temporal carries it: its type is the code, its message the detail followed by the
+ * row's advice. Nothing secret survives in it.
+ *
+ * @param detail what happened, as a sentence: which object, which request, whose words
+ */
+export function droverFailure(code: ErrorCode, detail: string, options: FailureOptions = {}): ApplicationFailure {
+  const row = errors[code];
+  return ApplicationFailure.create({
+    type: code,
+    nonRetryable: !row.retryable,
+    message: `${sentence(redactText(detail))} ${row.advice}`.trim(),
+    ...(options.cause === undefined ? {} : { cause: plainCause(options.cause) }),
+    ...(options.details === undefined ? {} : { details: [redact(options.details)] }),
+  });
+}
+
+/** The row of the error table that a caught failure is; null for anything else. */
+export const failureCode = (error: unknown): ErrorCode | null => (error instanceof ApplicationFailure && isErrorCode(error.type) ? error.type : null);
+
+/** One line that ends like a sentence, so that the advice can follow it. */
+function sentence(detail: string): string {
+  const line = detail.replaceAll(/\s+/gu, ' ').trim();
+  return line === '' || /[.!?…]["'’”)]?$/u.test(line) ? line : `${line}.`;
+}
+
+/** The cause's text alone: stacks and fields of caught errors hold addresses, headers and bodies that nobody checked. */
+function plainCause(cause: unknown): Error {
+  const plain = new Error(redactText(isError(cause) ? cause.message : String(cause)));
+  plain.name = isError(cause) ? cause.name : 'Error';
+  delete plain.stack;
+  return plain;
+}

@@ -1,0 +1,95 @@
+import { isError } from './is-error.ts';
+
+/**
+ * Keeps secrets out of logs, errors, history and status (design section 2, rule 9). Two nets: names that only secrets have, and the
+ * very values that this process has read.
+ */
+
+const mark = '[redacted]';
+
+/** How the names of fields, headers and variables end whose value is a secret. */
+const secretEnding = '(?:password|passwd|secret|admin[-_]?pass|token|authorization|cookie|api[-_]?key|private[-_]?key)';
+
+const secretName = new RegExp(`^[\\w-]*${secretEnding}$`, 'iu');
+
+/** Shorter values are words of the language: hiding them would garble every message and hide nothing. */
+const shortestSecret = 6;
+
+const secretValues = new Set<string>();
+
+/** The ways a value is written in plain text, in URLs, in JSON and in Basic credentials. */
+const spellings = (value: string): string[] => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1), Buffer.from(value).toString('base64')];
+
+/** Remembers `value` as something that must never be shown. */
+export function registerSecret(value: string): void {
+  if (value.length >= shortestSecret) for (const spelling of spellings(value)) secretValues.add(spelling);
+}
+
+/** Forgets a value that opens nothing any more, such as a token that was replaced long ago. */
+export function forgetSecret(value: string): void {
+  for (const spelling of spellings(value)) secretValues.delete(spelling);
+}
+
+const isSecretName = (name: string): boolean => secretName.test(name);
+
+const quoted = `"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*'`;
+const bare = `(?!\\[redacted\\])(?:(?:Bearer|Basic)\\s+)?[^\\s,;}\\])&"']+`;
+
+/** `name: value`, `name=value` and `"name": "value"`. The bound keeps long words from being tried at each of their letters. */
+const assignment = new RegExp(`(["']?)\\b([\\w-]{0,40}?${secretEnding})\\1(\\s*[:=]\\s*)(${quoted}|${bare})`, 'giu');
+
+/** `https://user:password@host`. */
+const inUrl = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/giu;
+
+/** Keystone's tokens: base64 of Fernet's version byte and a time stamp, then the rest. */
+const fernetToken = /\bgAAAAA[\w-]{40,}={0,2}/gu;
+
+/** What can be told without knowing what the text means. */
+function redactValues(text: string): string {
+  let result = text;
+  for (const value of secretValues) if (result.includes(value)) result = result.replaceAll(value, mark);
+  return result.replaceAll(fernetToken, mark);
+}
+
+/** Text without its secrets. */
+export function redactText(text: string): string {
+  return redactValues(text)
+    .replaceAll(inUrl, `$1:${mark}@`)
+    .replaceAll(assignment, (_, quote: string, name: string, between: string, value: string) => {
+      const valueQuote = /^["']/u.exec(value)?.[0] ?? '';
+      return `${quote}${name}${quote}${between}${valueQuote}${mark}${valueQuote}`;
+    });
+}
+
+/** A copy of any value without its secrets: fields of secret names are replaced, every text goes through {@link redactText}. */
+export function redact(value: unknown): unknown {
+  return redactDeep(value, new WeakSet());
+}
+
+function redactDeep(value: unknown, within: WeakSet<object>): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (within.has(value)) return '[circular]';
+  within.add(value);
+  const copy = redactObject(value, within);
+  within.delete(value);
+  return copy;
+}
+
+function redactObject(value: object, within: WeakSet<object>): unknown {
+  if (Array.isArray(value)) return value.map((item) => redactDeep(item, within));
+  if (value instanceof Date) return value;
+  if (isError(value)) return redactError(value, within);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, isSecretName(name) && item !== null && item !== undefined ? mark : redactDeep(item, within)]),
+  );
+}
+
+/** Errors keep what is not enumerable: their message, stack and cause. */
+const redactError = (error: Error, within: WeakSet<object>): Record<string, unknown> => ({
+  type: error.name,
+  message: redactText(error.message),
+  ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+  ...(error.cause === undefined ? {} : { cause: redactDeep(error.cause, within) }),
+  ...Object.fromEntries(Object.entries(error).map(([name, item]) => [name, isSecretName(name) ? mark : redactDeep(item, within)])),
+});

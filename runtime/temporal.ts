@@ -1,0 +1,162 @@
+import { Client, Connection, isGrpcDeadlineError, isGrpcServiceError } from '@temporalio/client';
+import type { ConnectionOptions } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { ApplicationFailure } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { NativeConnectionOptions } from '@temporalio/worker';
+import type { EvictionInput } from '../contracts/eviction.ts';
+import { evictionId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
+import { messages, type ObjectChanged } from '../contracts/messages.ts';
+import { searchAttributes } from '../contracts/search-attributes.ts';
+import { droverFailure } from './failure.ts';
+import { registerSecret } from './redaction.ts';
+
+/** Where Temporal is and how to talk to it. */
+export interface TemporalSettings {
+  /** host:port */
+  address: string;
+  namespace: string;
+  /** Address, TLS, API key and metadata, as `Connection` and `NativeConnection` take them. */
+  connection: NativeConnectionOptions;
+}
+
+/** A call's own limits: every call has a time-out, and most can be given up. */
+export interface CallLimits {
+  timeoutMs: number;
+  abort?: AbortSignal;
+}
+
+/** gRPC's own default lets two minutes pass between attempts to reach a server that is back already. */
+const maxReconnectMs = 2_000;
+
+const grpcStatus = { notFound: 5 } as const;
+
+/**
+ * The same profiles and variables as the `temporal` CLI: TEMPORAL_CONFIG_FILE (TOML), TEMPORAL_PROFILE, TEMPORAL_ADDRESS,
+ * TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_….
+ *
+ * @throws InvalidConfiguration when the file or the profile cannot be read
+ */
+export function readTemporalSettings(env: NodeJS.ProcessEnv = process.env): TemporalSettings {
+  const { connectionOptions, namespace } = loadConnectConfig(env);
+  if (typeof connectionOptions.apiKey === 'string') registerSecret(connectionOptions.apiKey);
+  // The loader leaves what is not set as undefined; the connections tell that from a missing key.
+  const connection = Object.fromEntries(Object.entries(connectionOptions).filter(([, value]) => value !== undefined)) as NativeConnectionOptions;
+  const address = connection.address ?? '127.0.0.1:7233';
+  return { address, namespace: namespace ?? 'default', connection: { ...connection, address } };
+}
+
+function loadConnectConfig(env: NodeJS.ProcessEnv): ReturnType<typeof loadClientConnectConfig> {
+  const overrideEnvVars = Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  try {
+    return loadClientConnectConfig({ overrideEnvVars });
+  } catch (error) {
+    throw droverFailure('InvalidConfiguration', `Temporal’s client configuration cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/**
+ * A client that connects when it is first used and again whenever Temporal comes back: for processes that outlive an absence of Temporal.
+ * The caller closes `client.connection`.
+ */
+export function openClient(settings: TemporalSettings = readTemporalSettings()): Client {
+  const connection = Connection.lazy({
+    ...(settings.connection as ConnectionOptions),
+    // No retries below those of whoever calls (design section 2, rule 3); they would also hide what went wrong.
+    interceptors: [],
+    channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': maxReconnectMs },
+  });
+  return new Client({ connection, namespace: settings.namespace });
+}
+
+/**
+ * A client that is known to work: Temporal answered and has the namespace. The caller closes `client.connection`.
+ *
+ * @throws TemporalUnavailable naming the address; InvalidConfiguration when the namespace does not exist
+ */
+export async function connectClient(settings: TemporalSettings = readTemporalSettings(), { timeoutMs, abort }: CallLimits = { timeoutMs: 5_000 }): Promise<Client> {
+  const client = openClient(settings);
+  try {
+    await limited(client, { timeoutMs, ...(abort && { abort }) }, () => client.workflowService.describeNamespace({ namespace: settings.namespace }));
+    return client;
+  } catch (error) {
+    await client.connection.close();
+    throw unreachable(settings, error);
+  }
+}
+
+/** The failure to show when Temporal cannot be reached, whoever tried: names the address and the namespace. */
+export function unreachable({ address, namespace }: Pick<TemporalSettings, 'address' | 'namespace'>, error: unknown): ApplicationFailure {
+  if (isGrpcServiceError(error) && (error.code as number) === grpcStatus.notFound) {
+    return droverFailure('InvalidConfiguration', `Temporal at ${address} has no namespace ${namespace}`, { cause: error });
+  }
+  return droverFailure('TemporalUnavailable', `Temporal at ${address} (namespace ${namespace}) cannot be reached: ${wordsOf(error)}`, { cause: error });
+}
+
+/** What went wrong, in the words of whoever knows most: the client wraps what gRPC said in a sentence that says nothing. */
+export function wordsOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (isGrpcDeadlineError(cause)) return 'no answer in time';
+  return isGrpcServiceError(cause) ? cause.details || cause.message : cause instanceof Error ? cause.message : String(cause);
+}
+
+/** Runs calls of `client` under a deadline, and ends them when `abort` says so. */
+export async function limited<Result>(client: Client, { timeoutMs, abort }: CallLimits, calls: () => Promise<Result>): Promise<Result> {
+  // The client only listens for an abort that is still to come.
+  abort?.throwIfAborted();
+  const bounded = (): Promise<Result> => client.withDeadline(Date.now() + timeoutMs, calls);
+  return abort === undefined ? bounded() : client.withAbortSignal(abort, bounded);
+}
+
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+const attributeKeys = { kind: keyword(searchAttributes.kind), object: keyword(searchAttributes.object), host: keyword(searchAttributes.host) };
+
+/** Which run to tell, and what. */
+export interface EvictionSignal {
+  /** The Eviction's `spec.hypervisor`. */
+  host: string;
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+  signal: ObjectChanged;
+  /** Name of the Eviction. */
+  eviction: string;
+  /** Who asked for the eviction, as far as known; kept in the memo of a run that this starts. */
+  startedBy?: string;
+}
+
+/**
+ * Tells the run that empties `host` that its Eviction changed, starting it if none is open. One call of the server, so that a run which
+ * just ends cannot miss it (design section 1). Runs have no time-outs: an eviction may take days.
+ *
+ * @returns the run id that got the signal
+ */
+export async function signalWithStartEviction(
+  client: Client,
+  { host, cluster, signal, eviction, startedBy = 'k8s-bridge' }: EvictionSignal,
+  limits: CallLimits = { timeoutMs: 5_000 },
+): Promise<string> {
+  const input: EvictionInput = { hypervisor: host };
+  const handle = await limited(client, limits, () =>
+    client.workflow.signalWithStart(workflowTypes.evictHypervisor, {
+      workflowId: evictionId(host, cluster),
+      taskQueue: workflowQueue,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [input],
+      signal: messages.objectChanged,
+      signalArgs: [signal],
+      typedSearchAttributes: [
+        { key: attributeKeys.kind, value: 'Eviction' },
+        { key: attributeKeys.object, value: eviction },
+        { key: attributeKeys.host, value: host },
+      ],
+      memo: { startedBy },
+      staticSummary: `Evict ${host}`,
+      staticDetails: [
+        `Empties compute host **${host}**: disables its compute service, moves its instances one by one, and says in the Eviction \`${eviction}\` how it went.`,
+        `Watch it with \`drover watch ${host}\` or \`kubectl get evictions ${eviction}\`. Stop it with \`drover cancel ${host}\`, or by cancelling this run.`,
+      ].join('\n\n'),
+    }),
+  );
+  return handle.signaledRunId;
+}

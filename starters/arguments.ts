@@ -1,0 +1,92 @@
+import { InvalidArgumentError } from 'commander';
+import type { Consent, EvictionCause } from '../contracts/eviction.ts';
+import { consents, evictionCauses } from '../contracts/eviction.ts';
+import { isObstacleId, parallelismLimits } from '../contracts/eviction-annotations.ts';
+import { formatDuration, formatTime } from './render/duration.ts';
+
+/**
+ * Parsers of command line arguments: each takes the text and returns the value, or throws commander's InvalidArgumentError with a
+ * sentence that says what is allowed. All run before anything is started.
+ */
+
+/** RFC 1123 subdomain: what names a Kubernetes object, and so a Hypervisor. Nova's names may also have capitals and `_`. */
+const hostPattern = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/;
+
+export function parseHost(text: string): string {
+  if (!hostPattern.test(text)) throw new InvalidArgumentError('A host name has letters, digits, ".", "-" and "_", at most 253.');
+  return text;
+}
+
+export function parseReason(text: string): string {
+  const reason = text.trim();
+  if (reason === '') throw new InvalidArgumentError('Say why, for the people who will ask.');
+  if (reason.length > 1024) throw new InvalidArgumentError('At most 1024 characters.');
+  return reason;
+}
+
+/** Name or id of a server. Nova allows anything in a name, up to 255 characters. */
+export function parseInstance(text: string): string {
+  if (text.trim() === '' || text.length > 255) throw new InvalidArgumentError('The name or the id of a server, at most 255 characters.');
+  return text;
+}
+
+export function parseCause(text: string): EvictionCause {
+  const cause = evictionCauses.find((known) => known === text);
+  if (cause === undefined) throw new InvalidArgumentError(`One of: ${evictionCauses.join(', ')}.`);
+  return cause;
+}
+
+export function parseParallelism(text: string): number {
+  const { min, max } = parallelismLimits;
+  const parallelism = Number(text);
+  if (!/^\d+$/.test(text) || parallelism < min || parallelism > max) throw new InvalidArgumentError(`A whole number from ${String(min)} to ${String(max)}.`);
+  return parallelism;
+}
+
+const durationPattern = /^(?:(\d{1,3})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?$/;
+const yearMs = 366 * 24 * 3_600_000;
+
+/** A point in time that lies ahead: RFC 3339, or a duration from now such as `90m`, `4h` or `1d12h`. Returns RFC 3339 in UTC. */
+export function parseDeadline(text: string, nowMs = Date.now()): string {
+  const atMs = deadlineMs(text, nowMs);
+  if (Number.isNaN(atMs)) throw new InvalidArgumentError('An RFC 3339 time (2026-01-31T12:00:00Z) or a duration (90m, 4h, 1d12h).');
+  if (atMs <= nowMs) throw new InvalidArgumentError(`That was ${formatDuration(nowMs - atMs)} ago; a deadline lies ahead.`);
+  if (atMs > nowMs + yearMs) throw new InvalidArgumentError('That is more than a year ahead.');
+  return formatTime(atMs);
+}
+
+function deadlineMs(text: string, nowMs: number): number {
+  const duration = durationPattern.exec(text);
+  if (duration !== null && text !== '') {
+    const [days = 0, hours = 0, minutes = 0] = duration.slice(1).map((part) => Number(part ?? 0));
+    return nowMs + ((days * 24 + hours) * 60 + minutes) * 60_000;
+  }
+  // Without a zone a time would mean another one on the next machine.
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+/** Comma lists and repeated options alike: `--consent a,b` is `--consent a --consent b`. */
+export function collectConsents(text: string, previous: Consent[] | undefined): Consent[] {
+  const given = splitList(text).map((name) => {
+    const consent = consents.find((known) => known === name);
+    if (consent === undefined) throw new InvalidArgumentError(`One of: ${consents.join(', ')}.`);
+    return consent;
+  });
+  return unique([...(previous ?? []), ...given]);
+}
+
+/** Ids of obstacles: a code, or `code/server id`. */
+export function collectObstacles(text: string, previous: string[] | undefined): string[] {
+  const given = splitList(text);
+  const wrong = given.find((id) => !isObstacleId(id));
+  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" is not the id of an obstacle, such as LocalDisk or LocalDisk/<server id>.`);
+  return unique([...(previous ?? []), ...given]);
+}
+
+const splitList = (text: string): string[] => {
+  const items = text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+  if (items.length === 0) throw new InvalidArgumentError('The list is empty.');
+  return items;
+};
+
+const unique = <Item>(items: Item[]): Item[] => [...new Set(items)];

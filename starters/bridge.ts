@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { startBridge } from '../k8s-bridge/main.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { connectKubernetes } from '../runtime/kubernetes.ts';
+import { createLogger } from '../runtime/logging.ts';
+import { openClient } from '../runtime/temporal.ts';
+import { describedCommand } from './command.ts';
+import { untilSignalled } from './until-signalled.ts';
+
+export const bridgeCommand = (): Command =>
+  describedCommand('bridge', 'Runs the bridge: it watches Kubernetes and tells the runs what changed. Two may run; one of them delivers.', [
+    ['drover bridge', 'until Ctrl-C or SIGTERM; what is queued is delivered first'],
+    ['curl http://127.0.0.1:8081/readyz', 'whether it watches and reaches Temporal (bridge.healthAddress in the settings)'],
+  ]).action(async () => {
+    const { config, file } = loadConfig();
+    const log = createLogger({ level: config.logLevel, component: 'bridge' });
+    log.info({ settings: file ?? 'defaults' }, 'Bridge starts');
+    const { cluster, modes } = config;
+    const { kubeconfig, context, systemNamespace } = config.kubernetes;
+    const { leaseName, resyncMs, healthAddress } = config.bridge;
+    const kubernetes = connectKubernetes({ kubeconfig, context });
+    const temporal = openClient();
+    try {
+      const bridge = await startBridge({ kubernetes, temporal, log, settings: { cluster, modes, systemNamespace, leaseName, resyncMs, healthAddress } });
+      // It goes on whatever breaks around it, so it has no end of its own.
+      await untilSignalled({ stop: () => bridge.stop(), done: new Promise<void>(() => undefined) });
+    } finally {
+      await Promise.allSettled([temporal.connection.close(), kubernetes.close()]);
+    }
+    log.info('Bridge stopped');
+  });

@@ -1,0 +1,57 @@
+import { exitCodes } from '../exit-codes.ts';
+import { tableError } from '../command-error.ts';
+import { examine, ok } from './finding.ts';
+import { checkClock } from './kubernetes.ts';
+import type { HeldLease } from './replaced-operator.ts';
+import { judgeReplacedOperator } from './replaced-operator.ts';
+import { compareSearchAttributes } from './temporal.ts';
+
+const now = Date.parse('2026-01-31T12:00:00Z');
+const lease = (renewTime: string | null, holderIdentity = 'oho-1'): HeldLease => ({
+  metadata: { name: '4c28796a.cloud.sap', namespace: 'oho' },
+  spec: { holderIdentity, renewTime, leaseDurationSeconds: 15 },
+});
+
+test.each<[why: string, leases: HeldLease[], mode: 'off' | 'observe' | 'act', status: string]>([
+  ['no Lease', [], 'act', 'ok'],
+  ['a Lease that somebody renews, while drover acts', [lease('2026-01-31T11:59:55Z')], 'act', 'fail'],
+  ['while drover observes', [lease('2026-01-31T11:59:55Z')], 'observe', 'ok'],
+  ['while drover is off', [lease('2026-01-31T11:59:55Z')], 'off', 'warn'],
+  ['a Lease of one that is gone', [lease('2026-01-31T11:00:00Z')], 'act', 'ok'],
+  ['a Lease that was given back', [lease('2026-01-31T11:59:55Z', '')], 'act', 'ok'],
+  ['a Lease that nobody ever held', [lease(null)], 'act', 'ok'],
+  ['one of two is held', [lease('2026-01-31T11:00:00Z'), lease('2026-01-31T11:59:55Z')], 'act', 'fail'],
+])('replaced operator: %s', (_why, leases, mode, status) => {
+  expect(judgeReplacedOperator(leases, mode, now).status).toBe(status);
+});
+
+test.each<[why: string, serverTimeMs: number | null, statuses: string[]]>([
+  ['nobody tells', null, []],
+  ['the same', now, ['ok']],
+  ['within the second that is cut off', now - 5_900, ['ok']],
+  ['ahead', now - 61_000, ['warn']],
+  ['behind', now + 61_000, ['warn']],
+])('clock: %s', (_why, serverTimeMs, statuses) => {
+  expect(checkClock(serverTimeMs, now).map(({ status }) => status)).toEqual(statuses);
+});
+
+test('search attributes: missing, of another type, foreign', () => {
+  const registered = { DroverKind: 2, DroverObject: 2, DroverHost: 1, Other: 2 };
+  expect(compareSearchAttributes(registered)).toEqual({ missing: ['DroverPhase', 'DroverReason'], wrong: ['DroverHost'] });
+  expect(compareSearchAttributes({}).missing).toHaveLength(5);
+});
+
+test('a check that throws has found something', async () => {
+  const { signal } = new AbortController();
+  await expect(examine('x', signal, () => Promise.resolve(ok('x', 'fine')))).resolves.toEqual([ok('x', 'fine')]);
+  await expect(examine('x', signal, () => Promise.reject(tableError('CredentialRefused', 'Keystone: 401.')))).resolves.toEqual([
+    { check: 'x', status: 'fail', message: 'Keystone: 401.', advice: expect.stringMatching(/Renew it/) },
+  ]);
+});
+
+test('Ctrl-C is no finding', async () => {
+  const controller = new AbortController();
+  controller.abort(new Error('interrupted'));
+  await expect(examine('x', controller.signal, (signal) => Promise.reject(signal.reason))).rejects.toThrow('interrupted');
+  expect(exitCodes.interrupted).toBe(130);
+});

@@ -1,0 +1,113 @@
+import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import { inBatches } from '../in-batches.ts';
+import type { Finding } from './finding.ts';
+import { fail, ok, warn } from './finding.ts';
+
+/** One thing that somebody must be allowed to do, as in an RBAC rule. */
+export interface Need {
+  group: string;
+  /** With its subresource: `evictions/status`. */
+  resource: string;
+  verbs: readonly string[];
+  /** Left out for what has no namespace, or for all of them. */
+  namespace?: string;
+  name?: string;
+}
+
+const kvm = 'kvm.cloud.sap';
+
+/** What the roles of deploy/rbac grant, as far as a run or a watch cannot do without it. */
+const workerNeeds = (migrationNamespace: string, systemNamespace: string): Need[] => [
+  { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'create', 'patch'] },
+  { group: kvm, resource: 'evictions/status', verbs: ['patch'] },
+  { group: kvm, resource: 'hypervisors', verbs: ['get', 'list'] },
+  { group: kvm, resource: 'migrations', verbs: ['get', 'list', 'create', 'patch'], namespace: migrationNamespace },
+  { group: kvm, resource: 'migrations/status', verbs: ['patch'], namespace: migrationNamespace },
+  { group: '', resource: 'nodes', verbs: ['get'] },
+  { group: 'events.k8s.io', resource: 'events', verbs: ['create'], namespace: 'default' },
+  { group: '', resource: 'configmaps', verbs: ['get'], namespace: systemNamespace, name: 'drover-stop' },
+];
+
+const bridgeNeeds = (systemNamespace: string, leaseName: string): Need[] => [
+  { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'watch'] },
+  { group: kvm, resource: 'evictions/status', verbs: ['patch'] },
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'], namespace: systemNamespace },
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'update'], namespace: systemNamespace, name: leaseName },
+];
+
+/** What the commands of a person need; each tells by itself when it may not. */
+const personNeeds = (migrationNamespace: string, systemNamespace: string): Need[] => [
+  { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'create', 'patch'] },
+  { group: kvm, resource: 'hypervisors', verbs: ['list'] },
+  { group: kvm, resource: 'migrations', verbs: ['list'], namespace: migrationNamespace },
+  { group: '', resource: 'configmaps', verbs: ['get', 'create', 'patch'], namespace: systemNamespace, name: 'drover-stop' },
+];
+
+interface Names {
+  migrationNamespace: string;
+  systemNamespace: string;
+  leaseName: string;
+}
+
+const reviewsAtOnce = 8;
+const serviceAccount = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;
+
+/**
+ * Whether the worker and the bridge may do their work. Whoever is one of them is asked for directly; a person who may review others has
+ * both checked, besides what the person's own commands need.
+ *
+ * @param username of the kubeconfig
+ */
+export async function checkPermissions(kubernetes: Kubernetes, username: string, { migrationNamespace, systemNamespace, leaseName }: Names, signal: AbortSignal): Promise<Finding[]> {
+  const components = [
+    { user: serviceAccount(systemNamespace, 'drover-worker'), needs: workerNeeds(migrationNamespace, systemNamespace) },
+    { user: serviceAccount(systemNamespace, 'drover-bridge'), needs: bridgeNeeds(systemNamespace, leaseName) },
+  ];
+  const self = components.find(({ user }) => user === username);
+  if (self !== undefined) return [judge(username, await findDenied(kubernetes, null, self.needs, signal), 'fail')];
+
+  const own = judge(username, await findDenied(kubernetes, null, personNeeds(migrationNamespace, systemNamespace), signal), 'warn');
+  const mayReview = (await findDenied(kubernetes, null, [{ group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] }], signal)).length === 0;
+  if (!mayReview) return [own, warn('permissions of drover', `${username} may not ask what worker and bridge may do`, 'Run `drover doctor` with the kubeconfig of each of them.')];
+  const others = await Promise.all(components.map(async ({ user, needs }) => judge(user, await findDenied(kubernetes, user, needs, signal), 'fail')));
+  return [own, ...others];
+}
+
+function judge(user: string, denied: string[], severity: 'warn' | 'fail'): Finding {
+  const check = `permissions of ${user}`;
+  if (denied.length === 0) return ok(check, 'all that is needed');
+  const message = `may not ${denied.join(', ')}`;
+  return severity === 'fail' ? fail(check, message, 'Apply deploy/rbac.') : warn(check, message, 'Some commands will be refused; ask for a role that allows it.');
+}
+
+interface Review {
+  status?: { allowed?: boolean };
+}
+
+/** What of `needs` is denied to `user`, or to whoever asks where it is null. */
+async function findDenied(kubernetes: Kubernetes, user: string | null, needs: readonly Need[], signal: AbortSignal): Promise<string[]> {
+  const questions = needs.flatMap(({ verbs, ...need }) => verbs.map((verb) => ({ verb, need })));
+  const answers = await inBatches(questions, reviewsAtOnce, async ({ verb, need }) => {
+    const review = (await kubernetes.request(accessReview(user, verb, need), signal)) as Review;
+    return review.status?.allowed === true ? [] : [describeNeed(verb, need)];
+  });
+  return answers.flat();
+}
+
+function accessReview(user: string | null, verb: string, { group, resource, namespace, name }: Omit<Need, 'verbs'>) {
+  const [plural, subresource] = resource.split('/');
+  const resourceAttributes = { verb, group, resource: plural, ...(subresource && { subresource }), ...(namespace && { namespace }), ...(name && { name }) };
+  const kind = user === null ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
+  const body = { apiVersion: 'authorization.k8s.io/v1', kind, spec: { resourceAttributes, ...(user !== null && { user, groups: groupsOf(user) }) } };
+  return { method: 'POST', path: resourcePath('authorization.k8s.io/v1', `${kind.toLowerCase()}s`), body } as const;
+}
+
+/** Groups are not looked up by kube-apiserver: whoever asks about a service account names them. */
+function groupsOf(user: string): string[] {
+  const [, , namespace = ''] = user.split(':');
+  return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
+}
+
+const describeNeed = (verb: string, { group, resource, namespace, name }: Omit<Need, 'verbs'>): string =>
+  `${verb} ${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` ${name}`}${namespace === undefined ? '' : ` in ${namespace}`}`;

@@ -1,0 +1,50 @@
+import type { Mode } from '../../runtime/config-schema.ts';
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import { formatDuration } from '../render/duration.ts';
+import type { Finding } from './finding.ts';
+import { fail, ok, warn } from './finding.ts';
+
+/** The leader election of openstack-hypervisor-operator (hypervisor.md A.4). */
+const replacedLease = '4c28796a.cloud.sap';
+
+const check = 'replaced operator';
+
+/** A `coordination.k8s.io/v1` Lease, as far as it tells whether somebody holds it. */
+export interface HeldLease {
+  metadata: { name: string; namespace?: string };
+  spec?: { holderIdentity?: string | null; renewTime?: string | null; leaseDurationSeconds?: number | null };
+}
+
+/**
+ * Whether the operator that drover replaces still runs: two that move the same instances are worse than either.
+ *
+ * @param nowMs by kube-apiserver's clock, which the renewal times are of nearest
+ */
+export async function checkReplacedOperator(kubernetes: Kubernetes, mode: Mode, nowMs: number, signal: AbortSignal): Promise<Finding> {
+  const query = { fieldSelector: `metadata.name=${replacedLease}` };
+  try {
+    const { items = [] } = (await kubernetes.request({ method: 'GET', path: resourcePath('coordination.k8s.io/v1', 'leases'), query }, signal)) as { items?: HeldLease[] };
+    return judgeReplacedOperator(items, mode, nowMs);
+  } catch (error) {
+    if (!isFailure(error, 'KubernetesForbidden')) throw error;
+    return warn(check, 'whether it runs cannot be seen: Leases may not be listed', `Look yourself: kubectl get leases -A | grep ${replacedLease}`);
+  }
+}
+
+export function judgeReplacedOperator(leases: readonly HeldLease[], mode: Mode, nowMs: number): Finding {
+  const held = leases.find((lease) => isHeld(lease, nowMs));
+  if (held === undefined) return ok(check, 'does not run');
+  const { renewTime, holderIdentity } = held.spec ?? {};
+  const who = `${holderIdentity ?? ''} holds Lease ${held.metadata.namespace ?? ''}/${replacedLease}, renewed ${formatDuration(nowMs - Date.parse(renewTime ?? ''))} ago`;
+  if (mode === 'act') return fail(check, `it runs beside drover, which acts: ${who}`, 'Stop that operator, or let drover only observe (modes.Eviction: observe).');
+  return mode === 'observe' ? ok(check, `it runs, and drover only observes: ${who}`) : warn(check, `it runs, and drover is off: ${who}`, 'Nothing to do until drover is switched on.');
+}
+
+/** Its holder renews it every few seconds; twice its duration without a renewal, nobody is there. */
+function isHeld({ spec }: HeldLease, nowMs: number): boolean {
+  const { holderIdentity, renewTime, leaseDurationSeconds } = spec ?? {};
+  if ((holderIdentity ?? '') === '' || renewTime === null || renewTime === undefined) return false;
+  return nowMs - Date.parse(renewTime) < 2_000 * (leaseDurationSeconds ?? 15);
+}

@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+import { stringify } from 'yaml';
+import { toCustomResourceDefinition } from '../contracts/crds/custom-resource-definition.ts';
+import { definitions } from '../contracts/crds/definitions.ts';
+import { describedCommand } from './command.ts';
+import { systemTerminal } from './terminal.ts';
+
+export const crdsCommand = (): Command =>
+  describedCommand('crds', 'Prints the CustomResourceDefinitions that drover works with, as YAML. They suit objects that the replaced operators left.', [
+    ['drover crds | kubectl apply --server-side -f -', 'install them, or bring them up to date'],
+    ['drover crds | kubectl diff -f -', 'see what that would change'],
+  ]).action(() => systemTerminal().print(crdYaml()));
+
+/** All definitions as one YAML stream. */
+export const crdYaml = (): string =>
+  definitions.map((definition) => stringify(toCustomResourceDefinition(definition), { aliasDuplicateObjects: false, lineWidth: 120 }).trimEnd()).join('\n---\n');

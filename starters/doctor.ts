@@ -1,0 +1,130 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { openSession } from '../activities/keystone/client.ts';
+import { createNovaClient } from '../activities/nova/client.ts';
+import { createPlacementClient } from '../activities/placement/client.ts';
+import type { Config } from '../runtime/config-schema.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
+import type { OpenStackSettings } from '../runtime/openstack-settings.ts';
+import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
+import type { Finding } from './checks/finding.ts';
+import { examine, ok } from './checks/finding.ts';
+import { checkClock, checkDefinitions, checkKubernetes, checkNamespace, checkStops, reviewSelf } from './checks/kubernetes.ts';
+import type { OpenStackProbe } from './checks/openstack.ts';
+import { checkCredential, checkNova, checkPlacement } from './checks/openstack.ts';
+import { checkPermissions } from './checks/permissions.ts';
+import { checkReplacedOperator } from './checks/replaced-operator.ts';
+import { checkQueues, checkSearchAttributes, checkTemporal } from './checks/temporal.ts';
+import { describedCommand, jsonOption } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { interruptible } from './interruption.ts';
+import { withKubernetes } from './kubernetes-access.ts';
+import { renderFindings } from './render/findings.ts';
+import { printJson, systemTerminal } from './terminal.ts';
+
+const systems = ['temporal', 'kubernetes', 'openstack'] as const;
+type System = (typeof systems)[number];
+
+export const doctorCommand = (): Command =>
+  describedCommand('doctor', 'Checks everything that drover needs, and says what to do about what is missing. Changes nothing without --fix. Exit code 1 when something fails.', [
+    ['drover doctor', 'everything'],
+    ['drover doctor --fix', 'and register the search attributes that are missing'],
+    ['drover doctor --only temporal', 'one system'],
+    ['drover doctor --json | jq ".[] | select(.status != \\"ok\\")"', 'for programs'],
+  ])
+    .option('--fix', 'register missing search attributes in Temporal')
+    .addOption(new Option('--only <system>', 'check one system').choices(systems))
+    .addOption(jsonOption())
+    .action(({ fix = false, only, json = false }: { fix?: boolean; only?: System; json?: boolean }) =>
+      interruptible(async (abort) => {
+        const terminal = systemTerminal();
+        const findings = await examineAll(only === undefined ? systems : [only], fix, abort);
+        if (json) printJson(terminal, findings);
+        else for (const line of renderFindings(findings, terminal.paint)) terminal.print(line);
+        if (findings.some(({ status }) => status === 'fail')) process.exitCode = exitCodes.failed;
+      }),
+    );
+
+async function examineAll(chosen: readonly System[], fix: boolean, abort: AbortSignal): Promise<Finding[]> {
+  // Everything else is told by the settings, so nothing can be checked without them.
+  const { config, file } = loadConfig();
+  const settings = ok('settings', file ?? 'no file, so everything is at its default');
+  const openstack = readOpenStack(config);
+  const examinations: Record<System, () => Promise<Finding[]>> = {
+    temporal: () => examineTemporal(fix, openstack instanceof Error ? null : openstack.region, abort),
+    kubernetes: () => examineKubernetes(config, abort),
+    openstack: () => examineOpenStack(openstack, abort),
+  };
+  const found = await Promise.all(chosen.map((system) => examinations[system]()));
+  return [settings, ...found.flat()];
+}
+
+function readOpenStack({ openstack: { cloud } }: Config): OpenStackSettings | Error {
+  try {
+    return loadOpenStackSettings(process.env, cloud === null ? {} : { cloud });
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+async function examineTemporal(fix: boolean, region: string | null, abort: AbortSignal): Promise<Finding[]> {
+  const settings = readTemporalSettings();
+  const client = openClient(settings);
+  try {
+    const reached = await examine('Temporal', abort, (signal) => checkTemporal(client, settings, signal));
+    // Of a server that cannot be reached, one line is enough.
+    if (reached.some(({ status }) => status === 'fail')) return reached;
+    const further = await Promise.all([
+      examine('search attributes', abort, (signal) => checkSearchAttributes(client, settings.namespace, fix, signal)),
+      examine('queues', abort, (signal) => checkQueues(client, settings.namespace, region, signal)),
+    ]);
+    return [...reached, ...further.flat()];
+  } finally {
+    await client.connection.close();
+  }
+}
+
+const examineKubernetes = (config: Config, abort: AbortSignal): Promise<Finding[]> =>
+  withKubernetes(config, abort, async (access) => {
+    const reached = await examine('Kubernetes', abort, async (signal) => checkKubernetes(await access.open(), signal));
+    if (reached.some(({ status }) => status === 'fail')) return reached;
+    const kubernetes = await access.open();
+    const { migrationNamespace, systemNamespace } = config.kubernetes;
+    const names = { migrationNamespace, systemNamespace, leaseName: config.bridge.leaseName };
+    const { username, serverTimeMs } = await reviewSelf(kubernetes, abort).catch(() => ({ username: 'unknown', serverTimeMs: null }));
+    const nowMs = Date.now();
+    const further = await Promise.all([
+      examine('CRDs', abort, (signal) => checkDefinitions(kubernetes, signal)),
+      examine(`namespace ${migrationNamespace}`, abort, (signal) => checkNamespace(kubernetes, migrationNamespace, 'Migration objects live there', signal)),
+      examine(`namespace ${systemNamespace}`, abort, (signal) => checkNamespace(kubernetes, systemNamespace, 'drover’s own objects live there', signal)),
+      examine('permissions', abort, (signal) => checkPermissions(kubernetes, username, names, signal)),
+      examine('replaced operator', abort, (signal) => checkReplacedOperator(kubernetes, config.modes.Eviction, serverTimeMs ?? nowMs, signal)),
+      examine('drover stop', abort, (signal) => checkStops(kubernetes, systemNamespace, signal)),
+    ]);
+    return [...reached, ...checkClock(serverTimeMs, nowMs), ...further.flat()];
+  });
+
+async function examineOpenStack(settings: OpenStackSettings | Error, abort: AbortSignal): Promise<Finding[]> {
+  if (settings instanceof Error) return await examine('OpenStack settings', abort, () => Promise.reject(settings));
+  const session = openSession(settings);
+  const [nova, placement] = [createNovaClient(session), createPlacementClient(session)];
+  const probe: OpenStackProbe = {
+    region: session.region,
+    identity: (signal) => session.identity(signal),
+    computeServices: (signal) => nova.computeServices(signal),
+    servers: (filter, signal) => nova.servers(filter, signal),
+    resourceProviders: (filter, signal) => placement.resourceProviders(filter, signal),
+  };
+  try {
+    const credential = await examine('OpenStack credential', abort, (signal) => checkCredential(probe, signal));
+    if (credential.some(({ status }) => status === 'fail')) return credential;
+    const further = await Promise.all([
+      examine(`Nova in ${probe.region}`, abort, (signal) => checkNova(probe, signal)),
+      examine('Placement', abort, (signal) => checkPlacement(probe, signal)),
+    ]);
+    return [...credential, ...further.flat()];
+  } finally {
+    await session.close();
+  }
+}

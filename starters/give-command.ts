@@ -1,0 +1,38 @@
+import { evictionId } from '../contracts/ids.ts';
+import { CommandError } from './command-error.ts';
+import { exitCodes } from './exit-codes.ts';
+import { explainError } from './explain-error.ts';
+import { interruptible } from './interruption.ts';
+import type { TemporalAccess } from './temporal-access.ts';
+import { answered, withTemporal } from './temporal-access.ts';
+import { systemTerminal } from './terminal.ts';
+
+/** A worker takes part in the answer, and it may be busy. */
+const updateTimeoutMs = 15_000;
+
+/** Gives the run that empties `host` a command and prints what it answers: all that most commands do. */
+export const giveCommand = (host: string, update: string, argument: object): Promise<void> =>
+  interruptible((abort) => withTemporal(abort, async (access) => systemTerminal().print(await commandRun(access, host, update, argument))));
+
+/**
+ * Gives the run that empties `host` a command and returns the sentence it answers with.
+ *
+ * @param update one of `messages` in contracts/messages.ts
+ * @throws CommandError: notFound when no eviction of the host runs, refused with the run's own words, unreachable when no worker answers
+ */
+export async function commandRun(access: TemporalAccess, host: string, update: string, argument: object, timeoutMs = updateTimeoutMs): Promise<string> {
+  const handle = access.client.workflow.getHandle(evictionId(host, access.config.cluster));
+  try {
+    return await answered(access, () => handle.executeUpdate<string, [object]>(update, { args: [argument] }), timeoutMs);
+  } catch (error) {
+    access.abort.throwIfAborted();
+    const explained = explainError(error);
+    if (explained.exitCode === exitCodes.notFound) throw notRunning(host, error);
+    // The run refuses as bad input what cannot be done now: it was good input to a run in another state.
+    if (explained.exitCode === exitCodes.usage) throw new CommandError(explained.message, exitCodes.refused, `\`drover describe ${host}\` shows how it stands.`, error);
+    throw explained;
+  }
+}
+
+export const notRunning = (host: string, cause?: unknown): CommandError =>
+  new CommandError(`No eviction of ${host} is running.`, exitCodes.notFound, `\`drover describe ${host}\` shows what was; \`drover ls\` what is.`, cause);

@@ -1,0 +1,69 @@
+import { jest } from '@jest/globals';
+import { exitCodes } from './exit-codes.ts';
+import { main } from './main.ts';
+
+/** Bad usage, told before anything is loaded that could reach a system. What needs systems is in test/flows/cli.test.ts. */
+
+async function run(...args: string[]): Promise<{ code: number; text: string }> {
+  let text = '';
+  const keep = (chunk: unknown): boolean => ((text += String(chunk)), true);
+  const spies = [jest.spyOn(process.stdout, 'write').mockImplementation(keep), jest.spyOn(process.stderr, 'write').mockImplementation(keep)];
+  try {
+    return { code: await main(args), text };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+const evict = (...args: string[]): string[] => ['evict', 'node-1', '--reason', 'x', ...args];
+
+test.each<[why: string, args: string[], words: RegExp]>([
+  ['no command', [], /Usage: drover/],
+  ['a command that is none', ['evit', 'node-1'], /Did you mean evict/],
+  ['no host', ['evict', '--reason', 'x'], /missing required argument 'host'/],
+  ['a host that is none', ['watch', '../node'], /host name/],
+  ['one host too many', ['watch', 'node-1', 'node-2'], /too many arguments/],
+  ['no reason', ['evict', 'node-1'], /required option '--reason/],
+  ['an empty reason', ['evict', 'node-1', '--reason', ' '], /Say why/],
+  ['absurd parallelism', evict('--parallelism', '1000'), /1 to 64/],
+  ['an unknown cause', evict('--cause', 'boredom'), /admin, decommission/],
+  ['a deadline that has passed', evict('--deadline', '2020-01-01T00:00:00Z'), /a deadline lies ahead/],
+  ['an obstacle that is none', evict('--accept', 'everything'), /not the id of an obstacle/],
+  ['a consent that is none', evict('--consent', 'anything'), /cold-migrate, force-complete/],
+  ['an option that is none', evict('--force'), /unknown option '--force'/],
+  ['options that contradict each other', evict('--wait', '--watch'), /cannot be used with/],
+  ['a stop without reason', ['stop'], /needs a reason/],
+  ['two stops at once', ['stop', '--kind', 'Eviction', '--region', 'a', '--reason', 'x'], /stops of their own/],
+  ['a stop of a kind that is none', ['stop', '--kind', 'Pod', '--reason', 'x'], /Allowed choices are Eviction/],
+  ['a stop that is lifted and shown', ['stop', '--lift', '--show'], /cannot be used with/],
+  ['nothing to accept', ['accept', 'node-1'], /Say what you accept/],
+  ['parallelism of nothing', ['parallelism', 'node-1'], /missing required argument 'number'/],
+  ['an instance without a name', ['skip', 'node-1', ' '], /name or the id of a server/],
+  ['a system that is none', ['doctor', '--only', 'vcenter'], /Allowed choices/],
+])('%s is bad usage', async (_why, args, words) => {
+  const { code, text } = await run(...args);
+  expect(text).toMatch(words);
+  expect(code).toBe(exitCodes.usage);
+});
+
+test.each(['evict', 'ls', 'describe', 'watch', 'cancel', 'retry', 'accept', 'pause', 'resume', 'skip', 'parallelism', 'stop', 'worker', 'bridge', 'doctor', 'crds'])(
+  '%s --help has examples, and the overview lists it',
+  async (name) => {
+    const { code, text } = await run(name, '--help');
+    expect(code).toBe(exitCodes.ok);
+    expect(text).toMatch(new RegExp(`\\nExamples:\\n {2}.*${name}`));
+    expect((await run('help')).text).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'));
+  },
+);
+
+test('every exit code is in the overview', async () => {
+  const { text } = await run('--help');
+  for (const code of Object.values(exitCodes)) expect(text).toMatch(new RegExp(`\\b${String(code)} `));
+});
+
+test('crds prints what kubectl takes', async () => {
+  const { code, text } = await run('crds');
+  expect(code).toBe(exitCodes.ok);
+  expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(3);
+  expect(text.match(/^---$/gm)).toHaveLength(2);
+});

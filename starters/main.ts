@@ -1,0 +1,97 @@
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { Command, CommanderError } from 'commander';
+import { redactText } from '../runtime/redaction.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { explainError } from './explain-error.ts';
+
+/** A command as the overview lists it. Its module is loaded only when it is meant, so that each starts fast. */
+interface CommandEntry {
+  summary: string;
+  group: string;
+  load: () => Promise<Command>;
+}
+
+const evictions = 'Evictions:';
+const running = 'While one runs:';
+const operation = 'Operation:';
+
+const commands: Record<string, CommandEntry> = {
+  evict: { group: evictions, summary: 'empty a host', load: async () => (await import('./evict.ts')).evictCommand() },
+  ls: { group: evictions, summary: 'list what is in motion, waits or ended recently', load: async () => (await import('./ls.ts')).lsCommand() },
+  describe: { group: evictions, summary: 'tell everything about one host’s eviction', load: async () => (await import('./describe.ts')).describeCommand() },
+  watch: { group: evictions, summary: 'follow one until it ends', load: async () => (await import('./watch.ts')).watchCommand() },
+  cancel: { group: evictions, summary: 'stop one in good order', load: async () => (await import('./cancel.ts')).cancelCommand() },
+  retry: { group: evictions, summary: 'try a stopped or failed one, or one instance, again', load: async () => (await import('./retry.ts')).retryCommand() },
+  accept: { group: evictions, summary: 'accept obstacles, or consent to more', load: async () => (await import('./accept.ts')).acceptCommand() },
+  pause: { group: running, summary: 'start no further moves', load: async () => (await import('./pause.ts')).pauseCommand() },
+  resume: { group: running, summary: 'go on after a pause', load: async () => (await import('./resume.ts')).resumeCommand() },
+  skip: { group: running, summary: 'leave one instance where it is', load: async () => (await import('./skip.ts')).skipCommand() },
+  parallelism: { group: running, summary: 'set how many move at once', load: async () => (await import('./parallelism.ts')).parallelismCommand() },
+  stop: { group: operation, summary: 'hold drover back from every change, until lifted', load: async () => (await import('./stop.ts')).stopCommand() },
+  worker: { group: operation, summary: 'run a worker', load: async () => (await import('./worker.ts')).workerCommand() },
+  bridge: { group: operation, summary: 'run the bridge from Kubernetes to Temporal', load: async () => (await import('./bridge.ts')).bridgeCommand() },
+  doctor: { group: operation, summary: 'check that everything drover needs is there', load: async () => (await import('./doctor.ts')).doctorCommand() },
+  crds: { group: operation, summary: 'print the CustomResourceDefinitions', load: async () => (await import('./crds.ts')).crdsCommand() },
+};
+
+/** The command that is meant, as far as it must be known to load it. */
+const meantCommand = ([first, second]: readonly string[]): string | undefined => (first === 'help' ? second : first);
+
+async function composeProgram(argv: readonly string[]): Promise<Command> {
+  const program = new Command('drover')
+    .description('Drives herds of virtual machines: empties hypervisors, durably, on Temporal.')
+    .version(await readVersion())
+    .addHelpText(
+      'after',
+      `
+Temporal is found as by the temporal command: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_PROFILE and its TOML file.
+Kubernetes is found as by kubectl; drover's own settings are in drover.yaml or the file that DROVER_CONFIG names.
+
+Exit codes: 0 done, 1 ended otherwise than wanted, 2 bad usage or input, 3 something did not answer, 4 not found,
+5 refused, 70 a fault of drover, 130 interrupted. docs/commands.md has everything.`,
+    )
+    .exitOverride();
+  const meant = meantCommand(argv);
+  for (const [name, { summary, group, load }] of Object.entries(commands)) {
+    const command = name === meant ? await load() : new Command(name);
+    program.addCommand(command.copyInheritedSettings(program).summary(summary).helpGroup(group));
+  }
+  return program;
+}
+
+const readVersion = async (): Promise<string> => ((await import('../package.json', { with: { type: 'json' } })).default as { version: string }).version;
+
+/** Runs `drover` with the arguments of its command line; returns the exit code. Commands set `process.exitCode` where they end otherwise. */
+export async function main(argv: readonly string[]): Promise<ExitCode> {
+  try {
+    const program = await composeProgram(argv);
+    await program.parseAsync(argv, { from: 'user' });
+    return (process.exitCode ?? exitCodes.ok) as ExitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    return report(error);
+  }
+}
+
+/** What happened, what to do; where it happened only for those who debug drover itself. */
+function report(error: unknown): ExitCode {
+  const { message, advice, exitCode } = explainError(error);
+  const write = (text: string): void => void process.stderr.write(`${redactText(text)}\n`);
+  write(`drover: ${message}`);
+  if (advice !== null) write(`        ${advice}`);
+  if ((process.env['DROVER_DEBUG'] ?? '') !== '') write(inspect(error));
+  return exitCode;
+}
+
+// A reader that has seen enough (`drover ls | head -1`) is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(exitCodes.ok);
+});
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  process.exitCode = await main(process.argv.slice(2));
+}

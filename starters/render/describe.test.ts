@@ -1,0 +1,128 @@
+import type { EvictionDescription } from '../eviction-description.ts';
+import type { EvictionObject, EvictionRun } from '../eviction-facts.ts';
+import { renderDescription } from './describe.ts';
+import { plain } from './paint.ts';
+import { ago, now, sampleProgress } from './sample-progress.ts';
+
+const run: EvictionRun = { workflowId: 'eviction/node-1', runId: 'r-2', host: 'node-1', status: 'Running', startedAt: ago(300), endedAt: null, phase: 'Moving', reason: null };
+const earlierRun: EvictionRun = { ...run, runId: 'r-1', status: 'Failed', startedAt: ago(4000), endedAt: ago(3600) };
+const eviction: EvictionObject = {
+  name: 'node-1',
+  uid: 'u-1',
+  generation: 1,
+  resourceVersion: '1',
+  host: 'node-1',
+  reason: 'broken DIMM',
+  createdAt: ago(300),
+  deleting: false,
+  annotations: { 'drover.dev/consent-by': 'alice 2026-01-31T11:00:00Z' },
+  conditions: [{ type: 'Evicting', status: 'True', reason: 'Running', message: '1 of 4 moved', lastTransitionTime: ago(240) }],
+  settled: false,
+};
+const description = (facts: Partial<EvictionDescription> = {}): EvictionDescription => ({
+  host: 'node-1',
+  run,
+  progress: sampleProgress(),
+  ending: null,
+  eviction,
+  others: [],
+  earlier: [],
+  migrations: [],
+  stops: [],
+  webUi: null,
+  problems: [],
+  ...facts,
+});
+const render = (facts: Partial<EvictionDescription> = {}) => renderDescription(description(facts), now, plain, 200);
+
+test('one that runs', () => {
+  const progress = sampleProgress({
+    waitingFor: 'room on some target',
+    nextWakeUp: ago(-20),
+    deadline: '2026-01-31T13:00:00Z',
+    obstacles: [
+      { id: 'LocalDisk/db-1-id', code: 'LocalDisk', instanceId: 'db-1-id', message: 'db-1 has 20 GiB of local disk', accepted: false },
+      { id: 'Vgpu/web-3-id', code: 'Vgpu', instanceId: 'web-3-id', message: 'web-3 has a vGPU', accepted: true },
+    ],
+  });
+  const earlier = [{ run: earlierRun, ending: { outcome: 'Failed' as const, message: '2 did not move', result: null } }];
+  expect(render({ progress, earlier, stops: ['everything, by bob: power work'], webUi: 'http://ui/run' })).toEqual([
+    'node-1: Moving for 4m 10s',
+    '  reason       broken DIMM',
+    '  cause        admin',
+    '  started by   alice@ops',
+    '  consent by   alice 2026-01-31T11:00:00Z',
+    '  mode         act',
+    '  progress     1 of 4 done, 1 moving, 1 pending, 1 blocked; 6 GiB still to go',
+    '  waiting      for room on some target; looks again in 20s',
+    '  ETA          in 6m 20s, at 2026-01-31T12:06:20Z',
+    '  deadline     2026-01-31T13:00:00Z, in 1h; 53m 40s to spare',
+    '  window       2 moving, at most 2 at once; the region grants 4',
+    '  drover stop  everything, by bob: power work',
+    '  run          eviction/node-1 r-2',
+    '  web UI       http://ui/run',
+    '',
+    'Obstacles',
+    'open      LocalDisk/db-1-id  db-1 has 20 GiB of local disk',
+    '          accept it: drover accept node-1 LocalDisk/db-1-id',
+    'accepted  Vgpu/web-3-id  web-3 has a vGPU',
+    '',
+    'Instances',
+    expect.stringMatching(/^INSTANCE/),
+    expect.stringMatching(/^web-3 +blocked/),
+    expect.stringMatching(/^web-2 +moving/),
+    expect.stringMatching(/^db-1 +pending/),
+    expect.stringMatching(/^web-1 +moved/),
+    '',
+    'Conditions of Eviction node-1',
+    'TYPE      STATUS  REASON   SINCE  MESSAGE',
+    'Evicting  True    Running  4m     1 of 4 moved',
+    '',
+    'Runs',
+    'STARTED               TOOK    ENDED   OUTCOME  RUN  MESSAGE',
+    '2026-01-31T10:53:20Z  6m 40s  1h ago  Failed   r-1  2 did not move',
+    '',
+    'What you can do',
+    expect.stringMatching(/^ {2}drover stop --show/),
+    expect.stringMatching(/^ {2}drover stop --lift/),
+    expect.stringMatching(/^ {2}drover accept node-1 LocalDisk\/db-1-id /),
+    expect.stringMatching(/^ {2}drover retry node-1 web-3 /),
+    expect.stringMatching(/^ {2}drover skip node-1 web-3 /),
+    expect.stringMatching(/^ {2}drover watch node-1 /),
+    expect.stringMatching(/^ {2}drover cancel node-1 /),
+  ]);
+});
+
+test.each<[why: string, facts: Partial<EvictionDescription>, headline: string, command: string]>([
+  ['no worker', { progress: null }, 'node-1: running for 5m, but no worker answers for it', 'drover doctor'],
+  ['no run', { run: null, progress: null }, 'node-1: Eviction node-1 waits for a run since 5m', 'drover retry node-1'],
+  [
+    'ended',
+    { run: { ...run, status: 'Failed', endedAt: ago(60) }, progress: null, eviction: { ...eviction, settled: true }, ending: { outcome: 'Failed', message: 'x', result: null } },
+    'node-1: Failed 1m ago',
+    'drover retry node-1',
+  ],
+  ['nothing', { run: null, progress: null, eviction: null }, 'node-1: nothing is known of an eviction', 'drover evict node-1'],
+])('%s', (_why, facts, headline, command) => {
+  const lines = render(facts);
+  expect(lines[0]).toBe(headline);
+  expect(lines[lines.indexOf('What you can do') + 1]).toContain(command);
+});
+
+test('every instance that did not move is named in the result', () => {
+  const notMoved = [{ id: 'i', name: 'web-3', state: 'blocked' as const, message: 'No valid host' }];
+  const result = { eviction: 'node-1', hypervisor: 'node-1', outcome: 'Failed' as const, message: '1 of 2 moved', notMoved };
+  expect(render({ ending: { outcome: 'Failed', message: '1 of 2 moved', result } })).toEqual(
+    expect.arrayContaining(['Result', 'Failed: 1 of 2 moved', '  web-3 blocked: No valid host']),
+  );
+});
+
+test('the Migration objects stand in for a worker', () => {
+  const migrations = [{ id: 'i-1', origin: 'node-1', destination: 'node-2', type: 'completed', percent: 100, error: null }];
+  expect(render({ progress: null, migrations })).toEqual(expect.arrayContaining(['Migrations', expect.stringMatching(/^i-1 +completed +node-1 +node-2 +█+ 100%$/)]));
+  expect(render({ migrations })).not.toContain('Migrations');
+});
+
+test('what cannot be read is said', () => {
+  expect(render({ problems: ['kube-apiserver: connection refused'] })).toEqual(expect.arrayContaining(['Could not be read', 'kube-apiserver: connection refused']));
+});

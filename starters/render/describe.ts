@@ -1,0 +1,123 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Condition } from '../../contracts/conditions.ts';
+import type { EvictionProgress } from '../../contracts/eviction.ts';
+import { annotations } from '../../contracts/ids.ts';
+import type { EvictionDescription } from '../eviction-description.ts';
+import { situationOf } from '../eviction-description.ts';
+import type { MigrationObject } from '../eviction-facts.ts';
+import { nextCommands } from '../next-commands.ts';
+import { formatAge, formatDuration, formatRelative, formatTime } from './duration.ts';
+import { renderEnding } from './ending.ts';
+import { renderInstances, worstFirst } from './instances.ts';
+import { formatMemory } from './memory.ts';
+import { renderNextCommands } from './next-commands.ts';
+import type { Paint } from './paint.ts';
+import { renderProgressBar } from './progress-bar.ts';
+import { deadlineMarginMs, formatMargin, phaseStyle, phaseWord, summarizeCounts } from './progress.ts';
+import { oneLine, renderTable } from './table.ts';
+import { waitingLine } from './watch.ts';
+
+/** Everything about the eviction of one host, the sentence that matters first, what to type next last. */
+export function renderDescription(description: EvictionDescription, nowMs: number, paint: Paint, widthColumns: number): string[] {
+  const section = (title: string, lines: string[]): string[] => (lines.length === 0 ? [] : ['', paint('strong', title), ...lines]);
+  const { progress, eviction, ending } = description;
+  return [
+    renderHeadline(description, nowMs, paint),
+    ...renderFacts(description, nowMs, paint),
+    ...section('Result', ending === null ? [] : renderEnding(ending, paint)),
+    ...section('Obstacles', progress === null ? [] : renderObstacles(description.host, progress, paint)),
+    ...section('Instances', progress === null || progress.instances.length === 0 ? [] : renderInstances(worstFirst(progress.instances), nowMs, paint, widthColumns)),
+    ...section('Migrations', progress === null ? renderMigrations(description.migrations, widthColumns) : []),
+    ...section(`Conditions of Eviction ${eviction?.name ?? ''}`, eviction === null ? [] : renderConditions(eviction.conditions, nowMs, widthColumns)),
+    ...section('Other Evictions of this host', renderOthers(description, widthColumns)),
+    ...section('Runs', renderRuns(description, nowMs, widthColumns)),
+    ...section('Could not be read', description.problems.map((problem) => paint('warning', oneLine(problem)))),
+    ...section('What you can do', renderNextCommands(nextCommands(situationOf(description)), paint)),
+  ];
+}
+
+function renderHeadline({ host, run, progress, ending, eviction }: EvictionDescription, nowMs: number, paint: Paint): string {
+  const name = paint('strong', host);
+  if (progress !== null && run?.status === 'Running') return `${name}: ${paint(phaseStyle(progress.phase), phaseWord(progress))} for ${formatAge(progress.since, nowMs)}`;
+  if (run?.status === 'Running') return `${name}: ${paint('warning', `running for ${formatAge(run.startedAt, nowMs)}, but no worker answers for it`)}`;
+  if (eviction !== null && !eviction.settled) return `${name}: ${paint('warning', `Eviction ${eviction.name} waits for a run since ${formatAge(eviction.createdAt, nowMs)}`)}`;
+  if (run !== null && ending !== null) return `${name}: ${paint(phaseStyle(ending.outcome), ending.outcome)} ${formatAge(run.endedAt, nowMs)} ago`;
+  return `${name}: nothing is known of an eviction`;
+}
+
+function renderFacts(description: EvictionDescription, nowMs: number, paint: Paint): string[] {
+  const { progress, eviction, run, stops, webUi } = description;
+  const facts: [name: string, value: string | null][] = [
+    ['reason', oneLine(progress?.reason ?? eviction?.reason ?? '')],
+    ['cause', progress?.cause ?? eviction?.annotations[annotations.cause] ?? null],
+    ['started by', oneLine(progress?.startedBy ?? eviction?.annotations[annotations.startedBy] ?? '')],
+    ['consent by', oneLine(eviction?.annotations[annotations.consentBy] ?? '')],
+    ['mode', progress?.mode ?? null],
+    ...(progress === null ? [] : progressFacts(progress, nowMs, paint)),
+    ['drover stop', stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '))],
+    ['run', run === null ? null : `${run.workflowId} ${run.runId}`],
+    ['web UI', webUi],
+  ];
+  return facts.filter(([, value]) => value !== null && value !== '').map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
+}
+
+function progressFacts(progress: EvictionProgress, nowMs: number, paint: Paint): [string, string | null][] {
+  const { waitingFor, nextWakeUp, paused, etaMs, deadline, window, outstandingRamMb } = progress;
+  const marginMs = deadlineMarginMs(progress, nowMs);
+  const margin = marginMs === null ? '' : marginMs < 0 ? paint('bad', `${formatMargin(-marginMs)} too late`) : `${formatMargin(marginMs)} to spare`;
+  return [
+    ['progress', `${summarizeCounts(progress.counts)}${outstandingRamMb > 0 ? `; ${formatMemory(outstandingRamMb)} still to go` : ''}`],
+    ['paused', paused === null ? null : paint('warning', oneLine(paused))],
+    ['waiting', waitingFor === null ? null : waitingLine(waitingFor, nextWakeUp, nowMs).replace(/^waiting /, '')],
+    ['ETA', etaMs === null ? null : `in ${formatDuration(etaMs)}, at ${formatTime(nowMs + etaMs)}`],
+    ['deadline', deadline === null ? null : `${deadline}, ${formatRelative(deadline, nowMs)}; ${margin}`],
+    ['window', `${String(window.using)} moving, at most ${String(window.parallelism)} at once; the region grants ${String(window.allowance)}`],
+  ];
+}
+
+const renderObstacles = (host: string, { obstacles }: EvictionProgress, paint: Paint): string[] =>
+  obstacles.flatMap(({ id, message, accepted }) => [
+    `${accepted ? paint('quiet', 'accepted') : paint('bad', 'open    ')}  ${id}  ${oneLine(message)}`,
+    ...(accepted ? [] : [`          accept it: ${paint('strong', `drover accept ${host} ${id}`)}`]),
+  ]);
+
+function renderConditions(conditions: readonly Condition[], nowMs: number, widthColumns: number): string[] {
+  const titles = ['TYPE', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'].map((title) => ({ title }));
+  const rows = conditions.map(({ type, status, reason, message, lastTransitionTime }) => [type, status, reason, formatAge(lastTransitionTime, nowMs), oneLine(message)]);
+  return rows.length === 0 ? ['none yet'] : renderTable(titles, rows, Math.max(widthColumns, 120));
+}
+
+/** Where no worker tells of the instances, their Migration objects still do. */
+const renderMigrations = (migrations: readonly MigrationObject[], widthColumns: number): string[] =>
+  migrations.length === 0
+    ? []
+    : renderTable(
+        ['SERVER', 'STATE', 'FROM', 'TO', 'PROGRESS', 'ERROR'].map((title) => ({ title })),
+        migrations.map(({ id, type, origin, destination, percent, error }) => [id, type ?? '-', origin ?? '-', destination ?? '-', renderProgressBar(percent).trim(), oneLine(error ?? '')]),
+        widthColumns,
+      );
+
+const renderOthers = ({ others }: EvictionDescription, widthColumns: number): string[] =>
+  others.length === 0
+    ? []
+    : renderTable(
+        ['NAME', 'STATE', 'REASON', 'MESSAGE'].map((title) => ({ title })),
+        others.map((object) => {
+          const evicting = findCondition(object.conditions, 'Evicting');
+          return [object.name, evicting?.reason ?? 'not begun', oneLine(object.reason), oneLine(evicting?.message ?? '')];
+        }),
+        widthColumns,
+      );
+
+function renderRuns({ run, ending, earlier }: EvictionDescription, nowMs: number, widthColumns: number): string[] {
+  const latest = run === null || run.status === 'Running' ? [] : [{ run, ending }];
+  const rows = [...latest, ...earlier].map(({ run: past, ending: its }) => [
+    formatTime(past.startedAt),
+    past.endedAt === null ? '-' : formatDuration(Date.parse(past.endedAt) - Date.parse(past.startedAt)),
+    past.endedAt === null ? '-' : `${formatAge(past.endedAt, nowMs)} ago`,
+    its?.outcome ?? past.status,
+    past.runId,
+    oneLine(its?.message ?? ''),
+  ]);
+  return rows.length === 0 ? [] : renderTable(['STARTED', 'TOOK', 'ENDED', 'OUTCOME', 'RUN', 'MESSAGE'].map((title) => ({ title })), rows, widthColumns);
+}

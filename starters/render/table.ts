@@ -1,0 +1,48 @@
+import { stripVTControlCharacters } from 'node:util';
+
+export interface Column {
+  title: string;
+  align?: 'left' | 'right';
+}
+
+/**
+ * Lines of a table: columns two spaces apart, as wide as their widest cell. Cells may carry colours.
+ *
+ * @param widthColumns of the terminal; what does not fit is cut off the last column, so that a line never wraps
+ */
+export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[], widthColumns = Infinity): string[] {
+  const lines = [columns.map(({ title }) => title), ...rows];
+  const widths = columns.map((_, index) => Math.max(...lines.map((cells) => visibleLength(cells[index] ?? ''))));
+  return lines.map((cells) =>
+    clip(
+      columns
+        .map((column, index) => pad(cells[index] ?? '', widths[index] ?? 0, column.align ?? 'left'))
+        .join('  ')
+        .trimEnd(),
+      widthColumns,
+    ),
+  );
+}
+
+/** How many columns `text` takes on a terminal. */
+export const visibleLength = (text: string): number => stripVTControlCharacters(text).length;
+
+/** Shortens `text` to the width, with `…` at its end. A coloured line that is too long loses its colours. */
+export function clip(text: string, widthColumns: number): string {
+  if (visibleLength(text) <= widthColumns) return text;
+  return `${stripVTControlCharacters(text).slice(0, Math.max(0, widthColumns - 1))}…`;
+}
+
+/**
+ * Text of somebody else's (a server's name, an error of Nova) made fit for one line of a terminal: no escape sequences, no line breaks.
+ */
+export const oneLine = (text: string): string =>
+  stripVTControlCharacters(text)
+    // eslint-disable-next-line no-control-regex
+    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim();
+
+function pad(text: string, width: number, align: 'left' | 'right'): string {
+  const gap = ' '.repeat(Math.max(0, width - visibleLength(text)));
+  return align === 'left' ? text + gap : gap + text;
+}

@@ -1,0 +1,12 @@
+/**
+ * Where a run can be looked at in Temporal's Web UI; null when nobody says where that is. Neither Temporal's profiles nor its variables
+ * name the Web UI, so drover has a variable of its own.
+ *
+ * @see DROVER_WEB_UI in docs/commands.md
+ */
+export function webUiLink(namespace: string, workflowId: string, runId: string | null, env: NodeJS.ProcessEnv = process.env): string | null {
+  const base = env['DROVER_WEB_UI'] ?? '';
+  if (base === '') return null;
+  const path = ['namespaces', namespace, 'workflows', workflowId, ...(runId === null ? [] : [runId, 'history'])];
+  return `${base.replace(/\/+$/, '')}/${path.map(encodeURIComponent).join('/')}`;
+}

@@ -1,0 +1,158 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { createTemporalActivities } from '../../../activities/temporal/activities.ts';
+import type { AllowanceActivities } from '../../../contracts/activities.ts';
+import type { AllowanceWorld } from '../../../contracts/allowance.ts';
+import { migrationAllowanceId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
+import { messages } from '../../../contracts/messages.ts';
+import type { Lab } from '../../../lab/lab.ts';
+import { startLab } from '../../../lab/lab.ts';
+import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
+import type { AllowanceProgress } from '../../../workflows/limits/describe.ts';
+import { until } from '../until.ts';
+import type { UseAllowanceInput, WorkActivities } from './use-allowance.ts';
+
+/** What a region's cloud is and has seen. */
+export interface Region {
+  name: string;
+  limit: number;
+  checkMs: number;
+  silentMs: number;
+  /** Set while the cloud does not answer. */
+  silent: boolean;
+  inProgress: Record<string, number>;
+  done: Record<string, number>;
+  begun: Record<string, number>;
+  /** The most that was ever in progress at once, since it was last reset. */
+  most: number;
+  looks: number;
+}
+
+export type AllowanceTestWorld = Awaited<ReturnType<typeof openAllowanceWorld>>;
+
+const logger = new DefaultLogger('ERROR');
+const bundleTestWorkflows = (): Promise<WorkflowBundleWithSourceMap> => bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('./index.ts', import.meta.url)), logger });
+
+/** A real Temporal, a worker with the run under test, and a cloud that counts. */
+export async function openAllowanceWorld() {
+  Runtime.install({ logger, telemetryOptions: { logging: { filter: 'ERROR' } } });
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-allowance-')));
+  const lab: Lab<'temporal'> = await startLab({ dir: join(root, 'lab'), parts: ['temporal'] });
+  const bundle = await bundleTestWorkflows();
+  const served = await serve(lab.handles.temporal.address, bundle);
+  return {
+    ...served,
+    bundle,
+    program: lab.handles.temporal.program,
+    async close(): Promise<void> {
+      await served.close();
+      await lab.stop();
+      rmSync(root, { recursive: true });
+    },
+  };
+}
+
+/** Workers and a client on the Temporal at that address. */
+export async function serve(address: string, bundle: WorkflowBundleWithSourceMap) {
+  const regions = new Map<string, Region>();
+  const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }));
+  const connection = await NativeConnection.connect({ address });
+  const running: { worker: Worker; done: Promise<void> }[] = [];
+  const start = async (options: Parameters<typeof Worker.create>[0]): Promise<void> => {
+    const worker = await Worker.create({ connection, ...options });
+    running.push({ worker, done: worker.run() });
+  };
+  await start({ taskQueue: workflowQueue, workflowBundle: bundle, activities: createTemporalActivities({ client, cluster: '' }) });
+
+  return {
+    client,
+    /** A region of its own for each test, with its own worker. */
+    async openRegion(name: string, settings: Partial<Pick<Region, 'limit' | 'checkMs' | 'silentMs'>> = {}) {
+      const region: Region = { name, limit: 4, checkMs: 400, silentMs: 6_000, silent: false, inProgress: {}, done: {}, begun: {}, most: 0, looks: 0, ...settings };
+      regions.set(name, region);
+      await start({ taskQueue: novaQueue(name), activities: cloudOf(region), maxConcurrentActivityTaskExecutions: 100 });
+      return { ...regionTools(client, region), region };
+    },
+    async close(): Promise<void> {
+      for (const { worker } of running) worker.shutdown();
+      await Promise.all(running.map(({ done }) => done));
+      await connection.close();
+      await client.connection.close();
+    },
+  };
+}
+
+export const totalOf = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((total, count) => total + count, 0);
+
+function cloudOf(region: Region): WorkActivities & AllowanceActivities {
+  return {
+    doPiece({ host, pieceMs }) {
+      region.inProgress[host] = (region.inProgress[host] ?? 0) + 1;
+      region.begun[host] = (region.begun[host] ?? 0) + 1;
+      region.most = Math.max(region.most, totalOf(region.inProgress));
+      const { promise, resolve } = Promise.withResolvers<void>();
+      setTimeout(() => {
+        region.inProgress[host]! -= 1;
+        region.done[host] = (region.done[host] ?? 0) + 1;
+        resolve();
+      }, pieceMs);
+      return promise;
+    },
+    observeAllowance(): Promise<AllowanceWorld> {
+      const { limit, checkMs, silentMs, inProgress } = region;
+      if (region.silent) return Promise.reject(new Error('the cloud does not answer'));
+      region.looks += 1;
+      return Promise.resolve({ limit, checkMs, silentMs, inProgress: Object.fromEntries(Object.entries(inProgress).filter(([, count]) => count > 0)) });
+    },
+  };
+}
+
+/** What a test does in one region. */
+function regionTools(client: Client, { name }: Region) {
+  const ledgerId = migrationAllowanceId(name);
+  const ledger = client.workflow.getHandle(ledgerId);
+  const consumerId = (host: string): string => `consumer/${name}/${host}`;
+  const runs = async () => {
+    const found = [];
+    for await (const run of client.workflow.list({ query: `WorkflowId = "${ledgerId}"` })) found.push(run);
+    return found.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime());
+  };
+  return {
+    ledger,
+    ledgerId,
+    consumer: (host: string) => client.workflow.getHandle<(input: UseAllowanceInput) => Promise<number>>(consumerId(host)),
+    /** Starts a consumer of its own host. */
+    begin: (host: string, input: Pick<UseAllowanceInput, 'pieces' | 'parallelism'> & Partial<UseAllowanceInput>) =>
+      client.workflow.start<(input: UseAllowanceInput) => Promise<number>>('useAllowance', {
+        workflowId: consumerId(host),
+        taskQueue: workflowQueue,
+        args: [{ region: name, host, pieceMs: 300, renewMs: 2_000, ...input }],
+      }),
+    /** A report as anybody could send it, starting the ledger as consumers do. */
+    report: (wanted: unknown) =>
+      client.workflow.signalWithStart(workflowTypes.shareAllowance, {
+        workflowId: ledgerId,
+        taskQueue: workflowQueue,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        args: [{ region: name }],
+        signal: messages.allowanceWanted,
+        signalArgs: [wanted],
+      }),
+    progress: (): Promise<AllowanceProgress> => ledger.query<AllowanceProgress>(messages.progress),
+    /** Every run of the ledger, the oldest first, as visibility knows them. */
+    runs,
+    /** Waits until the ledger has ended by itself; returns its runs. */
+    ended: () =>
+      until('the ledger to end', 60_000, async () => {
+        const { status } = await ledger.describe();
+        if (status.name === 'RUNNING') return JSON.stringify(await ledger.query(messages.progress));
+        const all = await runs();
+        return all.some((run) => run.status.name === 'RUNNING') ? 'visibility still shows it running' : all;
+      }),
+  };
+}

@@ -1,0 +1,167 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import type { Eviction } from '../../contracts/crds/eviction.ts';
+import { evictionId } from '../../contracts/ids.ts';
+import type { ObjectChanged } from '../../contracts/messages.ts';
+import { type Bridge, type BridgeSettings, type BridgeTimings, defaultBridgeTimings, startBridge } from '../../k8s-bridge/main.ts';
+import { type Lab, startLab } from '../../lab/lab.ts';
+import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
+import { connectKubernetes, type Kubernetes, resourcePath } from '../../runtime/kubernetes.ts';
+import { createLogger } from '../../runtime/logging.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { type Proxy, openProxy } from './bridge-proxy.ts';
+import { until } from './until.ts';
+
+/** A signal that reached a run, as the run's history tells. */
+export interface Signalled extends ObjectChanged {
+  runId: string;
+  /** Of the WorkflowExecutionSignaled event, by Temporal's clock. */
+  atMs: number;
+}
+
+/** Seconds instead of minutes, so that a test sees what it waits for. */
+export const quickTimings: BridgeTimings = {
+  ...defaultBridgeTimings,
+  reflector: { ...defaultBridgeTimings.reflector, backOff: { initialMs: 100, factor: 2, maxMs: 1_000, jitter: 0.2 } },
+  lease: { durationMs: 3_000, renewDeadlineMs: 2_000, retryMs: 200 },
+  queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 500, jitter: 0.2 }, minIntervalMs: 200 },
+  deliveryTimeoutMs: 2_000,
+  drainMs: 2_000,
+};
+
+const path = (name?: string, subresource?: string): string =>
+  resourcePath('kvm.cloud.sap/v1', 'evictions', { ...(name !== undefined && { name }), ...(subresource !== undefined && { subresource }) });
+
+export interface BridgeOptions {
+  settings?: Partial<BridgeSettings>;
+  timings?: Partial<BridgeTimings>;
+  /** Puts a proxy between the bridge and kube-apiserver. */
+  throughProxy?: boolean;
+}
+
+export interface TestBridge extends Bridge {
+  proxy: Proxy | null;
+}
+
+export type BridgeWorld = Awaited<ReturnType<typeof openBridgeWorld>>;
+
+/** A real kube-apiserver and a real Temporal of their own, and bridges that run under the service account that deploy/rbac gives them. No worker: what is signalled stays to be read. */
+export async function openBridgeWorld() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bridge-')));
+  const lab: Lab<'temporal' | 'kubernetes'> = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes'] });
+  const admin: Kubernetes = connectKubernetes({ kubeconfig: lab.handles.kubernetes.kubeconfig });
+  const account = await writeServiceAccountKubeconfig(lab.handles.kubernetes, { namespace: 'drover-system', name: 'drover-bridge', path: join(root, 'bridge.kubeconfig') });
+  const client: Client = openClient(readTemporalSettings(lab.exports));
+  const log = createLogger({ level: 'error', component: 'bridge' });
+  const cleanups: (() => Promise<unknown>)[] = [];
+  let proxies = 0;
+
+  const request = <Answer>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', to: string, body?: unknown): Promise<Answer> =>
+    admin.request({ method, path: to, body, ...(method === 'PATCH' && { patchType: 'merge' as const }) }, AbortSignal.timeout(20_000)) as Promise<Answer>;
+
+  const openProxied = async (): Promise<{ proxy: Proxy; kubeconfig: string }> => {
+    const { server } = lab.handles.kubernetes;
+    const proxy = await openProxy(Number(new URL(server).port));
+    const kubeconfig = join(root, `proxied-${(proxies += 1)}.kubeconfig`);
+    writeFileSync(kubeconfig, readFileSync(account, 'utf8').replaceAll(server, `https://127.0.0.1:${proxy.port}`), { mode: 0o600 });
+    return { proxy, kubeconfig };
+  };
+
+  /** Starts a bridge; it is stopped at the end of the test if the test does not stop it. */
+  const bridge = async ({ settings, timings, throughProxy = false }: BridgeOptions = {}): Promise<TestBridge> => {
+    const { proxy, kubeconfig } = throughProxy ? await openProxied() : { proxy: null, kubeconfig: account };
+    const kubernetes = connectKubernetes({ kubeconfig });
+    const temporal = openClient(readTemporalSettings(lab.exports));
+    const started = await startBridge({
+      kubernetes,
+      temporal,
+      settings: { cluster: '', modes: { Eviction: 'act' }, systemNamespace: 'drover-system', leaseName: 'drover-bridge', resyncMs: 3_600_000, healthAddress: '127.0.0.1:0', ...settings },
+      timings: { ...quickTimings, ...timings },
+      log,
+    });
+    const stop = async (): Promise<number> => {
+      const left = await started.stop();
+      await Promise.all([kubernetes.close(), temporal.connection.close(), proxy?.close()]);
+      return left;
+    };
+    let stopped: Promise<number> | null = null;
+    const once = (): Promise<number> => (stopped ??= stop());
+    cleanups.push(once);
+    return { ...started, stop: once, proxy };
+  };
+
+  const isLeading = (one: Bridge): boolean => one.stats().leading && one.stats().reflectors.Eviction?.synced === true;
+
+  /** What the runs of a host were told, oldest first. */
+  const signals = async (host: string): Promise<Signalled[]> => {
+    const all: Signalled[] = [];
+    for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${evictionId(host)}'` })) {
+      const { events } = await client.workflow.getHandle(evictionId(host), runId).fetchHistory();
+      for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of events ?? []) {
+        if (signal?.signalName !== 'objectChanged') continue;
+        const [payload] = signal.input?.payloads ?? [];
+        const told = client.options.loadedDataConverter.payloadConverter.fromPayload<ObjectChanged>(payload!);
+        all.push({ ...told, runId, atMs: Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6 });
+      }
+    }
+    return all.sort((a, b) => a.atMs - b.atMs);
+  };
+
+  /** Waits until the runs of a host were told at least so many things, and returns them. */
+  const signalled = (host: string, count: number, deadlineMs = 15_000): Promise<Signalled[]> =>
+    until(`${count} signals for ${host}`, deadlineMs, async () => {
+      const all = await signals(host);
+      return all.length >= count ? all : `${all.length}: ${all.map(({ cause }) => cause).join('; ')}`;
+    });
+
+  return {
+    lab,
+    root,
+    client,
+    bridge,
+    signals,
+    signalled,
+    request,
+
+    /** Starts a bridge and waits until it delivers. */
+    async leadingBridge(options?: BridgeOptions): Promise<TestBridge> {
+      const one = await bridge(options);
+      await until('the bridge to lead', 20_000, () => isLeading(one) || JSON.stringify(one.stats()));
+      return one;
+    },
+    isLeading,
+
+    create: (host: string, { name = host, annotations = {}, finalizers = [] as string[] } = {}): Promise<Eviction> =>
+      request('POST', path(), { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name, annotations, finalizers }, spec: { hypervisor: host, reason: 'test' } }),
+    get: (name: string): Promise<Eviction> => request('GET', path(name)),
+    patch: (name: string, change: object): Promise<Eviction> => request('PATCH', path(name), change),
+    patchStatus: (name: string, status: object): Promise<Eviction> => request('PATCH', path(name, 'status'), { status }),
+    remove: (name: string): Promise<unknown> => request('DELETE', path(name)),
+    annotate: (name: string, annotations: Record<string, string | null>): Promise<Eviction> => request('PATCH', path(name), { metadata: { annotations } }),
+    /** The status that a worker would write. */
+    report: (name: string, status: 'True' | 'False', reason: string, observedGeneration = 1): Promise<Eviction> =>
+      request('PATCH', path(name, 'status'), {
+        status: { conditions: [{ type: 'Evicting', status, reason, message: reason, observedGeneration, lastTransitionTime: new Date().toISOString() }] },
+      }),
+
+    /** Stops what a test started and removes what it made; the Lease too, as a bridge whose connection is broken cannot release it. */
+    async clear(): Promise<void> {
+      await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
+      await request('DELETE', resourcePath('coordination.k8s.io/v1', 'leases', { namespace: 'drover-system', name: 'drover-bridge' })).catch(() => undefined);
+      const { items } = await request<{ items: Eviction[] }>('GET', path());
+      for (const { metadata } of items) {
+        await request('PATCH', path(metadata.name), { metadata: { finalizers: null } });
+        await request('DELETE', path(metadata.name)).catch(() => undefined);
+      }
+    },
+
+    async close(): Promise<void> {
+      await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
+      await Promise.all([admin.close(), client.connection.close()]);
+      await lab.stop();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}

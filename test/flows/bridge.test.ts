@@ -1,0 +1,327 @@
+import { evictionId } from '../../contracts/ids.ts';
+import { kubectl, run } from '../../lab/kubectl.ts';
+import { type BridgeWorld, openBridgeWorld, type Signalled } from './bridge-world.ts';
+import { until } from './until.ts';
+
+let world: BridgeWorld;
+
+beforeAll(async () => {
+  world = await openBridgeWorld();
+}, 180_000);
+afterEach(() => world.clear());
+afterAll(() => world?.close(), 60_000);
+
+/** Every test has hosts of its own: Temporal remembers runs. */
+let hosts = 0;
+const newHost = (): string => `node-${(hosts += 1)}`;
+
+const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => cause);
+const isHeld = { finalizers: ['drover.dev/eviction'] };
+const conditionOf = async (name: string, type = 'Evicting') => (await world.get(name)).status?.conditions?.find((condition) => condition.type === type);
+
+test('a new Eviction starts the run that the design names, readable in the Web UI', async () => {
+  const host = newHost();
+  await world.leadingBridge();
+  const { metadata } = await world.create(host, { name: `evict-${host}` });
+  const [signal] = await world.signalled(host, 1);
+  expect(signal).toMatchObject({ uid: metadata.uid, generation: 1, resourceVersion: metadata.resourceVersion, cause: 'spec' });
+
+  const description = await world.client.workflow.getHandle(evictionId(host)).describe();
+  expect(description).toMatchObject({ type: 'evictHypervisor', taskQueue: 'drover', memo: { startedBy: 'k8s-bridge' } });
+  expect(Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))).toEqual({
+    DroverHost: host,
+    DroverKind: 'Eviction',
+    DroverObject: `evict-${host}`,
+  });
+  expect(await description.staticSummary()).toBe(`Evict ${host}`);
+  expect(await description.staticDetails()).toContain(`drover watch ${host}`);
+  const { events } = await world.client.workflow.getHandle(evictionId(host)).fetchHistory();
+  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+  expect(started?.input?.payloads?.map(({ data }) => JSON.parse(String(data)))).toEqual([{ hypervisor: host }]);
+  expect([Number(started?.workflowExecutionTimeout?.seconds ?? 0), Number(started?.workflowRunTimeout?.seconds ?? 0)]).toEqual([0, 0]);
+});
+
+test('changes that matter are told, drover’s own writes are not', async () => {
+  const host = newHost();
+  await world.leadingBridge();
+  await world.create(host);
+  await world.signalled(host, 1);
+
+  // What a worker writes: finalizer, notes, status; and what nobody watches.
+  await world.patch(host, { metadata: { finalizers: ['drover.dev/eviction'] } });
+  await world.annotate(host, { 'drover.dev/retry-handled': 'x', 'drover.dev/boot-id': 'y', 'example.com/z': 'z' });
+  await world.patch(host, { metadata: { labels: { 'example.com/a': 'b' } } });
+  for (let count = 0; count < 10; count += 1) {
+    await world.report(host, 'True', 'Running');
+    await world.patchStatus(host, { outstandingRamMb: count, outstandingInstances: [`vm-${count}`] });
+  }
+  // Events of one object come in order: once this one is told, all before it were seen.
+  await world.patch(host, { spec: { reason: 'another' } });
+  expect(causes(await world.signalled(host, 2))).toEqual(['spec', 'spec']);
+
+  await world.annotate(host, { 'drover.dev/deadline': '2030-01-01T00:00:00Z' });
+  await world.signalled(host, 3);
+  await world.annotate(host, { 'drover.dev/retry': 'now' });
+  await world.signalled(host, 4);
+  await world.patch(host, { metadata: { finalizers: ['drover.dev/eviction', 'example.com/other'] } });
+  await world.signalled(host, 5);
+  await world.remove(host);
+  const all = await world.signalled(host, 6);
+  expect(causes(all)).toEqual(['spec', 'spec', 'annotations', 'retry', 'finalizers', 'deleted']);
+  expect(all.map(({ generation }) => generation)).toEqual([1, 2, 2, 2, 2, 3]);
+  expect(new Set(all.map(({ runId }) => runId)).size).toBe(1);
+});
+
+test('a burst of edits becomes few signals, and the last one carries the last state', async () => {
+  const host = newHost();
+  const bridge = await world.leadingBridge();
+  await world.create(host);
+  await Promise.all(Array.from({ length: 50 }, (_, index) => world.patch(host, { spec: { reason: `reason ${index}` } })));
+  const { metadata } = await world.get(host);
+  const all = await until('the last state to be told', 15_000, async () => {
+    const seen = await world.signals(host);
+    return seen.at(-1)?.resourceVersion === metadata.resourceVersion ? seen : `${seen.length} signals`;
+  });
+  // One at once, then one each 200 ms.
+  const spanMs = (all.at(-1)?.atMs ?? 0) - (all[0]?.atMs ?? 0);
+  expect(all.length).toBeLessThanOrEqual(2 + spanMs / 200);
+  expect(all.at(-1)?.generation).toBe(metadata.generation);
+  expect(bridge.stats().queue.inFlight).toBe(0);
+});
+
+test('deleted and created again under one name, both objects are told about', async () => {
+  const host = newHost();
+  await world.leadingBridge();
+  const first = await world.create(host);
+  await world.signalled(host, 1);
+  await world.remove(host);
+  const second = await world.create(host);
+  const all = await world.signalled(host, 3);
+  const told = (uid: string) => all.filter((signal) => signal.uid === uid).map(({ cause }) => cause);
+  expect(told(first.metadata.uid)).toEqual(['spec', 'deleted']);
+  expect(told(second.metadata.uid)).toEqual(['spec']);
+});
+
+test('when the bridge starts, what is settled is left alone and what is not is told', async () => {
+  const [settled, unsettled, changed, held] = [newHost(), newHost(), newHost(), newHost()];
+  await Promise.all([settled, unsettled, changed].map((host) => world.create(host)));
+  await world.report(settled, 'False', 'Succeeded');
+  await world.report(unsettled, 'True', 'Running');
+  await world.report(changed, 'False', 'Succeeded');
+  await world.patch(changed, { spec: { reason: 'again' } });
+  await world.create(held, isHeld);
+  await world.report(held, 'False', 'Succeeded');
+  await world.remove(held);
+  await world.leadingBridge();
+  for (const host of [unsettled, changed, held]) expect(causes(await world.signalled(host, 1))).toEqual(['relist']);
+  expect(await world.signals(settled)).toEqual([]);
+});
+
+test('a change of something settled starts no run', async () => {
+  const [settled, fence] = [newHost(), newHost()];
+  await world.create(settled);
+  await world.report(settled, 'False', 'Succeeded');
+  await world.leadingBridge();
+  await world.annotate(settled, { 'drover.dev/deadline': '2030-01-01T00:00:00Z' });
+  await world.remove(settled);
+  await world.create(fence);
+  await world.signalled(fence, 1);
+  expect(await world.signals(settled)).toEqual([]);
+});
+
+test('a kind that is switched off is not routed', async () => {
+  const host = newHost();
+  const bridge = await world.bridge({ settings: { modes: { Eviction: 'off' } } });
+  await world.create(host);
+  await until('the lease', 15_000, () => bridge.stats().leading || 'not held');
+  expect(bridge.stats().reflectors).toEqual({});
+  expect(await world.signals(host)).toEqual([]);
+});
+
+describe('a person’s stop is final', () => {
+  const stopRun = (host: string, how: 'terminate' | 'cancel'): Promise<unknown> => {
+    const handle = world.client.workflow.getHandle(evictionId(host));
+    return how === 'terminate' ? handle.terminate('too risky today') : handle.cancel();
+  };
+
+  /** An Eviction whose run was terminated, and which says so. */
+  const stopped = async (options?: { finalizers: string[] }): Promise<string> => {
+    const host = newHost();
+    await world.create(host, options);
+    await world.signalled(host, 1);
+    await stopRun(host, 'terminate');
+    await until('the condition', 15_000, async () => ((await conditionOf(host))?.reason === 'Stopped' ? {} : 'none'));
+    return host;
+  };
+
+  test('a terminated run is not started again; the Eviction says who stopped it and how to go on', async () => {
+    await world.leadingBridge({ settings: { resyncMs: 300 } });
+    const host = await stopped();
+    const condition = await conditionOf(host);
+    expect(condition).toMatchObject({ status: 'False', reason: 'Stopped', observedGeneration: 1 });
+    expect(condition?.message).toMatch(new RegExp(`terminated by .+ at \\d{4}-.+ \\(too risky today\\).+drover retry ${host}`, 'u'));
+    // Several resyncs later nothing has moved; another object shows that they go on.
+    const fence = newHost();
+    await world.create(fence);
+    await world.signalled(fence, 1);
+    await world.annotate(host, { 'drover.dev/deadline': '2030-01-01T00:00:00Z' });
+    await world.client.workflow.getHandle(evictionId(fence)).terminate();
+    await until('the fence', 15_000, async () => ((await conditionOf(fence))?.reason === 'Stopped' ? {} : 'none'));
+    expect((await world.signals(host)).length).toBe(1);
+  });
+
+  test('terminated while no bridge was there, it is not started either', async () => {
+    const bridge = await world.leadingBridge();
+    const host = newHost();
+    await world.create(host);
+    await world.signalled(host, 1);
+    await bridge.stop();
+    await stopRun(host, 'terminate');
+    await world.leadingBridge();
+    await until('the condition', 15_000, async () => ((await conditionOf(host))?.reason === 'Stopped' ? {} : 'none'));
+    expect((await world.signals(host)).length).toBe(1);
+  });
+
+  test.each([
+    ['a retry', (host: string) => world.annotate(host, { 'drover.dev/retry': '1' }), 'retry'],
+    ['a changed spec', (host: string) => world.patch(host, { spec: { reason: 'now it is safe' } }), 'spec'],
+  ])('%s starts it again', async (_why, act, cause) => {
+    await world.leadingBridge({ settings: { resyncMs: 300 } });
+    const host = await stopped();
+    await act(host);
+    const all = await world.signalled(host, 2);
+    expect(causes(all)).toEqual(['spec', cause]);
+    expect(new Set(all.map(({ runId }) => runId)).size).toBe(2);
+  });
+
+  test.each([
+    ['a retry', (host: string) => world.annotate(host, { 'drover.dev/retry': '1' })],
+    ['a changed spec', (host: string) => world.patch(host, { spec: { reason: 'now it is safe' } })],
+  ])('%s while no bridge was there starts it again', async (_why, act) => {
+    const bridge = await world.leadingBridge({ settings: { resyncMs: 300 } });
+    const host = await stopped();
+    await bridge.stop();
+    await act(host);
+    await world.leadingBridge();
+    expect(causes(await world.signalled(host, 2))).toEqual(['spec', 'relist']);
+  });
+
+  test('deleting it starts a run, so that the finalizer is released', async () => {
+    await world.leadingBridge({ settings: { resyncMs: 300 } });
+    const host = await stopped(isHeld);
+    await world.remove(host);
+    expect(causes(await world.signalled(host, 2))).toEqual(['spec', 'deleted']);
+    // And once more if somebody terminates that run too.
+    await stopRun(host, 'terminate');
+    expect(causes(await world.signalled(host, 3))).toEqual(['spec', 'deleted', 'resync']);
+  });
+
+  test('a new object under the same name starts a run', async () => {
+    await world.leadingBridge({ settings: { resyncMs: 300 } });
+    const host = await stopped();
+    await world.remove(host);
+    const { metadata } = await world.create(host);
+    // The end of the old one may reach the new run as well: they are two objects, told side by side.
+    await until('the new object to be told', 15_000, async () => (await world.signals(host)).find(({ uid, cause }) => uid === metadata.uid && cause === 'spec') ?? 'not yet');
+  });
+});
+
+test('two bridges: one delivers, and when it stops the other goes on at once', async () => {
+  const first = await world.leadingBridge();
+  const second = await world.bridge();
+  await until('the second to be ready', 15_000, async () => ((await second.health()).ok ? {} : JSON.stringify(await second.health())));
+  const hostOf = async (): Promise<string> => {
+    const host = newHost();
+    await world.create(host);
+    return host;
+  };
+  const before = await Promise.all(Array.from({ length: 5 }, hostOf));
+  for (const host of before) expect(causes(await world.signalled(host, 1))).toEqual(['spec']);
+  expect([first.stats().deliveries.signalWithStart, second.stats().deliveries.signalWithStart]).toEqual([5, 0]);
+
+  const changing = before[0]!;
+  await Promise.all([first.stop(), world.patch(changing, { spec: { reason: 'while they change over' } })]);
+  const { generation } = (await world.get(changing)).metadata;
+  await until('the second to lead', 5_000, () => second.stats().leading || 'not yet');
+  await until('the change to be told', 15_000, async () => ((await world.signals(changing)).some((signal) => signal.generation === generation) ? {} : 'not yet'));
+  const after = await hostOf();
+  expect(causes(await world.signalled(after, 1))).toEqual(['spec']);
+});
+
+test('a stop delivers what is queued, releases the Lease and can be told twice', async () => {
+  const bridge = await world.leadingBridge();
+  const all = Array.from({ length: 20 }, newHost);
+  const seen = until('the watch to have seen all', 15_000, () => (bridge.stats().reflectors.Eviction?.objects ?? 0) >= all.length || 'not yet');
+  await Promise.all(all.map((host) => world.create(host)));
+  await seen;
+  const [left, again] = await Promise.all([bridge.stop(), bridge.stop()]);
+  expect([left, again]).toEqual([0, 0]);
+  for (const host of all) expect(causes(await world.signalled(host, 1))).toEqual(['spec']);
+  const lease = await world.request<{ spec: { holderIdentity: string } }>('GET', '/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-bridge');
+  expect(lease.spec.holderIdentity).toBe('');
+  await expect(fetch(`${bridge.healthUrl}/readyz`)).rejects.toThrow('fetch failed');
+});
+
+test('health pages say what is, and answer nothing else', async () => {
+  const bridge = await world.leadingBridge();
+  const page = async (path: string) => {
+    const answer = await fetch(`${bridge.healthUrl}${path}`);
+    return { status: answer.status, body: (await answer.json()) as object };
+  };
+  expect(await page('/healthz')).toEqual({ status: 200, body: { ok: true, reasons: [] } });
+  expect(await page('/readyz')).toMatchObject({ status: 200, body: { ok: true, reasons: [], lease: { held: true }, kinds: { Eviction: { synced: true, error: null } }, queue: { fresh: 0 } } });
+  expect((await page('/other')).status).toBe(404);
+});
+
+test('an address that is taken is told in one sentence', async () => {
+  const bridge = await world.leadingBridge();
+  await expect(world.bridge({ settings: { healthAddress: new URL(bridge.healthUrl).host } })).rejects.toMatchObject({
+    type: 'InvalidConfiguration',
+    message: expect.stringContaining(new URL(bridge.healthUrl).host),
+  });
+});
+
+describe('what the service accounts may do', () => {
+  const can = async (account: string, ...what: string[]): Promise<string> => {
+    const { kubernetes } = world.lab.handles;
+    const { stdout } = await run(kubernetes.kubectl, ['auth', 'can-i', '--as', `system:serviceaccount:drover-system:${account}`, ...what], { env: { KUBECONFIG: kubernetes.kubeconfig } });
+    return stdout.trim();
+  };
+  const inSystem = ['-n', 'drover-system'];
+
+  test.each([
+    ['drover-bridge', 'yes', ['watch', 'evictions.kvm.cloud.sap']],
+    ['drover-bridge', 'yes', ['list', 'hypervisors.kvm.cloud.sap']],
+    ['drover-bridge', 'yes', ['patch', 'evictions.kvm.cloud.sap', '--subresource=status']],
+    ['drover-bridge', 'yes', ['update', 'leases.coordination.k8s.io/drover-bridge', ...inSystem]],
+    ['drover-bridge', 'no', ['update', 'leases.coordination.k8s.io/other', ...inSystem]],
+    ['drover-bridge', 'no', ['update', 'leases.coordination.k8s.io/drover-bridge', '-n', 'default']],
+    ['drover-bridge', 'no', ['patch', 'evictions.kvm.cloud.sap']],
+    ['drover-bridge', 'no', ['create', 'evictions.kvm.cloud.sap']],
+    ['drover-bridge', 'no', ['delete', 'evictions.kvm.cloud.sap']],
+    ['drover-bridge', 'no', ['patch', 'hypervisors.kvm.cloud.sap', '--subresource=status']],
+    ['drover-bridge', 'no', ['get', 'secrets', ...inSystem]],
+    ['drover-bridge', 'no', ['get', 'nodes']],
+    ['drover-worker', 'yes', ['create', 'evictions.kvm.cloud.sap']],
+    ['drover-worker', 'yes', ['patch', 'evictions.kvm.cloud.sap', '--subresource=status']],
+    ['drover-worker', 'yes', ['update', 'evictions.kvm.cloud.sap', '--subresource=finalizers']],
+    ['drover-worker', 'yes', ['patch', 'migrations.kvm.cloud.sap', '--subresource=status', '-n', 'monsoon3']],
+    ['drover-worker', 'yes', ['create', 'migrations.kvm.cloud.sap', '-n', 'monsoon3']],
+    ['drover-worker', 'yes', ['get', 'nodes']],
+    ['drover-worker', 'yes', ['create', 'events.events.k8s.io', '-n', 'default']],
+    ['drover-worker', 'yes', ['get', 'configmaps/drover-stop', ...inSystem]],
+    ['drover-worker', 'no', ['get', 'configmaps/other', ...inSystem]],
+    ['drover-worker', 'no', ['patch', 'configmaps/drover-stop', ...inSystem]],
+    ['drover-worker', 'no', ['delete', 'evictions.kvm.cloud.sap']],
+    ['drover-worker', 'no', ['patch', 'hypervisors.kvm.cloud.sap']],
+    ['drover-worker', 'no', ['patch', 'nodes']],
+    ['drover-worker', 'no', ['get', 'secrets', ...inSystem]],
+  ])('%s: %s, %j', async (account, answer, what) => {
+    expect(await can(account, ...what)).toBe(answer);
+  });
+
+  test('kubectl shows the role that is checked in', async () => {
+    const roles = await kubectl(world.lab.handles.kubernetes, ['get', 'clusterrole', 'drover-bridge', '-o', 'jsonpath={.rules[*].verbs}']);
+    expect(roles).toBe('["get","list","watch"] ["get","list","watch"] ["patch"]');
+  });
+});

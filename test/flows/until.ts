@@ -1,0 +1,22 @@
+const pauseMs = 100;
+
+/**
+ * Waits for a fact: looks until the answer is no string, and returns it. A string says what was seen instead; the last one is in the
+ * failure. Looking may throw meanwhile.
+ */
+export async function until<Fact>(what: string, deadlineMs: number, look: () => Promise<Fact | string> | Fact | string): Promise<Exclude<Fact, string | null>> {
+  const endMs = Date.now() + deadlineMs;
+  for (let seen = 'nothing'; ; ) {
+    try {
+      const fact = await look();
+      if (typeof fact !== 'string' && fact !== null) return fact as Exclude<Fact, string | null>;
+      seen = String(fact);
+    } catch (error) {
+      seen = error instanceof Error ? error.message : String(error);
+    }
+    if (Date.now() > endMs) throw new Error(`waited ${deadlineMs / 1000} s for ${what}; last seen: ${seen}`);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    setTimeout(resolve, pauseMs);
+    await promise;
+  }
+}

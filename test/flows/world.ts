@@ -1,0 +1,336 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { Eviction } from '../../contracts/crds/eviction.ts';
+import type { Migration } from '../../contracts/crds/migration.ts';
+import { findCondition } from '../../contracts/conditions.ts';
+import type { EvictionProgress } from '../../contracts/eviction.ts';
+import { evictionId, migrationId } from '../../contracts/ids.ts';
+import { messages } from '../../contracts/messages.ts';
+import { checkoutDirectory } from '../../lab/context.ts';
+import type { Drover } from '../../lab/drover.ts';
+import { startDrover } from '../../lab/drover.ts';
+import type { AgentFacts } from '../../lab/hypervisors.ts';
+import { applyHypervisors } from '../../lab/hypervisors.ts';
+import { kubectl, run } from '../../lab/kubectl.ts';
+import type { CommandEnd } from '../../lab/kubectl.ts';
+import type { Lab } from '../../lab/lab.ts';
+import { startLab } from '../../lab/lab.ts';
+import { connectFleet } from '../../lab/openstack/fleet.ts';
+import type { HostProfile } from '../../lab/openstack/host-profile.ts';
+import { changeService, findService } from '../../lab/openstack/hosts.ts';
+import type { ApiCall } from '../../lab/openstack/journal.ts';
+import { readApiCalls } from '../../lab/openstack/journal.ts';
+import { resetOpenStack } from '../../lab/openstack/reset.ts';
+import type { InstanceSpec, Server } from '../../lab/openstack/seed.ts';
+import { createInstances, deleteInstances, listServers } from '../../lab/openstack/seed.ts';
+import { openSession } from '../../lab/openstack/session.ts';
+import { stopServices } from '../../lab/processes.ts';
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { clearLeftovers, endRuns, listEvictions, releaseAllocations, removeEviction } from './clear-leftovers.ts';
+import { openEvictionLog } from './eviction-log.ts';
+import { until } from './until.ts';
+
+/** Intervals of seconds rather than minutes; what they are called is in drover.example.yaml. */
+export const quickSettings = {
+  eviction: {
+    retryDelayMs: 200,
+    // Short for who waits for a guest that hangs, long enough for a machine that is busy.
+    stuck: { msPerGiB: 20_000, floorMs: 30_000, noProgressMs: 6_000, startMs: 60_000 },
+    poll: { minMs: 200, maxMs: 1_000 },
+    instanceBusyMs: 5_000,
+    busyElsewhereMs: 1_000,
+    targetBusyMs: 5_000,
+    emptyRecheckMs: 300,
+    emptyDeadlineMs: 20_000,
+    publishMinMs: 500,
+    publishMaxMs: 3_000,
+    allowanceRenewMs: 3_000,
+    cancelGraceMs: 20_000,
+    nodeReturnMs: 30_000,
+    lingerMs: 300,
+    perTarget: 16,
+  },
+  limits: { migrationsPerRegion: 16, checkMs: 2_000, silentMs: 10_000 },
+  bridge: { resyncMs: 3_000 },
+};
+
+/** For a test, and for opening and closing a world, on a busy machine; much less where it is idle. */
+export const limitMs = 300_000;
+
+/** Every lab has these. */
+export const hosts = ['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6'] as const;
+
+/** So much larger than the others that the scheduler sends every server here: what one test evicts does not land on another's host. */
+const sinkProfile: Partial<HostProfile> = { vcpus: 2_000, memoryMiB: 8_388_608, diskGiB: 400_000 };
+
+export interface WorldOptions {
+  /** In the place of {@link quickSettings}. */
+  settings?: object;
+  /** Default: true. */
+  bridge?: boolean;
+  /** Hosts that take every server (default: node-5 and node-6); none where a test is about the choice of targets. */
+  sinks?: readonly string[];
+  /** Cloud of clouds.yaml. */
+  cloud?: string;
+  /** Variables for worker, bridge and commands, in the place of the lab's. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** A lab with drover at work in it, and what a test does to both. */
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** How a seeded server is to be found at the end of a test. */
+export interface Expected {
+  id: string;
+  name: string;
+  /** Where it was seeded. */
+  host: string;
+  /** Nova's `status`; null: deleted by the test. */
+  status: string | null;
+}
+
+/** What a test did to a compute service by itself, for the invariants. */
+export interface OwnChange {
+  host: string;
+  atMs: number;
+  enabled: boolean;
+  reason: string | null;
+}
+
+/** Attaches to the lab that DROVER_LAB names, or starts one for this file; starts drover's worker and bridge on it. */
+export async function openWorld({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'], cloud = 'lab', env: extra = {} }: WorldOptions = {}) {
+  const shared = process.env['DROVER_LAB'];
+  const ownDir = shared === undefined ? mkdtempSync(join(tmpdir(), 'drover-flow-')) : null;
+  const lab = await startLab({ dir: shared ?? join(ownDir ?? '', 'lab') });
+  const { openstack, kubernetes } = lab.handles;
+  // One place in the lab, so that the processes of a run that was aborted are found and stopped.
+  const dir = join(lab.dir, 'flow');
+  await stopServices(dir);
+  rmSync(dir, { recursive: true, force: true });
+
+  const client = openClient(readTemporalSettings(lab.exports));
+  const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
+  const fleet = connectFleet(openstack);
+  await clearLeftovers(client, api);
+  const [session] = await Promise.all([
+    openSession(openstack),
+    resetOpenStack(openstack),
+    applyHypervisors(kubernetes, Object.fromEntries(hosts.map((host) => [host, {}]))),
+    ensureNamespace(lab),
+  ]);
+  await releaseAllocations(session);
+  for (const sink of sinks) await fleet.change(sink, sinkProfile);
+  const sinceMs = Date.now();
+  const start = (options: Omit<WorldOptions, 'sinks'> = {}): Promise<Drover> =>
+    startDrover(
+      { ...lab, exports: { ...lab.exports, ...extra, ...options.env } },
+      { dir, settings: options.settings ?? settings, bridge: options.bridge ?? bridge, cloud: options.cloud ?? cloud },
+    );
+  let drover = await start().catch(async (error: unknown) => {
+    await Promise.allSettled([client.connection.close(), api.close(), ...(ownDir === null ? [] : [lab.stop()])]);
+    throw error;
+  });
+  const evictions = await openEvictionLog(api);
+
+  const free = hosts.filter((host) => !sinks.includes(host)) as string[];
+  const waiting: ((host: string) => void)[] = [];
+  const expected = new Map<string, Expected>();
+  const ownChanges: OwnChange[] = [];
+  const expect = (servers: readonly Server[]): Server[] => {
+    for (const { id, name, status, 'OS-EXT-SRV-ATTR:host': host } of servers) expected.set(id, { id, name, status, host: host ?? '' });
+    return [...servers];
+  };
+  const seed = async (specs: readonly InstanceSpec[]): Promise<Server[]> => expect(await createInstances(session, specs));
+  const get = async <Kind>(path: string): Promise<Kind | null> => {
+    try {
+      return (await api.request({ method: 'GET', path }, AbortSignal.timeout(10_000))) as Kind;
+    } catch (error) {
+      if (isFailure(error, 'ObjectNotFound')) return null;
+      throw error;
+    }
+  };
+  const getEviction = (name: string): Promise<Eviction | null> => get<Eviction>(resourcePath('kvm.cloud.sap/v1', 'evictions', { name }));
+  /** A source host as a new lab has it: enabled, running, without servers, without Evictions and runs of earlier tests. */
+  const freshHost = async (host: string, profile: Partial<HostProfile> = {}): Promise<string> => {
+    await endRuns(client, `DroverHost="${host}"`);
+    for (const { metadata, spec } of await listEvictions(api)) if (spec.hypervisor === host) await removeEviction(api, metadata.name);
+    const left = (await listServers(session, host)).map(({ id }) => id);
+    for (const id of left) expected.delete(id);
+    if (left.length > 0) await deleteInstances(session, left);
+    await releaseAllocations(session, host);
+    await fleet.change(host, { migrate: 'ok', seconds: 0.5, maxConcurrentLiveMigrations: 8, ...profile });
+    if ((await findService(session, host)).status === 'disabled') {
+      await changeService(session, host, { status: 'enabled' });
+      ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+    }
+    return host;
+  };
+  const env = (): Record<string, string> => ({ DROVER_USER: 'flow-test', ...drover.env, KUBECONFIG: kubernetes.kubeconfig });
+  const runOf = (host: string, runId?: string) => client.workflow.getHandle(evictionId(host), runId);
+
+  return {
+    lab,
+    get drover(): Drover {
+      return drover;
+    },
+    client,
+    session,
+    fleet,
+    /** kube-apiserver, as the administrator. */
+    api,
+    /** When this world was opened; what happened before is not its concern. */
+    sinceMs,
+    dir,
+    evictions,
+    expected,
+    ownChanges,
+    /** Stops drover and starts it otherwise: other settings, another cloud, other variables. */
+    async replaceDrover(options: Omit<WorldOptions, 'sinks'>): Promise<void> {
+      await drover.stop();
+      drover = await start(options);
+    },
+
+    // OpenStack
+    freshHost,
+    /** Gives `use` a fresh source host of its own, as soon as one is free: how the tests of a file run beside each other. */
+    async onFreshHost(use: (host: string) => Promise<void>, profile: Partial<HostProfile> = {}): Promise<void> {
+      const host = free.shift() ?? (await new Promise<string>((resolve) => waiting.push(resolve)));
+      try {
+        await use(await freshHost(host, profile));
+      } finally {
+        const next = waiting.shift();
+        if (next === undefined) free.push(host);
+        else next(host);
+      }
+    },
+    seed,
+    /** `count` servers on a host, named after it. */
+    seedMany: (host: string, count: number, spec: Partial<InstanceSpec> = {}): Promise<Server[]> =>
+      seed(Array.from({ length: count }, (_, index) => ({ name: `${host}-vm-${index + 1}`, host, ...spec }))),
+    /** Tells the invariants how a test leaves a server; null: it deletes it. */
+    expectServer(id: string, status: string | null): void {
+      expected.set(id, { name: id, host: '', ...expected.get(id), id, status });
+    },
+    async disableService(host: string, reason: string): Promise<void> {
+      await changeService(session, host, { status: 'disabled', disabled_reason: reason });
+      ownChanges.push({ host, atMs: Date.now(), enabled: false, reason });
+    },
+    async enableService(host: string): Promise<void> {
+      await changeService(session, host, { status: 'enabled' });
+      ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+    },
+    service: (host: string) => findService(session, host),
+    serversOn: (host: string): Promise<Server[]> => listServers(session, host),
+    setFacts: (facts: Readonly<Record<string, AgentFacts>>) => applyHypervisors(kubernetes, facts),
+    /** What drover asked Nova to change since then, of the given servers and hosts' services; of all without. */
+    async mutations(fromMs: number, concerning?: { servers?: readonly Server[]; hosts?: readonly string[] }): Promise<ApiCall[]> {
+      const ids = concerning === undefined ? null : (concerning.servers ?? []).map(({ id }) => id);
+      if (ids !== null) for (const host of concerning?.hosts ?? []) ids.push((await findService(session, host)).id);
+      const mine = readApiCalls(openstack, 'nova', fromMs).filter(({ method, userAgent }) => method !== 'GET' && userAgent === 'drover');
+      return ids === null ? mine : mine.filter(({ path }) => ids.some((id) => path.includes(id)));
+    },
+
+    // As a user would
+    /** The real kubectl, as the administrator. @throws with its words when it fails */
+    kubectl: (args: readonly string[], input?: string) => kubectl(kubernetes, args, input),
+    /** Runs `drover` as a user would. */
+    command: (...args: string[]): Promise<CommandEnd> => run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 }),
+    /** Runs the real `tctl` or `temporal`. */
+    tool: (program: 'tctl' | 'temporal', ...args: string[]): Promise<CommandEnd> => run(join(lab.dir, 'bin', program), args, { env: env(), limitMs: 60_000 }),
+
+    // Kubernetes
+    createEviction: (host: string, more: { name?: string; reason?: string; annotations?: Record<string, string> } = {}): Promise<string> =>
+      kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(evictionOf(host, more))),
+    annotate: (name: string, annotations: Record<string, string | null>): Promise<unknown> =>
+      api.request({ method: 'PATCH', patchType: 'merge', path: resourcePath('kvm.cloud.sap/v1', 'evictions', { name }), body: { metadata: { annotations } } }, AbortSignal.timeout(10_000)),
+    getEviction,
+    getMigration: (serverId: string): Promise<Migration | null> => get<Migration>(resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3', name: serverId })),
+    /** `reason: note` of the events about the last Eviction of that name, oldest first. */
+    async eventsOf(name: string): Promise<string[]> {
+      const uid = evictions.of(name).at(-1)?.metadata.uid;
+      const found = await get<{ items: { regarding: { uid?: string }; reason: string; note: string; eventTime: string }[] }>(resourcePath('events.k8s.io/v1', 'events'));
+      const mine = (found?.items ?? []).filter(({ regarding }) => regarding.uid === uid);
+      return mine.sort((a, b) => a.eventTime.localeCompare(b.eventTime)).map(({ reason, note }) => `${reason}: ${note}`);
+    },
+    /** Waits until the Eviction's condition has the reason, and returns the Eviction. */
+    untilReason: (name: string, reason: string, { type = 'Evicting', deadlineMs = 150_000 }: { type?: string; deadlineMs?: number } = {}): Promise<Eviction> =>
+      until(`Eviction ${name} to be ${type}/${reason}`, deadlineMs, () => {
+        const eviction = evictions.latest(name);
+        const found = eviction === null ? undefined : findCondition(eviction.status?.conditions, type);
+        return eviction !== null && found?.reason === reason ? eviction : `${found?.reason ?? 'no condition'}: ${found?.message ?? ''}`;
+      }),
+    /** Waits until the Eviction is no more. */
+    untilGone: (name: string, deadlineMs = 120_000): Promise<true> =>
+      until<true>(`Eviction ${name} to be gone`, deadlineMs, () => (evictions.latest(name) === null ? true : `it is there, with ${JSON.stringify(evictions.latest(name)?.metadata.finalizers)}`)),
+
+    // Temporal
+    progress: (host: string): Promise<EvictionProgress> => runOf(host).query<EvictionProgress>(messages.progress),
+    describeRun: (host: string, runId?: string) => runOf(host, runId).describe(),
+    /** Waits until the last run under the host's id is closed, and returns how: COMPLETED, FAILED, CANCELLED, TERMINATED. */
+    untilClosed: (host: string, deadlineMs = 120_000): Promise<{ status: string; runId: string }> =>
+      until(`run ${evictionId(host)} to be closed`, deadlineMs, async () => {
+        const { status, runId } = await runOf(host).describe();
+        return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW' ? `it is ${status.name}` : { status: status.name, runId };
+      }),
+    /** Waits until as many servers of the host are on their way, by the run's own account. */
+    untilMoving: (host: string, count = 1, deadlineMs = 120_000): Promise<EvictionProgress> =>
+      until(`${count} servers of ${host} to be moving`, deadlineMs, async () => {
+        const progress = await runOf(host).query<EvictionProgress>(messages.progress);
+        return progress.counts.moving >= count ? progress : `${progress.phase}: ${JSON.stringify(progress.counts)}`;
+      }),
+    /** Whether a run moves this server now. */
+    isMoving: async (serverId: string): Promise<boolean> => (await client.workflow.getHandle(migrationId(serverId)).describe()).status.name === 'RUNNING',
+
+    /** Waits until the bridge has compared unsettled objects with open runs so many times more. */
+    async untilResynced(times = 2): Promise<void> {
+      const { resyncs: before } = await bridgeHealth(drover);
+      await until(`${times} resyncs of the bridge`, 60_000, async () => {
+        const seen = (await bridgeHealth(drover)).resyncs - before;
+        return seen >= times ? true : `${seen}`;
+      });
+    },
+    bridgeHealth: () => bridgeHealth(drover),
+
+    /** Stops drover and a lab of its own. The invariants are the caller's to check before. */
+    async close(): Promise<void> {
+      await evictions.close();
+      await endRuns(client);
+      await drover.stop();
+      await client.connection.close();
+      await api.close();
+      if (ownDir === null) return;
+      await lab.stop();
+      rmSync(ownDir, { recursive: true, force: true });
+    },
+  };
+}
+
+const evictionOf = (host: string, { name = host, reason = 'flow test', annotations = {} }: { name?: string; reason?: string; annotations?: Record<string, string> }): object => ({
+  apiVersion: 'kvm.cloud.sap/v1',
+  kind: 'Eviction',
+  metadata: { name, annotations },
+  spec: { hypervisor: host, reason },
+});
+
+/** Where Migration objects live; `kubectl apply` may run twice. */
+const ensureNamespace = ({ handles }: Lab): Promise<string> =>
+  kubectl(handles.kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
+
+interface BridgeHealth {
+  ok: boolean;
+  reasons: string[];
+  resyncs: number;
+  deliveries: Record<string, number>;
+}
+
+/** What the bridge says of itself on /readyz. */
+async function bridgeHealth({ dir }: Drover): Promise<BridgeHealth> {
+  const { bridge } = parse(readFileSync(join(dir, 'drover.yaml'), 'utf8')) as { bridge: { healthAddress: string } };
+  return (await (await fetch(`http://${bridge.healthAddress}/readyz`, { signal: AbortSignal.timeout(5_000) })).json()) as BridgeHealth;
+}
+
+export type { Drover };

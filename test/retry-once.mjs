@@ -1,0 +1,4 @@
+// A flow runs a dozen real processes on however few cores there are. One that fails is run once more; test/run.ts names each that was.
+import { jest } from '@jest/globals';
+
+jest.retryTimes(1, { logErrorsBeforeRetry: true });

@@ -1,0 +1,73 @@
+import type { Client } from '@temporalio/client';
+import { createEvictionObjectActivities } from '../activities/kubernetes/activities.ts';
+import { createKubernetesClient } from '../activities/kubernetes/client.ts';
+import { createMigrationReporter } from '../activities/kubernetes/report-migration.ts';
+import type { KeystoneSession } from '../activities/keystone/types.ts';
+import { createAllowanceActivities, createHostActivities, createInstanceActivities } from '../activities/nova/activities.ts';
+import { createNovaClient } from '../activities/nova/client.ts';
+import { createPlacementClient } from '../activities/placement/client.ts';
+import { createTemporalActivities } from '../activities/temporal/activities.ts';
+import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities } from '../contracts/activities.ts';
+import type { Audit } from '../runtime/audit.ts';
+import type { Config } from '../runtime/config-schema.ts';
+import { evictionSettings } from '../runtime/config-schema.ts';
+import type { Kubernetes } from '../runtime/kubernetes.ts';
+import type { Logger } from '../runtime/logging.ts';
+import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
+import type { StopPlace } from '../runtime/stop.ts';
+import { signalWithStartEviction } from '../runtime/temporal.ts';
+
+/** What the activities of one worker process share. */
+export interface Systems {
+  config: Config;
+  temporal: Client;
+  kubernetes: Kubernetes;
+  openstack: KeystoneSession;
+  audit: Audit;
+  logger: Logger;
+}
+
+/** By task queue. */
+export interface ActivitiesByQueue {
+  drover: TemporalActivities;
+  kubernetes: EvictionObjectActivities;
+  nova: EvictionHostActivities & InstanceActivities & AllowanceActivities;
+}
+
+/** Gives every activity what it needs, and nothing else. */
+export function composeActivities({ config, temporal, kubernetes, openstack, audit, logger }: Systems): ActivitiesByQueue {
+  const { cluster, modes, kubernetes: names, limits } = config;
+  const { region } = openstack;
+  const client = createKubernetesClient(kubernetes);
+  const nova = createNovaClient(openstack);
+  const place: StopPlace = { kind: 'Eviction', cluster, region };
+  const stopGate = createStopGate(kubernetes, names.systemNamespace, place);
+  return {
+    drover: createTemporalActivities({ client: temporal, cluster }),
+    kubernetes: createEvictionObjectActivities({
+      client,
+      settings: evictionSettings(config, region),
+      mode: modes.Eviction,
+      migrationNamespace: names.migrationNamespace,
+      signalWithStartEviction: async (hypervisor, startedBy) => {
+        const signal = { uid: '', generation: 0, resourceVersion: '', cause: 'started by hand' };
+        await signalWithStartEviction(temporal, { host: hypervisor, cluster, signal, eviction: hypervisor, ...(startedBy === null ? {} : { startedBy }) });
+      },
+      findStop: async (signal) => findStop(await readStops(kubernetes, names.systemNamespace, signal), place),
+      audit,
+    }),
+    nova: {
+      ...createHostActivities({
+        nova,
+        placement: createPlacementClient(openstack),
+        listHypervisors: (signal) => client.listHypervisors(signal),
+        listEvictions: (signal) => client.listEvictions(signal),
+        localDisks: config.openstack.localDisks,
+        stopGate,
+        audit,
+      }),
+      ...createInstanceActivities({ nova, stopGate, audit, report: createMigrationReporter(client, names.migrationNamespace, (message) => logger.warn(message)) }),
+      ...createAllowanceActivities({ nova, limit: limits.migrationsPerRegion, checkMs: limits.checkMs, silentMs: limits.silentMs }),
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
+import { openSession } from '../activities/keystone/client.ts';
+import { kubernetesQueue, novaQueue, workflowQueue } from '../contracts/ids.ts';
+import { maxHeartbeatThrottleIntervalMs, shutdownGraceTimeMs, stickyScheduleToStartTimeoutMs } from '../contracts/policies.ts';
+import { openAudit } from '../runtime/audit.ts';
+import type { Config } from '../runtime/config-schema.ts';
+import { connectKubernetes } from '../runtime/kubernetes.ts';
+import type { Logger } from '../runtime/logging.ts';
+import { temporalLogger } from '../runtime/logging.ts';
+import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
+import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal.ts';
+import { composeActivities } from './activities.ts';
+import { bundleWorkflows } from './bundle.ts';
+
+/** A worker that serves. */
+export interface RunningWorker {
+  /** Takes no new work, lets activities finish for {@link shutdownGraceTimeMs}, and resolves when all has ended. */
+  stop(): Promise<void>;
+  /** Resolves when it has stopped, rejects when it broke. */
+  done: Promise<void>;
+}
+
+/**
+ * Starts the worker of every queue in this process: workflows, Kubernetes, and Nova of the credential's region.
+ * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
+ */
+export async function startWorker(config: Config, logger: Logger, env: NodeJS.ProcessEnv = process.env): Promise<RunningWorker> {
+  const settings = readTemporalSettings(env);
+  const { cloud } = config.openstack;
+  const openstack = openSession(loadOpenStackSettings(env, cloud === null ? {} : { cloud }));
+  const kubernetes = connectKubernetes({ kubeconfig: config.kubernetes.kubeconfig, context: config.kubernetes.context });
+  const audit = openAudit({ file: config.audit.file });
+  const temporal = await connectClient(settings);
+
+  Runtime.install({ logger: temporalLogger(logger), shutdownSignals: [] });
+  const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
+    throw unreachable(settings, error);
+  });
+  const activities = composeActivities({ config, temporal, kubernetes, openstack, audit, logger });
+  const { concurrency } = config.worker;
+  const shared = { connection, namespace: settings.namespace, shutdownGraceTime: shutdownGraceTimeMs, maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs } satisfies Partial<WorkerOptions>;
+  const workers = await Promise.all([
+    Worker.create({
+      ...shared,
+      taskQueue: workflowQueue,
+      workflowBundle: await bundleWorkflows(temporalLogger(logger)),
+      stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
+      maxConcurrentWorkflowTaskExecutions: concurrency.workflows,
+      maxConcurrentActivityTaskExecutions: concurrency.drover,
+      activities: activities.drover,
+    }),
+    Worker.create({ ...shared, taskQueue: kubernetesQueue, maxConcurrentActivityTaskExecutions: concurrency.kubernetes, activities: activities.kubernetes }),
+    Worker.create({ ...shared, taskQueue: novaQueue(openstack.region), maxConcurrentActivityTaskExecutions: concurrency.nova, activities: activities.nova }),
+  ]);
+
+  const stopAll = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const run = async (): Promise<void> => {
+    try {
+      // One that breaks takes the others along: half a worker would look alive.
+      await Promise.all(workers.map((worker) => worker.run().finally(stopAll)));
+    } finally {
+      await Promise.allSettled([connection.close(), temporal.connection.close(), kubernetes.close(), openstack.close()]);
+    }
+  };
+  const done = run();
+  logger.info({ namespace: settings.namespace, queues: [workflowQueue, kubernetesQueue, novaQueue(openstack.region)] }, 'Worker serves');
+  return {
+    done,
+    async stop() {
+      stopAll();
+      await done;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild } from '@temporalio/workflow';
+import { migrationId } from '../../contracts/ids.ts';
+import type { MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
+import { initialAttributes } from '../lib/attributes.ts';
+import { explain } from '../lib/failures.ts';
+import { migrateInstance } from '../migration/migrate-instance.ts';
+import { failed } from './problem.ts';
+import type { EvictionRun } from './run.ts';
+import { note } from './run.ts';
+import type { TrackedInstance } from './state.ts';
+import { acceptedObstacles, become, moveEnded } from './state.ts';
+
+/** Starts the child that moves one server, and takes in its end whenever that comes. */
+export function startMove(run: EvictionRun, one: TrackedInstance): void {
+  become(one, 'moving', Date.now());
+  one.attempts += 1;
+  run.unpublished = true;
+  const scope = new CancellationScope({ cancellable: true });
+  run.moves.set(one.instance.id, scope);
+  void scope
+    .run(() => move(run, one))
+    .then(
+      (result) => takeResult(run, one, result),
+      (error: unknown) => takeFailure(run, one, error),
+    )
+    .finally(() => {
+      run.moves.delete(one.instance.id);
+      run.unpublished = true;
+      run.wake();
+    });
+}
+
+function move({ state }: EvictionRun, { instance }: TrackedInstance): Promise<MigrateInstanceResult> {
+  const { desired, settings, host } = state;
+  const accepted = acceptedObstacles(state);
+  return executeChild(migrateInstance, {
+    workflowId: migrationId(instance.id, settings.cluster),
+    args: [
+      {
+        instance,
+        sourceHost: host?.host ?? desired.hypervisor,
+        eviction: { name: desired.name, uid: desired.uid },
+        consent: desired.consent,
+        accepted: [...accepted].some((id) => id.endsWith(`/${instance.id}`)),
+        settings,
+      },
+    ],
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    staticSummary: `Move ${instance.name} off ${desired.hypervisor}`,
+    staticDetails: `Server ${instance.id}, ${instance.memoryMiB} MiB, for Eviction ${desired.name}: ${desired.reason}`,
+    typedSearchAttributes: initialAttributes({ kind: 'Migration', object: instance.id, host: desired.hypervisor }),
+  });
+}
+
+function takeResult(run: EvictionRun, one: TrackedInstance, result: MigrateInstanceResult): void {
+  moveEnded(run.state, one.instance.id, result, Date.now());
+  if (one.state === 'blocked') note(run, 'Warning', 'InstanceNotMigratable', `${one.instance.name} (${one.instance.id}): ${one.message ?? 'did not move'}`);
+}
+
+/** A failed child concerns Nova as a whole: its server waits, and so does the eviction. */
+function takeFailure(run: EvictionRun, one: TrackedInstance, error: unknown): void {
+  const nowMs = Date.now();
+  if (error instanceof WorkflowExecutionAlreadyStartedError) {
+    become(one, 'busy', nowMs, 'another run moves it');
+    one.lookAgainAtMs = nowMs + run.state.settings.busyElsewhereMs;
+    return;
+  }
+  const problem = explain(error);
+  become(one, 'pending', nowMs, problem.message);
+  if (run.state.stop === null) failed(run, problem);
+}
+
+/** Asks every move in flight to end now: live migrations are aborted, cold ones run to their end. */
+export function abortMoves(run: EvictionRun): void {
+  for (const scope of run.moves.values()) scope.cancel();
+}

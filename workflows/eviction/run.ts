@@ -1,0 +1,43 @@
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { EvictionReport } from '../../contracts/activities.ts';
+import type { Share } from '../limits/claim.ts';
+import type { EvictionState } from './state.ts';
+
+/** What a run holds besides its state: things that are not carried over when it continues as new. */
+export interface EvictionRun {
+  state: EvictionState;
+  /** Makes the run look at its plan again. */
+  wake(): void;
+  /** The scopes of the moves in flight, by server id. */
+  moves: Map<string, CancellationScope>;
+  /** Its side of the region's allowance. */
+  share: Share;
+  /** What the run waits for now; null while it acts. */
+  waiting: { for: string; untilMs: number | null } | null;
+  /** Something that the Eviction shows has changed since it was last written. */
+  unpublished: boolean;
+  /** The Eviction has changed and is to be read again. */
+  changed: boolean;
+  /** Events that are not written yet. */
+  events: EvictionReport['events'];
+}
+
+/** Notes an event for people; written with the next report. */
+export function note(run: EvictionRun, type: 'Normal' | 'Warning', reason: string, message: string): void {
+  run.events.push({ type, reason, message });
+  run.unpublished = true;
+}
+
+/** Waits for `activity`, but no longer than until the run is asked to stop: then the activity is cancelled and the answer is undefined. */
+export async function unlessStopped<Result>(run: EvictionRun, activity: () => Promise<Result>): Promise<Result | undefined> {
+  const scope = new CancellationScope();
+  const result = scope.run(activity);
+  const stopped = condition(() => run.state.stop !== null).then(() => undefined);
+  try {
+    return await Promise.race([result, stopped]);
+  } finally {
+    scope.cancel();
+    // Cancelled because nobody waits for it any more.
+    result.catch(() => undefined);
+  }
+}

@@ -1,0 +1,61 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type { AllowanceGranted } from '../../contracts/allowance.ts';
+import { temporal } from '../lib/activities.ts';
+import { explain } from '../lib/failures.ts';
+import type { Need } from '../limits/claim.ts';
+import { allowanceOf, hearAnswer, report, reportDueMs } from '../limits/claim.ts';
+import { parallelismOf } from './plan.ts';
+import { failed } from './problem.ts';
+import type { EvictionRun } from './run.ts';
+import type { EvictionState } from './state.ts';
+import { inState } from './state.ts';
+
+/** How many migrations the eviction could use now, and how many it uses. Pure. */
+export function needOf(state: EvictionState): Need {
+  const using = inState(state, 'moving').length;
+  // What is in flight runs to its end; nothing more is wanted than that.
+  if (state.paused !== null || state.stop !== null || state.end !== null || state.host === null) return { want: using, using };
+  return { want: Math.min(parallelismOf(state), using + inState(state, 'pending').length), using };
+}
+
+/** Takes in what the region grants. */
+export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
+  run.share = hearAnswer(run.share, granted);
+  run.state.allowance = { allowance: allowanceOf(run.share), limit: granted.limit, consumers: granted.consumers, sequence: granted.sequence };
+}
+
+/** Keeps the run that shares out the region's migrations informed, beside the actions. */
+export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(): number | null; leave(): Promise<void> } {
+  let current: Promise<void> | null = null;
+  const dueMs = (): number | null => reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
+  const tell = async (need: Need): Promise<void> => {
+    const { settings, desired, host } = run.state;
+    const { workflowId, runId } = workflowInfo();
+    const { share, said } = report(run.share, need, Date.now());
+    run.share = share;
+    if (share.said === null) run.state.allowance = null;
+    const summary = need.want === 0 ? 'Give back the share of the region’s migrations' : `Ask for ${need.want} of the region’s migrations`;
+    await temporal(summary).wantAllowance({
+      region: settings.region,
+      wanted: { consumer: workflowId, runId, deadline: desired.deadline, host: host?.host ?? desired.hypervisor, ...said },
+    });
+  };
+  return {
+    tellWhenDue() {
+      const atMs = dueMs();
+      if (current !== null || atMs === null || Date.now() < atMs) return;
+      current = tell(needOf(run.state))
+        .catch((error: unknown) => failed(run, explain(error)))
+        .finally(() => {
+          current = null;
+          run.wake();
+        });
+    },
+    nextMs: () => (current === null ? dueMs() : null),
+    async leave() {
+      await current;
+      // A holder that is closed is noticed within half a minute anyway, so a failure here is not worth holding the run.
+      if (run.share.said !== null) await tell({ want: 0, using: 0 }).catch((error: unknown) => void explain(error));
+    },
+  };
+}

@@ -1,0 +1,4 @@
+/** The workflow types. Their names are wire names: never renamed. */
+export { evictHypervisor } from './eviction/evict-hypervisor.ts';
+export { migrateInstance } from './migration/migrate-instance.ts';
+export { shareAllowance } from './limits/share-allowance.ts';

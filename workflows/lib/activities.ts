@@ -1,0 +1,32 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities } from '../../contracts/activities.ts';
+import { kubernetesQueue, novaQueue, workflowQueue } from '../../contracts/ids.ts';
+import { longCall, longWait, shortCall } from '../../contracts/policies.ts';
+
+/**
+ * The activities of every outside system, bound to its queue and policy. Each call takes the sentence that a person reads beside it in
+ * the Web UI.
+ */
+
+export const kubernetes = (summary: string) => proxyActivities<EvictionObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+
+export const kubernetesWait = (summary: string, deadlineMs: number) =>
+  proxyActivities<EvictionObjectActivities>({ ...longWait(deadlineMs), taskQueue: kubernetesQueue, summary });
+
+type Nova = EvictionHostActivities & InstanceActivities & AllowanceActivities;
+
+export const nova = (region: string, summary: string) => proxyActivities<Nova>({ ...shortCall, taskQueue: novaQueue(region), summary });
+
+/** For reads of many pages: a preflight of a large region. */
+export const novaSurvey = (region: string, summary: string) => proxyActivities<Nova>({ ...longCall, taskQueue: novaQueue(region), summary });
+
+/** A wait that is cancelled ends before anything else happens to the same server. */
+export const novaWait = (region: string, summary: string, deadlineMs: number) =>
+  proxyActivities<Nova>({
+    ...longWait(deadlineMs),
+    taskQueue: novaQueue(region),
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    summary,
+  });
+
+export const temporal = (summary: string) => proxyActivities<TemporalActivities>({ ...shortCall, taskQueue: workflowQueue, summary });

@@ -1,0 +1,30 @@
+import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TimeoutFailure } from '@temporalio/workflow';
+import type { ErrorCode } from '../../contracts/errors.ts';
+import { errors, isErrorCode } from '../../contracts/errors.ts';
+
+/** A failure as a person should read it. */
+export interface Problem {
+  /** Row of the error table; null for what has none, such as a time-out of Temporal's. */
+  code: ErrorCode | null;
+  /** A condition reason. */
+  reason: string;
+  message: string;
+}
+
+/** Finds the row of the error table behind what an activity or a child failed with. */
+export function explain(error: unknown): Problem {
+  const cause = rootCause(error);
+  if (cause instanceof ApplicationFailure && isErrorCode(cause.type)) {
+    return { code: cause.type, reason: errors[cause.type].reason, message: cause.message };
+  }
+  if (cause instanceof TimeoutFailure) {
+    return { code: null, reason: 'TimedOut', message: `No answer in time (${cause.timeoutType}). Is a worker of that queue running? \`drover doctor\` tells.` };
+  }
+  return { code: null, reason: 'Unexpected', message: cause instanceof Error ? cause.message : String(cause) };
+}
+
+/** Temporal wraps what was thrown once per activity and once per child. */
+function rootCause(error: unknown): unknown {
+  const wrapped = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
+  return wrapped && error.cause !== undefined ? rootCause(error.cause) : error;
+}

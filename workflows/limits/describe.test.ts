@@ -1,0 +1,40 @@
+import type { AllowanceWorld } from '../../contracts/allowance.ts';
+import { describeProgress, progressOf } from './describe.ts';
+import type { Ledger } from './ledger.ts';
+import { hear, newLedger, share } from './ledger.ts';
+import { beginLook, endLook } from './look.ts';
+
+const startMs = Date.parse('2026-01-01T00:00:00Z');
+const world = (limit: number, inProgress: Record<string, number> = {}): AllowanceWorld => ({ limit, checkMs: 30_000, silentMs: 150_000, inProgress });
+const look = (ledger: Ledger, seen: AllowanceWorld, closed: string[] = []): Ledger => share(endLook(beginLook(ledger), seen, closed, startMs), startMs).ledger;
+const joined = hear(newLedger(startMs), { consumer: 'eviction/a', runId: 'r', host: 'a', want: 3, using: 2, deadline: null, heard: null }, startMs);
+const text = (ledger: Ledger): string => describeProgress(progressOf('RegionOne', ledger, startMs));
+
+test.each([
+  ['nobody', newLedger(startMs), 'Unused'],
+  ['an unread world', joined, 'Looking'],
+  ['a share', look(joined, world(8)), 'Sharing'],
+  ['more in progress than there may be', look(joined, world(1, { a: 2 })), 'Draining'],
+])('%s has its phase', (_why, ledger, phase) => {
+  expect(progressOf('RegionOne', ledger, startMs).phase).toBe(phase);
+});
+
+test('people read a sentence, then a table, then who else there is', () => {
+  expect(text(look(joined, world(8, { a: 2, b: 1 })))).toBe(
+    [
+      '**Sharing**: 4 of 8 migrations are given away or in progress in region RegionOne. Waiting for consumers to say what they want and what they use.',
+      '',
+      '| consumer | host | want | using | allowance | since |',
+      '| --- | --- | --- | --- | --- | --- |',
+      '| eviction/a | a | 3 | 2 | 3 | 2026-01-01T00:00:00.000Z |',
+      '',
+      'Others: b 1.',
+    ].join('\n'),
+  );
+});
+
+test('a closed consumer is marked, nobody is said, and so is a limit that is not known', () => {
+  expect(text(look(joined, world(8), ['r']))).toContain('| eviction/a (closed) | a |');
+  expect(text(newLedger(startMs))).toContain('The limit is not known yet');
+  expect(text(newLedger(startMs))).toContain('Nobody takes part.');
+});

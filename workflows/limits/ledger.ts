@@ -1,0 +1,230 @@
+import type { AllowanceConsumer, AllowanceGranted, AllowanceWanted, AllowanceWorld, NumberedAnswer } from '../../contracts/allowance.ts';
+import { divide } from './divide.ts';
+import type { Claim } from './divide.ts';
+
+/** One run that takes part, as the sharing run remembers it. */
+export interface Holder extends Omit<AllowanceConsumer, 'heard'> {
+  /** Number of the last answer that it is known to go by. */
+  heard: number;
+  /** That answer and every later one that is lower: it may go by any of them. The last one is `allowance`. */
+  told: NumberedAnswer[];
+  /** Its place in the queue while consumers outnumber the slots: lower goes first. */
+  place: number;
+  /** Milliseconds since the epoch: since when it has had an allowance, or has had none. */
+  sinceMs: number;
+  /** Whether the last answer was sent, could not be delivered, or is to be sent again because the consumer is there after all. */
+  delivery: 'sent' | 'failed' | 'again';
+  /** It is closed and the world was looked at since: `using` is then what the world may show of it, and it goes when that is none. */
+  settled: boolean;
+}
+
+/** Everything the sharing run knows. It is carried on when the run continues as new. */
+export interface Ledger {
+  holders: Holder[];
+  /** Null until the outside world was read: until then nothing is granted. */
+  world: AllowanceWorld | null;
+  /** By host, what holders accounted for since the last look began. What the world shows beyond that is nobody's. */
+  covered: Record<string, number>;
+  /** The same since the look in progress began; null when there is none. */
+  covering: Record<string, number> | null;
+  /** Counts the looks: whoever joins or yields goes behind everybody of earlier rounds. */
+  round: number;
+  beganMs: number;
+  /** A consumer came that another ledger had answered: others may hold allowances that this one does not know yet. */
+  recreated: boolean;
+  /** When to look at the world next. */
+  nextLookMs: number;
+  /** Since when nobody takes part; null while somebody does. */
+  unusedSinceMs: number | null;
+  answersGiven: number;
+}
+
+/** What a consumer goes by that has heard nothing. */
+const noAnswer: NumberedAnswer = { sequence: 0, allowance: 0 };
+
+export const newLedger = (nowMs: number): Ledger => ({
+  holders: [],
+  world: null,
+  covered: {},
+  covering: null,
+  round: 0,
+  beganMs: nowMs,
+  recreated: false,
+  nextLookMs: nowMs,
+  unusedSinceMs: nowMs,
+  answersGiven: 0,
+});
+
+/** Takes in what a consumer says. A run that is closed, or a report older than one already taken in, says nothing. */
+export function hear(ledger: Ledger, report: AllowanceWanted, nowMs: number): Ledger {
+  const known = ledger.holders.find(({ runId }) => runId === report.runId);
+  if (known?.closed === true || (known !== undefined && isStale(known, report))) return ledger;
+  const leaves = report.want === 0 && report.using === 0;
+  if (known === undefined) return leaves ? ledger : join(ledger, report, nowMs);
+  const others = ledger.holders.filter((holder) => holder !== known);
+  return leaves
+    ? withHolders(ledger, others, nowMs)
+    : withHolders(ledger, ledger.holders.map((holder) => (holder === known ? takeIn(holder, report, nowMs) : holder)), nowMs);
+}
+
+const isStale = (holder: Holder, { heard }: AllowanceWanted): boolean => heard !== undefined && (heard?.sequence ?? 0) < holder.heard;
+
+function join(ledger: Ledger, report: AllowanceWanted, nowMs: number): Ledger {
+  const first = report.heard ?? noAnswer;
+  const { heard: _, ...said } = report;
+  const holder: Holder = {
+    ...said,
+    allowance: first.allowance,
+    lastHeardMs: nowMs,
+    joinedMs: nowMs,
+    closed: false,
+    heard: first.sequence,
+    told: [first],
+    place: ledger.round,
+    sinceMs: nowMs,
+    delivery: 'sent',
+    settled: false,
+  };
+  // Another run under the same id has most likely taken the place of the one that is known: find out at once.
+  const replaces = ledger.holders.some(({ consumer, closed }) => consumer === report.consumer && !closed);
+  return withHolders(
+    {
+      ...ledger,
+      recreated: ledger.recreated || first.sequence > 0,
+      nextLookMs: replaces ? nowMs : ledger.nextLookMs,
+    },
+    [...ledger.holders, holder],
+    nowMs,
+  );
+}
+
+function takeIn(holder: Holder, report: AllowanceWanted, nowMs: number): Holder {
+  const { want, using, deadline, host } = report;
+  const told = toldSince(holder, report.heard);
+  const last = told.at(-1)!;
+  return {
+    ...holder,
+    want,
+    using,
+    deadline,
+    host,
+    told,
+    heard: told[0]!.sequence,
+    allowance: last.allowance,
+    lastHeardMs: nowMs,
+    delivery: holder.delivery === 'failed' ? 'again' : holder.delivery,
+  };
+}
+
+/** The answers that it may still go by, now that it says which one it has heard. */
+function toldSince({ told }: Holder, heard: AllowanceWanted['heard']): NumberedAnswer[] {
+  const last = told.at(-1)!;
+  if (heard === undefined) return [last];
+  const said = heard ?? noAnswer;
+  // An answer that this ledger did not give comes from the one before it, and is what the consumer goes by.
+  if (said.sequence > last.sequence || (said.sequence === last.sequence && said.allowance !== last.allowance)) return [said];
+  return [said, ...told.filter(({ sequence }) => sequence > said.sequence)];
+}
+
+/** The most that a holder may be using before the next word from it. */
+export const holdOf = ({ using, told }: Holder): number => Math.max(using, ...told.map(({ allowance }) => allowance));
+
+/** Writes the new holders down, and what they account for on their hosts. */
+export function withHolders(ledger: Ledger, holders: Holder[], nowMs: number): Ledger {
+  const used = accountedFor(holders);
+  return {
+    ...ledger,
+    holders,
+    covered: atLeast(ledger.covered, used),
+    covering: ledger.covering && atLeast(ledger.covering, used),
+    unusedSinceMs: holders.some(({ closed }) => !closed) ? null : (ledger.unusedSinceMs ?? nowMs),
+  };
+}
+
+/** By host, how much of what the world shows may be the work of holders that are open. */
+export function accountedFor(holders: readonly Holder[]): Record<string, number> {
+  return byHost(holders.filter(({ closed }) => !closed));
+}
+
+function byHost(holders: readonly Holder[]): Record<string, number> {
+  const held: Record<string, number> = {};
+  for (const holder of holders) held[holder.host] = (held[holder.host] ?? 0) + holdOf(holder);
+  return held;
+}
+
+function atLeast(before: Readonly<Record<string, number>>, used: Readonly<Record<string, number>>): Record<string, number> {
+  const after: Record<string, number> = { ...before };
+  for (const [host, count] of Object.entries(used)) after[host] = Math.max(after[host] ?? 0, count);
+  return after;
+}
+
+/**
+ * By host, what the world uses and no open holder accounts for. What closed holders left behind counts until the world shows none of it,
+ * even where an open one on the same host could account for it: it may be using less than it may.
+ */
+export function usedElsewhere({ holders, world, covered }: Pick<Ledger, 'holders' | 'world' | 'covered'>): Record<string, number> {
+  const remains = byHost(holders.filter(({ settled }) => settled));
+  const rest = Object.entries(world?.inProgress ?? {}).map(
+    ([host, count]) => [host, Math.max(count - (covered[host] ?? 0), Math.min(count, remains[host] ?? 0))] as const,
+  );
+  return Object.fromEntries(rest.filter(([, count]) => count > 0));
+}
+
+/** What the limit leaves for the holders that are open. Negative when more is in use than there may be. */
+export function openSlots(ledger: Ledger): number {
+  const remains = ledger.holders.filter(({ closed, settled }) => closed && !settled);
+  return (ledger.world?.limit ?? 0) - sum(Object.values(usedElsewhere(ledger))) - sum(remains.map(holdOf));
+}
+
+/** Whom to tell what. */
+export interface Answer {
+  consumer: string;
+  runId: string;
+  granted: AllowanceGranted;
+}
+
+/** Divides the limit anew and says who must be told. */
+export function share(ledger: Ledger, nowMs: number): { ledger: Ledger; answers: Answer[] } {
+  if (ledger.world === null || isRecovering(ledger, nowMs)) return { ledger, answers: [] };
+  const { limit } = ledger.world;
+  const open = ledger.holders.filter(({ closed }) => !closed);
+  const allowances = divide(openSlots(ledger), open.map(claimOf));
+  const answered = open.map((holder, index) => answer(holder, allowances[index]!, nowMs));
+  const changed = answered.filter((holder, index) => holder !== open[index]);
+  const answers = changed.map(({ consumer, runId, allowance, told }) => ({
+    consumer,
+    runId,
+    granted: { allowance, limit, consumers: open.length, sequence: told.at(-1)!.sequence },
+  }));
+  const holders = ledger.holders.map((holder) => answered[open.indexOf(holder)] ?? holder);
+  return { ledger: { ...withHolders(ledger, holders, nowMs), answersGiven: ledger.answersGiven + answers.length }, answers };
+}
+
+/** After an earlier ledger was lost, nothing is granted until every open consumer has had the time to say what it holds. */
+export const isRecovering = ({ recreated, beganMs, world }: Ledger, nowMs: number): boolean =>
+  recreated && nowMs < beganMs + (world?.silentMs ?? Infinity);
+
+export const claimOf = (holder: Holder): Claim => {
+  const { want, allowance, deadline, joinedMs, place } = holder;
+  return { want, allowance, deadline, joinedMs, place, hold: holdOf(holder) };
+};
+
+/** The same holder where it has nothing to be told. */
+function answer(holder: Holder, allowance: number, nowMs: number): Holder {
+  if (allowance === holder.allowance && holder.delivery !== 'again') return holder;
+  const sequence = holder.told.at(-1)!.sequence + 1;
+  // An answer that a later one equals or exceeds says nothing about the most it may be using.
+  const told = [...holder.told.filter((earlier) => earlier.allowance > allowance), { sequence, allowance }];
+  const turned = (allowance > 0) !== (holder.allowance > 0);
+  return { ...holder, allowance, told, delivery: 'sent', sinceMs: turned ? nowMs : holder.sinceMs };
+}
+
+/** An answer did not arrive. Most likely its run is closed: find out at once. */
+export function missed(ledger: Ledger, { runId, granted }: Answer, nowMs: number): Ledger {
+  const holders = ledger.holders.map((holder) =>
+    holder.runId === runId && holder.told.at(-1)?.sequence === granted.sequence ? { ...holder, delivery: 'failed' as const } : holder,
+  );
+  return { ...ledger, holders, nextLookMs: nowMs };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

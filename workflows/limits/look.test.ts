@@ -1,0 +1,150 @@
+import type { AllowanceWorld } from '../../contracts/allowance.ts';
+import type { AllowanceWanted } from '../../contracts/allowance.ts';
+import type { Ledger } from './ledger.ts';
+import { hear, holdOf, missed, newLedger, openSlots, share, usedElsewhere } from './ledger.ts';
+import { beginLook, endLook } from './look.ts';
+
+const startMs = 1_000_000;
+const world = (inProgress: Record<string, number> = {}, limit = 4): AllowanceWorld => ({ limit, checkMs: 1_000, silentMs: 10_000, inProgress });
+
+/** What the consumer of host `name` says. */
+const says = (name: string, want: number, using: number, heard: AllowanceWanted['heard'] = null, run = 1): AllowanceWanted => ({
+  consumer: `eviction/${name}`,
+  runId: `${name}#${run}`,
+  host: name,
+  deadline: null,
+  want,
+  using,
+  heard,
+});
+
+const told = (ledger: Ledger, atMs = startMs) => share(ledger, atMs);
+const look = (ledger: Ledger, seen: AllowanceWorld | null, closed: string[] = [], atMs = startMs): Ledger => endLook(beginLook(ledger), seen, closed, atMs);
+const only = (ledger: Ledger) => ledger.holders[0]!;
+
+/** One consumer with all four slots, told so by answer 1. */
+const granted = (using = 4): Ledger => told(look(hear(newLedger(startMs), says('a', 4, using), startMs), world())).ledger;
+
+test('nothing is granted before the world was read', () => {
+  const unread = hear(newLedger(startMs), says('a', 4, 0), startMs);
+  expect(told(unread).answers).toEqual([]);
+  expect(told(look(unread, null)).answers).toEqual([]);
+  expect(told(look(unread, world())).answers).toMatchObject([{ runId: 'a#1', granted: { allowance: 4, limit: 4, consumers: 1, sequence: 1 } }]);
+});
+
+test('a lowered allowance counts in full until its holder has heard of it', () => {
+  const lowered = told(hear(granted(0), says('b', 4, 0), startMs)).ledger;
+  expect(lowered.holders).toMatchObject([{ allowance: 2 }, { allowance: 0 }]);
+  const crossed = hear(lowered, says('a', 4, 0, { sequence: 1, allowance: 4 }), startMs);
+  expect(told(crossed).answers).toEqual([]);
+  const heard = hear(crossed, says('a', 4, 0, { sequence: 2, allowance: 2 }), startMs);
+  expect(told(heard).answers).toMatchObject([{ runId: 'b#1', granted: { allowance: 2 } }]);
+});
+
+test('and what it uses beyond counts until it has ended', () => {
+  const lowered = told(hear(granted(), says('b', 4, 0), startMs)).ledger;
+  const heard = hear(lowered, says('a', 4, 4, { sequence: 2, allowance: 2 }), startMs);
+  expect(told(heard).answers).toEqual([]);
+  const ended = hear(heard, says('a', 4, 3, { sequence: 2, allowance: 2 }), startMs);
+  expect(told(ended).answers).toMatchObject([{ runId: 'b#1', granted: { allowance: 1 } }]);
+});
+
+test('a report older than one already taken in says nothing', () => {
+  const heard = hear(told(hear(granted(), says('b', 4, 0), startMs)).ledger, says('a', 4, 4, { sequence: 2, allowance: 2 }), startMs);
+  expect(hear(heard, says('a', 9, 0, { sequence: 1, allowance: 4 }), startMs)).toBe(heard);
+  expect(hear(heard, says('a', 0, 0), startMs)).toBe(heard);
+});
+
+test('one that says nothing of answers has heard the last one', () => {
+  const lowered = told(hear(granted(0), says('b', 4, 0), startMs)).ledger;
+  const { heard: _, ...silent } = says('a', 4, 1);
+  expect(holdOf(only(hear(lowered, silent, startMs)))).toBe(2);
+});
+
+test('who leaves is gone, and who was never there leaves nothing', () => {
+  expect(hear(granted(), says('a', 0, 0, { sequence: 1, allowance: 4 }), startMs)).toMatchObject({ holders: [], unusedSinceMs: startMs });
+  const empty = newLedger(startMs);
+  expect(hear(empty, says('a', 0, 0), startMs)).toBe(empty);
+});
+
+test('an answer that did not arrive is repeated when its consumer speaks', () => {
+  const first = told(look(hear(newLedger(startMs), says('a', 4, 0), startMs), world()));
+  const lost = missed(first.ledger, first.answers[0]!, startMs + 5);
+  expect(lost.nextLookMs).toBe(startMs + 5);
+  expect(told(lost).answers).toEqual([]);
+  expect(told(hear(lost, says('a', 4, 0), startMs)).answers).toMatchObject([{ granted: { allowance: 4, sequence: 2 } }]);
+});
+
+test('what the world shows beyond the holders is used by others, as long as it shows it', () => {
+  const busy = look(granted(1), world({ a: 1, stranger: 2 }));
+  expect(usedElsewhere(busy)).toEqual({ stranger: 2 });
+  expect(openSlots(busy)).toBe(2);
+  expect(openSlots(look(busy, null))).toBe(2);
+  expect(openSlots(look(busy, world({ a: 1 }), [], startMs + 10_000))).toBe(4);
+});
+
+test('while others may still be unheard of, a stranger’s slot stays counted', () => {
+  expect(usedElsewhere(look(look(granted(), world({ stranger: 2 })), world()))).toEqual({ stranger: 2 });
+});
+
+test('who leaves while the world is being looked at is not counted twice', () => {
+  const looking = beginLook(granted(2));
+  const left = hear(looking, says('a', 0, 0, { sequence: 1, allowance: 4 }), startMs);
+  expect(usedElsewhere(endLook(left, world({ a: 2 }), [], startMs))).toEqual({});
+});
+
+test('a closed holder counts in full until a look that began later, then as far as the world shows its work', () => {
+  const noticed = look(granted(2), world({ a: 2 }), ['a#1']);
+  expect(only(noticed)).toMatchObject({ closed: true, settled: false });
+  expect(openSlots(noticed)).toBe(0);
+  expect(hear(noticed, says('a', 4, 0, { sequence: 1, allowance: 4 }), startMs)).toBe(noticed);
+  const settled = look(noticed, world({ a: 2 }));
+  expect(openSlots(settled)).toBe(2);
+  expect(look(settled, world(), [], startMs + 10_000).holders).toEqual([]);
+});
+
+test('a newer run is looked for at once, and cannot hide what the old one left', () => {
+  const both = hear(granted(2), says('a', 2, 0, null, 2), startMs + 7);
+  expect(both.nextLookMs).toBe(startMs + 7);
+  const settled = look(look(both, world({ a: 2 }), ['a#1']), world({ a: 2 }));
+  expect(usedElsewhere(settled)).toEqual({ a: 2 });
+  const { ledger } = told(settled);
+  expect(ledger.holders.find(({ runId }) => runId === 'a#2')).toMatchObject({ allowance: 2 });
+  // Both finish, or both go on: only a look that shows less gives anything back.
+  expect(openSlots(look(ledger, world({ a: 1 })))).toBe(3);
+});
+
+test('who comes with an answer of an earlier ledger keeps what it holds, and nothing is granted for a while', () => {
+  const made = look(hear(newLedger(startMs), says('a', 4, 1, { sequence: 9, allowance: 3 }), startMs), world({ a: 1 }));
+  expect(made).toMatchObject({ recreated: true, holders: [{ allowance: 3, heard: 9 }] });
+  expect(told(made).answers).toEqual([]);
+  expect(told(made, startMs + 10_000).answers).toMatchObject([{ granted: { allowance: 4, sequence: 10 } }]);
+});
+
+describe('where consumers outnumber the slots', () => {
+  /** Two for one slot; `a` has it since the start. */
+  const crowded = told(look(hear(hear(newLedger(startMs), says('a', 1, 0), startMs), says('b', 1, 0), startMs + 1), world({}, 1))).ledger;
+  const answersAfter = (seen: AllowanceWorld, atMs: number) => told(look(crowded, seen, [], atMs), atMs).answers.map(({ runId, granted }) => [runId, granted.allowance]);
+
+  test('who has had a turn yields', () => {
+    expect(answersAfter(world({ a: 1 }, 1), startMs + 1_000)).toEqual([['a#1', 0]]);
+  });
+  test('but not before it has begun', () => {
+    expect(answersAfter(world({}, 1), startMs + 1_000)).toEqual([]);
+  });
+  test('unless it does not begin at all', () => {
+    expect(answersAfter(world({}, 1), startMs + 10_000)).toEqual([['a#1', 0]]);
+  });
+  test('and only one yields for one that waits', () => {
+    const three = ['a', 'b', 'c'].reduce((ledger, name, index) => hear(ledger, says(name, 1, 0), startMs + index), newLedger(startMs));
+    const seen = world({ a: 1, b: 1 }, 2);
+    const shared = told(look(three, world({}, 2))).ledger;
+    expect(shared.holders).toMatchObject([{ allowance: 1 }, { allowance: 1 }, { allowance: 0 }]);
+    const yielded = told(look(shared, seen, [], startMs + 1_000), startMs + 1_000).ledger;
+    expect(yielded.holders).toMatchObject([{ allowance: 0 }, { allowance: 1 }, { allowance: 0 }]);
+    const later = look(yielded, seen, [], startMs + 2_000);
+    expect(told(later, startMs + 2_000).answers).toEqual([]);
+    const done = hear(later, says('a', 1, 0, { sequence: 2, allowance: 0 }), startMs + 3_000);
+    expect(told(done, startMs + 3_000).answers).toMatchObject([{ runId: 'c#1', granted: { allowance: 1 } }]);
+  });
+});

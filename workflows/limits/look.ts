@@ -1,0 +1,68 @@
+import type { AllowanceWorld } from '../../contracts/allowance.ts';
+import { isOutnumbered } from './divide.ts';
+import type { Holder, Ledger } from './ledger.ts';
+import { accountedFor, claimOf, holdOf, openSlots, withHolders } from './ledger.ts';
+
+/** Where the world could not be read and nothing says how often to look. */
+const retryMs = 15_000;
+
+/** A look takes time: what holders account for while it lasts may be in it or not, so the most of it counts. */
+export const beginLook = (ledger: Ledger): Ledger => ({ ...ledger, covering: accountedFor(ledger.holders) });
+
+/**
+ * Takes in what a look found.
+ *
+ * @param world        null: it could not be read, and what was seen last still counts
+ * @param closedRunIds runs that are closed
+ */
+export function endLook(ledger: Ledger, world: AllowanceWorld | null, closedRunIds: readonly string[], nowMs: number): Ledger {
+  const seen = world === null ? ledger : see(ledger, world, nowMs);
+  const closed = seen.holders
+    .map((holder) => (closedRunIds.includes(holder.runId) ? { ...holder, closed: true } : holder))
+    .filter((holder) => !(holder.closed && holdOf(holder) === 0));
+  const looked = withHolders({ ...seen, covering: null, round: seen.round + 1 }, closed, nowMs);
+  const yielding = world === null ? looked : takeTurns(looked, world, nowMs);
+  return { ...yielding, nextLookMs: nowMs + (yielding.world?.checkMs ?? retryMs) };
+}
+
+function see(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger {
+  const inProgress = isYoung(ledger, world, nowMs) ? { ...world.inProgress, ...lingering(ledger, world) } : world.inProgress;
+  const seen = { ...ledger, world: { ...world, inProgress }, covered: ledger.covering ?? ledger.covered };
+  return { ...seen, holders: seen.holders.map((holder) => (holder.closed ? settle(holder, inProgress) : holder)) };
+}
+
+/** It was known to be closed before the look began, so what the look shows of its host is the most that can be left of it. */
+function settle(holder: Holder, inProgress: Readonly<Record<string, number>>): Holder {
+  return { ...holder, settled: true, told: [], allowance: 0, using: Math.min(holdOf(holder), inProgress[holder.host] ?? 0) };
+}
+
+const isYoung = ({ beganMs }: Ledger, { silentMs }: AllowanceWorld, nowMs: number): boolean => nowMs < beganMs + silentMs;
+
+/**
+ * While some consumers of an earlier ledger may not have been heard yet, a slot that a stranger's host gave up may be taken again by it
+ * at once: it stays counted.
+ */
+function lingering({ world: before, holders }: Ledger, world: AllowanceWorld): Record<string, number> {
+  const ours = new Set(holders.map(({ host }) => host));
+  const strangers = Object.entries(before?.inProgress ?? {}).filter(([host, count]) => !ours.has(host) && count > (world.inProgress[host] ?? 0));
+  return Object.fromEntries(strangers);
+}
+
+/**
+ * Where consumers outnumber the slots, as many of those that have had a turn yield as wait for one and cannot expect it from somebody who
+ * yielded before. Who yields finishes what it has begun.
+ */
+function takeTurns(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger {
+  const open = ledger.holders.filter(({ closed }) => !closed);
+  if (!isOutnumbered(openSlots(ledger), open.map(claimOf))) return ledger;
+  const waiting = open.filter((holder) => holder.want > 0 && holder.allowance === 0 && holdOf(holder) === 0);
+  const draining = open.filter((holder) => holder.allowance === 0 && holdOf(holder) > 0);
+  const served = open.filter((holder) => hasHadTurn(holder, world, nowMs)).toSorted((a, b) => a.place - b.place || a.sinceMs - b.sinceMs);
+  const yielding = new Set<Holder>(served.slice(0, Math.max(0, waiting.length - draining.length)));
+  return { ...ledger, holders: ledger.holders.map((holder) => (yielding.has(holder) ? { ...holder, place: ledger.round } : holder)) };
+}
+
+/** It has begun something, or had the time for it: an answer that is still on its way is no turn. */
+function hasHadTurn({ allowance, sinceMs, host }: Holder, { checkMs, silentMs, inProgress }: AllowanceWorld, nowMs: number): boolean {
+  return allowance > 0 && sinceMs + ((inProgress[host] ?? 0) > 0 ? checkMs : silentMs) <= nowMs;
+}

@@ -1,0 +1,174 @@
+import {
+  ApplicationFailure,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  getExternalWorkflowHandle,
+  isCancellation,
+  log,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { AllowanceWorld } from '../../contracts/allowance.ts';
+import { migrationAllowanceId } from '../../contracts/ids.ts';
+import { messages } from '../../contracts/messages.ts';
+import { searchAttributes } from '../../contracts/search-attributes.ts';
+import { nova, temporal } from '../lib/activities.ts';
+import { showAttributes } from '../lib/attributes.ts';
+import { explain } from '../lib/failures.ts';
+import { deadlineTimer } from '../lib/timer.ts';
+import type { AllowancePhase, AllowanceProgress } from './describe.ts';
+import { describeProgress, progressOf } from './describe.ts';
+import type { Answer, Ledger } from './ledger.ts';
+import { hear, missed, newLedger, share } from './ledger.ts';
+import { beginLook, endLook } from './look.ts';
+import { readReport } from './report.ts';
+
+export interface ShareAllowanceInput {
+  /** Nova's region. */
+  region: string;
+  /** Prefix of workflow ids; empty by default. */
+  cluster?: string;
+  /** What an earlier run of the same chain knew. */
+  carried?: Ledger;
+}
+
+export interface ShareAllowanceResult {
+  region: string;
+  /** How often a consumer was told a new allowance. */
+  answersGiven: number;
+}
+
+/** How long an unused run waits for somebody to come, at most. */
+const lingerMs = 2_000;
+/** A run this old continues as new, so that it does not live through many releases. */
+const longestRunMs = 24 * 60 * 60 * 1_000;
+
+/**
+ * Shares out how many migrations a region may have at once (design section 5, "Limits across runs"). Consumers signal what they want and
+ * use; each is told its allowance when that changes. It looks at Nova and at the consumers' runs at intervals, and ends when unused: a
+ * consumer's next report starts it again, and it grants nothing until it has read what Nova has in progress. To cancel or terminate it
+ * stops nobody's work.
+ */
+export async function shareAllowance({ region, cluster = '', carried }: ShareAllowanceInput): Promise<ShareAllowanceResult> {
+  refuseWrongId(region, cluster);
+  let ledger = carried ?? newLedger(Date.now());
+  let dirty = false;
+  let looking = false;
+  const timer = deadlineTimer('Until the next look at Nova and the consumers');
+  const show = phaseDisplay(region);
+
+  setHandler(defineSignal<[unknown]>(messages.allowanceWanted), (value) => {
+    const report = readReport(value);
+    if (report === null) return log.warn('A signal allowanceWanted that is no report was left aside');
+    ledger = hear(ledger, report, Date.now());
+    dirty = true;
+  });
+  setHandler(defineQuery<AllowanceProgress>(messages.progress), () => progressOf(region, ledger, Date.now()));
+
+  async function look(): Promise<void> {
+    looking = true;
+    ledger = beginLook(ledger);
+    const [world, closed] = await Promise.all([readWorld(region), findClosed(ledger)]);
+    ledger = endLook(ledger, world, closed, Date.now());
+    looking = false;
+    dirty = true;
+  }
+
+  async function tell(answer: Answer): Promise<void> {
+    try {
+      await getExternalWorkflowHandle(answer.consumer, answer.runId).signal(messages.allowanceGranted, answer.granted);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      ledger = missed(ledger, answer, Date.now());
+    }
+  }
+
+  for (;;) {
+    dirty = false;
+    const endsMs = unusedUntilMs(ledger);
+    // Nothing is awaited between the last look at the signals and this, so none that came can be lost.
+    if (endsMs !== null && endsMs <= Date.now()) return { region, answersGiven: ledger.answersGiven };
+    if (isLongRun()) await continueAsNew<typeof shareAllowance>({ region, cluster, carried: interrupted(ledger, looking) });
+
+    if (endsMs === null && !looking && ledger.nextLookMs <= Date.now()) void look().catch(ignoreCancellation);
+    const shared = share(ledger, Date.now());
+    ledger = shared.ledger;
+    show(progressOf(region, ledger, Date.now()));
+    // Reports that arrive while answers are on their way are taken together in the next pass.
+    await Promise.all(shared.answers.map(tell));
+
+    if (!looking || endsMs !== null) timer.set(unusedUntilMs(ledger) ?? ledger.nextLookMs);
+    await condition(() => dirty || (timer.due() && (!looking || ledger.unusedSinceMs !== null)));
+  }
+}
+
+/** Two ledgers for one limit would give it away twice. */
+function refuseWrongId(region: string | undefined, cluster: string): void {
+  const { workflowId } = workflowInfo();
+  if (!region) throw ApplicationFailure.nonRetryable('The input needs a region, as in {"region": "RegionOne"}. Nothing was started.', 'InvalidInput');
+  const right = migrationAllowanceId(region, cluster);
+  if (workflowId !== right) throw ApplicationFailure.nonRetryable(`This run must have the workflow id ${right}, not ${workflowId}. Nothing was started.`, 'InvalidInput');
+}
+
+/** When the run ends if nobody comes; null while somebody takes part. */
+function unusedUntilMs({ unusedSinceMs, world }: Ledger): number | null {
+  return unusedSinceMs === null ? null : unusedSinceMs + Math.min(lingerMs, world?.checkMs ?? lingerMs);
+}
+
+/** A look in progress is lost to the next run, which begins with one of its own. */
+function interrupted(ledger: Ledger, looking: boolean): Ledger {
+  return looking ? { ...ledger, covering: null, nextLookMs: Date.now() } : ledger;
+}
+
+function isLongRun(): boolean {
+  const { continueAsNewSuggested, runStartTime } = workflowInfo();
+  return continueAsNewSuggested || Date.now() - runStartTime.getTime() > longestRunMs;
+}
+
+/** Null where it cannot be read now; the next look tries again. */
+async function readWorld(region: string): Promise<AllowanceWorld | null> {
+  try {
+    return await nova(region, `Read the limit and the migrations in progress of ${region}`).observeAllowance({ region });
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    log.warn('The migrations in progress cannot be read', { region, reason: explain(error).message });
+    return null;
+  }
+}
+
+async function findClosed({ holders }: Ledger): Promise<string[]> {
+  // Who has just spoken is open; at the start of a run that is everybody.
+  const doubtful = holders.filter(({ closed, lastHeardMs }) => !closed && lastHeardMs < Date.now());
+  const open = doubtful.map(({ consumer, runId }) => ({ consumer, runId }));
+  if (open.length === 0) return [];
+  try {
+    return await temporal(`Find which of ${open.length} consumers are closed`).findClosedConsumers(open);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    log.warn('The consumers cannot be looked up', { reason: explain(error).message });
+    return [];
+  }
+}
+
+/** A cancelled run ends by the await of its main loop. */
+function ignoreCancellation(error: unknown): void {
+  if (!isCancellation(error)) throw error;
+}
+
+/** Current details cost nothing; a search attribute is an event, so it is written only when the phase changes. */
+function phaseDisplay(region: string): (progress: AllowanceProgress) => void {
+  const attributes = workflowInfo().typedSearchAttributes.getAll();
+  const started = (name: string): unknown => attributes.find(({ key }) => key.name === name)?.value;
+  const isMarked = started(searchAttributes.kind) !== undefined;
+  let shown = started(searchAttributes.phase);
+  if (!isMarked) showAttributes({ kind: 'Allowance', object: region });
+  return (progress) => {
+    setCurrentDetails(describeProgress(progress));
+    if (progress.phase === shown || progress.phase === 'Unused') return;
+    shown = progress.phase satisfies AllowancePhase;
+    showAttributes({ phase: progress.phase });
+  };
+}

@@ -1,0 +1,84 @@
+import type { Instance, Migration } from '../../contracts/instance.ts';
+import type { MigrationEnd } from '../../contracts/migrate-instance.ts';
+import type { Move, Progress, Wish } from './plan.ts';
+import { planMove } from './plan.ts';
+
+const server: Instance = {
+  id: 'a', name: 'vm-a', status: 'ACTIVE', taskState: null, vmState: 'active', host: 'node-1', locked: false,
+  memoryMiB: 512, vcpus: 1, localDiskGiB: 0, serverGroups: [], fault: null,
+};
+const live: Migration = {
+  id: 7, instanceId: 'a', type: 'live-migration', status: 'running', sourceHost: 'node-1', targetHost: 'node-2',
+  memoryTotalBytes: null, memoryRemainingBytes: null, diskTotalBytes: null, diskRemainingBytes: null, createdAt: '2026-01-01T00:00:00Z',
+};
+const cold: Migration = { ...live, type: 'migration', status: 'migrating' };
+const finished: Migration = { ...cold, status: 'finished' };
+const migrating: Partial<Instance> = { status: 'MIGRATING', taskState: 'migrating' };
+const resized: Partial<Instance> = { status: 'VERIFY_RESIZE', vmState: 'resized', host: 'node-2' };
+
+const ended = (over: Partial<MigrationEnd>): MigrationEnd => ({
+  status: 'failed', stuck: null, targetHost: null, observation: { instance: server, migration: null }, message: null, ...over,
+});
+const stuck = (why: 'NotStarted' | 'NoProgress' | 'TooLong') => ended({ status: 'stuck', stuck: why });
+const noValidHost = ended({ status: 'error', message: 'No valid host was found.' });
+const wait = (migration: Migration): Move => ({ do: 'awaitMigration', migration });
+const blocked = (message: string | RegExp): object => ({
+  do: 'end', outcome: 'nonMigratable', message: typeof message === 'string' ? message : expect.stringMatching(message),
+});
+
+type Row = [why: string, instance: Partial<Instance> | null, migration: Migration | null, progress: Partial<Progress>, wish: Partial<Wish>, move: object];
+const rows: Row[] = [
+  ['a vanished server is gone', null, null, {}, {}, { do: 'end', outcome: 'gone', message: null }],
+  ['an active server moves live', {}, null, {}, {}, { do: 'migrateLive' }],
+  ['a paused server moves live (H5)', { status: 'PAUSED', vmState: 'paused' }, null, {}, {}, { do: 'migrateLive' }],
+  ['a stopped server moves cold', { status: 'SHUTOFF', vmState: 'stopped' }, null, {}, {}, { do: 'migrateCold' }],
+  ['a suspended server stays and says so (H5)', { status: 'SUSPENDED', vmState: 'suspended' }, null, {}, {}, blocked(/suspended/)],
+  ['a rescued server stays and says so (H5)', { status: 'RESCUE', vmState: 'rescued' }, null, {}, {}, blocked(/rescued/)],
+  ['a server in ERROR stays with its fault (H8)', { status: 'ERROR', vmState: 'error', fault: 'disk full' }, null, {}, {}, blocked('in ERROR: disk full')],
+  ['one that its migration left in ERROR without a fault stays with the migration’s', { status: 'ERROR', vmState: 'error' }, null, { lastEnd: ended({ status: 'error', message: 'lost on the way' }) }, {}, blocked('in ERROR: lost on the way')],
+  ['a server elsewhere has moved', { host: 'node-2' }, null, {}, {}, { do: 'end', outcome: 'moved', message: null }],
+  ['dotted host names are compared whole (H1)', { host: 'node-1.example.org' }, null, {}, { sourceHost: 'node-1.example.org' }, { do: 'migrateLive' }],
+
+  ['a server that is being deleted is waited for', { taskState: 'deleting' }, null, {}, {}, { do: 'awaitIdle' }],
+  ['a rebooting server is waited for', { taskState: 'rebooting' }, null, {}, {}, { do: 'awaitIdle' }],
+  ['a server busy beyond the deadline is given up', { taskState: 'deleting' }, null, { waitedIdle: true }, {}, blocked('busy for too long: deleting')],
+
+  ['a live migration in progress is waited for, whoever started it', migrating, live, {}, {}, wait(live)],
+  ['a cold one too', { status: 'RESIZE', taskState: 'resize_migrating' }, cold, {}, {}, wait(cold)],
+  ['one that arrives is waited for', { host: 'node-2', ...migrating }, live, {}, {}, wait(live)],
+  ['the server’s host lies early: the record decides (trap 1)', { host: 'node-2' }, live, {}, {}, wait(live)],
+  ['the first stuck migration is aborted', migrating, live, { attempts: 1, stuckAttempts: 1, lastEnd: stuck('NoProgress') }, {}, { do: 'abort', migration: live }],
+  ['then it is tried again', {}, null, { attempts: 1, stuckAttempts: 1, lastEnd: ended({ status: 'cancelled' }) }, {}, { do: 'migrateLive' }],
+  ['the second is aborted without consent', migrating, live, { attempts: 2, stuckAttempts: 2, lastEnd: stuck('TooLong') }, {}, { do: 'abort', migration: live }],
+  ['and then it is non-migratable', {}, null, { attempts: 2, stuckAttempts: 2, lastEnd: ended({ status: 'cancelled', message: 'stuck twice' }) }, {}, blocked('stuck twice')],
+  ['with consent the second is forced', migrating, live, { attempts: 2, stuckAttempts: 2, lastEnd: stuck('TooLong') }, { consent: ['force-complete'] }, { do: 'forceComplete', migration: live }],
+  ['not the first', migrating, live, { attempts: 1, stuckAttempts: 1, lastEnd: stuck('TooLong') }, { consent: ['force-complete'] }, { do: 'abort', migration: live }],
+  ['not one that never ran', migrating, live, { attempts: 2, stuckAttempts: 2, lastEnd: stuck('NotStarted') }, { consent: ['force-complete'] }, { do: 'abort', migration: live }],
+  ['forcing that does not help ends in an abort', migrating, live, { attempts: 2, stuckAttempts: 3, lastEnd: stuck('TooLong'), forced: 7 }, { consent: ['force-complete'] }, { do: 'abort', migration: live }],
+  ['a stuck cold move is left to a person', { status: 'RESIZE' }, cold, { attempts: 1, stuckAttempts: 1, lastEnd: stuck('TooLong') }, {}, blocked(/cannot abort/)],
+
+  ['a failed migration is tried again (H6)', {}, null, { attempts: 1, lastEnd: noValidHost }, {}, { do: 'migrateLive' }],
+  ['until the attempts are used up, with Nova’s words', {}, null, { attempts: 3, lastEnd: noValidHost }, {}, blocked('No valid host was found.')],
+  ['with consent a running server then moves cold', {}, null, { attempts: 3, lastEnd: noValidHost }, { consent: ['cold-migrate'] }, { do: 'migrateCold' }],
+  ['once', {}, null, { attempts: 4, lastEnd: noValidHost }, { consent: ['cold-migrate'] }, blocked('No valid host was found.')],
+  ['a paused one never does: Nova refuses it', { vmState: 'paused' }, null, { attempts: 3, lastEnd: noValidHost }, { consent: ['cold-migrate'] }, blocked('No valid host was found.')],
+  ['a stopped server’s attempts are limited too', { vmState: 'stopped' }, null, { attempts: 3, lastEnd: noValidHost }, {}, blocked('No valid host was found.')],
+  ['a refusal at once ends it with Nova’s words (H4)', {}, null, { attempts: 1, refusal: 'Instance is locked' }, {}, blocked('Instance is locked')],
+
+  ['drover’s own cold move is confirmed', resized, finished, { ownCold: 7, attempts: 1 }, {}, { do: 'confirm', migrationId: 7 }],
+  ['a stranger’s resize is not', resized, finished, {}, {}, blocked(/confirm or revert/)],
+  ['unless a person accepted it', resized, finished, {}, { accepted: true }, { do: 'confirm', migrationId: 7 }],
+  ['a resize on the host itself is theirs too', { ...resized, host: 'node-1' }, finished, {}, {}, blocked(/not confirmed/)],
+];
+
+test.each(rows)('%s', (_why, instance, migration, progress, wish, move) => {
+  expect(
+    planMove(
+      { sourceHost: 'node-1', consent: [], accepted: false, maxAttempts: 3, ...wish },
+      {
+        attempts: 0, stuckAttempts: 0, lastEnd: null, refusal: null, ownCold: null, forced: null, waitedIdle: false, ...progress,
+        observation: { instance: instance === null ? null : { ...server, ...instance }, migration },
+      },
+    ),
+  ).toEqual(move);
+});
