@@ -62,6 +62,17 @@ test('reads all pages of all projects’ servers on the host, with their groups'
   expect(asked('/servers/detail').map(({ query }) => query.toString())).toEqual(['all_tenants=true&host=node-1', 'all_tenants=true&host=node-1&marker=b']);
 });
 
+test('a server whose guest is destroyed is gone, though Nova still tells of its record', async () => {
+  const destroyed = server('a', { status: 'DELETED', 'OS-EXT-STS:vm_state': 'deleted' });
+  const { nova } = await stage({
+    'GET /servers/a': () => ({ json: { server: destroyed } }),
+    'GET /servers/detail': () => ({ json: { servers: [destroyed, server('b')] } }),
+    ...noGroups,
+  });
+  await expect(nova.server('a', never)).resolves.toBeNull();
+  await expect(nova.servers({ host: 'node-1' }, never)).resolves.toMatchObject([{ id: 'b' }]);
+});
+
 test('a filter that Nova dropped does not make other hosts’ servers this host’s', async () => {
   const { nova } = await stage({ ...noGroups, 'GET /servers/detail': () => ({ json: { servers: [server('a'), server('b', { 'OS-EXT-SRV-ATTR:host': 'node-2' })] } }) });
   expect((await nova.servers({ host: 'node-1' }, never)).map(({ id }) => id)).toEqual(['a']);

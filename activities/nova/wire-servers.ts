@@ -14,8 +14,14 @@ export async function readServers(nova: Endpoint, microversion: string, host: st
   if (servers.length === 0) await assertHostTold(nova, host, signal);
   const groupsOf = groupsByMember(groups);
   // Nova drops a filter that its policy does not allow instead of refusing it, so the answer may hold servers of other hosts.
-  return servers.map((server) => toInstance(server, groupsOf.get(server.id) ?? [])).filter((instance) => instance.host === host);
+  return servers.map((server) => toInstance(server, groupsOf.get(server.id) ?? [])).filter((instance) => instance.host === host && !isDeleted(instance));
 }
+
+/**
+ * Nova writes `deleted` into the server when its guest is destroyed, and only then marks the record as deleted: between the two the
+ * API still tells of it.
+ */
+const isDeleted = ({ vmState }: InstanceDetail): boolean => vmState === 'deleted';
 
 const listServers = (nova: Endpoint, microversion: string, host: string, signal: AbortSignal): Promise<wire.WireServer[]> =>
   allPages(
@@ -39,10 +45,12 @@ async function assertHostTold(nova: Endpoint, host: string, signal: AbortSignal)
   if (service.status === 'UNKNOWN') throw droverFailure('HostAttributeMissing', `The cell of host ${host} is down.`);
 }
 
+/** Null when there is none, deleted ones included. */
 export async function readServer(nova: Endpoint, microversion: string, instanceId: string, signal: AbortSignal): Promise<InstanceDetail | null> {
   const path = `/servers/${encodeURIComponent(instanceId)}`;
   const answer = await nova.find({ method: 'GET', path, microversion, answer: wire.serverAnswer }, signal);
-  return answer === null ? null : toInstance(answer.value.server);
+  const instance = answer === null ? null : toInstance(answer.value.server);
+  return instance === null || isDeleted(instance) ? null : instance;
 }
 
 export async function readServerGroups(nova: Endpoint, signal: AbortSignal): Promise<ServerGroup[]> {
