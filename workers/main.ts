@@ -1,5 +1,5 @@
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { WorkerOptions } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
 import { openSession } from '../activities/keystone/client.ts';
 import { kubernetesQueue, novaQueue, workflowQueue } from '../contracts/ids.ts';
 import { maxHeartbeatThrottleIntervalMs, shutdownGraceTimeMs, stickyScheduleToStartTimeoutMs } from '../contracts/policies.ts';
@@ -21,11 +21,20 @@ export interface RunningWorker {
   done: Promise<void>;
 }
 
+/** What differs where a worker is not an operator's. */
+export interface WorkerStartOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Around every activity of every queue. */
+  interceptActivity?: ActivityInterceptorsFactory;
+  /** Made before, where many workers start one after the other; making it takes a second of processor time. */
+  workflowBundle?: WorkflowBundleOption;
+}
+
 /**
  * Starts the worker of every queue in this process: workflows, Kubernetes, and Nova of the credential's region.
  * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
  */
-export async function startWorker(config: Config, logger: Logger, env: NodeJS.ProcessEnv = process.env): Promise<RunningWorker> {
+export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, workflowBundle }: WorkerStartOptions = {}): Promise<RunningWorker> {
   const settings = readTemporalSettings(env);
   const { cloud } = config.openstack;
   const openstack = openSession(loadOpenStackSettings(env, cloud === null ? {} : { cloud }));
@@ -39,12 +48,18 @@ export async function startWorker(config: Config, logger: Logger, env: NodeJS.Pr
   });
   const activities = composeActivities({ config, temporal, kubernetes, openstack, audit, logger });
   const { concurrency } = config.worker;
-  const shared = { connection, namespace: settings.namespace, shutdownGraceTime: shutdownGraceTimeMs, maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs } satisfies Partial<WorkerOptions>;
+  const shared = {
+    connection,
+    namespace: settings.namespace,
+    shutdownGraceTime: shutdownGraceTimeMs,
+    maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs,
+    interceptors: { activity: interceptActivity === undefined ? [] : [interceptActivity] },
+  } satisfies Partial<WorkerOptions>;
   const workers = await Promise.all([
     Worker.create({
       ...shared,
       taskQueue: workflowQueue,
-      workflowBundle: await bundleWorkflows(temporalLogger(logger)),
+      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger))),
       stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
       maxConcurrentWorkflowTaskExecutions: concurrency.workflows,
       maxConcurrentActivityTaskExecutions: concurrency.drover,
