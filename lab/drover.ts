@@ -35,12 +35,14 @@ export interface DroverOptions {
   readonly cloud?: string;
   /** Default: both. */
   readonly bridge?: boolean;
+  /** What Node runs as the worker; default: `drover worker`. */
+  readonly workerArgs?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
 /** Starts a worker and a bridge and waits until both serve. */
 export async function startDrover(lab: Lab<'temporal' | 'kubernetes' | 'openstack'>, options: DroverOptions): Promise<Drover> {
-  const { dir, settings = {}, cloud = 'lab', bridge: withBridge = true, signal = AbortSignal.timeout(readyTimeoutMs * 2) } = options;
+  const { dir, settings = {}, cloud = 'lab', bridge: withBridge = true, workerArgs, signal = AbortSignal.timeout(readyTimeoutMs * 2) } = options;
   ensurePrivateDirectory(dir);
   const cacheDir = cacheDirectory();
   const { health: healthPort } = await reservePorts({ dir, cacheDir, signal }, ['health']);
@@ -57,7 +59,7 @@ export async function startDrover(lab: Lab<'temporal' | 'kubernetes' | 'openstac
       {
         name,
         command: process.execPath,
-        args: [join(checkoutDirectory, 'starters/main.ts'), name],
+        args: name === 'worker' && workerArgs !== undefined ? workerArgs : [join(checkoutDirectory, 'starters/main.ts'), name],
         env: { ...common, KUBECONFIG: await account(`drover-${name}`) },
         ready: ready[name],
         readyTimeoutMs,

@@ -14,8 +14,13 @@ import { resourcePath } from '../runtime/kubernetes.ts';
 import type { World } from './flows/world.ts';
 import type { RunFacts, Snapshot } from './violations.ts';
 
+/** What of a world is looked at. */
+export type Observed = Pick<World, 'api' | 'client' | 'dir' | 'evictions' | 'expected' | 'fleet' | 'lab' | 'ownChanges' | 'session' | 'sinceMs'> & {
+  drover: Pick<World['drover'], 'worker' | 'bridge'>;
+};
+
 /** Takes the snapshot that the checks are about: Kubernetes first, so that what it claims is compared with what is true after. */
-export async function readWorld(world: World, hosts: readonly string[] | null = null): Promise<Snapshot> {
+export async function readWorld(world: Observed, hosts: readonly string[] | null = null): Promise<Snapshot> {
   const { api, session, fleet, sinceMs, lab } = world;
   const list = async <Kind>(path: string): Promise<Kind[]> => ((await api.request({ method: 'GET', path }, AbortSignal.timeout(20_000))) as { items: Kind[] }).items;
   const [evictions, migrations, events] = await Promise.all([
@@ -54,7 +59,7 @@ export async function readWorld(world: World, hosts: readonly string[] | null = 
 /** Histories of closed runs do not change. By run id. */
 const closedRuns = new Map<string, { facts: RunFacts; text: string }>();
 
-async function readRuns({ client, sinceMs }: World): Promise<{ facts: RunFacts; text: string }[]> {
+async function readRuns({ client, sinceMs }: Observed): Promise<{ facts: RunFacts; text: string }[]> {
   const found: { facts: RunFacts; text: string }[] = [];
   for await (const { workflowId, runId, type, status, startTime, closeTime } of client.workflow.list({ query: `StartTime >= "${new Date(sinceMs).toISOString()}"` })) {
     const kept = closedRuns.get(runId);
@@ -106,7 +111,7 @@ interface AuditLine {
 }
 
 /** drover's own, from its audit log, and the test's. */
-function readServiceChanges({ dir, ownChanges }: World): Snapshot['serviceChanges'] {
+function readServiceChanges({ dir, ownChanges }: Observed): Snapshot['serviceChanges'] {
   const lines = (readFileIfThere(join(dir, 'audit.jsonl')) ?? '').split('\n').filter((line) => line !== '');
   const byDrover = lines
     .map((line) => JSON.parse(line) as AuditLine)
@@ -122,7 +127,7 @@ function readServiceChanges({ dir, ownChanges }: World): Snapshot['serviceChange
 }
 
 /** What drover's processes wrote, and the arguments they were started with, which every local user can read. */
-function readLogs({ dir, drover }: World): Snapshot['texts'] {
+function readLogs({ dir, drover }: Observed): Snapshot['texts'] {
   const files = ['log/worker.log', 'log/worker.log.1', 'log/bridge.log', 'log/bridge.log.1', 'audit.jsonl'];
   const processes = [drover.worker, drover.bridge].filter((record) => record !== null);
   return [

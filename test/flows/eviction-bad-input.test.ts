@@ -7,9 +7,9 @@ import { evictionId } from '../../contracts/ids.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
 import { writePrivateFile } from '../../lab/private-files.ts';
+import type { FaultProxy } from '../faults/proxy.ts';
+import { openFaultProxy } from '../faults/proxy.ts';
 import { checkInvariants } from '../invariants.ts';
-import type { FaultyProxy, Faults } from './faulty-proxy.ts';
-import { openFaultyProxy } from './faulty-proxy.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs, openWorld } from './world.ts';
@@ -17,11 +17,11 @@ import { limitMs, openWorld } from './world.ts';
 /** Bad input, bad credentials, bad answers: a clear error in the Eviction, the run and the command; nothing started, nothing lost. */
 
 let world: World;
-let nova: FaultyProxy;
+let nova: FaultProxy;
 
 beforeAll(async () => {
   world = await openWorld();
-  nova = await openFaultyProxy(world.lab.handles.openstack.computeUrl);
+  nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
 }, limitMs);
 afterAll(async () => {
   await world.close();
@@ -215,11 +215,10 @@ test(
     }
     const fromMs = Date.now();
     await useCloud((cloud) => ({ ...cloud, compute_endpoint_override: nova.url }));
-    const faults: Faults = (method, url) => {
-      const found = method === 'GET' && url.includes('/servers/detail') ? broken.find(([host]) => new URL(url, nova.url).searchParams.get('host') === host) : undefined;
-      return found === undefined ? null : { status: found[2], body: found[3] };
-    };
-    nova.inject(faults);
+    nova.inject(({ method, path }) => {
+      const found = method === 'GET' && path.includes('/servers/detail') ? broken.find(([host]) => new URL(path, nova.url).searchParams.get('host') === host) : undefined;
+      return found === undefined ? null : { do: 'answer', status: found[2], body: found[3] };
+    });
     for (const [host] of broken) await world.createEviction(host);
     await Promise.all(broken.map(([host, code]) => expectProblem(host, code, fromMs)));
     nova.cure();

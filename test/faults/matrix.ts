@@ -1,0 +1,158 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLogger } from '../../runtime/logging.ts';
+import { temporalLogger } from '../../runtime/logging.ts';
+import type { Lab } from '../../lab/lab.ts';
+import { bundleWorkflows } from '../../workers/bundle.ts';
+import type { FaultName } from './faults.ts';
+import { faultNames } from './faults.ts';
+import type { Ground, Lane } from './lane.ts';
+import { openGround, openLane } from './lane.ts';
+import type { Cell, CellResult } from './run-cell.ts';
+import { formatCell, runCell } from './run-cell.ts';
+import type { Scenario } from './scenarios.ts';
+import { commonSteps } from './step.ts';
+
+/** A cell and how it went. */
+export interface Outcome extends Cell, Omit<CellResult, 'steps'> {}
+
+export interface MatrixOptions {
+  lab: Lab;
+  scenarios: readonly Scenario[];
+  /** How many scenarios run side by side. */
+  lanes: number;
+  mutation?: string;
+  /** Which cells to run of those that there are. */
+  choose: (cells: readonly Cell[]) => readonly Cell[];
+  report: (line: string) => void;
+  take?: (outcome: Outcome) => void;
+}
+
+/** What one clean run of a scenario did, as often as it was tried. */
+export interface CleanRuns {
+  scenario: string;
+  /** Steps that every run had. */
+  steps: string[];
+  /** Steps that came in some runs only: nothing can be aimed at them. */
+  unsteady: string[];
+  complaints: string[];
+  seconds: number;
+}
+
+/** So many clean runs tell which steps a scenario always has. */
+const cleanRuns = 2;
+
+/** Prefers the named cells; a matrix of one cell needs no clean runs. */
+export function planCells(runs: readonly CleanRuns[], only: readonly FaultName[] = faultNames): Cell[] {
+  return runs.flatMap(({ scenario, steps }) => steps.flatMap((step) => only.map((fault) => ({ scenario, step, fault }))));
+}
+
+/** Runs clean first, then with every chosen fault at every step. */
+export async function runMatrix({ lab, scenarios, lanes, mutation, choose, report, take }: MatrixOptions): Promise<{ clean: CleanRuns[]; outcomes: Outcome[] }> {
+  const clean: CleanRuns[] = [];
+  const outcomes: Outcome[] = [];
+  await withLanes({ lab, scenarios, lanes, ...(mutation === undefined ? {} : { mutation }) }, async (opened, group) => {
+    const runs = await runClean(opened, group, report);
+    clean.push(...runs);
+    const cells = choose(planCells(runs));
+    report(`${group.map(({ name }) => name).join(', ')}: ${cells.length} cells on ${opened.length} lanes`);
+    await onLanes(opened, cells, async (lane, cell, index) => {
+      const outcome = await runOnce(lane, group, cell);
+      outcomes.push(outcome);
+      take?.(outcome);
+      const verdict = outcome.complaints.length === 0 ? 'ok    ' : 'FAILED';
+      report(`${String(index + 1).padStart(5)}/${cells.length} ${verdict} ${outcome.seconds.toFixed(0).padStart(4)} s  ${formatCell(cell)}${indented(outcome.complaints)}`);
+    });
+  });
+  return { clean, outcomes };
+}
+
+const indented = (complaints: readonly string[]): string => complaints.map((complaint) => `\n        ${complaint}`).join('');
+
+/** Opens lanes for each group of scenarios that can share a worker, one group after the other. */
+export async function withLanes(
+  { lab, scenarios, lanes, mutation }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'lanes' | 'mutation'>,
+  use: (lanes: readonly Lane[], scenarios: readonly Scenario[]) => Promise<void>,
+): Promise<void> {
+  const dir = join(lab.dir, 'faults');
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const bundle = join(dir, 'workflows.js');
+  writeFileSync(bundle, (await bundleWorkflows(temporalLogger(createLogger({ level: 'warn', component: 'matrix' })))).code);
+  const ground = await openGround(lab);
+  try {
+    for (const group of groupScenarios(scenarios)) {
+      const opened = await openLanes(ground, group, group.ownRegion ? 1 : lanes, bundle, mutation);
+      try {
+        await use(opened, group.scenarios);
+      } finally {
+        await Promise.all(opened.map((lane) => lane.close()));
+      }
+    }
+  } finally {
+    await ground.close();
+    rmSync(bundle, { force: true });
+  }
+}
+
+async function runOnce(lane: Lane, scenarios: readonly Scenario[], cell: Cell): Promise<Outcome> {
+  const scenario = scenarios.find(({ name }) => name === cell.scenario);
+  if (scenario === undefined) throw new Error(`no scenario ${cell.scenario}`);
+  const { steps: _, ...result } = await runCell(lane, scenario, cell);
+  return { ...cell, ...result };
+}
+
+interface Group {
+  scenarios: Scenario[];
+  hosts: number;
+  settings: object;
+  ownRegion: boolean;
+}
+
+function groupScenarios(scenarios: readonly Scenario[]): Group[] {
+  const groups = new Map<object, Group>();
+  for (const scenario of scenarios) {
+    const { settings, hosts, ownRegion } = scenario;
+    const group = groups.get(settings) ?? { scenarios: [], hosts, settings, ownRegion };
+    group.scenarios.push(scenario);
+    groups.set(settings, group);
+  }
+  return [...groups.values()];
+}
+
+const openLanes = async (ground: Ground, { settings, hosts, scenarios }: Group, count: number, bundle: string, mutation?: string): Promise<Lane[]> => {
+  const opened: Lane[] = [];
+  for (let number = 1; number <= count; number += 1) {
+    const name = `${scenarios[0]?.name ?? 'lane'}-${number}`;
+    const names = Array.from({ length: hosts }, (_, index) => `${name}-${'ab'[index]}`);
+    opened.push(await openLane(ground, { name, hosts: names, settings, bundle, ...(mutation === undefined ? {} : { mutation }) }));
+  }
+  return opened;
+};
+
+async function runClean(lanes: readonly Lane[], scenarios: readonly Scenario[], report: (line: string) => void): Promise<CleanRuns[]> {
+  const tries = scenarios.flatMap((scenario) => Array.from({ length: cleanRuns }, () => scenario));
+  const results = new Map<string, CellResult[]>();
+  await onLanes(lanes, tries, async (lane, scenario) => {
+    const result = await runCell(lane, scenario, null);
+    results.set(scenario.name, [...(results.get(scenario.name) ?? []), result]);
+  });
+  return scenarios.map(({ name }) => {
+    const all = results.get(name) ?? [];
+    const steps = commonSteps(all.map((result) => result.steps));
+    const unsteady = [...new Set(all.flatMap((result) => result.steps))].filter((step) => !steps.includes(step));
+    const complaints = all.flatMap((result) => result.complaints);
+    const seconds = Math.max(...all.map((result) => result.seconds));
+    report(`${name}: ${steps.length} steps in ${seconds.toFixed(0)} s${unsteady.length === 0 ? '' : `, not always ${unsteady.join(', ')}`}${indented(complaints)}`);
+    return { scenario: name, steps, unsteady, complaints, seconds };
+  });
+}
+
+/** Each lane takes the next of the items as soon as it is free. */
+async function onLanes<Item>(lanes: readonly Lane[], items: readonly Item[], use: (lane: Lane, item: Item, index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (let index = next++; index < items.length; index = next++) await use(lane, items[index] as Item, index);
+    }),
+  );
+}

@@ -1,0 +1,169 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import { annotations } from '../../contracts/ids.ts';
+import { messages } from '../../contracts/messages.ts';
+import { quickSettings } from '../flows/world.ts';
+import { until } from '../flows/until.ts';
+import type { FaultName } from './faults.ts';
+import type { HostAlias, Stage } from './stage.ts';
+
+/** A lifecycle with its start and its expected end: a row of the every-step matrix. */
+export interface Scenario {
+  name: string;
+  title: string;
+  /** Source hosts. */
+  hosts: 1 | 2;
+  /** Its subject is what a whole region shares, so that nothing else may run in it. */
+  ownRegion: boolean;
+  settings: object;
+  prepare(stage: Stage): Promise<void>;
+  start(stage: Stage): Promise<void>;
+  /** What people or the cloud do while it runs; by facts, whatever fault strikes. */
+  meanwhile?(stage: Stage): Promise<void>;
+  /** The reason of `Evicting` at the end of each host's eviction. */
+  ends: Ends;
+  /** Where a fault makes another end right. */
+  endsAfter?: Readonly<Partial<Record<FaultName, Ends>>>;
+}
+
+type Ends = Readonly<Partial<Record<HostAlias, string>>>;
+
+const { eviction } = quickSettings;
+
+/** Quick in everything, and one publication per phase at most, so that runs of one scenario have the same steps. */
+const settings = {
+  ...quickSettings,
+  eviction: { ...eviction, retryDelayMs: 100, stuck: { ...eviction.stuck, noProgressMs: 2_000 }, poll: { minMs: 150, maxMs: 400 }, publishMinMs: 2_000, publishMaxMs: 4_000, maxAttempts: 2, lingerMs: 100, allowanceRenewMs: 5_000 },
+};
+
+const parallelism = (number: number): Record<string, string> => ({ [annotations.parallelism]: String(number) });
+
+const patienceMs = 120_000;
+
+const reasonOf = (stage: Stage, alias: HostAlias): string | undefined => findCondition(stage.latest(alias)?.status?.conditions, 'Evicting')?.reason;
+const isOver = (stage: Stage, alias: HostAlias): boolean => findCondition(stage.latest(alias)?.status?.conditions, 'Evicting')?.status === 'False';
+
+/** Waits until servers move, or there is nothing left to wait for. */
+const untilMoving = (stage: Stage): Promise<unknown> =>
+  until('a server to move', patienceMs, async () => {
+    if (isOver(stage, 'A')) return true;
+    const { counts } = await stage.run('A').query<{ counts: { moving: number } }>(messages.progress);
+    return counts.moving > 0 || 'none moves';
+  });
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: 'happy',
+    title: 'two servers, side by side',
+    hosts: 1,
+    ownRegion: false,
+    settings,
+    prepare: (stage) => stage.seed('A', [{}, {}]),
+    start: (stage) => stage.evict('A', parallelism(2)),
+    ends: { A: 'Succeeded' },
+  },
+  {
+    name: 'hanging',
+    title: 'a migration that hangs is aborted, and the next attempt succeeds',
+    hosts: 1,
+    ownRegion: false,
+    settings,
+    prepare: (stage) => stage.seed('A', [{ migrate: ['hang', 'ok'] }]),
+    start: (stage) => stage.evict('A'),
+    ends: { A: 'Succeeded' },
+  },
+  {
+    name: 'failing',
+    title: 'a migration that fails, and the next attempt succeeds',
+    hosts: 1,
+    ownRegion: false,
+    settings,
+    prepare: (stage) => stage.seed('A', [{ migrate: ['fail', 'ok'] }]),
+    start: (stage) => stage.evict('A'),
+    ends: { A: 'Succeeded' },
+  },
+  {
+    name: 'immovable',
+    title: 'one server that never moves, and one that does',
+    hosts: 1,
+    ownRegion: false,
+    settings,
+    prepare: (stage) => stage.seed('A', [{ migrate: 'precheck-dest' }, {}]),
+    start: (stage) => stage.evict('A'),
+    ends: { A: 'Failed' },
+  },
+  {
+    name: 'late',
+    title: 'a server arrives when the eviction has begun',
+    hosts: 1,
+    ownRegion: false,
+    settings,
+    async prepare(stage) {
+      await stage.seed('A', [{}]);
+      await stage.changeHost('A', { buildDelaySeconds: 2 });
+    },
+    async start(stage) {
+      await stage.seedLate('A');
+      await stage.evict('A');
+    },
+    ends: { A: 'Succeeded' },
+  },
+  {
+    name: 'limit',
+    title: 'two evictions share one migration at a time',
+    hosts: 2,
+    ownRegion: true,
+    settings: { ...settings, limits: { migrationsPerRegion: 1, checkMs: 1_000, silentMs: 6_000 } },
+    async prepare(stage) {
+      await stage.seed('A', [{}]);
+      await stage.seed('B', [{}]);
+    },
+    async start(stage) {
+      await stage.evict('A');
+      await stage.evict('B');
+    },
+    ends: { A: 'Succeeded', B: 'Succeeded' },
+  },
+  {
+    name: 'cancel',
+    title: 'a cancel while a server moves',
+    hosts: 1,
+    ownRegion: false,
+    settings,
+    prepare: (stage) => stage.seed('A', [{ seconds: 1 }, {}]),
+    start: (stage) => stage.evict('A'),
+    async meanwhile(stage) {
+      await untilMoving(stage);
+      if (!isOver(stage, 'A')) await stage.run('A').cancel();
+    },
+    ends: { A: 'Stopped' },
+    // What a run was told is lost with it, and a changed spec is a new wish.
+    endsAfter: { terminate: { A: 'Succeeded' }, changeSpec: { A: 'Succeeded' } },
+  },
+  {
+    name: 'paused',
+    title: 'a pause while a server moves, then a resume',
+    hosts: 1,
+    ownRegion: false,
+    settings,
+    prepare: (stage) => stage.seed('A', [{ seconds: 1 }, {}]),
+    start: (stage) => stage.evict('A'),
+    async meanwhile(stage) {
+      await untilMoving(stage);
+      // A person tries again when a run was lost together with what it had been told.
+      await until('a pause, or the end', patienceMs, async () => {
+        if (isOver(stage, 'A')) return true;
+        await stage.run('A').signal(messages.pause, { by: 'fault matrix' });
+        return true;
+      });
+      await until('the pause to show, or the end', patienceMs, () => reasonOf(stage, 'A') === 'Paused' || isOver(stage, 'A') || `${reasonOf(stage, 'A')}`);
+      if (!isOver(stage, 'A')) await until('a resume', patienceMs, async () => (await stage.run('A').signal(messages.resume, { by: 'fault matrix' }), true));
+    },
+    ends: { A: 'Succeeded' },
+  },
+];
+
+export function findScenario(name: string): Scenario {
+  const found = scenarios.find((scenario) => scenario.name === name);
+  if (found === undefined) throw new Error(`no scenario ${name}; there are ${scenarios.map((scenario) => scenario.name).join(', ')}`);
+  return found;
+}

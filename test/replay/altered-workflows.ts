@@ -1,0 +1,9 @@
+import { sleep } from '@temporalio/workflow';
+import type { EvictionInput, EvictionResult } from '../../contracts/eviction.ts';
+import { evictHypervisor as asReleased } from '../../workflows/eviction/evict-hypervisor.ts';
+
+/** What nobody may do to a workflow that runs somewhere: a step more, without `patched`. */
+export async function evictHypervisor(input: EvictionInput): Promise<EvictionResult> {
+  await sleep(1_000);
+  return await asReleased(input);
+}
