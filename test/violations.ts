@@ -113,12 +113,16 @@ const inProgress = (events: readonly MigrationFact[]): MigrationFact[] => {
 /** 3: no server is moved twice by one eviction, unless it came back in between. */
 const movedOnce: Check = (world) => {
   const found: string[] = [];
+  const evicted = new Set([...world.evictions, ...world.evictionEvents.map(({ object }) => object)].map(({ spec }) => spec.hypervisor));
   for (const { metadata, spec, sinceMs, untilMs } of spans(world)) {
     const here = world.migrationEvents.filter(({ atMs, status }) => (status === 'completed' || status === 'confirmed') && atMs >= sinceMs && atMs < untilMs);
     for (const [instanceId, those] of Map.groupBy(here, (event) => event.instanceId)) {
       const away = [...new Set(those.filter(({ sourceHost }) => sourceHost === spec.hypervisor).map(({ id }) => id))];
       const back = new Set(those.filter(({ targetHost }) => targetHost === spec.hypervisor).map(({ id }) => id));
       if (away.length > 1 + back.size) found.push(`server ${instanceId} was moved ${away.length} times by Eviction ${metadata.name}: migrations ${away.join(', ')}`);
+      // Nobody else empties the host that it went to, so it was the same eviction that moved it on.
+      const onward = [...new Set(those.filter(({ sourceHost }) => away.length > 0 && back.size === 0 && !evicted.has(sourceHost)).map(({ id }) => id))];
+      if (onward.length > 0) found.push(`server ${instanceId} had left by Eviction ${metadata.name} (migration ${away.join(', ')}) and was moved on: migrations ${onward.join(', ')}`);
     }
   }
   return found;

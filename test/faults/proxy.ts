@@ -3,21 +3,28 @@ import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } f
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** What a counterpart seldom does, and a network often. */
-export type ProxyFault =
+export type ProxyFault = RequestFault | AnswerFault;
+
+type RequestFault =
   /** Pass it on, this much later. */
   | { do: 'delay'; ms: number }
   /** Close the connection before anything reaches the counterpart. */
   | { do: 'drop' }
+  /** Answer in the counterpart's place. */
+  | { do: 'answer'; status: number; body: string; headers?: Readonly<Record<string, string>> };
+
+type AnswerFault =
   /** Let it take effect, and close the connection in the place of the answer. */
   | { do: 'cut' }
-  /** Answer in the counterpart's place. */
-  | { do: 'answer'; status: number; body: string; headers?: Readonly<Record<string, string>> }
   /** Pass the answer on with half of its body, and close the connection. */
   | { do: 'truncate' }
   /** Pass the answer on with a body that is no JSON. */
   | { do: 'malform' };
+
+const isAnswerFault = (fault: ProxyFault): fault is AnswerFault => fault.do === 'cut' || fault.do === 'truncate' || fault.do === 'malform';
 
 /** One request that came by. */
 export interface ProxiedCall {
@@ -71,37 +78,13 @@ export async function openFaultProxy({ system, target, ca }: ProxyOptions): Prom
     return base.protocol === 'https:' ? httpsRequest({ ...options, ...(ca === undefined ? {} : { ca }) }) : httpRequest(options);
   };
 
-  /** Sends the request on, and what comes back, unless something is to be done to it. */
-  async function forward(request: IncomingMessage, body: Buffer, response: ServerResponse, fault: ProxyFault | null): Promise<number> {
+  /** Sends the request on. */
+  async function reach(request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = onward(request).on('response', resolve).on('error', reject);
     response.on('close', () => sent.destroy());
     sent.end(body);
-    const answer = await promise;
-    const status = answer.statusCode ?? 502;
-    switch (fault?.do) {
-      case 'cut':
-        await buffer(answer);
-        response.destroy();
-        return status;
-      case 'truncate': {
-        const whole = await buffer(answer);
-        const { 'transfer-encoding': _, ...headers } = answer.headers;
-        response.writeHead(status, { ...headers, 'content-length': String(whole.length) });
-        response.write(whole.subarray(0, Math.floor(whole.length / 2)), () => response.socket?.end());
-        return status;
-      }
-      case 'malform': {
-        answer.resume();
-        const { 'content-length': _, ...headers } = answer.headers;
-        response.writeHead(status, headers).end('{"half": ');
-        return status;
-      }
-      default:
-        response.writeHead(status, answer.headers);
-        answer.pipe(response);
-        return status;
-    }
+    return await promise;
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -116,24 +99,16 @@ export async function openFaultProxy({ system, target, ca }: ProxyOptions): Prom
     }
     const fault = rule(call);
     if (fault !== null) call.outcome = fault.do;
-    switch (fault?.do) {
-      case 'drop':
-        return void response.destroy();
-      case 'answer':
-        response.writeHead(fault.status, { 'content-type': 'application/json', 'x-openstack-request-id': 'req-of-the-proxy', ...fault.headers }).end(fault.body);
-        return;
-      case 'delay': {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        setTimeout(resolve, fault.ms);
-        await promise;
-        await forward(request, body, response, null);
-        return;
-      }
-      default: {
-        const status = await forward(request, body, response, fault);
-        if (fault === null) call.outcome = status;
-      }
+    if (fault?.do === 'drop') return void response.destroy();
+    if (fault?.do === 'answer') {
+      return void response.writeHead(fault.status, { 'content-type': 'application/json', 'x-openstack-request-id': 'req-of-the-proxy', ...fault.headers }).end(fault.body);
     }
+    if (fault?.do === 'delay') await delay(fault.ms);
+    const answer = await reach(request, body, response);
+    if (fault !== null && isAnswerFault(fault)) return await spoil(answer, response, fault);
+    if (fault === null) call.outcome = answer.statusCode ?? 502;
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
   }
 
   const server = createServer((request, response) => {
@@ -157,6 +132,24 @@ export async function openFaultProxy({ system, target, ca }: ProxyOptions): Prom
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+async function spoil(answer: IncomingMessage, response: ServerResponse, fault: AnswerFault): Promise<void> {
+  const whole = await buffer(answer);
+  const { 'transfer-encoding': _, 'content-length': __, ...headers } = answer.headers;
+  const status = answer.statusCode ?? 502;
+  switch (fault.do) {
+    case 'cut':
+      response.destroy();
+      return;
+    case 'truncate':
+      response.writeHead(status, { ...headers, 'content-length': String(whole.length) });
+      response.write(whole.subarray(0, Math.floor(whole.length / 2)), () => response.socket?.end());
+      return;
+    case 'malform':
+      response.writeHead(status, headers).end('{"half": ');
+      return;
+  }
 }
 
 /** Nova names what is to be done to a server in the body. */

@@ -1,15 +1,11 @@
-/** The same items in an order that the seed decides: mulberry32 drives a Fisher–Yates shuffle. */
+import { openRandom } from './random.ts';
+
+/** The same items in an order that the seed decides (Fisher–Yates). */
 export function shuffle<Item>(items: readonly Item[], seed: number): Item[] {
   const shuffled = [...items];
-  let state = seed >>> 0;
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const random = openRandom(seed);
   for (let last = shuffled.length - 1; last > 0; last -= 1) {
-    const other = Math.floor(random() * (last + 1));
+    const other = random.between(0, last);
     [shuffled[last], shuffled[other]] = [shuffled[other] as Item, shuffled[last] as Item];
   }
   return shuffled;

@@ -49,7 +49,7 @@ test('two consumers: fair shares, never over the limit, and it ends when unused'
   const [run] = await ended();
   expect(run!.status.name).toBe('COMPLETED');
   const attributes = run!.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
-  expect(attributes).toEqual(expect.arrayContaining([['DroverKind', 'Allowance'], ['DroverObject', 'two'], ['DroverPhase', 'Sharing']]));
+  expect(attributes).toEqual(expect.arrayContaining([['DroverKind', 'Allowance'], ['DroverObject', region.name], ['DroverPhase', 'Sharing']]));
   expectSmall(await eventsOf(ledger));
 });
 

@@ -54,6 +54,7 @@ const rows: [what: string, change: Partial<Snapshot>, violation: RegExp][] = [
   ['a server left in another state', { servers: [{ ...good.servers[0]!, status: 'VERIFY_RESIZE' }] }, /^invariant 2: .* is VERIFY_RESIZE and was ACTIVE/],
   ['a guest that Nova does not know', { guests: { 'node-1': 1, 'node-2': 1 } }, /^invariant 2: host node-1 holds 1 guests, and Nova knows 0/],
   ['a server moved twice', { migrationEvents: [move(), move({ id: 2, targetHost: 'node-3' })] }, /^invariant 3: server s1 was moved 2 times by Eviction node-1: migrations 1, 2/],
+  ['a server moved on', { migrationEvents: [move(), move({ id: 2, sourceHost: 'node-2', targetHost: 'node-3' })] }, /^invariant 3: server s1 had left by Eviction node-1 \(migration 1\) and was moved on: migrations 2$/],
   [
     'a server moved to a disabled host',
     { migrationEvents: [move({ id: 3, sourceHost: 'node-3', targetHost: 'node-1' })], evictions: [] },

@@ -72,7 +72,8 @@ export async function serve(address: string, bundle: WorkflowBundleWithSourceMap
   return {
     client,
     /** A region of its own for each test, with its own worker. */
-    async openRegion(name: string, settings: Partial<Pick<Region, 'limit' | 'checkMs' | 'silentMs'>> = {}) {
+    async openRegion(title: string, settings: Partial<Pick<Region, 'limit' | 'checkMs' | 'silentMs'>> = {}) {
+      const name = `${title}-${regions.size + 1}`;
       const region: Region = { name, limit: 4, checkMs: 400, silentMs: 6_000, silent: false, inProgress: {}, done: {}, begun: {}, most: 0, looks: 0, ...settings };
       regions.set(name, region);
       await start({ taskQueue: novaQueue(name), activities: cloudOf(region), maxConcurrentActivityTaskExecutions: 100 });

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Eviction } from '../../contracts/crds/eviction.ts';
+import { annotations, evictionId } from '../../contracts/ids.ts';
+import { messages } from '../../contracts/messages.ts';
+import { settled } from '../../contracts/settled.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import type { World } from '../flows/world.ts';
+import type { Deed } from './plan.ts';
+
+const requestMs = 5_000;
+const attempts = 40;
+const pauseMs = 500;
+
+/**
+ * Does what a person would. Nothing is lost on people: who finds a system away tries again. Returns what was done, or why there was
+ * nothing to do.
+ *
+ * @param hosts that may be emptied
+ * @param keep how many of them stay in service, so that there is somewhere to go
+ */
+export async function act(world: World, { what, lot }: Deed, hosts: readonly string[], keep: number): Promise<string> {
+  const all = await list(world);
+  const open = all.filter((eviction) => !settled.Eviction(eviction, 'act'));
+  const chosen = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(lot * items.length)];
+  switch (what) {
+    case 'evict': {
+      const free = hosts.filter((host) => !all.some(({ spec }) => spec.hypervisor === host));
+      const host = free.length > keep ? chosen(free) : undefined;
+      if (host === undefined) return 'no host is free';
+      await create(world, host);
+      return `evict ${host}`;
+    }
+    case 'delete': {
+      const eviction = chosen(all);
+      if (eviction === undefined) return 'nothing to delete';
+      await patiently(() => world.api.request({ method: 'DELETE', path: path(eviction) }, AbortSignal.timeout(requestMs)));
+      return `delete ${eviction.metadata.name} (${reasonOf(eviction)})`;
+    }
+    case 'retry': {
+      const eviction = chosen(all.filter((one) => settled.Eviction(one, 'act') && reasonOf(one) !== 'Succeeded'));
+      if (eviction === undefined) return 'nothing to retry';
+      await patiently(() => world.annotate(eviction.metadata.name, { [annotations.retry]: String(Date.now()) }));
+      return `retry ${eviction.metadata.name} (${reasonOf(eviction)})`;
+    }
+    case 'cancel':
+    case 'terminate':
+    case 'pause': {
+      const eviction = chosen(open);
+      if (eviction === undefined) return `nothing to ${what}`;
+      const run = world.client.workflow.getHandle(evictionId(eviction.spec.hypervisor));
+      const by = { by: 'chaos' };
+      // The run may be gone, or Temporal away: a person shrugs.
+      const done = await (what === 'cancel' ? run.cancel() : what === 'terminate' ? run.terminate('chaos') : run.signal(messages.pause, by)).then(
+        () => '',
+        (error: unknown) => `: ${(error as Error).message}`,
+      );
+      if (what === 'pause') void resumeLater(world, eviction.spec.hypervisor);
+      return `${what} ${eviction.metadata.name}${done}`;
+    }
+  }
+}
+
+/** Who pauses comes back. */
+async function resumeLater(world: World, host: string): Promise<void> {
+  await delay(3_000);
+  await patiently(async () => {
+    const run = world.client.workflow.getHandle(evictionId(host));
+    if ((await run.describe()).status.name === 'RUNNING') await run.signal(messages.resume, { by: 'chaos' });
+  }).catch(() => undefined);
+}
+
+/** What was emptied goes back into service: its Eviction is deleted, its compute service enabled. */
+export async function returnToService(world: World): Promise<void> {
+  for (const eviction of await list(world)) {
+    if (!settled.Eviction(eviction, 'act') || eviction.metadata.deletionTimestamp !== undefined) continue;
+    const { hypervisor } = eviction.spec;
+    await patiently(() => world.api.request({ method: 'DELETE', path: path(eviction) }, AbortSignal.timeout(requestMs)));
+    await patiently(async () => {
+      if ((await world.service(hypervisor)).status === 'disabled') await world.enableService(hypervisor);
+    });
+  }
+}
+
+export async function list({ api }: World): Promise<Eviction[]> {
+  const { items } = await patiently(async () => (await api.request({ method: 'GET', path: resourcePath('kvm.cloud.sap/v1', 'evictions') }, AbortSignal.timeout(requestMs))) as { items: Eviction[] });
+  return items;
+}
+
+const path = ({ metadata }: Eviction): string => resourcePath('kvm.cloud.sap/v1', 'evictions', { name: metadata.name });
+
+export const reasonOf = ({ status }: Eviction): string => findCondition(status?.conditions, 'Evicting')?.reason ?? 'new';
+
+const create = ({ api }: World, host: string): Promise<unknown> => {
+  const body = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: host, annotations: { [annotations.parallelism]: '2' } }, spec: { hypervisor: host, reason: 'chaos' } };
+  return patiently(() => api.request({ method: 'POST', path: resourcePath('kvm.cloud.sap/v1', 'evictions'), body }, AbortSignal.timeout(requestMs)), (message) => message.includes('AlreadyExists') || message.includes('already exists'));
+};
+
+/** Tries until the system is there again. What it refuses for good is over too, when the caller says so. */
+async function patiently<Result>(action: () => Promise<Result>, isDone: (message: string) => boolean = (message) => message.includes('not found')): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await action();
+    } catch (error) {
+      if (isDone((error as Error).message)) return undefined as Result;
+      if (attempt === attempts) throw error;
+      await delay(pauseMs);
+    }
+  }
+}

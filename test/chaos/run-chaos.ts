@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parse, stringify } from 'yaml';
+import { settled } from '../../contracts/settled.ts';
+import { writePrivateFile } from '../../lab/private-files.ts';
+import { openRandom } from '../faults/random.ts';
+import type { FaultProxy } from '../faults/proxy.ts';
+import { openFaultProxy } from '../faults/proxy.ts';
+import { until } from '../flows/until.ts';
+import type { World } from '../flows/world.ts';
+import { hosts, openWorld } from '../flows/world.ts';
+import { readWorld } from '../read-world.ts';
+import { violations } from '../violations.ts';
+import { act, list, reasonOf, returnToService } from './people.ts';
+import type { ChaosPlan } from './plan.ts';
+import { planChaos } from './plan.ts';
+import { strike } from './strike.ts';
+
+export interface ChaosOptions {
+  seed: number;
+  durationMs: number;
+  report: (line: string) => void;
+}
+
+export interface ChaosResult {
+  /** Violated invariants, strikes that could not be healed, evictions that did not settle. */
+  complaints: string[];
+  strikes: number;
+  deeds: number;
+  evictions: number;
+  /** Migrations that Nova completed. */
+  moves: number;
+  /** From the last strike's end until everything had settled. */
+  settleSeconds: number;
+}
+
+const servers = 12;
+/** As many hosts as stay in service at least. */
+const keep = 3;
+/** Longer than any back-off that a run may be in. */
+const settleMs = 420_000;
+
+/** A load of evictions while everything breaks that can; at the end all converges and the invariants hold. */
+export async function runChaos({ seed, durationMs, report }: ChaosOptions): Promise<ChaosResult> {
+  const plan = planChaos(seed, durationMs);
+  const world = await openWorld({ sinks: [] });
+  const nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
+  const complaints: string[] = [];
+  try {
+    await sendThrough(world, nova);
+    await populate(world, seed);
+    const began = performance.now();
+    const sinceStart = (): number => performance.now() - began;
+    const told = (line: string): void => report(`${(sinceStart() / 1_000).toFixed(1).padStart(7)} s  ${line}`);
+    await Promise.all([keepStriking(world, nova, plan, sinceStart, told, complaints), keepActing(world, plan, sinceStart, told, complaints), keepReturning(world, durationMs, sinceStart, complaints)]);
+    nova.cure();
+    const endedMs = performance.now();
+    await untilSettled(world).catch((error: unknown) => complaints.push((error as Error).message));
+    const settleSeconds = (performance.now() - endedMs) / 1_000;
+    const seen = await readWorld(world);
+    complaints.push(...violations(seen));
+    const evictions = new Set(world.evictions.events.map(({ object }) => object.metadata.uid)).size;
+    const moves = seen.migrationEvents.filter(({ status }) => status === 'completed').length;
+    return { complaints, strikes: plan.strikes.length, deeds: plan.deeds.length, evictions, moves, settleSeconds };
+  } finally {
+    await world.close();
+    await nova.close();
+  }
+}
+
+/** drover reaches Nova through the proxy only. */
+async function sendThrough(world: World, nova: FaultProxy): Promise<void> {
+  const { clouds } = parse(readFileSync(world.lab.handles.openstack.cloudsFile, 'utf8')) as { clouds: Record<string, object> };
+  const file = join(world.dir, 'clouds.yaml');
+  writePrivateFile(file, stringify({ clouds: { lab: { ...clouds['lab'], compute_endpoint_override: nova.url } } }));
+  await world.replaceDrover({ env: { OS_CLIENT_CONFIG_FILE: file } });
+}
+
+/** Servers of every temper, a few on each host. */
+async function populate(world: World, seed: number): Promise<void> {
+  const random = openRandom(seed);
+  for (const host of hosts) await world.freshHost(host, { seconds: 1 });
+  await world.seed(
+    Array.from({ length: servers }, (_, index) => ({
+      name: `chaos-${index + 1}`,
+      host: hosts[index % hosts.length] ?? hosts[0],
+      migrate: random.pick([['ok'], ['ok'], ['ok'], ['fail', 'ok'], ['hang', 'ok'], ['slow', 'ok']] as const),
+      seconds: random.between(1, 4),
+    })),
+  );
+}
+
+async function keepStriking(world: World, nova: FaultProxy, { strikes }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
+  for (const [atMs, those] of Map.groupBy(strikes, (one) => one.atMs)) {
+    await delay(Math.max(0, atMs - sinceStart()));
+    told(those.map(({ target, how, forMs }) => `${how} ${target} for ${forMs} ms`).join(', '));
+    const outcomes = await Promise.allSettled(those.map((one) => strike(world, nova, one)));
+    for (const outcome of outcomes) if (outcome.status === 'rejected') complaints.push(`not healed: ${(outcome.reason as Error).message}`);
+  }
+}
+
+async function keepActing(world: World, { deeds }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
+  for (const deed of deeds) {
+    await delay(Math.max(0, deed.atMs - sinceStart()));
+    try {
+      told(await act(world, deed, hosts, keep));
+    } catch (error) {
+      complaints.push(`${deed.what} could not be done: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** A person clears away what has come to its end, so that the load goes on. */
+async function keepReturning(world: World, durationMs: number, sinceStart: () => number, complaints: string[]): Promise<void> {
+  while (sinceStart() < durationMs) {
+    await delay(4_000);
+    await returnToService(world).catch((error: unknown) => complaints.push(`not returned to service: ${(error as Error).message}`));
+  }
+}
+
+/** Every Eviction is settled and no run of them is open. */
+const untilSettled = (world: World): Promise<unknown> =>
+  until('everything to settle', settleMs, async () => {
+    const open = (await list(world)).filter((eviction) => !settled.Eviction(eviction, 'act'));
+    if (open.length > 0) return open.map((eviction) => `${eviction.metadata.name} is ${reasonOf(eviction)}`).join(', ');
+    const running: string[] = [];
+    for await (const { workflowId } of world.client.workflow.list({ query: 'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance")' })) running.push(workflowId);
+    return running.length === 0 ? true : `open: ${running.join(', ')}`;
+  });

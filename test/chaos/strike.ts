@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
+import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.ts';
+import { signalService } from '../../lab/processes.ts';
+import type { FaultProxy } from '../faults/proxy.ts';
+import type { World } from '../flows/world.ts';
+import type { Strike } from './plan.ts';
+
+/** How often a request to Nova meets a fault that does not meet all: every third. */
+const oneIn = 3;
+
+/** Strikes, and heals when its time is over. */
+export async function strike(world: World, nova: FaultProxy, { target, how, forMs }: Strike): Promise<void> {
+  const { temporal, kubernetes } = world.lab.handles;
+  const place = { bridge: [world.dir, 'bridge'], worker: [world.dir, 'worker'], temporal: [temporal.dir, 'temporal'], 'kube-apiserver': [kubernetes.dir, 'kube-apiserver'] } as const;
+  if (how === 'freeze') {
+    const [dir, name] = place[target];
+    signalService(dir, name, 'SIGSTOP');
+    await delay(forMs);
+    return signalService(dir, name, 'SIGCONT');
+  }
+  if (how === 'kill') {
+    await kill(world, target);
+    await delay(forMs);
+    return await restart(world, target);
+  }
+  afflict(nova, how);
+  await delay(forMs);
+  nova.cure();
+}
+
+type Mortal = 'bridge' | 'worker' | 'temporal' | 'kube-apiserver';
+
+async function kill({ drover, lab }: World, target: Mortal): Promise<void> {
+  if (target === 'temporal') return await killTemporal(lab.handles.temporal);
+  if (target === 'kube-apiserver') return await killKubeApiserver(lab.handles.kubernetes);
+  await drover.kill(target);
+}
+
+/** A process that needs the other one that is down waits for it, or is started again. */
+async function restart({ drover, lab }: World, target: Mortal): Promise<void> {
+  if (target === 'temporal') return void (await restartTemporal(lab.handles.temporal));
+  if (target === 'kube-apiserver') return void (await restartKubeApiserver(lab.handles.kubernetes));
+  await drover.restart(target);
+}
+
+function afflict(nova: FaultProxy, how: 'apart' | 'failing' | 'deaf'): void {
+  if (how === 'apart') return nova.partition();
+  let count = 0;
+  nova.inject(() => {
+    count += 1;
+    if (count % oneIn !== 0) return null;
+    return how === 'failing' ? { do: 'answer', status: 503, body: '{"message": "chaos"}' } : { do: 'cut' };
+  });
+}
