@@ -5,9 +5,9 @@ import { exitCodes } from '../../starters/exit-codes.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { openWorld } from './world.ts';
+import { openWorld, quickSettings } from './world.ts';
 
-/** Issue "The command line": the real `drover` against the real counterparts, as a person types it. */
+/** The real `drover` against the real counterparts, as a person types it. */
 
 /** On a busy machine. */
 const limitMs = 300_000;
@@ -15,7 +15,9 @@ const limitMs = 300_000;
 let world: World;
 
 beforeAll(async () => {
-  world = await openWorld();
+  const { eviction } = quickSettings;
+  // Each command takes a second or two, and what moves must still move when it has looked.
+  world = await openWorld({ settings: { ...quickSettings, eviction: { ...eviction, stuck: { ...eviction.stuck, noProgressMs: 240_000, floorMs: 240_000 } } } });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
 
