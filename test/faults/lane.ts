@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -16,6 +17,7 @@ import { stopServices } from '../../lab/processes.ts';
 import { connectKubernetes } from '../../runtime/kubernetes.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { removeObjects } from '../flows/clear-leftovers.ts';
 import type { EvictionLog } from '../flows/eviction-log.ts';
 import { openEvictionLog } from '../flows/eviction-log.ts';
 import type { Switchboard } from './switchboard.ts';
@@ -52,6 +54,10 @@ export async function openGround(lab: Lab): Promise<Ground> {
   const fleet = connectFleet(openstack);
   for (const host of sinks) await fleet.change(host, sink);
   await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
+  // What a matrix that was interrupted has left.
+  const lanes = join(lab.dir, 'faults');
+  for (const name of existsSync(lanes) ? readdirSync(lanes) : []) await stopServices(join(lanes, name));
+  await removeObjects(api);
   const evictions = await openEvictionLog(api);
   return {
     lab,

@@ -11,6 +11,7 @@ import { openGround, openLane } from './lane.ts';
 import type { Cell, CellResult } from './run-cell.ts';
 import { formatCell, runCell } from './run-cell.ts';
 import type { Scenario } from './scenarios.ts';
+import { openStage } from './stage.ts';
 import { commonSteps } from './step.ts';
 
 /** A cell and how it went. */
@@ -124,7 +125,9 @@ const openLanes = async (ground: Ground, { settings, hosts, scenarios }: Group, 
   for (let number = 1; number <= count; number += 1) {
     const name = `${scenarios[0]?.name ?? 'lane'}-${number}`;
     const names = Array.from({ length: hosts }, (_, index) => `${name}-${'ab'[index]}`);
-    opened.push(await openLane(ground, { name, hosts: names, settings, bundle, ...(mutation === undefined ? {} : { mutation }) }));
+    const lane = await openLane(ground, { name, hosts: names, settings, bundle, ...(mutation === undefined ? {} : { mutation }) });
+    opened.push(lane);
+    await openStage(lane, () => []).clear();
   }
   return opened;
 };

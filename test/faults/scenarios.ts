@@ -25,14 +25,15 @@ export interface Scenario {
   endsAfter?: Readonly<Partial<Record<FaultName, Ends>>>;
 }
 
-type Ends = Readonly<Partial<Record<HostAlias, string>>>;
+type Ends = Readonly<Partial<Record<HostAlias, string | readonly string[]>>>;
 
 const { eviction } = quickSettings;
 
 /** Quick in everything, and one publication per phase at most, so that runs of one scenario have the same steps. */
 const settings = {
   ...quickSettings,
-  eviction: { ...eviction, retryDelayMs: 100, stuck: { ...eviction.stuck, noProgressMs: 2_000 }, poll: { minMs: 150, maxMs: 400 }, publishMinMs: 2_000, publishMaxMs: 4_000, maxAttempts: 2, lingerMs: 100, allowanceRenewMs: 5_000 },
+  eviction: { ...eviction, retryDelayMs: 100, stuck: { ...eviction.stuck, noProgressMs: 2_000 }, poll: { minMs: 400, maxMs: 800 }, publishMinMs: 3_000, publishMaxMs: 6_000, maxAttempts: 2, lingerMs: 100, allowanceRenewMs: 8_000 },
+  limits: { ...quickSettings.limits, checkMs: 4_000 },
 };
 
 const parallelism = (number: number): Record<string, string> => ({ [annotations.parallelism]: String(number) });
@@ -42,13 +43,8 @@ const patienceMs = 120_000;
 const reasonOf = (stage: Stage, alias: HostAlias): string | undefined => findCondition(stage.latest(alias)?.status?.conditions, 'Evicting')?.reason;
 const isOver = (stage: Stage, alias: HostAlias): boolean => findCondition(stage.latest(alias)?.status?.conditions, 'Evicting')?.status === 'False';
 
-/** Waits until servers move, or there is nothing left to wait for. */
-const untilMoving = (stage: Stage): Promise<unknown> =>
-  until('a server to move', patienceMs, async () => {
-    if (isOver(stage, 'A')) return true;
-    const { counts } = await stage.run('A').query<{ counts: { moving: number } }>(messages.progress);
-    return counts.moving > 0 || 'none moves';
-  });
+/** Waits until Nova is asked to move a server, or there is nothing left to wait for. */
+const untilMoving = (stage: Stage): Promise<unknown> => until('a server to move', patienceMs, () => isOver(stage, 'A') || stage.steps().some((step) => step.includes('/awaitMigration.')) || 'none moves');
 
 export const scenarios: readonly Scenario[] = [
   {
@@ -112,7 +108,7 @@ export const scenarios: readonly Scenario[] = [
     title: 'two evictions share one migration at a time',
     hosts: 2,
     ownRegion: true,
-    settings: { ...settings, limits: { migrationsPerRegion: 1, checkMs: 1_000, silentMs: 6_000 } },
+    settings: { ...settings, eviction: { ...settings.eviction, allowanceRenewMs: 3_000 }, limits: { migrationsPerRegion: 1, checkMs: 1_000, silentMs: 6_000 } },
     async prepare(stage) {
       await stage.seed('A', [{}]);
       await stage.seed('B', [{}]);
@@ -136,8 +132,8 @@ export const scenarios: readonly Scenario[] = [
       if (!isOver(stage, 'A')) await stage.run('A').cancel();
     },
     ends: { A: 'Stopped' },
-    // What a run was told is lost with it, and a changed spec is a new wish.
-    endsAfter: { terminate: { A: 'Succeeded' }, changeSpec: { A: 'Succeeded' } },
+    // What a run was told is lost with it, and a changed spec is a new wish, unless the cancel came after the fault.
+    endsAfter: { terminate: { A: ['Stopped', 'Succeeded'] }, changeSpec: { A: ['Stopped', 'Succeeded'] } },
   },
   {
     name: 'paused',

@@ -7,7 +7,7 @@ import { createInstances, deleteInstances, listServers, requestInstance } from '
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { signalWithStartEviction } from '../../runtime/temporal.ts';
-import { endRuns, releaseAllocations, removeEviction } from '../flows/clear-leftovers.ts';
+import { endRuns, releaseAllocations, removeEviction, unlessAbsent } from '../flows/clear-leftovers.ts';
 import type { Expected, OwnChange } from '../flows/world.ts';
 import type { Lane } from './lane.ts';
 
@@ -22,7 +22,7 @@ export type GuestSpec = Pick<InstanceSpec, 'migrate' | 'seconds'>;
 export type Stage = ReturnType<typeof openStage>;
 
 /** The lane's hosts, empty and enabled, for one run of a scenario. */
-export function openStage(lane: Lane) {
+export function openStage(lane: Lane, steps: () => readonly string[]) {
   const { client, hosts } = lane;
   const { api, session, fleet, evictions } = lane.ground;
   const sinceMs = Date.now();
@@ -53,6 +53,8 @@ export function openStage(lane: Lane) {
 
   return {
     lane,
+    /** The calls that have begun so far. */
+    steps,
     sinceMs,
     roles,
     expected,
@@ -94,6 +96,7 @@ export function openStage(lane: Lane) {
         await removeEviction(api, host);
       }
       if (expected.size > 0) await deleteInstances(session, [...expected.keys()]);
+      for (const name of expected.keys()) await unlessAbsent(() => api.request({ method: 'DELETE', path: resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3', name }) }, patience()));
       for (const host of hosts) {
         const left = (await listServers(session, host)).map(({ id }) => id);
         if (left.length > 0) await deleteInstances(session, left);

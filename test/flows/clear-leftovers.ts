@@ -16,9 +16,14 @@ const patient = (): AbortSignal => AbortSignal.timeout(20_000);
  */
 export async function clearLeftovers(client: Client, kubernetes: Kubernetes): Promise<void> {
   await endRuns(client);
+  await removeObjects(kubernetes);
+  await unlessAbsent(() => kubernetes.request({ method: 'DELETE', path: resourcePath('v1', 'configmaps', { namespace: 'drover-system', name: stopConfigMap }) }, patient()));
+}
+
+/** Removes every Eviction and Migration. */
+export async function removeObjects(kubernetes: Kubernetes): Promise<void> {
   await Promise.all((await listEvictions(kubernetes)).map(({ metadata }) => removeEviction(kubernetes, metadata.name)));
   await unlessAbsent(() => kubernetes.request({ method: 'DELETE', path: resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3' }) }, patient()));
-  await unlessAbsent(() => kubernetes.request({ method: 'DELETE', path: resourcePath('v1', 'configmaps', { namespace: 'drover-system', name: stopConfigMap }) }, patient()));
 }
 
 /** Terminates the open runs that the query finds; all of them without one. */
@@ -39,7 +44,8 @@ export async function removeEviction(kubernetes: Kubernetes, name: string): Prom
   await unlessAbsent(() => kubernetes.request({ method: 'DELETE', path }, patient()));
 }
 
-async function unlessAbsent(action: () => Promise<unknown>): Promise<void> {
+/** Does it, unless there is nothing to do it to. */
+export async function unlessAbsent(action: () => Promise<unknown>): Promise<void> {
   try {
     await action();
   } catch (error) {

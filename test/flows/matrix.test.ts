@@ -10,7 +10,7 @@ import { findScenario } from '../faults/scenarios.ts';
 
 const patienceMs = 600_000;
 const seed = Math.floor(Date.now() / 86_400_000);
-const sampled = 16;
+const sampled = 8;
 
 let lab: Lab;
 
