@@ -7,7 +7,7 @@ import { failed } from './problem.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
 import type { EvictionState } from './state.ts';
-import { beginEviction } from './state.ts';
+import { askToStop, beginEviction } from './state.ts';
 
 /** Finds or makes the Eviction of the host and reads what it asks for. */
 export const openEviction = (input: EvictionInput, servingUid: string | null): Promise<EvictionOpened> =>
@@ -39,6 +39,4 @@ export async function refresh(run: EvictionRun): Promise<void> {
   }
 }
 
-function stopForDeletion(state: EvictionState): void {
-  state.stop ??= { abort: false, reEnable: false, by: 'the deletion of the Eviction', atMs: Date.now(), aborted: false };
-}
+const stopForDeletion = (state: EvictionState): void => askToStop(state, 'the deletion of the Eviction', Date.now());

@@ -1,8 +1,9 @@
 import type { Obstacle } from '../../contracts/eviction.ts';
+import { blockByObstacles } from './answers.ts';
 import { planEviction } from './plan.ts';
 import { emptyHost, evictionOf, hostWith, server, theOnly } from './sample.ts';
 import type { EvictionState } from './state.ts';
-import { become, blockByObstacles, takeIn } from './state.ts';
+import { become, takeIn } from './state.ts';
 
 const obstacle = (code: Obstacle['code'], instanceId: string | null = null): Obstacle => ({
   id: instanceId === null ? code : `${code}/${instanceId}`, code, instanceId, message: `${code} stands in the way`,

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Problem } from '../lib/failures.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
+import type { EvictionState } from './state.ts';
 
 const firstRetryMs = 10_000;
 const longestRetryMs = 10 * 60_000;
@@ -16,9 +17,12 @@ export const retryAfterMs = (failures: number): number => Math.min(longestRetryM
 
 /** Remembers what keeps the run from going on; it tries again by itself, or at once on `retryNow`. */
 export function failed(run: EvictionRun, { reason, message }: Problem): void {
-  const { state } = run;
-  const failures = (state.problem?.failures ?? 0) + 1;
-  if (state.problem?.reason !== reason) note(run, 'Warning', reason, message);
-  state.problem = { reason, message, failures, retryAtMs: Date.now() + retryAfterMs(failures) };
+  if (run.state.problem?.reason !== reason) note(run, 'Warning', reason, message);
+  remember(run.state, { reason, message }, Date.now());
   run.unpublished = true;
+}
+
+export function remember(state: EvictionState, { reason, message }: Pick<Problem, 'reason' | 'message'>, nowMs: number): void {
+  const failures = (state.problem?.failures ?? 0) + 1;
+  state.problem = { reason, message, failures, retryAtMs: nowMs + retryAfterMs(failures) };
 }

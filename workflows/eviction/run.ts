@@ -23,7 +23,7 @@ export interface EvictionRun {
 }
 
 /** Notes an event for people; written with the next report. */
-export function note(run: EvictionRun, type: 'Normal' | 'Warning', reason: string, message: string): void {
+export function note(run: Pick<EvictionRun, 'events' | 'unpublished'>, type: 'Normal' | 'Warning', reason: string, message: string): void {
   run.events.push({ type, reason, message });
   run.unpublished = true;
 }

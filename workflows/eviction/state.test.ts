@@ -1,7 +1,8 @@
 import { pickNext } from './order.ts';
 import type { desired } from './sample.ts';
 import { emptyHost, evictionOf, hostWith, server, theOnly } from './sample.ts';
-import { become, blockByObstacles, moveEnded, outstandingRamMiB, remains, takeIn } from './state.ts';
+import { blockByObstacles, moveEnded } from './answers.ts';
+import { become, outstandingRamMiB, remains, takeIn } from './state.ts';
 import { planReEnable } from './re-enable.ts';
 
 const ids = (picked: ReturnType<typeof pickNext>): string[] => picked.map(({ instance }) => instance.id);

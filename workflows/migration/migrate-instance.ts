@@ -1,13 +1,15 @@
 import { CancellationScope, defineQuery, isCancellation, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
 import { messages } from '../../contracts/messages.ts';
-import { nova, novaWait } from '../lib/activities.ts';
+import { nova } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { makeMove, waitUntilAllowed } from './make-move.ts';
 import type { Move, Progress } from './plan.ts';
 import { planMove } from './plan.ts';
+import { planWindDown } from './plan-wind-down.ts';
+import { beginProgress, lookedAgain, resultOf } from './progress.ts';
 import { describeMove } from './describe.ts';
-import { migrationWaitMs, subjectOf, wishOf } from './request.ts';
+import { wishOf } from './request.ts';
 
 /** What the query `progress` of this run answers. */
 export interface MigrateInstanceProgress {
@@ -31,7 +33,7 @@ const maxSurprises = 10;
  * Fails only with what concerns Nova as a whole (credential, outage): its parent then tries again later.
  */
 export async function migrateInstance(input: MigrateInstanceInput): Promise<MigrateInstanceResult> {
-  const progress = begin(input);
+  const progress = beginProgress(input);
   const shown: MigrateInstanceProgress = {
     instanceId: input.instance.id,
     name: input.instance.name,
@@ -55,33 +57,19 @@ export async function migrateInstance(input: MigrateInstanceInput): Promise<Migr
   }
 }
 
-/** The parent has just looked at the server, so the first move needs no look of its own: every ensure verb looks first anyway. */
-function begin({ instance, sourceHost }: MigrateInstanceInput): Progress {
-  return {
-    observation: { instance: { ...instance, host: sourceHost }, migration: null },
-    attempts: 0,
-    stuckAttempts: 0,
-    lastEnd: null,
-    refusal: null,
-    ownCold: null,
-    forced: null,
-    waitedIdle: false,
-  };
-}
-
 async function drive(input: MigrateInstanceInput, progress: Progress, show: (move: Move) => void): Promise<MigrateInstanceResult> {
   for (let surprises = 0; ; ) {
     const move = planMove(wishOf(input), progress);
     show(move);
-    if (move.do === 'end') return conclude(progress, move.outcome, move.message);
+    if (move.do === 'end') return resultOf(progress, move.outcome, move.message);
     try {
       await makeMove(input, progress, move);
     } catch (error) {
       const { code } = explain(error);
       if (code === 'Stopped') await waitUntilAllowed();
       else if (!isSurprise(code) || ++surprises > maxSurprises) throw error;
-      progress.observation = await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({ instanceId: input.instance.id });
-      progress.lastEnd = null;
+      const looked = await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({ instanceId: input.instance.id });
+      lookedAgain(progress, looked);
     }
   }
 }
@@ -90,31 +78,11 @@ async function drive(input: MigrateInstanceInput, progress: Progress, show: (mov
 const isSurprise = (code: string | null): boolean =>
   code === 'InstanceBusy' || code === 'InstanceNotFound' || code === 'MigrationNotFound' || code === 'MigrationNotAbortable' || code === 'MigrationRefused';
 
-function conclude(progress: Progress, outcome: MigrateInstanceResult['outcome'], message: string | null): MigrateInstanceResult {
-  const targetHost = outcome === 'moved' ? (progress.observation.instance?.host ?? null) : null;
-  return { outcome, targetHost, attempts: progress.attempts, message };
-}
-
-/** Leaves the server in a described state: back on its source, on its target, or confirmed there. */
 async function windDown(input: MigrateInstanceInput, progress: Progress): Promise<MigrateInstanceResult> {
-  const { instance, settings } = input;
-  const say = (verb: string): string => `${verb} ${instance.name}`;
-  progress.observation = await nova(settings.region, say('Look at')).observeInstance({ instanceId: instance.id });
-  const { migration } = progress.observation;
-  if (migration !== null && migration.status !== 'finished' && migration.sourceHost === input.sourceHost) {
-    const request = { ...subjectOf(input, progress), migrationId: migration.id };
-    const end =
-      migration.type === 'live-migration'
-        ? await novaWait(settings.region, say('Abort the migration of'), migrationWaitMs(input)).abortMigration(request)
-        : await makeMove(input, progress, { do: 'awaitMigration', migration }).then(() => progress.lastEnd);
-    if (end !== null) progress.observation = end.observation;
+  lookedAgain(progress, await nova(input.settings.region, `Look at ${input.instance.name}`).observeInstance({ instanceId: input.instance.id }));
+  for (;;) {
+    const move = planWindDown(input, progress);
+    if (move.do === 'end') return resultOf(progress, move.outcome, move.message);
+    await makeMove(input, progress, move);
   }
-  const { instance: now } = progress.observation;
-  if (now?.status === 'VERIFY_RESIZE' && progress.ownCold !== null) {
-    await makeMove(input, progress, { do: 'confirm', migrationId: progress.ownCold });
-  }
-  const host = progress.observation.instance?.host ?? null;
-  if (progress.observation.instance === null) return conclude(progress, 'gone', null);
-  if (host !== null && host !== input.sourceHost) return conclude(progress, 'moved', null);
-  return conclude(progress, 'stopped', 'the eviction was stopped');
 }
