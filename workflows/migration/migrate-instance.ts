@@ -3,6 +3,7 @@ import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contract
 import { messages } from '../../contracts/messages.ts';
 import { nova } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
+import { planAfterFailure } from './after-failure.ts';
 import { makeMove, waitUntilAllowed } from './make-move.ts';
 import type { Move, Progress } from './plan.ts';
 import { planMove } from './plan.ts';
@@ -22,9 +23,6 @@ export interface MigrateInstanceProgress {
   /** RFC 3339: since when. */
   since: string;
 }
-
-/** Losing the race against somebody who changes the same server is normal; losing it this often is not. */
-const maxSurprises = 10;
 
 /**
  * Moves one server off its host. A child of `evictHypervisor`; its id is the server's lock. It ends when the server is elsewhere, gone,
@@ -58,26 +56,24 @@ export async function migrateInstance(input: MigrateInstanceInput): Promise<Migr
 }
 
 async function drive(input: MigrateInstanceInput, progress: Progress, show: (move: Move) => void): Promise<MigrateInstanceResult> {
-  for (let surprises = 0; ; ) {
+  for (let failures = 0; ; ) {
     const move = planMove(wishOf(input), progress);
     show(move);
     if (move.do === 'end') return resultOf(progress, move.outcome, move.message);
     try {
       await makeMove(input, progress, move);
     } catch (error) {
-      const { code } = explain(error);
-      if (code === 'Stopped') await waitUntilAllowed();
-      else if (!isSurprise(code) || ++surprises > maxSurprises) throw error;
+      const next = planAfterFailure(explain(error).code, failures);
+      if (next === 'fail') throw error;
+      if (next === 'awaitLift') await waitUntilAllowed();
+      else failures += 1;
       const looked = await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({ instanceId: input.instance.id });
       lookedAgain(progress, looked);
     }
   }
 }
 
-/** What only says that the server is not as it was thought to be. */
-const isSurprise = (code: string | null): boolean =>
-  code === 'InstanceBusy' || code === 'InstanceNotFound' || code === 'MigrationNotFound' || code === 'MigrationNotAbortable' || code === 'MigrationRefused';
-
+/** Leaves the server in a described state. */
 async function windDown(input: MigrateInstanceInput, progress: Progress): Promise<MigrateInstanceResult> {
   lookedAgain(progress, await nova(input.settings.region, `Look at ${input.instance.name}`).observeInstance({ instanceId: input.instance.id }));
   for (;;) {
