@@ -18,7 +18,7 @@ import type { Actor, EvictionObject, Simulation } from './simulation.ts';
 import { call, passStopGate } from './simulation.ts';
 
 /** A run of `evictHypervisor`, from the reading of its Eviction to its end. Its state is the real one. */
-export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'changed' | 'events' | 'unpublished'> {
+export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readAtMs' | 'events' | 'unpublished'> {
   object: EvictionObject;
   runId: string;
   /** Nothing is known yet; then the plan is followed; then its end is made known. */
@@ -43,7 +43,7 @@ export function startRun(sim: Simulation, object: EvictionObject, carried: Evict
   const { clock, runs, settings } = sim;
   const state = carried ?? beginEviction(object.desired, settings, 'boot', clock.nowMs);
   const run: Run = {
-    token: 0, object, runId: `${object.desired.name}#${runs.length}`, stage: 'opening', state, share: noShare, changed: false, events: [], unpublished: true,
+    token: 0, object, runId: `${object.desired.name}#${runs.length}`, stage: 'opening', state, share: noShare, readAtMs: null, events: [], unpublished: true,
     acting: false, liftWait: null, waiting: null, alarmMs: null, moves: new Map(), reporting: false, old: false, cancelled: false,
   };
   runs.push(run);
@@ -116,7 +116,7 @@ function next(sim: Simulation, run: Run): void {
   run.acting = false;
   run.waiting = null;
   if (state.end !== null) return conclude(sim, run);
-  const step = planners.planRun(state, { changed: run.changed, old: run.old, inFlight: run.moves.size }, clock.nowMs);
+  const step = planners.planRun(state, { readAtMs: run.readAtMs, old: run.old, inFlight: run.moves.size }, clock.nowMs);
   watch.runSteps(sim, run, step);
   tellWhenDue(sim, run);
   if (step.do === 'wait') return wait(sim, run, step);
@@ -147,13 +147,13 @@ function continueAsNew(sim: Simulation, run: Run): void {
   run.token += 1;
   const carried = JSON.parse(JSON.stringify(run.state)) as EvictionState;
   const successor = startRun(sim, run.object, carried);
-  successor.changed = run.changed;
+  successor.readAtMs = run.readAtMs;
   successor.cancelled = run.cancelled;
   sim.watch.continued(run, successor);
 }
 
 function refresh(sim: Simulation, run: Run, then: () => void): void {
-  run.changed = false;
+  run.readAtMs = null;
   call(
     sim, run, 'kubernetes',
     () => (run.object.gone ? null : structuredClone(run.object.desired)),
@@ -163,8 +163,8 @@ function refresh(sim: Simulation, run: Run, then: () => void): void {
       then();
     },
     (problem) => {
-      run.changed = true;
       remember(run.state, problem, sim.clock.nowMs);
+      run.readAtMs = run.state.problem?.retryAtMs ?? 0;
       then();
     },
   );

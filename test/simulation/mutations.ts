@@ -41,7 +41,7 @@ export const mutations: Mutation[] = [
   { what: 'an end with servers in flight', caughtBy: ['nothing is in flight at the end'], broken: stepping((step) => (step.do === 'wait' && step.for.includes('in flight') ? { ...succeeded, outcome: 'Failed' } : step)) },
   { what: 'looks without a pause', caughtBy: ['bounded steps'], broken: stepping((step) => (step.do === 'wait' && step.untilMs !== null ? { do: 'look', why: 'again' } : step)) },
   { what: 'waits without a deadline', caughtBy: ['a wait has a deadline'], broken: stepping((step) => (step.do === 'wait' ? { ...step, untilMs: null } : step)) },
-  { what: 'a changed Eviction is not read', caughtBy: ['a deletion is heard'], broken: { planRun: (state, facts, nowMs) => planRun(state, { ...facts, changed: false }, nowMs) } },
+  { what: 'a changed Eviction is not read', caughtBy: ['a deletion is heard'], broken: { planRun: (state, facts, nowMs) => planRun(state, { ...facts, readAtMs: null }, nowMs) } },
   { what: 'continued as new in flight', caughtBy: ['continued only when quiet'], broken: { planRun: (state, facts, nowMs) => planRun(state, { ...facts, inFlight: 0 }, nowMs) } },
   { what: 'observing acts', caughtBy: ['observing changes nothing'], broken: seeing(({ desired }) => ({ desired: { ...desired, mode: 'act' } })) },
   { what: 'attempts are not counted', caughtBy: ['bounded attempts', 'bounded moves'], broken: { planMove: (wish, progress) => planMove(wish, { ...progress, attempts: 0, stuckAttempts: 0 }) } },

@@ -23,7 +23,7 @@ export function signal(sim: Simulation, object: EvictionObject): void {
       if (!object.gone && !object.settled) startRun(sim, object);
       return;
     }
-    run.changed = true;
+    run.readAtMs ??= 0;
     wake(sim, run);
   });
 }

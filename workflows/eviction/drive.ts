@@ -36,7 +36,7 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
   try {
     while (state.end === null) {
       woken = false;
-      const step = planRun(state, { changed: run.changed, old: isOld(state.startedAtMs), inFlight: run.moves.size }, Date.now());
+      const step = planRun(state, { readAtMs: run.readAtMs, old: isOld(state.startedAtMs), inFlight: run.moves.size }, Date.now());
       if (step.do === 'continueAsNew') return 'old';
       if (step.do === 'refresh') {
         await refresh(run);

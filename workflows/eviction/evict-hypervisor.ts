@@ -91,7 +91,7 @@ function takeMessages(inbox: Inbox, input: EvictionInput | undefined): void {
   setHandler(defineSignal<[ObjectChanged]>(messages.objectChanged), () => {
     inbox.changed = true;
     if (inbox.run === null) return;
-    inbox.run.changed = true;
+    inbox.run.readAtMs ??= 0;
     inbox.run.wake();
   });
   setHandler(defineSignal<[AllowanceGranted]>(messages.allowanceGranted), (granted) => {

@@ -18,13 +18,13 @@ export function beginRun(opened: Extract<EvictionOpened, { next: 'run' }>, carri
   const fresh = beginEviction(opened.desired, opened.settings, opened.bootId, nowMs);
   const state: EvictionState = carried === null ? fresh : { ...carried, desired: opened.desired, settings: opened.settings, startedAtMs: nowMs, allowance: null };
   if (opened.desired.deleting) stopForDeletion(state);
-  return { state, wake, moves: new Map(), share: noShare, waiting: null, unpublished: true, events: [], changed: false };
+  return { state, wake, moves: new Map(), share: noShare, waiting: null, unpublished: true, events: [], readAtMs: null };
 }
 
 /** Takes in a change of the Eviction while the run serves it. */
 export async function refresh(run: EvictionRun): Promise<void> {
   const { state } = run;
-  run.changed = false;
+  run.readAtMs = null;
   try {
     const opened = await openEviction({ hypervisor: state.desired.hypervisor }, state.desired.uid);
     if (opened.next === 'run') state.desired = opened.desired;
@@ -34,8 +34,8 @@ export async function refresh(run: EvictionRun): Promise<void> {
     const problem = explain(error);
     // What it asked for before still holds: a bad edit must not end an eviction in the middle.
     if (problem.code === 'InvalidObject') return note(run, 'Warning', problem.reason, problem.message);
-    run.changed = true;
     failed(run, problem);
+    run.readAtMs = state.problem?.retryAtMs ?? 0;
   }
 }
 

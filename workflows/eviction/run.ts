@@ -16,8 +16,8 @@ export interface EvictionRun {
   waiting: { for: string; untilMs: number | null } | null;
   /** Something that the Eviction shows has changed since it was last written. */
   unpublished: boolean;
-  /** The Eviction has changed and is to be read again. */
-  changed: boolean;
+  /** When the Eviction, which has changed, is to be read again, in milliseconds since the epoch; null: it has not changed. */
+  readAtMs: number | null;
   /** Events that are not written yet. */
   events: EvictionReport['events'];
 }
