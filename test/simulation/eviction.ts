@@ -25,7 +25,7 @@ export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readA
   stage: 'opening' | 'driving' | 'concluding' | 'closed';
   /** A step is under way. */
   acting: boolean;
-  /** It waits for `drover stop` to be lifted; a request to stop ends that. */
+  /** It waits for `drover stop` to be lifted, or for a reboot; a request to stop or a change of its Eviction ends that. */
   liftWait: (() => void) | null;
   waiting: { for: string; untilMs: number | null } | null;
   /** When it looks at its plan again; null: when it is woken. */
@@ -103,7 +103,7 @@ export function wake(sim: Simulation, run: Run): void {
     return;
   }
   if (run.stage !== 'driving') return;
-  if (run.state.stop !== null) run.liftWait?.();
+  if (run.state.stop !== null || run.readAtMs !== null) run.liftWait?.();
   if (run.acting) return;
   run.alarmMs = null;
   next(sim, run);
@@ -247,14 +247,14 @@ function takeProblem(sim: Simulation, run: Run, problem: Problem): void {
   remember(state, problem, clock.nowMs);
   if (problem.code !== 'Stopped') return next(sim, run);
   run.waiting = { for: problem.message, untilMs: null };
-  untilLiftedOrStopped(sim, run, (lifted) => {
+  untilLiftedOrSteered(sim, run, (lifted) => {
     if (lifted) run.state.problem = null;
     next(sim, run);
   });
 }
 
-/** Waits for `drover stop` to be lifted, but no longer than until the run is asked to stop. */
-function untilLiftedOrStopped(sim: Simulation, run: Run, then: (lifted: boolean) => void): void {
+/** Waits for `drover stop` to be lifted, but no longer than until the run is steered. */
+function untilLiftedOrSteered(sim: Simulation, run: Run, then: (lifted: boolean) => void): void {
   const { token } = run;
   const end = (lifted: boolean) => (): void => {
     if (run.token !== token || run.liftWait === null) return;
@@ -262,7 +262,7 @@ function untilLiftedOrStopped(sim: Simulation, run: Run, then: (lifted: boolean)
     then(lifted);
   };
   run.liftWait = end(false);
-  if (run.state.stop !== null) return sim.clock.at(sim.clock.nowMs, end(false));
+  if (run.state.stop !== null || run.readAtMs !== null) return sim.clock.at(sim.clock.nowMs, end(false));
   sim.clock.at(Math.max(sim.stopUntilMs, sim.clock.nowMs) + 500, end(true));
 }
 

@@ -7,7 +7,7 @@ import { countStates } from './progress.ts';
 import { enterPhase, publishNow, showDetails } from './publish.ts';
 import { planReEnable } from './re-enable.ts';
 import type { EvictionRun } from './run.ts';
-import { note, unlessStopped } from './run.ts';
+import { note, unlessSteered } from './run.ts';
 import type { End } from './state.ts';
 import { inState } from './state.ts';
 
@@ -52,7 +52,7 @@ async function enableAfterReboot(run: EvictionRun): Promise<boolean> {
   showDetails(run);
   await publishNow(run, { releaseFinalizer: false }).catch((error: unknown) => void explain(error));
   const { nodeReturnMs } = state.settings;
-  const isBack = await unlessStopped(run, () =>
+  const isBack = await unlessSteered(run, () =>
     kubernetesWait(`Wait until Node ${hypervisor} is back`, nodeReturnMs + slackMs).awaitNodeReturned(hypervisor, state.bootId, nodeReturnMs),
   ).catch((error: unknown) => {
     note(run, 'Warning', 'NodeNotWatched', explain(error).message);

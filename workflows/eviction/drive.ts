@@ -12,7 +12,7 @@ import { refresh } from './open.ts';
 import { failed, isFinal } from './problem.ts';
 import { createPublisher, enterPhase, publishNow, showDetails } from './publish.ts';
 import type { EvictionRun } from './run.ts';
-import { note, unlessStopped } from './run.ts';
+import { note, unlessSteered } from './run.ts';
 import { createReporter } from './share.ts';
 import { inState } from './state.ts';
 
@@ -93,8 +93,11 @@ async function takeProblem(run: EvictionRun, problem: Problem): Promise<void> {
   showDetails(run);
   await publishNow(run, { releaseFinalizer: false }).catch((failure: unknown) => void explain(failure));
   try {
-    await unlessStopped(run, () => kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted());
-    run.state.problem = null;
+    const lifted = await unlessSteered(run, async () => {
+      await kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
+      return true;
+    });
+    if (lifted === true) run.state.problem = null;
   } catch (failure) {
     // Nobody can tell whether it is lifted: the next mutation asks again.
     failed(run, explain(failure));

@@ -28,13 +28,16 @@ export function note(run: Pick<EvictionRun, 'events' | 'unpublished'>, type: 'No
   run.unpublished = true;
 }
 
-/** Waits for `activity`, but no longer than until the run is asked to stop: then the activity is cancelled and the answer is undefined. */
-export async function unlessStopped<Result>(run: EvictionRun, activity: () => Promise<Result>): Promise<Result | undefined> {
+/**
+ * Waits for `activity`, but no longer than until the run is asked to stop or its Eviction has changed (which may ask for that too): then
+ * the activity is cancelled and the answer is undefined.
+ */
+export async function unlessSteered<Result>(run: EvictionRun, activity: () => Promise<Result>): Promise<Result | undefined> {
   const scope = new CancellationScope();
   const result = scope.run(activity);
-  const stopped = condition(() => run.state.stop !== null).then(() => undefined);
+  const steered = condition(() => run.state.stop !== null || run.readAtMs !== null).then(() => undefined);
   try {
-    return await Promise.race([result, stopped]);
+    return await Promise.race([result, steered]);
   } finally {
     scope.cancel();
     // Cancelled because nobody waits for it any more.
