@@ -73,6 +73,7 @@ const rows: Row[] = [
   ['or aborts it at once', also(one(), (s) => ((s.stop = { ...stop, abort: true }), become(theOnly(s), 'moving', 900))), 1_000, { do: 'abort' }],
   ['once', also(one(), (s) => ((s.stop = { ...stop, abort: true, aborted: true }), become(theOnly(s), 'moving', 900))), 1_000, wait(/to be aborted/)],
   ['the host stays disabled unless asked', also(one(), (s) => (s.stop = { ...stop, reEnable: true })), 1_000, { do: 'reEnable' }],
+  ['where that failed, after a pause', also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000 }))), 1_000, wait('Nova is away', 2_000)],
   ['which is tried once', also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), (s.reEnabled = false))), 1_000, ends('Stopped', /1 not moved/)],
   ['a stop before the preflight ends at once', also(one(), (s) => ((s.stop = stop), (s.host = null), (s.instances = {}))), 1_000, ends('Stopped', /./)],
 ];

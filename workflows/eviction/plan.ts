@@ -34,7 +34,8 @@ const isFatal = (code: string): boolean => code === 'HostDown';
  */
 export function planEviction(state: EvictionState, nowMs: number): Step {
   if (state.stop !== null) return planStop(state, state.stop, nowMs);
-  if (state.problem !== null && nowMs < state.problem.retryAtMs) return { do: 'wait', for: state.problem.message, untilMs: state.problem.retryAtMs };
+  const pause = waitOut(state, nowMs);
+  if (pause !== null) return pause;
   if (state.host === null) return { do: 'preflight' };
   if (state.desired.mode === 'observe') return { do: 'end', outcome: 'Observed', reason: 'Observed', message: describePlan(state) };
   const refusal = refuse(state);
@@ -43,6 +44,10 @@ export function planEviction(state: EvictionState, nowMs: number): Step {
   if (state.host.service.status === 'enabled') return { do: 'disable' };
   return planMoves(state, nowMs);
 }
+
+/** A failing system is left alone for a while. */
+const waitOut = ({ problem }: EvictionState, nowMs: number): Step | null =>
+  problem !== null && nowMs < problem.retryAtMs ? { do: 'wait', for: problem.message, untilMs: problem.retryAtMs } : null;
 
 function refuse(state: EvictionState): Step | null {
   const open = unacceptedObstacles(state);
@@ -113,7 +118,7 @@ function planStop(state: EvictionState, stop: NonNullable<EvictionState['stop']>
     if (nowMs >= abortAtMs) return { do: 'abort' };
     return { do: 'wait', for: `${moving} in flight to end after the cancel by ${stop.by}`, untilMs: abortAtMs };
   }
-  if (stop.reEnable && state.reEnabled === null && state.host?.service.status === 'disabled') return { do: 'reEnable' };
+  if (stop.reEnable && state.reEnabled === null && state.host?.service.status === 'disabled') return waitOut(state, nowMs) ?? { do: 'reEnable' };
   return { do: 'end', outcome: 'Stopped', reason: 'Stopped', message: describeRest(state) };
 }
 
