@@ -1,13 +1,14 @@
 import type { Instance } from '../../contracts/instance.ts';
 import { hostLookedAt, moveBegan, moveEnded, moveFoundBusy, preflightAnswered } from '../../workflows/eviction/answers.ts';
 import type { RunStep } from '../../workflows/eviction/plan-run.ts';
-import { isFinal, remember, retryAfterMs } from '../../workflows/eviction/problem.ts';
+import { isFinal, remember } from '../../workflows/eviction/problem.ts';
 import { planReEnable } from '../../workflows/eviction/re-enable.ts';
 import { needOf } from '../../workflows/eviction/need.ts';
 import type { EvictionRun } from '../../workflows/eviction/run.ts';
 import type { EvictionState, TrackedInstance } from '../../workflows/eviction/state.ts';
 import { acceptedObstacles, askToStop, become, beginEviction } from '../../workflows/eviction/state.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
+import { retryAfterMs } from '../../workflows/lib/retry.ts';
 import { allowanceOf, hearAnswer, noShare, report, reportDueMs } from '../../workflows/limits/claim.ts';
 import type { Answer } from '../../workflows/limits/ledger.ts';
 import type { Child } from './child.ts';

@@ -1,19 +1,14 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Problem } from '../lib/failures.ts';
+import { retryAfterMs } from '../lib/retry.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
 import type { EvictionState } from './state.ts';
-
-const firstRetryMs = 10_000;
-const longestRetryMs = 10 * 60_000;
 
 /** Waiting does not mend these: a person has to change what they asked for. */
 const finalCodes: ReadonlySet<ErrorCode> = new Set(['HostNotFound', 'HostAmbiguous', 'HostDown', 'InvalidInput', 'InvalidObject', 'ModeOff', 'CauseNotSupported']);
 
 export const isFinal = ({ code }: Problem): boolean => code !== null && finalCodes.has(code);
-
-/** Doubles from 10 s to 10 min with each failure in a row. */
-export const retryAfterMs = (failures: number): number => Math.min(longestRetryMs, firstRetryMs * 2 ** (failures - 1));
 
 /** Remembers what keeps the run from going on; it tries again by itself, or at once on `retryNow`. */
 export function failed(run: EvictionRun, { reason, message }: Problem): void {
