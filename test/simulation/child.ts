@@ -1,10 +1,11 @@
 import type { MigrateInstanceInput, MigrateInstanceResult, MigrationEnd } from '../../contracts/migrate-instance.ts';
 import { hasEnded } from '../../activities/nova/judge-migration.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
+import { retryAfterMs } from '../../workflows/lib/retry.ts';
 import { planAfterFailure } from '../../workflows/migration/after-failure.ts';
 import type { Move, Progress } from '../../workflows/migration/plan.ts';
 import type { LastMove } from '../../workflows/migration/plan-wind-down.ts';
-import { beginProgress, completionForced, foundNoRoom, idleAwaited, lookedAgain, migrationAborted, migrationEnded, moveConfirmed, resultOf, startAnswered } from '../../workflows/migration/progress.ts';
+import { beginProgress, completionForced, foundNoRoom, idleAwaited, lookedAgain, mayBeInFlight, migrationAborted, migrationEnded, moveConfirmed, resultOf, startAnswered } from '../../workflows/migration/progress.ts';
 import { retryDelayMs, wishOf } from '../../workflows/migration/request.ts';
 import type { Server } from './nova.ts';
 import { arrives, confirmResize, ends, hasRoom, isHanging, observeInstance, startMigration } from './nova.ts';
@@ -17,6 +18,8 @@ export interface Child extends Actor {
   progress: Progress;
   surprises: number;
   cancelled: boolean;
+  /** Failures in a row that it waits out. */
+  outages: number;
   /** Moves made, for the bound. */
   moves: number;
   ended: (result: MigrateInstanceResult) => void;
@@ -27,7 +30,7 @@ export interface Child extends Actor {
 export function startChild(sim: Simulation, input: MigrateInstanceInput, ended: Child['ended'], failed: Child['failed']): Child | null {
   const { id } = input.instance;
   if (sim.children.has(id)) return null;
-  const child: Child = { token: 0, input, progress: beginProgress(input), surprises: 0, cancelled: false, moves: 0, ended, failed };
+  const child: Child = { token: 0, input, progress: beginProgress(input), surprises: 0, cancelled: false, outages: 0, moves: 0, ended, failed };
   sim.children.set(id, child);
   sim.clock.at(sim.clock.nowMs + 50, () => next(sim, child));
   return child;
@@ -63,16 +66,19 @@ function lookAgain(sim: Simulation, child: Child): void {
 /** A move failed. */
 function unlucky(sim: Simulation, child: Child, problem: Problem): void {
   const { clock, stopUntilMs } = sim;
-  if (child.cancelled) return close(sim, child, () => child.failed(problem));
-  const { token } = child;
-  switch (planAfterFailure(problem.code, child.surprises)) {
+  const { token, surprises, cancelled, progress } = child;
+  const lookAt = (atMs: number): void => clock.at(atMs, () => void (child.token === token && lookAgain(sim, child)));
+  switch (planAfterFailure(problem.code, { surprises, mayFail: !cancelled && !mayBeInFlight(progress) })) {
     case 'fail':
       return close(sim, child, () => child.failed(problem));
     case 'awaitLift':
-      return clock.at(Math.max(stopUntilMs, clock.nowMs) + 500, () => void (child.token === token && lookAgain(sim, child)));
+      return lookAt(Math.max(stopUntilMs, clock.nowMs) + 500);
     case 'lookAgain':
       child.surprises += 1;
       return lookAgain(sim, child);
+    case 'waitOut':
+      child.outages += 1;
+      return lookAt(clock.nowMs + retryAfterMs(child.outages));
   }
 }
 
@@ -95,6 +101,7 @@ function makeMove(sim: Simulation, child: Child, move: Exclude<Move | LastMove, 
   const { id } = input.instance;
   const goOn = <Answer>(take: (answer: Answer) => void) => (answer: Answer): void => {
     take(answer);
+    child.outages = 0;
     next(sim, child);
   };
   const fail = (problem: Problem): void => unlucky(sim, child, problem);
@@ -163,6 +170,7 @@ function ask(sim: Simulation, child: Child, kind: 'live' | 'cold'): void {
   const { nova, clock, random, settings } = sim;
   const { input, progress } = child;
   const { perTarget, targetBusyMs } = settings;
+  progress.asked = true;
   const request = { instanceId: input.instance.id, sourceHost: input.sourceHost, perTarget, by: input.eviction.uid };
   call(
     sim, child, 'nova',
@@ -174,6 +182,7 @@ function ask(sim: Simulation, child: Child, kind: 'live' | 'cold'): void {
       return start;
     },
     (start) => {
+      progress.asked = false;
       if (start.outcome !== 'targetsBusy') {
         startAnswered(progress, kind, start);
         return next(sim, child);

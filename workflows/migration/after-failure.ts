@@ -7,12 +7,14 @@ const maxSurprises = 10;
 const surprising: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>(['InstanceBusy', 'InstanceNotFound', 'MigrationNotFound', 'MigrationNotAbortable', 'MigrationRefused']);
 
 /**
- * Decides what a run does after a move has failed. Pure.
+ * Decides what a run does after a move has failed. Pure; each branch is a row of the table test.
  *
- * @param surprises how many such failures were looked into before
- * @returns `fail`: it concerns Nova as a whole, and is for the parent to wait out
+ * @param run.surprises how many such failures were looked into before
+ * @param run.mayFail   nothing is in flight, and nobody has cancelled: what concerns Nova as a whole is for the parent to wait out
+ * @returns `waitOut`: look again after a pause
  */
-export function planAfterFailure(code: ErrorCode | null, surprises: number): 'awaitLift' | 'lookAgain' | 'fail' {
+export function planAfterFailure(code: ErrorCode | null, { surprises, mayFail }: { surprises: number; mayFail: boolean }): 'awaitLift' | 'lookAgain' | 'waitOut' | 'fail' {
   if (code === 'Stopped') return 'awaitLift';
-  return surprising.has(code) && surprises < maxSurprises ? 'lookAgain' : 'fail';
+  if (surprising.has(code) && surprises < maxSurprises) return 'lookAgain';
+  return mayFail ? 'fail' : 'waitOut';
 }

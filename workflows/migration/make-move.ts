@@ -73,7 +73,9 @@ async function begin(
 ): Promise<void> {
   const delayMs = retryDelayMs(input, progress.attempts);
   if (delayMs > 0) await sleep(delayMs, { summary: `Pause before attempt ${progress.attempts + 1}` });
+  progress.asked = true;
   const start = await request(subjectOf(input, { ...progress, attempts: progress.attempts + 1 }));
+  progress.asked = false;
   if (start.outcome === 'targetsBusy') return awaitRoom(input, progress);
   startAnswered(progress, kind, start);
 }

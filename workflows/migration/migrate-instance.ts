@@ -1,14 +1,16 @@
-import { CancellationScope, defineQuery, isCancellation, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { CancellationScope, defineQuery, isCancellation, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
 import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
 import { messages } from '../../contracts/messages.ts';
 import { nova } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
+import { retryAfterMs } from '../lib/retry.ts';
 import { planAfterFailure } from './after-failure.ts';
 import { makeMove, waitUntilAllowed } from './make-move.ts';
 import type { Move, Progress } from './plan.ts';
 import { planMove } from './plan.ts';
+import type { LastMove } from './plan-wind-down.ts';
 import { planWindDown } from './plan-wind-down.ts';
-import { beginProgress, lookedAgain, resultOf } from './progress.ts';
+import { beginProgress, lookedAgain, mayBeInFlight, resultOf } from './progress.ts';
 import { describeMove } from './describe.ts';
 import { wishOf } from './request.ts';
 
@@ -28,7 +30,8 @@ export interface MigrateInstanceProgress {
  * Moves one server off its host. A child of `evictHypervisor`; its id is the server's lock. It ends when the server is elsewhere, gone,
  * cannot be moved, or the run was cancelled: then a live migration in flight is aborted, and a cold one runs to its end.
  *
- * Fails only with what concerns Nova as a whole (credential, outage): its parent then tries again later.
+ * Fails only with what concerns Nova as a whole (credential, outage), and only while nothing can be in flight: its parent then tries again
+ * later. A migration that it began it watches to the end.
  */
 export async function migrateInstance(input: MigrateInstanceInput): Promise<MigrateInstanceResult> {
   const progress = beginProgress(input);
@@ -47,38 +50,45 @@ export async function migrateInstance(input: MigrateInstanceInput): Promise<Migr
   setHandler(defineQuery<MigrateInstanceProgress>(messages.progress), () => shown);
 
   try {
-    return await drive(input, progress, (move) => show(describeMove(move)));
+    return await drive(input, progress, { plan: (now) => planMove(wishOf(input), now), cancelled: false, show });
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    show('Cancelled: bringing what is in flight to an end');
-    return await CancellationScope.nonCancellable(() => windDown(input, progress));
+    return await CancellationScope.nonCancellable(() => drive(input, progress, { plan: (now) => planWindDown(input, now), cancelled: true, show }));
   }
 }
 
-async function drive(input: MigrateInstanceInput, progress: Progress, show: (move: Move) => void): Promise<MigrateInstanceResult> {
-  for (let failures = 0; ; ) {
-    const move = planMove(wishOf(input), progress);
-    show(move);
-    if (move.do === 'end') return resultOf(progress, move.outcome, move.message);
+interface Course {
+  plan(progress: Progress): Move | LastMove;
+  /** The run was cancelled: it brings what is in flight to an end, however long that takes. */
+  cancelled: boolean;
+  show(doing: string): void;
+}
+
+/** Interprets the plan until the server's move has ended. Where a move has failed, it looks first. */
+async function drive(input: MigrateInstanceInput, progress: Progress, { plan, cancelled, show }: Course): Promise<MigrateInstanceResult> {
+  let unsure = cancelled;
+  for (let surprises = 0, outages = 0; ; ) {
     try {
+      if (unsure) lookedAgain(progress, await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({ instanceId: input.instance.id }));
+      unsure = false;
+      const move = plan(progress);
+      show(cancelled ? `Cancelled: ${describeMove(move)}` : describeMove(move));
+      if (move.do === 'end') return resultOf(progress, move.outcome, move.message);
       await makeMove(input, progress, move);
+      outages = 0;
     } catch (error) {
-      const next = planAfterFailure(explain(error).code, failures);
+      if (isCancellation(error)) throw error;
+      const { code, message } = explain(error);
+      const next = planAfterFailure(code, { surprises, mayFail: !cancelled && !mayBeInFlight(progress) });
       if (next === 'fail') throw error;
-      if (next === 'awaitLift') await waitUntilAllowed();
-      else failures += 1;
-      const looked = await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({ instanceId: input.instance.id });
-      lookedAgain(progress, looked);
+      if (next === 'lookAgain') surprises += 1;
+      else if (next === 'awaitLift') await waitUntilAllowed();
+      else {
+        outages += 1;
+        show(`Waiting to look again: ${message}`);
+        await sleep(retryAfterMs(outages), { summary: `Look at ${input.instance.name} again` });
+      }
+      unsure = true;
     }
-  }
-}
-
-/** Leaves the server in a described state. */
-async function windDown(input: MigrateInstanceInput, progress: Progress): Promise<MigrateInstanceResult> {
-  lookedAgain(progress, await nova(input.settings.region, `Look at ${input.instance.name}`).observeInstance({ instanceId: input.instance.id }));
-  for (;;) {
-    const move = planWindDown(input, progress);
-    if (move.do === 'end') return resultOf(progress, move.outcome, move.message);
-    await makeMove(input, progress, move);
   }
 }

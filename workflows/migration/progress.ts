@@ -9,6 +9,7 @@ export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): P
     observation: { instance: { ...instance, host: sourceHost }, migration: null },
     attempts: 0,
     stuckAttempts: 0,
+    asked: false,
     lastEnd: null,
     refusal: null,
     ownCold: null,
@@ -79,7 +80,11 @@ export function idleAwaited(progress: Progress, observation: InstanceObservation
 export function lookedAgain(progress: Progress, observation: InstanceObservation): void {
   progress.observation = observation;
   progress.lastEnd = null;
+  progress.asked = false;
 }
+
+/** Whether a migration may be going on that this run has to see to. */
+export const mayBeInFlight = ({ asked, observation }: Progress): boolean => asked || observation.migration !== null;
 
 export function resultOf({ observation, attempts }: Progress, outcome: MigrateInstanceResult['outcome'], message: string | null): MigrateInstanceResult {
   return { outcome, targetHost: outcome === 'moved' ? (observation.instance?.host ?? null) : null, attempts, message };

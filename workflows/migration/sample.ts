@@ -23,5 +23,5 @@ export const ended = (over: Partial<MigrationEnd>): MigrationEnd => ({
 
 /** Nothing was done yet. */
 export const noProgress: Progress = {
-  observation: { instance: server, migration: null }, attempts: 0, stuckAttempts: 0, lastEnd: null, refusal: null, ownCold: null, forced: null, waitedIdle: false,
+  observation: { instance: server, migration: null }, attempts: 0, stuckAttempts: 0, asked: false, lastEnd: null, refusal: null, ownCold: null, forced: null, waitedIdle: false,
 };
