@@ -18,6 +18,8 @@ export interface Child extends Actor {
   progress: Progress;
   surprises: number;
   cancelled: boolean;
+  /** A request to begin a migration is under way. */
+  asking: boolean;
   /** Failures in a row that it waits out. */
   outages: number;
   /** Moves made, for the bound. */
@@ -30,7 +32,7 @@ export interface Child extends Actor {
 export function startChild(sim: Simulation, input: MigrateInstanceInput, ended: Child['ended'], failed: Child['failed']): Child | null {
   const { id } = input.instance;
   if (sim.children.has(id)) return null;
-  const child: Child = { token: 0, input, progress: beginProgress(input), surprises: 0, cancelled: false, outages: 0, moves: 0, ended, failed };
+  const child: Child = { token: 0, input, progress: beginProgress(input), surprises: 0, cancelled: false, asking: false, outages: 0, moves: 0, ended, failed };
   sim.children.set(id, child);
   sim.clock.at(sim.clock.nowMs + 50, () => next(sim, child));
   return child;
@@ -39,6 +41,8 @@ export function startChild(sim: Simulation, input: MigrateInstanceInput, ended: 
 export function cancelChild(sim: Simulation, child: Child): void {
   if (child.cancelled) return;
   child.cancelled = true;
+  // A request that is under way is waited for.
+  if (child.asking) return;
   child.token += 1;
   lookAgain(sim, child);
 }
@@ -171,6 +175,7 @@ function ask(sim: Simulation, child: Child, kind: 'live' | 'cold'): void {
   const { input, progress } = child;
   const { perTarget, targetBusyMs } = settings;
   progress.asked = true;
+  child.asking = true;
   const request = { instanceId: input.instance.id, sourceHost: input.sourceHost, perTarget, by: input.eviction.uid };
   call(
     sim, child, 'nova',
@@ -183,6 +188,11 @@ function ask(sim: Simulation, child: Child, kind: 'live' | 'cold'): void {
     },
     (start) => {
       progress.asked = false;
+      child.asking = false;
+      if (child.cancelled) {
+        if (start.outcome !== 'targetsBusy') startAnswered(progress, kind, start);
+        return lookAgain(sim, child);
+      }
       if (start.outcome !== 'targetsBusy') {
         startAnswered(progress, kind, start);
         return next(sim, child);
@@ -194,7 +204,10 @@ function ask(sim: Simulation, child: Child, kind: 'live' | 'cold'): void {
       };
       waitOnNova(sim, child, look, clock.nowMs + targetBusyMs, then, (problem) => unlucky(sim, child, problem));
     },
-    (problem) => unlucky(sim, child, problem),
+    (problem) => {
+      child.asking = false;
+      unlucky(sim, child, problem);
+    },
   );
 }
 

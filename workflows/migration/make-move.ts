@@ -1,4 +1,4 @@
-import { sleep } from '@temporalio/workflow';
+import { CancellationScope, sleep } from '@temporalio/workflow';
 import type { MigrateInstanceInput, MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
 import { kubernetesWait, nova, novaWait } from '../lib/activities.ts';
 import type { Move, Progress } from './plan.ts';
@@ -74,7 +74,8 @@ async function begin(
   const delayMs = retryDelayMs(input, progress.attempts);
   if (delayMs > 0) await sleep(delayMs, { summary: `Pause before attempt ${progress.attempts + 1}` });
   progress.asked = true;
-  const start = await request(subjectOf(input, { ...progress, attempts: progress.attempts + 1 }));
+  // A cancel waits for the answer: what Nova has begun must be known to be aborted or confirmed.
+  const start = await CancellationScope.nonCancellable(() => request(subjectOf(input, { ...progress, attempts: progress.attempts + 1 })));
   progress.asked = false;
   if (start.outcome === 'targetsBusy') return awaitRoom(input, progress);
   startAnswered(progress, kind, start);
