@@ -1,5 +1,5 @@
 import type { Instance } from '../../contracts/instance.ts';
-import { hostLookedAt, moveBegan, moveEnded, moveFoundBusy, preflightAnswered } from '../../workflows/eviction/answers.ts';
+import { evictionRead, hostLookedAt, moveBegan, moveEnded, moveFoundBusy, preflightAnswered } from '../../workflows/eviction/answers.ts';
 import type { RunStep } from '../../workflows/eviction/plan-run.ts';
 import { isFinal, remember } from '../../workflows/eviction/problem.ts';
 import { planReEnable } from '../../workflows/eviction/re-enable.ts';
@@ -159,8 +159,8 @@ function refresh(sim: Simulation, run: Run, then: () => void): void {
     sim, run, 'kubernetes',
     () => (run.object.gone ? null : structuredClone(run.object.desired)),
     (desired) => {
-      if (desired === null || desired.deleting) askToStop(run.state, 'the deletion of the Eviction', sim.clock.nowMs);
-      if (desired !== null) run.state.desired = desired;
+      if (desired === null) askToStop(run.state, 'the deletion of the Eviction', sim.clock.nowMs);
+      else evictionRead(run.state, desired, sim.clock.nowMs);
       then();
     },
     (problem) => {

@@ -1,8 +1,8 @@
-import type { Preflight } from '../../contracts/eviction.ts';
+import type { DesiredEviction, Preflight } from '../../contracts/eviction.ts';
 import type { HostObservation } from '../../contracts/instance.ts';
 import type { MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
 import type { EvictionState, TrackedInstance } from './state.ts';
-import { become, inState, takeIn, unacceptedObstacles } from './state.ts';
+import { acceptedObstacles, askToStop, become, inState, takeIn, unacceptedObstacles } from './state.ts';
 
 /** What the answer to each step of an eviction changes in what the eviction knows. Pure but for the state that is given. */
 
@@ -10,6 +10,17 @@ export function preflightAnswered(state: EvictionState, { host, obstacles }: Pre
   state.obstacles = obstacles;
   takeIn(state, host, nowMs);
   blockByObstacles(state, nowMs);
+}
+
+/** The Eviction was read again. A server that an obstacle held back goes on where it is accepted now. */
+export function evictionRead(state: EvictionState, desired: DesiredEviction, nowMs: number): void {
+  state.desired = desired;
+  const accepted = acceptedObstacles(state);
+  for (const { id, instanceId, message } of state.obstacles) {
+    const one = instanceId === null ? undefined : state.instances[instanceId];
+    if (accepted.has(id) && one?.state === 'blocked' && one.message === message) become(one, 'pending', nowMs);
+  }
+  if (desired.deleting) askToStop(state, 'the deletion of the Eviction', nowMs);
 }
 
 export function hostLookedAt(state: EvictionState, host: HostObservation, nowMs: number): void {

@@ -3,6 +3,7 @@ import type { EvictionInput } from '../../contracts/eviction.ts';
 import { kubernetes } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { noShare } from '../limits/claim.ts';
+import { evictionRead } from './answers.ts';
 import { failed } from './problem.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
@@ -17,7 +18,7 @@ export function beginRun(opened: Extract<EvictionOpened, { next: 'run' }>, carri
   const nowMs = Date.now();
   const fresh = beginEviction(opened.desired, opened.settings, opened.bootId, nowMs);
   const state: EvictionState = carried === null ? fresh : { ...carried, desired: opened.desired, settings: opened.settings, startedAtMs: nowMs, allowance: null };
-  if (opened.desired.deleting) stopForDeletion(state);
+  if (opened.desired.deleting) askToStop(state, 'the deletion of the Eviction', nowMs);
   return { state, wake, moves: new Map(), share: noShare, waiting: null, unpublished: true, events: [], readAtMs: null };
 }
 
@@ -27,8 +28,8 @@ export async function refresh(run: EvictionRun): Promise<void> {
   run.readAtMs = null;
   try {
     const opened = await openEviction({ hypervisor: state.desired.hypervisor }, state.desired.uid);
-    if (opened.next === 'run') state.desired = opened.desired;
-    if (opened.next === 'nothing' || (opened.next === 'run' && opened.desired.deleting)) stopForDeletion(state);
+    if (opened.next === 'run') evictionRead(state, opened.desired, Date.now());
+    if (opened.next === 'nothing') askToStop(state, 'the deletion of the Eviction', Date.now());
     run.unpublished = true;
   } catch (error) {
     const problem = explain(error);
@@ -38,5 +39,3 @@ export async function refresh(run: EvictionRun): Promise<void> {
     run.readAtMs = state.problem?.retryAtMs ?? 0;
   }
 }
-
-const stopForDeletion = (state: EvictionState): void => askToStop(state, 'the deletion of the Eviction', Date.now());
