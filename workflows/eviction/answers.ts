@@ -38,6 +38,8 @@ export function moveBegan(one: TrackedInstance, nowMs: number): void {
 export function moveEnded(state: EvictionState, id: string, result: MigrateInstanceResult, nowMs: number): void {
   const one = state.instances[id];
   if (one === undefined) return;
+  // Nova answered it, so what an earlier move ran into is over.
+  state.problem = null;
   const tookMs = nowMs - one.sinceMs;
   one.attempts = result.attempts;
   switch (result.outcome) {

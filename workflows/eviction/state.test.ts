@@ -53,6 +53,13 @@ describe('what the end of a move changes', () => {
     expect(theOnly(state)).toMatchObject({ state: its, attempts: 2, target: outcome === 'moved' ? 'node-2' : null });
     expect(outstandingRamMiB(state)).toBe(ramMiB);
   });
+  test('any of them shows that Nova answers again', () => {
+    const state = evictionOf(hostWith(server('a')));
+    become(theOnly(state), 'moving', 1_000);
+    state.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 3, retryAtMs: 2_000 };
+    moveEnded(state, 'a', { outcome: 'nonMigratable', targetHost: null, attempts: 1, message: 'why' }, 5_000);
+    expect(state.problem).toBeNull();
+  });
 });
 
 test('an obstacle that nobody accepted keeps its server where it is, and only that', () => {
