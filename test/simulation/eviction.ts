@@ -99,15 +99,26 @@ function cancelMoves(sim: Simulation, run: Run): void {
 
 /** Makes the run look at its plan again. */
 export function wake(sim: Simulation, run: Run): void {
-  if (run.stage === 'concluding') {
-    if (run.state.stop !== null) run.liftWait?.();
-    return;
-  }
+  if (run.stage === 'concluding') return steerConclusion(sim, run);
   if (run.stage !== 'driving') return;
   if (run.state.stop !== null || run.readAtMs !== null) run.liftWait?.();
   if (run.acting) return;
   run.alarmMs = null;
   next(sim, run);
+}
+
+/** While the reboot is awaited. */
+function steerConclusion(sim: Simulation, run: Run): void {
+  const { clock } = sim;
+  if (run.liftWait === null || run.acting) return;
+  if (run.state.stop !== null) return run.liftWait();
+  if (run.readAtMs === null) return;
+  if (run.readAtMs > clock.nowMs) return clock.at(run.readAtMs, () => wake(sim, run));
+  run.acting = true;
+  refresh(sim, run, () => {
+    run.acting = false;
+    wake(sim, run);
+  });
 }
 
 function next(sim: Simulation, run: Run): void {
@@ -336,6 +347,8 @@ function conclude(sim: Simulation, run: Run): void {
     return isBack ? enable(1) : publish(1);
   };
   run.liftWait = end(false);
+  run.acting = false;
+  wake(sim, run);
   clock.at(clock.nowMs + state.settings.nodeReturnMs, () => end(run.object.rebooted)());
   sim.watch.awaitsReboot(run);
 }
