@@ -183,11 +183,15 @@ function ask(sim: Simulation, child: Child, kind: 'live' | 'cold'): void {
       const before = nova.lastMigrationId;
       if (sim.clock.nowMs < sim.stopUntilMs) throw new Fault('Stopped');
       const start = startMigration(nova, clock, random, kind, request);
-      if (nova.lastMigrationId !== before) sim.watch.migrationStarted(sim, child);
+      if (nova.lastMigrationId !== before) {
+        nova.unproven.add(nova.lastMigrationId);
+        sim.watch.migrationStarted(sim, child);
+      }
       return start;
     },
     (start) => {
       progress.asked = false;
+      if (start.outcome === 'started') nova.unproven.delete(start.migration.id);
       child.asking = false;
       if (child.cancelled) {
         if (start.outcome !== 'targetsBusy') startAnswered(progress, kind, start);

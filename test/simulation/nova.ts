@@ -14,6 +14,8 @@ export interface Nova {
   servers: Map<string, Server>;
   /** The id of the eviction behind each migration that drover asked for. */
   orderedBy: Map<number, string>;
+  /** Migrations that drover asked for and whose answer it has not seen: nothing proves to it that they are its own. */
+  unproven: Set<number>;
   lastMigrationId: number;
   /** How often each server was on a host again that it had left, or never left it though its migration completed. */
   returned: Map<string, number>;

@@ -7,9 +7,9 @@ import { endLook } from '../../workflows/limits/look.ts';
 import { planMove } from '../../workflows/migration/plan.ts';
 import { planWindDown } from '../../workflows/migration/plan-wind-down.ts';
 import { createClock } from './clock.ts';
-import { startRun, wake } from './eviction.ts';
+import { wake } from './eviction.ts';
 import { ends, isHanging } from './nova.ts';
-import { addServer, happen } from './people.ts';
+import { addServer, happen, signal } from './people.ts';
 import { randomOf } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import { eventfulMs } from './scenario.ts';
@@ -49,7 +49,7 @@ export function simulate(scenario: Scenario, { planners = realPlanners, throughJ
     scenario, planners, settings, clock, watch, throughJson,
     random: randomOf(scenario.seed),
     nova: {
-      hosts: new Map(), servers: new Map(), orderedBy: new Map(), lastMigrationId: 0, returned: new Map(),
+      hosts: new Map(), servers: new Map(), orderedBy: new Map(), lastMigrationId: 0, returned: new Map(), unproven: new Set(),
       changed: () => {
         for (const wait of sim.waits) wait.check();
       },
@@ -75,7 +75,7 @@ export function simulate(scenario: Scenario, { planners = realPlanners, throughJ
     };
     const object = { desired, settled: false, gone: false, rebooted: false };
     sim.objects.push(object);
-    clock.at(startMs + eviction.atMs, () => void startRun(sim, object));
+    clock.at(startMs + eviction.atMs, () => signal(sim, object));
   }
   for (const event of scenario.events) clock.at(startMs + event.atMs, () => happen(sim, event));
   clock.at(startMs + eventfulMs, () => calm(sim));

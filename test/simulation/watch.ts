@@ -199,7 +199,7 @@ export function createWatch(): Watch {
       forgetSkips(run);
       const { end, desired } = run.state;
       watch.ends.push(`${run.runId} ${end?.outcome ?? 'nothing'} ${end?.message ?? ''} at ${Math.round(clock.nowMs)}`);
-      const left = inProgress(nova).filter(({ id, sourceHost }) => nova.orderedBy.get(id) === desired.uid && sourceHost === desired.hypervisor);
+      const left = inProgress(nova).filter(({ id, sourceHost, status }) => nova.orderedBy.get(id) === desired.uid && sourceHost === desired.hypervisor && !(status === 'finished' && nova.unproven.has(id)));
       check(anyKilled || left.length === 0, 'no migration is left behind', () => `${run.runId} has ended as ${end?.outcome}: ${left.map(({ instanceId, type, status }) => `${type} of ${instanceId} is ${status}`).join(', ')}`);
       const deletedMs = watch.deletedMs.get(run.object);
       if (deletedMs !== undefined) {
@@ -224,7 +224,7 @@ export function createWatch(): Watch {
       }
       check(children.size === 0, 'every child ends', () => [...children.keys()].join(', '));
       check(region.ledger === null || region.ledger.holders.length === 0, 'no allowance is leaked', () => JSON.stringify(region.ledger?.holders));
-      const waiting = [...nova.servers.values()].filter(({ migrations }) => migrations.some(({ id, status }) => status === 'finished' && nova.orderedBy.has(id)));
+      const waiting = [...nova.servers.values()].filter(({ migrations }) => migrations.some(({ id, status }) => status === 'finished' && nova.orderedBy.has(id) && !nova.unproven.has(id)));
       check(anyKilled || waiting.length === 0, 'drover’s own cold moves are confirmed', () => waiting.map(({ instance }) => instance.id).join(', '));
     },
   };
