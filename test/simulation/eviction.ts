@@ -1,7 +1,7 @@
 import type { Instance } from '../../contracts/instance.ts';
 import { evictionRead, hostLookedAt, moveBegan, moveEnded, moveFoundBusy, preflightAnswered } from '../../workflows/eviction/answers.ts';
 import type { RunStep } from '../../workflows/eviction/plan-run.ts';
-import { isFinal, remember } from '../../workflows/eviction/problem.ts';
+import { forget, isFinal, remember } from '../../workflows/eviction/problem.ts';
 import { planReEnable } from '../../workflows/eviction/re-enable.ts';
 import { needOf } from '../../workflows/eviction/need.ts';
 import type { EvictionRun } from '../../workflows/eviction/run.ts';
@@ -34,6 +34,8 @@ export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readA
   /** The children in flight, by server id; null where another run has the lock and this one is about to hear of it. */
   moves: Map<string, Child | null>;
   reporting: boolean;
+  /** Why the last report to the region did not arrive. */
+  unheard: string | null;
   /** It is to continue as new. */
   old: boolean;
   /** Somebody cancelled the run itself. */
@@ -45,7 +47,7 @@ export function startRun(sim: Simulation, object: EvictionObject, carried: Evict
   const state = carried ?? beginEviction(object.desired, settings, 'boot', clock.nowMs);
   const run: Run = {
     token: 0, object, runId: `${object.desired.name}#${runs.length}`, stage: 'opening', state, share: noShare, readAtMs: null, events: [], unpublished: true,
-    acting: false, liftWait: null, waiting: null, alarmMs: null, moves: new Map(), reporting: false, old: false, cancelled: false,
+    acting: false, liftWait: null, waiting: null, alarmMs: null, moves: new Map(), reporting: false, unheard: null, old: false, cancelled: false,
   };
   runs.push(run);
   open(sim, run, carried, 1);
@@ -360,7 +362,9 @@ function tellWhenDue(sim: Simulation, run: Run): void {
   if (run.reporting || dueMs === null || dueMs > clock.nowMs) return;
   run.reporting = true;
   const told = (problem: Problem | null): void => {
-    if (problem !== null) remember(run.state, problem, clock.nowMs);
+    if (problem === null) forget(run.state, run.unheard);
+    else remember(run.state, problem, clock.nowMs);
+    run.unheard = problem?.reason ?? null;
     run.reporting = false;
     wake(sim, run);
   };

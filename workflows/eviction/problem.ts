@@ -21,3 +21,8 @@ export function remember(state: EvictionState, { reason, message }: Pick<Problem
   const failures = (state.problem?.failures ?? 0) + 1;
   state.problem = { reason, message, failures, retryAtMs: nowMs + retryAfterMs(failures) };
 }
+
+/** What failed for `reason` works again. */
+export function forget(state: EvictionState, reason: string | null): void {
+  if (reason !== null && state.problem?.reason === reason) state.problem = null;
+}

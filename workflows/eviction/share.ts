@@ -5,7 +5,7 @@ import { explain } from '../lib/failures.ts';
 import type { Need } from '../limits/claim.ts';
 import { allowanceOf, hearAnswer, report, reportDueMs } from '../limits/claim.ts';
 import { needOf } from './need.ts';
-import { failed } from './problem.ts';
+import { failed, forget } from './problem.ts';
 import type { EvictionRun } from './run.ts';
 
 /** Takes in what the region grants. */
@@ -17,6 +17,8 @@ export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
 /** Keeps the run that shares out the region's migrations informed, beside the actions. */
 export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(): number | null; leave(): Promise<void> } {
   let current: Promise<void> | null = null;
+  /** Why the last report did not arrive. */
+  let unheard: string | null = null;
   const dueMs = (): number | null => reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
   const tell = async (need: Need): Promise<void> => {
     const { settings, desired, host } = run.state;
@@ -35,7 +37,14 @@ export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(
       const atMs = dueMs();
       if (current !== null || atMs === null || Date.now() < atMs) return;
       current = tell(needOf(run.state))
-        .catch((error: unknown) => failed(run, explain(error)))
+        .then(
+          () => forget(run.state, unheard),
+          (error: unknown) => {
+            const problem = explain(error);
+            unheard = problem.reason;
+            failed(run, problem);
+          },
+        )
         .finally(() => {
           current = null;
           run.wake();
