@@ -1,4 +1,4 @@
-import { ApplicationFailure, condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure } from '@temporalio/workflow';
 import type { AcceptObstacle, CancelEviction, Pause, Resume, RetryInstance, SetParallelism, SkipInstance, messages } from '../../contracts/messages.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
@@ -8,42 +8,45 @@ import { become, inState } from './state.ts';
 const mostParallel = 64;
 
 /** A command that cannot be carried out: the person reads why, and the run goes on. */
-const refuse = (message: string): never => {
+export const refuse = (message: string): never => {
   throw ApplicationFailure.create({ type: 'InvalidInput', message, nonRetryable: true });
 };
 
+/** What a command may touch of a run. */
+type Steered = Pick<EvictionRun, 'state' | 'events' | 'unpublished'>;
+
 /** What each command does to a run. Each answers with a sentence; none awaits, so two can never interleave. */
-const commands = {
-  pause(run: EvictionRun, { by = 'unknown', reason }: Pause): string {
+export const commands = {
+  pause(run: Steered, { by = 'unknown', reason }: Pause, nowMs: number): string {
     if (run.state.paused !== null) return `It is paused already, by ${run.state.paused.by}.`;
-    run.state.paused = { by, reason: reason ?? null, sinceMs: Date.now() };
+    run.state.paused = { by, reason: reason ?? null, sinceMs: nowMs };
     note(run, 'Normal', 'Paused', `Paused by ${by}${reason === undefined ? '' : `: ${reason}`}`);
     return `Paused. ${inState(run.state, 'moving').length} in flight will end; nothing more starts.`;
   },
-  resume(run: EvictionRun, { by = 'unknown' }: Resume): string {
+  resume(run: Steered, { by = 'unknown' }: Resume): string {
     if (run.state.paused === null) return 'It was not paused.';
     run.state.paused = null;
     note(run, 'Normal', 'Resumed', `Resumed by ${by}`);
     return `Resumed. ${inState(run.state, 'pending').length} to go.`;
   },
-  skipInstance(run: EvictionRun, { instance, by = 'unknown', reason }: SkipInstance): string {
+  skipInstance(run: Steered, { instance, by = 'unknown', reason }: SkipInstance, nowMs: number): string {
     const one = find(run, instance);
     if (one.state === 'moving') return refuse(`${one.instance.name} is moving now. Cancel the eviction with --abort, or wait.`);
     if (one.state === 'moved' || one.state === 'gone') return refuse(`${one.instance.name} has left the host already.`);
-    become(one, 'skipped', Date.now(), `skipped by ${by}${reason === undefined ? '' : `: ${reason}`}`);
+    become(one, 'skipped', nowMs, `skipped by ${by}${reason === undefined ? '' : `: ${reason}`}`);
     note(run, 'Normal', 'InstanceSkipped', `${one.instance.name} ${one.message}`);
     return `${one.instance.name} stays on the host, so the host will not count as empty.`;
   },
-  retryInstance(run: EvictionRun, { instance, by = 'unknown' }: RetryInstance): string {
+  retryInstance(run: Steered, { instance, by = 'unknown' }: RetryInstance, nowMs: number): string {
     const one = find(run, instance);
     if (one.state === 'moving') return refuse(`${one.instance.name} is moving now.`);
     if (one.state === 'moved' || one.state === 'gone') return refuse(`${one.instance.name} has left the host already.`);
-    become(one, 'pending', Date.now());
+    become(one, 'pending', nowMs);
     one.attempts = 0;
     note(run, 'Normal', 'InstanceRetried', `${one.instance.name} is tried again, by ${by}`);
     return `${one.instance.name} is tried again.`;
   },
-  setParallelism(run: EvictionRun, { parallelism, by = 'unknown' }: SetParallelism): string {
+  setParallelism(run: Steered, { parallelism, by = 'unknown' }: SetParallelism): string {
     if (!Number.isInteger(parallelism) || parallelism < 1 || parallelism > mostParallel) return refuse(`parallelism is a whole number from 1 to ${mostParallel}`);
     run.state.parallelism = parallelism;
     note(run, 'Normal', 'ParallelismSet', `${parallelism} at a time, by ${by}`);
@@ -51,32 +54,32 @@ const commands = {
     const limit = granted !== undefined && granted < parallelism ? ` The region grants ${granted} for now.` : '';
     return `Up to ${parallelism} servers move at once.${limit}`;
   },
-  acceptObstacle(run: EvictionRun, { obstacle, by = 'unknown' }: AcceptObstacle): string {
+  acceptObstacle(run: Steered, { obstacle, by = 'unknown' }: AcceptObstacle, nowMs: number): string {
     const { obstacles, accepted, instances } = run.state;
     const found = obstacles.find(({ id }) => id === obstacle);
     if (found === undefined) return refuse(`There is no obstacle ${obstacle}. There are: ${obstacles.map(({ id }) => id).join(', ') || 'none'}.`);
     if (!accepted.includes(obstacle)) accepted.push(obstacle);
     const one = found.instanceId === null ? undefined : instances[found.instanceId];
-    if (one?.state === 'blocked') become(one, 'pending', Date.now());
+    if (one?.state === 'blocked') become(one, 'pending', nowMs);
     note(run, 'Normal', 'ObstacleAccepted', `${obstacle} accepted by ${by}`);
     return `Accepted: ${found.message}.`;
   },
-  cancelEviction(run: EvictionRun, { by = 'unknown', abort = false, reEnable = false }: CancelEviction): string {
+  cancelEviction(run: Steered, { by = 'unknown', abort = false, reEnable = false }: CancelEviction, nowMs: number): string {
     const { state } = run;
-    state.stop = { abort: abort || (state.stop?.abort ?? false), reEnable: reEnable || (state.stop?.reEnable ?? false), by, atMs: state.stop?.atMs ?? Date.now(), aborted: false };
+    state.stop = { abort: abort || (state.stop?.abort ?? false), reEnable: reEnable || (state.stop?.reEnable ?? false), by, atMs: state.stop?.atMs ?? nowMs, aborted: false };
     note(run, 'Normal', 'Stopping', `Cancelled by ${by}`);
     const moving = inState(state, 'moving').length;
     const inFlight = moving === 0 ? 'Nothing is in flight' : `${moving} in flight ${state.stop.abort ? 'are aborted' : 'may finish'}`;
     return `Stopping. ${inFlight}; the host is ${state.stop.reEnable ? 'enabled again if drover disabled it' : 'left disabled'}.`;
   },
-  retryNow(run: EvictionRun): string {
+  retryNow(run: Steered): string {
     if (run.state.problem === null) return 'It is not waiting to try again.';
     run.state.problem = { ...run.state.problem, retryAtMs: 0 };
     return `Trying again: ${run.state.problem.message}`;
   },
 } as const satisfies Partial<Record<keyof typeof messages, unknown>>;
 
-function find(run: EvictionRun, nameOrId: string): TrackedInstance {
+function find(run: Steered, nameOrId: string): TrackedInstance {
   const all = Object.values(run.state.instances);
   const found = all.filter(({ instance }) => instance.id === nameOrId || instance.name === nameOrId);
   const [one] = found;
@@ -84,28 +87,3 @@ function find(run: EvictionRun, nameOrId: string): TrackedInstance {
   if (found.length > 1) return refuse(`${found.length} servers are called ${nameOrId}. Give the id: ${found.map(({ instance }) => instance.id).join(', ')}.`);
   return one;
 }
-
-/**
- * Takes every command both as an update, which answers, and as a signal of the same name, because `tctl` knows no updates. A command
- * that comes before the run has opened its Eviction waits for that.
- */
-export function takeCommands(current: () => EvictionRun | null): void {
-  for (const [name, command] of Object.entries(commands) as [string, (run: EvictionRun, argument: object) => string][]) {
-    const obey = async (argument: unknown): Promise<string> => {
-      await condition(() => current() !== null);
-      const run = current();
-      if (run === null || run.state.end !== null) return refuse('The eviction has ended. `drover describe` shows how.');
-      const json: unknown = argument ?? {};
-      if (typeof json !== 'object' || json === null) return refuse(`${name} takes a JSON object`);
-      const answer = command(run, json);
-      run.unpublished = true;
-      run.wake();
-      return answer;
-    };
-    setHandler(defineUpdate<string, [unknown]>(name), obey);
-    // A signal has nobody to answer: what is refused leaves the run as it was.
-    setHandler(defineSignal<[unknown]>(name), (argument) => obey(argument).then(noAnswer, noAnswer));
-  }
-}
-
-const noAnswer = (): void => undefined;

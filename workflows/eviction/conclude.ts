@@ -2,12 +2,13 @@ import { sleep } from '@temporalio/workflow';
 import type { EvictionResult } from '../../contracts/eviction.ts';
 import { kubernetesWait, nova } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
-import { failed, retryAfterMs } from './problem.ts';
+import { retryAfterMs } from '../lib/retry.ts';
+import { failed } from './problem.ts';
 import { countStates } from './progress.ts';
 import { enterPhase, publishNow, showDetails } from './publish.ts';
 import { planReEnable } from './re-enable.ts';
 import type { EvictionRun } from './run.ts';
-import { note, unlessStopped } from './run.ts';
+import { note, unlessSteered } from './run.ts';
 import type { End } from './state.ts';
 import { inState } from './state.ts';
 
@@ -48,19 +49,31 @@ async function enableAfterReboot(run: EvictionRun): Promise<boolean> {
   const { state } = run;
   const { hypervisor } = state.desired;
   enterPhase(run, 'ReEnabling');
-  run.waiting = { for: `Node ${hypervisor} to come back`, untilMs: Date.now() + state.settings.nodeReturnMs };
+  const untilMs = Date.now() + state.settings.nodeReturnMs;
+  run.waiting = { for: `Node ${hypervisor} to come back`, untilMs };
   showDetails(run);
   await publishNow(run, { releaseFinalizer: false }).catch((error: unknown) => void explain(error));
-  const { nodeReturnMs } = state.settings;
-  const isBack = await unlessStopped(run, () =>
-    kubernetesWait(`Wait until Node ${hypervisor} is back`, nodeReturnMs + slackMs).awaitNodeReturned(hypervisor, state.bootId, nodeReturnMs),
-  ).catch((error: unknown) => {
+  const isBack = await awaitReturn(run, untilMs).catch((error: unknown) => {
     note(run, 'Warning', 'NodeNotWatched', explain(error).message);
     return false;
   });
   run.waiting = null;
-  if (isBack === true) return await enable(run);
+  if (isBack) return await enable(run);
   note(run, 'Warning', 'NodeNotReturned', `Node ${hypervisor} did not come back with a new boot id and Ready, so the host is left disabled`);
+  return false;
+}
+
+/** A stop ends the wait, and so does the deletion of the Eviction, which must not hang for hours on a Node. */
+async function awaitReturn(run: EvictionRun, untilMs: number): Promise<boolean> {
+  const { hypervisor } = run.state.desired;
+  while (run.state.stop === null && Date.now() < untilMs) {
+    if (run.readAtMs !== null && Date.now() >= run.readAtMs) await refresh(run);
+    if (run.state.stop !== null) break;
+    const leftMs = (run.readAtMs === null ? untilMs : Math.min(untilMs, run.readAtMs)) - Date.now();
+    const wait = kubernetesWait(`Wait until Node ${hypervisor} is back`, leftMs + slackMs);
+    const isBack = await unlessSteered(run, () => wait.awaitNodeReturned(hypervisor, run.state.bootId, leftMs));
+    if (isBack === true) return true;
+  }
   return false;
 }
 

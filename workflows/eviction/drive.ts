@@ -4,16 +4,17 @@ import { kubernetesWait, nova, novaSurvey } from '../lib/activities.ts';
 import type { Problem } from '../lib/failures.ts';
 import { explain } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
+import { hostLookedAt, preflightAnswered } from './answers.ts';
 import { abortMoves, startMove } from './move-instance.ts';
 import type { Step } from './plan.ts';
-import { planEviction } from './plan.ts';
+import { planRun } from './plan-run.ts';
 import { refresh } from './open.ts';
 import { failed, isFinal } from './problem.ts';
 import { createPublisher, enterPhase, publishNow, showDetails } from './publish.ts';
 import type { EvictionRun } from './run.ts';
-import { note, unlessStopped } from './run.ts';
+import { note, unlessSteered } from './run.ts';
 import { createReporter } from './share.ts';
-import { become, blockByObstacles, inState, takeIn } from './state.ts';
+import { inState } from './state.ts';
 
 /** A stop is lifted by a person; the run asks again at least once a day. */
 const stopWaitMs = 24 * 60 * 60_000;
@@ -34,26 +35,26 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
   const share = createReporter(run);
   try {
     while (state.end === null) {
-      const old = isOld(state.startedAtMs);
-      if (old && run.moves.size === 0) return 'old';
       woken = false;
-      if (run.changed && state.problem === null) await refresh(run);
-      const step = planEviction(state, Date.now());
-      // Nothing new once the run is to continue as new: it must be quiet for that.
-      const held: Step = old && step.do === 'move' ? { do: 'wait', for: 'what is in flight, to continue as a new run', untilMs: null } : step;
-      if (held.do === 'wait') {
-        run.waiting = { for: held.for, untilMs: held.untilMs };
+      const step = planRun(state, { readAtMs: run.readAtMs, old: isOld(state.startedAtMs), inFlight: run.moves.size }, Date.now());
+      if (step.do === 'continueAsNew') return 'old';
+      if (step.do === 'refresh') {
+        await refresh(run);
+        continue;
+      }
+      if (step.do === 'wait') {
+        run.waiting = { for: step.for, untilMs: step.untilMs };
         showDetails(run);
         share.tellWhenDue();
         publisher.publishWhenDue();
-        timer.set(earliest(held.untilMs, share.nextMs(), publisher.nextMs()));
+        timer.set(earliest(step.untilMs, share.nextMs(), publisher.nextMs()));
         await condition(() => woken || timer.due());
         run.waiting = null;
         continue;
       }
       showDetails(run);
       share.tellWhenDue();
-      await attempt(run, held);
+      await attempt(run, step);
       publisher.publishWhenDue();
     }
     return 'ended';
@@ -92,8 +93,11 @@ async function takeProblem(run: EvictionRun, problem: Problem): Promise<void> {
   showDetails(run);
   await publishNow(run, { releaseFinalizer: false }).catch((failure: unknown) => void explain(failure));
   try {
-    await unlessStopped(run, () => kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted());
-    run.state.problem = null;
+    const lifted = await unlessSteered(run, async () => {
+      await kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
+      return true;
+    });
+    if (lifted === true) run.state.problem = null;
   } catch (failure) {
     // Nobody can tell whether it is lifted: the next mutation asks again.
     failed(run, explain(failure));
@@ -112,9 +116,7 @@ async function carryOut(run: EvictionRun, step: Exclude<Step, { do: 'wait' }>): 
         hypervisor,
         evictionUid: desired.uid,
       });
-      state.obstacles = found.obstacles;
-      takeIn(state, found.host, Date.now());
-      blockByObstacles(state, Date.now());
+      preflightAnswered(state, found, Date.now());
       run.unpublished = true;
       return;
     }
@@ -133,10 +135,7 @@ async function carryOut(run: EvictionRun, step: Exclude<Step, { do: 'wait' }>): 
       return;
     case 'look': {
       if (inState(state, 'pending', 'busy').length === 0) enterPhase(run, 'Verifying');
-      const host = await nova(settings.region, step.why).observeHost({ hypervisor });
-      takeIn(state, host, Date.now());
-      for (const one of inState(state, 'busy')) become(one, 'pending', Date.now());
-      state.nothingLeftSinceMs = inState(state, 'pending').length > 0 ? null : (state.nothingLeftSinceMs ?? Date.now());
+      hostLookedAt(state, await nova(settings.region, step.why).observeHost({ hypervisor }), Date.now());
       run.unpublished = true;
       return;
     }

@@ -19,16 +19,18 @@ import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
-import { takeCommands } from './commands.ts';
+import { retryAfterMs } from '../lib/retry.ts';
 import { conclude, describeResult } from './conclude.ts';
 import { drive } from './drive.ts';
 import { beginRun, openEviction } from './open.ts';
-import { isFinal, retryAfterMs } from './problem.ts';
+import { isFinal } from './problem.ts';
 import { describeProgress, progressBeforeOpening } from './progress.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
 import { takeGrant } from './share.ts';
 import type { End, EvictionState } from './state.ts';
+import { askToStop } from './state.ts';
+import { takeCommands } from './take-commands.ts';
 
 /** How long the run waits for its own cancel request to come back before it ends without it. */
 const ownCancelMs = 10_000;
@@ -90,7 +92,7 @@ function takeMessages(inbox: Inbox, input: EvictionInput | undefined): void {
   setHandler(defineSignal<[ObjectChanged]>(messages.objectChanged), () => {
     inbox.changed = true;
     if (inbox.run === null) return;
-    inbox.run.changed = true;
+    inbox.run.readAtMs ??= 0;
     inbox.run.wake();
   });
   setHandler(defineSignal<[AllowanceGranted]>(messages.allowanceGranted), (granted) => {
@@ -107,10 +109,8 @@ function takeMessages(inbox: Inbox, input: EvictionInput | undefined): void {
 
 /** Who cancels by Temporal alone leaves no name. What a command or a deletion asked for before still holds. */
 function stopForCancel(run: EvictionRun): void {
-  if (run.state.stop === null) {
-    run.state.stop = { abort: false, reEnable: false, by: 'a cancel of the run', atMs: Date.now(), aborted: false };
-    note(run, 'Normal', 'Stopping', 'The run was cancelled');
-  }
+  if (run.state.stop === null) note(run, 'Normal', 'Stopping', 'The run was cancelled');
+  askToStop(run.state, 'a cancel of the run', Date.now());
   run.wake();
 }
 

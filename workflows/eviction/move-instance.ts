@@ -5,16 +5,16 @@ import type { MigrateInstanceResult } from '../../contracts/migrate-instance.ts'
 import { initialAttributes } from '../lib/attributes.ts';
 import { explain } from '../lib/failures.ts';
 import { migrateInstance } from '../migration/migrate-instance.ts';
+import { moveBegan, moveEnded, moveFoundBusy } from './answers.ts';
 import { failed } from './problem.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
 import type { TrackedInstance } from './state.ts';
-import { acceptedObstacles, become, moveEnded } from './state.ts';
+import { acceptedObstacles, become } from './state.ts';
 
 /** Starts the child that moves one server, and takes in its end whenever that comes. */
 export function startMove(run: EvictionRun, one: TrackedInstance): void {
-  become(one, 'moving', Date.now());
-  one.attempts += 1;
+  moveBegan(one, Date.now());
   run.unpublished = true;
   const scope = new CancellationScope({ cancellable: true });
   run.moves.set(one.instance.id, scope);
@@ -61,14 +61,9 @@ function takeResult(run: EvictionRun, one: TrackedInstance, result: MigrateInsta
 
 /** A failed child concerns Nova as a whole: its server waits, and so does the eviction. */
 function takeFailure(run: EvictionRun, one: TrackedInstance, error: unknown): void {
-  const nowMs = Date.now();
-  if (error instanceof WorkflowExecutionAlreadyStartedError) {
-    become(one, 'busy', nowMs, 'another run moves it');
-    one.lookAgainAtMs = nowMs + run.state.settings.busyElsewhereMs;
-    return;
-  }
+  if (error instanceof WorkflowExecutionAlreadyStartedError) return moveFoundBusy(one, run.state, Date.now());
   const problem = explain(error);
-  become(one, 'pending', nowMs, problem.message);
+  become(one, 'pending', Date.now(), problem.message);
   if (run.state.stop === null) failed(run, problem);
 }
 

@@ -3,11 +3,12 @@ import type { EvictionInput } from '../../contracts/eviction.ts';
 import { kubernetes } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { noShare } from '../limits/claim.ts';
+import { evictionRead } from './answers.ts';
 import { failed } from './problem.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
 import type { EvictionState } from './state.ts';
-import { beginEviction } from './state.ts';
+import { askToStop, beginEviction } from './state.ts';
 
 /** Finds or makes the Eviction of the host and reads what it asks for. */
 export const openEviction = (input: EvictionInput, servingUid: string | null): Promise<EvictionOpened> =>
@@ -17,28 +18,24 @@ export function beginRun(opened: Extract<EvictionOpened, { next: 'run' }>, carri
   const nowMs = Date.now();
   const fresh = beginEviction(opened.desired, opened.settings, opened.bootId, nowMs);
   const state: EvictionState = carried === null ? fresh : { ...carried, desired: opened.desired, settings: opened.settings, startedAtMs: nowMs, allowance: null };
-  if (opened.desired.deleting) stopForDeletion(state);
-  return { state, wake, moves: new Map(), share: noShare, waiting: null, unpublished: true, events: [], changed: false };
+  if (opened.desired.deleting) askToStop(state, 'the deletion of the Eviction', nowMs);
+  return { state, wake, moves: new Map(), share: noShare, waiting: null, unpublished: true, events: [], readAtMs: null };
 }
 
 /** Takes in a change of the Eviction while the run serves it. */
 export async function refresh(run: EvictionRun): Promise<void> {
   const { state } = run;
-  run.changed = false;
+  run.readAtMs = null;
   try {
     const opened = await openEviction({ hypervisor: state.desired.hypervisor }, state.desired.uid);
-    if (opened.next === 'run') state.desired = opened.desired;
-    if (opened.next === 'nothing' || (opened.next === 'run' && opened.desired.deleting)) stopForDeletion(state);
+    if (opened.next === 'run') evictionRead(state, opened.desired, Date.now());
+    if (opened.next === 'nothing') askToStop(state, 'the deletion of the Eviction', Date.now());
     run.unpublished = true;
   } catch (error) {
     const problem = explain(error);
     // What it asked for before still holds: a bad edit must not end an eviction in the middle.
     if (problem.code === 'InvalidObject') return note(run, 'Warning', problem.reason, problem.message);
-    run.changed = true;
     failed(run, problem);
+    run.readAtMs = state.problem?.retryAtMs ?? 0;
   }
-}
-
-function stopForDeletion(state: EvictionState): void {
-  state.stop ??= { abort: false, reEnable: false, by: 'the deletion of the Eviction', atMs: Date.now(), aborted: false };
 }

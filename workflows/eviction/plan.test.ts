@@ -1,8 +1,9 @@
 import type { Obstacle } from '../../contracts/eviction.ts';
+import { blockByObstacles } from './answers.ts';
 import { planEviction } from './plan.ts';
 import { emptyHost, evictionOf, hostWith, server, theOnly } from './sample.ts';
 import type { EvictionState } from './state.ts';
-import { become, blockByObstacles, takeIn } from './state.ts';
+import { become, takeIn } from './state.ts';
 
 const obstacle = (code: Obstacle['code'], instanceId: string | null = null): Obstacle => ({
   id: instanceId === null ? code : `${code}/${instanceId}`, code, instanceId, message: `${code} stands in the way`,
@@ -32,7 +33,8 @@ const blocked = (state: EvictionState): EvictionState => also(state, () => becom
 type Row = [why: string, state: EvictionState, nowMs: number, step: object];
 const rows: Row[] = [
   ['before all else, a preflight', also(one(), (s) => (s.host = null)), 1_000, { do: 'preflight' }],
-  ['an obstacle refuses an admin’s eviction', also(one(), (s) => void s.obstacles.push(obstacle('CapacityShort'))), 1_000, ends('Failed', /Refused: CapacityShort.*Nothing was changed/, 'PreflightFailed')],
+  ['an obstacle refuses an admin’s eviction', also(one(), (s) => void s.obstacles.push(obstacle('CapacityShort'))), 1_000, ends('Failed', /Refused: CapacityShort.*left disabled/, 'PreflightFailed')],
+  ['and says so where nothing was changed', also(one(), (s) => (s.obstacles.push(obstacle('CapacityShort')), (s.host!.service = enabled))), 1_000, ends('Failed', /Nothing was changed/, 'PreflightFailed')],
   ['all obstacles are counted', also(one(), (s) => void s.obstacles.push(obstacle('CapacityShort'), obstacle('Vgpu', 'a'))), 1_000, ends('Failed', /and 1 more/, 'PreflightFailed')],
   ['so does one of a single server, which the preflight has blocked', also(three(), (s) => (s.obstacles.push(obstacle('InstanceLocked', 'a')), blockByObstacles(s, 900))), 1_000, ends('Failed', /Refused: InstanceLocked/, 'PreflightFailed')],
   ['once moves have begun it does not', also(three(), (s) => (s.obstacles.push(obstacle('InstanceLocked', 'a')), blockByObstacles(s, 900), become(s.instances['b']!, 'moved', 900))), 1_000, moves('c')],
@@ -41,7 +43,9 @@ const rows: Row[] = [
   ['a rolling update carries obstacles along', also(one(), (s) => (s.obstacles.push(obstacle('CapacityShort')), (s.desired.cause = 'rolling-update'))), 1_000, moves('a')],
   ['a termination too', also(one(), (s) => (s.obstacles.push(obstacle('CapacityShort')), (s.desired.cause = 'termination'))), 1_000, moves('a')],
   ['nothing is moved live off a dead host, whatever the cause', also(one(), (s) => (s.obstacles.push(obstacle('HostDown')), (s.desired.cause = 'termination'))), 1_000, ends('Failed', /HostDown/, 'PreflightFailed')],
-  ['observe says what it would do', also(three(), (s) => (s.desired.mode = 'observe')), 1_000, ends('Observed', /would be disabled and 3 servers moved, 1 at a time/)],
+  ['observe says what it would do', also(three(), (s) => ((s.desired.mode = 'observe'), (s.host!.service = enabled))), 1_000, ends('Observed', /would be disabled and 3 servers moved, 1 at a time/)],
+  ['asked for in the middle, it waits for what is in flight', also(one(), (s) => ((s.desired.mode = 'observe'), become(theOnly(s), 'moving', 900))), 1_000, wait(/1 in flight to end, and then only observe/)],
+  ['and does not claim to have changed nothing', also(one(), (s) => ((s.desired.mode = 'observe'), become(theOnly(s), 'moved', 900))), 1_000, ends('Observed', /from here on: 1 of 1 servers have left/)],
   ['scheduling stops first', also(one(), (s) => (s.host!.service = enabled)), 1_000, { do: 'disable' }],
   ['an enable in the middle is repaired (H11)', also(three(), (s) => (become(s.instances['a']!, 'moved', 900), (s.host!.service = enabled))), 1_000, { do: 'disable' }],
 
@@ -72,6 +76,7 @@ const rows: Row[] = [
   ['or aborts it at once', also(one(), (s) => ((s.stop = { ...stop, abort: true }), become(theOnly(s), 'moving', 900))), 1_000, { do: 'abort' }],
   ['once', also(one(), (s) => ((s.stop = { ...stop, abort: true, aborted: true }), become(theOnly(s), 'moving', 900))), 1_000, wait(/to be aborted/)],
   ['the host stays disabled unless asked', also(one(), (s) => (s.stop = { ...stop, reEnable: true })), 1_000, { do: 'reEnable' }],
+  ['where that failed, after a pause', also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000 }))), 1_000, wait('Nova is away', 2_000)],
   ['which is tried once', also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), (s.reEnabled = false))), 1_000, ends('Stopped', /1 not moved/)],
   ['a stop before the preflight ends at once', also(one(), (s) => ((s.stop = stop), (s.host = null), (s.instances = {}))), 1_000, ends('Stopped', /./)],
 ];

@@ -1,5 +1,6 @@
 import { evictingReasons } from '../../contracts/eviction-conditions.ts';
 import type { EvictionCause } from '../../contracts/eviction.ts';
+import { disabledReasonPrefix } from '../../contracts/ids.ts';
 import { pickNext } from './order.ts';
 import type { EvictionState, TrackedInstance } from './state.ts';
 import { inState, remains, tracked, unacceptedObstacles } from './state.ts';
@@ -34,15 +35,28 @@ const isFatal = (code: string): boolean => code === 'HostDown';
  */
 export function planEviction(state: EvictionState, nowMs: number): Step {
   if (state.stop !== null) return planStop(state, state.stop, nowMs);
-  if (state.problem !== null && nowMs < state.problem.retryAtMs) return { do: 'wait', for: state.problem.message, untilMs: state.problem.retryAtMs };
+  const pause = waitOut(state, nowMs);
+  if (pause !== null) return pause;
   if (state.host === null) return { do: 'preflight' };
-  if (state.desired.mode === 'observe') return { do: 'end', outcome: 'Observed', reason: 'Observed', message: describePlan(state) };
+  if (state.desired.mode === 'observe') return planObservation(state);
   const refusal = refuse(state);
   if (refusal !== null) return refusal;
   // Also when somebody enabled it meanwhile: drift is repaired (H11).
   if (state.host.service.status === 'enabled') return { do: 'disable' };
   return planMoves(state, nowMs);
 }
+
+/** Somebody may ask for it in the middle: then nothing more is begun. */
+function planObservation(state: EvictionState): Step {
+  const moving = inState(state, 'moving').length;
+  if (moving > 0) return { do: 'wait', for: `${moving} in flight to end, and then only observe`, untilMs: null };
+  const message = hasChanged(state) ? `Observed only, from here on: ${describeRest(state)}` : describePlan(state);
+  return { do: 'end', outcome: 'Observed', reason: 'Observed', message };
+}
+
+/** A failing system is left alone for a while. */
+const waitOut = ({ problem }: EvictionState, nowMs: number): Step | null =>
+  problem !== null && nowMs < problem.retryAtMs ? { do: 'wait', for: problem.message, untilMs: problem.retryAtMs } : null;
 
 function refuse(state: EvictionState): Step | null {
   const open = unacceptedObstacles(state);
@@ -51,8 +65,12 @@ function refuse(state: EvictionState): Step | null {
   const [first] = refusing;
   if (first === undefined) return null;
   const others = refusing.length === 1 ? '' : ` and ${refusing.length - 1} more`;
-  return { do: 'end', outcome: 'Failed', reason: evictingReasons.preflightFailed, message: `Refused: ${first.message}${others}. Nothing was changed.` };
+  const change = hasChanged(state) ? `${state.desired.hypervisor} is left disabled.` : 'Nothing was changed.';
+  return { do: 'end', outcome: 'Failed', reason: evictingReasons.preflightFailed, message: `Refused: ${first.message}${others}. ${change}` };
 }
+
+/** Whether drover has done anything to the host or its servers, in this run or before it. */
+const hasChanged = (state: EvictionState): boolean => hasBegun(state) || state.host?.service.disabledReason?.startsWith(disabledReasonPrefix) === true;
 
 /** Once moves have begun an obstacle concerns its server alone. What the preflight blocked has not begun. */
 const hasBegun = (state: EvictionState): boolean => tracked(state).some(({ state: its, attempts }) => attempts > 0 || (its !== 'pending' && its !== 'blocked'));
@@ -113,7 +131,7 @@ function planStop(state: EvictionState, stop: NonNullable<EvictionState['stop']>
     if (nowMs >= abortAtMs) return { do: 'abort' };
     return { do: 'wait', for: `${moving} in flight to end after the cancel by ${stop.by}`, untilMs: abortAtMs };
   }
-  if (stop.reEnable && state.reEnabled === null && state.host?.service.status === 'disabled') return { do: 'reEnable' };
+  if (stop.reEnable && state.reEnabled === null && state.host?.service.status === 'disabled') return waitOut(state, nowMs) ?? { do: 'reEnable' };
   return { do: 'end', outcome: 'Stopped', reason: 'Stopped', message: describeRest(state) };
 }
 

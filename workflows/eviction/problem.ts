@@ -1,24 +1,28 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Problem } from '../lib/failures.ts';
+import { retryAfterMs } from '../lib/retry.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
-
-const firstRetryMs = 10_000;
-const longestRetryMs = 10 * 60_000;
+import type { EvictionState } from './state.ts';
 
 /** Waiting does not mend these: a person has to change what they asked for. */
 const finalCodes: ReadonlySet<ErrorCode> = new Set(['HostNotFound', 'HostAmbiguous', 'HostDown', 'InvalidInput', 'InvalidObject', 'ModeOff', 'CauseNotSupported']);
 
 export const isFinal = ({ code }: Problem): boolean => code !== null && finalCodes.has(code);
 
-/** Doubles from 10 s to 10 min with each failure in a row. */
-export const retryAfterMs = (failures: number): number => Math.min(longestRetryMs, firstRetryMs * 2 ** (failures - 1));
-
 /** Remembers what keeps the run from going on; it tries again by itself, or at once on `retryNow`. */
 export function failed(run: EvictionRun, { reason, message }: Problem): void {
-  const { state } = run;
-  const failures = (state.problem?.failures ?? 0) + 1;
-  if (state.problem?.reason !== reason) note(run, 'Warning', reason, message);
-  state.problem = { reason, message, failures, retryAtMs: Date.now() + retryAfterMs(failures) };
+  if (run.state.problem?.reason !== reason) note(run, 'Warning', reason, message);
+  remember(run.state, { reason, message }, Date.now());
   run.unpublished = true;
+}
+
+export function remember(state: EvictionState, { reason, message }: Pick<Problem, 'reason' | 'message'>, nowMs: number): void {
+  const failures = (state.problem?.failures ?? 0) + 1;
+  state.problem = { reason, message, failures, retryAtMs: nowMs + retryAfterMs(failures) };
+}
+
+/** What failed for `reason` works again. */
+export function forget(state: EvictionState, reason: string | null): void {
+  if (reason !== null && state.problem?.reason === reason) state.problem = null;
 }

@@ -6,7 +6,7 @@ import { explain } from '../lib/failures.ts';
 import { describeConditions } from './conditions.ts';
 import { describeDetails, describeProgress } from './progress.ts';
 import type { EvictionRun } from './run.ts';
-import { outstanding, outstandingRamMiB } from './state.ts';
+import { askToStop, outstanding, outstandingRamMiB } from './state.ts';
 
 /** Half of the run's age: early news is fresh, and a long eviction does not fill its history with reports. */
 export function publishIntervalMs(ageMs: number, { publishMinMs, publishMaxMs }: { publishMinMs: number; publishMaxMs: number }): number {
@@ -49,7 +49,7 @@ export async function publishNow(run: EvictionRun, options: { releaseFinalizer: 
       if (one?.state === 'moving') Object.assign(one, shown);
     }
     if (gone && state.stop === null && state.end === null) {
-      state.stop = { abort: false, reEnable: false, by: 'the Eviction being gone', atMs: Date.now(), aborted: false };
+      askToStop(state, 'the Eviction being gone', Date.now());
       run.wake();
     }
   } catch (error) {

@@ -16,25 +16,28 @@ export interface EvictionRun {
   waiting: { for: string; untilMs: number | null } | null;
   /** Something that the Eviction shows has changed since it was last written. */
   unpublished: boolean;
-  /** The Eviction has changed and is to be read again. */
-  changed: boolean;
+  /** When the Eviction, which has changed, is to be read again, in milliseconds since the epoch; null: it has not changed. */
+  readAtMs: number | null;
   /** Events that are not written yet. */
   events: EvictionReport['events'];
 }
 
 /** Notes an event for people; written with the next report. */
-export function note(run: EvictionRun, type: 'Normal' | 'Warning', reason: string, message: string): void {
+export function note(run: Pick<EvictionRun, 'events' | 'unpublished'>, type: 'Normal' | 'Warning', reason: string, message: string): void {
   run.events.push({ type, reason, message });
   run.unpublished = true;
 }
 
-/** Waits for `activity`, but no longer than until the run is asked to stop: then the activity is cancelled and the answer is undefined. */
-export async function unlessStopped<Result>(run: EvictionRun, activity: () => Promise<Result>): Promise<Result | undefined> {
+/**
+ * Waits for `activity`, but no longer than until the run is asked to stop or its Eviction has changed (which may ask for that too): then
+ * the activity is cancelled and the answer is undefined.
+ */
+export async function unlessSteered<Result>(run: EvictionRun, activity: () => Promise<Result>): Promise<Result | undefined> {
   const scope = new CancellationScope();
   const result = scope.run(activity);
-  const stopped = condition(() => run.state.stop !== null).then(() => undefined);
+  const steered = condition(() => run.state.stop !== null || run.readAtMs !== null).then(() => undefined);
   try {
-    return await Promise.race([result, stopped]);
+    return await Promise.race([result, steered]);
   } finally {
     scope.cancel();
     // Cancelled because nobody waits for it any more.

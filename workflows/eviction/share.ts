@@ -4,19 +4,9 @@ import { temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import type { Need } from '../limits/claim.ts';
 import { allowanceOf, hearAnswer, report, reportDueMs } from '../limits/claim.ts';
-import { parallelismOf } from './plan.ts';
-import { failed } from './problem.ts';
+import { needOf } from './need.ts';
+import { failed, forget } from './problem.ts';
 import type { EvictionRun } from './run.ts';
-import type { EvictionState } from './state.ts';
-import { inState } from './state.ts';
-
-/** How many migrations the eviction could use now, and how many it uses. Pure. */
-export function needOf(state: EvictionState): Need {
-  const using = inState(state, 'moving').length;
-  // What is in flight runs to its end; nothing more is wanted than that.
-  if (state.paused !== null || state.stop !== null || state.end !== null || state.host === null) return { want: using, using };
-  return { want: Math.min(parallelismOf(state), using + inState(state, 'pending').length), using };
-}
 
 /** Takes in what the region grants. */
 export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
@@ -27,6 +17,8 @@ export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
 /** Keeps the run that shares out the region's migrations informed, beside the actions. */
 export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(): number | null; leave(): Promise<void> } {
   let current: Promise<void> | null = null;
+  /** Why the last report did not arrive. */
+  let unheard: string | null = null;
   const dueMs = (): number | null => reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
   const tell = async (need: Need): Promise<void> => {
     const { settings, desired, host } = run.state;
@@ -45,7 +37,14 @@ export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(
       const atMs = dueMs();
       if (current !== null || atMs === null || Date.now() < atMs) return;
       current = tell(needOf(run.state))
-        .catch((error: unknown) => failed(run, explain(error)))
+        .then(
+          () => forget(run.state, unheard),
+          (error: unknown) => {
+            const problem = explain(error);
+            unheard = problem.reason;
+            failed(run, problem);
+          },
+        )
         .finally(() => {
           current = null;
           run.wake();

@@ -1,7 +1,8 @@
 import { pickNext } from './order.ts';
 import type { desired } from './sample.ts';
 import { emptyHost, evictionOf, hostWith, server, theOnly } from './sample.ts';
-import { become, blockByObstacles, moveEnded, outstandingRamMiB, remains, takeIn } from './state.ts';
+import { blockByObstacles, evictionRead, moveEnded } from './answers.ts';
+import { become, outstandingRamMiB, remains, takeIn } from './state.ts';
 import { planReEnable } from './re-enable.ts';
 
 const ids = (picked: ReturnType<typeof pickNext>): string[] => picked.map(({ instance }) => instance.id);
@@ -52,6 +53,13 @@ describe('what the end of a move changes', () => {
     expect(theOnly(state)).toMatchObject({ state: its, attempts: 2, target: outcome === 'moved' ? 'node-2' : null });
     expect(outstandingRamMiB(state)).toBe(ramMiB);
   });
+  test('any of them shows that Nova answers again', () => {
+    const state = evictionOf(hostWith(server('a')));
+    become(theOnly(state), 'moving', 1_000);
+    state.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 3, retryAtMs: 2_000 };
+    moveEnded(state, 'a', { outcome: 'nonMigratable', targetHost: null, attempts: 1, message: 'why' }, 5_000);
+    expect(state.problem).toBeNull();
+  });
 });
 
 test('an obstacle that nobody accepted keeps its server where it is, and only that', () => {
@@ -60,6 +68,31 @@ test('an obstacle that nobody accepted keeps its server where it is, and only th
   blockByObstacles(state, 2_000);
   expect(state.instances['a']).toMatchObject({ state: 'blocked', message: 'has a vGPU' });
   expect(state.instances['b']?.state).toBe('pending');
+});
+
+describe('what reading the Eviction again changes', () => {
+  const held = (): ReturnType<typeof evictionOf> => {
+    const state = evictionOf(hostWith(server('a')));
+    state.obstacles = [{ id: 'Vgpu/a', code: 'Vgpu', instanceId: 'a', message: 'has a vGPU' }];
+    blockByObstacles(state, 2_000);
+    return state;
+  };
+  test('a server goes on whose obstacle is accepted now', () => {
+    const state = held();
+    evictionRead(state, { ...state.desired, acceptedObstacles: ['Vgpu/a'] }, 3_000);
+    expect(theOnly(state).state).toBe('pending');
+  });
+  test('not one that something else has blocked since', () => {
+    const state = held();
+    become(theOnly(state), 'blocked', 2_500, 'did not move in 3 attempts');
+    evictionRead(state, { ...state.desired, acceptedObstacles: ['Vgpu/a'] }, 3_000);
+    expect(theOnly(state).state).toBe('blocked');
+  });
+  test('a deletion asks for a stop', () => {
+    const state = held();
+    evictionRead(state, { ...state.desired, deleting: true }, 3_000);
+    expect(state.stop).toMatchObject({ by: 'the deletion of the Eviction', atMs: 3_000 });
+  });
 });
 
 describe('which go next', () => {

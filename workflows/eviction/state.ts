@@ -1,7 +1,6 @@
 import type { AllowanceGranted } from '../../contracts/allowance.ts';
 import type { DesiredEviction, EvictionPhase, EvictionSettings, InstanceState, Obstacle } from '../../contracts/eviction.ts';
 import type { HostObservation, Instance } from '../../contracts/instance.ts';
-import type { MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
 
 /** Everything an eviction knows. Plain JSON, so that it is carried over when the run continues as new. Times are milliseconds since the epoch. */
 export interface EvictionState {
@@ -93,6 +92,11 @@ export function beginEviction(desired: DesiredEviction, settings: EvictionSettin
   };
 }
 
+/** Asks for an orderly end. Who asked first is named; what was asked for before still holds. */
+export function askToStop(state: EvictionState, by: string, nowMs: number): void {
+  state.stop ??= { abort: false, reEnable: false, by, atMs: nowMs, aborted: false };
+}
+
 export const tracked = (state: EvictionState): TrackedInstance[] => Object.values(state.instances);
 
 export const inState = (state: EvictionState, ...states: InstanceState[]): TrackedInstance[] =>
@@ -168,45 +172,8 @@ function describeOrphans({ allocations, instances }: HostObservation): string {
   return ` (of ${orphans.slice(0, orphansNamed).join(', ')}${orphans.length > orphansNamed ? ` and ${orphans.length - orphansNamed} more` : ''})`;
 }
 
-/** Takes in how a move ended. */
-export function moveEnded(state: EvictionState, id: string, result: MigrateInstanceResult, nowMs: number): void {
-  const one = state.instances[id];
-  if (one === undefined) return;
-  const tookMs = nowMs - one.sinceMs;
-  one.attempts = result.attempts;
-  switch (result.outcome) {
-    case 'moved':
-      become(one, 'moved', nowMs);
-      one.target = result.targetHost;
-      one.percent = 100;
-      one.tookMs = tookMs;
-      return;
-    case 'gone':
-      return become(one, 'gone', nowMs, 'deleted');
-    case 'nonMigratable':
-      one.target = null;
-      one.percent = null;
-      return become(one, 'blocked', nowMs, result.message);
-    case 'stopped':
-      one.target = null;
-      one.percent = null;
-      return become(one, 'pending', nowMs, result.message);
-  }
-}
-
 /** Bytes-free measure of what is left: the memory of every server that has not left yet, from their flavors (hazard H2). */
 export const outstanding = (state: EvictionState): TrackedInstance[] => inState(state, 'pending', 'moving', 'blocked', 'skipped', 'busy');
 
 export const outstandingRamMiB = (state: EvictionState): number =>
   outstanding(state).reduce((sum, { instance }) => sum + instance.memoryMiB, 0);
-
-/**
- * A server with an obstacle that nobody accepted stays where it is, and the rest is moved. (Where obstacles refuse the eviction, it has
- * been refused before.)
- */
-export function blockByObstacles(state: EvictionState, nowMs: number): void {
-  for (const { instanceId, message } of unacceptedObstacles(state)) {
-    const one = instanceId === null ? undefined : state.instances[instanceId];
-    if (one?.state === 'pending') become(one, 'blocked', nowMs, message);
-  }
-}

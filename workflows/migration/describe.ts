@@ -1,7 +1,8 @@
 import type { Move } from './plan.ts';
+import type { LastMove } from './plan-wind-down.ts';
 
 /** The move as a person reads it in the Web UI and in `drover describe`. */
-export function describeMove(move: Move): string {
+export function describeMove(move: Move | LastMove): string {
   switch (move.do) {
     case 'migrateLive':
       return 'Asking Nova to move it live';
@@ -10,7 +11,7 @@ export function describeMove(move: Move): string {
     case 'awaitMigration':
       return `Waiting for ${move.migration.type} ${move.migration.id}`;
     case 'abort':
-      return `Aborting migration ${move.migration.id}, which is stuck`;
+      return `Aborting migration ${move.migration.id}`;
     case 'forceComplete':
       return `Making Nova finish migration ${move.migration.id}, as consented`;
     case 'confirm':

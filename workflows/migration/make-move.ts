@@ -1,7 +1,8 @@
-import { sleep } from '@temporalio/workflow';
+import { CancellationScope, sleep } from '@temporalio/workflow';
 import type { MigrateInstanceInput, MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
 import { kubernetesWait, nova, novaWait } from '../lib/activities.ts';
 import type { Move, Progress } from './plan.ts';
+import { completionForced, foundNoRoom, idleAwaited, migrationAborted, migrationEnded, moveConfirmed, startAnswered } from './progress.ts';
 import { copiedGiB, migrationWaitMs, retryDelayMs, subjectOf } from './request.ts';
 
 /** A stop is lifted by a person; the run asks again at least once a day. */
@@ -16,16 +17,13 @@ export async function makeMove(input: MigrateInstanceInput, progress: Progress, 
   const { region } = settings;
   switch (move.do) {
     case 'migrateLive':
-      await begin(input, progress, (subject) =>
+      return await begin(input, progress, 'live', (subject) =>
         nova(region, `Ask Nova to move ${instance.name} live`).startLiveMigration({ ...subject, perTarget: settings.perTarget }),
       );
-      return;
     case 'migrateCold':
-      // The id is the proof that the resize to be confirmed later is drover's own.
-      progress.ownCold = await begin(input, progress, (subject) =>
+      return await begin(input, progress, 'cold', (subject) =>
         nova(region, `Ask Nova to move ${instance.name} cold`).startColdMigration({ ...subject, perTarget: settings.perTarget }),
       );
-      return;
     case 'awaitMigration': {
       if (progress.attempts === 0) progress.attempts = 1;
       const wait = novaWait(region, `Wait for migration ${move.migration.id} of ${instance.name}`, migrationWaitMs(input));
@@ -36,88 +34,56 @@ export async function makeMove(input: MigrateInstanceInput, progress: Progress, 
         stuck: settings.stuck,
         poll: settings.poll,
       });
-      progress.observation = end.observation;
-      progress.lastEnd = end;
-      if (end.stuck !== null) progress.stuckAttempts += 1;
-      return;
+      return migrationEnded(progress, end);
     }
     case 'abort': {
-      const stuck = progress.lastEnd?.stuck ?? 'TooLong';
       const end = await novaWait(region, `Abort the stuck migration of ${instance.name}`, migrationWaitMs(input)).abortMigration({
         ...subjectOf(input, progress),
         migrationId: move.migration.id,
       });
-      progress.observation = end.observation;
-      progress.lastEnd = { ...end, stuck: null, message: end.message ?? stuckSentence[stuck] };
-      return;
+      return migrationAborted(progress, end);
     }
     case 'forceComplete':
       await nova(region, `Make Nova finish the migration of ${instance.name}`).forceCompleteMigration({
         ...subjectOf(input, progress),
         migrationId: move.migration.id,
       });
-      progress.forced = move.migration.id;
-      progress.lastEnd = null;
-      return;
+      return completionForced(progress, move.migration.id);
     case 'confirm': {
       const end = await novaWait(region, `Confirm the cold migration of ${instance.name}`, migrationWaitMs(input)).confirmMigration({
         ...subjectOf(input, progress),
         migrationId: move.migrationId,
       });
-      progress.observation = end.observation;
-      progress.lastEnd = end;
-      progress.ownCold = null;
-      return;
+      return moveConfirmed(progress, end);
     }
     case 'awaitIdle': {
       const deadlineMs = settings.instanceBusyMs;
-      progress.observation = await novaWait(region, `Wait until ${instance.name} is idle`, deadlineMs + settings.stuck.startMs).awaitInstanceIdle({
-        instanceId: instance.id,
-        deadlineMs,
-      });
-      progress.waitedIdle = progress.observation.instance?.taskState !== null;
-      return;
+      const wait = novaWait(region, `Wait until ${instance.name} is idle`, deadlineMs + settings.stuck.startMs);
+      return idleAwaited(progress, await wait.awaitInstanceIdle({ instanceId: instance.id, deadlineMs }));
     }
   }
 }
 
-const stuckSentence = {
-  NotStarted: 'stuck: the migration was queued for too long, and was aborted',
-  NoProgress: 'stuck: the copy made no progress (the guest may write faster than the network copies), and was aborted',
-  TooLong: 'stuck: the copy took longer than its size allows, and was aborted',
-} as const;
-
-/** One attempt: a pause after earlier ones, the request, and what Nova makes of it. Returns the id of the migration that it began, if any. */
+/** One attempt: a pause after earlier ones, the request, and what Nova makes of it. */
 async function begin(
   input: MigrateInstanceInput,
   progress: Progress,
+  kind: 'live' | 'cold',
   request: (subject: MigrationSubject) => Promise<MigrationStart>,
-): Promise<number | null> {
+): Promise<void> {
   const delayMs = retryDelayMs(input, progress.attempts);
   if (delayMs > 0) await sleep(delayMs, { summary: `Pause before attempt ${progress.attempts + 1}` });
-  const start = await request(subjectOf(input, { ...progress, attempts: progress.attempts + 1 }));
-  switch (start.outcome) {
-    case 'started':
-      progress.attempts += 1;
-      progress.lastEnd = null;
-      progress.observation = { ...progress.observation, migration: start.migration };
-      return start.migration.id;
-    case 'changed':
-      progress.observation = start.observation;
-      return null;
-    case 'refused':
-      progress.attempts += 1;
-      progress.refusal = start.message;
-      return null;
-    case 'targetsBusy':
-      await awaitRoom(input, progress);
-      return null;
-  }
+  progress.asked = true;
+  // A cancel waits for the answer: what Nova has begun must be known to be aborted or confirmed.
+  const start = await CancellationScope.nonCancellable(() => request(subjectOf(input, { ...progress, attempts: progress.attempts + 1 })));
+  progress.asked = false;
+  if (start.outcome === 'targetsBusy') return awaitRoom(input, progress);
+  startAnswered(progress, kind, start);
 }
 
-async function awaitRoom({ instance, sourceHost, settings }: MigrateInstanceInput, progress: Progress): Promise<void> {
+async function awaitRoom(input: MigrateInstanceInput, progress: Progress): Promise<void> {
+  const { instance, sourceHost, settings } = input;
   const { region, perTarget, targetBusyMs: deadlineMs } = settings;
   const wait = novaWait(region, `Wait for a target with room for ${instance.name}`, deadlineMs + settings.stuck.startMs);
-  if (await wait.awaitTargetRoom({ sourceHost, perTarget, deadlineMs })) return;
-  progress.refusal = `every possible target had ${perTarget} migrations in progress for ${Math.round(deadlineMs / 1000)} s`;
+  if (!(await wait.awaitTargetRoom({ sourceHost, perTarget, deadlineMs }))) foundNoRoom(progress, input);
 }

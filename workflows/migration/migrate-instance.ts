@@ -1,13 +1,18 @@
-import { CancellationScope, defineQuery, isCancellation, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { CancellationScope, defineQuery, isCancellation, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
 import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
 import { messages } from '../../contracts/messages.ts';
-import { nova, novaWait } from '../lib/activities.ts';
+import { nova } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
+import { retryAfterMs } from '../lib/retry.ts';
+import { planAfterFailure } from './after-failure.ts';
 import { makeMove, waitUntilAllowed } from './make-move.ts';
 import type { Move, Progress } from './plan.ts';
 import { planMove } from './plan.ts';
+import type { LastMove } from './plan-wind-down.ts';
+import { planWindDown } from './plan-wind-down.ts';
+import { beginProgress, lookedAgain, mayBeInFlight, resultOf } from './progress.ts';
 import { describeMove } from './describe.ts';
-import { migrationWaitMs, subjectOf, wishOf } from './request.ts';
+import { wishOf } from './request.ts';
 
 /** What the query `progress` of this run answers. */
 export interface MigrateInstanceProgress {
@@ -21,17 +26,15 @@ export interface MigrateInstanceProgress {
   since: string;
 }
 
-/** Losing the race against somebody who changes the same server is normal; losing it this often is not. */
-const maxSurprises = 10;
-
 /**
  * Moves one server off its host. A child of `evictHypervisor`; its id is the server's lock. It ends when the server is elsewhere, gone,
  * cannot be moved, or the run was cancelled: then a live migration in flight is aborted, and a cold one runs to its end.
  *
- * Fails only with what concerns Nova as a whole (credential, outage): its parent then tries again later.
+ * Fails only with what concerns Nova as a whole (credential, outage), and only while nothing can be in flight: its parent then tries again
+ * later. A migration that it began it watches to the end.
  */
 export async function migrateInstance(input: MigrateInstanceInput): Promise<MigrateInstanceResult> {
-  const progress = begin(input);
+  const progress = beginProgress(input);
   const shown: MigrateInstanceProgress = {
     instanceId: input.instance.id,
     name: input.instance.name,
@@ -47,74 +50,45 @@ export async function migrateInstance(input: MigrateInstanceInput): Promise<Migr
   setHandler(defineQuery<MigrateInstanceProgress>(messages.progress), () => shown);
 
   try {
-    return await drive(input, progress, (move) => show(describeMove(move)));
+    return await drive(input, progress, { plan: (now) => planMove(wishOf(input), now), cancelled: false, show });
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    show('Cancelled: bringing what is in flight to an end');
-    return await CancellationScope.nonCancellable(() => windDown(input, progress));
+    return await CancellationScope.nonCancellable(() => drive(input, progress, { plan: (now) => planWindDown(input, now), cancelled: true, show }));
   }
 }
 
-/** The parent has just looked at the server, so the first move needs no look of its own: every ensure verb looks first anyway. */
-function begin({ instance, sourceHost }: MigrateInstanceInput): Progress {
-  return {
-    observation: { instance: { ...instance, host: sourceHost }, migration: null },
-    attempts: 0,
-    stuckAttempts: 0,
-    lastEnd: null,
-    refusal: null,
-    ownCold: null,
-    forced: null,
-    waitedIdle: false,
-  };
+interface Course {
+  plan(progress: Progress): Move | LastMove;
+  /** The run was cancelled: it brings what is in flight to an end, however long that takes. */
+  cancelled: boolean;
+  show(doing: string): void;
 }
 
-async function drive(input: MigrateInstanceInput, progress: Progress, show: (move: Move) => void): Promise<MigrateInstanceResult> {
-  for (let surprises = 0; ; ) {
-    const move = planMove(wishOf(input), progress);
-    show(move);
-    if (move.do === 'end') return conclude(progress, move.outcome, move.message);
+/** Interprets the plan until the server's move has ended. Where a move has failed, it looks first. */
+async function drive(input: MigrateInstanceInput, progress: Progress, { plan, cancelled, show }: Course): Promise<MigrateInstanceResult> {
+  let unsure = cancelled;
+  for (let surprises = 0, outages = 0; ; ) {
     try {
+      if (unsure) lookedAgain(progress, await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({ instanceId: input.instance.id }));
+      unsure = false;
+      const move = plan(progress);
+      show(cancelled ? `Cancelled: ${describeMove(move)}` : describeMove(move));
+      if (move.do === 'end') return resultOf(progress, move.outcome, move.message);
       await makeMove(input, progress, move);
+      outages = 0;
     } catch (error) {
-      const { code } = explain(error);
-      if (code === 'Stopped') await waitUntilAllowed();
-      else if (!isSurprise(code) || ++surprises > maxSurprises) throw error;
-      progress.observation = await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({ instanceId: input.instance.id });
-      progress.lastEnd = null;
+      if (isCancellation(error)) throw error;
+      const { code, message } = explain(error);
+      const next = planAfterFailure(code, { surprises, mayFail: !cancelled && !mayBeInFlight(progress) });
+      if (next === 'fail') throw error;
+      if (next === 'lookAgain') surprises += 1;
+      else if (next === 'awaitLift') await waitUntilAllowed();
+      else {
+        outages += 1;
+        show(`Waiting to look again: ${message}`);
+        await sleep(retryAfterMs(outages), { summary: `Look at ${input.instance.name} again` });
+      }
+      unsure = true;
     }
   }
-}
-
-/** What only says that the server is not as it was thought to be. */
-const isSurprise = (code: string | null): boolean =>
-  code === 'InstanceBusy' || code === 'InstanceNotFound' || code === 'MigrationNotFound' || code === 'MigrationNotAbortable' || code === 'MigrationRefused';
-
-function conclude(progress: Progress, outcome: MigrateInstanceResult['outcome'], message: string | null): MigrateInstanceResult {
-  const targetHost = outcome === 'moved' ? (progress.observation.instance?.host ?? null) : null;
-  return { outcome, targetHost, attempts: progress.attempts, message };
-}
-
-/** Leaves the server in a described state: back on its source, on its target, or confirmed there. */
-async function windDown(input: MigrateInstanceInput, progress: Progress): Promise<MigrateInstanceResult> {
-  const { instance, settings } = input;
-  const say = (verb: string): string => `${verb} ${instance.name}`;
-  progress.observation = await nova(settings.region, say('Look at')).observeInstance({ instanceId: instance.id });
-  const { migration } = progress.observation;
-  if (migration !== null && migration.status !== 'finished' && migration.sourceHost === input.sourceHost) {
-    const request = { ...subjectOf(input, progress), migrationId: migration.id };
-    const end =
-      migration.type === 'live-migration'
-        ? await novaWait(settings.region, say('Abort the migration of'), migrationWaitMs(input)).abortMigration(request)
-        : await makeMove(input, progress, { do: 'awaitMigration', migration }).then(() => progress.lastEnd);
-    if (end !== null) progress.observation = end.observation;
-  }
-  const { instance: now } = progress.observation;
-  if (now?.status === 'VERIFY_RESIZE' && progress.ownCold !== null) {
-    await makeMove(input, progress, { do: 'confirm', migrationId: progress.ownCold });
-  }
-  const host = progress.observation.instance?.host ?? null;
-  if (progress.observation.instance === null) return conclude(progress, 'gone', null);
-  if (host !== null && host !== input.sourceHost) return conclude(progress, 'moved', null);
-  return conclude(progress, 'stopped', 'the eviction was stopped');
 }

@@ -1,24 +1,8 @@
 import type { Instance, Migration } from '../../contracts/instance.ts';
-import type { MigrationEnd } from '../../contracts/migrate-instance.ts';
 import type { Move, Progress, Wish } from './plan.ts';
 import { planMove } from './plan.ts';
+import { cold, ended, finished, live, migrating, noProgress, resized, server } from './sample.ts';
 
-const server: Instance = {
-  id: 'a', name: 'vm-a', status: 'ACTIVE', taskState: null, vmState: 'active', host: 'node-1', locked: false,
-  memoryMiB: 512, vcpus: 1, localDiskGiB: 0, serverGroups: [], fault: null,
-};
-const live: Migration = {
-  id: 7, instanceId: 'a', type: 'live-migration', status: 'running', sourceHost: 'node-1', targetHost: 'node-2',
-  memoryTotalBytes: null, memoryRemainingBytes: null, diskTotalBytes: null, diskRemainingBytes: null, createdAt: '2026-01-01T00:00:00Z',
-};
-const cold: Migration = { ...live, type: 'migration', status: 'migrating' };
-const finished: Migration = { ...cold, status: 'finished' };
-const migrating: Partial<Instance> = { status: 'MIGRATING', taskState: 'migrating' };
-const resized: Partial<Instance> = { status: 'VERIFY_RESIZE', vmState: 'resized', host: 'node-2' };
-
-const ended = (over: Partial<MigrationEnd>): MigrationEnd => ({
-  status: 'failed', stuck: null, targetHost: null, observation: { instance: server, migration: null }, message: null, ...over,
-});
 const stuck = (why: 'NotStarted' | 'NoProgress' | 'TooLong') => ended({ status: 'stuck', stuck: why });
 const noValidHost = ended({ status: 'error', message: 'No valid host was found.' });
 const wait = (migration: Migration): Move => ({ do: 'awaitMigration', migration });
@@ -76,7 +60,7 @@ test.each(rows)('%s', (_why, instance, migration, progress, wish, move) => {
     planMove(
       { sourceHost: 'node-1', consent: [], accepted: false, maxAttempts: 3, ...wish },
       {
-        attempts: 0, stuckAttempts: 0, lastEnd: null, refusal: null, ownCold: null, forced: null, waitedIdle: false, ...progress,
+        ...noProgress, ...progress,
         observation: { instance: instance === null ? null : { ...server, ...instance }, migration },
       },
     ),

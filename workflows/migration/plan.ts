@@ -18,6 +18,8 @@ export interface Progress {
   attempts: number;
   /** How many of them got stuck. */
   stuckAttempts: number;
+  /** A migration was asked for, and it is not known whether it began. */
+  asked: boolean;
   /** The last attempt's end, until a new one begins. */
   lastEnd: MigrationEnd | null;
   /** Nova's words, when it refused the last attempt at once. */
