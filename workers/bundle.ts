@@ -4,4 +4,6 @@ import type { Logger, WorkflowBundleWithSourceMap } from '@temporalio/worker';
 
 /** All workflow types in one bundle. Takes about a second; a path, not an import, because workflow code runs in a sandbox of its own. */
 export const bundleWorkflows = (logger: Logger): Promise<WorkflowBundleWithSourceMap> =>
-  bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)), logger });
+  bundleWorkflowCode({ workflowsPath: pathOf('index.ts'), workflowInterceptorModules: [pathOf('observe-runs.ts')], logger });
+
+const pathOf = (file: string): string => fileURLToPath(new URL(`../workflows/${file}`, import.meta.url));

@@ -1,6 +1,7 @@
 import { sleep } from '@temporalio/workflow';
 import type { MigrateInstanceInput, MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
 import { kubernetesWait, nova, novaWait } from '../lib/activities.ts';
+import { count, outcomeOf } from '../lib/metrics.ts';
 import type { Move, Progress } from './plan.ts';
 import { copiedGiB, migrationWaitMs, retryDelayMs, subjectOf } from './request.ts';
 
@@ -16,13 +17,13 @@ export async function makeMove(input: MigrateInstanceInput, progress: Progress, 
   const { region } = settings;
   switch (move.do) {
     case 'migrateLive':
-      await begin(input, progress, (subject) =>
+      await begin(input, progress, 'live-migration', (subject) =>
         nova(region, `Ask Nova to move ${instance.name} live`).startLiveMigration({ ...subject, perTarget: settings.perTarget }),
       );
       return;
     case 'migrateCold':
       // The id is the proof that the resize to be confirmed later is drover's own.
-      progress.ownCold = await begin(input, progress, (subject) =>
+      progress.ownCold = await begin(input, progress, 'migration', (subject) =>
         nova(region, `Ask Nova to move ${instance.name} cold`).startColdMigration({ ...subject, perTarget: settings.perTarget }),
       );
       return;
@@ -36,6 +37,7 @@ export async function makeMove(input: MigrateInstanceInput, progress: Progress, 
         stuck: settings.stuck,
         poll: settings.poll,
       });
+      count('migrations', { type: move.migration.type, outcome: outcomeOf(end) });
       progress.observation = end.observation;
       progress.lastEnd = end;
       if (end.stuck !== null) progress.stuckAttempts += 1;
@@ -91,6 +93,7 @@ const stuckSentence = {
 async function begin(
   input: MigrateInstanceInput,
   progress: Progress,
+  type: 'live-migration' | 'migration',
   request: (subject: MigrationSubject) => Promise<MigrationStart>,
 ): Promise<number | null> {
   const delayMs = retryDelayMs(input, progress.attempts);
@@ -106,6 +109,7 @@ async function begin(
       progress.observation = start.observation;
       return null;
     case 'refused':
+      count('migrations', { type, outcome: 'refused' });
       progress.attempts += 1;
       progress.refusal = start.message;
       return null;
