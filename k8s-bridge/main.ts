@@ -8,6 +8,7 @@ import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { limited, unreachable, wordsOf } from '../runtime/temporal.ts';
+import { inTrace } from '../runtime/tracing.ts';
 import { readVersion } from '../runtime/version.ts';
 import { backOffResetMs, reflectorBackOff } from './back-off.ts';
 import { coalesceChanges, type Delivery } from './decide-delivery.ts';
@@ -106,7 +107,8 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
       // It may have waited long, and drover's own writes, such as the one that settles an object, come by no other way.
       const facts = reflectors.get(route)?.reflector.get(change.facts.uid) ?? change.facts;
       const deps = { temporal, kubernetes, cluster: settings.cluster, timeoutMs: timings.deliveryTimeoutMs, log };
-      const delivery = await deliverChange(deps, { route, mode, change: { ...change, facts }, seenMs }, abort);
+      const deliver = (): Promise<Delivery> => deliverChange(deps, { route, mode, change: { ...change, facts }, seenMs }, abort);
+      const delivery = await inTrace(`deliver ${route.kind}`, { 'drover.object': facts.name, 'drover.causes': [...change.causes] }, deliver);
       deliveries[delivery] += 1;
       const { kind } = route;
       metrics.count('bridgeDeliveries', { kind, delivery });

@@ -75,7 +75,7 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
   const authorize = createAuthorize(config);
   let last: Dispatcher | undefined;
 
-  async function open(request: KubernetesRequest, what: string, signal: AbortSignal, timeoutMs: number): Promise<Dispatcher.ResponseData> {
+  async function open(request: KubernetesRequest, what: string, signal: AbortSignal, more: Record<string, string> = {}): Promise<Dispatcher.ResponseData> {
     signal.throwIfAborted();
     const url = new URL(`${server}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
@@ -88,11 +88,12 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
           accept: 'application/json',
           'user-agent': 'drover',
           ...headers,
+          ...more,
           ...(request.body === undefined ? {} : { 'content-type': request.patchType === undefined ? 'application/json' : patchTypes[request.patchType] }),
         },
         body: request.body === undefined ? null : JSON.stringify(request.body),
         signal,
-        headersTimeout: timeoutMs,
+        headersTimeout: requestTimeoutMs,
         bodyTimeout: 0,
         ...(dispatcher === undefined ? {} : { dispatcher }),
       });
@@ -104,7 +105,7 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
   /** Whether kube-apiserver is through with starting: until then it refuses what it will permit in a moment. */
   const isReady = async (signal: AbortSignal): Promise<boolean> => {
     try {
-      const { statusCode, body } = await open({ method: 'GET', path: '/readyz' }, 'GET /readyz', signal, requestTimeoutMs);
+      const { statusCode, body } = await open({ method: 'GET', path: '/readyz' }, 'GET /readyz', signal);
       await body.dump();
       return statusCode === 200;
     } catch {
@@ -126,8 +127,8 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
     async request(request, signal) {
       const what = `${request.method} ${request.path}`;
       const limited = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
-      const { status, text } = await observed(observe, callOf(request), signal, async () => {
-        const { statusCode, headers, body } = await open(request, what, limited, requestTimeoutMs).catch((error: unknown) => {
+      const { status, text } = await observed(observe, callOf(request), signal, async (more) => {
+        const { statusCode, headers, body } = await open(request, what, limited, more).catch((error: unknown) => {
           signal.throwIfAborted();
           throw error;
         });
@@ -147,8 +148,8 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
 
     async stream(request, signal) {
       const what = `${request.method} ${request.path}`;
-      const { status, body } = await observed(observe, callOf(request), signal, async () => {
-        const { statusCode, headers, body } = await open(request, what, signal, requestTimeoutMs).catch((error: unknown) => {
+      const { status, body } = await observed(observe, callOf(request), signal, async (more) => {
+        const { statusCode, headers, body } = await open(request, what, signal, more).catch((error: unknown) => {
           signal.throwIfAborted();
           throw error;
         });

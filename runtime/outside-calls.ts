@@ -1,5 +1,6 @@
 import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
+import { traceCall } from './tracing.ts';
 
 export type OutsideSystem = 'keystone' | 'nova' | 'placement' | 'kubernetes';
 
@@ -35,18 +36,26 @@ export function outcomeOf(status: number): CallOutcome {
   return known[status] ?? 'refused';
 }
 
-/** Sends a request, and tells how it ended. What it throws is thrown on. */
+/**
+ * Sends a request, and tells how it ended. What it throws is thrown on.
+ *
+ * @param send gets headers to send along: those of the trace, if there is one
+ */
 export async function observed<Answer extends { status: number; requestId: string }>(
   observe: ObserveCall | undefined,
   call: OutsideCall,
   signal: AbortSignal,
-  send: () => Promise<Answer>,
+  send: (headers: Record<string, string>) => Promise<Answer>,
 ): Promise<Answer> {
-  if (observe === undefined) return send();
   const startedMs = performance.now();
-  const end = (outcome: CallOutcome, status: number | null, requestId: string): void => observe(call, { outcome, status, requestId, seconds: (performance.now() - startedMs) / 1_000 });
+  const { system, verb } = call;
+  const span = traceCall(`${system} ${verb}`, { 'peer.service': system });
+  const end = (outcome: CallOutcome, status: number | null, requestId: string): void => {
+    span.end(failingOutcomes.includes(outcome), { 'drover.outcome': outcome, 'drover.request_id': requestId, ...(status === null ? {} : { 'http.response.status_code': status }) });
+    observe?.(call, { outcome, status, requestId, seconds: (performance.now() - startedMs) / 1_000 });
+  };
   try {
-    const answer = await send();
+    const answer = await send(span.headers);
     end(outcomeOf(answer.status), answer.status, answer.requestId);
     return answer;
   } catch (error) {

@@ -5,7 +5,8 @@ import { connectKubernetes } from '../runtime/kubernetes.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { createMetrics } from '../runtime/metrics.ts';
 import { callObserver } from '../runtime/outside-calls.ts';
-import { openClient } from '../runtime/temporal.ts';
+import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
+import { openTracing } from '../runtime/tracing.ts';
 import { readVersion } from '../runtime/version.ts';
 import { describedCommand } from './command.ts';
 import { untilSignalled } from './until-signalled.ts';
@@ -24,13 +25,14 @@ export const bridgeCommand = (): Command =>
     const { leaseName, resyncMs, healthAddress } = config.bridge;
     const metrics = createMetrics('bridge', readVersion());
     const kubernetes = connectKubernetes({ kubeconfig, context, observe: callObserver(metrics, log) });
-    const temporal = openClient();
+    const tracing = await openTracing('bridge');
+    const temporal = openClient({ ...readTemporalSettings(), ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
     try {
       const bridge = await startBridge({ kubernetes, temporal, log, metrics, settings: { cluster, modes, systemNamespace, leaseName, resyncMs, healthAddress } });
       // It goes on whatever breaks around it, so it has no end of its own.
       await untilSignalled({ stop: () => bridge.stop(), done: new Promise<void>(() => undefined) });
     } finally {
-      await Promise.allSettled([temporal.connection.close(), kubernetes.close()]);
+      await Promise.allSettled([temporal.connection.close(), kubernetes.close(), tracing?.close()]);
     }
     log.info('Bridge stopped');
   });

@@ -10,6 +10,7 @@ import type { Logger } from '../runtime/logging.ts';
 import { temporalLogger } from '../runtime/logging.ts';
 import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
 import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal.ts';
+import type { Tracing } from '../runtime/trace-exporter.ts';
 import { composeActivities } from './activities.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { openObservation } from './observation.ts';
@@ -29,13 +30,15 @@ export interface WorkerStartOptions {
   interceptActivity?: ActivityInterceptorsFactory;
   /** Made before, where many workers start one after the other; making it takes a second of processor time. */
   workflowBundle?: WorkflowBundleOption;
+  /** Runs, steps and calls become spans. */
+  tracing?: Tracing | null;
 }
 
 /**
  * Starts the worker of every queue in this process: workflows, Kubernetes, and Nova of the credential's region.
  * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
  */
-export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, workflowBundle }: WorkerStartOptions = {}): Promise<RunningWorker> {
+export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, workflowBundle, tracing = null }: WorkerStartOptions = {}): Promise<RunningWorker> {
   const settings = readTemporalSettings(env);
   const { cloud } = config.openstack;
   const observation = await openObservation(config, logger);
@@ -43,7 +46,8 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const openstack = openSession(loadOpenStackSettings(env, cloud === null ? {} : { cloud }), { observe });
   const kubernetes = connectKubernetes({ kubeconfig: config.kubernetes.kubeconfig, context: config.kubernetes.context, observe });
   const audit = openAudit({ file: config.audit.file });
-  const temporal = await connectClient(settings);
+  const traced = tracing === null ? null : { ...(await import('./trace-runs.ts')), tracing };
+  const temporal = await connectClient({ ...settings, ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
 
   Runtime.install({ logger: temporalLogger(logger), telemetryOptions: observation.telemetry, shutdownSignals: [] });
   const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
@@ -56,14 +60,15 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     namespace: settings.namespace,
     shutdownGraceTime: shutdownGraceTimeMs,
     maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs,
-    interceptors: { activity: [observation.observeSteps, ...(interceptActivity === undefined ? [] : [interceptActivity])] },
+    interceptors: { activity: [...(traced === null ? [] : [traced.traceSteps]), observation.observeSteps, ...(interceptActivity === undefined ? [] : [interceptActivity])] },
+    ...(traced === null ? {} : { sinks: traced.spanSinks(traced.tracing) }),
   } satisfies Partial<WorkerOptions>;
   const health = await observation.serve();
   const workers = await Promise.all([
     Worker.create({
       ...shared,
       taskQueue: workflowQueue,
-      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger))),
+      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger), traced === null ? [] : [traced.tracingModule])),
       stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
       maxConcurrentWorkflowTaskExecutions: concurrency.workflows,
       maxConcurrentActivityTaskExecutions: concurrency.drover,
@@ -73,7 +78,6 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     Worker.create({ ...shared, taskQueue: novaQueue(openstack.region), maxConcurrentActivityTaskExecutions: concurrency.nova, activities: activities.nova }),
   ]);
   health.watch(workers);
-
 
   const stopAll = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

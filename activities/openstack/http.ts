@@ -69,7 +69,7 @@ export function createHttp(options: HttpOptions = {}): Http {
     send: (request, signal) => {
       const { service, method, url, body } = request;
       const call = { system: systems[service], verb: verbOf(method, url.pathname, body) };
-      return observed(options.observe, call, signal, () => send(agent, timeouts, request, signal));
+      return observed(options.observe, call, signal, (headers) => send(agent, timeouts, { ...request, headers: { ...request.headers, ...headers } }, signal));
     },
     close: () => agent.destroy(),
   };
