@@ -14,6 +14,9 @@ const base: Facts = {
   retryPending: false,
   settled: false,
   reportedGeneration: null,
+  reason: null,
+  changedMs: 0,
+  outstanding: null,
   watched: { annotations: '[]', labels: '[]', finalizers: '', status: 'null' },
 };
 const route = { final: ['CANCELLED', 'TERMINATED'] } as const;

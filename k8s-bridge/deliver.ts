@@ -23,6 +23,8 @@ export interface RoutedChange {
   route: Route;
   mode: RoutedMode;
   change: Change;
+  /** When the watch event came, by `performance.now()`; null where a list or a comparison found it. Of several, the earliest. */
+  seenMs: number | null;
 }
 
 /** Takes one change to where it belongs, and says where that was. Whatever it throws may be tried again. */

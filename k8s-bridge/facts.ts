@@ -1,7 +1,7 @@
 import { findCondition } from '../contracts/conditions.ts';
 import { annotations } from '../contracts/ids.ts';
 import type { KubeObject } from './kube-object.ts';
-import { conditionsOf, type Route, type RoutedMode } from './routes.ts';
+import { conditionsOf, type Outstanding, type Route, type RoutedMode } from './routes.ts';
 import type { Identity } from './store.ts';
 
 /** What the bridge keeps of an object: enough to tell which changes matter, and to decide without reading it again. */
@@ -21,6 +21,12 @@ export interface Facts extends Identity {
   settled: boolean;
   /** The newest generation that drover has reported on in a condition. */
   reportedGeneration: number | null;
+  /** Of the condition that drover reports in. */
+  reason: string | null;
+  /** When it was made, or that condition last turned; milliseconds since the epoch by the clock of whoever wrote it. */
+  changedMs: number;
+  /** What is left to do, where the kind tells that in figures; null where it, or this object, does not. */
+  outstanding: Outstanding | null;
   /** What is watched besides, each as one text that is equal when nothing changed. */
   watched: { annotations: string; labels: string; finalizers: string; status: string };
 }
@@ -46,6 +52,9 @@ export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): F
     retryPending: retry !== null && retry !== given[route.retryHandled],
     settled: route.isSettled(object, mode),
     reportedGeneration: condition?.observedGeneration ?? null,
+    reason: condition?.reason ?? null,
+    changedMs: Math.max(0, ...[metadata.creationTimestamp, condition?.lastTransitionTime].map((time) => Date.parse(time ?? '') || 0)),
+    outstanding: route.outstanding(object),
     watched: {
       annotations: select(given, route.annotations, ignored),
       labels: select(metadata.labels ?? {}, route.labels, []),

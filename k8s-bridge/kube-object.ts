@@ -12,6 +12,7 @@ export const kubeObjectSchema = z.looseObject({
     labels: z.record(z.string(), z.string()).optional(),
     annotations: z.record(z.string(), z.string()).optional(),
     finalizers: z.array(z.string()).optional(),
+    creationTimestamp: z.string().optional(),
     deletionTimestamp: z.string().optional(),
   }),
 });

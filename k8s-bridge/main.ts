@@ -3,16 +3,20 @@ import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import type { Kind } from '../contracts/ids.ts';
 import type { Mode } from '../runtime/config-schema.ts';
+import { type Health, serveHealth } from '../runtime/health.ts';
 import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
+import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { limited, unreachable, wordsOf } from '../runtime/temporal.ts';
+import { inTrace } from '../runtime/tracing.ts';
+import { readVersion } from '../runtime/version.ts';
 import { backOffResetMs, reflectorBackOff } from './back-off.ts';
 import { coalesceChanges, type Delivery } from './decide-delivery.ts';
 import { deliverChange, type RoutedChange } from './deliver.ts';
 import { type Facts, findCauses, readFacts } from './facts.ts';
-import { type Health, serveHealth } from './health.ts';
 import { type LeaseSettings, startLease } from './lease.ts';
 import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
+import { reportMetrics } from './report-metrics.ts';
 import { type Route, type RoutedMode, routes } from './routes.ts';
 import type { Delta } from './store.ts';
 import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
@@ -60,6 +64,8 @@ export interface BridgeDeps {
   settings: BridgeSettings;
   timings?: BridgeTimings;
   log: Logger;
+  /** Default: of its own. */
+  metrics?: Metrics;
 }
 
 export interface BridgeStats {
@@ -74,7 +80,7 @@ export interface BridgeStats {
 }
 
 export interface Bridge {
-  /** `http://host:port` of `/healthz` and `/readyz`. */
+  /** `http://host:port` of `/healthz`, `/readyz` and `/metrics`. */
   healthUrl: string;
   stats(): BridgeStats;
   health(): Promise<Health>;
@@ -88,7 +94,7 @@ export interface Bridge {
  *
  * @throws InvalidConfiguration when the health address cannot be had
  */
-export async function startBridge({ kubernetes, temporal, settings, timings = defaultBridgeTimings, log }: BridgeDeps): Promise<Bridge> {
+export async function startBridge({ kubernetes, temporal, settings, timings = defaultBridgeTimings, log, metrics = createMetrics('bridge', readVersion()) }: BridgeDeps): Promise<Bridge> {
   const stopping = new AbortController();
   const identity = `${hostname()}_${randomUUID()}`;
   const deliveries: BridgeStats['deliveries'] = { signalWithStart: 0, signalOpen: 0, reportStopped: 0, nothing: 0, lookUp: 0 };
@@ -97,15 +103,20 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
 
   const queue = createWorkQueue<RoutedChange>({
     ...timings.queue,
-    deliver: async ({ route, mode, change }, abort) => {
+    deliver: async ({ route, mode, change, seenMs }, abort) => {
       // It may have waited long, and drover's own writes, such as the one that settles an object, come by no other way.
       const facts = reflectors.get(route)?.reflector.get(change.facts.uid) ?? change.facts;
       const deps = { temporal, kubernetes, cluster: settings.cluster, timeoutMs: timings.deliveryTimeoutMs, log };
-      const delivery = await deliverChange(deps, { route, mode, change: { ...change, facts } }, abort);
+      const deliver = (): Promise<Delivery> => deliverChange(deps, { route, mode, change: { ...change, facts }, seenMs }, abort);
+      const delivery = await inTrace(`deliver ${route.kind}`, { 'drover.object': facts.name, 'drover.causes': [...change.causes] }, deliver);
       deliveries[delivery] += 1;
+      const { kind } = route;
+      metrics.count('bridgeDeliveries', { kind, delivery });
+      if (seenMs !== null && (delivery === 'signalWithStart' || delivery === 'signalOpen')) metrics.observe('bridgeSignalSeconds', { kind }, (performance.now() - seenMs) / 1_000);
     },
-    coalesce: (earlier, later) => ({ ...later, change: coalesceChanges(earlier.change, later.change) }),
+    coalesce: (earlier, later) => ({ ...later, change: coalesceChanges(earlier.change, later.change), seenMs: earlier.seenMs ?? later.seenMs }),
     onFailure: ({ route, change: { facts } }, error, retryInMs) => {
+      metrics.count('bridgeDeliveries', { kind: route.kind, delivery: 'failed' });
       lastFailure = `${route.kind} ${facts.name}: ${wordsOf(error)}`;
       log.warn({ kind: route.kind, object: facts.name, uid: facts.uid, retryInMs: Math.round(retryInMs), error: wordsOf(error) }, 'not delivered yet');
     },
@@ -118,7 +129,7 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
     const { reflector, mode } = reflectors.get(route) ?? {};
     if (reflector === undefined || mode === undefined) return;
     for (const facts of reflector.objects()) {
-      if (!facts.settled) queue.add(facts.uid, { route, mode, change: { facts, causes: [cause], gone: false } }, 'resync');
+      if (!facts.settled) queue.add(facts.uid, { route, mode, change: { facts, causes: [cause], gone: false }, seenMs: null }, 'resync');
     }
   };
   let resyncs = 0;
@@ -130,7 +141,8 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
   const take = (route: Route, mode: RoutedMode, delta: Delta<Facts>, relisted: boolean): void => {
     const { after: facts } = delta;
     const causes = delta.type === 'gone' ? (['deleted'] as const) : delta.type === 'changed' ? findCauses(delta.before, facts) : relisted ? (['relist'] as const) : findCauses(null, facts);
-    if (causes.length > 0) queue.add(facts.uid, { route, mode, change: { facts, causes, gone: delta.type === 'gone' } }, 'fresh');
+    const seenMs = relisted ? null : performance.now();
+    if (causes.length > 0) queue.add(facts.uid, { route, mode, change: { facts, causes, gone: delta.type === 'gone' }, seenMs }, 'fresh');
   };
 
   const health = async (): Promise<Health> => {
@@ -155,9 +167,11 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
       log.error({ error }, `${what} has ended; this is a defect`);
     });
 
-  const server = await serveHealth(settings.healthAddress, {
-    '/healthz': () => ({ ok: ended.length === 0, reasons: ended }),
-    '/readyz': health,
+  const server = await serveHealth({
+    address: settings.healthAddress,
+    setting: 'bridge.healthAddress',
+    pages: { '/healthz': () => ({ ok: ended.length === 0, reasons: ended }), '/readyz': health },
+    metrics,
   });
 
   const lease = startLease({
@@ -195,6 +209,12 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
     reflectors.set(route, { reflector, mode });
     loops.push(guard(`the reflector of ${route.kind}`, reflector.done));
   }
+
+  reportMetrics(metrics, {
+    reflectors: () => [...reflectors].map(([route, { reflector }]) => [route, reflector]),
+    queue: () => queue.stats(),
+    leading: () => lease.held(),
+  });
 
   const resync = setInterval(() => compareAll('resync'), settings.resyncMs);
   log.info({ health: server.url, identity, kinds: [...reflectors.keys()].map(({ kind }) => kind) }, 'the bridge runs');

@@ -23,6 +23,12 @@ export interface Telling {
   signal: ObjectChanged;
 }
 
+/** How much of an object's work is left. */
+export interface Outstanding {
+  instances: number;
+  memoryBytes: number;
+}
+
 /** One row of the table: which changes of a kind matter, and whose run they concern. */
 export interface Route {
   kind: Kind;
@@ -47,11 +53,15 @@ export interface Route {
   isSettled(object: KubeObject, mode: RoutedMode): boolean;
   /** Type of the condition that says how far drover has come. */
   condition(object: KubeObject, mode: RoutedMode): string;
+  /** For metrics; null where the object does not say. */
+  outstanding(object: KubeObject): Outstanding | null;
   /** What the object shall say once a person has stopped its run for good: with these it is settled. */
   stopped(object: KubeObject, mode: RoutedMode, message: string): ConditionUpdate[];
   /** The ends of a run after which resync does not start another one for the same generation (design section 2, rule 15). */
   final: readonly ('CANCELLED' | 'TERMINATED')[];
 }
+
+const bytesPerMiB = 1_048_576;
 
 const evictionCondition = ({ metadata }: KubeObject, mode: RoutedMode): string =>
   mode === 'observe' || metadata.annotations?.[annotations.mode] === 'observe' ? evictionConditions.observed : evictionConditions.evicting;
@@ -79,6 +89,10 @@ const eviction: Route = {
     return data !== undefined && settled.Eviction(data, mode);
   },
   condition: evictionCondition,
+  outstanding: ({ status }) => {
+    const { outstandingInstances: instances, outstandingRamMb: memoryMiB } = (status ?? {}) as { outstandingInstances?: unknown; outstandingRamMb?: unknown };
+    return Array.isArray(instances) ? { instances: instances.length, memoryBytes: (typeof memoryMiB === 'number' ? memoryMiB : 0) * bytesPerMiB } : null;
+  },
   stopped: (object, mode, message) => {
     const type = evictionCondition(object, mode);
     const { generation: observedGeneration } = object.metadata;

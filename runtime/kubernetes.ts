@@ -7,6 +7,9 @@ import { droverFailure } from './failure.ts';
 import { loadKubeConfig } from './kube-config.ts';
 import type { KubeConfigOptions } from './kube-config.ts';
 import { refusalFailure, transportFailure } from './kubernetes-faults.ts';
+import { kubernetesVerb } from './kubernetes-verb.ts';
+import type { ObserveCall } from './outside-calls.ts';
+import { observed } from './outside-calls.ts';
 import { forgetSecret, registerSecret } from './redaction.ts';
 
 /** How a PATCH body is meant. kube-apiserver refuses a patch that does not say. */
@@ -48,6 +51,7 @@ export interface Kubernetes {
 export interface KubernetesOptions extends KubeConfigOptions {
   /** From the request to the end of the answer. Below the 15 s that a short activity has. Default 10 000. */
   requestTimeoutMs?: number;
+  observe?: ObserveCall;
 }
 
 /** Path of a resource or, with a name, of one object and its subresource. */
@@ -65,13 +69,13 @@ export function resourcePath(
 }
 
 /** Reads the kubeconfig; the first connection is made by the first request. @throws InvalidConfiguration */
-export function connectKubernetes({ requestTimeoutMs = 10_000, ...options }: KubernetesOptions = {}): Kubernetes {
+export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...options }: KubernetesOptions = {}): Kubernetes {
   const config = loadKubeConfig(options);
   const server = (config.getCurrentCluster()?.server ?? '').replace(/\/+$/u, '');
   const authorize = createAuthorize(config);
   let last: Dispatcher | undefined;
 
-  async function open(request: KubernetesRequest, what: string, signal: AbortSignal, timeoutMs: number): Promise<Dispatcher.ResponseData> {
+  async function open(request: KubernetesRequest, what: string, signal: AbortSignal, more: Record<string, string> = {}): Promise<Dispatcher.ResponseData> {
     signal.throwIfAborted();
     const url = new URL(`${server}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
@@ -84,11 +88,12 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, ...options }: Kub
           accept: 'application/json',
           'user-agent': 'drover',
           ...headers,
+          ...more,
           ...(request.body === undefined ? {} : { 'content-type': request.patchType === undefined ? 'application/json' : patchTypes[request.patchType] }),
         },
         body: request.body === undefined ? null : JSON.stringify(request.body),
         signal,
-        headersTimeout: timeoutMs,
+        headersTimeout: requestTimeoutMs,
         bodyTimeout: 0,
         ...(dispatcher === undefined ? {} : { dispatcher }),
       });
@@ -100,7 +105,7 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, ...options }: Kub
   /** Whether kube-apiserver is through with starting: until then it refuses what it will permit in a moment. */
   const isReady = async (signal: AbortSignal): Promise<boolean> => {
     try {
-      const { statusCode, body } = await open({ method: 'GET', path: '/readyz' }, 'GET /readyz', signal, requestTimeoutMs);
+      const { statusCode, body } = await open({ method: 'GET', path: '/readyz' }, 'GET /readyz', signal);
       await body.dump();
       return statusCode === 200;
     } catch {
@@ -122,15 +127,18 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, ...options }: Kub
     async request(request, signal) {
       const what = `${request.method} ${request.path}`;
       const limited = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
-      const { statusCode, body } = await open(request, what, limited, requestTimeoutMs).catch((error: unknown) => {
-        signal.throwIfAborted();
-        throw error;
+      const { status, text } = await observed(observe, callOf(request), signal, async (more) => {
+        const { statusCode, headers, body } = await open(request, what, limited, more).catch((error: unknown) => {
+          signal.throwIfAborted();
+          throw error;
+        });
+        const text = await body.text().catch((error: unknown) => {
+          signal.throwIfAborted();
+          throw transportFailure(error, what, server);
+        });
+        return { status: statusCode, requestId: auditId(headers), text };
       });
-      const text = await body.text().catch((error: unknown) => {
-        signal.throwIfAborted();
-        throw transportFailure(error, what, server);
-      });
-      if (statusCode < 200 || statusCode > 299) throw await refusal(statusCode, text, what, signal);
+      if (status < 200 || status > 299) throw await refusal(status, text, what, signal);
       try {
         return JSON.parse(text) as unknown;
       } catch (error) {
@@ -140,12 +148,15 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, ...options }: Kub
 
     async stream(request, signal) {
       const what = `${request.method} ${request.path}`;
-      const { statusCode, body } = await open(request, what, signal, requestTimeoutMs).catch((error: unknown) => {
-        signal.throwIfAborted();
-        throw error;
+      const { status, body } = await observed(observe, callOf(request), signal, async (more) => {
+        const { statusCode, headers, body } = await open(request, what, signal, more).catch((error: unknown) => {
+          signal.throwIfAborted();
+          throw error;
+        });
+        return { status: statusCode, requestId: auditId(headers), body };
       });
-      if (statusCode >= 200 && statusCode <= 299) return body;
-      throw await refusal(statusCode, await body.text().catch(() => ''), what, signal);
+      if (status >= 200 && status <= 299) return body;
+      throw await refusal(status, await body.text().catch(() => ''), what, signal);
     },
 
     async close() {
@@ -153,6 +164,11 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, ...options }: Kub
     },
   };
 }
+
+const callOf = (request: KubernetesRequest) => ({ system: 'kubernetes', verb: kubernetesVerb(request) }) as const;
+
+/** kube-apiserver's own id of a request, as its audit log has it. */
+const auditId = ({ 'audit-id': id }: Dispatcher.ResponseData['headers']): string => (typeof id === 'string' ? id : '');
 
 /** Headers and connection pool for a request, from the kubeconfig: tokens, certificates, exec plug-ins. */
 function createAuthorize(config: KubeConfig): (url: URL) => Promise<{ headers: Record<string, string>; dispatcher: Dispatcher | undefined }> {

@@ -1,5 +1,5 @@
 import { Client, Connection, isGrpcDeadlineError, isGrpcServiceError } from '@temporalio/client';
-import type { ConnectionOptions } from '@temporalio/client';
+import type { ClientInterceptors, ConnectionOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { ApplicationFailure } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
@@ -18,6 +18,8 @@ export interface TemporalSettings {
   namespace: string;
   /** Address, TLS, API key and metadata, as `Connection` and `NativeConnection` take them. */
   connection: NativeConnectionOptions;
+  /** Of clients, where traces are on. */
+  interceptors?: ClientInterceptors;
 }
 
 /** A call's own limits: every call has a time-out, and most can be given up. */
@@ -66,7 +68,8 @@ export function openClient(settings: TemporalSettings = readTemporalSettings()):
     interceptors: [],
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': maxReconnectMs },
   });
-  return new Client({ connection, namespace: settings.namespace });
+  const { namespace, interceptors } = settings;
+  return new Client({ connection, namespace, ...(interceptors === undefined ? {} : { interceptors }) });
 }
 
 /**

@@ -3,7 +3,11 @@ import { startBridge } from '../k8s-bridge/main.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { connectKubernetes } from '../runtime/kubernetes.ts';
 import { createLogger } from '../runtime/logging.ts';
-import { openClient } from '../runtime/temporal.ts';
+import { createMetrics } from '../runtime/metrics.ts';
+import { callObserver } from '../runtime/outside-calls.ts';
+import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
+import { openTracing } from '../runtime/tracing.ts';
+import { readVersion } from '../runtime/version.ts';
 import { describedCommand } from './command.ts';
 import { untilSignalled } from './until-signalled.ts';
 
@@ -11,6 +15,7 @@ export const bridgeCommand = (): Command =>
   describedCommand('bridge', 'Runs the bridge: it watches Kubernetes and tells the runs what changed. Two may run; one of them delivers.', [
     ['drover bridge', 'until Ctrl-C or SIGTERM; what is queued is delivered first'],
     ['curl http://127.0.0.1:8081/readyz', 'whether it watches and reaches Temporal (bridge.healthAddress in the settings)'],
+    ['curl http://127.0.0.1:8081/metrics', 'what Prometheus scrapes'],
   ]).action(async () => {
     const { config, file } = loadConfig();
     const log = createLogger({ level: config.logLevel, component: 'bridge' });
@@ -18,14 +23,16 @@ export const bridgeCommand = (): Command =>
     const { cluster, modes } = config;
     const { kubeconfig, context, systemNamespace } = config.kubernetes;
     const { leaseName, resyncMs, healthAddress } = config.bridge;
-    const kubernetes = connectKubernetes({ kubeconfig, context });
-    const temporal = openClient();
+    const metrics = createMetrics('bridge', readVersion());
+    const kubernetes = connectKubernetes({ kubeconfig, context, observe: callObserver(metrics, log) });
+    const tracing = await openTracing('bridge');
+    const temporal = openClient({ ...readTemporalSettings(), ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
     try {
-      const bridge = await startBridge({ kubernetes, temporal, log, settings: { cluster, modes, systemNamespace, leaseName, resyncMs, healthAddress } });
+      const bridge = await startBridge({ kubernetes, temporal, log, metrics, settings: { cluster, modes, systemNamespace, leaseName, resyncMs, healthAddress } });
       // It goes on whatever breaks around it, so it has no end of its own.
       await untilSignalled({ stop: () => bridge.stop(), done: new Promise<void>(() => undefined) });
     } finally {
-      await Promise.allSettled([temporal.connection.close(), kubernetes.close()]);
+      await Promise.allSettled([temporal.connection.close(), kubernetes.close(), tracing?.close()]);
     }
     log.info('Bridge stopped');
   });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { loadConfig } from '../runtime/config.ts';
 import { createLogger } from '../runtime/logging.ts';
+import { openTracing } from '../runtime/tracing.ts';
 import { startWorker } from '../workers/main.ts';
 import { describedCommand } from './command.ts';
 import { untilSignalled } from './until-signalled.ts';
@@ -13,6 +14,11 @@ export const workerCommand = (): Command =>
     const { config, file } = loadConfig();
     const logger = createLogger({ level: config.logLevel, component: 'worker' });
     logger.info({ settings: file ?? 'defaults' }, 'Worker starts');
-    await untilSignalled(await startWorker(config, logger));
+    const tracing = await openTracing('worker');
+    try {
+      await untilSignalled(await startWorker(config, logger, { tracing }));
+    } finally {
+      await tracing?.close();
+    }
     logger.info('Worker stopped');
   });

@@ -8,6 +8,7 @@ import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities } from '../contracts/activities.ts';
+import type { AllowanceWorld } from '../contracts/allowance.ts';
 import type { Audit } from '../runtime/audit.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import { evictionSettings } from '../runtime/config-schema.ts';
@@ -25,6 +26,8 @@ export interface Systems {
   openstack: KeystoneSession;
   audit: Audit;
   logger: Logger;
+  /** Told of what each look at a region's migrations finds. */
+  onLook?: (region: string, world: AllowanceWorld) => void;
 }
 
 /** By task queue. */
@@ -35,7 +38,7 @@ export interface ActivitiesByQueue {
 }
 
 /** Gives every activity what it needs, and nothing else. */
-export function composeActivities({ config, temporal, kubernetes, openstack, audit, logger }: Systems): ActivitiesByQueue {
+export function composeActivities({ config, temporal, kubernetes, openstack, audit, logger, onLook }: Systems): ActivitiesByQueue {
   const { cluster, modes, kubernetes: names, limits } = config;
   const { region } = openstack;
   const client = createKubernetesClient(kubernetes);
@@ -67,7 +70,7 @@ export function composeActivities({ config, temporal, kubernetes, openstack, aud
         audit,
       }),
       ...createInstanceActivities({ nova, stopGate, audit, report: createMigrationReporter(client, names.migrationNamespace, (message) => logger.warn(message)) }),
-      ...createAllowanceActivities({ nova, limit: limits.migrationsPerRegion, checkMs: limits.checkMs, silentMs: limits.silentMs }),
+      ...createAllowanceActivities({ nova, limit: limits.migrationsPerRegion, checkMs: limits.checkMs, silentMs: limits.silentMs, ...(onLook === undefined ? {} : { onLook }) }),
     },
   };
 }

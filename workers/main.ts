@@ -10,8 +10,10 @@ import type { Logger } from '../runtime/logging.ts';
 import { temporalLogger } from '../runtime/logging.ts';
 import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
 import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal.ts';
+import type { Tracing } from '../runtime/trace-exporter.ts';
 import { composeActivities } from './activities.ts';
 import { bundleWorkflows } from './bundle.ts';
+import { openObservation } from './observation.ts';
 
 /** A worker that serves. */
 export interface RunningWorker {
@@ -28,38 +30,45 @@ export interface WorkerStartOptions {
   interceptActivity?: ActivityInterceptorsFactory;
   /** Made before, where many workers start one after the other; making it takes a second of processor time. */
   workflowBundle?: WorkflowBundleOption;
+  /** Runs, steps and calls become spans. */
+  tracing?: Tracing | null;
 }
 
 /**
  * Starts the worker of every queue in this process: workflows, Kubernetes, and Nova of the credential's region.
  * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
  */
-export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, workflowBundle }: WorkerStartOptions = {}): Promise<RunningWorker> {
+export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, workflowBundle, tracing = null }: WorkerStartOptions = {}): Promise<RunningWorker> {
   const settings = readTemporalSettings(env);
   const { cloud } = config.openstack;
-  const openstack = openSession(loadOpenStackSettings(env, cloud === null ? {} : { cloud }));
-  const kubernetes = connectKubernetes({ kubeconfig: config.kubernetes.kubeconfig, context: config.kubernetes.context });
+  const observation = await openObservation(config, logger);
+  const observe = observation.observeCall;
+  const openstack = openSession(loadOpenStackSettings(env, cloud === null ? {} : { cloud }), { observe });
+  const kubernetes = connectKubernetes({ kubeconfig: config.kubernetes.kubeconfig, context: config.kubernetes.context, observe });
   const audit = openAudit({ file: config.audit.file });
-  const temporal = await connectClient(settings);
+  const traced = tracing === null ? null : { ...(await import('./trace-runs.ts')), tracing };
+  const temporal = await connectClient({ ...settings, ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
 
-  Runtime.install({ logger: temporalLogger(logger), shutdownSignals: [] });
+  Runtime.install({ logger: temporalLogger(logger), telemetryOptions: observation.telemetry, shutdownSignals: [] });
   const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
     throw unreachable(settings, error);
   });
-  const activities = composeActivities({ config, temporal, kubernetes, openstack, audit, logger });
+  const activities = composeActivities({ config, temporal, kubernetes, openstack, audit, logger, onLook: observation.showRegion });
   const { concurrency } = config.worker;
   const shared = {
     connection,
     namespace: settings.namespace,
     shutdownGraceTime: shutdownGraceTimeMs,
     maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs,
-    interceptors: { activity: interceptActivity === undefined ? [] : [interceptActivity] },
+    interceptors: { activity: [...(traced === null ? [] : [traced.traceSteps]), observation.observeSteps, ...(interceptActivity === undefined ? [] : [interceptActivity])] },
+    ...(traced === null ? {} : { sinks: traced.spanSinks(traced.tracing) }),
   } satisfies Partial<WorkerOptions>;
+  const health = await observation.serve();
   const workers = await Promise.all([
     Worker.create({
       ...shared,
       taskQueue: workflowQueue,
-      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger))),
+      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger), traced === null ? [] : [traced.tracingModule])),
       stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
       maxConcurrentWorkflowTaskExecutions: concurrency.workflows,
       maxConcurrentActivityTaskExecutions: concurrency.drover,
@@ -68,6 +77,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     Worker.create({ ...shared, taskQueue: kubernetesQueue, maxConcurrentActivityTaskExecutions: concurrency.kubernetes, activities: activities.kubernetes }),
     Worker.create({ ...shared, taskQueue: novaQueue(openstack.region), maxConcurrentActivityTaskExecutions: concurrency.nova, activities: activities.nova }),
   ]);
+  health.watch(workers);
 
   const stopAll = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -77,11 +87,11 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
       // One that breaks takes the others along: half a worker would look alive.
       await Promise.all(workers.map((worker) => worker.run().finally(stopAll)));
     } finally {
-      await Promise.allSettled([connection.close(), temporal.connection.close(), kubernetes.close(), openstack.close()]);
+      await Promise.allSettled([health.close(), connection.close(), temporal.connection.close(), kubernetes.close(), openstack.close()]);
     }
   };
   const done = run();
-  logger.info({ namespace: settings.namespace, queues: [workflowQueue, kubernetesQueue, novaQueue(openstack.region)] }, 'Worker serves');
+  logger.info({ namespace: settings.namespace, queues: [workflowQueue, kubernetesQueue, novaQueue(openstack.region)], health: health.url }, 'Worker serves');
   return {
     done,
     async stop() {

@@ -1,4 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
+import type { ObserveCall } from '../../runtime/outside-calls.ts';
 import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
 import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
 import { refusalOf } from '../openstack/faults.ts';
@@ -13,6 +14,8 @@ export interface SessionOptions {
   timeouts?: Partial<HttpTimeouts>;
   /** A clock that never goes back, in milliseconds. */
   nowMs?: () => number;
+  /** Told of every call of Keystone and of the services. */
+  observe?: ObserveCall;
 }
 
 interface Token {
@@ -28,7 +31,7 @@ const renewalMarginMs = 60_000;
 /** A session for one credential, region and interface. Nothing is sent before the first request needs it. */
 export function openSession(settings: OpenStackSettings, options: SessionOptions = {}): KeystoneSession {
   const nowMs = options.nowMs ?? (() => performance.now());
-  const http = createHttp({ verify: settings.verify, ...(settings.ca === null ? {} : { ca: settings.ca }), ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }) });
+  const http = createHttp({ verify: settings.verify, ...(settings.ca === null ? {} : { ca: settings.ca }), ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }), ...(options.observe === undefined ? {} : { observe: options.observe }) });
   const closed = new AbortController();
   let current: Token | null = null;
   const recent: string[] = [];

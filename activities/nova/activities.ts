@@ -55,6 +55,10 @@ export function createInstanceActivities(deps: InstanceDependencies): InstanceAc
 }
 
 /** What the run that shares out the region's migrations asks, queue `nova:<region>`. */
-export const createAllowanceActivities = ({ nova, limit, checkMs, silentMs, scope = currentScope }: AllowanceDependencies): AllowanceActivities => ({
-  observeAllowance: async () => ({ limit, checkMs, silentMs, inProgress: countBySource(await nova.migrationsInProgress({}, scope().signal)) }),
+export const createAllowanceActivities = ({ nova, limit, checkMs, silentMs, onLook, scope = currentScope }: AllowanceDependencies): AllowanceActivities => ({
+  async observeAllowance({ region }) {
+    const world = { limit, checkMs, silentMs, inProgress: countBySource(await nova.migrationsInProgress({}, scope().signal)) };
+    onLook?.(region, world);
+    return world;
+  },
 });

@@ -1,3 +1,4 @@
+import type { AllowanceWorld } from '../../contracts/allowance.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { ReportMigration } from '../../contracts/migrate-instance.ts';
@@ -42,6 +43,8 @@ export interface AllowanceDependencies {
   checkMs: number;
   /** A consumer that says nothing for this long is looked up. */
   silentMs: number;
+  /** Told of what each look finds. */
+  onLook?: (region: string, world: AllowanceWorld) => void;
   scope?: () => ActivityScope;
 }
 

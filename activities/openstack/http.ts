@@ -3,6 +3,8 @@ import { Agent, request as undiciRequest } from 'undici';
 import { transportFailure, type HttpTimeouts } from './transport-faults.ts';
 import { errorCodes, type ServiceName } from './services.ts';
 import { droverFailure } from '../../runtime/failure.ts';
+import { observed, type ObserveCall, type OutsideSystem } from '../../runtime/outside-calls.ts';
+import { verbOf } from './verb.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long. */
 const defaultTimeouts: HttpTimeouts = { connectMs: 4_000, headersMs: 12_000, bodyMs: 12_000 };
@@ -19,6 +21,7 @@ export interface HttpOptions {
   /** Only false where the settings say `verify: false`. */
   verify?: boolean;
   timeouts?: Partial<HttpTimeouts>;
+  observe?: ObserveCall;
 }
 
 export interface HttpRequest {
@@ -63,7 +66,11 @@ export function createHttp(options: HttpOptions = {}): Http {
     },
   });
   return {
-    send: (request, signal) => send(agent, timeouts, request, signal),
+    send: (request, signal) => {
+      const { service, method, url, body } = request;
+      const call = { system: systems[service], verb: verbOf(method, url.pathname, body) };
+      return observed(options.observe, call, signal, (headers) => send(agent, timeouts, { ...request, headers: { ...request.headers, ...headers } }, signal));
+    },
     close: () => agent.destroy(),
   };
 }
@@ -90,6 +97,8 @@ async function send(agent: Agent, timeouts: HttpTimeouts, request: HttpRequest, 
     });
   }
 }
+
+const systems = { Keystone: 'keystone', Nova: 'nova', Placement: 'placement' } as const satisfies Record<ServiceName, OutsideSystem>;
 
 const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]])));

@@ -1,6 +1,7 @@
 import { CancellationScope, sleep } from '@temporalio/workflow';
 import type { MigrateInstanceInput, MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
 import { kubernetesWait, nova, novaWait } from '../lib/activities.ts';
+import { count, outcomeOf } from '../lib/metrics.ts';
 import type { Move, Progress } from './plan.ts';
 import { completionForced, foundNoRoom, idleAwaited, migrationAborted, migrationEnded, moveConfirmed, startAnswered } from './progress.ts';
 import { copiedGiB, migrationWaitMs, retryDelayMs, subjectOf } from './request.ts';
@@ -34,6 +35,7 @@ export async function makeMove(input: MigrateInstanceInput, progress: Progress, 
         stuck: settings.stuck,
         poll: settings.poll,
       });
+      count('migrations', { type: move.migration.type, outcome: outcomeOf(end) });
       return migrationEnded(progress, end);
     }
     case 'abort': {
@@ -78,6 +80,7 @@ async function begin(
   const start = await CancellationScope.nonCancellable(() => request(subjectOf(input, { ...progress, attempts: progress.attempts + 1 })));
   progress.asked = false;
   if (start.outcome === 'targetsBusy') return awaitRoom(input, progress);
+  if (start.outcome === 'refused') count('migrations', { type: kind === 'live' ? 'live-migration' : 'migration', outcome: 'refused' });
   startAnswered(progress, kind, start);
 }
 

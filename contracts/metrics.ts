@@ -1,0 +1,159 @@
+/** One metric, as Prometheus sees it. */
+interface MetricRow {
+  /** Starts with `drover_` and ends with its unit: a base unit (`_seconds`, `_bytes`), or what is counted; counters end with `_total`. */
+  name: `drover_${string}`;
+  kind: 'counter' | 'gauge' | 'histogram';
+  /** None has values without bound: no server ids, no run ids, no paths with names in them. Objects only while they are not settled. */
+  labels: readonly string[];
+  /** Upper bounds, in the unit of the name. Only of histograms. */
+  buckets?: readonly number[];
+  /** Which processes show it. `runs`: workflow code, by way of the worker. */
+  from: readonly ('worker' | 'bridge' | 'runs')[];
+  help: string;
+}
+
+/** From a look at one object of an API to a list of thousands, and a time-out of ten seconds. */
+const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15] as const;
+
+/** From one call to a wait for a migration of hours. */
+const stepBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 28_800] as const;
+
+/** From a host with nothing on it to one that takes days. */
+const runBuckets = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400, 259_200] as const;
+
+/** Up to where Temporal suggests a new run, and where it ends one (51,200). */
+const historyBuckets = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 40_000, 51_200] as const;
+
+/** Above the bridge's least distance of 0.2 s between two signals to one run, and below a minute of back-off. */
+const signalBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60] as const;
+
+/**
+ * Every metric that drover makes. Beside them, each process shows its own CPU, memory and event loop (`process_…`, `nodejs_…`), and the
+ * worker what Temporal's SDK counts (`temporal_…`). docs/observability.md has the same table; a test compares them.
+ */
+export const metrics = {
+  info: { name: 'drover_info', kind: 'gauge', labels: ['component', 'version'], from: ['worker', 'bridge'], help: 'Always 1: which process this is, and its version' },
+  outsideCalls: {
+    name: 'drover_outside_calls_total',
+    kind: 'counter',
+    labels: ['system', 'verb', 'outcome'],
+    from: ['worker', 'bridge'],
+    help: 'Calls of Keystone, Nova, Placement and kube-apiserver, by what came of them',
+  },
+  outsideCallSeconds: {
+    name: 'drover_outside_call_seconds',
+    kind: 'histogram',
+    labels: ['system', 'verb'],
+    buckets: callBuckets,
+    from: ['worker', 'bridge'],
+    help: 'How long such a call took, from the request to the end of the answer; of a watch, to its beginning',
+  },
+
+  steps: {
+    name: 'drover_steps_total',
+    kind: 'counter',
+    labels: ['step', 'outcome'],
+    from: ['worker'],
+    help: 'Attempts of activities that ended: completed, cancelled, or the code of the failure',
+  },
+  stepSeconds: { name: 'drover_step_seconds', kind: 'histogram', labels: ['step'], buckets: stepBuckets, from: ['worker'], help: 'How long an attempt of an activity took' },
+  regionMigrations: {
+    name: 'drover_region_migrations',
+    kind: 'gauge',
+    labels: ['region'],
+    from: ['worker'],
+    help: 'Migrations in progress in the region, whoever started them, as last seen; none where no worker has looked lately',
+  },
+  regionMigrationsLimit: {
+    name: 'drover_region_migrations_limit',
+    kind: 'gauge',
+    labels: ['region'],
+    from: ['worker'],
+    help: 'How many migrations the region may have at once (limits.migrationsPerRegion)',
+  },
+
+  runs: { name: 'drover_runs_total', kind: 'counter', labels: ['kind', 'result'], from: ['runs'], help: 'Runs that ended, by how; a run that continues as new has not ended' },
+  runSeconds: { name: 'drover_run_seconds', kind: 'histogram', labels: ['kind'], buckets: runBuckets, from: ['runs'], help: 'How long they took, from the first beginning on' },
+  runHistoryEvents: {
+    name: 'drover_run_history_events',
+    kind: 'histogram',
+    labels: ['kind'],
+    buckets: historyBuckets,
+    from: ['runs'],
+    help: 'Length of the history of a run that ended or continues as new',
+  },
+  migrations: {
+    name: 'drover_migrations_total',
+    kind: 'counter',
+    labels: ['type', 'outcome'],
+    from: ['runs'],
+    help: 'Attempts to move a server: completed, failed, cancelled, stuck, refused',
+  },
+
+  bridgeLeading: { name: 'drover_bridge_leading', kind: 'gauge', labels: [], from: ['bridge'], help: '1 while this bridge holds the Lease and delivers' },
+  bridgeQueue: { name: 'drover_bridge_queue_changes', kind: 'gauge', labels: ['state'], from: ['bridge'], help: 'Changes that are not delivered yet: fresh, resync, in_flight, backing_off' },
+  bridgeDeliveries: {
+    name: 'drover_bridge_deliveries_total',
+    kind: 'counter',
+    labels: ['kind', 'delivery'],
+    from: ['bridge'],
+    help: 'Where changes went; failed ones are delivered again',
+  },
+  bridgeSignalSeconds: {
+    name: 'drover_bridge_signal_seconds',
+    kind: 'histogram',
+    labels: ['kind'],
+    buckets: signalBuckets,
+    from: ['bridge'],
+    help: 'From the watch event to the signal that Temporal has accepted, the earliest event where several became one signal',
+  },
+  bridgeLists: { name: 'drover_bridge_lists_total', kind: 'counter', labels: ['kind'], from: ['bridge'], help: 'Complete lists of a kind; more than one means that a watch was lost' },
+  bridgeWatches: { name: 'drover_bridge_watches_total', kind: 'counter', labels: ['kind'], from: ['bridge'], help: 'Watches begun' },
+  bridgeLastContact: {
+    name: 'drover_bridge_last_contact_timestamp_seconds',
+    kind: 'gauge',
+    labels: ['kind'],
+    from: ['bridge'],
+    help: 'When kube-apiserver was last heard of on the watch',
+  },
+
+  objects: { name: 'drover_objects', kind: 'gauge', labels: ['kind'], from: ['bridge'], help: 'Objects of a kind' },
+  unsettledObjects: { name: 'drover_unsettled_objects', kind: 'gauge', labels: ['kind'], from: ['bridge'], help: 'Objects for which something is left to do' },
+  oldestUnsettled: {
+    name: 'drover_oldest_unsettled_object_seconds',
+    kind: 'gauge',
+    labels: ['kind'],
+    from: ['bridge'],
+    help: 'For how long the oldest of them has not been settled; 0 where there is none',
+  },
+  objectState: {
+    name: 'drover_object_state',
+    kind: 'gauge',
+    labels: ['kind', 'object', 'reason'],
+    from: ['bridge'],
+    help: 'Always 1: an object that is not settled, and the reason in its condition; empty before drover has written one',
+  },
+  evictionInstances: {
+    name: 'drover_eviction_outstanding_instances',
+    kind: 'gauge',
+    labels: ['object', 'host'],
+    from: ['bridge'],
+    help: 'Servers that have not left the host, of each Eviction that is not settled',
+  },
+  evictionMemory: {
+    name: 'drover_eviction_outstanding_memory_bytes',
+    kind: 'gauge',
+    labels: ['object', 'host'],
+    from: ['bridge'],
+    help: 'Their memory, from the flavors',
+  },
+} as const satisfies Record<string, MetricRow>;
+
+export type MetricKey = keyof typeof metrics;
+type OfKind<Kind extends MetricRow['kind']> = { [Key in MetricKey]: (typeof metrics)[Key]['kind'] extends Kind ? Key : never }[MetricKey];
+export type CounterKey = OfKind<'counter'>;
+export type GaugeKey = OfKind<'gauge'>;
+export type HistogramKey = OfKind<'histogram'>;
+
+/** A value for each label of a metric. */
+export type LabelsOf<Key extends MetricKey> = Record<(typeof metrics)[Key]['labels'][number], string>;

@@ -1,0 +1,76 @@
+import { asyncLocalStorage } from '@temporalio/activity';
+import type { ActivityInterceptorsFactory, TelemetryOptions, Worker } from '@temporalio/worker';
+import type { AllowanceWorld } from '../contracts/allowance.ts';
+import type { Config } from '../runtime/config-schema.ts';
+import { serveHealth } from '../runtime/health.ts';
+import type { Health } from '../runtime/health.ts';
+import type { Logger } from '../runtime/logging.ts';
+import { createMetrics } from '../runtime/metrics.ts';
+import type { ObserveCall } from '../runtime/outside-calls.ts';
+import { callObserver } from '../runtime/outside-calls.ts';
+import { readVersion } from '../runtime/version.ts';
+import { observeSteps } from './observe-steps.ts';
+import { showRegions } from './region-gauges.ts';
+import { openTemporalMetrics } from './temporal-metrics.ts';
+
+/** What a worker shows of itself. */
+export interface Observation {
+  /** For Temporal's runtime. */
+  telemetry: TelemetryOptions;
+  observeCall: ObserveCall;
+  observeSteps: ActivityInterceptorsFactory;
+  showRegion: (region: string, world: AllowanceWorld) => void;
+  /** Serves the pages, where the settings give an address. @throws InvalidConfiguration when it cannot be had */
+  serve(): Promise<WorkerHealth>;
+}
+
+export interface WorkerHealth {
+  /** `http://host:port` of `/healthz`, `/readyz` and `/metrics`; null where the settings give no address. */
+  url: string | null;
+  /** It is ready once all of these run. */
+  watch(workers: readonly Worker[]): void;
+  close(): Promise<void>;
+}
+
+/** Without an address, only Temporal's SDK counts nothing; for the rest it is not worth a difference. */
+export async function openObservation({ worker: { healthAddress } }: Pick<Config, 'worker'>, log: Logger): Promise<Observation> {
+  const metrics = createMetrics('worker', readVersion());
+  const temporal = healthAddress === null ? null : await openTemporalMetrics();
+  return {
+    telemetry: {
+      // The SDK's native side would write lines of its own beside the log.
+      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
+      ...(temporal === null ? {} : { metrics: temporal.options }),
+    },
+    observeCall: callObserver(metrics, log, caller),
+    observeSteps: observeSteps(metrics),
+    showRegion: showRegions(metrics),
+    async serve() {
+      let watched: readonly Worker[] = [];
+      const watch = (workers: readonly Worker[]): void => void (watched = workers);
+      if (healthAddress === null || temporal === null) return { url: null, watch, close: () => Promise.resolve() };
+      const health = (): Health => healthOf(watched);
+      const server = await serveHealth({
+        address: healthAddress,
+        setting: 'worker.healthAddress',
+        pages: { '/healthz': health, '/readyz': health },
+        metrics: { page: async () => (await Promise.all([metrics.page(), temporal.page()])).join('\n') },
+      });
+      return { ...server, watch };
+    },
+  };
+}
+
+function healthOf(workers: readonly Worker[]): Health {
+  if (workers.length === 0) return { ok: false, reasons: ['the workers are being made'] };
+  const reasons = workers.filter((worker) => worker.getState() !== 'RUNNING').map((worker) => `the worker of queue ${worker.options.taskQueue} is ${worker.getState()}`);
+  return { ok: reasons.length === 0, reasons };
+}
+
+/** The run and the step that a call is made for; none while the worker starts. */
+function caller(): object {
+  const info = asyncLocalStorage.getStore()?.info;
+  if (info === undefined) return {};
+  const { activityType, attempt, workflowExecution } = info;
+  return { workflowId: workflowExecution?.workflowId, runId: workflowExecution?.runId, activityType, attempt };
+}

@@ -1,0 +1,34 @@
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { isErrorCode } from '../contracts/errors.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+
+/** Counts and times every attempt of an activity. */
+export const observeSteps =
+  (metrics: Metrics): ActivityInterceptorsFactory =>
+  ({ info, cancellationSignal }) => ({
+    inbound: {
+      async execute(input, next) {
+        const { activityType: step } = info;
+        const startedMs = performance.now();
+        const end = (outcome: string): void => {
+          metrics.count('steps', { step, outcome });
+          metrics.observe('stepSeconds', { step }, (performance.now() - startedMs) / 1_000);
+        };
+        try {
+          const result = await next(input);
+          end('completed');
+          return result;
+        } catch (error) {
+          end(outcomeOf(error, cancellationSignal.aborted));
+          throw error;
+        }
+      },
+    },
+  });
+
+/** A row of the error table where there is one: nothing else may become a label. */
+export function outcomeOf(error: unknown, isCancelled: boolean): string {
+  if (isCancelled || error instanceof CancelledFailure) return 'cancelled';
+  return error instanceof ApplicationFailure && isErrorCode(error.type) ? error.type : 'Unexpected';
+}

@@ -1,0 +1,45 @@
+import { ContinueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { WorkflowInterceptors } from '@temporalio/workflow';
+import { workflowTypes } from '../contracts/ids.ts';
+import { count, observe } from './lib/metrics.ts';
+
+/** As in the search attribute `DroverKind`. */
+const kindOf: Readonly<Record<string, string>> = {
+  [workflowTypes.evictHypervisor]: 'Eviction',
+  [workflowTypes.migrateInstance]: 'Migration',
+  [workflowTypes.shareAllowance]: 'Allowance',
+};
+
+/** Counts and measures every run when it ends, whatever its type: the module that the bundle calls for interceptors of workflows. */
+export const interceptors = (): WorkflowInterceptors => ({
+  inbound: [
+    {
+      async execute(input, next) {
+        try {
+          const result = await next(input);
+          ended(resultOf(result));
+          return result;
+        } catch (error) {
+          ended(error instanceof ContinueAsNew ? null : isCancellation(error) ? 'Cancelled' : 'Failed');
+          throw error;
+        }
+      },
+    },
+  ],
+});
+
+/** @param result null: it continues as new */
+function ended(result: string | null): void {
+  const { workflowType, startTime, historyLength } = workflowInfo();
+  const kind = kindOf[workflowType] ?? workflowType;
+  observe('runHistoryEvents', { kind }, historyLength);
+  if (result === null) return;
+  count('runs', { kind, result });
+  observe('runSeconds', { kind }, (Date.now() - startTime.getTime()) / 1_000);
+}
+
+/** The results of runs have an outcome, one of few words; what has none has just completed. */
+function resultOf(result: unknown): string {
+  const { outcome } = (result ?? {}) as { outcome?: unknown };
+  return typeof outcome === 'string' ? outcome : 'Completed';
+}
