@@ -9,14 +9,14 @@ import type { EvictionState, TrackedInstance } from '../../workflows/eviction/st
 import { acceptedObstacles, askToStop, become, beginEviction } from '../../workflows/eviction/state.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
 import { retryAfterMs } from '../../workflows/lib/retry.ts';
-import { allowanceOf, hearAnswer, noShare, report, reportDueMs } from '../../workflows/limits/claim.ts';
+import { allowanceOf, hearAnswer, noShare, report, reportDueMs, unsaid } from '../../workflows/limits/claim.ts';
 import type { Answer } from '../../workflows/limits/ledger.ts';
 import type { Child } from './child.ts';
 import { cancelChild, startChild } from './child.ts';
 import { observeHost } from './nova.ts';
 import { reportArrives } from './region.ts';
 import type { Actor, EvictionObject, Simulation } from './simulation.ts';
-import { call, passStopGate } from './simulation.ts';
+import { call, givenUpMs, passStopGate } from './simulation.ts';
 
 /** A run of `evictHypervisor`, from the reading of its Eviction to its end. Its state is the real one. */
 export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readAtMs' | 'events' | 'unpublished'> {
@@ -35,7 +35,7 @@ export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readA
   moves: Map<string, Child | null>;
   reporting: boolean;
   /** Why the last report to the region did not arrive. */
-  unheard: string | null;
+  unheard: { reason: string; failures: number; retryAtMs: number } | null;
   /** It is to continue as new. */
   old: boolean;
   /** Somebody cancelled the run itself. */
@@ -142,7 +142,7 @@ function next(sim: Simulation, run: Run): void {
 
 function wait(sim: Simulation, run: Run, step: Extract<RunStep, { do: 'wait' }>): void {
   run.waiting = { for: step.for, untilMs: step.untilMs };
-  setAlarm(sim, run, Math.min(step.untilMs ?? Infinity, (run.reporting ? null : reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs)) ?? Infinity));
+  setAlarm(sim, run, Math.min(step.untilMs ?? Infinity, reportDue(run) ?? Infinity));
 }
 
 function setAlarm(sim: Simulation, run: Run, atMs: number): void {
@@ -355,40 +355,60 @@ function conclude(sim: Simulation, run: Run): void {
   sim.watch.awaitsReboot(run);
 }
 
+const reportDue = (run: Run): number | null => {
+  const atMs = reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
+  return run.reporting || atMs === null ? null : Math.max(atMs, run.unheard?.retryAtMs ?? 0);
+};
+
 /** Reports to the run that shares out the region's migrations, where that is due. */
 function tellWhenDue(sim: Simulation, run: Run): void {
   const { clock } = sim;
-  const dueMs = reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
-  if (run.reporting || dueMs === null || dueMs > clock.nowMs) return;
+  const dueMs = reportDue(run);
+  if (dueMs === null || dueMs > clock.nowMs) return;
   run.reporting = true;
   const told = (problem: Problem | null): void => {
-    if (problem === null) forget(run.state, run.unheard);
-    else remember(run.state, problem, clock.nowMs);
-    run.unheard = problem?.reason ?? null;
     run.reporting = false;
+    if (problem === null) {
+      forget(run.state, run.unheard?.reason ?? null);
+      run.unheard = null;
+    } else {
+      const failures = (run.unheard?.failures ?? 0) + 1;
+      run.unheard = { reason: problem.reason, failures, retryAtMs: clock.nowMs + retryAfterMs(failures) };
+      remember(run.state, problem, clock.nowMs);
+    }
     wake(sim, run);
   };
-  tell(sim, run, needOf(run.state), () => told(null), told);
+  tell(sim, run, needOf(run.state), told);
 }
 
-function tell(sim: Simulation, run: Run, need: ReturnType<typeof needOf>, then: () => void, fail: (problem: Problem) => void): void {
+function tell(sim: Simulation, run: Run, need: ReturnType<typeof needOf>, then: (problem: Problem | null) => void): void {
   const { clock, random } = sim;
-  const { share, said } = report(run.share, need, clock.nowMs);
+  const { share: before } = run;
+  const { allowance } = run.state;
+  const { share, said } = report(before, need, clock.nowMs);
   run.share = share;
   if (share.said === null) run.state.allowance = null;
   const { desired } = run.state;
   const wanted = { consumer: desired.name, runId: run.runId, deadline: desired.deadline, host: desired.hypervisor, ...said };
   const { token } = run;
-  const isLost = random() * 100 < sim.faultPercent / 2;
+  const chance = random() * 100;
+  const isLost = chance < sim.faultPercent / 2;
+  const fails = chance < sim.faultPercent;
   clock.at(clock.nowMs + 20 + random() * 200, () => {
     if (!isLost) reportArrives(sim, wanted);
-    clock.at(clock.nowMs + (isLost ? 60_000 : 30), () => void (run.token === token && (isLost ? fail({ code: null, reason: 'TimedOut', message: 'No answer in time' }) : then())));
+    clock.at(clock.nowMs + (fails ? givenUpMs : 30), () => {
+      if (run.token !== token) return;
+      if (!fails) return then(null);
+      run.share = unsaid(before, run.share);
+      if (run.share === before) run.state.allowance = allowance;
+      then({ code: null, reason: 'TimedOut', message: 'No answer in time' });
+    });
   });
 }
 
 /** Gives its share back. */
 function leave(sim: Simulation, run: Run): void {
-  if (run.share.said !== null) tell(sim, run, { want: 0, using: 0 }, () => undefined, () => undefined);
+  if (run.share.said !== null) tell(sim, run, { want: 0, using: 0 }, () => undefined);
 }
 
 /** The region's answer reaches the run. */

@@ -62,6 +62,8 @@ export interface Watch {
 interface Story {
   hour: number;
   stepsInHour: number;
+  /** When it was last seen paused. */
+  pausedMs: number;
   changed: boolean;
   pictures: { atMs: number; picture: Preflight }[];
   seen: Set<string>;
@@ -80,7 +82,7 @@ export function createWatch(): Watch {
   const storyOf = (run: Run): Story => {
     const known = stories.get(run);
     if (known !== undefined) return known;
-    const story: Story = { hour: 0, stepsInHour: 0, changed: false, pictures: [], seen: new Set(), outstanding: new Set(), children: new Map() };
+    const story: Story = { hour: 0, stepsInHour: 0, pausedMs: 0, changed: false, pictures: [], seen: new Set(), outstanding: new Set(), children: new Map() };
     stories.set(run, story);
     return story;
   };
@@ -104,7 +106,9 @@ export function createWatch(): Watch {
         check(sinceMs <= heardWithinMs || step.do === 'refresh', 'a deletion is heard', () => `${run.runId} goes on with ${step.do} ${Math.round(sinceMs / 1000)} s after its Eviction was deleted`);
       }
       const { problem } = run.state;
-      check(problem === null || problem.retryAtMs + problemMs > clock.nowMs, 'a problem that is over is forgotten', () => `${run.runId}: ${problem?.reason} was to be tried again ${Math.round((clock.nowMs - (problem?.retryAtMs ?? 0)) / 1000)} s ago; ${JSON.stringify(step).slice(0, 100)}`);
+      if (run.state.paused !== null) story.pausedMs = clock.nowMs;
+      // Somebody has asked for it to be tried at once: then that is what it does.
+      check(problem === null || problem.retryAtMs === 0 || Math.max(problem.retryAtMs, story.pausedMs) + problemMs > clock.nowMs, 'a problem that is over is forgotten', () => `${run.runId}: ${problem?.reason} was to be tried again ${Math.round((clock.nowMs - (problem?.retryAtMs ?? 0)) / 1000)} s ago; ${JSON.stringify(step).slice(0, 100)}`);
       const now = new Set(outstanding(run.state).map(({ instance }) => instance.id));
       for (const id of now) check(story.outstanding.has(id) || story.seen.has(id), 'the outstanding list only shrinks', () => `${run.runId} lists ${id} again, which no look has found`);
       story.outstanding = now;
@@ -220,7 +224,7 @@ export function createWatch(): Watch {
 
     atRest({ runs, children, region, nova }) {
       for (const run of runs) {
-        check(run.stage === 'closed', 'every run ends', () => `${run.runId} is ${run.stage}: ${run.waiting === null ? 'acting' : `waiting for ${run.waiting.for}`}`);
+        check(run.stage === 'closed', 'every run ends', () => `${run.runId} is ${run.stage}: ${run.waiting === null ? 'acting' : `waiting for ${run.waiting.for}`}; the region: ${JSON.stringify(region.ledger)}`);
       }
       check(children.size === 0, 'every child ends', () => [...children.keys()].join(', '));
       check(region.ledger === null || region.ledger.holders.length === 0, 'no allowance is leaked', () => JSON.stringify(region.ledger?.holders));

@@ -3,6 +3,7 @@ import type { EvictionResult } from '../../contracts/eviction.ts';
 import { kubernetesWait, nova } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
+import { refresh } from './open.ts';
 import { failed } from './problem.ts';
 import { countStates } from './progress.ts';
 import { enterPhase, publishNow, showDetails } from './publish.ts';

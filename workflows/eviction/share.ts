@@ -2,8 +2,9 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { AllowanceGranted } from '../../contracts/allowance.ts';
 import { temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
+import { retryAfterMs } from '../lib/retry.ts';
 import type { Need } from '../limits/claim.ts';
-import { allowanceOf, hearAnswer, report, reportDueMs } from '../limits/claim.ts';
+import { allowanceOf, hearAnswer, report, reportDueMs, unsaid } from '../limits/claim.ts';
 import { needOf } from './need.ts';
 import { failed, forget } from './problem.ts';
 import type { EvictionRun } from './run.ts';
@@ -18,19 +19,31 @@ export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
 export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(): number | null; leave(): Promise<void> } {
   let current: Promise<void> | null = null;
   /** Why the last report did not arrive. */
-  let unheard: string | null = null;
-  const dueMs = (): number | null => reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
+  let unheard: { reason: string; failures: number; retryAtMs: number } | null = null;
+  const dueMs = (): number | null => {
+    const atMs = reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
+    return atMs === null ? null : Math.max(atMs, unheard?.retryAtMs ?? 0);
+  };
   const tell = async (need: Need): Promise<void> => {
     const { settings, desired, host } = run.state;
     const { workflowId, runId } = workflowInfo();
-    const { share, said } = report(run.share, need, Date.now());
+    const { share: before } = run;
+    const { allowance } = run.state;
+    const { share, said } = report(before, need, Date.now());
     run.share = share;
+    // Nothing more is begun with what is being given back.
     if (share.said === null) run.state.allowance = null;
     const summary = need.want === 0 ? 'Give back the share of the region’s migrations' : `Ask for ${need.want} of the region’s migrations`;
-    await temporal(summary).wantAllowance({
-      region: settings.region,
-      wanted: { consumer: workflowId, runId, deadline: desired.deadline, host: host?.host ?? desired.hypervisor, ...said },
-    });
+    try {
+      await temporal(summary).wantAllowance({
+        region: settings.region,
+        wanted: { consumer: workflowId, runId, deadline: desired.deadline, host: host?.host ?? desired.hypervisor, ...said },
+      });
+    } catch (error) {
+      run.share = unsaid(before, run.share);
+      if (run.share === before) run.state.allowance = allowance;
+      throw error;
+    }
   };
   return {
     tellWhenDue() {
@@ -38,10 +51,14 @@ export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(
       if (current !== null || atMs === null || Date.now() < atMs) return;
       current = tell(needOf(run.state))
         .then(
-          () => forget(run.state, unheard),
+          () => {
+            forget(run.state, unheard?.reason ?? null);
+            unheard = null;
+          },
           (error: unknown) => {
             const problem = explain(error);
-            unheard = problem.reason;
+            const failures = (unheard?.failures ?? 0) + 1;
+            unheard = { reason: problem.reason, failures, retryAtMs: Date.now() + retryAfterMs(failures) };
             failed(run, problem);
           },
         )

@@ -1,5 +1,5 @@
 import type { Need, Share } from './claim.ts';
-import { allowanceOf, hearAnswer, noShare, report, reportDueMs } from './claim.ts';
+import { allowanceOf, hearAnswer, noShare, report, reportDueMs, unsaid } from './claim.ts';
 
 const renewMs = 60_000;
 const answer = (sequence: number, allowance: number) => ({ sequence, allowance, limit: 8, consumers: 1 });
@@ -40,4 +40,20 @@ test('who leaves takes no answer any more', () => {
   const { share } = report(joined, { want: 0, using: 0 }, 2_000_000);
   expect(share).toEqual(noShare);
   expect(hearAnswer(share, answer(2, 8))).toEqual(noShare);
+});
+
+describe('after a report that may not have arrived', () => {
+  test('who wanted to leave still takes part, by the answer that it last heard', () => {
+    const left = report(joined, { want: 0, using: 0 }, 1_010_000).share;
+    expect(unsaid(joined, left)).toBe(joined);
+    expect(report(unsaid(joined, left), { want: 1, using: 0 }, 1_020_000).said.heard).toEqual({ sequence: 1, allowance: 4 });
+  });
+  test('what was said is said again', () => {
+    const { share } = report(joined, { want: 5, using: 4 }, 1_010_000);
+    expect(reportDueMs(unsaid(joined, share), { want: 5, using: 4 }, renewMs)).toBe(0);
+  });
+  test('an answer that came meanwhile proves that it did', () => {
+    const heard = hearAnswer(report(joined, { want: 5, using: 4 }, 1_010_000).share, answer(2, 5));
+    expect(unsaid(joined, heard)).toBe(heard);
+  });
 });

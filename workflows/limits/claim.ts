@@ -49,4 +49,10 @@ export function report(share: Share, need: Need, nowMs: number): { share: Share;
   return { share: idle ? noShare : { heard: share.heard, said }, said: { ...need, heard: share.heard } };
 }
 
+/**
+ * The share after a report that may not have arrived: what it said counts as not said, so that it is said again. Above all a consumer that
+ * wanted to leave may still be counted, by the answer that it last heard. An answer that came meanwhile proves that it did arrive.
+ */
+export const unsaid = (before: Share, now: Share): Share => (now.said !== null && now.heard !== before.heard ? now : before);
+
 const holdNow = (share: Share, { using }: Need): number => Math.max(using, allowanceOf(share));
