@@ -1,5 +1,6 @@
 import { ApplicationFailure, condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import type { AcceptObstacle, CancelEviction, Pause, Resume, RetryInstance, SetParallelism, SkipInstance, messages } from '../../contracts/messages.ts';
+import type { CommandArguments, CommandName } from './command-arguments.ts';
+import { readCommand } from './command-arguments.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
 import type { TrackedInstance } from './state.ts';
@@ -13,20 +14,20 @@ const refuse = (message: string): never => {
 };
 
 /** What each command does to a run. Each answers with a sentence; none awaits, so two can never interleave. */
-const commands = {
-  pause(run: EvictionRun, { by = 'unknown', reason }: Pause): string {
+const commands: { readonly [Name in CommandName]: (run: EvictionRun, argument: CommandArguments[Name]) => string } = {
+  pause(run, { by = 'unknown', reason }) {
     if (run.state.paused !== null) return `It is paused already, by ${run.state.paused.by}.`;
     run.state.paused = { by, reason: reason ?? null, sinceMs: Date.now() };
     note(run, 'Normal', 'Paused', `Paused by ${by}${reason === undefined ? '' : `: ${reason}`}`);
     return `Paused. ${inState(run.state, 'moving').length} in flight will end; nothing more starts.`;
   },
-  resume(run: EvictionRun, { by = 'unknown' }: Resume): string {
+  resume(run, { by = 'unknown' }) {
     if (run.state.paused === null) return 'It was not paused.';
     run.state.paused = null;
     note(run, 'Normal', 'Resumed', `Resumed by ${by}`);
     return `Resumed. ${inState(run.state, 'pending').length} to go.`;
   },
-  skipInstance(run: EvictionRun, { instance, by = 'unknown', reason }: SkipInstance): string {
+  skipInstance(run, { instance, by = 'unknown', reason }) {
     const one = find(run, instance);
     if (one.state === 'moving') return refuse(`${one.instance.name} is moving now. Cancel the eviction with --abort, or wait.`);
     if (one.state === 'moved' || one.state === 'gone') return refuse(`${one.instance.name} has left the host already.`);
@@ -34,7 +35,7 @@ const commands = {
     note(run, 'Normal', 'InstanceSkipped', `${one.instance.name} ${one.message}`);
     return `${one.instance.name} stays on the host, so the host will not count as empty.`;
   },
-  retryInstance(run: EvictionRun, { instance, by = 'unknown' }: RetryInstance): string {
+  retryInstance(run, { instance, by = 'unknown' }) {
     const one = find(run, instance);
     if (one.state === 'moving') return refuse(`${one.instance.name} is moving now.`);
     if (one.state === 'moved' || one.state === 'gone') return refuse(`${one.instance.name} has left the host already.`);
@@ -43,15 +44,15 @@ const commands = {
     note(run, 'Normal', 'InstanceRetried', `${one.instance.name} is tried again, by ${by}`);
     return `${one.instance.name} is tried again.`;
   },
-  setParallelism(run: EvictionRun, { parallelism, by = 'unknown' }: SetParallelism): string {
-    if (!Number.isInteger(parallelism) || parallelism < 1 || parallelism > mostParallel) return refuse(`parallelism is a whole number from 1 to ${mostParallel}`);
+  setParallelism(run, { parallelism, by = 'unknown' }) {
+    if (parallelism < 1 || parallelism > mostParallel) return refuse(`parallelism is a whole number from 1 to ${mostParallel}`);
     run.state.parallelism = parallelism;
     note(run, 'Normal', 'ParallelismSet', `${parallelism} at a time, by ${by}`);
     const granted = run.state.allowance?.allowance;
     const limit = granted !== undefined && granted < parallelism ? ` The region grants ${granted} for now.` : '';
     return `Up to ${parallelism} servers move at once.${limit}`;
   },
-  acceptObstacle(run: EvictionRun, { obstacle, by = 'unknown' }: AcceptObstacle): string {
+  acceptObstacle(run, { obstacle, by = 'unknown' }) {
     const { obstacles, accepted, instances } = run.state;
     const found = obstacles.find(({ id }) => id === obstacle);
     if (found === undefined) return refuse(`There is no obstacle ${obstacle}. There are: ${obstacles.map(({ id }) => id).join(', ') || 'none'}.`);
@@ -61,7 +62,7 @@ const commands = {
     note(run, 'Normal', 'ObstacleAccepted', `${obstacle} accepted by ${by}`);
     return `Accepted: ${found.message}.`;
   },
-  cancelEviction(run: EvictionRun, { by = 'unknown', abort = false, reEnable = false }: CancelEviction): string {
+  cancelEviction(run, { by = 'unknown', abort = false, reEnable = false }) {
     const { state } = run;
     state.stop = { abort: abort || (state.stop?.abort ?? false), reEnable: reEnable || (state.stop?.reEnable ?? false), by, atMs: state.stop?.atMs ?? Date.now(), aborted: false };
     note(run, 'Normal', 'Stopping', `Cancelled by ${by}`);
@@ -69,12 +70,12 @@ const commands = {
     const inFlight = moving === 0 ? 'Nothing is in flight' : `${moving} in flight ${state.stop.abort ? 'are aborted' : 'may finish'}`;
     return `Stopping. ${inFlight}; the host is ${state.stop.reEnable ? 'enabled again if drover disabled it' : 'left disabled'}.`;
   },
-  retryNow(run: EvictionRun): string {
+  retryNow(run) {
     if (run.state.problem === null) return 'It is not waiting to try again.';
     run.state.problem = { ...run.state.problem, retryAtMs: 0 };
     return `Trying again: ${run.state.problem.message}`;
   },
-} as const satisfies Partial<Record<keyof typeof messages, unknown>>;
+};
 
 function find(run: EvictionRun, nameOrId: string): TrackedInstance {
   const all = Object.values(run.state.instances);
@@ -90,14 +91,12 @@ function find(run: EvictionRun, nameOrId: string): TrackedInstance {
  * that comes before the run has opened its Eviction waits for that.
  */
 export function takeCommands(current: () => EvictionRun | null): void {
-  for (const [name, command] of Object.entries(commands) as [string, (run: EvictionRun, argument: object) => string][]) {
+  for (const name of Object.keys(commands) as CommandName[]) {
     const obey = async (argument: unknown): Promise<string> => {
       await condition(() => current() !== null);
       const run = current();
       if (run === null || run.state.end !== null) return refuse('The eviction has ended. `drover describe` shows how.');
-      const json: unknown = argument ?? {};
-      if (typeof json !== 'object' || json === null) return refuse(`${name} takes a JSON object`);
-      const answer = command(run, json);
+      const answer = carryOut(run, name, readCommand(name, argument));
       run.unpublished = true;
       run.wake();
       return answer;
@@ -107,5 +106,7 @@ export function takeCommands(current: () => EvictionRun | null): void {
     setHandler(defineSignal<[unknown]>(name), (argument) => obey(argument).then(noAnswer, noAnswer));
   }
 }
+
+const carryOut = <Name extends CommandName>(run: EvictionRun, name: Name, argument: CommandArguments[Name]): string => commands[name](run, argument);
 
 const noAnswer = (): void => undefined;

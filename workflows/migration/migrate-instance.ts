@@ -7,6 +7,7 @@ import { makeMove, waitUntilAllowed } from './make-move.ts';
 import type { Move, Progress } from './plan.ts';
 import { planMove } from './plan.ts';
 import { describeMove } from './describe.ts';
+import { readMigrateInput } from './read-input.ts';
 import { migrationWaitMs, subjectOf, wishOf } from './request.ts';
 
 /** What the query `progress` of this run answers. */
@@ -30,7 +31,8 @@ const maxSurprises = 10;
  *
  * Fails only with what concerns Nova as a whole (credential, outage): its parent then tries again later.
  */
-export async function migrateInstance(input: MigrateInstanceInput): Promise<MigrateInstanceResult> {
+export async function migrateInstance(given: MigrateInstanceInput): Promise<MigrateInstanceResult> {
+  const input = readMigrateInput(given);
   const progress = begin(input);
   const shown: MigrateInstanceProgress = {
     instanceId: input.instance.id,
