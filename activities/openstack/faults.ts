@@ -20,6 +20,9 @@ const errorList = z.object({ errors: z.tuple([z.looseObject({ title: z.string().
 
 const longestWords = 600;
 
+/** The words of a page stand near its beginning; a search for the end of each tag must not go through megabytes. */
+const longestPage = 10_000;
+
 /** Reads an answer of 4xx or 5xx. */
 export function refusalOf(status: number, text: string): Refusal {
   const words = documentedWords(text);
@@ -40,7 +43,7 @@ function documentedWords(text: string): string | null {
 }
 
 /** Proxies and middleware answer with HTML. */
-const plain = (text: string): string => text.replaceAll(/<(style|script)[\s\S]*?<\/\1>/giu, ' ').replaceAll(/<[^>]*>/gu, ' ');
+const plain = (text: string): string => text.slice(0, longestPage).replaceAll(/<(style|script)[\s\S]*?<\/\1>/giu, ' ').replaceAll(/<[^>]*>/gu, ' ');
 
 function short(words: string): string {
   const line = words.replaceAll(/\s+/gu, ' ').trim();
