@@ -58,6 +58,18 @@ function describe(error: unknown): string {
   return message || code || String(error);
 }
 
+/**
+ * Checks an answer of kube-apiserver against what is documented.
+ * @param what the request, or what the answer is
+ * @throws AnswerMalformed that names the field
+ */
+export function checkAnswer<Schema extends z.ZodType>(schema: Schema, answer: unknown, what: string): z.output<Schema> {
+  const { data, error } = schema.safeParse(answer);
+  if (error === undefined) return data;
+  const [issue] = error.issues;
+  throw droverFailure('AnswerMalformed', `${what}: ${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'not as documented'}`);
+}
+
 /** Whether `error` is that row of the table. */
 export const isFailure = (error: unknown, code: ErrorCode): error is ApplicationFailure => error instanceof ApplicationFailure && error.type === code && Object.hasOwn(errors, code);
 
