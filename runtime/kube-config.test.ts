@@ -47,6 +47,11 @@ test.each(refused)('%s is an error in the settings', (_why, load, words) => {
   expect(load).toThrow(expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringContaining(words) }));
 });
 
+test('what cannot be parsed is not quoted: it holds tokens', () => {
+  const broken = write(two.replace('{token: t}', '{token: s3cr3t-of-a-user'));
+  expect(() => loadKubeConfig({ kubeconfig: broken })).toThrow(expect.objectContaining({ type: 'InvalidConfiguration', message: expect.not.stringContaining('s3cr3t'), cause: undefined }));
+});
+
 test('one dispatcher serves all requests, until the certificates change', () => {
   const config = loadKubeConfig({ kubeconfig: write(two) }) as unknown as { createDispatcher(cluster: object, options: object): object };
   const cluster = { server: 'https://a:6443' };

@@ -133,8 +133,8 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, ...options }: Kub
       if (statusCode < 200 || statusCode > 299) throw await refusal(statusCode, text, what, signal);
       try {
         return JSON.parse(text) as unknown;
-      } catch (error) {
-        throw droverFailure('AnswerMalformed', `${what}: the answer is no JSON`, { cause: error });
+      } catch {
+        throw droverFailure('AnswerMalformed', `${what}: the answer is no JSON`);
       }
     },
 

@@ -1,4 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
+import { redactedStart } from '../../runtime/redaction.ts';
 import type { ServiceType } from '../openstack/services.ts';
 import type { WireToken } from './wire.ts';
 
@@ -19,5 +20,5 @@ function httpUrl(url: string, what: string): string {
   const protocol = URL.parse(url)?.protocol;
   // A path is appended, so that what a URL only bears at its end is wrong too.
   if ((protocol === 'http:' || protocol === 'https:') && !/[\s\p{Cc}]/u.test(url)) return url;
-  throw droverFailure('EndpointNotFound', `Keystone’s catalog has no usable ${what}: \`${url.slice(0, 200)}\` is no http or https URL.`);
+  throw droverFailure('EndpointNotFound', `Keystone’s catalog has no usable ${what}: \`${redactedStart(url, 200)}\` is no http or https URL.`);
 }

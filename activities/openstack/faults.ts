@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 
 import type { ErrorCode } from '../../contracts/errors.ts';
+import { redactedStart } from '../../runtime/redaction.ts';
 import { errorCodes, type ServiceName } from './services.ts';
 
 /** An answer that says no. */
@@ -43,10 +44,10 @@ function documentedWords(text: string): string | null {
 }
 
 /** Proxies and middleware answer with HTML. */
-const plain = (text: string): string => text.slice(0, longestPage).replaceAll(/<(style|script)[\s\S]*?<\/\1>/giu, ' ').replaceAll(/<[^>]*>/gu, ' ');
+const plain = (text: string): string => redactedStart(text, longestPage).replaceAll(/<(style|script)[\s\S]*?<\/\1>/giu, ' ').replaceAll(/<[^>]*>/gu, ' ');
 
 function short(words: string): string {
-  const line = words.replaceAll(/\s+/gu, ' ').trim();
+  const line = redactedStart(words, longestPage).replaceAll(/\s+/gu, ' ').trim();
   return line.length <= longestWords ? line : `${line.slice(0, longestWords)} …`;
 }
 
