@@ -3,7 +3,7 @@ import { startBridge } from '../k8s-bridge/main.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { connectKubernetes } from '../runtime/kubernetes.ts';
 import { createLogger } from '../runtime/logging.ts';
-import { openClient } from '../runtime/temporal.ts';
+import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
 import { describedCommand } from './command.ts';
 import { untilSignalled } from './until-signalled.ts';
 
@@ -19,7 +19,7 @@ export const bridgeCommand = (): Command =>
     const { kubeconfig, context, systemNamespace } = config.kubernetes;
     const { leaseName, resyncMs, healthAddress } = config.bridge;
     const kubernetes = connectKubernetes({ kubeconfig, context });
-    const temporal = openClient();
+    const temporal = openClient(readTemporalSettings(process.env, config.temporal.payloadKeys));
     try {
       const bridge = await startBridge({ kubernetes, temporal, log, settings: { cluster, modes, systemNamespace, leaseName, resyncMs, healthAddress } });
       // It goes on whatever breaks around it, so it has no end of its own.

@@ -35,7 +35,7 @@ export interface WorkerStartOptions {
  * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
  */
 export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, workflowBundle }: WorkerStartOptions = {}): Promise<RunningWorker> {
-  const settings = readTemporalSettings(env);
+  const settings = readTemporalSettings(env, config.temporal.payloadKeys);
   const { cloud } = config.openstack;
   const openstack = openSession(loadOpenStackSettings(env, cloud === null ? {} : { cloud }));
   const kubernetes = connectKubernetes({ kubeconfig: config.kubernetes.kubeconfig, context: config.kubernetes.context });
@@ -51,6 +51,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const shared = {
     connection,
     namespace: settings.namespace,
+    dataConverter: settings.converters.worker,
     shutdownGraceTime: shutdownGraceTimeMs,
     maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs,
     interceptors: { activity: interceptActivity === undefined ? [] : [interceptActivity] },
@@ -59,7 +60,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     Worker.create({
       ...shared,
       taskQueue: workflowQueue,
-      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger))),
+      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger), settings.converters.worker)),
       stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
       maxConcurrentWorkflowTaskExecutions: concurrency.workflows,
       maxConcurrentActivityTaskExecutions: concurrency.drover,

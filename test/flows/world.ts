@@ -76,8 +76,10 @@ export interface WorldOptions {
   sinks?: readonly string[];
   /** Cloud of clouds.yaml. */
   cloud?: string;
-  /** Variables for worker, bridge and commands, in the place of the lab's. */
+  /** Variables for worker, bridge, commands and the test's own client, in the place of the lab's. */
   env?: Readonly<Record<string, string>>;
+  /** Where a test leaves what others cannot read. Default: false. */
+  ownLab?: boolean;
 }
 
 /** A lab with drover at work in it, and what a test does to both. */
@@ -102,8 +104,8 @@ export interface OwnChange {
 }
 
 /** Attaches to the lab that DROVER_LAB names, or starts one for this file; starts drover's worker and bridge on it. */
-export async function openWorld({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'], cloud = 'lab', env: extra = {} }: WorldOptions = {}) {
-  const shared = process.env['DROVER_LAB'];
+export async function openWorld({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'], cloud = 'lab', env: extra = {}, ownLab = false }: WorldOptions = {}) {
+  const shared = ownLab ? undefined : process.env['DROVER_LAB'];
   const ownDir = shared === undefined ? mkdtempSync(join(tmpdir(), 'drover-flow-')) : null;
   const lab = await startLab({ dir: shared ?? join(ownDir ?? '', 'lab') });
   const { openstack, kubernetes } = lab.handles;
@@ -112,7 +114,7 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
   await stopServices(dir);
   rmSync(dir, { recursive: true, force: true });
 
-  const client = openClient(readTemporalSettings(lab.exports));
+  const client = openClient(readTemporalSettings({ ...lab.exports, ...extra }));
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
   const fleet = connectFleet(openstack);
   await clearLeftovers(client, api);
