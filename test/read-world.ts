@@ -40,10 +40,11 @@ export async function readWorld(world: World, hosts: readonly string[] | null = 
     evictions,
     evictionEvents: [...world.evictions.events],
     migrations,
-    secrets: readSecrets(lab.handles.openstack.dir, lab.handles.kubernetes.tokenFile),
+    secrets: [...readSecrets(lab.handles.openstack.dir, lab.handles.kubernetes.tokenFile), ...readAccountTokens(world), ...world.planted],
     texts: [
       ...runs.map(({ facts, text }) => ({ where: `the history of ${facts.workflowId} (${facts.runId})`, text })),
       ...readLogs(world),
+      ...world.outputs,
       { where: 'the Evictions', text: JSON.stringify(evictions) },
       { where: 'the Migrations', text: JSON.stringify(migrations) },
       { where: 'the events', text: JSON.stringify(events) },
@@ -140,3 +141,10 @@ function readSecrets(openstackDir: string, adminTokenFile: string): Snapshot['se
     .map(([name, value]) => ({ name, value }));
   return [...ofOpenStack, { name: 'the administrator’s token of Kubernetes', value: readFileSync(adminTokenFile, 'utf8').trim() }];
 }
+
+/** Those that worker and bridge were given. */
+const readAccountTokens = ({ dir }: World): Snapshot['secrets'] =>
+  ['drover-worker', 'drover-bridge'].flatMap((name) => {
+    const token = /^\s*token: (\S+)$/mu.exec(readFileIfThere(join(dir, `${name}.kubeconfig`)) ?? '')?.[1];
+    return token === undefined ? [] : [{ name: `the token of ${name}`, value: token }];
+  });

@@ -142,6 +142,8 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
   const waiting: ((host: string) => void)[] = [];
   const expected = new Map<string, Expected>();
   const ownChanges: OwnChange[] = [];
+  const planted: { name: string; value: string }[] = [];
+  const outputs: { where: string; text: string }[] = [];
   const expect = (servers: readonly Server[]): Server[] => {
     for (const { id, name, status, 'OS-EXT-SRV-ATTR:host': host } of servers) expected.set(id, { id, name, status, host: host ?? '' });
     return [...servers];
@@ -190,6 +192,10 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     evictions,
     expected,
     ownChanges,
+    /** Secrets of this test, for the invariants: nothing may show them. */
+    planted,
+    /** What `drover` printed, for the invariants. */
+    outputs,
     /** Stops drover and starts it otherwise: other settings, another cloud, other variables. */
     async replaceDrover(options: Omit<WorldOptions, 'sinks'>): Promise<void> {
       await drover.stop();
@@ -240,7 +246,11 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     /** The real kubectl, as the administrator. @throws with its words when it fails */
     kubectl: (args: readonly string[], input?: string) => kubectl(kubernetes, args, input),
     /** Runs `drover` as a user would. */
-    command: (...args: string[]): Promise<CommandEnd> => run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 }),
+    async command(...args: string[]): Promise<CommandEnd> {
+      const end = await run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 });
+      outputs.push({ where: `the output of drover ${args.join(' ')}`, text: end.stdout + end.stderr });
+      return end;
+    },
     /** Runs the real `tctl` or `temporal`. */
     tool: (program: 'tctl' | 'temporal', ...args: string[]): Promise<CommandEnd> => run(join(lab.dir, 'bin', program), args, { env: env(), limitMs: 60_000 }),
 
