@@ -83,8 +83,14 @@ async function readHistory(client: Client, workflowId: string, runId: string, ty
   return { text: all.map((event) => textOf(event)).join('\n'), events: all.length, moves };
 }
 
-/** An event as a person reads it: payloads are decoded. */
-const textOf = (event: object): string => JSON.stringify(event, (_, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value));
+/** An event as a person reads it: bytes are text. A replacer would come too late for that, as Buffers turn themselves into lists of numbers. */
+export const textOf = (event: unknown): string => JSON.stringify(readable(event));
+
+function readable(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (Array.isArray(value)) return value.map(readable);
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, readable(item)])) : value;
+}
 
 async function readAllocations(session: Session, hosts: readonly string[]): Promise<Record<string, string[]>> {
   if (hosts.length === 0) return {};

@@ -1,6 +1,7 @@
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
 import type { MigrationFact, RunFacts, Snapshot } from '../violations.ts';
+import { textOf } from '../read-world.ts';
 import { violations } from '../violations.ts';
 
 /** Each invariant can fail, and says of what and why: a row per way to break it. */
@@ -102,4 +103,11 @@ test('a server that came back may be moved again and listed again', () => {
 
 test('what concerns other hosts is theirs to check', () => {
   expect(violations({ ...good, hosts: ['node-3'], servers: [], guests: { 'node-1': 5 }, serviceChanges: [] })).toEqual([]);
+});
+
+test('a secret in the bytes of an event is seen, whatever kind of bytes', () => {
+  for (const data of [Buffer.from('correct-horse'), new TextEncoder().encode('correct-horse')]) {
+    const text = textOf([{ attributes: { input: { payloads: [{ data }] } } }]);
+    expect(violations({ ...good, texts: [{ where: 'the history', text }] })).toEqual(['invariant 10: the history shows the secret password']);
+  }
 });
