@@ -42,7 +42,12 @@ export function readYaml(file: string): unknown {
   const document = parseDocument(readSettingsText(file, 'Settings file'), { uniqueKeys: true });
   const [error] = document.errors;
   if (error !== undefined) throw droverFailure('InvalidConfiguration', `${file} is no valid YAML: ${(error.message.split('\n')[0] ?? '').replace(/:$/u, '')}`);
-  return document.toJS();
+  try {
+    return document.toJS();
+  } catch {
+    // The parser names the alias, and a password that begins with * looks like one.
+    throw droverFailure('InvalidConfiguration', `${file} is no valid YAML: an alias (*name) has no anchor (&name), or there are far too many. Quote a text that begins with *.`);
+  }
 }
 
 /**
