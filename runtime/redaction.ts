@@ -46,8 +46,8 @@ const bare = `(?!\\[redacted\\])(?:(?:Bearer|Basic)\\s+)?[^\\s,;}\\])&"']+`;
 /** `name: value`, `name=value` and `"name": "value"`. The bound keeps long words from being tried at each of their letters. */
 const assignment = new RegExp(`(["']?)\\b([\\w-]{0,40}?${secretEnding})\\1(\\s*[:=]\\s*)(${quoted}|${bare})`, 'giu');
 
-/** `https://user:password@host`. */
-const inUrl = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/giu;
+/** `https://user:password@host`. Bounded, as dots and dashes begin a word each. */
+const inUrl = /\b([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*):[^\s/@]+@/giu;
 
 /** Keystone's tokens: base64 of Fernet's version byte and a time stamp, then the rest. */
 const fernetToken = /\bgAAAAA[\w-]{40,}={0,2}/gu;
