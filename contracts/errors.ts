@@ -88,6 +88,16 @@ export const errors = {
   ObjectRefused: { retryable: false, reason: 'ObjectRefused', advice: 'kube-apiserver refused the object; its words say why.' },
 
   // Temporal
+  PayloadKeyMissing: {
+    retryable: true,
+    reason: 'PayloadKeyMissing',
+    advice: 'Add that key to the keyring (DROVER_PAYLOAD_KEYS) of every drover process and start it again.',
+  },
+  PayloadUnreadable: {
+    retryable: false,
+    reason: 'PayloadUnreadable',
+    advice: 'It was changed after it was written, or written with another key of the same id. Compare the keyrings of all processes.',
+  },
   TemporalUnavailable: { retryable: true, reason: 'TemporalUnavailable', advice: 'Temporal did not answer as it should. drover keeps trying.' },
 } as const satisfies Record<string, ErrorRow>;
 

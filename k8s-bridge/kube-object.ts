@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkAnswer } from '../runtime/kubernetes-faults.ts';
 
 /** What every Kubernetes object has, as far as the bridge looks; the rest is kept as it came. */
 export const kubeObjectSchema = z.looseObject({
@@ -20,11 +21,14 @@ export const kubeObjectSchema = z.looseObject({
 export type KubeObject = z.output<typeof kubeObjectSchema>;
 
 /** One page of a collection. */
-export const kubeListSchema = z.looseObject({
+const kubeListSchema = z.looseObject({
   metadata: z.looseObject({ resourceVersion: z.string().min(1), continue: z.string().optional() }),
   // An empty list of the Go types is null on the wire.
   items: z.array(kubeObjectSchema).nullable().transform((items) => items ?? []),
 });
+
+/** @throws AnswerMalformed */
+export const readKubeList = (answer: unknown): z.output<typeof kubeListSchema> => checkAnswer(kubeListSchema, answer, 'a page of a list');
 
 /** A refusal, as in `metav1.Status`. */
 export const kubeStatusSchema = z.looseObject({

@@ -29,6 +29,10 @@ test.each([
   expect(seeLease(before, answer, 50)).toMatchObject(expected);
 });
 
+test.each([null, '', {}, { metadata: {} }, body('1', { leaseDurationSeconds: 'long' })])('what is no Lease is a failure: %j', (answer) => {
+  expect(() => seeLease(null, answer, 0)).toThrow(expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringContaining('the Lease') }));
+});
+
 /** One Lease with the API server's precondition, that can be cut off per client. */
 function serverOfOneLease() {
   let stored: { resourceVersion: number; spec: object } | null = null;

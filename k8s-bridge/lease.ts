@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { isFailure } from '../runtime/kubernetes-faults.ts';
+import { checkAnswer, isFailure } from '../runtime/kubernetes-faults.ts';
 import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 
@@ -73,7 +73,7 @@ export function decideLease(lease: SeenLease | null, identity: string, nowMs: nu
 
 /** What was read, put beside what was seen before. */
 export function seeLease(before: SeenLease | null, body: unknown, nowMs: number): SeenLease {
-  const { metadata, spec } = leaseSchema.parse(body);
+  const { metadata, spec } = checkAnswer(leaseSchema, body, 'the Lease');
   return {
     holder: spec.holderIdentity || null,
     durationMs: (spec.leaseDurationSeconds ?? 1) * 1_000,

@@ -4,7 +4,7 @@ import type { KubernetesFaultDetails } from '../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 import { type BackOffLimits, backOffMs, countFailure, type FailureCount } from './back-off.ts';
-import { kubeListSchema, type KubeObject } from './kube-object.ts';
+import { readKubeList, type KubeObject } from './kube-object.ts';
 import { applyEvent, applyList, type Delta, type Identity, type Store } from './store.ts';
 import { connectionLost, readWatchEvents } from './watch-events.ts';
 
@@ -79,7 +79,7 @@ export function startReflector<Kept extends Identity>(options: ReflectorOptions<
     const kept: Kept[] = [];
     for (let token: string | undefined = ''; token !== undefined; ) {
       const query = { limit: settings.pageSize, ...(token !== '' && { continue: token }) };
-      const page = kubeListSchema.parse(await kubernetes.request({ method: 'GET', path, query }, abort));
+      const page = readKubeList(await kubernetes.request({ method: 'GET', path, query }, abort));
       kept.push(...page.items.map(options.keep));
       token = page.metadata.continue || undefined;
       resourceVersion = token === undefined ? page.metadata.resourceVersion : null;

@@ -1,6 +1,6 @@
 import { setConditions } from '../contracts/conditions.ts';
 import { fieldManager } from '../contracts/ids.ts';
-import { isFailure } from '../runtime/kubernetes-faults.ts';
+import { checkAnswer, isFailure } from '../runtime/kubernetes-faults.ts';
 import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
 import { type Facts, readFacts } from './facts.ts';
 import { kubeObjectSchema } from './kube-object.ts';
@@ -28,7 +28,7 @@ export async function reportStopped(kubernetes: Kubernetes, route: Route, decide
 
 async function readOrNull(kubernetes: Kubernetes, path: string, abort: AbortSignal) {
   try {
-    return kubeObjectSchema.parse(await kubernetes.request({ method: 'GET', path }, abort));
+    return checkAnswer(kubeObjectSchema, await kubernetes.request({ method: 'GET', path }, abort), `GET ${path}`);
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return null;
     throw error;

@@ -112,5 +112,5 @@ export const routes: readonly Route[] = [eviction];
 /** The conditions in an object's status, whatever else is in it. */
 export function conditionsOf({ status }: KubeObject): Condition[] {
   const { conditions } = (status ?? {}) as { conditions?: unknown };
-  return Array.isArray(conditions) ? (conditions as Condition[]) : [];
+  return Array.isArray(conditions) ? conditions.filter((one): one is Condition => typeof one === 'object' && one !== null) : [];
 }

@@ -34,7 +34,7 @@ test.each([
   ['an object without uid', JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'a', resourceVersion: '1' } } }), /uid/u],
   ['a bookmark without resourceVersion', JSON.stringify({ type: 'BOOKMARK', object: { metadata: {} } }), /resourceVersion/u],
 ])('malformed: %s', (_why, line, words) => {
-  expect(() => parseWatchEvent(line)).toThrow(words);
+  expect(() => parseWatchEvent(line)).toThrow(expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringMatching(words) }));
 });
 
 async function* chunksOf(...texts: (string | Error)[]): AsyncGenerator<Uint8Array> {

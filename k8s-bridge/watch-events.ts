@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { droverFailure } from '../runtime/failure.ts';
-import type { KubernetesFaultDetails } from '../runtime/kubernetes-faults.ts';
+import { checkAnswer, type KubernetesFaultDetails } from '../runtime/kubernetes-faults.ts';
 import { type KubeObject, kubeObjectSchema, kubeStatusSchema } from './kube-object.ts';
 import { createLineDecoder } from './line-decoder.ts';
 
@@ -18,14 +18,22 @@ const eventSchema = z.discriminatedUnion('type', [
 /**
  * One line of a watch.
  *
- * @throws KubernetesUnavailable for an ERROR event, its code as the HTTP status in the details; Error where the line is no event
+ * @throws KubernetesUnavailable for an ERROR event, its code as the HTTP status in the details; AnswerMalformed where the line is no event
  */
 export function parseWatchEvent(line: string): WatchEvent {
-  const event = eventSchema.parse(JSON.parse(line));
+  const event = checkAnswer(eventSchema, parseJson(line), 'a line of the watch');
   if (event.type === 'BOOKMARK') return { type: event.type, resourceVersion: event.object.metadata.resourceVersion };
   if (event.type !== 'ERROR') return event;
   const { code = 500, reason = '', message = 'no message' } = event.object;
   throw watchFailure(`the watch ended with ${code}: ${message}`, { httpStatus: code, reason });
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw droverFailure('AnswerMalformed', 'a line of the watch is no JSON');
+  }
 }
 
 const watchFailure = (detail: string, details: KubernetesFaultDetails, cause?: unknown): Error =>

@@ -87,6 +87,7 @@ export const configSchema = z
         healthAddress: address.nullable().default(null),
       })
       .prefault({}),
+    temporal: z.strictObject({ payloadKeys: optionalText }).prefault({}),
     bridge: z.strictObject({ resyncMs: ms(minute), healthAddress: address.default('127.0.0.1:8081'), leaseName: dnsName.default('drover-bridge') }).prefault({}),
     audit: z.strictObject({ file: optionalText }).prefault({}),
     logLevel: z.enum(logLevels).default('info'),

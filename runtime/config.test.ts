@@ -95,6 +95,7 @@ const refused: [what: string, content: string, message: RegExp][] = [
   ['an address without a port', 'worker: { healthAddress: localhost }', /worker\.healthAddress: expected host:port/u],
   ['a list', '- cluster', /the whole: .*expected object/u],
   ['broken YAML', 'cluster: [a\nb: c: d', /is no valid YAML: .* at line 2/u],
+  ['a text that begins with a star', 'cluster: *s3cr3t', /is no valid YAML: an alias \(\*name\) has no anchor.* Quote a text/u],
   ['a field twice', 'cluster: a\ncluster: b', /is no valid YAML: Map keys must be unique/u],
 ];
 test.each(refused)('refuses %s, naming file and field', (_, content, message) => {

@@ -18,6 +18,7 @@ export const configVariables = {
   DROVER_CLUSTER: ['cluster'],
   DROVER_MODE_EVICTION: ['modes', 'Eviction'],
   DROVER_AUDIT_FILE: ['audit', 'file'],
+  DROVER_PAYLOAD_KEYS: ['temporal', 'payloadKeys'],
   DROVER_LOG_LEVEL: ['logLevel'],
 } as const satisfies Record<string, readonly string[]>;
 
@@ -32,12 +33,21 @@ type Environment = Record<string, string | undefined>;
 export function loadConfig(env: Environment = process.env, options: SearchOptions = {}): LoadedConfig {
   const file = env['DROVER_CONFIG'] || findSettingsFile('drover', ['drover.yaml', 'drover.yml'], options);
   if (file && !existsSync(file)) throw droverFailure('InvalidConfiguration', `DROVER_CONFIG names ${file}, which does not exist.`);
-  const written = file ? readYaml(file) : null;
+  return { config: parseConfig(file ? readYaml(file) : null, env, options, file || undefined), file: file || null };
+}
+
+/**
+ * Checks settings as they were written, with the variables laid over them.
+ *
+ * @param where what the written fields are relative to: the file
+ * @throws InvalidConfiguration as {@link loadConfig} does
+ */
+export function parseConfig(written: unknown, env: Environment, options: SearchOptions, where = 'drover’s settings'): Config {
   const overrides = Object.entries(configVariables).flatMap(([variable, path]) => (env[variable] ? [{ variable, path, value: env[variable] }] : []));
   let data: unknown = written ?? {};
   for (const { path, value } of overrides) data = withValue(data, path, value);
-  const config = checkSettings(configSchema, data, file || 'drover’s settings', (issue) => hint(issue, overrides));
-  return { config: withFullPaths(config, options), file: file || null };
+  const config = checkSettings(configSchema, data, where, (issue) => hint(issue, overrides));
+  return withFullPaths(config, options);
 }
 
 /** A copy with the value at the path; what stands in the way of the path is left for the check to refuse. */
@@ -49,10 +59,13 @@ function withValue(data: unknown, [field, ...rest]: readonly string[], value: st
 }
 
 function hint(issue: z.core.$ZodIssue, overrides: { variable: string; path: readonly string[] }[]): string {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => suggest(key, issue.path)).join('');
+  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, mostSuggestions).map((key) => suggest(key, issue.path)).join('');
   const override = overrides.find(({ path }) => path.join('.') === issue.path.join('.'));
   return override === undefined ? '' : ` (from ${override.variable})`;
 }
+
+/** Whoever has more unknown fields than that has another file than was meant. */
+const mostSuggestions = 5;
 
 /** The default settings have every field that exists. */
 function suggest(key: string, path: PropertyKey[]): string {
@@ -64,6 +77,11 @@ function suggest(key: string, path: PropertyKey[]): string {
 
 function withFullPaths(config: Config, options: SearchOptions): Config {
   const full = (path: string | null): string | null => (path === null ? null : expandHome(path, options));
-  const { kubernetes, audit } = config;
-  return { ...config, kubernetes: { ...kubernetes, kubeconfig: full(kubernetes.kubeconfig) }, audit: { ...audit, file: full(audit.file) } };
+  const { kubernetes, temporal, audit } = config;
+  return {
+    ...config,
+    kubernetes: { ...kubernetes, kubeconfig: full(kubernetes.kubeconfig) },
+    temporal: { ...temporal, payloadKeys: full(temporal.payloadKeys) },
+    audit: { ...audit, file: full(audit.file) },
+  };
 }

@@ -36,3 +36,15 @@ test('other errors are no row of the table', () => {
   expect(failureCode(new Error('x'))).toBeNull();
   expect(failureCode(ApplicationFailure.create({ type: 'SomethingElse' }))).toBeNull();
 });
+
+test('what somebody answered at length is cut, in the message and in the cause', () => {
+  const failure = droverFailure('NovaUnavailable', 'x'.repeat(100_000), { cause: new Error('y'.repeat(100_000)) });
+  expect(failure.message.length).toBeLessThan(4_200);
+  expect(failure.message.endsWith(errors.NovaUnavailable.advice)).toBe(true);
+  expect(failure.cause?.message.length).toBeLessThan(4_100);
+});
+
+test('a secret at the place of the cut is hidden whole', () => {
+  registerSecret('s3cr3t-value');
+  expect(droverFailure('NovaUnavailable', `${'x'.repeat(3_995)}s3cr3t-value and so on`).message).not.toContain('s3c');
+});

@@ -31,15 +31,20 @@ export function droverFailure(code: ErrorCode, detail: string, options: FailureO
 /** The row of the error table that a caught failure is; null for anything else. */
 export const failureCode = (error: unknown): ErrorCode | null => (error instanceof ApplicationFailure && isErrorCode(error.type) ? error.type : null);
 
+/** A failure goes into history and into a condition, and whoever answered may have answered with anything. */
+const longestDetail = 4_000;
+
+const shortened = (text: string): string => (text.length <= longestDetail ? text : `${text.slice(0, longestDetail)} …`);
+
 /** One line that ends like a sentence, so that the advice can follow it. */
 function sentence(detail: string): string {
-  const line = detail.replaceAll(/\s+/gu, ' ').trim();
+  const line = shortened(detail.replaceAll(/\s+/gu, ' ').trim());
   return line === '' || /[.!?…]["'’”)]?$/u.test(line) ? line : `${line}.`;
 }
 
 /** The cause's text alone: stacks and fields of caught errors hold addresses, headers and bodies that nobody checked. */
 function plainCause(cause: unknown): Error {
-  const plain = new Error(redactText(isError(cause) ? cause.message : String(cause)));
+  const plain = new Error(shortened(redactText(isError(cause) ? cause.message : String(cause))));
   plain.name = isError(cause) ? cause.name : 'Error';
   delete plain.stack;
   return plain;

@@ -37,11 +37,19 @@ const refused: [why: string, load: () => unknown, words: string][] = [
   ['a file that is none', () => loadKubeConfig({ kubeconfig: write('a: [') }), 'kubeconfig'],
   ['an empty file', () => loadKubeConfig({ kubeconfig: write('') }), 'kubeconfig'],
   ['an unknown context', () => loadKubeConfig({ kubeconfig: write(two), context: 'd' }), 'has no context d; it has: a, b, c'],
+  ['a context that is no text', () => loadKubeConfig({ kubeconfig: write('{ current-context: { toString: null } }') }), 'names no cluster'],
+  ['a server that is no text', () => loadKubeConfig({ kubeconfig: write(two.replace('"https://a:6443"', '[1]')) }), 'server'],
+  ['a server that is no URL', () => loadKubeConfig({ kubeconfig: write(two.replace('https://a:6443', 'https://a:port')) }), 'is no http or https URL'],
   ['a context without a cluster', () => loadKubeConfig({ kubeconfig: write(two), context: 'c' }), 'the context `c` names no cluster'],
 ];
 
 test.each(refused)('%s is an error in the settings', (_why, load, words) => {
   expect(load).toThrow(expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringContaining(words) }));
+});
+
+test('what cannot be parsed is not quoted: it holds tokens', () => {
+  const broken = write(two.replace('{token: t}', '{token: s3cr3t-of-a-user'));
+  expect(() => loadKubeConfig({ kubeconfig: broken })).toThrow(expect.objectContaining({ type: 'InvalidConfiguration', message: expect.not.stringContaining('s3cr3t'), cause: undefined }));
 });
 
 test('one dispatcher serves all requests, until the certificates change', () => {

@@ -30,10 +30,18 @@ export function loadKubeConfig({ kubeconfig = null, context = null }: KubeConfig
     if (!known.includes(context)) throw droverFailure('InvalidConfiguration', `${from} has no context ${context}; it has: ${known.join(', ') || 'none'}`);
     config.setCurrentContext(context);
   }
-  if (config.getCurrentCluster() === null) throw droverFailure('InvalidConfiguration', `${from}: the context \`${config.getCurrentContext()}\` names no cluster`);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw droverFailure('InvalidConfiguration', `${from}: the context \`${plainText(config.getCurrentContext())}\` names no cluster`);
+  // The client library takes what the file says; a wrong type would show as a defect in the middle of a request.
+  if (!/^https?:\/\//u.test(plainText(cluster.server)) || !URL.canParse(cluster.server)) {
+    throw droverFailure('InvalidConfiguration', `${from}: the server of cluster \`${plainText(cluster.name)}\` is no http or https URL`);
+  }
   keepDispatcher(config);
   return config;
 }
+
+/** Of a field that is text in every kubeconfig but a broken one. */
+const plainText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value) ?? '');
 
 /** Returns what was read, for messages. */
 function load(config: KubeConfig, kubeconfig: string | null, env: NodeJS.ProcessEnv): string {
@@ -46,8 +54,9 @@ function load(config: KubeConfig, kubeconfig: string | null, env: NodeJS.Process
     else if (existsSync(inClusterToken)) config.loadFromCluster();
     else throw new Error('there is no kubeconfig: set KUBECONFIG, or kubernetes.kubeconfig in drover’s settings');
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error);
-    throw droverFailure('InvalidConfiguration', named === '' ? words : `kubeconfig ${named}: ${words}`, { cause: error });
+    // Further lines of the parser's words quote the file, and with it perhaps a token.
+    const [words = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    throw droverFailure('InvalidConfiguration', named === '' ? words : `kubeconfig ${named}: ${words}`);
   }
   return named === '' ? 'the kubeconfig' : `kubeconfig ${named}`;
 }

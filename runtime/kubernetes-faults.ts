@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { errors, type ErrorCode } from '../contracts/errors.ts';
 import { droverFailure } from './failure.ts';
+import { redactedStart } from './redaction.ts';
 
 /** `metav1.Status`, as kube-apiserver answers when it refuses. */
 const statusSchema = z.object({ kind: z.literal('Status'), message: z.string().optional(), reason: z.string().optional(), details: z.object({ name: z.string().optional() }).optional() });
@@ -18,7 +19,7 @@ export interface KubernetesFaultDetails {
 /** Turns a refusal of kube-apiserver into a row of the table. */
 export function refusalFailure(httpStatus: number, body: string, what: string): ApplicationFailure {
   const status = readStatus(body);
-  const words = status?.message ?? (body.slice(0, 200) || 'no words');
+  const words = status?.message ?? (redactedStart(body, 200) || 'no words');
   const details: KubernetesFaultDetails = { httpStatus, reason: status?.reason ?? '' };
   // A 404 that is no Status, or that names no object, is about the resource itself: its CRD is not there, or not yet.
   if (httpStatus === 404 && status?.details?.name === undefined) {
@@ -56,6 +57,18 @@ function describe(error: unknown): string {
   if (name === 'TimeoutError') return 'it took too long';
   if (message === '' && tried.length > 0) return describe(tried[0]);
   return message || code || String(error);
+}
+
+/**
+ * Checks an answer of kube-apiserver against what is documented.
+ * @param what the request, or what the answer is
+ * @throws AnswerMalformed that names the field
+ */
+export function checkAnswer<Schema extends z.ZodType>(schema: Schema, answer: unknown, what: string): z.output<Schema> {
+  const { data, error } = schema.safeParse(answer);
+  if (error === undefined) return data;
+  const [issue] = error.issues;
+  throw droverFailure('AnswerMalformed', `${what}: ${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? 'not as documented'}`);
 }
 
 /** Whether `error` is that row of the table. */

@@ -141,8 +141,8 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
       if (status < 200 || status > 299) throw await refusal(status, text, what, signal);
       try {
         return JSON.parse(text) as unknown;
-      } catch (error) {
-        throw droverFailure('AnswerMalformed', `${what}: the answer is no JSON`, { cause: error });
+      } catch {
+        throw droverFailure('AnswerMalformed', `${what}: the answer is no JSON`);
       }
     },
 

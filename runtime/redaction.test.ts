@@ -1,4 +1,4 @@
-import { forgetSecret, redact, redactText, registerSecret } from './redaction.ts';
+import { forgetSecret, redact, redactedStart, redactText, registerSecret } from './redaction.ts';
 
 const fernet = `gAAAAA${'Bc-_9'.repeat(20)}==`;
 
@@ -22,9 +22,20 @@ test.each(texts)('hides %s', (_, text, expected) => {
 });
 
 test('hides registered values however they are written, until they are forgotten', () => {
-  const secret = 'p@ss "word"/1';
+  const secret = 'p@ss "word"/1 ü';
   registerSecret(secret);
-  const spellings = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), Buffer.from(secret).toString('base64')];
+  const json = JSON.stringify(secret).slice(1, -1);
+  const spellings = [
+    secret,
+    encodeURIComponent(secret),
+    json,
+    Buffer.from(secret).toString('base64'),
+    // A form, JSON in JSON, Python's JSON, HTML.
+    'p%40ss+%22word%22%2F1+%C3%BC',
+    JSON.stringify(json).slice(1, -1),
+    'p@ss \\"word\\"/1 \\u00fc',
+    'p@ss &quot;word&quot;/1 ü',
+  ];
   for (const spelling of spellings) expect(redactText(`<${spelling}>`)).toBe('<[redacted]>');
   forgetSecret(secret);
   expect(redactText(`<${secret}>`)).toBe(`<${secret}>`);
@@ -47,4 +58,22 @@ test('redacts errors with their causes, and survives circles', () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   expect(redact(circle)).toEqual({ self: '[circular]' });
+});
+
+test.each(['a.b-', 'a://', 'token', 'token ', 'token="', 'gAAAAA-', '\\"'])('long text of %j is redacted in no time', (unit) => {
+  const before = process.cpuUsage();
+  redactText(unit.repeat(100_000));
+  expect(process.cpuUsage(before).user).toBeLessThan(1_500_000);
+});
+
+test('of a text that is cut no half of a secret is left, wherever it is cut', () => {
+  const secret = 'zyxwvutsrqponmlk';
+  registerSecret(secret);
+  for (let before = 0; before < 40; before += 1) expect(redactedStart(`${'.'.repeat(before)}${secret} and so on`, 30)).not.toMatch(/zy/u);
+  // Far behind: the first cut, that keeps the work small, is not seen either.
+  for (let before = 0; before < 40; before += 1) {
+    const text = `${`${secret} `.repeat(2_000)}${'.'.repeat(before)}`.repeat(3);
+    expect(redactedStart(text, 100_000)).not.toContain('zy');
+  }
+  forgetSecret(secret);
 });

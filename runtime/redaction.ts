@@ -17,8 +17,16 @@ const shortestSecret = 6;
 
 const secretValues = new Set<string>();
 
-/** The ways a value is written in plain text, in URLs, in JSON and in Basic credentials. */
-const spellings = (value: string): string[] => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1), Buffer.from(value).toString('base64')];
+/** The ways a value is written in plain text, in URLs and forms, in JSON (and as Python writes it, and within JSON), in HTML and in Basic credentials. */
+function spellings(value: string): Set<string> {
+  const json = inJson(value);
+  const ascii = json.replaceAll(/[\u0080-\uffff]/gu, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const form = new URLSearchParams({ '': value }).toString().slice(1);
+  return new Set([value, encodeURIComponent(value), form, json, ascii, inJson(json), inJson(ascii), inHtml(value), inHtml(json), Buffer.from(value).toString('base64')]);
+}
+
+const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
+const inHtml = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Remembers `value` as something that must never be shown. */
 export function registerSecret(value: string): void {
@@ -38,8 +46,8 @@ const bare = `(?!\\[redacted\\])(?:(?:Bearer|Basic)\\s+)?[^\\s,;}\\])&"']+`;
 /** `name: value`, `name=value` and `"name": "value"`. The bound keeps long words from being tried at each of their letters. */
 const assignment = new RegExp(`(["']?)\\b([\\w-]{0,40}?${secretEnding})\\1(\\s*[:=]\\s*)(${quoted}|${bare})`, 'giu');
 
-/** `https://user:password@host`. */
-const inUrl = /\b([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*):[^\s/@]+@/giu;
+/** `https://user:password@host`. Bounded, as dots and dashes begin a word each. */
+const inUrl = /\b([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*):[^\s/@]+@/giu;
 
 /** Keystone's tokens: base64 of Fernet's version byte and a time stamp, then the rest. */
 const fernetToken = /\bgAAAAA[\w-]{40,}={0,2}/gu;
@@ -59,6 +67,19 @@ export function redactText(text: string): string {
       const valueQuote = /^["']/u.exec(value)?.[0] ?? '';
       return `${quote}${name}${quote}${between}${valueQuote}${mark}${valueQuote}`;
     });
+}
+
+/** Longer than any secret: what a cut leaves of one is no further from it. */
+const cutMargin = 8_192;
+
+/**
+ * The first `most` characters of what somebody else wrote, without its secrets: half a secret, as a cut leaves it, would be found by
+ * nobody later.
+ */
+export function redactedStart(text: string, most: number): string {
+  const window = text.slice(0, most + 2 * cutMargin);
+  const redacted = redactText(window);
+  return (window.length < text.length ? redacted.slice(0, -cutMargin) : redacted).slice(0, most);
 }
 
 /** A copy of any value without its secrets: fields of secret names are replaced, every text goes through {@link redactText}. */

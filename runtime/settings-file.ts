@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { parseDocument } from 'yaml';
+import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 
 import { droverFailure } from './failure.ts';
@@ -39,10 +39,20 @@ export function readSettingsText(file: string, what: string): string {
  * @throws InvalidConfiguration naming the file and the line, never the line's text: it may be a secret
  */
 export function readYaml(file: string): unknown {
-  const document = parseDocument(readSettingsText(file, 'Settings file'), { uniqueKeys: true });
+  const lineCounter = new LineCounter();
+  // Pretty errors quote the text, and each of them goes over the whole line anew.
+  const document = parseDocument(readSettingsText(file, 'Settings file'), { uniqueKeys: true, prettyErrors: false, lineCounter });
   const [error] = document.errors;
-  if (error !== undefined) throw droverFailure('InvalidConfiguration', `${file} is no valid YAML: ${(error.message.split('\n')[0] ?? '').replace(/:$/u, '')}`);
-  return document.toJS();
+  if (error !== undefined) {
+    const { line, col } = lineCounter.linePos(error.pos[0]);
+    throw droverFailure('InvalidConfiguration', `${file} is no valid YAML: ${error.message} at line ${line}, column ${col}`);
+  }
+  try {
+    return document.toJS();
+  } catch {
+    // The parser names the alias, and a password that begins with * looks like one.
+    throw droverFailure('InvalidConfiguration', `${file} is no valid YAML: an alias (*name) has no anchor (&name), or there are far too many. Quote a text that begins with *.`);
+  }
 }
 
 /**

@@ -68,6 +68,11 @@ test('nothing is stopped where there is no ConfigMap', async () => {
   expect(await readStops(kubernetesWith([droverFailure('ObjectNotFound', 'gone')]).kubernetes, 'drover-system', signal)).toEqual([]);
 });
 
+test.each([null, [], { data: ['all'] }, { data: { all: 7 } }])('an answer that is no ConfigMap is a failure, and nobody takes it for leave: %j', async (answer) => {
+  const kubernetes = { request: () => Promise.resolve(answer) } as unknown as Kubernetes;
+  await expect(readStops(kubernetes, 'drover-system', signal)).rejects.toMatchObject({ type: 'AnswerMalformed' });
+});
+
 test('the gate says who stopped and why', async () => {
   const gate = createStopGate(kubernetesWith([all]).kubernetes, 'drover-system', place);
   await expect(gate(signal)).rejects.toMatchObject({ type: 'Stopped', message: expect.stringContaining(describeStop(stop('all', ''))) });

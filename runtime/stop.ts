@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { kinds } from '../contracts/ids.ts';
 import type { Kind } from '../contracts/ids.ts';
 import { droverFailure } from './failure.ts';
-import { isAlreadyExists, isFailure } from './kubernetes-faults.ts';
+import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes-faults.ts';
 import { resourcePath } from './kubernetes.ts';
 import type { Kubernetes } from './kubernetes.ts';
 
@@ -46,7 +46,7 @@ const path = (namespace: string): string => resourcePath('v1', 'configmaps', { n
 /** The stops in force. */
 export async function readStops(kubernetes: Kubernetes, namespace: string, signal: AbortSignal): Promise<Stop[]> {
   try {
-    const { data = {} } = configMapSchema.parse(await kubernetes.request({ method: 'GET', path: path(namespace) }, signal));
+    const { data = {} } = checkAnswer(configMapSchema, await kubernetes.request({ method: 'GET', path: path(namespace) }, signal), `GET ${path(namespace)}`);
     return Object.entries(data).flatMap(([key, text]) => parseStop(key, text) ?? []);
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return [];

@@ -8,6 +8,7 @@ import type { EvictionInput } from '../contracts/eviction.ts';
 import { evictionId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import { searchAttributes } from '../contracts/search-attributes.ts';
+import { createDataConverters, type DataConverters } from './data-converter.ts';
 import { droverFailure } from './failure.ts';
 import { registerSecret } from './redaction.ts';
 
@@ -20,6 +21,7 @@ export interface TemporalSettings {
   connection: NativeConnectionOptions;
   /** Of clients, where traces are on. */
   interceptors?: ClientInterceptors;
+  converters: DataConverters;
 }
 
 /** A call's own limits: every call has a time-out, and most can be given up. */
@@ -37,15 +39,16 @@ const grpcStatus = { notFound: 5 } as const;
  * The same profiles and variables as the `temporal` CLI: TEMPORAL_CONFIG_FILE (TOML), TEMPORAL_PROFILE, TEMPORAL_ADDRESS,
  * TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, TEMPORAL_TLS_….
  *
- * @throws InvalidConfiguration when the file or the profile cannot be read
+ * @param payloadKeys file of the keys that payloads are encrypted with, as `temporal.payloadKeys` of drover's settings has it
+ * @throws InvalidConfiguration when the file, the profile or the keys cannot be read
  */
-export function readTemporalSettings(env: NodeJS.ProcessEnv = process.env): TemporalSettings {
+export function readTemporalSettings(env: NodeJS.ProcessEnv = process.env, payloadKeys: string | null = env['DROVER_PAYLOAD_KEYS'] || null): TemporalSettings {
   const { connectionOptions, namespace } = loadConnectConfig(env);
   if (typeof connectionOptions.apiKey === 'string') registerSecret(connectionOptions.apiKey);
   // The loader leaves what is not set as undefined; the connections tell that from a missing key.
   const connection = Object.fromEntries(Object.entries(connectionOptions).filter(([, value]) => value !== undefined)) as NativeConnectionOptions;
   const address = connection.address ?? '127.0.0.1:7233';
-  return { address, namespace: namespace ?? 'default', connection: { ...connection, address } };
+  return { address, namespace: namespace ?? 'default', connection: { ...connection, address }, converters: createDataConverters(payloadKeys) };
 }
 
 function loadConnectConfig(env: NodeJS.ProcessEnv): ReturnType<typeof loadClientConnectConfig> {
@@ -61,7 +64,7 @@ function loadConnectConfig(env: NodeJS.ProcessEnv): ReturnType<typeof loadClient
  * A client that connects when it is first used and again whenever Temporal comes back: for processes that outlive an absence of Temporal.
  * The caller closes `client.connection`.
  */
-export function openClient(settings: TemporalSettings = readTemporalSettings()): Client {
+export function openClient(settings: TemporalSettings): Client {
   const connection = Connection.lazy({
     ...(settings.connection as ConnectionOptions),
     // No retries below those of whoever calls (design section 2, rule 3); they would also hide what went wrong.
@@ -69,7 +72,7 @@ export function openClient(settings: TemporalSettings = readTemporalSettings()):
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': maxReconnectMs },
   });
   const { namespace, interceptors } = settings;
-  return new Client({ connection, namespace, ...(interceptors === undefined ? {} : { interceptors }) });
+  return new Client({ connection, namespace, dataConverter: settings.converters.client, ...(interceptors === undefined ? {} : { interceptors }) });
 }
 
 /**
@@ -77,7 +80,7 @@ export function openClient(settings: TemporalSettings = readTemporalSettings()):
  *
  * @throws TemporalUnavailable naming the address; InvalidConfiguration when the namespace does not exist
  */
-export async function connectClient(settings: TemporalSettings = readTemporalSettings(), { timeoutMs, abort }: CallLimits = { timeoutMs: 5_000 }): Promise<Client> {
+export async function connectClient(settings: TemporalSettings, { timeoutMs, abort }: CallLimits = { timeoutMs: 5_000 }): Promise<Client> {
   const client = openClient(settings);
   try {
     await limited(client, { timeoutMs, ...(abort && { abort }) }, () => client.workflowService.describeNamespace({ namespace: settings.namespace }));

@@ -79,7 +79,7 @@ export function collectConsents(text: string, previous: Consent[] | undefined): 
 export function collectObstacles(text: string, previous: string[] | undefined): string[] {
   const given = splitList(text);
   const wrong = given.find((id) => !isObstacleId(id));
-  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" is not the id of an obstacle, such as LocalDisk or LocalDisk/<server id>.`);
+  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong.slice(0, 80)}" is not the id of an obstacle, such as LocalDisk or LocalDisk/<server id>.`);
   return unique([...(previous ?? []), ...given]);
 }
 

@@ -26,7 +26,7 @@ export const bridgeCommand = (): Command =>
     const metrics = createMetrics('bridge', readVersion());
     const kubernetes = connectKubernetes({ kubeconfig, context, observe: callObserver(metrics, log) });
     const tracing = await openTracing('bridge');
-    const temporal = openClient({ ...readTemporalSettings(), ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
+    const temporal = openClient({ ...readTemporalSettings(process.env, config.temporal.payloadKeys), ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
     try {
       const bridge = await startBridge({ kubernetes, temporal, log, metrics, settings: { cluster, modes, systemNamespace, leaseName, resyncMs, healthAddress } });
       // It goes on whatever breaks around it, so it has no end of its own.

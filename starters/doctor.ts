@@ -52,7 +52,7 @@ async function examineAll(chosen: readonly System[], fix: boolean, abort: AbortS
   const settings = ok('settings', file ?? 'no file, so everything is at its default');
   const openstack = readOpenStack(config);
   const examinations: Record<System, () => Promise<Finding[]>> = {
-    temporal: () => examineTemporal(fix, openstack instanceof Error ? null : openstack.region, abort),
+    temporal: () => examineTemporal(config, fix, openstack instanceof Error ? null : openstack.region, abort),
     kubernetes: () => examineKubernetes(config, abort),
     openstack: () => examineOpenStack(openstack, abort),
   };
@@ -68,8 +68,8 @@ function readOpenStack({ openstack: { cloud } }: Config): OpenStackSettings | Er
   }
 }
 
-async function examineTemporal(fix: boolean, region: string | null, abort: AbortSignal): Promise<Finding[]> {
-  const settings = readTemporalSettings();
+async function examineTemporal(config: Config, fix: boolean, region: string | null, abort: AbortSignal): Promise<Finding[]> {
+  const settings = readTemporalSettings(process.env, config.temporal.payloadKeys);
   const client = openClient(settings);
   try {
     const reached = await examine('Temporal', abort, (signal) => checkTemporal(client, settings, signal));

@@ -47,7 +47,7 @@ function explainRow(fault: Fault): CommandError | null {
   const { advice, retryable } = errors[code];
   const message = fault.message.replace(advice, '').trim();
   // The table speaks of runs, which keep trying; a command has given up.
-  const own = code === 'TemporalUnavailable' ? temporalAdvice : retryable ? doctorAdvice : advice;
+  const own = code === 'TemporalUnavailable' ? temporalAdvice : retryable && code !== 'PayloadKeyMissing' ? doctorAdvice : advice;
   return new CommandError(message, exitCodeOf(code), own, fault);
 }
 

@@ -33,6 +33,7 @@ const commands: Record<string, CommandEntry> = {
   stop: { group: operation, summary: 'hold drover back from every change, until lifted', load: async () => (await import('./stop.ts')).stopCommand() },
   worker: { group: operation, summary: 'run a worker', load: async () => (await import('./worker.ts')).workerCommand() },
   bridge: { group: operation, summary: 'run the bridge from Kubernetes to Temporal', load: async () => (await import('./bridge.ts')).bridgeCommand() },
+  'codec-server': { group: operation, summary: 'decrypt payloads for the Web UI', load: async () => (await import('./codec-server.ts')).codecServerCommand() },
   doctor: { group: operation, summary: 'check that everything drover needs is there', load: async () => (await import('./doctor.ts')).doctorCommand() },
   crds: { group: operation, summary: 'print the CustomResourceDefinitions', load: async () => (await import('./crds.ts')).crdsCommand() },
 };

@@ -23,7 +23,7 @@ export const answerTimeoutMs = 20_000;
 /** Runs `use` with a client that is known to work, and closes it. */
 export async function withTemporal<Result>(abort: AbortSignal, use: (access: TemporalAccess) => Promise<Result>): Promise<Result> {
   const { config } = loadConfig();
-  const settings = readTemporalSettings();
+  const settings = readTemporalSettings(process.env, config.temporal.payloadKeys);
   const client = await connectClient(settings, { timeoutMs: answerTimeoutMs, abort });
   try {
     return await use({ client, address: settings.address, namespace: settings.namespace, config, abort });

@@ -17,7 +17,7 @@ import type { RunFacts, Snapshot } from './violations.ts';
 /** What of a world is looked at. */
 export type Observed = Pick<World, 'api' | 'client' | 'dir' | 'evictions' | 'expected' | 'fleet' | 'lab' | 'ownChanges' | 'session' | 'sinceMs'> & {
   drover: Pick<World['drover'], 'worker' | 'bridge'>;
-};
+} & Partial<Pick<World, 'planted' | 'outputs'>>;
 
 /** Takes the snapshot that the checks are about: Kubernetes first, so that what it claims is compared with what is true after. */
 export async function readWorld(world: Observed, hosts: readonly string[] | null = null): Promise<Snapshot> {
@@ -45,10 +45,11 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
     evictions,
     evictionEvents: [...world.evictions.events],
     migrations,
-    secrets: readSecrets(lab.handles.openstack.dir, lab.handles.kubernetes.tokenFile),
+    secrets: [...readSecrets(lab.handles.openstack.dir, lab.handles.kubernetes.tokenFile), ...readAccountTokens(world), ...(world.planted ?? [])],
     texts: [
       ...runs.map(({ facts, text }) => ({ where: `the history of ${facts.workflowId} (${facts.runId})`, text })),
       ...readLogs(world),
+      ...(world.outputs ?? []),
       { where: 'the Evictions', text: JSON.stringify(evictions) },
       { where: 'the Migrations', text: JSON.stringify(migrations) },
       { where: 'the events', text: JSON.stringify(events) },
@@ -87,8 +88,14 @@ async function readHistory(client: Client, workflowId: string, runId: string, ty
   return { text: all.map((event) => textOf(event)).join('\n'), events: all.length, moves };
 }
 
-/** An event as a person reads it: payloads are decoded. */
-const textOf = (event: object): string => JSON.stringify(event, (_, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value));
+/** An event as a person reads it: bytes are text. A replacer would come too late for that, as Buffers turn themselves into lists of numbers. */
+export const textOf = (event: unknown): string => JSON.stringify(readable(event));
+
+function readable(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (Array.isArray(value)) return value.map(readable);
+  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, readable(item)])) : value;
+}
 
 async function readAllocations(session: Session, hosts: readonly string[]): Promise<Record<string, string[]>> {
   if (hosts.length === 0) return {};
@@ -145,3 +152,10 @@ function readSecrets(openstackDir: string, adminTokenFile: string): Snapshot['se
     .map(([name, value]) => ({ name, value }));
   return [...ofOpenStack, { name: 'the administrator’s token of Kubernetes', value: readFileSync(adminTokenFile, 'utf8').trim() }];
 }
+
+/** Those that worker and bridge were given. */
+const readAccountTokens = ({ dir }: Observed): Snapshot['secrets'] =>
+  ['drover-worker', 'drover-bridge'].flatMap((name) => {
+    const token = /^\s*token: (\S+)$/mu.exec(readFileIfThere(join(dir, `${name}.kubeconfig`)) ?? '')?.[1];
+    return token === undefined ? [] : [{ name: `the token of ${name}`, value: token }];
+  });

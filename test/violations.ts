@@ -237,10 +237,13 @@ const historyBudgets: Check = ({ runs, atMs }) =>
     return [`${type} ${workflowId} (${runId}) has ${events} events for ${moves} moves in ${seconds.toFixed(0)} s; its budget is ${budget.toFixed(0)}`];
   });
 
+/** As it is, in URLs, in JSON, and in base64 at the beginning of a text. */
+const spellings = (value: string): string[] => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1), Buffer.from(value).toString('base64').replace(/.?=*$/u, '')];
+
 /** 10: no secret is shown anywhere. */
 const noSecrets: Check = ({ secrets, texts }) =>
   texts.flatMap(({ where, text }) => [
-    ...secrets.filter(({ value }) => text.includes(value)).map(({ name }) => `${where} shows the secret ${name}`),
+    ...secrets.filter(({ value }) => spellings(value).some((spelling) => text.includes(spelling))).map(({ name }) => `${where} shows the secret ${name}`),
     ...(/\bgAAAAA[\w-]{40,}/u.test(text) ? [`${where} shows a token of Keystone`] : []),
     ...(/\beyJhbGciOi[\w-]{20,}\./u.test(text) ? [`${where} shows a token of a service account`] : []),
   ]);

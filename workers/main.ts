@@ -39,7 +39,7 @@ export interface WorkerStartOptions {
  * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
  */
 export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, workflowBundle, tracing = null }: WorkerStartOptions = {}): Promise<RunningWorker> {
-  const settings = readTemporalSettings(env);
+  const settings = readTemporalSettings(env, config.temporal.payloadKeys);
   const { cloud } = config.openstack;
   const observation = await openObservation(config, logger);
   const observe = observation.observeCall;
@@ -58,6 +58,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const shared = {
     connection,
     namespace: settings.namespace,
+    dataConverter: settings.converters.worker,
     shutdownGraceTime: shutdownGraceTimeMs,
     maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs,
     interceptors: { activity: [...(traced === null ? [] : [traced.traceSteps]), observation.observeSteps, ...(interceptActivity === undefined ? [] : [interceptActivity])] },
@@ -68,7 +69,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     Worker.create({
       ...shared,
       taskQueue: workflowQueue,
-      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger), traced === null ? [] : [traced.tracingModule])),
+      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger), settings.converters.worker, traced === null ? [] : [traced.tracingModule])),
       stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
       maxConcurrentWorkflowTaskExecutions: concurrency.workflows,
       maxConcurrentActivityTaskExecutions: concurrency.drover,

@@ -1,4 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
+import { redactedStart } from '../../runtime/redaction.ts';
 import type { ServiceType } from '../openstack/services.ts';
 import type { WireToken } from './wire.ts';
 
@@ -9,8 +10,15 @@ import type { WireToken } from './wire.ts';
 export function endpointIn(catalog: WireToken['catalog'], type: ServiceType, region: string, iface: string): string {
   const endpoints = (catalog ?? []).filter((service) => service.type === type).flatMap((service) => service.endpoints);
   const found = endpoints.find((endpoint) => endpoint.interface === iface && (endpoint.region_id ?? endpoint.region) === region);
-  if (found !== undefined) return found.url;
+  if (found !== undefined) return httpUrl(found.url, `${iface} endpoint of type ${type} in region ${region}`);
   const others = endpoints.map((endpoint) => `${endpoint.interface} in ${endpoint.region_id ?? endpoint.region ?? 'no region'}`);
   const known = others.length === 0 ? 'it has none of that type' : `it has ${[...new Set(others)].join(', ')}`;
   throw droverFailure('EndpointNotFound', `Keystone’s catalog has no ${iface} endpoint of type ${type} in region ${region}; ${known}.`);
+}
+
+function httpUrl(url: string, what: string): string {
+  const protocol = URL.parse(url)?.protocol;
+  // A path is appended, so that what a URL only bears at its end is wrong too.
+  if ((protocol === 'http:' || protocol === 'https:') && !/[\s\p{Cc}]/u.test(url)) return url;
+  throw droverFailure('EndpointNotFound', `Keystone’s catalog has no usable ${what}: \`${redactedStart(url, 200)}\` is no http or https URL.`);
 }

@@ -12,6 +12,8 @@ import { loginBody, tokenAnswer, type WireToken } from './wire.ts';
 
 export interface SessionOptions {
   timeouts?: Partial<HttpTimeouts>;
+  /** What the answers come by; default: a pool of connections of its own. */
+  http?: Http;
   /** A clock that never goes back, in milliseconds. */
   nowMs?: () => number;
   /** Told of every call of Keystone and of the services. */
@@ -31,7 +33,7 @@ const renewalMarginMs = 60_000;
 /** A session for one credential, region and interface. Nothing is sent before the first request needs it. */
 export function openSession(settings: OpenStackSettings, options: SessionOptions = {}): KeystoneSession {
   const nowMs = options.nowMs ?? (() => performance.now());
-  const http = createHttp({ verify: settings.verify, ...(settings.ca === null ? {} : { ca: settings.ca }), ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }), ...(options.observe === undefined ? {} : { observe: options.observe }) });
+  const http = options.http ?? createHttp({ verify: settings.verify, ...(settings.ca === null ? {} : { ca: settings.ca }), ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }), ...(options.observe === undefined ? {} : { observe: options.observe }) });
   const closed = new AbortController();
   let current: Token | null = null;
   const recent: string[] = [];

@@ -7,8 +7,7 @@ import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { migrationSchema } from '../../contracts/crds/migration.ts';
 import type { Migration, MigrationStatus } from '../../contracts/crds/migration.ts';
 import { fieldManager, labels } from '../../contracts/ids.ts';
-import { droverFailure } from '../../runtime/failure.ts';
-import { isAlreadyExists, isFailure } from '../../runtime/kubernetes-faults.ts';
+import { checkAnswer, isAlreadyExists, isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes.ts';
 
@@ -93,7 +92,7 @@ const nodeSchema = z.object({
 
 export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient {
   const read = async <Schema extends z.ZodType>(schema: Schema, request: KubernetesRequest, signal: AbortSignal): Promise<z.output<Schema>> =>
-    check(schema, await kubernetes.request(request, signal), `${request.method} ${request.path}`);
+    checkAnswer(schema, await kubernetes.request(request, signal), `${request.method} ${request.path}`);
 
   const readOrNull = async <Schema extends z.ZodType>(schema: Schema, path: string, signal: AbortSignal): Promise<z.output<Schema> | null> => {
     try {
@@ -194,12 +193,4 @@ export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient
         signal,
       ),
   };
-}
-
-/** @throws AnswerMalformed that names the field */
-function check<Schema extends z.ZodType>(schema: Schema, answer: unknown, what: string): z.output<Schema> {
-  const { data, error } = schema.safeParse(answer);
-  if (error === undefined) return data;
-  const [issue] = error.issues;
-  throw droverFailure('AnswerMalformed', `${what}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not as documented'}`);
 }

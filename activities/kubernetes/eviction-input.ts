@@ -43,8 +43,11 @@ export function parseEvictionInput(given: unknown): EvictionInput {
   throw droverFailure('InvalidInput', `The input of evictHypervisor is not right. ${error.issues.flatMap(describeIssue).join('; ')}`);
 }
 
+/** Of fields that are not known; more would say no more. */
+const mostNamed = 5;
+
 function describeIssue(issue: z.core.$ZodIssue): string[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${key}: unknown field; known are ${Object.keys(inputSchema.shape).join(', ')}`);
+  if (issue.code === 'unrecognized_keys') return [`${issue.keys.slice(0, mostNamed).join(', ')}: unknown field; known are ${Object.keys(inputSchema.shape).join(', ')}`];
   const path = issue.path.map(String).join('.');
   return [`${path === '' ? 'the input' : path}: ${issue.message}`];
 }

@@ -94,6 +94,11 @@ test('servers without their host are a failure (H1)', async () => {
   await expect(nova.servers({ host: 'node-1' }, never)).rejects.toMatchObject({ type: 'HostAttributeMissing', nonRetryable: true });
 });
 
+test.each(['latest', '2', '2.x', ''])('a Nova whose version is %j is not understood', async (latest) => {
+  const { nova } = await stage({}, { latest });
+  await expect(nova.server('a', never)).rejects.toMatchObject({ type: 'AnswerMalformed', message: expect.stringMatching(/version\.version/u) });
+});
+
 const serverVersions: [latest: string, microversion: string][] = [
   ['2.95', '2.94'],
   ['2.97', '2.94'],

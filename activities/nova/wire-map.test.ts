@@ -87,6 +87,11 @@ test('an old Nova says neither zone pin nor image properties', () => {
   expect(old).not.toHaveProperty('imageProperties');
 });
 
+test('image properties that are no plain values are told as JSON', () => {
+  const odd = { id: 'i1', properties: { hw_numa: { nodes: 2 }, toString: null, hw_odd: { toString: null } } };
+  expect(instance({ image: odd })).toMatchObject({ imageProperties: { hw_numa: '{"nodes":2}', toString: 'null', hw_odd: '{"toString":null}' } });
+});
+
 test('times are RFC 3339', () => {
   expect(['2026-01-01T00:00:00.5', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00+01:00', ''].map(rfc3339)).toEqual(['2026-01-01T00:00:00.5Z', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00+01:00', '']);
 });

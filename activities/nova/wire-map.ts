@@ -79,7 +79,7 @@ export function toInstance(wire: WireServer, groups: string[] = []): InstanceDet
 /** Values are texts, numbers or booleans, as the image had them. */
 function imageProperties(image: WireServer['image']): Pick<InstanceDetail, 'imageProperties'> {
   if (image === '' || image === null || image === undefined || image.properties === undefined) return {};
-  return { imageProperties: Object.fromEntries(Object.entries(image.properties).map(([name, value]) => [name, String(value)])) };
+  return { imageProperties: Object.fromEntries(Object.entries(image.properties).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])) };
 }
 
 /** The fields of the contract alone: what activities may return, as the rest (metadata) is nobody else's to keep. */

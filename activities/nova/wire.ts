@@ -147,4 +147,4 @@ export const instanceAction = z.object({
 export type WireInstanceAction = z.infer<typeof instanceAction>['instanceAction'];
 
 /** The version document of `/v2.1`. */
-export const versionDocument = z.object({ version: z.looseObject({ version: z.string(), min_version: z.string() }) });
+export const versionDocument = z.object({ version: z.looseObject({ version: z.string().regex(/^\d+\.\d+$/u, 'expected a microversion'), min_version: z.string() }) });

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { droverFailure } from '../../runtime/failure.ts';
+import { redactedStart } from '../../runtime/redaction.ts';
 import type { KeystoneSession } from '../keystone/types.ts';
 import { generalFault, refusalOf, type Refusal } from './faults.ts';
 import type { HttpAnswer, HttpRequest } from './http.ts';
@@ -86,18 +87,18 @@ function read<Wire>(call: Call<Wire>, service: ServiceName, url: URL, answer: Ht
   let body: unknown;
   try {
     body = JSON.parse(answer.text);
-  } catch (error) {
-    throw malformed(call, service, url, answer, `is no JSON: ${answer.text.slice(0, 80)}`, error);
+  } catch {
+    // The parser's own words quote the text where it stumbled, which may be the middle of a secret.
+    throw malformed(call, service, url, answer, `is no JSON: ${redactedStart(answer.text, 80)}`);
   }
   const parsed = call.answer.safeParse(body);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  throw malformed(call, service, url, answer, `has an unexpected ${issue?.path.join('.') || 'body'}: ${issue?.message ?? ''}`, undefined);
+  throw malformed(call, service, url, answer, `has an unexpected ${issue?.path.join('.') || 'body'}: ${issue?.message ?? ''}`);
 }
 
-const malformed = (call: Call<unknown>, service: ServiceName, url: URL, answer: HttpAnswer, what: string, cause: unknown) =>
+const malformed = (call: Call<unknown>, service: ServiceName, url: URL, answer: HttpAnswer, what: string) =>
   droverFailure('AnswerMalformed', `${service}’s answer ${answer.status} to ${call.method} ${url.pathname} ${what}${inRequest(answer)}`, {
-    ...(cause === undefined ? {} : { cause }),
     details: facts(call, url, answer),
   });
 

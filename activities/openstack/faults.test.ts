@@ -17,6 +17,12 @@ test.each(answers)('reads the words of %s', (_, text, words, documented) => {
   expect(refusalOf(400, text)).toEqual({ status: 400, words, documented });
 });
 
+test('a page of many openings without an end is read in no time', () => {
+  const before = process.cpuUsage();
+  refusalOf(502, '<style'.repeat(500_000));
+  expect(process.cpuUsage(before).user).toBeLessThan(300_000);
+});
+
 test('long words are cut', () => {
   expect(refusalOf(400, 'x'.repeat(5000)).words).toHaveLength(602);
 });

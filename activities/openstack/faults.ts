@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 
 import type { ErrorCode } from '../../contracts/errors.ts';
+import { redactedStart } from '../../runtime/redaction.ts';
 import { errorCodes, type ServiceName } from './services.ts';
 
 /** An answer that says no. */
@@ -19,6 +20,9 @@ const oneError = z.record(z.string(), z.looseObject({ message: z.string() }));
 const errorList = z.object({ errors: z.tuple([z.looseObject({ title: z.string().optional(), detail: z.string().optional() })]).rest(z.unknown()) });
 
 const longestWords = 600;
+
+/** The words of a page stand near its beginning; a search for the end of each tag must not go through megabytes. */
+const longestPage = 10_000;
 
 /** Reads an answer of 4xx or 5xx. */
 export function refusalOf(status: number, text: string): Refusal {
@@ -40,10 +44,10 @@ function documentedWords(text: string): string | null {
 }
 
 /** Proxies and middleware answer with HTML. */
-const plain = (text: string): string => text.replaceAll(/<(style|script)[\s\S]*?<\/\1>/giu, ' ').replaceAll(/<[^>]*>/gu, ' ');
+const plain = (text: string): string => redactedStart(text, longestPage).replaceAll(/<(style|script)[\s\S]*?<\/\1>/giu, ' ').replaceAll(/<[^>]*>/gu, ' ');
 
 function short(words: string): string {
-  const line = words.replaceAll(/\s+/gu, ' ').trim();
+  const line = redactedStart(words, longestPage).replaceAll(/\s+/gu, ' ').trim();
   return line.length <= longestWords ? line : `${line.slice(0, longestWords)} …`;
 }
 

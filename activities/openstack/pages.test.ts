@@ -34,3 +34,10 @@ test('reads by offset until a page is empty, however large the pages are', async
   await expect(allByOffset(read, id)).resolves.toEqual(all);
   expect(asked).toEqual([0, 2, 4, 5]);
 });
+
+test('refuses a listing that gives the same page from every offset', async () => {
+  let pages = 0;
+  const read = async () => ((pages += 1), ['a', 'b']);
+  await expect(allByOffset(read, id)).rejects.toMatchObject({ type: 'AnswerMalformed', message: expect.stringMatching(/from offset 2 on is one that was read already/u) });
+  expect(pages).toBe(2);
+});

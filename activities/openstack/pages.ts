@@ -42,7 +42,9 @@ export async function allByOffset<Item>(read: (offset: number) => Promise<Item[]
   for (let page = 0; page < mostPages; page += 1) {
     const found = await read(offset);
     if (found.length === 0) return [...items.values()];
+    const before = items.size;
     for (const item of found) items.set(id(item), item);
+    if (items.size === before) throw droverFailure('AnswerMalformed', `The page of the listing from offset ${offset} on is one that was read already.`);
     offset += found.length;
   }
   throw droverFailure('AnswerMalformed', `The listing has more than ${mostPages} pages.`);

@@ -258,3 +258,50 @@ test(
   },
   limitMs,
 );
+
+/** By a person, a script or another program: none of it may fail the run's task, which would be tried for ever. */
+const nonsense: [signal: string, input: string][] = [
+  ['allowanceGranted', 'null'],
+  ['allowanceGranted', '{"sequence": 1e9, "allowance": "all"}'],
+  ['objectChanged', 'null'],
+  ['pause', '7'],
+  ['pause', '{"by": {"name": "jane"}}'],
+  ['skipInstance', '{"instance": {}}'],
+  ['setParallelism', '{"parallelism": "64"}'],
+  ['cancelEviction', '{"abort": "yes"}'],
+  ['noSuchSignal', '{}'],
+];
+
+/** Runs that are not for people, and what they say. */
+const astray: [type: string, id: string, inputs: string[], words: string][] = [
+  ['migrateInstance', 'migration/by-hand', [], 'start that one'],
+  ['migrateInstance', 'migration/by-hand', ['{"instance": "vm-1"}'], 'start that one'],
+  ['shareAllowance', 'limits/by-hand', [], 'needs a region'],
+  ['shareAllowance', 'limits/by-hand', ['"RegionOne"'], 'needs a region'],
+  ['evictHypervisor', 'eviction/node-6', ['{"hypervisor": "node-6", "reason": "x"}', '{"desired": 7}'], 'was given a state of another run'],
+];
+
+test(
+  'nonsense by signal leaves a run as it was, and what nobody should start by hand says so',
+  async () => {
+    const host = await world.freshHost('node-4', { seconds: 5 });
+    await world.seedMany(host, 1);
+    await world.createEviction(host);
+    await world.untilMoving(host);
+    for (const [name, input] of nonsense) {
+      const sent = await world.tool('temporal', 'workflow', 'signal', '--workflow-id', evictionId(host), '--name', name, '--input', input);
+      expect({ name, ...sent }).toMatchObject({ code: 0 });
+    }
+    await world.untilReason(host, 'Succeeded');
+    const { status, runId } = await world.untilClosed(host);
+    expect(status).toBe('COMPLETED');
+    const { events } = await world.client.workflow.getHandle(evictionId(host), runId).fetchHistory();
+    expect((events ?? []).flatMap(({ workflowTaskFailedEventAttributes: task }) => task?.failure?.message ?? [])).toEqual([]);
+
+    for (const [type, id, inputs, words] of astray) {
+      const told = await world.tool('temporal', 'workflow', 'execute', '--task-queue', 'drover', '--type', type, '--workflow-id', id, ...inputs.flatMap((input) => ['--input', input]));
+      expect({ type, code: told.code, said: told.stdout + told.stderr }).toMatchObject({ code: 1, said: expect.stringContaining(words) });
+    }
+  },
+  limitMs,
+);

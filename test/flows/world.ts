@@ -76,8 +76,10 @@ export interface WorldOptions {
   sinks?: readonly string[];
   /** Cloud of clouds.yaml. */
   cloud?: string;
-  /** Variables for worker, bridge and commands, in the place of the lab's. */
+  /** Variables for worker, bridge, commands and the test's own client, in the place of the lab's. */
   env?: Readonly<Record<string, string>>;
+  /** Where a test leaves what others cannot read. Default: false. */
+  ownLab?: boolean;
 }
 
 /** A lab with drover at work in it, and what a test does to both. */
@@ -102,8 +104,8 @@ export interface OwnChange {
 }
 
 /** Attaches to the lab that DROVER_LAB names, or starts one for this file; starts drover's worker and bridge on it. */
-export async function openWorld({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'], cloud = 'lab', env: extra = {} }: WorldOptions = {}) {
-  const shared = process.env['DROVER_LAB'];
+export async function openWorld({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'], cloud = 'lab', env: extra = {}, ownLab = false }: WorldOptions = {}) {
+  const shared = ownLab ? undefined : process.env['DROVER_LAB'];
   const ownDir = shared === undefined ? mkdtempSync(join(tmpdir(), 'drover-flow-')) : null;
   const lab = await startLab({ dir: shared ?? join(ownDir ?? '', 'lab') });
   const { openstack, kubernetes } = lab.handles;
@@ -112,7 +114,7 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
   await stopServices(dir);
   rmSync(dir, { recursive: true, force: true });
 
-  const client = openClient(readTemporalSettings(lab.exports));
+  const client = openClient(readTemporalSettings({ ...lab.exports, ...extra }));
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
   const fleet = connectFleet(openstack);
   await clearLeftovers(client, api);
@@ -140,6 +142,8 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
   const waiting: ((host: string) => void)[] = [];
   const expected = new Map<string, Expected>();
   const ownChanges: OwnChange[] = [];
+  const planted: { name: string; value: string }[] = [];
+  const outputs: { where: string; text: string }[] = [];
   const expect = (servers: readonly Server[]): Server[] => {
     for (const { id, name, status, 'OS-EXT-SRV-ATTR:host': host } of servers) expected.set(id, { id, name, status, host: host ?? '' });
     return [...servers];
@@ -188,6 +192,10 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     evictions,
     expected,
     ownChanges,
+    /** Secrets of this test, for the invariants: nothing may show them. */
+    planted,
+    /** What `drover` printed, for the invariants. */
+    outputs,
     /** Stops drover and starts it otherwise: other settings, another cloud, other variables. */
     async replaceDrover(options: Omit<WorldOptions, 'sinks'>): Promise<void> {
       await drover.stop();
@@ -238,7 +246,11 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     /** The real kubectl, as the administrator. @throws with its words when it fails */
     kubectl: (args: readonly string[], input?: string) => kubectl(kubernetes, args, input),
     /** Runs `drover` as a user would. */
-    command: (...args: string[]): Promise<CommandEnd> => run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 }),
+    async command(...args: string[]): Promise<CommandEnd> {
+      const end = await run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 });
+      outputs.push({ where: `the output of drover ${args.join(' ')}`, text: end.stdout + end.stderr });
+      return end;
+    },
     /** Runs the real `tctl` or `temporal`. */
     tool: (program: 'tctl' | 'temporal', ...args: string[]): Promise<CommandEnd> => run(join(lab.dir, 'bin', program), args, { env: env(), limitMs: 60_000 }),
 

@@ -75,7 +75,7 @@ export function happen(sim: Simulation, { what, who, which }: PlannedEvent): voi
 
   switch (what) {
     case 'pause': return command((one) => commands.pause(one, { by: 'ann' }, clock.nowMs));
-    case 'resume': return command((one) => commands.resume(one, { by: 'ann' }));
+    case 'resume': return command((one) => commands.resume(one, { by: 'ann' }, clock.nowMs));
     case 'skip':
       if (chosen !== undefined) command((one) => {
         const answer = commands.skipInstance(one, { instance: chosen.instance.id, by: 'ann' }, clock.nowMs);
@@ -90,12 +90,12 @@ export function happen(sim: Simulation, { what, who, which }: PlannedEvent): voi
         return answer;
       });
       return;
-    case 'setParallelism': return command((one) => commands.setParallelism(one, { parallelism: 1 + (which % 4), by: 'ann' }));
+    case 'setParallelism': return command((one) => commands.setParallelism(one, { parallelism: 1 + (which % 4), by: 'ann' }, clock.nowMs));
     case 'acceptObstacle': return command((one) => commands.acceptObstacle(one, { obstacle: one.state.obstacles[which % Math.max(1, one.state.obstacles.length)]?.id ?? 'none', by: 'ann' }, clock.nowMs));
     case 'cancel': return command((one) => commands.cancelEviction(one, { by: 'ann' }, clock.nowMs));
     case 'abort': return command((one) => commands.cancelEviction(one, { by: 'ann', abort: true }, clock.nowMs));
     case 'cancelReEnable': return command((one) => commands.cancelEviction(one, { by: 'ann', reEnable: true }, clock.nowMs));
-    case 'retryNow': return command((one) => commands.retryNow(one));
+    case 'retryNow': return command((one) => commands.retryNow(one, {}, clock.nowMs));
     case 'retry': return edit(() => undefined);
 
     case 'delete':

@@ -1,6 +1,7 @@
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
 import type { MigrationFact, RunFacts, Snapshot } from '../violations.ts';
+import { textOf } from '../read-world.ts';
 import { violations } from '../violations.ts';
 
 /** Each invariant can fail, and says of what and why: a row per way to break it. */
@@ -80,6 +81,8 @@ const rows: [what: string, change: Partial<Snapshot>, violation: RegExp][] = [
   ['a long history of an eviction', { runs: [run({ events: 400 })] }, /^invariant 9: evictHypervisor eviction\/node-1 \(r1\) has 400 events for 2 moves in 10 s; its budget is 262/],
   ['a long history of a move', { runs: [run({ type: 'migrateInstance', workflowId: 'migration/s1', events: 41, moves: 1 })] }, /^invariant 9: migrateInstance migration\/s1/],
   ['a password in a log', { texts: [{ where: 'worker.log', text: 'tried correct-horse' }] }, /^invariant 10: worker\.log shows the secret password$/],
+  ['a password in a URL', { secrets: [{ name: 'password', value: 'pass word/1' }], texts: [{ where: 'worker.log', text: 'https://u:pass%20word%2F1@keystone' }] }, /^invariant 10: worker\.log shows the secret password$/],
+  ['a password in base64', { texts: [{ where: 'the events', text: 'Y29ycmVjdC1ob3JzZQ==' }] }, /^invariant 10: the events shows the secret password$/],
   ['a token in a history', { texts: [{ where: 'the history', text: `token gAAAAABn${'x'.repeat(60)}` }] }, /^invariant 10: the history shows a token of Keystone$/],
   ['a service account’s token', { texts: [{ where: 'the arguments of worker', text: '--token=eyJhbGciOiJSUzI1NiIsImtpZCI6IjEyMyJ9.e30.x' }] }, /^invariant 10: .* shows a token of a service account$/],
   ['a Migration of nobody', { migrations: [migration(null)] }, /^invariant 11: Migration s1 does not say whose it is/],
@@ -101,4 +104,11 @@ test('a server that came back may be moved again and listed again', () => {
 
 test('what concerns other hosts is theirs to check', () => {
   expect(violations({ ...good, hosts: ['node-3'], servers: [], guests: { 'node-1': 5 }, serviceChanges: [] })).toEqual([]);
+});
+
+test('a secret in the bytes of an event is seen, whatever kind of bytes', () => {
+  for (const data of [Buffer.from('correct-horse'), new TextEncoder().encode('correct-horse')]) {
+    const text = textOf([{ attributes: { input: { payloads: [{ data }] } } }]);
+    expect(violations({ ...good, texts: [{ where: 'the history', text }] })).toEqual(['invariant 10: the history shows the secret password']);
+  }
 });

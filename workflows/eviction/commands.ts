@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { AcceptObstacle, CancelEviction, Pause, Resume, RetryInstance, SetParallelism, SkipInstance, messages } from '../../contracts/messages.ts';
+import type { CommandArguments, CommandName } from './command-arguments.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
 import type { TrackedInstance } from './state.ts';
@@ -16,20 +16,20 @@ export const refuse = (message: string): never => {
 type Steered = Pick<EvictionRun, 'state' | 'events' | 'unpublished'>;
 
 /** What each command does to a run. Each answers with a sentence; none awaits, so two can never interleave. */
-export const commands = {
-  pause(run: Steered, { by = 'unknown', reason }: Pause, nowMs: number): string {
+export const commands: { readonly [Name in CommandName]: (run: Steered, argument: CommandArguments[Name], nowMs: number) => string } = {
+  pause(run, { by = 'unknown', reason }, nowMs) {
     if (run.state.paused !== null) return `It is paused already, by ${run.state.paused.by}.`;
     run.state.paused = { by, reason: reason ?? null, sinceMs: nowMs };
     note(run, 'Normal', 'Paused', `Paused by ${by}${reason === undefined ? '' : `: ${reason}`}`);
     return `Paused. ${inState(run.state, 'moving').length} in flight will end; nothing more starts.`;
   },
-  resume(run: Steered, { by = 'unknown' }: Resume): string {
+  resume(run, { by = 'unknown' }) {
     if (run.state.paused === null) return 'It was not paused.';
     run.state.paused = null;
     note(run, 'Normal', 'Resumed', `Resumed by ${by}`);
     return `Resumed. ${inState(run.state, 'pending').length} to go.`;
   },
-  skipInstance(run: Steered, { instance, by = 'unknown', reason }: SkipInstance, nowMs: number): string {
+  skipInstance(run, { instance, by = 'unknown', reason }, nowMs) {
     const one = find(run, instance);
     if (one.state === 'moving') return refuse(`${one.instance.name} is moving now. Cancel the eviction with --abort, or wait.`);
     if (one.state === 'moved' || one.state === 'gone') return refuse(`${one.instance.name} has left the host already.`);
@@ -37,7 +37,7 @@ export const commands = {
     note(run, 'Normal', 'InstanceSkipped', `${one.instance.name} ${one.message}`);
     return `${one.instance.name} stays on the host, so the host will not count as empty.`;
   },
-  retryInstance(run: Steered, { instance, by = 'unknown' }: RetryInstance, nowMs: number): string {
+  retryInstance(run, { instance, by = 'unknown' }, nowMs) {
     const one = find(run, instance);
     if (one.state === 'moving') return refuse(`${one.instance.name} is moving now.`);
     if (one.state === 'moved' || one.state === 'gone') return refuse(`${one.instance.name} has left the host already.`);
@@ -46,15 +46,15 @@ export const commands = {
     note(run, 'Normal', 'InstanceRetried', `${one.instance.name} is tried again, by ${by}`);
     return `${one.instance.name} is tried again.`;
   },
-  setParallelism(run: Steered, { parallelism, by = 'unknown' }: SetParallelism): string {
-    if (!Number.isInteger(parallelism) || parallelism < 1 || parallelism > mostParallel) return refuse(`parallelism is a whole number from 1 to ${mostParallel}`);
+  setParallelism(run, { parallelism, by = 'unknown' }) {
+    if (parallelism < 1 || parallelism > mostParallel) return refuse(`parallelism is a whole number from 1 to ${mostParallel}`);
     run.state.parallelism = parallelism;
     note(run, 'Normal', 'ParallelismSet', `${parallelism} at a time, by ${by}`);
     const granted = run.state.allowance?.allowance;
     const limit = granted !== undefined && granted < parallelism ? ` The region grants ${granted} for now.` : '';
     return `Up to ${parallelism} servers move at once.${limit}`;
   },
-  acceptObstacle(run: Steered, { obstacle, by = 'unknown' }: AcceptObstacle, nowMs: number): string {
+  acceptObstacle(run, { obstacle, by = 'unknown' }, nowMs) {
     const { obstacles, accepted, instances } = run.state;
     const found = obstacles.find(({ id }) => id === obstacle);
     if (found === undefined) return refuse(`There is no obstacle ${obstacle}. There are: ${obstacles.map(({ id }) => id).join(', ') || 'none'}.`);
@@ -64,7 +64,7 @@ export const commands = {
     note(run, 'Normal', 'ObstacleAccepted', `${obstacle} accepted by ${by}`);
     return `Accepted: ${found.message}.`;
   },
-  cancelEviction(run: Steered, { by = 'unknown', abort = false, reEnable = false }: CancelEviction, nowMs: number): string {
+  cancelEviction(run, { by = 'unknown', abort = false, reEnable = false }, nowMs) {
     const { state } = run;
     state.stop = { abort: abort || (state.stop?.abort ?? false), reEnable: reEnable || (state.stop?.reEnable ?? false), by, atMs: state.stop?.atMs ?? nowMs, aborted: false };
     note(run, 'Normal', 'Stopping', `Cancelled by ${by}`);
@@ -72,12 +72,12 @@ export const commands = {
     const inFlight = moving === 0 ? 'Nothing is in flight' : `${moving} in flight ${state.stop.abort ? 'are aborted' : 'may finish'}`;
     return `Stopping. ${inFlight}; the host is ${state.stop.reEnable ? 'enabled again if drover disabled it' : 'left disabled'}.`;
   },
-  retryNow(run: Steered): string {
+  retryNow(run) {
     if (run.state.problem === null) return 'It is not waiting to try again.';
     run.state.problem = { ...run.state.problem, retryAtMs: 0 };
     return `Trying again: ${run.state.problem.message}`;
   },
-} as const satisfies Partial<Record<keyof typeof messages, unknown>>;
+};
 
 function find(run: Steered, nameOrId: string): TrackedInstance {
   const all = Object.values(run.state.instances);

@@ -12,14 +12,15 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { EvictionOpened } from '../../contracts/activities.ts';
-import type { AllowanceGranted } from '../../contracts/allowance.ts';
 import { isErrorCode } from '../../contracts/errors.ts';
 import type { EvictionInput, EvictionProgress, EvictionResult } from '../../contracts/eviction.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { temporal } from '../lib/activities.ts';
+import { readCarried } from '../lib/carried.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
+import { readGrant } from '../limits/grant.ts';
 import { conclude, describeResult } from './conclude.ts';
 import { drive } from './drive.ts';
 import { beginRun, openEviction } from './open.ts';
@@ -50,7 +51,7 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
   return await CancellationScope.nonCancellable(async () => {
     let done: EvictionResult | null = null;
     let failure: ApplicationFailure | null = null;
-    for (let state = carried ?? null; ; state = null) {
+    for (let state = readCarried(carried); ; state = null) {
       inbox.changed = false;
       // What it was started with has been served after the first round: what else waits for the host asks for itself.
       const opened = await open(done === null ? input : { hypervisor: input.hypervisor }, state?.desired.uid ?? null, inbox);
@@ -95,8 +96,9 @@ function takeMessages(inbox: Inbox, input: EvictionInput | undefined): void {
     inbox.run.readAtMs ??= 0;
     inbox.run.wake();
   });
-  setHandler(defineSignal<[AllowanceGranted]>(messages.allowanceGranted), (granted) => {
-    if (inbox.run === null) return;
+  setHandler(defineSignal<[unknown]>(messages.allowanceGranted), (value) => {
+    const granted = readGrant(value);
+    if (inbox.run === null || granted === null) return;
     takeGrant(inbox.run, granted);
     inbox.run.wake();
   });

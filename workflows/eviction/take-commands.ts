@@ -1,4 +1,6 @@
 import { condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import type { CommandArguments, CommandName } from './command-arguments.ts';
+import { readCommand } from './command-arguments.ts';
 import { commands, refuse } from './commands.ts';
 import type { EvictionRun } from './run.ts';
 
@@ -7,14 +9,12 @@ import type { EvictionRun } from './run.ts';
  * that comes before the run has opened its Eviction waits for that.
  */
 export function takeCommands(current: () => EvictionRun | null): void {
-  for (const [name, command] of Object.entries(commands) as [string, (run: EvictionRun, argument: object, nowMs: number) => string][]) {
+  for (const name of Object.keys(commands) as CommandName[]) {
     const obey = async (argument: unknown): Promise<string> => {
       await condition(() => current() !== null);
       const run = current();
       if (run === null || run.state.end !== null) return refuse('The eviction has ended. `drover describe` shows how.');
-      const json: unknown = argument ?? {};
-      if (typeof json !== 'object' || json === null) return refuse(`${name} takes a JSON object`);
-      const answer = command(run, json, Date.now());
+      const answer = carryOut(run, name, readCommand(name, argument));
       run.unpublished = true;
       run.wake();
       return answer;
@@ -24,5 +24,7 @@ export function takeCommands(current: () => EvictionRun | null): void {
     setHandler(defineSignal<[unknown]>(name), (argument) => obey(argument).then(noAnswer, noAnswer));
   }
 }
+
+const carryOut = <Name extends CommandName>(run: EvictionRun, name: Name, argument: CommandArguments[Name]): string => commands[name](run, argument, Date.now());
 
 const noAnswer = (): void => undefined;

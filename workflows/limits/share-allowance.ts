@@ -17,6 +17,7 @@ import { messages } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import { nova, temporal } from '../lib/activities.ts';
 import { showAttributes } from '../lib/attributes.ts';
+import { readCarried } from '../lib/carried.ts';
 import { explain } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
 import type { AllowancePhase, AllowanceProgress } from './describe.ts';
@@ -52,9 +53,10 @@ const longestRunMs = 24 * 60 * 60 * 1_000;
  * consumer's next report starts it again, and it grants nothing until it has read what Nova has in progress. To cancel or terminate it
  * stops nobody's work.
  */
-export async function shareAllowance({ region, cluster = '', carried }: ShareAllowanceInput): Promise<ShareAllowanceResult> {
+export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareAllowanceResult> {
+  const { region, cluster = '', carried } = Object(input) as ShareAllowanceInput;
   refuseWrongId(region, cluster);
-  let ledger = carried ?? newLedger(Date.now());
+  let ledger = readCarried(carried) ?? newLedger(Date.now());
   let dirty = false;
   let looking = false;
   const timer = deadlineTimer('Until the next look at Nova and the consumers');
@@ -108,7 +110,7 @@ export async function shareAllowance({ region, cluster = '', carried }: ShareAll
 /** Two ledgers for one limit would give it away twice. */
 function refuseWrongId(region: string | undefined, cluster: string): void {
   const { workflowId } = workflowInfo();
-  if (!region) throw ApplicationFailure.nonRetryable('The input needs a region, as in {"region": "RegionOne"}. Nothing was started.', 'InvalidInput');
+  if (typeof region !== 'string' || region === '') throw ApplicationFailure.nonRetryable('The input needs a region, as in {"region": "RegionOne"}. Nothing was started.', 'InvalidInput');
   const right = migrationAllowanceId(region, cluster);
   if (workflowId !== right) throw ApplicationFailure.nonRetryable(`This run must have the workflow id ${right}, not ${workflowId}. Nothing was started.`, 'InvalidInput');
 }

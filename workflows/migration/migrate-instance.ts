@@ -12,6 +12,7 @@ import type { LastMove } from './plan-wind-down.ts';
 import { planWindDown } from './plan-wind-down.ts';
 import { beginProgress, lookedAgain, mayBeInFlight, resultOf } from './progress.ts';
 import { describeMove } from './describe.ts';
+import { readMigrateInput } from './read-input.ts';
 import { wishOf } from './request.ts';
 
 /** What the query `progress` of this run answers. */
@@ -33,7 +34,8 @@ export interface MigrateInstanceProgress {
  * Fails only with what concerns Nova as a whole (credential, outage), and only while nothing can be in flight: its parent then tries again
  * later. A migration that it began it watches to the end.
  */
-export async function migrateInstance(input: MigrateInstanceInput): Promise<MigrateInstanceResult> {
+export async function migrateInstance(given: MigrateInstanceInput): Promise<MigrateInstanceResult> {
+  const input = readMigrateInput(given);
   const progress = beginProgress(input);
   const shown: MigrateInstanceProgress = {
     instanceId: input.instance.id,
@@ -58,10 +60,10 @@ export async function migrateInstance(input: MigrateInstanceInput): Promise<Migr
 }
 
 interface Course {
-  plan(progress: Progress): Move | LastMove;
+  plan: (progress: Progress) => Move | LastMove;
   /** The run was cancelled: it brings what is in flight to an end, however long that takes. */
   cancelled: boolean;
-  show(doing: string): void;
+  show: (doing: string) => void;
 }
 
 /** Interprets the plan until the server's move has ended. Where a move has failed, it looks first. */

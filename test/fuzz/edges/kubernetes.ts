@@ -1,0 +1,149 @@
+import * as fc from 'fast-check';
+import { createKubernetesClient, type KubernetesClient } from '../../../activities/kubernetes/client.ts';
+import { findCondition } from '../../../contracts/conditions.ts';
+import type { Eviction } from '../../../contracts/crds/eviction.ts';
+import { annotations } from '../../../contracts/ids.ts';
+import { readEvictionAnnotations } from '../../../contracts/eviction-annotations.ts';
+import { isEvictionSettled } from '../../../contracts/settled.ts';
+import { readFacts } from '../../../k8s-bridge/facts.ts';
+import { kubeObjectSchema, readKubeList } from '../../../k8s-bridge/kube-object.ts';
+import { seeLease } from '../../../k8s-bridge/lease.ts';
+import { createLineDecoder } from '../../../k8s-bridge/line-decoder.ts';
+import { conditionsOf, routes } from '../../../k8s-bridge/routes.ts';
+import { readWatchEvents } from '../../../k8s-bridge/watch-events.ts';
+import { refusalFailure } from '../../../runtime/kubernetes-faults.ts';
+import type { Kubernetes } from '../../../runtime/kubernetes.ts';
+import { readStops } from '../../../runtime/stop.ts';
+import { describeEviction, describeMigration } from '../../../starters/eviction-objects.ts';
+import { edge, type Edge } from '../edge.ts';
+import { hostileText, near, nearJson } from '../hostile.ts';
+
+const never = new AbortController().signal;
+
+/** kube-apiserver, or what stands in its place, answering everything with the same. */
+const answering = (answer: unknown): Kubernetes => ({ request: () => Promise.resolve(answer) }) as unknown as Kubernetes;
+
+const metadata = {
+  name: 'node-1',
+  uid: 'u-1',
+  resourceVersion: '7',
+  generation: 2,
+  creationTimestamp: '2026-01-01T00:00:00Z',
+  labels: { a: 'b' },
+  annotations: { [annotations.cause]: 'rolling-update', [annotations.parallelism]: '4', [annotations.retry]: 'now' },
+  finalizers: ['drover.dev/eviction'],
+  managedFields: [{ manager: 'drover', operation: 'Apply', fieldsV1: { 'f:status': {} } }],
+};
+const condition = { type: 'Evicting', status: 'False', observedGeneration: 2, lastTransitionTime: '2026-01-01T00:00:00Z', reason: 'Succeeded', message: 'done' };
+
+const eviction = {
+  apiVersion: 'kvm.cloud.sap/v1',
+  kind: 'Eviction',
+  metadata,
+  spec: { hypervisor: 'node-1', reason: 'firmware' },
+  status: { hypervisorServiceId: 's', outstandingRamMb: 512, outstandingInstances: ['a'], conditions: [condition] },
+};
+const hypervisor = {
+  apiVersion: 'kvm.cloud.sap/v1',
+  kind: 'Hypervisor',
+  metadata,
+  spec: { maintenance: 'manual', maintenanceReason: 'x', overcommit: { vcpus: 2.5 }, groups: [{ trait: { name: 'CUSTOM_A' } }], customTraits: ['CUSTOM_A'] },
+  status: {
+    operatingSystem: { version: '1', firmwareDate: '2026-01-01T00:00:00Z' },
+    instances: [{ id: 'a', name: 'vm', active: true }],
+    capabilities: { cpuArch: 'x86_64', memory: '512Gi', cpus: 64 },
+    cells: [{ cellID: 0, capacity: { memory: '1Ti', cpus: 8 } }],
+    aggregates: [{ name: 'az', uuid: 'u', metadata: { k: 'v' } }],
+    conditions: [condition],
+  },
+};
+const migration = { apiVersion: 'kvm.cloud.sap/v1alpha1', kind: 'Migration', metadata, spec: {}, status: { origin: 'a', destination: 'b', type: 'unbounded', started: '2026-01-01T00:00:00Z', dataTotal: '512 MiB', dataRemaining: '1.5 GiB' } };
+const node = { status: { nodeInfo: { bootID: 'b' }, conditions: [{ type: 'Ready', status: 'True' }] } };
+
+/** What is read of an object, and whatever drover then asks of it. */
+const client = (name: string, sample: object, read: (kubernetes: KubernetesClient) => Promise<unknown>): Edge => ({
+  name: `kube-apiserver: ${name}`,
+  inputs: near(sample),
+  failures: ['AnswerMalformed'],
+  read: (answer) => read(createKubernetesClient(answering(answer))),
+});
+
+const judged = (found: Eviction | null): unknown => (found === null ? null : [isEvictionSettled(found, 'act'), isEvictionSettled(found, 'observe'), describeEviction(found, 'act'), readEvictionAnnotations(found.metadata.annotations)]);
+
+const chunked = fc.record({ lines: fc.array(nearJson({ type: 'ADDED', object: eviction }, { type: 'BOOKMARK', object: { metadata } }, { type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'old' } }), { maxLength: 3 }), cut: fc.nat(400) });
+
+async function* chunks({ lines, cut }: { lines: string[]; cut: number }): AsyncGenerator<Uint8Array> {
+  const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''));
+  yield bytes.subarray(0, cut);
+  yield bytes.subarray(cut);
+}
+
+const [route] = routes;
+
+export const kubernetesEdges: readonly Edge[] = [
+  client('an Eviction', eviction, async (kubernetes) => judged(await kubernetes.getEviction('node-1', never))),
+  client('a list of Evictions', { metadata: {}, items: [eviction] }, async (kubernetes) => (await kubernetes.listEvictions(never)).map(judged)),
+  client('a Hypervisor', hypervisor, (kubernetes) => kubernetes.getHypervisor('node-1', never)),
+  client('a Migration', migration, async (kubernetes) => {
+    const found = await kubernetes.getMigration({ namespace: 'n', name: 'a' }, never);
+    return found === null ? null : describeMigration(found);
+  }),
+  client('a Node', node, (kubernetes) => kubernetes.getNode('node-1', never)),
+  edge({
+    name: 'kube-apiserver: a refusal',
+    takes: 'nothing',
+    inputs: fc.tuple(fc.constantFrom(400, 401, 403, 404, 409, 410, 422, 429, 500, 503), nearJson({ kind: 'Status', message: 'no', reason: 'Conflict', details: { name: 'node-1' } })),
+    failures: ['KubernetesUnavailable', 'KubernetesForbidden', 'ObjectNotFound', 'ObjectConflict', 'ObjectRefused'],
+    read: ([status, body]) => {
+      throw refusalFailure(status, body, 'GET /apis/x');
+    },
+  }),
+  {
+    name: 'kube-apiserver: the ConfigMap of stops',
+    inputs: near({ data: { all: '{"by":"jane","reason":"","at":"now"}', 'kind.Eviction': '{}', 'region.RegionOne': 'x' } }),
+    failures: ['AnswerMalformed'],
+    read: (answer) => readStops(answering(answer), 'drover-system', never),
+  },
+  edge({
+    name: 'bridge: a watch',
+    inputs: chunked,
+    failures: ['AnswerMalformed', 'KubernetesUnavailable'],
+    read: async (body) => {
+      const events = [];
+      for await (const event of readWatchEvents(chunks(body), () => undefined)) events.push(event);
+      return events;
+    },
+  }),
+  edge({
+    name: 'bridge: lines of bytes',
+    inputs: fc.array(fc.oneof(fc.uint8Array({ maxLength: 40 }), hostileText().map((text) => new TextEncoder().encode(text))), { maxLength: 4 }),
+    failures: ['AnswerMalformed'],
+    read: (all) => {
+      const decoder = createLineDecoder();
+      return all.map((chunk) => decoder.push(chunk));
+    },
+  }),
+  { name: 'bridge: a page of a list', inputs: near({ metadata: { resourceVersion: '7', continue: '' }, items: [eviction, hypervisor] }), failures: ['AnswerMalformed'], read: readKubeList },
+  {
+    name: 'bridge: what it keeps of an object',
+    inputs: near(eviction),
+    failures: [],
+    read: (given) => {
+      const { data: object } = kubeObjectSchema.safeParse(given);
+      if (object === undefined || route === undefined) return null;
+      const facts = readFacts(route, object, 'act');
+      return [facts, readFacts(route, object, 'observe'), route.stopped(object, 'act', 'stopped'), findCondition(conditionsOf(object), 'Evicting')];
+    },
+  },
+  { name: 'bridge: a Lease', inputs: near({ metadata: { resourceVersion: '1' }, spec: { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 1 } }), failures: ['AnswerMalformed'], read: (body) => seeLease(null, body, 0) },
+  edge({
+    name: 'annotations of an Eviction',
+    inputs: fc.dictionary(fc.constantFrom(...Object.values(annotations)), fc.oneof(hostileText(), fc.constantFrom('admin', 'true', '4', 'cold-migrate', 'LocalDisk,Vgpu', 'jane 2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z'))),
+    failures: [],
+    read: readEvictionAnnotations,
+    holds: (value) => {
+      const { asked } = value as ReturnType<typeof readEvictionAnnotations>;
+      return asked.parallelism === null || (Number.isInteger(asked.parallelism) && asked.parallelism >= 1 && asked.parallelism <= 64);
+    },
+  }),
+];

@@ -1,0 +1,76 @@
+import * as fc from 'fast-check';
+import { parseEvictionInput } from '../../../activities/kubernetes/eviction-input.ts';
+import { readCodecRequest, writeCodecAnswer } from '../../../runtime/codec-request.ts';
+import { createPayloadCodec } from '../../../runtime/payload-codec.ts';
+import {
+  collectConsents,
+  collectObstacles,
+  parseCause,
+  parseDeadline,
+  parseHost,
+  parseInstance,
+  parseParallelism,
+  parseReason,
+} from '../../../starters/arguments.ts';
+import { readCommand } from '../../../workflows/eviction/command-arguments.ts';
+import { readGrant } from '../../../workflows/limits/grant.ts';
+import { readReport } from '../../../workflows/limits/report.ts';
+import { readMigrateInput } from '../../../workflows/migration/read-input.ts';
+import { edge, type Edge } from '../edge.ts';
+import { hostileText, near, nearJson, nearText } from '../hostile.ts';
+
+const input = {
+  hypervisor: 'node-1',
+  reason: 'firmware',
+  cause: 'rolling-update',
+  deadline: '2026-01-31T12:00:00Z',
+  reEnable: true,
+  parallelism: 4,
+  acceptObstacles: ['LocalDisk', 'LocalDisk/a'],
+  consent: ['cold-migrate'],
+  mode: 'observe',
+  startedBy: 'jane',
+};
+
+const move = { instance: { id: 'a', name: 'vm-1' }, sourceHost: 'node-1', eviction: { name: 'e', uid: 'u' }, consent: [], accepted: false, settings: { region: 'R', maxAttempts: 3, stuck: {}, poll: {} } };
+
+const report = { consumer: 'eviction/node-1', runId: 'r', want: 4, using: 1, deadline: null, host: 'node-1', heard: { sequence: 1, allowance: 2 } };
+
+/** Arguments come from JSON, and where nobody gives one they are undefined. */
+const argument = (...samples: readonly unknown[]) => fc.oneof({ weight: 20, arbitrary: near(...samples) }, { weight: 1, arbitrary: fc.constant(undefined) });
+
+const parsers: readonly [what: string, parse: (text: string) => unknown, samples: string[]][] = [
+  ['a host', parseHost, ['node-1', 'node001.bb123.local']],
+  ['a reason', parseReason, ['new firmware']],
+  ['an instance', parseInstance, ['vm-1']],
+  ['a cause', parseCause, ['admin', 'rolling-update']],
+  ['a number of moves', parseParallelism, ['1', '64']],
+  ['a deadline', (text) => parseDeadline(text, 0), ['2026-01-31T12:00:00Z', '90m', '1d12h']],
+  ['consents', (text) => collectConsents(text, undefined), ['cold-migrate', 'cold-migrate,force-complete']],
+  ['obstacles', (text) => collectObstacles(text, undefined), ['LocalDisk', 'Vgpu/a0000000-0000-4000-8000-000000000001, LocalDisk']],
+];
+
+const codec = createPayloadCodec({ current: 'a', keys: new Map([['a', Buffer.alloc(32, 1)]]) });
+
+const commands = ['pause', 'resume', 'skipInstance', 'retryInstance', 'setParallelism', 'acceptObstacle', 'cancelEviction', 'retryNow'] as const;
+
+export const peopleEdges: readonly Edge[] = [
+  { name: 'workflow input: evictHypervisor', inputs: argument(input, { hypervisor: 'node-1' }), failures: ['InvalidInput'], read: parseEvictionInput },
+  { name: 'workflow input: migrateInstance', inputs: argument(move), failures: ['InvalidInput'], read: readMigrateInput },
+  edge({
+    name: 'workflow commands: the argument of an update or signal',
+    inputs: fc.tuple(fc.constantFrom(...commands), argument({ by: 'jane', reason: 'x', instance: 'vm-1', parallelism: 4, obstacle: 'LocalDisk', abort: true, reEnable: false }, {})),
+    failures: ['InvalidInput'],
+    read: ([name, given]) => readCommand(name, given),
+  }),
+  { name: 'workflow signals: a report to the share-out', inputs: argument(report), failures: [], read: (value) => readReport(value) },
+  { name: 'workflow signals: a grant of the share-out', inputs: argument({ sequence: 1, allowance: 2, limit: 8, consumers: 2 }), failures: [], read: (value) => readGrant(value) },
+  edge({ name: 'codec endpoint: a request', inputs: nearJson({ payloads: [{ metadata: { encoding: 'anNvbi9wbGFpbg==' }, data: 'ImEi' }] }), failures: ['InvalidInput'], read: (body) => writeCodecAnswer(readCodecRequest(body)) }),
+  edge({
+    name: 'payload codec: a payload of a history',
+    inputs: fc.record({ metadata: fc.option(fc.dictionary(fc.constantFrom('encoding', 'encryption-key-id', 'other'), fc.oneof(fc.constantFrom('binary/encrypted', 'json/plain', 'a').map((text) => Buffer.from(text)), fc.uint8Array()))), data: fc.option(fc.uint8Array({ maxLength: 60 })) }),
+    failures: ['PayloadKeyMissing', 'PayloadUnreadable'],
+    read: (payload) => codec.decode([payload]),
+  }),
+  ...parsers.map(([what, parse, samples]) => edge({ name: `command line: ${what}`, inputs: fc.oneof(nearText(...samples), hostileText()), failures: ['usage'], read: parse })),
+];

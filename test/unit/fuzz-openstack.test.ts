@@ -1,0 +1,4 @@
+import { openstackEdges } from '../fuzz/edges/openstack.ts';
+import { testEdges } from '../fuzz/test-edges.ts';
+
+testEdges(openstackEdges);
