@@ -1,12 +1,24 @@
-/** `npm run bench -- eviction`: measures, prints, and records in bench/results/. */
+/** `npm run bench`: shows what is recorded; `npm run bench -- <suite>` measures, compares with the last record, and records in bench/results/. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { evictionSuite, recordsOf } from './eviction/figures.ts';
 import type { Figure } from './eviction/main.ts';
 import { benchEviction, figures } from './eviction/main.ts';
 import { loads } from './eviction/overhead.ts';
 import type { EvictionResults } from './eviction/results.ts';
 import { mergeResults, readResults, record, renderMarkdown } from './eviction/results.ts';
+import { figuresOf } from './harness/benchmark.ts';
+import { readCommit } from './harness/commit.ts';
+import { writeLimitsPage } from './harness/limits-page.ts';
+import type { BenchRecord, RecordedFigure } from './harness/records.ts';
+import { addToRecord, kindOf, readRecords } from './harness/records.ts';
+import { runSuite } from './harness/run-suite.ts';
+import { renderMeasured, renderRecorded } from './harness/table.ts';
+import { loadSuite } from './load/main.ts';
+import { describeMachine } from './machine.ts';
 
 const windowsOffered = loads.map(({ window }) => window);
+const loadNames = loadSuite.benchmarks.map(({ name }) => name);
+const loadFigures = figuresOf(loadSuite);
 
 const oneOf = <Item extends string | number>(offered: readonly Item[]) => (text: string): Item[] =>
   text.split(',').map((part) => {
@@ -15,38 +27,91 @@ const oneOf = <Item extends string | number>(offered: readonly Item[]) => (text:
     return found;
   });
 
+const atLeastOne = (text: string): number => {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Expected a number of at least 1.');
+  return count;
+};
+
 const interrupted = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupted.abort(new Error('interrupted')));
+const { signal } = interrupted;
 
-const program = new Command('bench').description('Measures drover on the real counterparts. Figures are recorded one by one, so that a part can be measured again.');
+const print = (text: string): void => void process.stdout.write(text);
+const report = (line: string): void => void process.stderr.write(`${line}\n`);
+const machine = kindOf(describeMachine());
+/** The eviction's results are a record too, of before there was one for each commit. */
+const evictionRecords = (): BenchRecord[] => [...recordsOf(readResults()), ...readRecords(evictionSuite.name)];
+
+const program = new Command('bench').description('Measures drover on the real counterparts. Figures are recorded one by one, so that a part can be measured again. Without a command: shows what is recorded.');
+
+program.action(() => {
+  print(`${evictionSuite.title}: npm run bench -- eviction\n\n${renderRecorded(evictionSuite, evictionRecords(), machine)}\n`);
+  print(`${loadSuite.title}: npm run bench -- load\n\n${renderRecorded(loadFigures, readRecords(loadSuite.name), machine)}\n`);
+  print('A part by itself: --only; to see that it works, without a record: --quick; more: npm run bench -- help\n');
+});
+
 program
   .command('eviction')
   .description('overhead beside a bare script, history events, latency from change to activity, warm start: about 12 minutes on an idle machine')
   .addOption(new Option('--only <figures>', `${figures.join(', ')}; history comes with overhead`).argParser(oneOf<Figure>(figures)).default(['overhead', 'latency', 'start'] satisfies Figure[]))
   .addOption(new Option('--windows <numbers>', 'of the overhead').argParser(oneOf(windowsOffered)).default(windowsOffered))
+  .addOption(new Option('--pairs <number>', 'of each window, for a spread').argParser(atLeastOne).default(1))
   .option('--quick', 'a few seconds and servers, and nothing recorded: to see that it works', false)
   .option('--json', 'print JSON', false)
-  .action(async ({ only, windows, quick, json }: { only: Figure[]; windows: number[]; quick: boolean; json: boolean }) => {
+  .action(async ({ only, windows, pairs, quick, json }: { only: Figure[]; windows: number[]; pairs: number; quick: boolean; json: boolean }) => {
+    const before = evictionRecords();
     let measured: EvictionResults = {};
     const failures = await benchEviction({
       only,
       windows,
+      pairs,
       quick,
-      report: (line) => void process.stderr.write(`${line}\n`),
+      report,
       take(figure) {
         measured = mergeResults(measured, figure);
-        if (!quick) record(mergeResults(readResults(), figure));
+        if (quick) return;
+        record(mergeResults(readResults(), figure));
+        const { commit, changed } = readCommit();
+        for (const one of recordsOf(figure, commit, changed)) addToRecord(evictionSuite.name, one);
       },
-      signal: interrupted.signal,
+      signal,
     });
-    process.stdout.write(json ? `${JSON.stringify(measured, null, 2)}\n` : renderMarkdown(measured));
+    if (json) print(`${JSON.stringify(measured, null, 2)}\n`);
+    else print(`${renderMarkdown(measured)}\n## Beside the last record\n\n${renderMeasured(evictionSuite, Object.assign({}, ...recordsOf(measured).map((one) => one.figures)), before, machine)}`);
     if (failures.length > 0) process.exitCode = 1;
   });
+
+program
+  .command('load')
+  .description(`the bridge and the workers under load, and after a death: about ${loadSuite.benchmarks.reduce((sum, { minutes }) => sum + minutes, 0)} minutes on an idle machine`)
+  .addOption(new Option('--only <benchmarks>', loadSuite.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; ')).argParser(oneOf(loadNames)).default(loadNames, 'all'))
+  .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
+  .option('--quick', 'a few seconds and objects, and nothing recorded: to see that it works', false)
+  .option('--json', 'print JSON', false)
+  .action(async ({ only, repetitions, quick, json }: { only: string[]; repetitions: number; quick: boolean; json: boolean }) => {
+    const before = readRecords(loadSuite.name);
+    const measured: Record<string, RecordedFigure> = {};
+    const take = (figures: Readonly<Record<string, RecordedFigure>>): void => {
+      Object.assign(measured, figures);
+      if (quick) return;
+      addToRecord(loadSuite.name, { ...readCommit(), machine, figures });
+      writeLimitsPage(loadFigures, readRecords(loadSuite.name));
+    };
+    const failures = await runSuite(loadSuite, { quick, repetitions: quick ? 1 : repetitions, report, signal }, { only, report, take, signal });
+    print(json ? `${JSON.stringify(measured, null, 2)}\n` : renderMeasured(loadFigures, measured, before, machine));
+    if (failures.length > 0) process.exitCode = 1;
+  });
+
+program
+  .command('limits')
+  .description('puts the recorded figures of the load into docs/limits.md')
+  .action(() => writeLimitsPage(loadFigures, readRecords(loadSuite.name)));
 
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!interrupted.signal.aborted) throw error;
+  if (!signal.aborted) throw error;
   process.stderr.write('Interrupted.\n');
   process.exitCode = 130;
 }

@@ -48,7 +48,8 @@ export interface BridgeTimings {
 export const defaultBridgeTimings: BridgeTimings = {
   // Bookmarks come about every minute, so that two and a half of them missing mean a dead connection.
   reflector: { pageSize: 500, watchSeconds: { min: 300, max: 600 }, idleMs: 150_000, backOff: reflectorBackOff, backOffResetMs },
-  lease: { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 },
+  // Shorter than client-go's 15 s: two bridges at once are harmless, and after a kill -9 nothing is told until the Lease has run out.
+  lease: { durationMs: 8_000, renewDeadlineMs: 6_000, retryMs: 1_500 },
   // Low, so that a Temporal that comes back is told soon; what it costs while it is away is bounded by the workers.
   // The distance: a run takes five signals a second for long, and ten thousand in all (practice.md section 2).
   queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 5_000, jitter: 0.5 }, minIntervalMs: 200 },

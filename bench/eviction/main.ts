@@ -1,9 +1,10 @@
 import { latencySettings, measureBridgeLatency } from '../bridge-latency.ts';
+import { orderOf } from '../harness/pairs.ts';
 import { describeMachine } from '../machine.ts';
 import type { BenchLab, BenchWorld } from './bench-world.ts';
 import { openBenchWorld, withBenchLab } from './bench-world.ts';
 import type { Load, Pair } from './overhead.ts';
-import { evict, loads, measurePair, overheadSettings, warmUp } from './overhead.ts';
+import { evict, loads, measurePair, middlePair, overheadSettings, warmUp } from './overhead.ts';
 import type { EvictionResults } from './results.ts';
 import { measureWarmStart } from './warm-start.ts';
 
@@ -14,6 +15,8 @@ export interface EvictionBench {
   /** What to measure; `start` comes last, as it has a lab of its own. */
   only: readonly Figure[];
   windows: readonly number[];
+  /** Of each load of the overhead; the recorded one is the median. */
+  pairs: number;
   /** Seconds and a few servers instead of minutes: to see that it works. */
   quick: boolean;
   report: (line: string) => void;
@@ -79,18 +82,18 @@ async function orInterrupted(measuring: Promise<void>, signal: AbortSignal): Pro
   }
 }
 
-async function measureOverhead({ windows, quick, report, take }: EvictionBench, world: BenchWorld, guarded: (what: string, measure: () => Promise<void>) => Promise<void>): Promise<void> {
+async function measureOverhead({ windows, pairs, quick, report, take }: EvictionBench, world: BenchWorld, guarded: (what: string, measure: () => Promise<void>) => Promise<void>): Promise<void> {
   const chosen = loads.filter(({ window }) => windows.includes(window)).map((load) => (quick ? { ...load, servers: load.window * 2 + 1, seconds: 2 } : load));
   await warmUp(world);
-  // Who goes first alternates, so that what changes with time meets both alike.
-  let first: Pair['first'] = 'drover';
+  let measured = 0;
   for (const load of chosen) {
     await guarded(`window ${load.window}`, async () => {
-      const pair = await measurePair(world, load, first, report);
+      const all: Pair[] = [];
+      for (; all.length < pairs; measured += 1) all.push(await measurePair(world, load, orderOf(['drover', 'script'], measured)[0], report));
+      const pair = middlePair(all);
       const { servers, drover, machine } = pair;
       take({ overhead: [pair], ...(servers >= enoughServers && { history: [{ ...drover.events, machine }] }) });
     });
-    first = first === 'drover' ? 'script' : 'drover';
   }
 }
 

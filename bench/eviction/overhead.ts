@@ -62,8 +62,10 @@ interface DroverSide extends Side {
 /** Figure 1 for one load. */
 export interface Pair extends Load {
   machine: Machine;
-  /** drover's time over the script's. */
+  /** drover's time over the script's; the median where there are several pairs, and the rest is that pair's. */
   ratio: number;
+  /** Of every pair, as they were measured; absent in older records, which have one. */
+  ratios?: number[];
   /** Without any cost of the control plane, Nova's included. */
   nominalMs: number;
   first: 'drover' | 'script';
@@ -87,6 +89,13 @@ export async function measurePair(world: BenchWorld, load: Load, first: Pair['fi
   const { drover, script } = sides as Required<typeof sides>;
   const nominalMs = Math.ceil(load.servers / load.window) * load.seconds * 1_000;
   return { ...load, machine, ratio: round3(drover.spanMs / script.spanMs), nominalMs, first, drover, script };
+}
+
+/** Of several pairs of one load, the one whose ratio is the median (the slower of two), with every ratio. @throws for no pairs */
+export function middlePair(pairs: readonly Pair[]): Pair {
+  const middle = pairs.toSorted((a, b) => a.ratio - b.ratio)[Math.floor(pairs.length / 2)];
+  if (middle === undefined) throw new Error('no pair was measured');
+  return { ...middle, ratios: pairs.map(({ ratio }) => ratio) };
 }
 
 export const round3 = (number: number): number => Number(number.toFixed(3));

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { BridgeLatency } from '../bridge-latency.ts';
+import { replaceFile } from '../harness/records.ts';
 import type { Machine } from '../machine.ts';
 import type { GapParts } from './gap.ts';
 import { gapPartNames } from './gap.ts';
@@ -36,14 +37,8 @@ export function mergeResults(recorded: EvictionResults, measured: EvictionResult
 
 export function record(results: EvictionResults): void {
   mkdirSync(directory, { recursive: true });
-  replace(jsonFile, `${JSON.stringify(results, null, 2)}\n`);
-  replace(markdownFile, `# Eviction: recorded figures\n\nWritten by \`npm run bench -- eviction\`; docs/limits.md says what they mean.\n\n${renderMarkdown(results)}`);
-}
-
-/** Whoever reads meanwhile reads one whole file. */
-function replace(file: string, text: string): void {
-  writeFileSync(`${file}.new`, text);
-  renameSync(`${file}.new`, file);
+  replaceFile(jsonFile, `${JSON.stringify(results, null, 2)}\n`);
+  replaceFile(markdownFile, `# Eviction: recorded figures\n\nWritten by \`npm run bench -- eviction\`; docs/limits.md says what they mean.\n\n${renderMarkdown(results)}`);
 }
 
 const inSeconds = (ms: number, digits = 1): string => (ms / 1000).toFixed(digits);

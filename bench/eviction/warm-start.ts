@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,8 @@ import { readMigrationEvents } from '../../lab/openstack/journal.ts';
 import { readProcesses, stopServices } from '../../lab/processes.ts';
 import type { Machine } from '../machine.ts';
 import { describeMachine } from '../machine.ts';
+import type { Memory } from '../process-usage.ts';
+import { readMemory } from '../process-usage.ts';
 
 /** Figure 4: `npm start -- --once` in an empty lab, with everything built. */
 export interface WarmStart {
@@ -17,15 +19,9 @@ export interface WarmStart {
   firstMoveSeconds: number;
   /** From the command to its end. */
   wholeSeconds: number;
+  /** Resident set last seen, at the end of the eviction. */
   worker: Memory;
   bridge: Memory;
-}
-
-/** Resident set of a process, MiB. */
-interface Memory {
-  /** Last seen, at the end of the eviction. */
-  residentMiB: number;
-  peakMiB: number;
 }
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
@@ -77,14 +73,3 @@ export async function measureWarmStart(report: (line: string) => void, abort: Ab
 }
 
 const seconds = (ms: number): number => Number((ms / 1000).toFixed(1));
-
-/** Of Linux's /proc; undefined once the process has ended. */
-function readMemory(pid: number): Memory | undefined {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    const mib = (field: string): number => Math.round(Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'mu').exec(status)?.[1]) / 1024);
-    return { residentMiB: mib('VmRSS'), peakMiB: mib('VmHWM') };
-  } catch {
-    return undefined;
-  }
-}

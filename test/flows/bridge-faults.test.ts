@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compactEtcd, freezeKubeApiserver, killKubeApiserver, restartKubeApiserver, thawKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
 import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.ts';
-import { type BridgeWorld, openBridgeWorld, quickTimings, type Signalled } from './bridge-world.ts';
+import { type BridgeWorld, openBridgeWorld, quickTimings } from './bridge-world.ts';
+import type { Signalled } from './read-signals.ts';
 import { until } from './until.ts';
 
 let world: BridgeWorld;

@@ -1,6 +1,7 @@
 import { evictionId } from '../../contracts/ids.ts';
 import { kubectl, run } from '../../lab/kubectl.ts';
-import { type BridgeWorld, openBridgeWorld, type Signalled } from './bridge-world.ts';
+import { type BridgeWorld, openBridgeWorld } from './bridge-world.ts';
+import type { Signalled } from './read-signals.ts';
 import { until } from './until.ts';
 
 let world: BridgeWorld;

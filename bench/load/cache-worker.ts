@@ -1,0 +1,24 @@
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { workflowQueue } from '../../contracts/ids.ts';
+import { stickyScheduleToStartTimeoutMs } from '../../contracts/policies.ts';
+import { createLogger, temporalLogger } from '../../runtime/logging.ts';
+import { readTemporalSettings } from '../../runtime/temporal.ts';
+import { bundleWorkflows } from '../../workers/bundle.ts';
+
+/** A worker of drover's workflows alone, in a process of its own so that its memory can be seen: their activities stay in their queues. Started with the size of the cache; tells its parent how many runs it has cached. */
+const [maxCachedWorkflows] = process.argv.slice(2).map(Number);
+const logger = temporalLogger(createLogger({ level: 'warn', component: 'cache-worker' }));
+Runtime.install({ logger, shutdownSignals: [] });
+const settings = readTemporalSettings();
+const worker = await Worker.create({
+  connection: await NativeConnection.connect(settings.connection),
+  namespace: settings.namespace,
+  taskQueue: workflowQueue,
+  workflowBundle: await bundleWorkflows(logger),
+  stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
+  ...(maxCachedWorkflows !== undefined && { maxCachedWorkflows }),
+});
+process.on('message', () => process.send?.(worker.getStatus().numCachedWorkflows));
+// The parent is gone, or has seen enough.
+process.once('disconnect', () => worker.shutdown());
+await worker.run();

@@ -1,0 +1,31 @@
+import type { Client } from '@temporalio/client';
+import { evictionId } from '../../contracts/ids.ts';
+import type { ObjectChanged } from '../../contracts/messages.ts';
+import { messages } from '../../contracts/messages.ts';
+
+/** A signal that reached a run, as the run's history tells. */
+export interface Signalled extends ObjectChanged {
+  runId: string;
+  /** Of the WorkflowExecutionSignaled event, by Temporal's clock. */
+  atMs: number;
+}
+
+/** What the runs of a host were told, oldest first. */
+export async function readSignals(client: Client, host: string): Promise<Signalled[]> {
+  const all: Signalled[] = [];
+  for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${evictionId(host)}'` })) {
+    const { events } = await client.workflow.getHandle(evictionId(host), runId).fetchHistory();
+    for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of events ?? []) {
+      if (signal?.signalName !== messages.objectChanged) continue;
+      const [payload] = signal.input?.payloads ?? [];
+      const told = client.options.loadedDataConverter.payloadConverter.fromPayload<ObjectChanged>(payload!);
+      all.push({ ...told, runId, atMs: Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6 });
+    }
+  }
+  return all.sort((a, b) => a.atMs - b.atMs);
+}
+
+/** The most signals within any `windowMs`. */
+export function mostSignalsWithin(signals: readonly Pick<Signalled, 'atMs'>[], windowMs: number): number {
+  return Math.max(0, ...signals.map(({ atMs }) => signals.filter((other) => other.atMs >= atMs && other.atMs < atMs + windowMs).length));
+}
