@@ -58,10 +58,10 @@ export async function migrateInstance(input: MigrateInstanceInput): Promise<Migr
 }
 
 interface Course {
-  plan(progress: Progress): Move | LastMove;
+  plan: (progress: Progress) => Move | LastMove;
   /** The run was cancelled: it brings what is in flight to an end, however long that takes. */
   cancelled: boolean;
-  show(doing: string): void;
+  show: (doing: string) => void;
 }
 
 /** Interprets the plan until the server's move has ended. Where a move has failed, it looks first. */
