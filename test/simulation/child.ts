@@ -1,4 +1,4 @@
-import type { MigrateInstanceInput, MigrateInstanceResult, MigrationEnd } from '../../contracts/migrate-instance.ts';
+import type { MigrateInstanceInput, MigrationEnd } from '../../contracts/migrate-instance.ts';
 import { hasEnded } from '../../activities/nova/judge-migration.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
 import { retryAfterMs } from '../../workflows/lib/retry.ts';
@@ -9,24 +9,8 @@ import { beginProgress, completionForced, foundNoRoom, idleAwaited, lookedAgain,
 import { retryDelayMs, wishOf } from '../../workflows/migration/request.ts';
 import type { Server } from './nova.ts';
 import { arrives, confirmResize, ends, hasRoom, isHanging, observeInstance, startMigration } from './nova.ts';
-import type { Actor, Simulation } from './simulation.ts';
-import { Fault, call, passStopGate, waitOnNova } from './simulation.ts';
-
-/** A run of `migrateInstance`. */
-export interface Child extends Actor {
-  input: MigrateInstanceInput;
-  progress: Progress;
-  surprises: number;
-  cancelled: boolean;
-  /** A request to begin a migration is under way. */
-  asking: boolean;
-  /** Failures in a row that it waits out. */
-  outages: number;
-  /** Moves made, for the bound. */
-  moves: number;
-  ended: (result: MigrateInstanceResult) => void;
-  failed: (problem: Problem) => void;
-}
+import { Fault, call, passStopGate, waitOnNova } from './calls.ts';
+import type { Child, Simulation } from './simulation.ts';
 
 /** Starts a child, which holds its server's lock; false when another has it. */
 export function startChild(sim: Simulation, input: MigrateInstanceInput, ended: Child['ended'], failed: Child['failed']): Child | null {

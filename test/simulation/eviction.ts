@@ -1,46 +1,21 @@
+import type { DesiredEviction } from '../../contracts/eviction.ts';
 import type { Instance } from '../../contracts/instance.ts';
 import { evictionRead, hostLookedAt, moveBegan, moveEnded, moveFoundBusy, preflightAnswered } from '../../workflows/eviction/answers.ts';
 import type { RunStep } from '../../workflows/eviction/plan-run.ts';
 import { forget, isFinal, remember } from '../../workflows/eviction/problem.ts';
 import { planReEnable } from '../../workflows/eviction/re-enable.ts';
 import { needOf } from '../../workflows/eviction/need.ts';
-import type { EvictionRun } from '../../workflows/eviction/run.ts';
 import type { EvictionState, TrackedInstance } from '../../workflows/eviction/state.ts';
 import { acceptedObstacles, askToStop, become, beginEviction } from '../../workflows/eviction/state.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
 import { retryAfterMs } from '../../workflows/lib/retry.ts';
 import { allowanceOf, hearAnswer, noShare, report, reportDueMs, unsaid } from '../../workflows/limits/claim.ts';
 import type { Answer } from '../../workflows/limits/ledger.ts';
-import type { Child } from './child.ts';
 import { cancelChild, startChild } from './child.ts';
 import { observeHost } from './nova.ts';
 import { reportArrives } from './region.ts';
-import type { Actor, EvictionObject, Simulation } from './simulation.ts';
-import { call, givenUpMs, passStopGate } from './simulation.ts';
-
-/** A run of `evictHypervisor`, from the reading of its Eviction to its end. Its state is the real one. */
-export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readAtMs' | 'events' | 'unpublished'> {
-  object: EvictionObject;
-  runId: string;
-  /** Nothing is known yet; then the plan is followed; then its end is made known. */
-  stage: 'opening' | 'driving' | 'concluding' | 'closed';
-  /** A step is under way. */
-  acting: boolean;
-  /** It waits for `drover stop` to be lifted, or for a reboot; a request to stop or a change of its Eviction ends that. */
-  liftWait: (() => void) | null;
-  waiting: { for: string; untilMs: number | null } | null;
-  /** When it looks at its plan again; null: when it is woken. */
-  alarmMs: number | null;
-  /** The children in flight, by server id; null where another run has the lock and this one is about to hear of it. */
-  moves: Map<string, Child | null>;
-  reporting: boolean;
-  /** Why the last report to the region did not arrive. */
-  unheard: { reason: string; failures: number; retryAtMs: number } | null;
-  /** It is to continue as new. */
-  old: boolean;
-  /** Somebody cancelled the run itself. */
-  cancelled: boolean;
-}
+import { call, givenUpMs, passStopGate } from './calls.ts';
+import type { EvictionObject, Run, Simulation } from './simulation.ts';
 
 export function startRun(sim: Simulation, object: EvictionObject, carried: EvictionState | null = null): Run {
   const { clock, runs, settings } = sim;
@@ -54,11 +29,13 @@ export function startRun(sim: Simulation, object: EvictionObject, carried: Evict
   return run;
 }
 
+const copyOf = (desired: DesiredEviction): DesiredEviction => ({ ...desired, acceptedObstacles: [...desired.acceptedObstacles], consent: [...desired.consent] });
+
 function open(sim: Simulation, run: Run, carried: EvictionState | null, failures: number): void {
   const { clock, settings } = sim;
   call(
     sim, run, 'kubernetes',
-    () => (run.object.gone ? null : structuredClone(run.object.desired)),
+    () => (run.object.gone ? null : copyOf(run.object.desired)),
     (desired) => {
       if (desired === null) return close(sim, run);
       const fresh = beginEviction(desired, settings, 'boot', clock.nowMs);
@@ -170,7 +147,7 @@ function refresh(sim: Simulation, run: Run, then: () => void): void {
   run.readAtMs = null;
   call(
     sim, run, 'kubernetes',
-    () => (run.object.gone ? null : structuredClone(run.object.desired)),
+    () => (run.object.gone ? null : copyOf(run.object.desired)),
     (desired) => {
       if (desired === null) askToStop(run.state, 'the deletion of the Eviction', sim.clock.nowMs);
       else evictionRead(run.state, desired, sim.clock.nowMs);

@@ -28,7 +28,7 @@ const succeeded: RunStep = { do: 'end', outcome: 'Succeeded', reason: 'Succeeded
 export const mutations: Mutation[] = [
   { what: 'a stop is not heard', caughtBy: ['nothing starts after a stop'], broken: seeing(() => ({ stop: null })) },
   { what: 'a pause is not heard', caughtBy: ['nothing starts while paused'], broken: seeing(() => ({ paused: null })) },
-  { what: 'one more than the window', caughtBy: ['the window'], broken: seeing((state) => ({ parallelism: parallelismOf(state) + 1 })) },
+  { what: 'one more than the window', caughtBy: ['the window'], broken: seeing((state) => ({ parallelism: parallelismOf(state) + 1, allowance: state.allowance && { ...state.allowance, allowance: state.allowance.allowance + 1 } })) },
   { what: 'the share is not asked for', caughtBy: ['the allowance of one'], broken: seeing(() => ({ allowance: { allowance: 64, limit: 64, consumers: 1, sequence: 1 } })) },
   { what: 'who is skipped is moved', caughtBy: ['who is skipped stays'], broken: seeing((state) => everybody(state, (one) => (one.state === 'skipped' ? { ...one, state: 'pending' } : one))) },
   { what: 'a whole server group at once', caughtBy: ['one of a group at a time'], broken: seeing((state) => everybody(state, (one) => ({ ...one, instance: { ...one.instance, serverGroups: [] } }))) },
@@ -60,7 +60,7 @@ export const mutations: Mutation[] = [
     },
   },
   {
-    what: 'a cancelled cold move is not confirmed', caughtBy: ['drover’s own cold moves are confirmed'],
+    what: 'a cancelled cold move is not confirmed', caughtBy: ['drover’s own cold moves are confirmed', 'no migration is left behind'],
     broken: {
       planWindDown: (wish, progress) => {
         const move = planWindDown(wish, progress);

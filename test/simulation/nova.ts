@@ -138,8 +138,13 @@ function takeItsCourse(nova: Nova, server: Server, migration: Migration): void {
       if (migration.type !== 'live-migration') return ends(nova, server, migration, 'error');
       returns(nova, server);
       return ends(nova, server, migration, 'completed');
-    default:
+    case 'ok':
+    case 'slow':
+    case 'refused':
       return arrives(nova, server, migration);
+    case 'hang':
+    case 'hangs on abort':
+    case 'queued':
   }
 }
 

@@ -2,14 +2,13 @@ import { hasEnded } from '../../activities/nova/judge-migration.ts';
 import { commands } from '../../workflows/eviction/commands.ts';
 import { askToStop } from '../../workflows/eviction/state.ts';
 import { cancelChild } from './child.ts';
-import type { Run } from './eviction.ts';
 import { startRun, terminate, wake } from './eviction.ts';
 import type { Server } from './nova.ts';
 import { migrate, onHost, returns, statusOf } from './nova.ts';
 import { wipe } from './region.ts';
 import type { PlannedEvent } from './scenario.ts';
-import type { EvictionObject, Simulation } from './simulation.ts';
-import { takeDown } from './simulation.ts';
+import { takeDown } from './calls.ts';
+import type { EvictionObject, Run, Simulation } from './simulation.ts';
 
 const minuteMs = 60_000;
 

@@ -3,20 +3,10 @@ import { countBySource } from '../../activities/nova/observe-allowance.ts';
 import type { Answer, Ledger } from '../../workflows/limits/ledger.ts';
 import { hear, missed, newLedger } from '../../workflows/limits/ledger.ts';
 import { beginLook } from '../../workflows/limits/look.ts';
-import { grantArrives } from './eviction.ts';
 import { inProgress } from './nova.ts';
 import type { Simulation } from './simulation.ts';
 
-/** The run that shares out the region's migrations; there is none while nobody takes part. */
-export interface Region {
-  ledger: Ledger | null;
-  looking: boolean;
-  /** Rises when the run is another one: what was under way in the old one is lost. */
-  generation: number;
-  alarmMs: number | null;
-}
-
-export const regionTimes = { checkMs: 15_000, silentMs: 150_000, lingerMs: 2_000 };
+export const regionTimes = { checkMs: 60_000, silentMs: 150_000, lingerMs: 2_000 };
 
 export function reportArrives(sim: Simulation, said: AllowanceWanted): void {
   const { region, clock } = sim;
@@ -62,7 +52,7 @@ function deliver(sim: Simulation, answer: Answer): void {
   const { generation } = region;
   clock.at(clock.nowMs + 20 + random() * 200, () => {
     const run = sim.runs.find(({ runId }) => runId === answer.runId);
-    if (run !== undefined && run.stage !== 'closed') return grantArrives(sim, run, answer);
+    if (run !== undefined && run.stage !== 'closed') return sim.hearGrant(run, answer);
     if (region.generation !== generation || region.ledger === null) return;
     region.ledger = missed(region.ledger, answer, clock.nowMs);
     pass(sim);

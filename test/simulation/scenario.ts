@@ -60,7 +60,11 @@ const serverScenario: fc.Arbitrary<ServerScenario> = fc.record({
   memoryMiB: fc.constantFrom(512, 1024, 4096),
   group: fc.boolean(),
   obstacle: fc.constantFrom<(ObstacleCode | null)[]>(null, null, null, null, null, null, 'Vgpu', 'InstanceLocked'),
-  fates: fc.array(fc.constantFrom(...fateKinds), { maxLength: 3 }),
+  fates: fc.oneof(
+    { weight: 5, arbitrary: fc.array(fc.constantFrom(...fateKinds), { maxLength: 3 }) },
+    // More often than anything is tried.
+    { weight: 1, arbitrary: fc.constantFrom(...fateKinds).map((fate) => Array.from({ length: 6 }, () => fate)) },
+  ),
 });
 
 const evictionScenario: fc.Arbitrary<EvictionScenario> = fc.record({

@@ -7,7 +7,7 @@ import { endLook } from '../../workflows/limits/look.ts';
 import { planMove } from '../../workflows/migration/plan.ts';
 import { planWindDown } from '../../workflows/migration/plan-wind-down.ts';
 import { createClock } from './clock.ts';
-import { wake } from './eviction.ts';
+import { grantArrives, wake } from './eviction.ts';
 import { ends, isHanging } from './nova.ts';
 import { addServer, happen, signal } from './people.ts';
 import { randomOf } from './random.ts';
@@ -58,6 +58,7 @@ export function simulate(scenario: Scenario, { planners = realPlanners, throughJ
     stopUntilMs: 0,
     faultPercent: scenario.faultPercent,
     objects: [], runs: [], children: new Map(), waits: new Set(),
+    hearGrant: (run, answer) => grantArrives(sim, run, answer),
     region: { ledger: null, looking: false, generation: 0, alarmMs: null },
   };
   const addHost = (name: string): void =>

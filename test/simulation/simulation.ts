@@ -1,20 +1,16 @@
-import type { ErrorCode } from '../../contracts/errors.ts';
-import { errors } from '../../contracts/errors.ts';
-import type { DesiredEviction, EvictionSettings } from '../../contracts/eviction.ts';
-import type { planRun } from '../../workflows/eviction/plan-run.ts';
+import type { DesiredEviction, EvictionSettings, Preflight } from '../../contracts/eviction.ts';
+import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
+import type { RunStep, planRun } from '../../workflows/eviction/plan-run.ts';
+import type { EvictionRun } from '../../workflows/eviction/run.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
-import type { share } from '../../workflows/limits/ledger.ts';
+import type { Answer, Ledger, share } from '../../workflows/limits/ledger.ts';
 import type { endLook } from '../../workflows/limits/look.ts';
-import type { planMove } from '../../workflows/migration/plan.ts';
-import type { planWindDown } from '../../workflows/migration/plan-wind-down.ts';
-import type { Child } from './child.ts';
+import type { Move, Progress, planMove } from '../../workflows/migration/plan.ts';
+import type { LastMove, planWindDown } from '../../workflows/migration/plan-wind-down.ts';
 import type { Clock } from './clock.ts';
-import type { Run } from './eviction.ts';
-import type { Nova } from './nova.ts';
+import type { Nova, Server } from './nova.ts';
 import type { Random } from './random.ts';
-import type { Region } from './region.ts';
 import type { Scenario } from './scenario.ts';
-import type { Watch } from './watch.ts';
 
 /** The deciding functions that a simulation drives; a test of the simulation puts broken ones in their place. */
 export interface Planners {
@@ -46,6 +42,8 @@ export interface Simulation {
   watch: Watch;
   /** Carry every state over as JSON at each step. */
   throughJson: boolean;
+  /** The region's answer reaches a run. */
+  hearGrant(run: Run, answer: Answer): void;
 }
 
 /** An Eviction in Kubernetes. */
@@ -64,112 +62,82 @@ export interface Actor {
   token: number;
 }
 
-/** A call fails with a row of the error table. */
-export class Fault extends Error {
-  readonly code: ErrorCode;
-  constructor(code: ErrorCode) {
-    super(errors[code].advice);
-    this.code = code;
-  }
-}
-
-const problemOf = (code: ErrorCode): Problem => ({ code, reason: errors[code].reason, message: errors[code].advice });
-
-/** How long Temporal tries a call again before its failure reaches the run. */
-export const givenUpMs = 60_000;
-
-type System = keyof Simulation['downUntilMs'];
-const outageOf: Record<System, ErrorCode> = { nova: 'NovaUnavailable', kubernetes: 'KubernetesUnavailable' };
-
-/** One call to an outside system: it takes time, its effect happens in the middle of it, and either may fail. */
-export function call<Answer>(sim: Simulation, actor: Actor, system: System, effect: () => Answer, then: (answer: Answer) => void, fail: (problem: Problem) => void): void {
-  const { clock, random } = sim;
-  const { token } = actor;
-  const deliver = (afterMs: number, tell: () => void): void => clock.at(clock.nowMs + afterMs, () => void (actor.token === token && tell()));
-  clock.at(clock.nowMs + 20 + random() * 300, () => {
-    const downForMs = sim.downUntilMs[system] - clock.nowMs;
-    if (downForMs > givenUpMs) return deliver(givenUpMs, () => fail(problemOf(outageOf[system])));
-    if (downForMs > 0) return clock.at(clock.nowMs + downForMs, () => void (actor.token === token && call(sim, actor, system, effect, then, fail)));
-    const chance = random() * 100;
-    if (chance < sim.faultPercent / 2) return deliver(givenUpMs, () => fail(problemOf(outageOf[system])));
-    try {
-      const answer = effect();
-      if (chance < sim.faultPercent) return deliver(givenUpMs, () => fail(problemOf(outageOf[system])));
-      deliver(10 + random() * 300, () => then(answer));
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      const { code } = error;
-      deliver(10 + random() * 300, () => fail(problemOf(code)));
-    }
-  });
-}
-
-/** Every mutation asks first whether `drover stop` is in force. */
-export function passStopGate({ stopUntilMs, clock }: Simulation): void {
-  if (clock.nowMs < stopUntilMs) throw new Fault('Stopped');
-}
-
 export interface Wait {
   check(): void;
   /** Its system has not answered for too long. */
   give(): void;
 }
 
-/** Waits on Nova, by polling: until `look` has an answer, or has one because of the deadline. */
-export function waitOnNova<Answer>(
-  sim: Simulation,
-  actor: Actor,
-  look: (isLate: boolean) => Answer | undefined,
-  deadlineMs: number,
-  then: (answer: Answer) => void,
-  fail: (problem: Problem) => void,
-): void {
-  const { clock, random, waits } = sim;
-  const { token } = actor;
-  let due = false;
-  const isOver = (): boolean => {
-    if (actor.token === token && waits.has(wait)) return false;
-    waits.delete(wait);
-    return true;
-  };
-  const lookNow = (): void => {
-    due = false;
-    if (isOver() || clock.nowMs < sim.downUntilMs.nova) return;
-    const answer = look(clock.nowMs >= deadlineMs);
-    if (answer === undefined) return;
-    waits.delete(wait);
-    then(answer);
-  };
-  const wait: Wait = {
-    check() {
-      if (due || isOver()) return;
-      due = true;
-      clock.at(clock.nowMs + 50 + random() * 1_000, lookNow);
-    },
-    give() {
-      if (isOver()) return;
-      waits.delete(wait);
-      fail(problemOf('NovaUnavailable'));
-    },
-  };
-  waits.add(wait);
-  wait.check();
-  clock.at(deadlineMs, () => wait.check());
-  const downForMs = sim.downUntilMs.nova - clock.nowMs;
-  if (downForMs > givenUpMs) clock.at(clock.nowMs + givenUpMs, () => wait.give());
-  else if (downForMs > 0) clock.at(sim.downUntilMs.nova, () => wait.check());
+/** A run of `migrateInstance`. */
+export interface Child extends Actor {
+  input: MigrateInstanceInput;
+  progress: Progress;
+  surprises: number;
+  cancelled: boolean;
+  /** A request to begin a migration is under way. */
+  asking: boolean;
+  /** Failures in a row that it waits out. */
+  outages: number;
+  /** Moves made, for the bound. */
+  moves: number;
+  ended: (result: MigrateInstanceResult) => void;
+  failed: (problem: Problem) => void;
 }
 
-/** A system goes down; Nova's waits give up when that lasts. */
-export function takeDown(sim: Simulation, system: System, forMs: number): void {
-  const { clock, waits, downUntilMs } = sim;
-  downUntilMs[system] = Math.max(downUntilMs[system], clock.nowMs + forMs);
-  clock.at(downUntilMs[system], () => {
-    for (const wait of waits) wait.check();
-  });
-  if (system !== 'nova' || forMs <= givenUpMs) return;
-  const waiting = [...waits];
-  clock.at(clock.nowMs + givenUpMs, () => {
-    for (const wait of waiting) wait.give();
-  });
+/** A run of `evictHypervisor`, from the reading of its Eviction to its end. Its state is the real one. */
+export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readAtMs' | 'events' | 'unpublished'> {
+  object: EvictionObject;
+  runId: string;
+  /** Nothing is known yet; then the plan is followed; then its end is made known. */
+  stage: 'opening' | 'driving' | 'concluding' | 'closed';
+  /** A step is under way. */
+  acting: boolean;
+  /** It waits for `drover stop` to be lifted, or for a reboot; a request to stop or a change of its Eviction ends that. */
+  liftWait: (() => void) | null;
+  waiting: { for: string; untilMs: number | null } | null;
+  /** When it looks at its plan again; null: when it is woken. */
+  alarmMs: number | null;
+  /** The children in flight, by server id; null where another run has the lock and this one is about to hear of it. */
+  moves: Map<string, Child | null>;
+  reporting: boolean;
+  /** Why the last report to the region did not arrive. */
+  unheard: { reason: string; failures: number; retryAtMs: number } | null;
+  /** It is to continue as new. */
+  old: boolean;
+  /** Somebody cancelled the run itself. */
+  cancelled: boolean;
+}
+
+/** The run that shares out the region's migrations; there is none while nobody takes part. */
+export interface Region {
+  ledger: Ledger | null;
+  looking: boolean;
+  /** Rises when the run is another one: what was under way in the old one is lost. */
+  generation: number;
+  alarmMs: number | null;
+}
+
+/** Looks at every step of a simulation. */
+export interface Watch {
+  steps: number;
+  /** By a person’s word, servers that are to stay: `host/id`. */
+  skipped: Set<string>;
+  deletedMs: Map<EvictionObject, number>;
+  runSteps(sim: Simulation, run: Run, step: RunStep): void;
+  moveBegan(sim: Simulation, run: Run, id: string, child: Child): void;
+  childMoves(sim: Simulation, child: Child, move: Move | LastMove): void;
+  migrationStarted(sim: Simulation, child: Child): void;
+  confirms(sim: Simulation, child: Child, server: Server | undefined, migrationId: number): void;
+  childClosed(child: Child): void;
+  pictureTaken(sim: Simulation, run: Run, picture: Preflight): Preflight;
+  disabled(run: Run): void;
+  enabledAgain(sim: Simulation, hypervisor: string): void;
+  awaitsReboot(run: Run): void;
+  continued(run: Run, successor: Run): void;
+  runKilled(run: Run): void;
+  runClosed(sim: Simulation, run: Run): void;
+  /** Everything has come to rest. */
+  atRest(sim: Simulation): void;
+  /** What was found out of each run, in order: the same for the same schedule. */
+  ends: string[];
 }

@@ -1,14 +1,8 @@
 import type { Preflight } from '../../contracts/eviction.ts';
 import { parallelismOf } from '../../workflows/eviction/plan.ts';
-import type { RunStep } from '../../workflows/eviction/plan-run.ts';
 import { acceptedObstacles, inState, outstanding, remains } from '../../workflows/eviction/state.ts';
-import type { Move } from '../../workflows/migration/plan.ts';
-import type { LastMove } from '../../workflows/migration/plan-wind-down.ts';
-import type { Child } from './child.ts';
-import type { Run } from './eviction.ts';
-import type { Server } from './nova.ts';
 import { inProgress } from './nova.ts';
-import type { EvictionObject, Simulation } from './simulation.ts';
+import type { Run, Watch } from './simulation.ts';
 
 /** What an invariant is called when it is broken, and by what. */
 export class Violation extends Error {
@@ -34,31 +28,6 @@ const endedWithinMs = 30 * 60_000;
 /** Longer than any migration takes. */
 const problemMs = 20 * 60_000;
 
-/** Looks at every step of a simulation, and throws a {@link Violation} at the first that breaks an invariant. */
-export interface Watch {
-  steps: number;
-  /** By a person’s word, servers that are to stay: `host/id`. */
-  skipped: Set<string>;
-  deletedMs: Map<EvictionObject, number>;
-  runSteps(sim: Simulation, run: Run, step: RunStep): void;
-  moveBegan(sim: Simulation, run: Run, id: string, child: Child): void;
-  childMoves(sim: Simulation, child: Child, move: Move | LastMove): void;
-  migrationStarted(sim: Simulation, child: Child): void;
-  confirms(sim: Simulation, child: Child, server: Server | undefined, migrationId: number): void;
-  childClosed(child: Child): void;
-  pictureTaken(sim: Simulation, run: Run, picture: Preflight): Preflight;
-  disabled(run: Run): void;
-  enabledAgain(sim: Simulation, hypervisor: string): void;
-  awaitsReboot(run: Run): void;
-  continued(run: Run, successor: Run): void;
-  runKilled(run: Run): void;
-  runClosed(sim: Simulation, run: Run): void;
-  /** Everything has come to rest. */
-  atRest(sim: Simulation): void;
-  /** What was found out of each run, in order: the same for the same schedule. */
-  ends: string[];
-}
-
 interface Story {
   hour: number;
   stepsInHour: number;
@@ -71,6 +40,7 @@ interface Story {
   children: Map<string, number>;
 }
 
+/** Throws a {@link Violation} at the first step that breaks an invariant. */
 export function createWatch(): Watch {
   const stories = new Map<Run, Story>();
   /** Where runs were killed, their children are nobody's until they have wound down. */
@@ -109,9 +79,9 @@ export function createWatch(): Watch {
       if (run.state.paused !== null) story.pausedMs = clock.nowMs;
       // Somebody has asked for it to be tried at once: then that is what it does.
       check(problem === null || problem.retryAtMs === 0 || Math.max(problem.retryAtMs, story.pausedMs) + problemMs > clock.nowMs, 'a problem that is over is forgotten', () => `${run.runId}: ${problem?.reason} was to be tried again ${Math.round((clock.nowMs - (problem?.retryAtMs ?? 0)) / 1000)} s ago; ${JSON.stringify(step).slice(0, 100)}`);
-      const now = new Set(outstanding(run.state).map(({ instance }) => instance.id));
-      for (const id of now) check(story.outstanding.has(id) || story.seen.has(id), 'the outstanding list only shrinks', () => `${run.runId} lists ${id} again, which no look has found`);
-      story.outstanding = now;
+      const now = outstanding(run.state);
+      for (const { instance } of now) check(story.outstanding.has(instance.id) || story.seen.has(instance.id), 'the outstanding list only shrinks', () => `${run.runId} lists ${instance.id} again, which no look has found`);
+      if (now.length !== story.outstanding.size || story.seen.size > 0) story.outstanding = new Set(now.map(({ instance }) => instance.id));
       story.seen.clear();
       if (step.do === 'wait') {
         check(step.for.length > 0, 'a wait has a reason', () => run.runId);
@@ -119,10 +89,12 @@ export function createWatch(): Watch {
         else check(run.moves.size > 0 || run.state.paused !== null || /share/.test(step.for), 'a wait has a deadline', () => `${run.runId} waits for ${step.for}`);
       }
       if (step.do === 'end') check(run.moves.size === 0, 'nothing is in flight at the end', () => `${run.runId} ends as ${step.outcome} with ${[...run.moves.keys()].join(', ')} in flight`);
-      const accepted = acceptedObstacles(run.state);
-      for (const { id, instanceId, message } of step.do === 'end' ? run.state.obstacles : []) {
-        const one = instanceId === null ? undefined : run.state.instances[instanceId];
-        check(!accepted.has(id) || one?.state !== 'blocked' || one.message !== message, 'what is accepted blocks nobody', () => `${run.runId}: ${id}`);
+      if (step.do === 'end') {
+        const accepted = acceptedObstacles(run.state);
+        for (const { id, instanceId, message } of run.state.obstacles) {
+          const one = instanceId === null ? undefined : run.state.instances[instanceId];
+          check(!accepted.has(id) || one?.state !== 'blocked' || one.message !== message, 'what is accepted blocks nobody', () => `${run.runId}: ${id}`);
+        }
       }
       if (step.do === 'end' && step.message.includes('Nothing was changed')) check(!story.changed, 'the message is true', () => `${run.runId}: ${step.message}`);
     },
