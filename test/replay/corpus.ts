@@ -40,8 +40,11 @@ export function writeRun(release: string, name: string, workflowId: string, hist
   writeFileSync(file, gzipSync(JSON.stringify({ workflowId, history: JSON.parse(historyToJSON(history), anonymous) as unknown }), { level: 9 }));
 }
 
-/** Without the names of the machine and the processes that it was recorded on. */
-const anonymous = (key: string, value: unknown): unknown => (key === 'identity' || key === 'binaryChecksum' ? 'drover' : value);
+/** Without the names of the machine, the processes and the folders that it was recorded on. */
+function anonymous(key: string, value: unknown): unknown {
+  if (key === 'identity' || key === 'binaryChecksum') return 'drover';
+  return key === 'stackTrace' ? '' : value;
+}
 
 /** Goes through the runs with these workflows. `failures`: those that would not go on as they were, and why. */
 export async function replay(runs: readonly RecordedRun[], workflowBundle: WorkflowBundleOption): Promise<{ replayed: number; failures: string[] }> {
