@@ -53,7 +53,7 @@ export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): F
     settled: route.isSettled(object, mode),
     reportedGeneration: condition?.observedGeneration ?? null,
     reason: condition?.reason ?? null,
-    changedMs: Math.max(0, ...[metadata.creationTimestamp, condition?.lastTransitionTime].map((time) => Date.parse(time ?? '') || 0)),
+    changedMs: Math.max(0, ...[metadata.creationTimestamp, condition?.lastTransitionTime].map((time) => timeMs(time))),
     outstanding: route.outstanding(object),
     watched: {
       annotations: select(given, route.annotations, ignored),
@@ -63,6 +63,9 @@ export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): F
     },
   };
 }
+
+/** 0 for what is no time: an object may hold anything. */
+const timeMs = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) || 0 : 0);
 
 const select = (pairs: Readonly<Record<string, string>>, prefixes: readonly string[], without: readonly string[]): string =>
   JSON.stringify(

@@ -174,6 +174,7 @@ function carryOut(sim: Simulation, run: Run, step: Exclude<RunStep, { do: 'wait'
     case 'preflight':
       return call(sim, run, 'nova', () => sim.watch.pictureTaken(sim, run, { host: observeHost(nova, hypervisor), obstacles: obstaclesOf(sim, run) }), done((found) => preflightAnswered(run.state, found, clock.nowMs)), fail);
     case 'disable':
+      run.state.phase = 'Disabling';
       return call(
         sim, run, 'nova',
         () => {

@@ -34,7 +34,8 @@ type Row = [why: string, state: EvictionState, nowMs: number, step: object];
 const rows: Row[] = [
   ['before all else, a preflight', also(one(), (s) => (s.host = null)), 1_000, { do: 'preflight' }],
   ['an obstacle refuses an admin’s eviction', also(one(), (s) => void s.obstacles.push(obstacle('CapacityShort'))), 1_000, ends('Failed', /Refused: CapacityShort.*left disabled/, 'PreflightFailed')],
-  ['and says so where nothing was changed', also(one(), (s) => (s.obstacles.push(obstacle('CapacityShort')), (s.host!.service = enabled))), 1_000, ends('Failed', /Nothing was changed/, 'PreflightFailed')],
+  ['and says so where nothing was changed', also(one(), (s) => (s.obstacles.push(obstacle('CapacityShort')), (s.host!.service = enabled), (s.phase = 'Preflight'))), 1_000, ends('Failed', /Nothing was changed/, 'PreflightFailed')],
+  ['but not where disabling was asked for and no answer came', also(one(), (s) => (s.obstacles.push(obstacle('CapacityShort')), (s.host!.service = enabled), (s.phase = 'Disabling'))), 1_000, ends('Failed', /node-1 may be left disabled/, 'PreflightFailed')],
   ['all obstacles are counted', also(one(), (s) => void s.obstacles.push(obstacle('CapacityShort'), obstacle('Vgpu', 'a'))), 1_000, ends('Failed', /and 1 more/, 'PreflightFailed')],
   ['so does one of a single server, which the preflight has blocked', also(three(), (s) => (s.obstacles.push(obstacle('InstanceLocked', 'a')), blockByObstacles(s, 900))), 1_000, ends('Failed', /Refused: InstanceLocked/, 'PreflightFailed')],
   ['once moves have begun it does not', also(three(), (s) => (s.obstacles.push(obstacle('InstanceLocked', 'a')), blockByObstacles(s, 900), become(s.instances['b']!, 'moved', 900))), 1_000, moves('c')],
@@ -43,7 +44,7 @@ const rows: Row[] = [
   ['a rolling update carries obstacles along', also(one(), (s) => (s.obstacles.push(obstacle('CapacityShort')), (s.desired.cause = 'rolling-update'))), 1_000, moves('a')],
   ['a termination too', also(one(), (s) => (s.obstacles.push(obstacle('CapacityShort')), (s.desired.cause = 'termination'))), 1_000, moves('a')],
   ['nothing is moved live off a dead host, whatever the cause', also(one(), (s) => (s.obstacles.push(obstacle('HostDown')), (s.desired.cause = 'termination'))), 1_000, ends('Failed', /HostDown/, 'PreflightFailed')],
-  ['observe says what it would do', also(three(), (s) => ((s.desired.mode = 'observe'), (s.host!.service = enabled))), 1_000, ends('Observed', /would be disabled and 3 servers moved, 1 at a time/)],
+  ['observe says what it would do', also(three(), (s) => ((s.desired.mode = 'observe'), (s.host!.service = enabled), (s.phase = 'Preflight'))), 1_000, ends('Observed', /would be disabled and 3 servers moved, 1 at a time/)],
   ['asked for in the middle, it waits for what is in flight', also(one(), (s) => ((s.desired.mode = 'observe'), become(theOnly(s), 'moving', 900))), 1_000, wait(/1 in flight to end, and then only observe/)],
   ['and does not claim to have changed nothing', also(one(), (s) => ((s.desired.mode = 'observe'), become(theOnly(s), 'moved', 900))), 1_000, ends('Observed', /from here on: 1 of 1 servers have left/)],
   ['scheduling stops first', also(one(), (s) => (s.host!.service = enabled)), 1_000, { do: 'disable' }],

@@ -65,12 +65,13 @@ function refuse(state: EvictionState): Step | null {
   const [first] = refusing;
   if (first === undefined) return null;
   const others = refusing.length === 1 ? '' : ` and ${refusing.length - 1} more`;
-  const change = hasChanged(state) ? `${state.desired.hypervisor} is left disabled.` : 'Nothing was changed.';
+  const change = !hasChanged(state) ? 'Nothing was changed.' : `${state.desired.hypervisor} ${state.host?.service.status === 'disabled' ? 'is' : 'may be'} left disabled.`;
   return { do: 'end', outcome: 'Failed', reason: evictingReasons.preflightFailed, message: `Refused: ${first.message}${others}. ${change}` };
 }
 
-/** Whether drover has done anything to the host or its servers, in this run or before it. */
-const hasChanged = (state: EvictionState): boolean => hasBegun(state) || state.host?.service.disabledReason?.startsWith(disabledReasonPrefix) === true;
+/** Whether drover has done anything to the host or its servers, in this run or before it; or may have, where no answer came. */
+const hasChanged = (state: EvictionState): boolean =>
+  hasBegun(state) || (state.phase !== 'Opening' && state.phase !== 'Preflight') || state.host?.service.disabledReason?.startsWith(disabledReasonPrefix) === true;
 
 /** Once moves have begun an obstacle concerns its server alone. What the preflight blocked has not begun. */
 const hasBegun = (state: EvictionState): boolean => tracked(state).some(({ state: its, attempts }) => attempts > 0 || (its !== 'pending' && its !== 'blocked'));
