@@ -56,7 +56,7 @@ test('two consumers: fair shares, never over the limit, and it ends when unused'
 test('twenty consumers for four slots: everybody has turns, nobody waits for another to end, never over', async () => {
   const { region, begin, ended, ledger } = await world.openRegion('twenty', { limit: 4, checkMs: 1_000 });
   const hosts = Array.from({ length: 20 }, (_, index) => `host-${index}`);
-  const consumers = await Promise.all(hosts.map((host) => begin(host, { pieces: 10, parallelism: 3, renewMs: 10_000 })));
+  const consumers = await Promise.all(hosts.map((host) => begin(host, { pieces: 10, parallelism: 3, pieceMs: 600, renewMs: 10_000 })));
   const first = await Promise.race(consumers.map((consumer) => consumer.result().then(() => ({ ...region.begun }))));
   expect(Object.keys(first).toSorted()).toEqual(hosts.toSorted());
   await Promise.all(consumers.map((consumer) => consumer.result()));

@@ -103,7 +103,7 @@ test(
     }
 
     const result: unknown = await world.client.workflow.getHandle(evictionId(host)).result();
-    expect(result).toMatchObject({ outcome: 'Failed', message: expect.stringContaining(`${canary}-stays`) });
+    expect(result).toMatchObject({ outcome: 'Failed', notMoved: [{ name: `${canary}-stays` }] });
     expect(await world.command('describe', host)).toMatchObject({ code: 0, stdout: expect.stringContaining(`${canary} wants it`) });
     await serveCodec(async (url) => {
       const show = ['workflow', 'show', '--workflow-id', evictionId(host), '--output', 'json'];
