@@ -39,6 +39,7 @@ const refused: [why: string, load: () => unknown, words: string][] = [
   ['an unknown context', () => loadKubeConfig({ kubeconfig: write(two), context: 'd' }), 'has no context d; it has: a, b, c'],
   ['a context that is no text', () => loadKubeConfig({ kubeconfig: write('{ current-context: { toString: null } }') }), 'names no cluster'],
   ['a server that is no text', () => loadKubeConfig({ kubeconfig: write(two.replace('"https://a:6443"', '[1]')) }), 'server'],
+  ['a server that has no end', () => loadKubeConfig({ kubeconfig: write(two.replace('https://a:6443', `https://a:6443${'/'.repeat(3_000)}x`)) }), 'is no http or https URL'],
   ['a server that is no URL', () => loadKubeConfig({ kubeconfig: write(two.replace('https://a:6443', 'https://a:port')) }), 'is no http or https URL'],
   ['a context without a cluster', () => loadKubeConfig({ kubeconfig: write(two), context: 'c' }), 'the context `c` names no cluster'],
 ];

@@ -33,12 +33,15 @@ export function loadKubeConfig({ kubeconfig = null, context = null }: KubeConfig
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw droverFailure('InvalidConfiguration', `${from}: the context \`${plainText(config.getCurrentContext())}\` names no cluster`);
   // The client library takes what the file says; a wrong type would show as a defect in the middle of a request.
-  if (!/^https?:\/\//u.test(plainText(cluster.server)) || !URL.canParse(cluster.server)) {
+  if (!/^https?:\/\//u.test(plainText(cluster.server)) || cluster.server.length > longestUrl || !URL.canParse(cluster.server)) {
     throw droverFailure('InvalidConfiguration', `${from}: the server of cluster \`${plainText(cluster.name)}\` is no http or https URL`);
   }
   keepDispatcher(config);
   return config;
 }
+
+/** Longer than any address of a server. */
+const longestUrl = 2_048;
 
 /** Of a field that is text in every kubeconfig but a broken one. */
 const plainText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value) ?? '');

@@ -231,7 +231,11 @@ function interfaceOf(value: string, where: string): OpenStackSettings['interface
   throw droverFailure('InvalidConfiguration', `The interface is ${value}: set ${where} to public, internal or admin.`);
 }
 
+/** Longer than any address of a service. */
+const longestUrl = 2_048;
+
 function httpUrl(value: string, where: string): string {
+  if (value.length > longestUrl) throw droverFailure('InvalidConfiguration', `The URL is longer than ${longestUrl} characters: correct ${where}.`);
   const url = URL.parse(value);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) throw droverFailure('InvalidConfiguration', `${value} is no http or https URL: correct ${where}.`);
   if (url.username !== '' || url.password !== '') throw droverFailure('InvalidConfiguration', `The URL holds a user or password: correct ${where}.`);

@@ -16,8 +16,11 @@ export function endpointIn(catalog: WireToken['catalog'], type: ServiceType, reg
   throw droverFailure('EndpointNotFound', `Keystone’s catalog has no ${iface} endpoint of type ${type} in region ${region}; ${known}.`);
 }
 
+/** Longer than any address of a service. */
+const longestUrl = 2_048;
+
 function httpUrl(url: string, what: string): string {
-  const protocol = URL.parse(url)?.protocol;
+  const protocol = url.length > longestUrl ? undefined : URL.parse(url)?.protocol;
   // A path is appended, so that what a URL only bears at its end is wrong too.
   if ((protocol === 'http:' || protocol === 'https:') && !/[\s\p{Cc}]/u.test(url)) return url;
   throw droverFailure('EndpointNotFound', `Keystone’s catalog has no usable ${what}: \`${redactedStart(url, 200)}\` is no http or https URL.`);
