@@ -32,6 +32,7 @@ test.each([
   ['no spec', { spec: undefined }],
   ['an empty hypervisor', { spec: { hypervisor: '', reason: 'x' } }],
   ['conditions that are no list', { status: { conditions: 'odd' } }],
+  ['a condition of other types', { metadata: { ...base.metadata, creationTimestamp: 'long ago' }, status: { conditions: [{ type: 'Evicting', lastTransitionTime: { toString: null }, reason: 7 }] } }],
   ['conditions that are none', { status: { conditions: [null, 'odd', 7] } }],
 ])('odd objects are read without throwing, and are not settled: %s', (_why, odd) => {
   expect(facts({ ...base, ...odd })).toMatchObject({ settled: false, reportedGeneration: null });

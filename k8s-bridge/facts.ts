@@ -52,7 +52,7 @@ export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): F
     retryPending: retry !== null && retry !== given[route.retryHandled],
     settled: route.isSettled(object, mode),
     reportedGeneration: condition?.observedGeneration ?? null,
-    reason: condition?.reason ?? null,
+    reason: typeof condition?.reason === 'string' ? condition.reason : null,
     changedMs: Math.max(0, ...[metadata.creationTimestamp, condition?.lastTransitionTime].map((time) => timeMs(time))),
     outstanding: route.outstanding(object),
     watched: {
