@@ -13,7 +13,7 @@ import { connectClient, readTemporalSettings, unreachable } from '../runtime/tem
 import type { Tracing } from '../runtime/trace-exporter.ts';
 import { composeActivities } from './activities.ts';
 import { bundleWorkflows } from './bundle.ts';
-import { openObservation } from './observation.ts';
+import { globalRequestId, openObservation } from './observation.ts';
 
 /** A worker that serves. */
 export interface RunningWorker {
@@ -43,7 +43,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const { cloud } = config.openstack;
   const observation = await openObservation(config, logger);
   const observe = observation.observeCall;
-  const openstack = openSession(loadOpenStackSettings(env, cloud === null ? {} : { cloud }), { observe });
+  const openstack = openSession(loadOpenStackSettings(env, cloud === null ? {} : { cloud }), { observe, globalRequestId });
   const kubernetes = connectKubernetes({ kubeconfig: config.kubernetes.kubeconfig, context: config.kubernetes.context, observe });
   const audit = openAudit({ file: config.audit.file });
   const traced = tracing === null ? null : { ...(await import('./trace-runs.ts')), tracing };

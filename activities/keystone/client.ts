@@ -3,7 +3,7 @@ import type { ObserveCall } from '../../runtime/outside-calls.ts';
 import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
 import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
 import { refusalOf } from '../openstack/faults.ts';
-import { createHttp, type Http, type HttpAnswer } from '../openstack/http.ts';
+import { createHttp, type Http, type HttpAnswer, type HttpOptions } from '../openstack/http.ts';
 import type { HttpTimeouts } from '../openstack/transport-faults.ts';
 import { endpointIn } from './catalog.ts';
 import { loginFault } from './faults.ts';
@@ -18,6 +18,7 @@ export interface SessionOptions {
   nowMs?: () => number;
   /** Told of every call of Keystone and of the services. */
   observe?: ObserveCall;
+  globalRequestId?: HttpOptions['globalRequestId'];
 }
 
 interface Token {
@@ -33,7 +34,7 @@ const renewalMarginMs = 60_000;
 /** A session for one credential, region and interface. Nothing is sent before the first request needs it. */
 export function openSession(settings: OpenStackSettings, options: SessionOptions = {}): KeystoneSession {
   const nowMs = options.nowMs ?? (() => performance.now());
-  const http = options.http ?? createHttp({ verify: settings.verify, ...(settings.ca === null ? {} : { ca: settings.ca }), ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }), ...(options.observe === undefined ? {} : { observe: options.observe }) });
+  const http = options.http ?? createHttp({ verify: settings.verify, ...(settings.ca === null ? {} : { ca: settings.ca }), ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }), ...(options.observe === undefined ? {} : { observe: options.observe }), ...(options.globalRequestId === undefined ? {} : { globalRequestId: options.globalRequestId }) });
   const closed = new AbortController();
   let current: Token | null = null;
   const recent: string[] = [];

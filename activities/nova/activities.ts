@@ -57,7 +57,7 @@ export function createInstanceActivities(deps: InstanceDependencies): InstanceAc
 /** What the run that shares out the region's migrations asks, queue `nova:<region>`. */
 export const createAllowanceActivities = ({ nova, limit, checkMs, silentMs, onLook, scope = currentScope }: AllowanceDependencies): AllowanceActivities => ({
   async observeAllowance({ region }) {
-    const world = { limit, checkMs, silentMs, inProgress: countBySource(await nova.migrationsInProgress({}, scope().signal)) };
+    const world = { limit, checkMs, silentMs, inProgress: countBySource(await nova.migrationsCopying(scope().signal)) };
     onLook?.(region, world);
     return world;
   },

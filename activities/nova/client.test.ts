@@ -158,6 +158,12 @@ test('migrations in progress are read status by status, in the order of their li
   expect(asked().every(({ query }) => query.get('host') === 'node-1')).toBe(true);
 });
 
+test('of the region, only those are asked for that copy or are about to', async () => {
+  const { nova, asked } = await stage({ 'GET /os-migrations': () => ({ json: { migrations: [] } }) });
+  expect(await nova.migrationsCopying(never)).toEqual([]);
+  expect(asked().map(({ query }) => `${query}`)).toEqual(['accepted', 'queued', 'preparing', 'pre-migrating', 'running', 'migrating', 'post-migrating', 'reverting'].map((status) => `status=${status}`));
+});
+
 test('migrations whose hosts the policy hides are a failure', async () => {
   const hidden = { id: 7, uuid: 'm', instance_uuid: 's', migration_type: 'live-migration', status: 'running', source_compute: null, dest_compute: null, created_at: '2026-01-01T00:00:00' };
   const { nova } = await stage({ 'GET /os-migrations': () => ({ json: { migrations: [hidden] } }) });

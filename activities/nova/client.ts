@@ -8,7 +8,7 @@ import { abortFaults, confirmFaults, forceCompleteFaults, serverActionFaults, se
 import type { Accepted, Aggregate, ComputeServiceRecord, Hypervisor, NovaClient, ServiceChange } from './types.ts';
 import { readActionFailure } from './wire-actions.ts';
 import { toComputeService, toHypervisor } from './wire-map.ts';
-import { readMigrationsChangedSince, readMigrationsInProgress, readMigrationsOf, readServerMigration } from './wire-migrations.ts';
+import { readMigrationsChangedSince, readMigrationsCopying, readMigrationsInProgress, readMigrationsOf, readServerMigration } from './wire-migrations.ts';
 import { readServer, readServerGroups, readServers, richServerMicroversion } from './wire-servers.ts';
 import * as wire from './wire.ts';
 
@@ -34,6 +34,7 @@ export function createNovaClient(session: KeystoneSession): NovaClient {
     serverGroups: (signal) => readServerGroups(nova, signal),
     aggregates: (signal) => readAggregates(nova, signal),
     migrationsInProgress: ({ host }, signal) => readMigrationsInProgress(nova, host, signal),
+    migrationsCopying: (signal) => readMigrationsCopying(nova, signal),
     migrationsChangedSince: (time, signal) => readMigrationsChangedSince(nova, time, signal),
     serverMigration: (instanceId, id, signal) => readServerMigration(nova, instanceId, id, signal),
     migration: async (instanceId, id, signal) => (await readMigrationsOf(nova, instanceId, signal)).find((migration) => migration.id === id) ?? null,

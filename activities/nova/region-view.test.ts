@@ -9,7 +9,7 @@ function openRegion(inProgress: () => ReturnType<typeof migrationRecord>[]) {
   let looks = 0;
   const nova = stubClient<NovaClient>({
     computeServices: async () => [computeService({ host: 'source' }), computeService({ host: 'target' })],
-    migrationsInProgress: async () => {
+    migrationsCopying: async () => {
       looks += 1;
       await clock.sleep(10, signal);
       return inProgress();

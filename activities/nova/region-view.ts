@@ -44,7 +44,7 @@ export function createRegionView(nova: NovaClient, clock: Clock): RegionView {
     const atMs = clock.now();
     // A time-out of its own: whoever asked first may be cancelled while others wait for the same answer.
     const signal = AbortSignal.timeout(lookTimeoutMs);
-    const [services, inProgress] = await Promise.all([nova.computeServices(signal), nova.migrationsInProgress({}, signal)]);
+    const [services, inProgress] = await Promise.all([nova.computeServices(signal), nova.migrationsCopying(signal)]);
     begun = begun.filter((start) => start.atMs >= atMs);
     last = { atMs, services, inProgress };
     return last;

@@ -39,10 +39,12 @@ export interface NovaClient {
   aggregates(signal: AbortSignal): Promise<Aggregate[]>;
 
   /**
-   * Migrations of every type that are not over, cold ones that wait for confirmation (`finished`) included; of one host, as source or
-   * as target, or of the region. None is missed while it moves from one status to the next.
+   * Migrations of every type that are not over, cold ones that wait for confirmation (`finished`) included, with the host as source or
+   * as target. None is missed while it moves from one status to the next.
    */
-  migrationsInProgress(filter: { host?: string }, signal: AbortSignal): Promise<Migration[]>;
+  migrationsInProgress(filter: { host: string }, signal: AbortSignal): Promise<Migration[]>;
+  /** Migrations of the region, of every type, that copy or are about to; without those that wait for their confirmation. */
+  migrationsCopying(signal: AbortSignal): Promise<Migration[]>;
   /**
    * Migrations of the region, of every type and status, that Nova has written since `time` (RFC 3339) by its own clock, in one request.
    * A record that was made and never written again is not among them.

@@ -22,14 +22,24 @@ export const statusesInProgress = [
   'reverting',
 ] as const;
 
+/** A resize that waits for its confirmation, or is being confirmed, copies nothing any more. */
+export const statusesCopying = statusesInProgress.filter((status) => status !== 'finished' && status !== 'confirming');
+
 /**
  * Nova filters by one status per request, and its history without a filter has no end. One status is read after the other, in the order
  * of the life of a migration: one that moves on meanwhile is seen twice, never missed.
  */
-export async function readMigrationsInProgress(nova: Endpoint, host: string | undefined, signal: AbortSignal): Promise<Migration[]> {
+export async function readMigrationsInProgress(nova: Endpoint, host: string, signal: AbortSignal): Promise<Migration[]> {
+  return await readByStatus(nova, statusesInProgress, [['host', host]], signal);
+}
+
+/** Those of the whole region that copy, or are about to: what its limits are about. */
+export const readMigrationsCopying = (nova: Endpoint, signal: AbortSignal): Promise<Migration[]> => readByStatus(nova, statusesCopying, [], signal);
+
+async function readByStatus(nova: Endpoint, statuses: readonly string[], filter: [string, string][], signal: AbortSignal): Promise<Migration[]> {
   const found = new Map<number, Migration>();
-  for (const status of statusesInProgress) {
-    const page = await listMigrations(nova, [['status', status], ...(host === undefined ? [] : [['host', host] as [string, string]])], signal);
+  for (const status of statuses) {
+    const page = await listMigrations(nova, [['status', status], ...filter], signal);
     for (const migration of page) found.set(migration.id, migration);
   }
   return [...found.values()];

@@ -31,6 +31,16 @@ test('sends JSON and gives back what came, with the request id', async () => {
   expect(service.received[0]).toMatchObject({ method: 'POST', path: '/x', headers: { 'x-auth-token': 't', 'content-type': 'application/json' }, body: { b: 2 } });
 });
 
+test('names the run that asks, where there is one', async () => {
+  const service = await serve(() => ({ json: {} }));
+  let asks: string | null = 'req-6f70656e-7374-6163-6b2e-6f7267206964';
+  const http = client({ globalRequestId: () => asks });
+  await get(http, service.url);
+  asks = null;
+  await get(http, service.url);
+  expect(service.received.map(({ headers }) => headers['x-openstack-request-id'])).toEqual(['req-6f70656e-7374-6163-6b2e-6f7267206964', undefined]);
+});
+
 /** Only for tests of time-outs: on a busy machine an answer may well take so long. */
 const impatient = { timeouts: { headersMs: 300, bodyMs: 300 } };
 

@@ -22,6 +22,11 @@ export interface HttpOptions {
   verify?: boolean;
   timeouts?: Partial<HttpTimeouts>;
   observe?: ObserveCall;
+  /**
+   * The run that asks, as `X-OpenStack-Request-ID` (oslo.middleware's global request id: `req-` and a UUID). The services write it
+   * into their logs beside their own, and pass it on to each other. Null: nobody in particular.
+   */
+  globalRequestId?: () => string | null;
 }
 
 export interface HttpRequest {
@@ -69,7 +74,9 @@ export function createHttp(options: HttpOptions = {}): Http {
     send: (request, signal) => {
       const { service, method, url, body } = request;
       const call = { system: systems[service], verb: verbOf(method, url.pathname, body) };
-      return observed(options.observe, call, signal, (headers) => send(agent, timeouts, { ...request, headers: { ...request.headers, ...headers } }, signal));
+      const id = options.globalRequestId?.() ?? null;
+      const named = id === null ? {} : { 'x-openstack-request-id': id };
+      return observed(options.observe, call, signal, (traced) => send(agent, timeouts, { ...request, headers: { ...request.headers, ...named, ...traced } }, signal));
     },
     close: () => agent.destroy(),
   };

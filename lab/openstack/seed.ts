@@ -6,6 +6,8 @@ import { OpenStackError, type Session } from './session.ts';
 const POLL_MS = 150;
 const BUILD_DEADLINE_MS = 120_000;
 const LIST_POLL_MS = 500;
+/** A list with details costs Nova much more than one of names. */
+const ROUNDS_PER_LOOK = 3;
 /** More make Placement refuse claims for one host that meet, and Nova wait and try again. */
 const PARALLEL_REQUESTS = 2;
 
@@ -64,7 +66,8 @@ export async function createInstance(session: Session, spec: InstanceSpec): Prom
 /** Creates instances and waits until all are as their specs say; resolves to them in the specs' order. */
 export async function createInstances(session: Session, specs: readonly InstanceSpec[]): Promise<Server[]> {
   const ids = await eachInParallel(specs, (spec) => requestInstance(session, spec));
-  await waitForServers(session, ids, () => 'ACTIVE');
+  const hosts = new Set(specs.map(({ host }) => host));
+  await waitForServers(session, ids, () => 'ACTIVE', hosts.size === 1 ? specs[0]?.host : undefined);
   const state = (index: number) => specs[index]!.state ?? 'ACTIVE';
   await eachInParallel(specs, async (spec, index) => {
     const wanted = state(index);
@@ -88,11 +91,11 @@ async function eachInParallel<Item, Result>(items: readonly Item[], action: (ite
   return results;
 }
 
-/** One list for all of them: a request per server and poll would keep Nova busy. */
-async function waitForServers(session: Session, ids: readonly string[], status: (index: number) => string): Promise<Server[]> {
+/** One list for all of them, of their host where they share one: a request per server and poll would keep Nova busy. */
+async function waitForServers(session: Session, ids: readonly string[], status: (index: number) => string, host?: string): Promise<Server[]> {
   const deadline = performance.now() + BUILD_DEADLINE_MS;
   for (;;) {
-    const byId = new Map((await listServers(session)).map((server) => [server.id, server]));
+    const byId = new Map((await listServers(session, host)).map((server) => [server.id, server]));
     const servers = ids.map((id) => byId.get(id));
     const late = servers.filter((server, index) => server === undefined || !isSettled(server, status(index)));
     if (late.length === 0) return servers as Server[];
@@ -157,14 +160,21 @@ export async function listServers(session: Session, host?: string): Promise<Serv
 /** Deletes the servers whatever state they are in, and waits until they are gone. One whose deletion fails is deleted again. */
 export async function deleteInstances(session: Session, ids: readonly string[], deadlineMs = BUILD_DEADLINE_MS): Promise<void> {
   const deadline = performance.now() + deadlineMs;
-  for (;;) {
-    const left = (await listServers(session)).filter(({ id }) => ids.includes(id));
+  await eachInParallel(ids, (id) => requestDeletion(session, id));
+  for (let round = 1; ; round += 1) {
+    await delay(LIST_POLL_MS);
+    const { servers } = await session.compute<{ servers: Pick<Server, 'id' | 'name'>[] }>('GET', '/servers?all_tenants=1');
+    const left = servers.filter(({ id }) => ids.includes(id));
     if (left.length === 0) return;
     if (performance.now() > deadline) throw new Error(`${left.length} servers are not deleted after ${deadlineMs / 1000} s: ${left.map(({ name }) => name).join(', ')}`);
-    const idle = left.filter((server) => server['OS-EXT-STS:task_state'] !== 'deleting');
-    await eachInParallel(idle, ({ id }) => requestDeletion(session, id));
-    await delay(LIST_POLL_MS);
+    if (round % ROUNDS_PER_LOOK === 0) await deleteAgain(session, left.map(({ id }) => id));
   }
+}
+
+/** Those that Nova is not deleting: their deletion failed, or met something else. */
+async function deleteAgain(session: Session, ids: readonly string[]): Promise<void> {
+  const idle = (await listServers(session)).filter((server) => ids.includes(server.id) && server['OS-EXT-STS:task_state'] !== 'deleting');
+  await eachInParallel(idle, ({ id }) => requestDeletion(session, id));
 }
 
 async function requestDeletion(session: Session, id: string): Promise<void> {

@@ -32,8 +32,8 @@ const { eviction } = quickSettings;
 /** Quick in everything, and one publication per phase at most, so that runs of one scenario have the same steps. */
 const settings = {
   ...quickSettings,
-  eviction: { ...eviction, retryDelayMs: 100, stuck: { ...eviction.stuck, noProgressMs: 2_000 }, poll: { minMs: 400, maxMs: 800 }, publishMinMs: 3_000, publishMaxMs: 6_000, maxAttempts: 2, lingerMs: 100, allowanceRenewMs: 8_000 },
-  limits: { ...quickSettings.limits, checkMs: 4_000 },
+  eviction: { ...eviction, retryDelayMs: 100, stuck: { ...eviction.stuck, noProgressMs: 2_000 }, poll: { minMs: 800, maxMs: 2_000 }, publishMinMs: 3_000, publishMaxMs: 6_000, maxAttempts: 2, lingerMs: 100, allowanceRenewMs: 30_000 },
+  limits: { ...quickSettings.limits, checkMs: 15_000, silentMs: 60_000 },
 };
 
 const parallelism = (number: number): Record<string, string> => ({ [annotations.parallelism]: String(number) });

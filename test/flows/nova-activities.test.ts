@@ -71,7 +71,7 @@ async function dropLeftAllocations(): Promise<void> {
 afterEach(async () => {
   const nova = createNovaClient(keystone);
   await until('every copy to end', 60_000, async () => {
-    const copying = (await nova.migrationsInProgress({}, AbortSignal.timeout(30_000))).filter(({ status }) => status !== 'finished');
+    const copying = await nova.migrationsCopying(AbortSignal.timeout(30_000));
     await Promise.all(copying.map(({ instanceId }) => fleet.script(instanceId, ['ok'])));
     return copying.length === 0 || copying.map(({ id, status }) => `${id} ${status}`).join(', ');
   });
