@@ -161,7 +161,7 @@ test('migrations in progress are read status by status, in the order of their li
 test('of the region, only those are asked for that copy or are about to', async () => {
   const { nova, asked } = await stage({ 'GET /os-migrations': () => ({ json: { migrations: [] } }) });
   expect(await nova.migrationsCopying(never)).toEqual([]);
-  expect(asked().map(({ query }) => `${query}`)).toEqual(['accepted', 'queued', 'preparing', 'pre-migrating', 'running', 'migrating', 'post-migrating', 'reverting'].map((status) => `status=${status}`));
+  expect(asked().map(({ query }) => query.toString())).toEqual(['accepted', 'queued', 'preparing', 'pre-migrating', 'running', 'migrating', 'post-migrating', 'reverting'].map((status) => `status=${status}`));
 });
 
 test('migrations whose hosts the policy hides are a failure', async () => {

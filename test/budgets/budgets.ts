@@ -1,0 +1,26 @@
+import type { OutsideSystem } from '../../runtime/outside-calls.ts';
+
+/** What one run may cost at most. */
+export interface Budget {
+  /** As docs/limits.md says it. */
+  title: string;
+  events: number;
+  activityCalls: number;
+  /** Requests to each system, those that are sent again included; systems that are not named get none. */
+  calls: Partial<Record<OutsideSystem, number>>;
+}
+
+/**
+ * The budgets of each lifecycle: design section 9, and for what it does not name the worst that was seen, with room for a quarter more.
+ * Recorded histories are held to the first two columns (`budgets.test.ts`), an eviction of 24 servers to all (`eviction-history.test.ts`).
+ * docs/limits.md shows this table.
+ */
+export const budgets = {
+  eviction: { title: '`evictHypervisor`, up to 3 servers', events: 160, activityCalls: 18, calls: { nova: 200, placement: 40, kubernetes: 60 } },
+  largeEviction: { title: '`evictHypervisor`, 24 servers', events: 400, activityCalls: 50, calls: { nova: 500, placement: 100, kubernetes: 200 } },
+  migration: { title: '`migrateInstance`, moved at the first attempt', events: 20, activityCalls: 2, calls: { nova: 25, kubernetes: 4 } },
+  retriedMigration: { title: '`migrateInstance`, moved at the second attempt', events: 40, activityCalls: 5, calls: { nova: 50, kubernetes: 8 } },
+  allowance: { title: '`shareAllowance`, while one or two evictions use it', events: 150, activityCalls: 12, calls: { nova: 200 } },
+} as const satisfies Record<string, Budget>;
+
+export type BudgetName = keyof typeof budgets;

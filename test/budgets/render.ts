@@ -1,0 +1,12 @@
+import { markdownTable } from '../../bench/harness/table.ts';
+import type { OutsideSystem } from '../../runtime/outside-calls.ts';
+import type { Budget } from './budgets.ts';
+
+const systems: readonly OutsideSystem[] = ['nova', 'placement', 'kubernetes'];
+
+/** The budgets as docs/limits.md shows them. */
+export const renderBudgets = (budgets: readonly Budget[]): string =>
+  markdownTable(
+    ['run', 'events', 'activity calls', ...systems.map((system) => `calls of ${system}`)],
+    budgets.map(({ title, events, activityCalls, calls }) => [title, String(events), String(activityCalls), ...systems.map((system) => String(calls[system] ?? '–'))]),
+  );
