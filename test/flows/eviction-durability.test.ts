@@ -121,6 +121,31 @@ test(
 );
 
 test(
+  'no worker for longer than a wait may be silent: what came meanwhile is taken up, and nothing is done twice',
+  async () => {
+    const servers = await beginEviction('node-1');
+    await world.freshHost('node-3');
+    const [other] = await world.seedMany('node-3', 1);
+    await world.drover.kill('worker');
+    await world.createEviction('node-3');
+    const moving = new Set(readMigrationEvents(world.session.handle, world.sinceMs).filter(({ source }) => source === 'node-1').map(({ instance }) => instance));
+    await until('Nova to be through with what was under way', 60_000, () => inProgress('node-1') === 0 || `${inProgress('node-1')}`);
+    await until('Temporal to give up on those who waited', 60_000, async () => {
+      const runs = await Promise.all([...moving].map((id) => world.client.workflow.getHandle(migrationId(id)).describe()));
+      const waits = runs.filter(({ status }) => status.name === 'RUNNING').flatMap(({ raw }) => raw.pendingActivities ?? []);
+      return (waits.length > 0 && waits.every(({ attempt }) => (attempt ?? 0) > 1)) || waits.map(({ attempt }) => attempt).join(', ');
+    });
+    const backMs = Date.now();
+    await world.drover.restart('worker');
+    await expectMovedOnce('node-1', servers);
+    await expectMovedOnce('node-3', [other!]);
+    for (const server of [...servers, other!]) expect(await migrationStatuses(world, server)).toEqual(['completed']);
+    console.info(`workers back: both evictions have ended after ${((Date.now() - backMs) / 1_000).toFixed(1)} s`);
+  },
+  patienceMs,
+);
+
+test(
   'a run that is terminated with its move in flight: the next one adopts the migration',
   async () => {
     const host = await world.freshHost('node-1', { seconds: 12 });
