@@ -42,11 +42,12 @@ export interface CleanRuns {
 /** So many clean runs tell which steps a scenario always has. */
 const cleanRuns = 2;
 
-/** Every fault at every step. Those of the run that shares out the region's migrations are aimed at in the scenario that is about it: it is the same beside all. */
-function planCells(runs: readonly CleanRuns[], scenarios: readonly Scenario[]): Cell[] {
-  const about = new Set(scenarios.filter(({ ownRegion }) => ownRegion).map(({ name }) => name));
-  return runs.flatMap(({ scenario, steps }) => steps.filter((step) => about.has(scenario) || !step.startsWith('limits/')).flatMap((step) => faultNames.map((fault) => ({ scenario, step, fault }))));
-}
+/** Every fault at every step that the scenario aims at. */
+const planCells = (runs: readonly CleanRuns[], scenarios: readonly Scenario[]): Cell[] =>
+  runs.flatMap(({ scenario, steps }) => {
+    const aims = scenarios.find(({ name }) => name === scenario)?.aims ?? (() => true);
+    return steps.filter(aims).flatMap((step) => faultNames.map((fault) => ({ scenario, step, fault })));
+  });
 
 /** Runs clean first, then with every chosen fault at every step. */
 export async function runMatrix({ lab, scenarios, lanes, mutation, choose, report, take }: MatrixOptions): Promise<{ clean: CleanRuns[]; outcomes: Outcome[] }> {
