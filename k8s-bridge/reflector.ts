@@ -133,7 +133,7 @@ export function startReflector<Kept extends Identity>(options: ReflectorOptions<
         if (mustRelist(error)) resourceVersion = null;
         count = countFailure(count, performance.now(), settings.backOffResetMs);
         const { failures } = count;
-        const waitMs = backOffMs(settings.backOff, failures, Math.random());
+        const waitMs = Math.max(backOffMs(settings.backOff, failures, Math.random()), Math.min(retryAfterMsOf(error), settings.backOff.maxMs));
         state.error = error instanceof Error ? error.message : String(error);
         log.warn({ path, failures, waitMs: Math.round(waitMs), next: resourceVersion === null ? 'list' : 'watch', error: state.error }, 'kube-apiserver is not followed for the moment');
         await delay(waitMs, undefined, { signal: abort }).catch(() => undefined);
@@ -144,10 +144,13 @@ export function startReflector<Kept extends Identity>(options: ReflectorOptions<
   return { objects: () => store.values(), get: (uid) => store.get(uid), state: () => ({ ...state }), done: run() };
 }
 
+const detailsOf = (error: unknown): Partial<KubernetesFaultDetails> => (error instanceof ApplicationFailure ? (error.details?.[0] as Partial<KubernetesFaultDetails> | undefined) : undefined) ?? {};
+
+const retryAfterMsOf = (error: unknown): number => detailsOf(error).retryAfterMs ?? 0;
+
 /** The HTTP status that a failure carries: 0 where no answer came or the connection broke, null where it is no failure of a request. */
 export function httpStatusOf(error: unknown): number | null {
-  const details = error instanceof ApplicationFailure ? (error.details?.[0] as Partial<KubernetesFaultDetails> | undefined) : undefined;
-  return details?.httpStatus ?? null;
+  return detailsOf(error).httpStatus ?? null;
 }
 
 /** A broken connection or a busy server goes on from where it was; whatever else went wrong, 410 above all, needs a new list. */

@@ -27,6 +27,17 @@ test.each(rows)('%d with %s is %s', (httpStatus, body, code, words) => {
   expect(failure.message).toContain(words);
 });
 
+test.each([
+  ['7', 7_000],
+  ['', undefined],
+  ['Wed, 21 Oct 2026 07:28:00 GMT', undefined],
+  ['-1', undefined],
+])('Retry-After %j is %p ms', (retryAfter, retryAfterMs) => {
+  const { details } = refusalFailure(429, 'Too many requests, please try again later.', 'GET /x', retryAfter);
+  expect(details?.[0]).toHaveProperty('httpStatus', 429);
+  expect((details?.[0] as { retryAfterMs?: number } | undefined)?.retryAfterMs).toBe(retryAfterMs);
+});
+
 test('a name that is taken is told from a version that is old', () => {
   expect(isAlreadyExists(refusalFailure(409, status('AlreadyExists', 'node-1'), 'POST /x'))).toBe(true);
   expect(isAlreadyExists(refusalFailure(409, status('Conflict', 'node-1'), 'PATCH /x'))).toBe(false);

@@ -14,13 +14,18 @@ export interface KubernetesFaultDetails {
   httpStatus: number;
   /** `reason` of the `metav1.Status`: `AlreadyExists`, `Conflict`, `Expired`, …; empty where the answer was none. */
   reason: string;
+  /** `Retry-After`: how long kube-apiserver, or its priority and fairness, asks to be left alone. Absent where it did not say. */
+  retryAfterMs?: number;
 }
 
-/** Turns a refusal of kube-apiserver into a row of the table. */
-export function refusalFailure(httpStatus: number, body: string, what: string): ApplicationFailure {
+/**
+ * Turns a refusal of kube-apiserver into a row of the table.
+ * @param retryAfter header `Retry-After`; kube-apiserver sends seconds
+ */
+export function refusalFailure(httpStatus: number, body: string, what: string, retryAfter = ''): ApplicationFailure {
   const status = readStatus(body);
   const words = status?.message ?? (redactedStart(body, 200) || 'no words');
-  const details: KubernetesFaultDetails = { httpStatus, reason: status?.reason ?? '' };
+  const details: KubernetesFaultDetails = { httpStatus, reason: status?.reason ?? '', ...(/^\d{1,6}$/u.test(retryAfter) ? { retryAfterMs: Number(retryAfter) * 1_000 } : {}) };
   // A 404 that is no Status, or that names no object, is about the resource itself: its CRD is not there, or not yet.
   if (httpStatus === 404 && status?.details?.name === undefined) {
     return droverFailure('KubernetesUnavailable', `${what}: kube-apiserver does not know this resource; apply deploy/crds`, { details });

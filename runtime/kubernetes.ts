@@ -113,11 +113,11 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
     }
   };
 
-  async function refusal(statusCode: number, text: string, what: string, signal: AbortSignal): Promise<Error> {
+  async function refusal(statusCode: number, text: string, what: string, retryAfter: string, signal: AbortSignal): Promise<Error> {
     if ((statusCode === 401 || statusCode === 403) && !(await isReady(signal))) {
       return droverFailure('KubernetesUnavailable', `${what}: kube-apiserver answered ${statusCode} and is not ready`, { details: { httpStatus: statusCode, reason: '' } });
     }
-    return refusalFailure(statusCode, text, what);
+    return refusalFailure(statusCode, text, what, retryAfter);
   }
 
   return {
@@ -127,7 +127,7 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
     async request(request, signal) {
       const what = `${request.method} ${request.path}`;
       const limited = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
-      const { status, text } = await observed(observe, callOf(request), signal, async (more) => {
+      const { status, text, retryAfter } = await observed(observe, callOf(request), signal, async (more) => {
         const { statusCode, headers, body } = await open(request, what, limited, more).catch((error: unknown) => {
           signal.throwIfAborted();
           throw error;
@@ -136,9 +136,9 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
           signal.throwIfAborted();
           throw transportFailure(error, what, server);
         });
-        return { status: statusCode, requestId: auditId(headers), text };
+        return { status: statusCode, requestId: header(headers, 'audit-id'), text, retryAfter: header(headers, 'retry-after') };
       });
-      if (status < 200 || status > 299) throw await refusal(status, text, what, signal);
+      if (status < 200 || status > 299) throw await refusal(status, text, what, retryAfter, signal);
       try {
         return JSON.parse(text) as unknown;
       } catch {
@@ -148,15 +148,15 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
 
     async stream(request, signal) {
       const what = `${request.method} ${request.path}`;
-      const { status, body } = await observed(observe, callOf(request), signal, async (more) => {
+      const { status, body, retryAfter } = await observed(observe, callOf(request), signal, async (more) => {
         const { statusCode, headers, body } = await open(request, what, signal, more).catch((error: unknown) => {
           signal.throwIfAborted();
           throw error;
         });
-        return { status: statusCode, requestId: auditId(headers), body };
+        return { status: statusCode, requestId: header(headers, 'audit-id'), body, retryAfter: header(headers, 'retry-after') };
       });
       if (status >= 200 && status <= 299) return body;
-      throw await refusal(status, await body.text().catch(() => ''), what, signal);
+      throw await refusal(status, await body.text().catch(() => ''), what, retryAfter, signal);
     },
 
     async close() {
@@ -167,8 +167,11 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
 
 const callOf = (request: KubernetesRequest) => ({ system: 'kubernetes', verb: kubernetesVerb(request) }) as const;
 
-/** kube-apiserver's own id of a request, as its audit log has it. */
-const auditId = ({ 'audit-id': id }: Dispatcher.ResponseData['headers']): string => (typeof id === 'string' ? id : '');
+/** `audit-id` is kube-apiserver's own id of a request, as its audit log has it. Empty where there is none. */
+function header(headers: Dispatcher.ResponseData['headers'], name: 'audit-id' | 'retry-after'): string {
+  const value = headers[name];
+  return typeof value === 'string' ? value : '';
+}
 
 /** Headers and connection pool for a request, from the kubeconfig: tokens, certificates, exec plug-ins. */
 function createAuthorize(config: KubeConfig): (url: URL) => Promise<{ headers: Record<string, string>; dispatcher: Dispatcher | undefined }> {

@@ -67,6 +67,8 @@ test('the first list is refused with 429 and 5xx, cut in half and garbled: it is
   const lists = proxy.calls.slice(before).filter(isList);
   expect(lists.map(({ outcome }) => outcome)).toEqual(['answer', 'answer', 'answer', 'answer', 'truncate', 'malform', 200]);
   expectPaced(lists);
+  // The first one said for how long it wants to be left alone.
+  expect((lists[1]?.atMs ?? 0) - (lists[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
 }, 60_000);
 
 test('a list whose second page is refused begins anew, and is whole', async () => {

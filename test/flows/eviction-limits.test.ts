@@ -14,7 +14,7 @@ let world: World;
 const limit = 3;
 const sources = ['node-1', 'node-2', 'node-3', 'node-4'] as const;
 const patienceMs = 240_000;
-const settings = { ...quickSettings, limits: { ...quickSettings.limits, migrationsPerRegion: limit } };
+const settings = { ...quickSettings, eviction: { ...quickSettings.eviction, allowanceRenewMs: 3_000 }, limits: { migrationsPerRegion: limit, checkMs: 2_000, silentMs: 10_000 } };
 
 beforeAll(async () => {
   world = await openWorld({ settings });

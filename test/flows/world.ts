@@ -40,7 +40,7 @@ export const quickSettings = {
     retryDelayMs: 200,
     // Short for who waits for a guest that hangs, long enough for a machine that is busy.
     stuck: { msPerGiB: 20_000, floorMs: 30_000, noProgressMs: 6_000, startMs: 60_000 },
-    poll: { minMs: 200, maxMs: 1_000 },
+    poll: { minMs: 400, maxMs: 1_000 },
     instanceBusyMs: 5_000,
     busyElsewhereMs: 1_000,
     targetBusyMs: 5_000,
@@ -48,13 +48,14 @@ export const quickSettings = {
     emptyDeadlineMs: 20_000,
     publishMinMs: 500,
     publishMaxMs: 3_000,
-    allowanceRenewMs: 3_000,
+    allowanceRenewMs: 10_000,
     cancelGraceMs: 20_000,
     nodeReturnMs: 30_000,
     lingerMs: 300,
     perTarget: 16,
   },
-  limits: { migrationsPerRegion: 16, checkMs: 2_000, silentMs: 10_000 },
+  // A look at the region costs its Nova eight requests.
+  limits: { migrationsPerRegion: 16, checkMs: 5_000, silentMs: 30_000 },
   bridge: { resyncMs: 3_000 },
 };
 
