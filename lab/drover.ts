@@ -5,7 +5,7 @@ import { readPollers } from '../runtime/task-queues.ts';
 import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
 import { checkoutDirectory } from './context.ts';
 import type { Lab } from './lab.ts';
-import { cacheDirectory } from './cache.ts';
+import { cacheDirectory } from '../runtime/cache.ts';
 import type { ProcessRecord } from './part.ts';
 import { releasePorts, reservePorts } from './ports.ts';
 import { writeServiceAccountKubeconfig } from './parts/kubernetes-access.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { contentKey } from './cache.ts';
+import { contentKey } from '../runtime/cache.ts';
 import { LabError } from './lab-error.ts';
 import type { LabContext } from './part.ts';
 import { ensurePrivateDirectory } from './private-files.ts';

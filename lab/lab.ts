@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { cacheDirectory } from './cache.ts';
+import { cacheDirectory } from '../runtime/cache.ts';
 import { checkoutDirectory, createContext } from './context.ts';
 import { LabError } from './lab-error.ts';
 import { withLock } from './lock.ts';

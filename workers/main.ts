@@ -1,5 +1,5 @@
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { ActivityInterceptorsFactory, WorkerOptions, WorkflowBundleOption } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, WorkerOptions } from '@temporalio/worker';
 import { openSession } from '../activities/keystone/client.ts';
 import { kubernetesQueue, novaQueue, workflowQueue } from '../contracts/ids.ts';
 import { maxHeartbeatThrottleIntervalMs, shutdownGraceTimeMs, stickyScheduleToStartTimeoutMs } from '../contracts/policies.ts';
@@ -28,8 +28,6 @@ export interface WorkerStartOptions {
   env?: NodeJS.ProcessEnv;
   /** Around every activity of every queue. */
   interceptActivity?: ActivityInterceptorsFactory;
-  /** Made before, where many workers start one after the other; making it takes a second of processor time. */
-  workflowBundle?: WorkflowBundleOption;
   /** Runs, steps and calls become spans. */
   tracing?: Tracing | null;
 }
@@ -38,7 +36,7 @@ export interface WorkerStartOptions {
  * Starts the worker of every queue in this process: workflows, Kubernetes, and Nova of the credential's region.
  * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
  */
-export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, workflowBundle, tracing = null }: WorkerStartOptions = {}): Promise<RunningWorker> {
+export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, tracing = null }: WorkerStartOptions = {}): Promise<RunningWorker> {
   const settings = readTemporalSettings(env, config.temporal.payloadKeys);
   const { cloud } = config.openstack;
   const observation = await openObservation(config, logger);
@@ -69,7 +67,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     Worker.create({
       ...shared,
       taskQueue: workflowQueue,
-      workflowBundle: workflowBundle ?? (await bundleWorkflows(temporalLogger(logger), settings.converters.worker, traced === null ? [] : [traced.tracingModule])),
+      workflowBundle: await bundleWorkflows({ logger: temporalLogger(logger), dataConverter: settings.converters.worker, interceptorModules: traced === null ? [] : [traced.tracingModule] }),
       stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
       maxConcurrentWorkflowTaskExecutions: concurrency.workflows,
       maxConcurrentActivityTaskExecutions: concurrency.drover,

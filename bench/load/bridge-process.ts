@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { cacheDirectory } from '../../lab/cache.ts';
+import { cacheDirectory } from '../../runtime/cache.ts';
 import { checkoutDirectory } from '../../lab/context.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';

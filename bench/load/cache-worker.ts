@@ -14,7 +14,7 @@ const worker = await Worker.create({
   connection: await NativeConnection.connect(settings.connection),
   namespace: settings.namespace,
   taskQueue: workflowQueue,
-  workflowBundle: await bundleWorkflows(logger),
+  workflowBundle: await bundleWorkflows({ logger }),
   stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
   ...(maxCachedWorkflows !== undefined && { maxCachedWorkflows }),
 });

@@ -16,11 +16,11 @@ export interface Budget {
  * docs/limits.md shows this table.
  */
 export const budgets = {
-  eviction: { title: '`evictHypervisor`, up to 3 servers', events: 160, activityCalls: 18, calls: { nova: 200, placement: 40, kubernetes: 60 } },
-  largeEviction: { title: '`evictHypervisor`, 24 servers', events: 400, activityCalls: 50, calls: { nova: 500, placement: 100, kubernetes: 200 } },
-  migration: { title: '`migrateInstance`, moved at the first attempt', events: 20, activityCalls: 2, calls: { nova: 25, kubernetes: 4 } },
-  retriedMigration: { title: '`migrateInstance`, moved at the second attempt', events: 40, activityCalls: 5, calls: { nova: 50, kubernetes: 8 } },
-  allowance: { title: '`shareAllowance`, while one or two evictions use it', events: 150, activityCalls: 12, calls: { nova: 200 } },
+  eviction: { title: '`evictHypervisor`, up to 3 servers', events: 160, activityCalls: 18, calls: { nova: 80, placement: 15, kubernetes: 50, keystone: 2 } },
+  largeEviction: { title: '`evictHypervisor`, 24 servers', events: 400, activityCalls: 25, calls: { nova: 80, placement: 15, kubernetes: 60, keystone: 2 } },
+  migration: { title: '`migrateInstance`, moved at the first attempt', events: 20, activityCalls: 2, calls: { nova: 40, kubernetes: 8, keystone: 2 } },
+  retriedMigration: { title: '`migrateInstance`, moved at the second attempt', events: 40, activityCalls: 5, calls: { nova: 80, kubernetes: 16, keystone: 2 } },
+  allowance: { title: '`shareAllowance`, while one or two evictions use it', events: 150, activityCalls: 12, calls: { nova: 120, keystone: 2 } },
 } as const satisfies Record<string, Budget>;
 
 export type BudgetName = keyof typeof budgets;

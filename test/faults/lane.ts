@@ -76,13 +76,11 @@ export interface LaneOptions {
   name: string;
   hosts: readonly string[];
   settings: object;
-  /** The workflows, as a file. */
-  bundle: string;
   /** Of {@link ../faults/mutations.ts}. */
   mutation?: string;
 }
 
-export async function openLane(ground: Ground, { name, hosts, settings, bundle, mutation }: LaneOptions): Promise<Lane> {
+export async function openLane(ground: Ground, { name, hosts, settings, mutation }: LaneOptions): Promise<Lane> {
   const { lab, fleet } = ground;
   for (const host of hosts) await fleet.change(host, {});
   await applyHypervisors(lab.handles.kubernetes, Object.fromEntries([...sinks, ...hosts].map((host) => [host, {}])));
@@ -93,7 +91,7 @@ export async function openLane(ground: Ground, { name, hosts, settings, bundle, 
   await stopServices(dir);
   const drover = await startDrover(
     { ...lab, exports: { ...lab.exports, TEMPORAL_NAMESPACE: name } },
-    { dir, settings, bridge: false, workerArgs: [join(checkoutDirectory, 'test/faults/worker.ts'), switchboard.url, bundle, ...(mutation === undefined ? [] : [mutation])] },
+    { dir, settings, bridge: false, workerArgs: [join(checkoutDirectory, 'test/faults/worker.ts'), switchboard.url, ...(mutation === undefined ? [] : [mutation])] },
   );
   return {
     name,

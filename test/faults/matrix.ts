@@ -1,9 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createLogger } from '../../runtime/logging.ts';
-import { temporalLogger } from '../../runtime/logging.ts';
 import type { Lab } from '../../lab/lab.ts';
-import { bundleWorkflows } from '../../workers/bundle.ts';
 import { faultNames } from './faults.ts';
 import type { Ground, Lane } from './lane.ts';
 import { openGround, openLane } from './lane.ts';
@@ -79,14 +74,10 @@ export async function withLanes(
   { lab, scenarios, lanes, mutation }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'lanes' | 'mutation'>,
   use: (lanes: readonly Lane[], scenarios: readonly Scenario[]) => Promise<void>,
 ): Promise<void> {
-  const dir = join(lab.dir, 'faults');
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const bundle = join(dir, 'workflows.js');
-  writeFileSync(bundle, (await bundleWorkflows(temporalLogger(createLogger({ level: 'warn', component: 'matrix' })))).code);
   const ground = await openGround(lab);
   try {
     for (const group of groupScenarios(scenarios)) {
-      const opened = await openLanes(ground, group, group.ownRegion ? 1 : lanes, bundle, mutation);
+      const opened = await openLanes(ground, group, group.ownRegion ? 1 : lanes, mutation);
       try {
         await use(opened, group.scenarios);
       } finally {
@@ -95,7 +86,6 @@ export async function withLanes(
     }
   } finally {
     await ground.close();
-    rmSync(bundle, { force: true });
   }
 }
 
@@ -127,12 +117,12 @@ function groupScenarios(scenarios: readonly Scenario[]): Group[] {
   return [...groups.values()];
 }
 
-const openLanes = async (ground: Ground, { settings, hosts, scenarios }: Group, count: number, bundle: string, mutation?: string): Promise<Lane[]> => {
+const openLanes = async (ground: Ground, { settings, hosts, scenarios }: Group, count: number, mutation?: string): Promise<Lane[]> => {
   const opened: Lane[] = [];
   for (let number = 1; number <= count; number += 1) {
     const name = `${scenarios[0]?.name ?? 'lane'}-${number}`;
     const names = Array.from({ length: hosts }, (_, index) => `${name}-${'ab'[index]}`);
-    const lane = await openLane(ground, { name, hosts: names, settings, bundle, ...(mutation === undefined ? {} : { mutation }) });
+    const lane = await openLane(ground, { name, hosts: names, settings, ...(mutation === undefined ? {} : { mutation }) });
     opened.push(lane);
     await openStage(lane, () => []).clear();
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { metrics } from '../../contracts/metrics.ts';
-import { cacheDirectory } from '../../lab/cache.ts';
+import { cacheDirectory } from '../../runtime/cache.ts';
 import { releasePorts, reservePorts } from '../../lab/ports.ts';
 import { checkInvariants } from '../invariants.ts';
 import { readPanels, readRules, seriesIn, seriesOfTable } from '../metric-names.ts';

@@ -22,16 +22,18 @@ export function filesBelow(folder: string): string[] {
 }
 
 /**
- * A name for what is built from a folder with certain settings: 16 hexadecimal digits over the names and the contents of
- * its files and over the settings. Where the folder lies does not matter.
+ * A name for what is built from a folder, or several, with certain settings: 16 hexadecimal digits over the names and the contents of
+ * their files and over the settings. Where the folders lie does not matter.
  */
-export function contentKey(folder: string, settings: readonly string[]): string {
+export function contentKey(folders: string | readonly string[], settings: readonly string[]): string {
   const hash = createHash('sha256');
   const add = (text: string | Buffer) => hash.update(`${Buffer.byteLength(text)}:`).update(text);
   for (const setting of settings) add(setting);
-  for (const file of filesBelow(folder)) {
-    add(file);
-    add(readFileSync(join(folder, file)));
+  for (const folder of [folders].flat()) {
+    for (const file of filesBelow(folder)) {
+      add(file);
+      add(readFileSync(join(folder, file)));
+    }
   }
   return hash.digest('hex').slice(0, 16);
 }
