@@ -1,6 +1,6 @@
 /** `npm run matrix`: every fault at every step of every scenario. docs/testing.md says how to read it. */
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
@@ -87,7 +87,7 @@ await new Command('matrix')
   .option('--cell <cells>', 'scenario/step/fault, as the matrix prints them', list)
   .option('--sample <number>', 'only so many cells of each group, every fault as often', number)
   .option('--seed <number>', 'decides which', number, seedOfToday)
-  .option('--lanes <number>', 'how many scenarios run side by side', number, 6)
+  .option('--lanes <number>', 'how many scenarios run side by side', number, availableParallelism())
   .option('--mutation <name>', `break an ensure verb on purpose: ${mutationNames.join(', ')}`)
   .option('--resume <file>', 'keeps outcomes there as they come, and leaves out what has passed')
   .option('--write <file>', 'the report; default for a whole matrix: matrix.md beside this program')
