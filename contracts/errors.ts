@@ -76,6 +76,33 @@ export const errors = {
     advice: 'Nova hides the servers’ hosts from this credential or a cell is down, so drover cannot tell what is left. Use an admin credential.',
   },
 
+  // BMCs (Redfish)
+  BmcUnreachable: {
+    retryable: true,
+    reason: 'BmcUnreachable',
+    advice: 'Nothing is known of the host’s power, so it does not count as off. drover asks again; or make sure yourself and confirm it.',
+  },
+  BmcCredentialRefused: {
+    retryable: false,
+    reason: 'BmcCredentialRefused',
+    advice: 'The BMC refused drover’s user, or the user may not do this: it needs the role Operator. The host does not count as off.',
+  },
+  SystemNotFound: {
+    retryable: false,
+    reason: 'SystemNotFound',
+    advice: 'The BMC has no such machine, or it is another one. Compare path, UUID and serial number; drover never powers off a machine it is not sure of.',
+  },
+  PowerOffRefused: {
+    retryable: false,
+    reason: 'PowerOffRefused',
+    advice: 'The host is not off. Switch it off by other means, make sure, and confirm it.',
+  },
+  PowerStillOn: {
+    retryable: true,
+    reason: 'PowerStillOn',
+    advice: 'The host does not count as off. drover asks again; look for who else switches it on, or switch it off by other means.',
+  },
+
   // Kubernetes
   KubernetesUnavailable: { retryable: true, reason: 'KubernetesUnavailable', advice: 'kube-apiserver did not answer as it should. drover keeps trying.' },
   KubernetesForbidden: {

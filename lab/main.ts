@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import { LabError } from './lab-error.ts';
 import { labDirectory, readLab, startLab, stopLab, wipeLab } from './lab.ts';
 import type { PartName } from './part.ts';
-import { partNames } from './parts.ts';
+import { defaultPartNames, partNames } from './parts.ts';
 import { formatStatus } from './status.ts';
 
 /** `npm run lab -- up|down|status|reset [parts…]`. */
@@ -18,20 +18,21 @@ const optionsFor = (parts: PartName[]) => ({ report, signal: interrupted.signal,
 const printStatus = () => void process.stdout.write(formatStatus(readLab(labDirectory())));
 
 const program = new Command('lab')
-  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack.')
+  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack, BMCs.')
   .addHelpText('after', `
 Its directory is $DROVER_LAB, else .lab in the checkout; what is built goes to $DROVER_CACHE, else ~/.cache/drover.
 
 Examples:
-  npm run lab -- up                        everything; the first time it builds, which takes a quarter of an hour
+  npm run lab -- up                        what most need; the first time it builds, which takes a quarter of an hour
   npm run lab -- up temporal kubernetes    only these
+  npm run lab -- up redfish                the BMCs of the hosts, which nobody gets without asking
   eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`);
 
 const command = (name: string, description: string, action: (parts: PartName[]) => Promise<void>) =>
   program
     .command(name)
     .description(description)
-    .addArgument(new Argument('[parts...]', 'default: all').choices(partNames))
+    .addArgument(new Argument('[parts...]', `default: ${defaultPartNames.join(', ')}; to stop, all`).choices(partNames))
     .action(action);
 
 command('up', 'start what is not up yet, on the data it had', async (parts) => {

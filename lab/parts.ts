@@ -3,8 +3,10 @@ import type { Part, PartName } from './part.ts';
 import { kubernetes } from './parts/kubernetes.ts';
 import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
 import { type OpenStackOptions, openStackPart } from './parts/openstack.ts';
+import { redfish } from './parts/redfish.ts';
 import { tctl, type TctlHandle } from './parts/tctl.ts';
 import { temporal, type TemporalHandle } from './parts/temporal.ts';
+import type { RedfishHandle } from './redfish/handle.ts';
 
 /** What each part hands to those who use it. */
 export interface Handles {
@@ -12,12 +14,17 @@ export interface Handles {
   tctl: TctlHandle;
   kubernetes: KubernetesHandle;
   openstack: OpenStackHandle;
+  redfish: RedfishHandle;
 }
 
 /** A part whose types are its own business; `lab.ts` only passes what one method returned to the next. */
 export type AnyPart = Part<object, unknown>;
 
-export const partNames = ['temporal', 'tctl', 'kubernetes', 'openstack'] as const satisfies readonly PartName[];
+export const partNames = ['temporal', 'tctl', 'kubernetes', 'openstack', 'redfish'] as const satisfies readonly PartName[];
+
+/** What is started where nobody names parts; the others cost time and memory that few need. */
+export const defaultPartNames = ['temporal', 'tctl', 'kubernetes', 'openstack'] as const satisfies readonly PartName[];
+export type DefaultPartName = (typeof defaultPartNames)[number];
 
 export type Parts = Readonly<Record<PartName, AnyPart>>;
 
@@ -27,5 +34,5 @@ export interface PartOptions {
 }
 
 export function createParts(options: PartOptions = {}): Parts {
-  return { temporal, tctl, kubernetes, openstack: openStackPart(options.openstack) };
+  return { temporal, tctl, kubernetes, openstack: openStackPart(options.openstack), redfish };
 }

@@ -1,8 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
+import { makeCertificate } from '../../test/loopback-certificate.ts';
 import { startScriptedService, type Reply, type ScriptedService } from '../../test/scripted-service.ts';
 import { createHttp, type Http, type HttpOptions } from './http.ts';
 
@@ -90,12 +86,7 @@ test('ends with the signal’s reason, before, while waiting and while reading',
 });
 
 test('checks certificates: untrusted is refused, a CA bundle is honoured, only verify: false goes on without', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'drover-tls-'));
-  const key = join(dir, 'key.pem');
-  const cert = join(dir, 'cert.pem');
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert], { stdio: 'pipe' });
-  const tls = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
-  rmSync(dir, { recursive: true });
+  const tls = makeCertificate();
   const { url } = await serve(() => ({ json: {} }), tls);
   await expect(get(client(), url)).rejects.toMatchObject({ type: 'NovaUnavailable', message: expect.stringMatching(/its certificate is not trusted; check cacert in clouds\.yaml or OS_CACERT/u) });
   await expect(get(client({ ca: tls.cert }), url)).resolves.toMatchObject({ status: 200 });

@@ -26,20 +26,23 @@ const wordsByCode: Record<string, (timeouts: HttpTimeouts) => string> = {
   UND_ERR_BODY_TIMEOUT: ({ bodyMs }) => `the answer stopped in the middle for ${seconds(bodyMs)}`,
 };
 
-const untrusted = 'its certificate is not trusted; check cacert in clouds.yaml or OS_CACERT';
-for (const code of ['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_GET_ISSUER_CERT'])
-  wordsByCode[code] = () => untrusted;
+const untrustedCodes = new Set(['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_GET_ISSUER_CERT']);
 wordsByCode['CERT_HAS_EXPIRED'] = () => 'its certificate has expired';
 wordsByCode['ERR_TLS_CERT_ALTNAME_INVALID'] = () => 'its certificate is for another name';
 
 /** Codes of answers that came but cannot be read as HTTP or are far too large. */
 const malformedCodes = new Set(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_HEADERS_OVERFLOW']);
 
-/** What to say of an error that `undici` threw, and whether an answer came that cannot be read. */
-export function transportFailure(error: unknown, timeouts: HttpTimeouts): { words: string; malformed: boolean } {
+/**
+ * What to say of an error that `undici` threw, and whether an answer came that cannot be read.
+ *
+ * @param trust where people say which certificates to trust
+ */
+export function transportFailure(error: unknown, timeouts: HttpTimeouts, trust = 'cacert in clouds.yaml or OS_CACERT'): { words: string; malformed: boolean } {
   const code = codeOf(error);
   const unreadable = isError(error) && error.name === 'HTTPParserError';
   if (unreadable || malformedCodes.has(code)) return { words: `the answer is not readable as HTTP (${code || (unreadable ? error.message : '')})`, malformed: true };
+  if (untrustedCodes.has(code)) return { words: `its certificate is not trusted; check ${trust}`, malformed: false };
   const words = wordsByCode[code]?.(timeouts) ?? `the request failed: ${isError(error) ? error.message : String(error)}`;
   return { words, malformed: false };
 }

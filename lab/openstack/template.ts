@@ -3,7 +3,8 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LabContext } from '../part.ts';
 import { ensurePrivateDirectory, writePrivateJson } from '../private-files.ts';
-import { cacheLog, lockFile, pythonEnvironment, pythonModule, sourceFolder } from './python.ts';
+import { cacheLog } from '../python.ts';
+import { lockFile, pythonEnvironment, pythonModule, sourceFolder } from './python.ts';
 import { makeSecrets, type Ports, serviceNames, type Settings, settingsFile } from './settings.ts';
 
 /** The modules of `controlplane` that decide what is in the template. */

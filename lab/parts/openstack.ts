@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { REGION, writeCredentials } from '../openstack/credentials.ts';
 import type { OpenStackHandle } from '../openstack/handle.ts';
 import { defaultFleet, type FleetPlan } from '../openstack/host-profile.ts';
-import { ensureVenv, pythonEnvironment, pythonModule } from '../openstack/python.ts';
+import { ensureOpenStackVenv, pythonEnvironment, pythonModule } from '../openstack/python.ts';
 import { edgeServes, novaServes } from '../openstack/readiness.ts';
 import { serviceNames, settingsFile, writeSettings } from '../openstack/settings.ts';
 import { ensureTemplate } from '../openstack/template.ts';
@@ -35,7 +35,7 @@ export function openStackPart(options: OpenStackOptions = {}): Part<OpenStackHan
     usually: { cold: '90 s', warm: '6 s' },
 
     async build(context) {
-      const venv = await ensureVenv(context);
+      const venv = await ensureOpenStackVenv(context);
       return { venv, template: await ensureTemplate(context, venv) };
     },
 

@@ -1,0 +1,34 @@
+import type { PowerActivities } from '../../contracts/power.ts';
+import { currentScope } from '../nova/scope.ts';
+import { systemClock, whileBeating } from '../nova/wait.ts';
+import { createRedfishClient } from './client.ts';
+import type { PowerDependencies, Tools } from './dependencies.ts';
+import { ensurePoweredOff } from './ensure-powered-off.ts';
+import type { BmcSettings, RedfishClient } from './types.ts';
+
+/** Activities on the power of hosts. A connection lives as long as one of them: BMCs have room for few, and forget them. */
+export function createPowerActivities(deps: PowerDependencies): PowerActivities {
+  const { observe, clock = systemClock } = deps;
+  const connect = deps.connect ?? ((settings: BmcSettings) => createRedfishClient(settings, observe === undefined ? {} : { observe }));
+
+  const withBmc = async <Result>(host: string, work: (tools: Tools, client: RedfishClient) => Promise<Result>): Promise<Result> => {
+    const scope = (deps.scope ?? currentScope)();
+    return whileBeating(scope, () => undefined, async () => {
+      const client = connect(await deps.bmcOf(host, scope.signal));
+      try {
+        return await work({ stopGate: deps.stopGate, audit: deps.audit, scope, clock }, client);
+      } finally {
+        await client.close();
+      }
+    });
+  };
+
+  return {
+    observePower: ({ host }) =>
+      withBmc(host, async ({ scope }, client) => {
+        const { power } = await client.findSystem(scope.signal);
+        return { host, power, atMs: clock.now() };
+      }),
+    ensurePoweredOff: (request) => withBmc(request.host, (tools, client) => ensurePoweredOff(tools, client, request)),
+  };
+}

@@ -1,0 +1,4 @@
+import { redfishEdges } from '../fuzz/edges/redfish.ts';
+import { testEdges } from '../fuzz/test-edges.ts';
+
+testEdges(redfishEdges);
