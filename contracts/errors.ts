@@ -103,6 +103,32 @@ export const errors = {
     advice: 'The host does not count as off. drover asks again; look for who else switches it on, or switch it off by other means.',
   },
 
+  // Hypervisors
+  LibvirtUnavailable: { retryable: true, reason: 'LibvirtUnavailable', advice: 'libvirt on the host did not answer as it should. drover keeps trying.' },
+  LibvirtCredentialRefused: {
+    retryable: false,
+    reason: 'LibvirtCredentialRefused',
+    advice: 'Compare the client certificate, user and password of drover’s settings with what the daemon on the host asks for.',
+  },
+  LibvirtNotTrusted: {
+    retryable: false,
+    reason: 'LibvirtNotTrusted',
+    advice: 'Renew the certificate of the host, or correct the authority (caFile) in drover’s settings.',
+  },
+  LibvirtDriverMissing: {
+    retryable: false,
+    reason: 'LibvirtDriverMissing',
+    advice: 'The daemon cannot open that URI. Install the driver on the host, or correct connectUri in drover’s settings.',
+  },
+  LibvirtRefused: { retryable: false, reason: 'LibvirtRefused', advice: 'libvirt refused the request; its words say why.' },
+  HypervisorFailed: { retryable: true, reason: 'HypervisorFailed', advice: 'The hypervisor could not do it; libvirt’s words say why. drover tries again.' },
+  DomainNotFound: { retryable: false, reason: 'DomainNotFound', advice: 'libvirt on the host has no such domain.' },
+  StoragePoolNotFound: {
+    retryable: false,
+    reason: 'StoragePoolNotFound',
+    advice: 'libvirt on the host has no such storage pool; it drops one whose refresh failed. drover defines it again.',
+  },
+
   // Kubernetes
   KubernetesUnavailable: { retryable: true, reason: 'KubernetesUnavailable', advice: 'kube-apiserver did not answer as it should. drover keeps trying.' },
   KubernetesForbidden: {

@@ -5,7 +5,7 @@ import { checkoutDirectory, createContext } from './context.ts';
 import { LabError } from './lab-error.ts';
 import { withLock } from './lock.ts';
 import type { Description, LabContext, PartName } from './part.ts';
-import { type AnyPart, createParts, defaultPartNames, type DefaultPartName, type Handles, partNames, type PartOptions } from './parts.ts';
+import { type AnyPart, createParts, type DefaultPartName, defaultPartNames, type Handles, partNames, type PartOptions } from './parts.ts';
 import { releasePorts } from './ports.ts';
 import { ensurePrivateDirectory, readJsonIfThere, writePrivateJson } from './private-files.ts';
 import { deadServices, readProcesses, stopServices } from './processes.ts';
@@ -17,7 +17,7 @@ const MARKER = 'lab.json';
 export interface LabOptions<Name extends PartName = PartName> extends PartOptions {
   /** Default `labDirectory()`. */
   readonly dir?: string;
-  /** Default: to start, what most need; to stop and to wipe, all parts. */
+  /** Default: to start, `defaultPartNames`; to stop and to wipe, all. */
   readonly parts?: readonly Name[];
   /** Takes the progress lines; default: nobody. */
   readonly report?: (line: string) => void;
@@ -63,7 +63,7 @@ export function labDirectory(env: NodeJS.ProcessEnv = process.env): string {
  * @throws LabError (or the signal's reason) after stopping whatever this call had started.
  */
 export async function startLab<const Name extends PartName = DefaultPartName>(options: LabOptions<Name> = {}): Promise<Lab<Name>> {
-  const names = (options.parts ?? defaultPartNames) as readonly PartName[] as readonly Name[];
+  const names = (options.parts ?? defaultPartNames) as readonly Name[];
   const dir = claimDirectory(options.dir ?? labDirectory());
   const parts = createParts(options);
   const failure = new AbortController();

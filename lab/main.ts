@@ -18,33 +18,35 @@ const optionsFor = (parts: PartName[]) => ({ report, signal: interrupted.signal,
 const printStatus = () => void process.stdout.write(formatStatus(readLab(labDirectory())));
 
 const program = new Command('lab')
-  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack, BMCs.')
+  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; libvirt and BMCs where they are asked for.')
   .addHelpText('after', `
 Its directory is $DROVER_LAB, else .lab in the checkout; what is built goes to $DROVER_CACHE, else ~/.cache/drover.
 
 Examples:
-  npm run lab -- up                        what most need; the first time it builds, which takes a quarter of an hour
+  npm run lab -- up                        what an eviction needs; the first time it builds, which takes a quarter of an hour
   npm run lab -- up temporal kubernetes    only these
-  npm run lab -- up redfish                the BMCs of the hosts, which nobody gets without asking
+  npm run lab -- up libvirt redfish        the hypervisors' libvirt daemons and BMCs, which nobody gets without asking
   eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`);
 
-const command = (name: string, description: string, action: (parts: PartName[]) => Promise<void>) =>
+const usualParts = `default: ${defaultPartNames.join(', ')}`;
+
+const command = (name: string, description: string, whichParts: string, action: (parts: PartName[]) => Promise<void>) =>
   program
     .command(name)
     .description(description)
-    .addArgument(new Argument('[parts...]', `default: ${defaultPartNames.join(', ')}; to stop, all`).choices(partNames))
+    .addArgument(new Argument('[parts...]', whichParts).choices(partNames))
     .action(action);
 
-command('up', 'start what is not up yet, on the data it had', async (parts) => {
+command('up', 'start what is not up yet, on the data it had', usualParts, async (parts) => {
   await startLab(optionsFor(parts));
   printStatus();
 });
-command('down', 'stop; data stays', async (parts) => {
+command('down', 'stop; data stays', 'default: all', async (parts) => {
   await stopLab(optionsFor(parts));
   report(`${parts.length > 0 ? parts.join(', ') : 'the lab'} in ${labDirectory()}: down`);
 });
-command('reset', 'stop, remove the data, start anew', async (parts) => {
-  await wipeLab(optionsFor(parts));
+command('reset', 'stop, remove the data, start anew', usualParts, async (parts) => {
+  await wipeLab(optionsFor(parts.length > 0 ? parts : [...defaultPartNames]));
   await startLab(optionsFor(parts));
   printStatus();
 });

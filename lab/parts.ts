@@ -1,7 +1,9 @@
 import type { OpenStackHandle } from './openstack/handle.ts';
+import type { LibvirtHandle } from './libvirt/handle.ts';
 import type { Part, PartName } from './part.ts';
 import { kubernetes } from './parts/kubernetes.ts';
 import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
+import { type LibvirtOptions, libvirtPart } from './parts/libvirt.ts';
 import { type OpenStackOptions, openStackPart } from './parts/openstack.ts';
 import { redfish } from './parts/redfish.ts';
 import { tctl, type TctlHandle } from './parts/tctl.ts';
@@ -14,25 +16,27 @@ export interface Handles {
   tctl: TctlHandle;
   kubernetes: KubernetesHandle;
   openstack: OpenStackHandle;
+  libvirt: LibvirtHandle;
   redfish: RedfishHandle;
 }
 
 /** A part whose types are its own business; `lab.ts` only passes what one method returned to the next. */
 export type AnyPart = Part<object, unknown>;
 
-export const partNames = ['temporal', 'tctl', 'kubernetes', 'openstack', 'redfish'] as const satisfies readonly PartName[];
-
-/** What is started where nobody names parts; the others cost time and memory that few need. */
+/** What comes up where nobody says which: all that an eviction needs. */
 export const defaultPartNames = ['temporal', 'tctl', 'kubernetes', 'openstack'] as const satisfies readonly PartName[];
 export type DefaultPartName = (typeof defaultPartNames)[number];
+
+export const partNames = [...defaultPartNames, 'libvirt', 'redfish'] as const satisfies readonly PartName[];
 
 export type Parts = Readonly<Record<PartName, AnyPart>>;
 
 /** What can be chosen per lab; it matters when a part is started, not when it is attached to. */
 export interface PartOptions {
   readonly openstack?: OpenStackOptions;
+  readonly libvirt?: LibvirtOptions;
 }
 
 export function createParts(options: PartOptions = {}): Parts {
-  return { temporal, tctl, kubernetes, openstack: openStackPart(options.openstack), redfish };
+  return { temporal, tctl, kubernetes, openstack: openStackPart(options.openstack), libvirt: libvirtPart(options.libvirt), redfish };
 }

@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+
+import { droverFailure } from '../../runtime/failure.ts';
+import { isError } from '../../runtime/is-error.ts';
+import type { LibvirtAccess, LibvirtTimeouts } from './types.ts';
+
+/** How drover reaches libvirt on every hypervisor. Names of files, never what is in them. */
+export interface LibvirtSettings {
+  /** `qemu+tls://{host}/system`; `{host}` stands for the hypervisor's name or address. */
+  connectUri: string;
+  /** PEM files; read for every connection, so that renewed ones are taken. null: plain TCP. */
+  tls: { caFile: string; certFile: string | null; keyFile: string | null } | null;
+  /** For daemons with `auth_tls = "sasl"`. */
+  sasl: { user: string; passwordFile: string } | null;
+  /** Of the daemon. */
+  minimumVersion: string;
+  /** Path on the hypervisors of the kernel or firmware that the tiny VM boots; Cloud Hypervisor needs one. */
+  kernelPath: string | null;
+  timeouts: Partial<LibvirtTimeouts>;
+}
+
+/** @throws InvalidConfiguration where a file cannot be read */
+export async function readLibvirtAccess({ tls, sasl }: Pick<LibvirtSettings, 'tls' | 'sasl'>, signal: AbortSignal): Promise<LibvirtAccess> {
+  const text = async (file: string): Promise<string> => {
+    try {
+      return await readFile(file, { encoding: 'utf8', signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw droverFailure('InvalidConfiguration', `What opens libvirt cannot be read: ${isError(error) ? error.message : String(error)}`);
+    }
+  };
+  const optionalText = async (file: string | null): Promise<string | null> => (file === null ? null : text(file));
+  return {
+    certificate: tls === null ? null : { ca: await text(tls.caFile), cert: await optionalText(tls.certFile), key: await optionalText(tls.keyFile) },
+    credential: sasl === null ? null : { user: sasl.user, password: (await text(sasl.passwordFile)).replace(/\r?\n$/u, '') },
+  };
+}

@@ -1,0 +1,81 @@
+import type { ErrorCode } from '../../contracts/errors.ts';
+import type { HostCheck } from '../../contracts/host-check.ts';
+import { failureCode } from '../../runtime/failure.ts';
+import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import { readLibvirtAccess, type LibvirtSettings } from './access.ts';
+import { connectLibvirt } from './client.ts';
+import { endpointOf } from './endpoint.ts';
+import { judgeVersion } from './judge-version.ts';
+import { startTinyDomain } from './start-tiny-domain.ts';
+import type { LibvirtConnection, LibvirtVersions } from './types.ts';
+
+/** What was found, with the version for `status.libVirtVersion`; null where the daemon was not reached. */
+export interface LibvirtFindings {
+  checks: readonly HostCheck[];
+  versions: LibvirtVersions | null;
+}
+
+const names = { reachable: 'LibvirtReachable', version: 'LibvirtVersion', starts: 'LibvirtStartsVm' } as const;
+
+/**
+ * Checks libvirt on a hypervisor: it is reached, it is new enough, and a tiny VM starts, which is destroyed at once, by the daemon itself
+ * if this process dies. Leaves nothing behind, and may run twice at once. A check that fails is a finding, never a failure.
+ *
+ * @throws only the signal's reason when it is aborted
+ */
+export async function checkLibvirt(host: string, settings: LibvirtSettings, signal: AbortSignal, observe?: ObserveCall): Promise<LibvirtFindings> {
+  const reached = await finding(names.reachable, `libvirt answers at ${settings.connectUri.replaceAll('{host}', () => host)}`, signal, async () => {
+    const access = await readLibvirtAccess(settings, signal);
+    const opened = await connectLibvirt(endpointOf(settings.connectUri, host), access, { timeouts: settings.timeouts, ...(observe === undefined ? {} : { observe }) }, signal);
+    return { isPassed: true, seen: `it opened ${opened.uri}`, value: opened };
+  });
+  if (reached.value === null) return { checks: [reached.check, ...skipped(settings)], versions: null };
+  try {
+    return await checkConnection(reached.value, reached.check, settings, signal);
+  } finally {
+    await reached.value.close();
+  }
+}
+
+async function checkConnection(libvirt: LibvirtConnection, reached: HostCheck, settings: LibvirtSettings, signal: AbortSignal): Promise<LibvirtFindings> {
+  const version = await finding(names.version, expectedVersion(settings), signal, async () => {
+    const versions = await libvirt.versions(signal);
+    const { isEnough, seen } = judgeVersion(versions.libvirt, settings.minimumVersion);
+    return { isPassed: isEnough, seen: `${seen} with ${versions.driver} ${versions.hypervisor}`, value: versions };
+  });
+  const started = await finding(names.starts, tinyVm, signal, async () => {
+    const { type, state } = await startTinyDomain(libvirt, settings.kernelPath, signal);
+    return { isPassed: state === 'running', seen: `a VM of type ${type} was ${state} and was destroyed`, value: null };
+  });
+  return { checks: [reached, version.check, started.check], versions: version.value };
+}
+
+const tinyVm = 'a tiny VM starts and is destroyed';
+const expectedVersion = ({ minimumVersion }: LibvirtSettings): string => `libvirt ${minimumVersion} or newer`;
+
+const skipped = (settings: LibvirtSettings): HostCheck[] =>
+  [
+    [names.version, expectedVersion(settings)] as const,
+    [names.starts, tinyVm] as const,
+  ].map(([name, expectation]) => ({ name, outcome: 'skipped', expectation, seen: 'libvirt was not reached', code: null, durationMs: 0 }));
+
+interface Found<Value> {
+  isPassed: boolean;
+  seen: string;
+  value: Value;
+}
+
+/** Runs one check; its failure is what was seen. */
+async function finding<Value>(name: string, expectation: string, signal: AbortSignal, look: () => Promise<Found<Value>>): Promise<{ check: HostCheck; value: Value | null }> {
+  const startedMs = performance.now();
+  const check = (outcome: HostCheck['outcome'], seen: string, code: ErrorCode | null): HostCheck => ({ name, outcome, expectation, seen, code, durationMs: Math.round(performance.now() - startedMs) });
+  try {
+    const { isPassed, seen, value } = await look();
+    return { check: check(isPassed ? 'passed' : 'failed', seen, null), value };
+  } catch (error) {
+    signal.throwIfAborted();
+    const code = failureCode(error);
+    if (code === null) throw error;
+    return { check: check('failed', (error as Error).message, code), value: null };
+  }
+}

@@ -1,0 +1,232 @@
+import type { CallEnd, OutsideCall } from '../../runtime/outside-calls.ts';
+import { failureCode } from '../../runtime/failure.ts';
+import { frame, lifecycleEvent, ping, reply, startScriptedLibvirtd, type LibvirtReply, type ReceivedCall, type ScriptedLibvirtd } from '../../test/scripted-libvirtd.ts';
+import { connectLibvirt, type LibvirtOptions } from './client.ts';
+import type { LibvirtConnection, LibvirtTimeouts } from './types.ts';
+
+const never = new AbortController().signal;
+const quick: LibvirtTimeouts = { connectMs: 2_000, callMs: 150, startMs: 150, storageMs: 150, keepAliveMs: 60_000 };
+const domain = { name: 'vm-1', uuid: '8a3b1c5e-0000-4000-8000-000000000001' };
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.close();
+});
+
+async function daemon(script: (call: ReceivedCall) => LibvirtReply | undefined): Promise<ScriptedLibvirtd> {
+  const started = await startScriptedLibvirtd(script);
+  open.push(started);
+  return started;
+}
+
+async function connect(to: Pick<ScriptedLibvirtd, 'port'>, options: LibvirtOptions = {}, signal: AbortSignal = never): Promise<LibvirtConnection> {
+  const endpoint = { transport: 'tcp', host: '127.0.0.1', port: to.port, uri: 'qemu:///system' } as const;
+  const connection = await connectLibvirt(endpoint, { certificate: null, credential: null }, { timeouts: quick, ...options }, signal);
+  open.push(connection);
+  return connection;
+}
+
+/** The code of the failure, for a script that answers one call in its own way. */
+async function failureOf(name: string, answer: (call: ReceivedCall) => LibvirtReply, ask: (libvirt: LibvirtConnection) => Promise<unknown>): Promise<unknown> {
+  const libvirt = await connect(await daemon((call) => (call.name === name ? answer(call) : undefined)));
+  return ask(libvirt).then(
+    () => 'it did not fail',
+    (error: unknown) => failureCode(error) ?? error,
+  );
+}
+
+const ofCapabilities = (answer: (call: ReceivedCall) => LibvirtReply) => failureOf('connectGetCapabilities', answer, (libvirt) => libvirt.capabilities(never));
+const xml = { xml: '<capabilities/>' };
+
+describe('an answer that does not come as it should', () => {
+  test.each<[string, (call: ReceivedCall) => LibvirtReply, string]>([
+    ['the connection is cut', () => 'cut', 'LibvirtUnavailable'],
+    ['nothing comes', () => 'silent', 'LibvirtUnavailable'],
+    ['no protocol at all', () => ({ raw: Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') }), 'AnswerMalformed'],
+    ['a length beyond all bounds', () => ({ raw: Buffer.from('ffffffff', 'hex') }), 'AnswerMalformed'],
+    ['a length below a header', () => ({ raw: Buffer.from('00000004', 'hex') }), 'AnswerMalformed'],
+    ['half of it', (call) => ({ raw: reply('connectGetCapabilities', call.serial, xml).subarray(0, 40) }), 'LibvirtUnavailable'],
+    ['the serial of no call', (call) => ({ raw: reply('connectGetCapabilities', call.serial + 7, xml) }), 'AnswerMalformed'],
+    ['the serial of an earlier call', (call) => ({ raw: reply('connectGetCapabilities', call.serial - 1, xml) }), 'AnswerMalformed'],
+    ['the answer to another procedure', (call) => ({ raw: reply('connectGetHostname', call.serial, { hostname: 'node-1' }) }), 'AnswerMalformed'],
+    ['a text that is longer than the message', (call) => ({ raw: frame({ procedure: 7, serial: call.serial }, Buffer.from('00001000', 'hex')) }), 'AnswerMalformed'],
+    ['more than the answer', (call) => ({ raw: frame({ procedure: 7, serial: call.serial }, Buffer.from('0000000000000000', 'hex')) }), 'AnswerMalformed'],
+    ['an error that is none', (call) => ({ raw: frame({ procedure: 7, serial: call.serial, status: 1 }, Buffer.from('00', 'hex')) }), 'AnswerMalformed'],
+    ['another program', (call) => ({ raw: frame({ program: 1, procedure: 7, serial: call.serial }) }), 'AnswerMalformed'],
+    ['libvirt says no', () => ({ error: 1, message: 'internal error: no' }), 'HypervisorFailed'],
+  ])('%s: %s', async (_, answer, code) => {
+    expect(await ofCapabilities(answer)).toBe(code);
+  });
+
+  test('what libvirt says is in the failure, with its number', async () => {
+    const libvirt = await connect(await daemon(({ name }) => (name === 'domainCreateXml' ? { error: 67, message: 'unsupported configuration: no KVM' } : undefined)));
+    const failure = await libvirt.createDomain('<domain/>', { autodestroy: true }, never).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ type: 'LibvirtRefused', nonRetryable: true, details: [{ libvirtCode: 67, procedure: 'domainCreateXml' }] });
+    expect((failure as Error).message).toContain('answered domainCreateXml: unsupported configuration: no KVM. libvirt refused the request');
+  });
+
+  test('after a time-out the connection still serves, and the late answer harms nobody', async () => {
+    let first: ReceivedCall | null = null;
+    const libvirtd = await daemon((call) => {
+      if (call.name !== 'connectGetCapabilities') return undefined;
+      if (first === null) {
+        first = call;
+        return 'silent';
+      }
+      return { raw: Buffer.concat([reply('connectGetCapabilities', first.serial, { xml: '<arch>late</arch>' }), reply('connectGetCapabilities', call.serial, { xml: '<arch>timely</arch>' })]) };
+    });
+    const libvirt = await connect(libvirtd);
+    await expect(libvirt.capabilities(never)).rejects.toThrow('no answer to connectGetCapabilities within 0.15 s');
+    expect((await libvirt.capabilities(never)).architecture).toBe('timely');
+  });
+
+  test('all that is under way fails with the connection, and so does what comes later', async () => {
+    const libvirt = await connect(await daemon(({ name }) => (name === 'connectGetCapabilities' ? 'silent' : name === 'connectListAllStoragePools' ? 'cut' : undefined)));
+    const outcomes = await Promise.allSettled([libvirt.capabilities(never), libvirt.pools(never)]);
+    expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? failureCode(outcome.reason) : 'no'))).toEqual(['LibvirtUnavailable', 'LibvirtUnavailable']);
+    await expect(libvirt.pools(never)).rejects.toMatchObject({ type: 'LibvirtUnavailable' });
+  });
+});
+
+describe('opening', () => {
+  const opening = async (script: (call: ReceivedCall) => LibvirtReply | undefined): Promise<unknown> => connect(await daemon(script)).catch((error: unknown) => failureCode(error) ?? error);
+
+  test.each<[string, (call: ReceivedCall) => LibvirtReply | undefined, string]>([
+    ['no driver', ({ name }) => (name === 'connectOpen' ? { error: 5, message: 'no connection driver available for ch:///system' } : undefined), 'LibvirtDriverMissing'],
+    ['a password on plain TCP', ({ name }) => (name === 'authList' ? { result: { types: [1] } } : undefined), 'LibvirtCredentialRefused'],
+    ['polkit', ({ name }) => (name === 'authList' ? { result: { types: [2] } } : undefined), 'LibvirtCredentialRefused'],
+    ['too many kinds of authentication', (call) => (call.name === 'authList' ? { raw: frame({ procedure: 66, serial: call.serial }, Buffer.from('00000015', 'hex')) } : undefined), 'AnswerMalformed'],
+    ['a cut connection', () => 'cut', 'LibvirtUnavailable'],
+  ])('%s: %s', async (_, script, code) => {
+    expect(await opening(script)).toBe(code);
+  });
+
+  test('a daemon that takes the connection and says nothing costs the time-out, once', async () => {
+    const libvirtd = await daemon(() => 'silent');
+    const startedMs = performance.now();
+    await expect(connect(libvirtd, { timeouts: { ...quick, connectMs: 200 } })).rejects.toMatchObject({ type: 'LibvirtUnavailable' });
+    expect(performance.now() - startedMs).toBeLessThan(1_500);
+  });
+
+  test('nobody listens', async () => {
+    const gone = await startScriptedLibvirtd(() => undefined);
+    await gone.close();
+    const { port } = gone;
+    await expect(connect({ port })).rejects.toThrow(`libvirt at 127.0.0.1:${port}: the connection was refused.`);
+  });
+
+  test('a TLS port that speaks no TLS', async () => {
+    const { port } = await daemon(() => 'cut');
+    const endpoint = { transport: 'tls', host: '127.0.0.1', port, uri: 'qemu:///system' } as const;
+    const failure = connectLibvirt(endpoint, { certificate: null, credential: null }, { timeouts: { ...quick, connectMs: 300 } }, never);
+    await expect(failure).rejects.toMatchObject({ type: 'LibvirtUnavailable' });
+  });
+
+  test('cancelling ends it with the signal’s reason', async () => {
+    const aborter = new AbortController();
+    const libvirtd = await daemon(() => 'silent');
+    const opened = connect(libvirtd, {}, aborter.signal);
+    aborter.abort(new Error('enough'));
+    await expect(opened).rejects.toThrow('enough');
+    await expect(connect(libvirtd, {}, aborter.signal)).rejects.toThrow('enough');
+  });
+});
+
+test('cancelling a call leaves the connection to others', async () => {
+  const libvirt = await connect(await daemon(({ name }) => (name === 'connectGetCapabilities' ? 'silent' : name === 'connectListAllStoragePools' ? { result: { pools: [], count: 0 } } : undefined)));
+  const aborter = new AbortController();
+  const asked = libvirt.capabilities(aborter.signal);
+  aborter.abort(new Error('enough'));
+  await expect(asked).rejects.toThrow('enough');
+  expect(await libvirt.pools(never)).toEqual([]);
+});
+
+test('domains that vanish while they are listed are left out', async () => {
+  const other = { name: 'vm-2', uuid: '8a3b1c5e-0000-4000-8000-000000000002' };
+  const states: LibvirtReply[] = [{ result: { state: 1, reason: 1 } }, { error: 42, message: 'Domain not found' }];
+  const libvirt = await connect(
+    await daemon(({ name }) => {
+      if (name === 'connectListAllDomains') return { result: { domains: [{ ...domain, id: 1 }, { ...other, id: 2 }], count: 2 } };
+      return name === 'domainGetState' ? states.shift() : undefined;
+    }),
+  );
+  expect(await libvirt.domains(never)).toEqual([{ ...domain, state: 'running' }]);
+});
+
+describe('events', () => {
+  test('come in their order, also those that came before the answer to the registration', async () => {
+    let early = true;
+    const libvirtd = await daemon((call) => {
+      if (call.name !== 'connectDomainEventCallbackRegisterAny' || !early) return undefined;
+      early = false;
+      return { raw: Buffer.concat([lifecycleEvent(domain, 2, 0), reply('connectDomainEventCallbackRegisterAny', call.serial, { callbackId: 0 })]) };
+    });
+    const libvirt = await connect(libvirtd);
+    const aborter = new AbortController();
+    const events = await libvirt.domainEvents(aborter.signal);
+    libvirtd.say(lifecycleEvent(domain, 5, 5));
+    const seen: unknown[] = [];
+    for await (const event of events) {
+      seen.push(event);
+      if (seen.length === 2) aborter.abort();
+    }
+    expect(seen).toEqual([
+      { domain, type: 'started' },
+      { domain, type: 'stopped', detail: 'failed' },
+    ]);
+    expect(libvirtd.received.filter(({ name }) => name === 'connectDomainEventCallbackRegisterAny')).toHaveLength(4);
+  });
+
+  test('a lost connection fails the stream', async () => {
+    const libvirtd = await daemon(({ name }) => (name === 'connectGetCapabilities' ? 'cut' : undefined));
+    const libvirt = await connect(libvirtd);
+    const events = (await libvirt.domainEvents(never))[Symbol.asyncIterator]();
+    await expect(libvirt.capabilities(never)).rejects.toMatchObject({ type: 'LibvirtUnavailable' });
+    await expect(events.next()).rejects.toMatchObject({ type: 'LibvirtUnavailable' });
+  });
+
+  test('an event that cannot be read loses the connection', async () => {
+    const libvirtd = await daemon(() => undefined);
+    const events = (await (await connect(libvirtd)).domainEvents(never))[Symbol.asyncIterator]();
+    libvirtd.say(frame({ procedure: 318, type: 2 }, Buffer.alloc(8)));
+    await expect(events.next()).rejects.toMatchObject({ type: 'AnswerMalformed' });
+  });
+
+  test('a driver without events says so', async () => {
+    const libvirt = await connect(await daemon(({ name }) => (name === 'connectDomainEventCallbackRegisterAny' ? { error: 3, message: 'this function is not supported by the connection driver' } : undefined)));
+    await expect(libvirt.domainEvents(never)).rejects.toMatchObject({ type: 'LibvirtRefused' });
+  });
+});
+
+describe('signs of life', () => {
+  test('are given when the daemon asks', async () => {
+    const libvirtd = await daemon(({ name }) => (name === 'connectListAllStoragePools' ? { result: { pools: [], count: 0 } } : undefined));
+    const libvirt = await connect(libvirtd);
+    libvirtd.say(ping);
+    // The answer to the second question comes after the first one's, and so after the pong.
+    await libvirt.pools(never);
+    await libvirt.pools(never);
+    expect(libvirtd.pongs).toBe(1);
+  });
+
+  test('that do not come lose the connection', async () => {
+    const libvirt = await connect(await daemon(() => undefined), { timeouts: { ...quick, keepAliveMs: 20 } });
+    const events = (await libvirt.domainEvents(never))[Symbol.asyncIterator]();
+    await expect(events.next()).rejects.toThrow('no sign of life for');
+  });
+});
+
+test('every call is told of, with what came of it', async () => {
+  const told: string[] = [];
+  const observe = ({ system, verb }: OutsideCall, { outcome }: CallEnd): void => void told.push(`${system} ${verb} ${outcome}`);
+  const libvirt = await connect(await daemon(({ name }) => (name === 'storagePoolLookupByName' ? { error: 49 } : undefined)), { observe });
+  expect(await libvirt.findPool('vms', never)).toBeNull();
+  expect(told).toEqual([
+    'libvirt connect ok',
+    'libvirt authList ok',
+    'libvirt connectSupportsFeature ok',
+    'libvirt connectOpen ok',
+    'libvirt connectGetUri ok',
+    'libvirt storagePoolLookupByName not_found',
+  ]);
+});

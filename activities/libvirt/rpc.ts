@@ -1,0 +1,154 @@
+import type { Duplex } from 'node:stream';
+
+import { droverFailure } from '../../runtime/failure.ts';
+import { isError } from '../../runtime/is-error.ts';
+import type { LibvirtEndpoint } from './endpoint.ts';
+import { transportFault, wordsOf, type LibvirtRefusal } from './faults.ts';
+import { createFrameReader, decodeMessage, encodeCall, encodePing, encodePong, type Message } from './wire/message.ts';
+import { procedures, remoteError, type ProcedureArgs, type ProcedureName, type ProcedureResult } from './wire/procedures.ts';
+import { decode, MalformedMessage, type Codec } from './wire/xdr.ts';
+
+/** Intervals without a sign of life after which the daemon counts as gone, as libvirt's own clients count. */
+const silentIntervals = 5;
+
+export interface CallOptions {
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+export type Answer<Result> = { result: Result } | { refusal: LibvirtRefusal };
+
+/** What the daemon says by itself. */
+export interface EventListener {
+  event(procedure: number, payload: Buffer): void;
+  /** The connection is lost. Comes once, and nothing after it. */
+  lost(failure: Error): void;
+}
+
+/** Calls and events over one connection, which is lost for good with the first thing that cannot be read. */
+export interface Rpc {
+  /** @throws `LibvirtUnavailable`, `AnswerMalformed`; the signal's reason when it is aborted. The connection survives a time-out. */
+  call<Name extends ProcedureName>(name: Name, args: ProcedureArgs<Name>, options: CallOptions): Promise<Answer<ProcedureResult<Name>>>;
+  /** Asks for signs of life from now on, and gives the connection up when none comes. */
+  keepAlive(intervalMs: number): void;
+  /** Returns what takes the listener away. A connection that is lost already tells so at once. */
+  listen(listener: EventListener): () => void;
+  /** Closes at once; what is under way fails. */
+  destroy(): void;
+}
+
+interface Pending {
+  name: ProcedureName;
+  settle(answer: { isError: boolean; payload: Buffer }): void;
+  fail(failure: unknown): void;
+}
+
+export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 'host' | 'port'>): Rpc {
+  const where = `libvirt at ${host}:${port}`;
+  const pending = new Map<number, Pending>();
+  /** Calls that were given up; their answers may still come. */
+  const abandoned = new Set<number>();
+  const listeners = new Set<EventListener>();
+  const readFrames = createFrameReader();
+  let lastSerial = 0;
+  let heardAtMs = performance.now();
+  let lost: Error | null = null;
+  let pulse: NodeJS.Timeout | undefined;
+
+  const lose = (failure: Error): void => {
+    if (lost !== null) return;
+    lost = failure;
+    clearInterval(pulse);
+    socket.destroy();
+    for (const call of pending.values()) call.fail(failure);
+    pending.clear();
+    for (const listener of listeners) listener.lost(failure);
+    listeners.clear();
+  };
+
+  const loseMalformed = (error: unknown): void => lose(droverFailure('AnswerMalformed', `A message of ${where} cannot be read: ${isError(error) ? error.message : String(error)}`));
+
+  const settle = ({ serial, procedure, isError: refused, payload }: Extract<Message, { is: 'reply' }>): void => {
+    if (abandoned.delete(serial)) return;
+    const call = pending.get(serial);
+    if (call === undefined) throw new MalformedMessage(`it answers call ${serial}, which was not made`);
+    if (procedures[call.name].number !== procedure) throw new MalformedMessage(`it answers procedure ${procedure} where ${call.name} was asked`);
+    call.settle({ isError: refused, payload });
+    pending.delete(serial);
+  };
+
+  const take = (message: Message): void => {
+    if (message.is === 'ping') socket.write(encodePong());
+    else if (message.is === 'reply') settle(message);
+    else if (message.is === 'event') for (const listener of listeners) listener.event(message.procedure, message.payload);
+  };
+
+  socket.on('data', (chunk: Buffer) => {
+    heardAtMs = performance.now();
+    if (lost !== null) return;
+    try {
+      for (const frame of readFrames(chunk)) take(decodeMessage(frame));
+    } catch (error) {
+      loseMalformed(error);
+    }
+  });
+  socket.on('error', (error) => {
+    const { code, words } = transportFault(error);
+    lose(droverFailure(code, `${where}: ${words}`, { cause: error }));
+  });
+  socket.on('close', () => lose(droverFailure('LibvirtUnavailable', `${where}: the connection was closed`)));
+
+  return {
+    call: (name, args, { timeoutMs, signal }) => {
+      signal.throwIfAborted();
+      if (lost !== null) return Promise.reject(lost);
+      const serial = (lastSerial += 1);
+      const { promise, resolve, reject } = Promise.withResolvers<Answer<ProcedureResult<typeof name>>>();
+      const giveUp = (reason: unknown): void => {
+        pending.delete(serial);
+        abandoned.add(serial);
+        reject(reason);
+      };
+      const expired = setTimeout(() => giveUp(droverFailure('LibvirtUnavailable', `${where}: no answer to ${name} within ${timeoutMs / 1_000} s`)), timeoutMs);
+      const abort = (): void => giveUp(signal.reason);
+      signal.addEventListener('abort', abort, { once: true });
+      pending.set(serial, {
+        name,
+        settle: ({ isError: refused, payload }) => {
+          if (refused) resolve({ refusal: refusalOf(payload) });
+          else resolve({ result: decode(procedures[name].result as Codec<ProcedureResult<typeof name>>, payload) });
+        },
+        fail: reject,
+      });
+      socket.write(encodeCall(name, args, serial));
+      return promise.finally(() => {
+        clearTimeout(expired);
+        signal.removeEventListener('abort', abort);
+      });
+    },
+
+    keepAlive: (intervalMs) => {
+      clearInterval(pulse);
+      if (lost !== null) return;
+      heardAtMs = performance.now();
+      pulse = setInterval(() => {
+        const silentMs = performance.now() - heardAtMs;
+        if (silentMs > silentIntervals * intervalMs) lose(droverFailure('LibvirtUnavailable', `${where}: no sign of life for ${(silentMs / 1_000).toFixed(1)} s`));
+        else if (silentMs >= intervalMs) socket.write(encodePing());
+      }, intervalMs);
+    },
+
+    listen: (listener) => {
+      if (lost !== null) listener.lost(lost);
+      else listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    destroy: () => lose(droverFailure('LibvirtUnavailable', `${where}: drover closed the connection`)),
+  };
+}
+
+function refusalOf(payload: Buffer): LibvirtRefusal {
+  const error = decode(remoteError, payload);
+  return { code: error.code, words: wordsOf(error) };
+}
