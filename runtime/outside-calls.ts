@@ -2,7 +2,7 @@ import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { traceCall } from './tracing.ts';
 
-export type OutsideSystem = 'keystone' | 'nova' | 'placement' | 'kubernetes';
+export type OutsideSystem = 'keystone' | 'nova' | 'placement' | 'kubernetes' | 'ovs' | 'ceph';
 
 /** One request to another system. */
 export interface OutsideCall {
@@ -37,15 +37,24 @@ export function outcomeOf(status: number): CallOutcome {
 }
 
 /**
- * Sends a request, and tells how it ended. What it throws is thrown on.
+ * Sends an HTTP request, and tells how it ended. What it throws is thrown on.
  *
  * @param send gets headers to send along: those of the trace, if there is one
  */
-export async function observed<Answer extends { status: number; requestId: string }>(
+export const observed = <Answer extends { status: number; requestId: string }>(
   observe: ObserveCall | undefined,
   call: OutsideCall,
   signal: AbortSignal,
   send: (headers: Record<string, string>) => Promise<Answer>,
+): Promise<Answer> => observedAs(observe, call, signal, send, ({ status, requestId }) => ({ outcome: outcomeOf(status), status, requestId }));
+
+/** The same for any protocol: `tell` says what its answer means. */
+export async function observedAs<Answer>(
+  observe: ObserveCall | undefined,
+  call: OutsideCall,
+  signal: AbortSignal,
+  send: (headers: Record<string, string>) => Promise<Answer>,
+  tell: (answer: Answer) => Omit<CallEnd, 'seconds'>,
 ): Promise<Answer> {
   const startedMs = performance.now();
   const { system, verb } = call;
@@ -56,7 +65,8 @@ export async function observed<Answer extends { status: number; requestId: strin
   };
   try {
     const answer = await send(span.headers);
-    end(outcomeOf(answer.status), answer.status, answer.requestId);
+    const { outcome, status, requestId } = tell(answer);
+    end(outcome, status, requestId);
     return answer;
   } catch (error) {
     end(signal.aborted ? 'cancelled' : 'no_answer', null, '');
