@@ -5,7 +5,7 @@ import { checkoutDirectory, createContext } from './context.ts';
 import { LabError } from './lab-error.ts';
 import { withLock } from './lock.ts';
 import type { Description, LabContext, PartName } from './part.ts';
-import { type AnyPart, createParts, type Handles, partNames, type PartOptions } from './parts.ts';
+import { type AnyPart, createParts, type DefaultPartName, defaultPartNames, type Handles, partNames, type PartOptions } from './parts.ts';
 import { releasePorts } from './ports.ts';
 import { ensurePrivateDirectory, readJsonIfThere, writePrivateJson } from './private-files.ts';
 import { deadServices, readProcesses, stopServices } from './processes.ts';
@@ -17,7 +17,7 @@ const MARKER = 'lab.json';
 export interface LabOptions<Name extends PartName = PartName> extends PartOptions {
   /** Default `labDirectory()`. */
   readonly dir?: string;
-  /** Default: all parts. */
+  /** Default: to start, {@link defaultPartNames}; to stop and to wipe, all parts. */
   readonly parts?: readonly Name[];
   /** Takes the progress lines; default: nobody. */
   readonly report?: (line: string) => void;
@@ -26,7 +26,7 @@ export interface LabOptions<Name extends PartName = PartName> extends PartOption
 }
 
 /** A lab that is up. It outlives this process; whoever started it stops it. */
-export interface Lab<Name extends PartName = PartName> {
+export interface Lab<Name extends PartName = DefaultPartName> {
   readonly dir: string;
   readonly handles: Pick<Handles, Name>;
   /** The environment in which `kubectl`, `temporal`, `tctl` and `openstack` find the lab; PATH included. */
@@ -62,8 +62,8 @@ export function labDirectory(env: NodeJS.ProcessEnv = process.env): string {
  * Brings the parts up, side by side, each built first where need be; a part that is up already is attached to.
  * @throws LabError (or the signal's reason) after stopping whatever this call had started.
  */
-export async function startLab<const Name extends PartName = PartName>(options: LabOptions<Name> = {}): Promise<Lab<Name>> {
-  const names = (options.parts ?? partNames) as readonly Name[];
+export async function startLab<const Name extends PartName = DefaultPartName>(options: LabOptions<Name> = {}): Promise<Lab<Name>> {
+  const names = (options.parts ?? defaultPartNames) as readonly Name[];
   const dir = claimDirectory(options.dir ?? labDirectory());
   const parts = createParts(options);
   const failure = new AbortController();

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import { LabError } from './lab-error.ts';
 import { labDirectory, readLab, startLab, stopLab, wipeLab } from './lab.ts';
 import type { PartName } from './part.ts';
-import { partNames } from './parts.ts';
+import { defaultPartNames, partNames } from './parts.ts';
 import { formatStatus } from './status.ts';
 
 /** `npm run lab -- up|down|status|reset [parts…]`. */
@@ -18,31 +18,33 @@ const optionsFor = (parts: PartName[]) => ({ report, signal: interrupted.signal,
 const printStatus = () => void process.stdout.write(formatStatus(readLab(labDirectory())));
 
 const program = new Command('lab')
-  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack.')
+  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; Open vSwitch, Ceph.')
   .addHelpText('after', `
 Its directory is $DROVER_LAB, else .lab in the checkout; what is built goes to $DROVER_CACHE, else ~/.cache/drover.
 
 Examples:
   npm run lab -- up                        everything; the first time it builds, which takes a quarter of an hour
   npm run lab -- up temporal kubernetes    only these
+  npm run lab -- up ovs ceph               what hypervisors need; comes as Debian packages, which root installs
   eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`);
 
-const command = (name: string, description: string, action: (parts: PartName[]) => Promise<void>) =>
+const command = (name: string, description: string, without: string, action: (parts: PartName[]) => Promise<void>) =>
   program
     .command(name)
     .description(description)
-    .addArgument(new Argument('[parts...]', 'default: all').choices(partNames))
+    .addArgument(new Argument('[parts...]', `default: ${without}`).choices(partNames))
     .action(action);
 
-command('up', 'start what is not up yet, on the data it had', async (parts) => {
+const usual = defaultPartNames.join(', ');
+command('up', 'start what is not up yet, on the data it had', usual, async (parts) => {
   await startLab(optionsFor(parts));
   printStatus();
 });
-command('down', 'stop; data stays', async (parts) => {
+command('down', 'stop; data stays', 'all', async (parts) => {
   await stopLab(optionsFor(parts));
   report(`${parts.length > 0 ? parts.join(', ') : 'the lab'} in ${labDirectory()}: down`);
 });
-command('reset', 'stop, remove the data, start anew', async (parts) => {
+command('reset', 'stop, remove the data, start anew', `all are removed, ${usual} are started`, async (parts) => {
   await wipeLab(optionsFor(parts));
   await startLab(optionsFor(parts));
   printStatus();

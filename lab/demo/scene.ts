@@ -8,7 +8,7 @@ import type { InstanceSpec, Server } from '../openstack/seed.ts';
 import { createInstances } from '../openstack/seed.ts';
 import { openSession } from '../openstack/session.ts';
 
-export type DemoLab = Lab<'temporal' | 'tctl' | 'kubernetes' | 'openstack'>;
+export type DemoLab = Lab;
 
 export const host = 'node-1';
 const hosts = [1, 2, 3, 4, 5, 6].map((number) => `node-${number}`);
