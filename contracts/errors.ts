@@ -129,6 +129,49 @@ export const errors = {
     advice: 'libvirt on the host has no such storage pool; it drops one whose refresh failed. drover defines it again.',
   },
 
+  // Hypervisors' own services
+  CertificateNotTrusted: {
+    retryable: false,
+    reason: 'CertificateNotTrusted',
+    advice: 'Compare the CA, the certificates and the names in them on both sides; then `drover retry`.',
+  },
+  OvsUnavailable: { retryable: true, reason: 'OvsUnavailable', advice: 'ovsdb-server did not answer as it should. drover keeps trying.' },
+  OvsDatabaseMissing: {
+    retryable: false,
+    reason: 'OvsDatabaseMissing',
+    advice: 'That OVSDB server is not Open vSwitch’s. Check the port: 6640 by custom, where 6641 and 6642 are OVN’s.',
+  },
+  OvsBridgeMissing: {
+    retryable: true,
+    reason: 'OvsBridgeMissing',
+    advice: 'The network agent or `ovs-vsctl add-br` on the host makes it. drover looks again.',
+  },
+  OvsBridgeFaulty: { retryable: true, reason: 'OvsBridgeFaulty', advice: '`ovs-vsctl show` on the host shows the same error. drover looks again.' },
+
+  // Ceph
+  CephUnavailable: { retryable: true, reason: 'CephUnavailable', advice: 'The Ceph dashboard did not answer as it should. drover keeps trying.' },
+  CephCredentialRefused: {
+    retryable: false,
+    reason: 'CephCredentialRefused',
+    advice: 'The Ceph dashboard refused the user. Renew its name and password in drover’s settings, then `drover retry`.',
+  },
+  CephNotPermitted: {
+    retryable: false,
+    reason: 'CephNotPermitted',
+    advice: 'The user of the Ceph dashboard may not read that. Give it the role read-only.',
+  },
+  CephUnhealthy: {
+    retryable: true,
+    reason: 'CephUnhealthy',
+    advice: 'Mend the cluster (`ceph health detail`), or tolerate these checks in drover’s settings. drover looks again.',
+  },
+  CephPoolMissing: { retryable: false, reason: 'CephPoolMissing', advice: 'Make the pool, or correct its name in drover’s settings; then `drover retry`.' },
+  CephPoolNotRbd: {
+    retryable: false,
+    reason: 'CephPoolNotRbd',
+    advice: 'Enable it for block devices: `ceph osd pool application enable POOL rbd`; then `drover retry`.',
+  },
+
   // Kubernetes
   KubernetesUnavailable: { retryable: true, reason: 'KubernetesUnavailable', advice: 'kube-apiserver did not answer as it should. drover keeps trying.' },
   KubernetesForbidden: {

@@ -18,14 +18,14 @@ const optionsFor = (parts: PartName[]) => ({ report, signal: interrupted.signal,
 const printStatus = () => void process.stdout.write(formatStatus(readLab(labDirectory())));
 
 const program = new Command('lab')
-  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; libvirt and BMCs where they are asked for.')
+  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; libvirt, Open vSwitch, Ceph and BMCs where they are asked for.')
   .addHelpText('after', `
 Its directory is $DROVER_LAB, else .lab in the checkout; what is built goes to $DROVER_CACHE, else ~/.cache/drover.
 
 Examples:
   npm run lab -- up                        what an eviction needs; the first time it builds, which takes a quarter of an hour
   npm run lab -- up temporal kubernetes    only these
-  npm run lab -- up libvirt redfish        the hypervisors' libvirt daemons and BMCs, which nobody gets without asking
+  npm run lab -- up libvirt ovs ceph       what hypervisors need: Debian's packages, which root installs; redfish for BMCs
   eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`);
 
 const usualParts = `default: ${defaultPartNames.join(', ')}`;

@@ -1,10 +1,14 @@
 import type { OpenStackHandle } from './openstack/handle.ts';
 import type { LibvirtHandle } from './libvirt/handle.ts';
 import type { Part, PartName } from './part.ts';
+import { cephPart } from './parts/ceph.ts';
+import type { CephHandle } from './parts/ceph-handle.ts';
 import { kubernetes } from './parts/kubernetes.ts';
 import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
 import { type LibvirtOptions, libvirtPart } from './parts/libvirt.ts';
 import { type OpenStackOptions, openStackPart } from './parts/openstack.ts';
+import { type OvsOptions, ovsPart } from './parts/ovs.ts';
+import type { OvsHandle } from './parts/ovs-handle.ts';
 import { redfish } from './parts/redfish.ts';
 import { tctl, type TctlHandle } from './parts/tctl.ts';
 import { temporal, type TemporalHandle } from './parts/temporal.ts';
@@ -17,6 +21,8 @@ export interface Handles {
   kubernetes: KubernetesHandle;
   openstack: OpenStackHandle;
   libvirt: LibvirtHandle;
+  ovs: OvsHandle;
+  ceph: CephHandle;
   redfish: RedfishHandle;
 }
 
@@ -27,7 +33,7 @@ export type AnyPart = Part<object, unknown>;
 export const defaultPartNames = ['temporal', 'tctl', 'kubernetes', 'openstack'] as const satisfies readonly PartName[];
 export type DefaultPartName = (typeof defaultPartNames)[number];
 
-export const partNames = [...defaultPartNames, 'libvirt', 'redfish'] as const satisfies readonly PartName[];
+export const partNames = [...defaultPartNames, 'libvirt', 'ovs', 'ceph', 'redfish'] as const satisfies readonly PartName[];
 
 export type Parts = Readonly<Record<PartName, AnyPart>>;
 
@@ -35,8 +41,9 @@ export type Parts = Readonly<Record<PartName, AnyPart>>;
 export interface PartOptions {
   readonly openstack?: OpenStackOptions;
   readonly libvirt?: LibvirtOptions;
+  readonly ovs?: OvsOptions;
 }
 
 export function createParts(options: PartOptions = {}): Parts {
-  return { temporal, tctl, kubernetes, openstack: openStackPart(options.openstack), libvirt: libvirtPart(options.libvirt), redfish };
+  return { temporal, tctl, kubernetes, openstack: openStackPart(options.openstack), libvirt: libvirtPart(options.libvirt), ovs: ovsPart(options.ovs), ceph: cephPart, redfish };
 }

@@ -2,6 +2,7 @@ import { droverFailure } from '../../runtime/failure.ts';
 import type { ObserveCall } from '../../runtime/outside-calls.ts';
 import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
 import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { refusalOf } from '../openstack/faults.ts';
 import { createHttp, type Http, type HttpAnswer, type HttpOptions } from '../openstack/http.ts';
 import type { HttpTimeouts } from '../openstack/transport-faults.ts';
@@ -117,12 +118,3 @@ const toIdentity = (token: WireToken): Identity => ({
   roles: (token.roles ?? []).map((role) => role.name),
   expiresAt: token.expires_at,
 });
-
-/** The promise's outcome, or the signal's reason if that comes first. The promise goes on for others. */
-function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}

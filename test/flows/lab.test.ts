@@ -147,7 +147,7 @@ test('down leaves no process and spares a stranger under a recorded number; up f
     expect(isAlive(identity)).toBe(true);
     expect(recorded.filter(isAlive)).toEqual([]);
     expect(parts.flatMap((part) => findStragglers(join(b.dir, part)))).toEqual([]);
-    expect(readLab(b.dir).parts.map(({ state }) => state)).toEqual(['down', 'down', 'down', 'down']);
+    expect(readLab(b.dir).parts.filter(({ state }) => state !== 'down')).toEqual([]);
   } finally {
     stranger.kill();
   }
@@ -164,7 +164,7 @@ test('a part that cannot start is told in one error and leaves nothing behind', 
   } finally {
     delete process.env['DROVER_TEMPORAL'];
   }
-  expect(readLab(dir).parts.map(({ state }) => state)).toEqual(['down', 'down', 'down', 'down']);
+  expect(readLab(dir).parts.filter(({ state }) => state !== 'down')).toEqual([]);
 });
 
 test('only a directory of the lab is filled and wiped', async () => {

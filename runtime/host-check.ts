@@ -1,0 +1,34 @@
+import type { ErrorCode } from '../contracts/errors.ts';
+import type { HostCheck } from '../contracts/host-check.ts';
+import { droverFailure, failureCode } from './failure.ts';
+import { redactedStart } from './redaction.ts';
+
+/** What is asked. */
+export type Asked = Pick<HostCheck, 'name' | 'expectation'>;
+
+/** What a judge says of what was seen. */
+export type Finding = Omit<HostCheck, 'durationMs'>;
+
+/** Conditions are read by people, and names and errors of other systems may be as long as they like. */
+const longestSeen = 600;
+
+export const passed = (asked: Asked, seen: string): Finding => ({ ...asked, outcome: 'passed', seen: redactedStart(seen, longestSeen), code: null });
+
+/** Said with what to do about it. */
+export const failed = (asked: Asked, code: ErrorCode, seen: string): Finding => ({ ...asked, outcome: 'failed', seen: droverFailure(code, redactedStart(seen, longestSeen)).message, code });
+
+/** Its system failed the check. @throws what is no failure of the table, and the signal's reason */
+export function failedBy(asked: Asked, error: unknown, signal: AbortSignal): Finding {
+  signal.throwIfAborted();
+  const code = failureCode(error);
+  if (code === null) throw error;
+  return { ...asked, outcome: 'failed', seen: (error as Error).message, code };
+}
+
+export const skipped = (asked: Asked, why: string): HostCheck => ({ ...asked, outcome: 'skipped', seen: why, code: null, durationMs: 0 });
+
+/** Findings with the time since `startedMs` of `performance.now()`. */
+export function timed(startedMs: number, findings: readonly Finding[]): HostCheck[] {
+  const durationMs = Math.round(performance.now() - startedMs);
+  return findings.map((finding) => ({ ...finding, durationMs }));
+}
