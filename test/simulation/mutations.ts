@@ -43,6 +43,15 @@ export const mutations: Mutation[] = [
   { what: 'waits without a deadline', caughtBy: ['a wait has a deadline'], broken: stepping((step) => (step.do === 'wait' ? { ...step, untilMs: null } : step)) },
   { what: 'a changed Eviction is not read', caughtBy: ['a deletion is heard'], broken: { planRun: (state, facts, nowMs) => planRun(state, { ...facts, readAtMs: null }, nowMs) } },
   { what: 'continued as new in flight', caughtBy: ['continued only when quiet'], broken: { planRun: (state, facts, nowMs) => planRun(state, { ...facts, inFlight: 0 }, nowMs) } },
+  {
+    what: 'a problem is told for ever', caughtBy: ['a problem that is over is forgotten'],
+    broken: {
+      planRun: (state, facts, nowMs) => {
+        const step = planRun(state, facts, nowMs);
+        return step.do === 'forget' ? planRun({ ...state, problem: null }, facts, nowMs) : step;
+      },
+    },
+  },
   { what: 'observing acts', caughtBy: ['observing changes nothing'], broken: seeing(({ desired }) => ({ desired: { ...desired, mode: 'act' } })) },
   { what: 'attempts are not counted', caughtBy: ['bounded attempts', 'bounded moves'], broken: { planMove: (wish, progress) => planMove(wish, { ...progress, attempts: 0, stuckAttempts: 0 }) } },
   { what: 'nobody was asked for consent', caughtBy: ['nothing is forced without consent', 'no cold move without consent'], broken: { planMove: (wish, progress) => planMove({ ...wish, consent: ['cold-migrate', 'force-complete'] }, progress) } },

@@ -85,7 +85,7 @@ export interface Child extends Actor {
 }
 
 /** A run of `evictHypervisor`, from the reading of its Eviction to its end. Its state is the real one. */
-export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readAtMs' | 'events' | 'unpublished'> {
+export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'unheard' | 'readAtMs' | 'events' | 'unpublished'> {
   object: EvictionObject;
   runId: string;
   /** Nothing is known yet; then the plan is followed; then its end is made known. */
@@ -100,8 +100,6 @@ export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readA
   /** The children in flight, by server id; null where another run has the lock and this one is about to hear of it. */
   moves: Map<string, Child | null>;
   reporting: boolean;
-  /** Why the last report to the region did not arrive. */
-  unheard: { reason: string; failures: number; retryAtMs: number } | null;
   /** It is to continue as new. */
   old: boolean;
   /** Somebody cancelled the run itself. */
