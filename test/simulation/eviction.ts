@@ -9,7 +9,7 @@ import type { EvictionState, TrackedInstance } from '../../workflows/eviction/st
 import { acceptedObstacles, askToStop, become, beginEviction } from '../../workflows/eviction/state.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
 import { retryAfterMs } from '../../workflows/lib/retry.ts';
-import { allowanceOf, hearAnswer, noShare, report, reportDueMs, unsaid } from '../../workflows/limits/claim.ts';
+import { allowanceOf, hearAnswer, noShare, report, reportDueMs } from '../../workflows/limits/claim.ts';
 import type { Answer } from '../../workflows/limits/ledger.ts';
 import { cancelChild, startChild } from './child.ts';
 import { observeHost } from './nova.ts';
@@ -363,25 +363,26 @@ function tellWhenDue(sim: Simulation, run: Run): void {
 }
 
 function tell(sim: Simulation, run: Run, need: ReturnType<typeof needOf>, then: (problem: Problem | null) => void): void {
-  const { clock, random } = sim;
+  const { clock, random, planners, reportsFailUntilMs } = sim;
   const { share: before } = run;
-  const { allowance } = run.state;
   const { share, said } = report(before, need, clock.nowMs);
-  run.share = share;
+  run.share = planners.onItsWay(before, share);
   if (share.said === null) run.state.allowance = null;
   const { desired } = run.state;
   const wanted = { consumer: desired.name, runId: run.runId, deadline: desired.deadline, host: desired.hypervisor, ...said };
   const { token } = run;
   const chance = random() * 100;
-  const isLost = chance < sim.faultPercent / 2;
-  const fails = chance < sim.faultPercent;
+  const isLost = chance < sim.faultPercent / 2 || clock.nowMs < reportsFailUntilMs.lost;
+  const fails = isLost || chance < sim.faultPercent || clock.nowMs < reportsFailUntilMs.unconfirmed;
   clock.at(clock.nowMs + 20 + random() * 200, () => {
     if (!isLost) reportArrives(sim, wanted);
     clock.at(clock.nowMs + (fails ? givenUpMs : 30), () => {
       if (run.token !== token) return;
-      if (!fails) return then(null);
-      run.share = unsaid(before, run.share);
-      if (run.share === before) run.state.allowance = allowance;
+      if (!fails) {
+        if (share.said === null) run.share = share;
+        return then(null);
+      }
+      run.share = planners.unsaid(before, run.share);
       then({ code: null, reason: 'TimedOut', message: 'No answer in time' });
     });
   });

@@ -11,7 +11,7 @@ export interface Mutation {
   broken: Partial<Planners>;
 }
 
-const { planRun, planMove, planWindDown, share, endLook } = realPlanners;
+const { planRun, planMove, planWindDown, share, endLook, unsaid } = realPlanners;
 
 /** The plan for a state that is not quite the real one. */
 const seeing = (change: (state: EvictionState) => Partial<EvictionState>): Partial<Planners> => ({ planRun: (state, facts, nowMs) => planRun({ ...state, ...change(state) }, facts, nowMs) });
@@ -84,6 +84,14 @@ export const mutations: Mutation[] = [
   {
     what: 'an answer raised at once, before others have heard that theirs is lower', caughtBy: ['the region’s limit'],
     broken: { share: (ledger, nowMs) => share({ ...ledger, holders: ledger.holders.map((holder) => ({ ...holder, told: holder.told.slice(-1), using: 0 })) }, nowMs) },
+  },
+  {
+    what: 'who leaves hears nothing more, though it may have to stay', caughtBy: ['every run ends'],
+    broken: { onItsWay: (_before, after) => after, unsaid: (before, now) => unsaid(before, now.said === null ? before : now) },
+  },
+  {
+    what: 'who could not leave goes by what it was granted before', caughtBy: ['every run ends', 'the region’s limit'],
+    broken: { unsaid: (before, now) => ({ ...unsaid(before, now), ...(now.leaving === true && { heard: before.heard }) }) },
   },
   { what: 'nobody notices that a holder is closed', caughtBy: ['no allowance is leaked'], broken: { endLook: (ledger, world, _closed, nowMs) => endLook(ledger, world, [], nowMs) } },
 ];

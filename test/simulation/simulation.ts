@@ -3,6 +3,7 @@ import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contract
 import type { RunStep, planRun } from '../../workflows/eviction/plan-run.ts';
 import type { EvictionRun } from '../../workflows/eviction/run.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
+import type { onItsWay, unsaid } from '../../workflows/limits/claim.ts';
 import type { Answer, Ledger, share } from '../../workflows/limits/ledger.ts';
 import type { endLook } from '../../workflows/limits/look.ts';
 import type { Move, Progress, planMove } from '../../workflows/migration/plan.ts';
@@ -19,6 +20,8 @@ export interface Planners {
   planWindDown: typeof planWindDown;
   share: typeof share;
   endLook: typeof endLook;
+  onItsWay: typeof onItsWay;
+  unsaid: typeof unsaid;
 }
 
 export interface Simulation {
@@ -32,6 +35,8 @@ export interface Simulation {
   downUntilMs: { nova: number; kubernetes: number };
   /** Until when `drover stop` is in force. */
   stopUntilMs: number;
+  /** Until when reports to the region do not arrive, or arrive and nobody says so. */
+  reportsFailUntilMs: { lost: number; unconfirmed: number };
   faultPercent: number;
   objects: EvictionObject[];
   runs: Run[];

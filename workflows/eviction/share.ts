@@ -4,7 +4,7 @@ import { temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import type { Need } from '../limits/claim.ts';
-import { allowanceOf, hearAnswer, report, reportDueMs, unsaid } from '../limits/claim.ts';
+import { allowanceOf, hearAnswer, onItsWay, report, reportDueMs, unsaid } from '../limits/claim.ts';
 import { needOf } from './need.ts';
 import { failed } from './problem.ts';
 import type { EvictionRun } from './run.ts';
@@ -26,9 +26,8 @@ export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(
     const { settings, desired, host } = run.state;
     const { workflowId, runId } = workflowInfo();
     const { share: before } = run;
-    const { allowance } = run.state;
     const { share, said } = report(before, need, Date.now());
-    run.share = share;
+    run.share = onItsWay(before, share);
     // Nothing more is begun with what is being given back.
     if (share.said === null) run.state.allowance = null;
     const summary = need.want === 0 ? 'Give back the share of the region’s migrations' : `Ask for ${need.want} of the region’s migrations`;
@@ -37,9 +36,9 @@ export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(
         region: settings.region,
         wanted: { consumer: workflowId, runId, deadline: desired.deadline, host: host?.host ?? desired.hypervisor, ...said },
       });
+      if (share.said === null) run.share = share;
     } catch (error) {
       run.share = unsaid(before, run.share);
-      if (run.share === before) run.state.allowance = allowance;
       throw error;
     }
   };
