@@ -2,14 +2,14 @@ import type { DesiredEviction } from '../../contracts/eviction.ts';
 import type { Instance } from '../../contracts/instance.ts';
 import { evictionRead, hostLookedAt, moveBegan, moveEnded, moveFoundBusy, preflightAnswered } from '../../workflows/eviction/answers.ts';
 import type { RunStep } from '../../workflows/eviction/plan-run.ts';
-import { forget, isFinal, remember } from '../../workflows/eviction/problem.ts';
+import { isFinal, remember } from '../../workflows/eviction/problem.ts';
 import { planReEnable } from '../../workflows/eviction/re-enable.ts';
 import { needOf } from '../../workflows/eviction/need.ts';
 import type { EvictionState, TrackedInstance } from '../../workflows/eviction/state.ts';
 import { acceptedObstacles, askToStop, become, beginEviction } from '../../workflows/eviction/state.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
 import { retryAfterMs } from '../../workflows/lib/retry.ts';
-import { allowanceOf, hearAnswer, noShare, report, reportDueMs, unsaid } from '../../workflows/limits/claim.ts';
+import { allowanceOf, hearAnswer, noShare, report, reportDueMs } from '../../workflows/limits/claim.ts';
 import type { Answer } from '../../workflows/limits/ledger.ts';
 import { cancelChild, startChild } from './child.ts';
 import { observeHost } from './nova.ts';
@@ -107,13 +107,17 @@ function next(sim: Simulation, run: Run): void {
   run.acting = false;
   run.waiting = null;
   if (state.end !== null) return conclude(sim, run);
-  const step = planners.planRun(state, { readAtMs: run.readAtMs, old: run.old, inFlight: run.moves.size }, clock.nowMs);
+  const step = planners.planRun(state, { readAtMs: run.readAtMs, unheard: run.unheard !== null, old: run.old, inFlight: run.moves.size }, clock.nowMs);
   watch.runSteps(sim, run, step);
   tellWhenDue(sim, run);
   if (step.do === 'wait') return wait(sim, run, step);
   run.acting = true;
   if (step.do === 'continueAsNew') return continueAsNew(sim, run);
   if (step.do === 'refresh') return refresh(sim, run, () => next(sim, run));
+  if (step.do === 'forget') {
+    run.state.problem = null;
+    return next(sim, run);
+  }
   carryOut(sim, run, step);
 }
 
@@ -154,14 +158,14 @@ function refresh(sim: Simulation, run: Run, then: () => void): void {
       then();
     },
     (problem) => {
-      remember(run.state, problem, sim.clock.nowMs);
+      remember(run.state, problem, 'read', sim.clock.nowMs);
       run.readAtMs = run.state.problem?.retryAtMs ?? 0;
       then();
     },
   );
 }
 
-function carryOut(sim: Simulation, run: Run, step: Exclude<RunStep, { do: 'wait' | 'refresh' | 'continueAsNew' }>): void {
+function carryOut(sim: Simulation, run: Run, step: Exclude<RunStep, { do: 'wait' | 'refresh' | 'forget' | 'continueAsNew' }>): void {
   const { clock, nova } = sim;
   const { hypervisor } = run.state.desired;
   const done = <Answer>(take: (answer: Answer) => void) => (answer: Answer): void => {
@@ -236,7 +240,7 @@ function takeProblem(sim: Simulation, run: Run, problem: Problem): void {
     state.end = { outcome: 'Failed', reason: problem.reason, message: problem.message };
     return next(sim, run);
   }
-  remember(state, problem, clock.nowMs);
+  remember(state, problem, 'step', clock.nowMs);
   if (problem.code !== 'Stopped') return next(sim, run);
   run.waiting = { for: problem.message, untilMs: null };
   untilLiftedOrSteered(sim, run, (lifted) => {
@@ -284,7 +288,7 @@ function startMove(sim: Simulation, run: Run, one: TrackedInstance): void {
     (result) => settle(() => moveEnded(run.state, id, result, clock.nowMs)),
     (problem) => settle((its) => {
       become(its, 'pending', clock.nowMs, problem.message);
-      if (run.state.stop === null) remember(run.state, problem, clock.nowMs);
+      if (run.state.stop === null) remember(run.state, problem, 'step', clock.nowMs);
     }),
   );
   run.moves.set(id, child);
@@ -347,12 +351,11 @@ function tellWhenDue(sim: Simulation, run: Run): void {
   const told = (problem: Problem | null): void => {
     run.reporting = false;
     if (problem === null) {
-      forget(run.state, run.unheard?.reason ?? null);
       run.unheard = null;
     } else {
       const failures = (run.unheard?.failures ?? 0) + 1;
-      run.unheard = { reason: problem.reason, failures, retryAtMs: clock.nowMs + retryAfterMs(failures) };
-      remember(run.state, problem, clock.nowMs);
+      run.unheard = { failures, retryAtMs: clock.nowMs + retryAfterMs(failures) };
+      remember(run.state, problem, 'report', clock.nowMs);
     }
     wake(sim, run);
   };
@@ -360,25 +363,26 @@ function tellWhenDue(sim: Simulation, run: Run): void {
 }
 
 function tell(sim: Simulation, run: Run, need: ReturnType<typeof needOf>, then: (problem: Problem | null) => void): void {
-  const { clock, random } = sim;
+  const { clock, random, planners, reportsFailUntilMs } = sim;
   const { share: before } = run;
-  const { allowance } = run.state;
   const { share, said } = report(before, need, clock.nowMs);
-  run.share = share;
+  run.share = planners.onItsWay(before, share);
   if (share.said === null) run.state.allowance = null;
   const { desired } = run.state;
   const wanted = { consumer: desired.name, runId: run.runId, deadline: desired.deadline, host: desired.hypervisor, ...said };
   const { token } = run;
   const chance = random() * 100;
-  const isLost = chance < sim.faultPercent / 2;
-  const fails = chance < sim.faultPercent;
+  const isLost = chance < sim.faultPercent / 2 || clock.nowMs < reportsFailUntilMs.lost;
+  const fails = isLost || chance < sim.faultPercent || clock.nowMs < reportsFailUntilMs.unconfirmed;
   clock.at(clock.nowMs + 20 + random() * 200, () => {
     if (!isLost) reportArrives(sim, wanted);
     clock.at(clock.nowMs + (fails ? givenUpMs : 30), () => {
       if (run.token !== token) return;
-      if (!fails) return then(null);
-      run.share = unsaid(before, run.share);
-      if (run.share === before) run.state.allowance = allowance;
+      if (!fails) {
+        if (share.said === null) run.share = share;
+        return then(null);
+      }
+      run.share = planners.unsaid(before, run.share);
       then({ code: null, reason: 'TimedOut', message: 'No answer in time' });
     });
   });

@@ -11,7 +11,7 @@ export interface Mutation {
   broken: Partial<Planners>;
 }
 
-const { planRun, planMove, planWindDown, share, endLook } = realPlanners;
+const { planRun, planMove, planWindDown, share, endLook, unsaid } = realPlanners;
 
 /** The plan for a state that is not quite the real one. */
 const seeing = (change: (state: EvictionState) => Partial<EvictionState>): Partial<Planners> => ({ planRun: (state, facts, nowMs) => planRun({ ...state, ...change(state) }, facts, nowMs) });
@@ -43,6 +43,15 @@ export const mutations: Mutation[] = [
   { what: 'waits without a deadline', caughtBy: ['a wait has a deadline'], broken: stepping((step) => (step.do === 'wait' ? { ...step, untilMs: null } : step)) },
   { what: 'a changed Eviction is not read', caughtBy: ['a deletion is heard'], broken: { planRun: (state, facts, nowMs) => planRun(state, { ...facts, readAtMs: null }, nowMs) } },
   { what: 'continued as new in flight', caughtBy: ['continued only when quiet'], broken: { planRun: (state, facts, nowMs) => planRun(state, { ...facts, inFlight: 0 }, nowMs) } },
+  {
+    what: 'a problem is told for ever', caughtBy: ['a problem that is over is forgotten'],
+    broken: {
+      planRun: (state, facts, nowMs) => {
+        const step = planRun(state, facts, nowMs);
+        return step.do === 'forget' ? planRun({ ...state, problem: null }, facts, nowMs) : step;
+      },
+    },
+  },
   { what: 'observing acts', caughtBy: ['observing changes nothing'], broken: seeing(({ desired }) => ({ desired: { ...desired, mode: 'act' } })) },
   { what: 'attempts are not counted', caughtBy: ['bounded attempts', 'bounded moves'], broken: { planMove: (wish, progress) => planMove(wish, { ...progress, attempts: 0, stuckAttempts: 0 }) } },
   { what: 'nobody was asked for consent', caughtBy: ['nothing is forced without consent', 'no cold move without consent'], broken: { planMove: (wish, progress) => planMove({ ...wish, consent: ['cold-migrate', 'force-complete'] }, progress) } },
@@ -75,6 +84,14 @@ export const mutations: Mutation[] = [
   {
     what: 'an answer raised at once, before others have heard that theirs is lower', caughtBy: ['the region’s limit'],
     broken: { share: (ledger, nowMs) => share({ ...ledger, holders: ledger.holders.map((holder) => ({ ...holder, told: holder.told.slice(-1), using: 0 })) }, nowMs) },
+  },
+  {
+    what: 'who leaves hears nothing more, though it may have to stay', caughtBy: ['every run ends'],
+    broken: { onItsWay: (_before, after) => after, unsaid: (before, now) => unsaid(before, now.said === null ? before : now) },
+  },
+  {
+    what: 'who could not leave goes by what it was granted before', caughtBy: ['every run ends', 'the region’s limit'],
+    broken: { unsaid: (before, now) => ({ ...unsaid(before, now), ...(now.leaving === true && { heard: before.heard }) }) },
   },
   { what: 'nobody notices that a holder is closed', caughtBy: ['no allowance is leaked'], broken: { endLook: (ledger, world, _closed, nowMs) => endLook(ledger, world, [], nowMs) } },
 ];

@@ -160,5 +160,7 @@ export function happen(sim: Simulation, { what, who, which }: PlannedEvent): voi
       run.old = true;
       return wake(sim, run);
     case 'wipeLedger': return wipe(sim);
+    case 'reportsLost': return void (sim.reportsFailUntilMs.lost = clock.nowMs + which * minuteMs);
+    case 'reportsUnconfirmed': return void (sim.reportsFailUntilMs.unconfirmed = clock.nowMs + which * minuteMs);
   }
 }

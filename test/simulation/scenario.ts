@@ -44,7 +44,7 @@ export const eventKinds = [
   // people and machines at the host
   'strangerEnables', 'strangerDisables', 'arrives', 'comesBack', 'vanishes', 'busy', 'stops', 'strangerMigrates', 'strangerResizes', 'ghost', 'rebooted',
   // what breaks
-  'novaDown', 'kubernetesDown', 'droverStop', 'terminate', 'cancelRun', 'cancelChild', 'grownOld', 'wipeLedger',
+  'novaDown', 'kubernetesDown', 'droverStop', 'terminate', 'cancelRun', 'cancelChild', 'grownOld', 'wipeLedger', 'reportsLost', 'reportsUnconfirmed',
 ] as const;
 
 export interface PlannedEvent {

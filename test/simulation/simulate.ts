@@ -2,6 +2,7 @@ import { hasEnded } from '../../activities/nova/judge-migration.ts';
 import type { Consent, DesiredEviction } from '../../contracts/eviction.ts';
 import { planRun } from '../../workflows/eviction/plan-run.ts';
 import { desired as sampleDesired, settings as sampleSettings } from '../../workflows/eviction/sample.ts';
+import { onItsWay, unsaid } from '../../workflows/limits/claim.ts';
 import { share } from '../../workflows/limits/ledger.ts';
 import { endLook } from '../../workflows/limits/look.ts';
 import { planMove } from '../../workflows/migration/plan.ts';
@@ -16,7 +17,7 @@ import { eventfulMs } from './scenario.ts';
 import type { Planners, Simulation } from './simulation.ts';
 import { createWatch } from './watch.ts';
 
-export const realPlanners: Planners = { planRun, planMove, planWindDown, share, endLook };
+export const realPlanners: Planners = { planRun, planMove, planWindDown, share, endLook, onItsWay, unsaid };
 
 const settings = {
   ...sampleSettings,
@@ -56,6 +57,7 @@ export function simulate(scenario: Scenario, { planners = realPlanners, throughJ
     },
     downUntilMs: { nova: 0, kubernetes: 0 },
     stopUntilMs: 0,
+    reportsFailUntilMs: { lost: 0, unconfirmed: 0 },
     faultPercent: scenario.faultPercent,
     objects: [], runs: [], children: new Map(), waits: new Set(),
     hearGrant: (run, answer) => grantArrives(sim, run, answer),
@@ -90,6 +92,7 @@ export function simulate(scenario: Scenario, { planners = realPlanners, throughJ
 function calm(sim: Simulation): void {
   const { clock } = sim;
   sim.faultPercent = 0;
+  sim.reportsFailUntilMs = { lost: 0, unconfirmed: 0 };
   // Whoever else migrates servers minds what they began: one that hangs is aborted.
   for (const server of sim.nova.servers.values()) {
     const theirs = server.migrations.find((one) => !hasEnded(one) && !sim.nova.orderedBy.has(one.id));

@@ -3,6 +3,7 @@ import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contract
 import type { RunStep, planRun } from '../../workflows/eviction/plan-run.ts';
 import type { EvictionRun } from '../../workflows/eviction/run.ts';
 import type { Problem } from '../../workflows/lib/failures.ts';
+import type { onItsWay, unsaid } from '../../workflows/limits/claim.ts';
 import type { Answer, Ledger, share } from '../../workflows/limits/ledger.ts';
 import type { endLook } from '../../workflows/limits/look.ts';
 import type { Move, Progress, planMove } from '../../workflows/migration/plan.ts';
@@ -19,6 +20,8 @@ export interface Planners {
   planWindDown: typeof planWindDown;
   share: typeof share;
   endLook: typeof endLook;
+  onItsWay: typeof onItsWay;
+  unsaid: typeof unsaid;
 }
 
 export interface Simulation {
@@ -32,6 +35,8 @@ export interface Simulation {
   downUntilMs: { nova: number; kubernetes: number };
   /** Until when `drover stop` is in force. */
   stopUntilMs: number;
+  /** Until when reports to the region do not arrive, or arrive and nobody says so. */
+  reportsFailUntilMs: { lost: number; unconfirmed: number };
   faultPercent: number;
   objects: EvictionObject[];
   runs: Run[];
@@ -85,7 +90,7 @@ export interface Child extends Actor {
 }
 
 /** A run of `evictHypervisor`, from the reading of its Eviction to its end. Its state is the real one. */
-export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readAtMs' | 'events' | 'unpublished'> {
+export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'unheard' | 'readAtMs' | 'events' | 'unpublished'> {
   object: EvictionObject;
   runId: string;
   /** Nothing is known yet; then the plan is followed; then its end is made known. */
@@ -100,8 +105,6 @@ export interface Run extends Actor, Pick<EvictionRun, 'state' | 'share' | 'readA
   /** The children in flight, by server id; null where another run has the lock and this one is about to hear of it. */
   moves: Map<string, Child | null>;
   reporting: boolean;
-  /** Why the last report to the region did not arrive. */
-  unheard: { reason: string; failures: number; retryAtMs: number } | null;
   /** It is to continue as new. */
   old: boolean;
   /** Somebody cancelled the run itself. */

@@ -1,6 +1,9 @@
 import type { Preflight } from '../../contracts/eviction.ts';
 import { parallelismOf } from '../../workflows/eviction/plan.ts';
+import { needOf } from '../../workflows/eviction/need.ts';
+import type { StandingProblem } from '../../workflows/eviction/state.ts';
 import { acceptedObstacles, inState, outstanding, remains } from '../../workflows/eviction/state.ts';
+import { reportDueMs } from '../../workflows/limits/claim.ts';
 import { inProgress } from './nova.ts';
 import type { Run, Watch } from './simulation.ts';
 
@@ -25,19 +28,22 @@ const movesPerChild = 60;
 const heardWithinMs = 5 * 60_000;
 /** From there to the end of the run: what is in flight may finish, and cold moves run to their end. */
 const endedWithinMs = 30 * 60_000;
-/** Longer than any migration takes. */
-const problemMs = 20 * 60_000;
 
 interface Story {
   hour: number;
   stepsInHour: number;
-  /** When it was last seen paused. */
-  pausedMs: number;
   changed: boolean;
   pictures: { atMs: number; picture: Preflight }[];
   seen: Set<string>;
   outstanding: Set<string>;
   children: Map<string, number>;
+}
+
+/** Whether something is under way, or to be done at a time, that shows whether what failed works again. */
+function isTried({ state, share, readAtMs, reporting, unheard }: Run, { of, retryAtMs }: StandingProblem): boolean {
+  if (of === 'read') return readAtMs !== null;
+  if (of === 'report') return unheard !== null && (reporting || reportDueMs(share, needOf(state), state.settings.allowanceRenewMs) !== null);
+  return inState(state, 'moving').some(({ sinceMs }) => sinceMs >= retryAtMs);
 }
 
 /** Throws a {@link Violation} at the first step that breaks an invariant. */
@@ -52,7 +58,7 @@ export function createWatch(): Watch {
   const storyOf = (run: Run): Story => {
     const known = stories.get(run);
     if (known !== undefined) return known;
-    const story: Story = { hour: 0, stepsInHour: 0, pausedMs: 0, changed: false, pictures: [], seen: new Set(), outstanding: new Set(), children: new Map() };
+    const story: Story = { hour: 0, stepsInHour: 0, changed: false, pictures: [], seen: new Set(), outstanding: new Set(), children: new Map() };
     stories.set(run, story);
     return story;
   };
@@ -76,9 +82,7 @@ export function createWatch(): Watch {
         check(sinceMs <= heardWithinMs || step.do === 'refresh', 'a deletion is heard', () => `${run.runId} goes on with ${step.do} ${Math.round(sinceMs / 1000)} s after its Eviction was deleted`);
       }
       const { problem } = run.state;
-      if (run.state.paused !== null) story.pausedMs = clock.nowMs;
-      // Somebody has asked for it to be tried at once: then that is what it does.
-      check(problem === null || problem.retryAtMs === 0 || Math.max(problem.retryAtMs, story.pausedMs) + problemMs > clock.nowMs, 'a problem that is over is forgotten', () => `${run.runId}: ${problem?.reason} was to be tried again ${Math.round((clock.nowMs - (problem?.retryAtMs ?? 0)) / 1000)} s ago; ${JSON.stringify(step).slice(0, 100)}`);
+      if (problem !== null && step.do === 'wait') check(problem.retryAtMs > clock.nowMs || isTried(run, problem), 'a problem that is over is forgotten', () => `${run.runId}: ${problem.reason} was to be tried again ${Math.round((clock.nowMs - problem.retryAtMs) / 1000)} s ago; waits for ${step.for}`);
       const now = outstanding(run.state);
       for (const { instance } of now) check(story.outstanding.has(instance.id) || story.seen.has(instance.id), 'the outstanding list only shrinks', () => `${run.runId} lists ${instance.id} again, which no look has found`);
       if (now.length !== story.outstanding.size || story.seen.size > 0) story.outstanding = new Set(now.map(({ instance }) => instance.id));

@@ -13,7 +13,7 @@ export const refuse = (message: string): never => {
 };
 
 /** What a command may touch of a run. */
-type Steered = Pick<EvictionRun, 'state' | 'events' | 'unpublished'>;
+type Steered = Pick<EvictionRun, 'state' | 'events' | 'unpublished' | 'readAtMs' | 'unheard'>;
 
 /** What each command does to a run. Each answers with a sentence; none awaits, so two can never interleave. */
 export const commands: { readonly [Name in CommandName]: (run: Steered, argument: CommandArguments[Name], nowMs: number) => string } = {
@@ -72,9 +72,12 @@ export const commands: { readonly [Name in CommandName]: (run: Steered, argument
     const inFlight = moving === 0 ? 'Nothing is in flight' : `${moving} in flight ${state.stop.abort ? 'are aborted' : 'may finish'}`;
     return `Stopping. ${inFlight}; the host is ${state.stop.reEnable ? 'enabled again if drover disabled it' : 'left disabled'}.`;
   },
-  retryNow(run) {
+  retryNow(run, _argument, nowMs) {
     if (run.state.problem === null) return 'It is not waiting to try again.';
-    run.state.problem = { ...run.state.problem, retryAtMs: 0 };
+    run.state.problem = { ...run.state.problem, retryAtMs: nowMs };
+    // Each of them waits for a time of its own.
+    if (run.readAtMs !== null) run.readAtMs = nowMs;
+    if (run.unheard !== null) run.unheard = { ...run.unheard, retryAtMs: nowMs };
     return `Trying again: ${run.state.problem.message}`;
   },
 };

@@ -88,7 +88,7 @@ async function enable(run: EvictionRun): Promise<boolean> {
       if (enabled && state.host !== null) state.host.service = { ...state.host.service, status: 'enabled', disabledReason: null };
       return enabled;
     } catch (error) {
-      failed(run, explain(error));
+      failed(run, explain(error), 'step');
       await sleep(retryAfterMs(attempt), { summary: 'Try again to enable the host' });
     }
   }

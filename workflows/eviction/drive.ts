@@ -36,10 +36,15 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
   try {
     while (state.end === null) {
       woken = false;
-      const step = planRun(state, { readAtMs: run.readAtMs, old: isOld(state.startedAtMs), inFlight: run.moves.size }, Date.now());
+      const step = planRun(state, { readAtMs: run.readAtMs, unheard: run.unheard !== null, old: isOld(state.startedAtMs), inFlight: run.moves.size }, Date.now());
       if (step.do === 'continueAsNew') return 'old';
       if (step.do === 'refresh') {
         await refresh(run);
+        continue;
+      }
+      if (step.do === 'forget') {
+        state.problem = null;
+        run.unpublished = true;
         continue;
       }
       if (step.do === 'wait') {
@@ -86,7 +91,7 @@ async function takeProblem(run: EvictionRun, problem: Problem): Promise<void> {
     run.state.end = { outcome: 'Failed', reason: problem.reason, message: problem.message };
     return;
   }
-  failed(run, problem);
+  failed(run, problem, 'step');
   if (problem.code !== 'Stopped') return;
   // Said before the wait: who looks at the run or the Eviction must see why nothing moves.
   run.waiting = { for: problem.message, untilMs: null };
@@ -100,7 +105,7 @@ async function takeProblem(run: EvictionRun, problem: Problem): Promise<void> {
     if (lifted === true) run.state.problem = null;
   } catch (failure) {
     // Nobody can tell whether it is lifted: the next mutation asks again.
-    failed(run, explain(failure));
+    failed(run, explain(failure), 'step');
   }
   run.waiting = null;
 }

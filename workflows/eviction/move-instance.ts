@@ -64,7 +64,7 @@ function takeFailure(run: EvictionRun, one: TrackedInstance, error: unknown): vo
   if (error instanceof WorkflowExecutionAlreadyStartedError) return moveFoundBusy(one, run.state, Date.now());
   const problem = explain(error);
   become(one, 'pending', Date.now(), problem.message);
-  if (run.state.stop === null) failed(run, problem);
+  if (run.state.stop === null) failed(run, problem, 'step');
 }
 
 /** Asks every move in flight to end now: live migrations are aborted, cold ones run to their end. */

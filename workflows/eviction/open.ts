@@ -19,7 +19,7 @@ export function beginRun(opened: Extract<EvictionOpened, { next: 'run' }>, carri
   const fresh = beginEviction(opened.desired, opened.settings, opened.bootId, nowMs);
   const state: EvictionState = carried === null ? fresh : { ...carried, desired: opened.desired, settings: opened.settings, startedAtMs: nowMs, allowance: null };
   if (opened.desired.deleting) askToStop(state, 'the deletion of the Eviction', nowMs);
-  return { state, wake, moves: new Map(), share: noShare, waiting: null, unpublished: true, events: [], readAtMs: null };
+  return { state, wake, moves: new Map(), share: noShare, unheard: null, waiting: null, unpublished: true, events: [], readAtMs: null };
 }
 
 /** Takes in a change of the Eviction while the run serves it. */
@@ -35,7 +35,7 @@ export async function refresh(run: EvictionRun): Promise<void> {
     const problem = explain(error);
     // What it asked for before still holds: a bad edit must not end an eviction in the middle.
     if (problem.code === 'InvalidObject') return note(run, 'Warning', problem.reason, problem.message);
-    failed(run, problem);
+    failed(run, problem, 'read');
     run.readAtMs = state.problem?.retryAtMs ?? 0;
   }
 }

@@ -60,8 +60,8 @@ const rows: Row[] = [
   ['paused, nothing starts', also(one(), (s) => (s.paused = { by: 'ann', reason: null, sinceMs: 0 })), 1_000, wait(/somebody to resume: paused by ann/)],
   ['one that another run moves is waited for', also(one(), (s) => (become(theOnly(s), 'busy', 900), (theOnly(s).lookAgainAtMs = 5_000))), 1_000, wait(/another run/, 5_000)],
   ['and looked at again', also(one(), (s) => (become(theOnly(s), 'busy', 900), (theOnly(s).lookAgainAtMs = 5_000))), 5_000, { do: 'look', why: expect.any(String) as string }],
-  ['a failing system is waited for', also(one(), (s) => (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000 })), 1_000, wait('Nova is away', 2_000)],
-  ['until it is time to try again', also(one(), (s) => (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000 })), 2_000, moves('a')],
+  ['a failing system is waited for', also(one(), (s) => (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000, of: 'step' })), 1_000, wait('Nova is away', 2_000)],
+  ['until it is time to try again', also(one(), (s) => (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000, of: 'step' })), 2_000, moves('a')],
 
   ['after the last move the host is looked at (H9)', also(one(), (s) => become(theOnly(s), 'moved', 2_000)), 2_000, { do: 'look', why: expect.any(String) as string }],
   ['what is blocked fails the eviction, never silently (H10)', blocked(one()), 1_000, ends('Failed', /0 of 1 servers have left node-1; 1 not migratable/)],
@@ -77,7 +77,7 @@ const rows: Row[] = [
   ['or aborts it at once', also(one(), (s) => ((s.stop = { ...stop, abort: true }), become(theOnly(s), 'moving', 900))), 1_000, { do: 'abort' }],
   ['once', also(one(), (s) => ((s.stop = { ...stop, abort: true, aborted: true }), become(theOnly(s), 'moving', 900))), 1_000, wait(/to be aborted/)],
   ['the host stays disabled unless asked', also(one(), (s) => (s.stop = { ...stop, reEnable: true })), 1_000, { do: 'reEnable' }],
-  ['where that failed, after a pause', also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000 }))), 1_000, wait('Nova is away', 2_000)],
+  ['where that failed, after a pause', also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000, of: 'step' }))), 1_000, wait('Nova is away', 2_000)],
   ['which is tried once', also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), (s.reEnabled = false))), 1_000, ends('Stopped', /1 not moved/)],
   ['a stop before the preflight ends at once', also(one(), (s) => ((s.stop = stop), (s.host = null), (s.instances = {}))), 1_000, ends('Stopped', /./)],
 ];

@@ -3,7 +3,7 @@ import type { Problem } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import type { EvictionRun } from './run.ts';
 import { note } from './run.ts';
-import type { EvictionState } from './state.ts';
+import type { EvictionState, StandingProblem } from './state.ts';
 
 /** Waiting does not mend these: a person has to change what they asked for. */
 const finalCodes: ReadonlySet<ErrorCode> = new Set(['HostNotFound', 'HostAmbiguous', 'HostDown', 'InvalidInput', 'InvalidObject', 'ModeOff', 'CauseNotSupported']);
@@ -11,18 +11,13 @@ const finalCodes: ReadonlySet<ErrorCode> = new Set(['HostNotFound', 'HostAmbiguo
 export const isFinal = ({ code }: Problem): boolean => code !== null && finalCodes.has(code);
 
 /** Remembers what keeps the run from going on; it tries again by itself, or at once on `retryNow`. */
-export function failed(run: EvictionRun, { reason, message }: Problem): void {
+export function failed(run: EvictionRun, { reason, message }: Problem, of: StandingProblem['of']): void {
   if (run.state.problem?.reason !== reason) note(run, 'Warning', reason, message);
-  remember(run.state, { reason, message }, Date.now());
+  remember(run.state, { reason, message }, of, Date.now());
   run.unpublished = true;
 }
 
-export function remember(state: EvictionState, { reason, message }: Pick<Problem, 'reason' | 'message'>, nowMs: number): void {
+export function remember(state: EvictionState, { reason, message }: Pick<Problem, 'reason' | 'message'>, of: StandingProblem['of'], nowMs: number): void {
   const failures = (state.problem?.failures ?? 0) + 1;
-  state.problem = { reason, message, failures, retryAtMs: nowMs + retryAfterMs(failures) };
-}
-
-/** What failed for `reason` works again. */
-export function forget(state: EvictionState, reason: string | null): void {
-  if (reason !== null && state.problem?.reason === reason) state.problem = null;
+  state.problem = { reason, message, failures, retryAtMs: nowMs + retryAfterMs(failures), of };
 }

@@ -12,6 +12,8 @@ export interface EvictionRun {
   moves: Map<string, CancellationScope>;
   /** Its side of the region's allowance. */
   share: Share;
+  /** Its last reports to the region failed, so many in a row, and when the next is made; null: they arrive. */
+  unheard: { failures: number; retryAtMs: number } | null;
   /** What the run waits for now; null while it acts. */
   waiting: { for: string; untilMs: number | null } | null;
   /** Something that the Eviction shows has changed since it was last written. */

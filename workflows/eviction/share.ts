@@ -4,9 +4,9 @@ import { temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import type { Need } from '../limits/claim.ts';
-import { allowanceOf, hearAnswer, report, reportDueMs, unsaid } from '../limits/claim.ts';
+import { allowanceOf, hearAnswer, onItsWay, report, reportDueMs, unsaid } from '../limits/claim.ts';
 import { needOf } from './need.ts';
-import { failed, forget } from './problem.ts';
+import { failed } from './problem.ts';
 import type { EvictionRun } from './run.ts';
 
 /** Takes in what the region grants. */
@@ -18,19 +18,16 @@ export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
 /** Keeps the run that shares out the region's migrations informed, beside the actions. */
 export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(): number | null; leave(): Promise<void> } {
   let current: Promise<void> | null = null;
-  /** Why the last report did not arrive. */
-  let unheard: { reason: string; failures: number; retryAtMs: number } | null = null;
   const dueMs = (): number | null => {
     const atMs = reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
-    return atMs === null ? null : Math.max(atMs, unheard?.retryAtMs ?? 0);
+    return atMs === null ? null : Math.max(atMs, run.unheard?.retryAtMs ?? 0);
   };
   const tell = async (need: Need): Promise<void> => {
     const { settings, desired, host } = run.state;
     const { workflowId, runId } = workflowInfo();
     const { share: before } = run;
-    const { allowance } = run.state;
     const { share, said } = report(before, need, Date.now());
-    run.share = share;
+    run.share = onItsWay(before, share);
     // Nothing more is begun with what is being given back.
     if (share.said === null) run.state.allowance = null;
     const summary = need.want === 0 ? 'Give back the share of the region’s migrations' : `Ask for ${need.want} of the region’s migrations`;
@@ -39,9 +36,9 @@ export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(
         region: settings.region,
         wanted: { consumer: workflowId, runId, deadline: desired.deadline, host: host?.host ?? desired.hypervisor, ...said },
       });
+      if (share.said === null) run.share = share;
     } catch (error) {
       run.share = unsaid(before, run.share);
-      if (run.share === before) run.state.allowance = allowance;
       throw error;
     }
   };
@@ -52,14 +49,12 @@ export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(
       current = tell(needOf(run.state))
         .then(
           () => {
-            forget(run.state, unheard?.reason ?? null);
-            unheard = null;
+            run.unheard = null;
           },
           (error: unknown) => {
-            const problem = explain(error);
-            const failures = (unheard?.failures ?? 0) + 1;
-            unheard = { reason: problem.reason, failures, retryAtMs: Date.now() + retryAfterMs(failures) };
-            failed(run, problem);
+            const failures = (run.unheard?.failures ?? 0) + 1;
+            run.unheard = { failures, retryAtMs: Date.now() + retryAfterMs(failures) };
+            failed(run, explain(error), 'report');
           },
         )
         .finally(() => {

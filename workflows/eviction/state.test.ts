@@ -56,7 +56,7 @@ describe('what the end of a move changes', () => {
   test('any of them shows that Nova answers again', () => {
     const state = evictionOf(hostWith(server('a')));
     become(theOnly(state), 'moving', 1_000);
-    state.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 3, retryAtMs: 2_000 };
+    state.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 3, retryAtMs: 2_000, of: 'step' };
     moveEnded(state, 'a', { outcome: 'nonMigratable', targetHost: null, attempts: 1, message: 'why' }, 5_000);
     expect(state.problem).toBeNull();
   });

@@ -27,12 +27,22 @@ export interface EvictionState {
   emptySinceMs: number | null;
   /** When nothing was left to move, so that the wait for the rest has a deadline. */
   nothingLeftSinceMs: number | null;
-  /** What keeps the run from going on, and when it tries again. */
-  problem: { reason: string; message: string; failures: number; retryAtMs: number } | null;
+  problem: StandingProblem | null;
   /** Whether the compute service was enabled again; null while that is open or was never the question. */
   reEnabled: boolean | null;
   /** How it ended. */
   end: End | null;
+}
+
+/** What keeps the run from going on. */
+export interface StandingProblem {
+  reason: string;
+  message: string;
+  /** In a row. */
+  failures: number;
+  retryAtMs: number;
+  /** What failed: a step or a move, the reading of the Eviction, or a report to the region. The last two are tried again beside the steps. */
+  of: 'step' | 'read' | 'report';
 }
 
 export interface Stop {

@@ -1,5 +1,5 @@
 import type { Need, Share } from './claim.ts';
-import { allowanceOf, hearAnswer, noShare, report, reportDueMs, unsaid } from './claim.ts';
+import { allowanceOf, hearAnswer, noShare, onItsWay, report, reportDueMs, unsaid } from './claim.ts';
 
 const renewMs = 60_000;
 const answer = (sequence: number, allowance: number) => ({ sequence, allowance, limit: 8, consumers: 1 });
@@ -42,18 +42,36 @@ test('who leaves takes no answer any more', () => {
   expect(hearAnswer(share, answer(2, 8))).toEqual(noShare);
 });
 
-describe('after a report that may not have arrived', () => {
-  test('who wanted to leave still takes part, by the answer that it last heard', () => {
-    const left = report(joined, { want: 0, using: 0 }, 1_010_000).share;
-    expect(unsaid(joined, left)).toBe(joined);
-    expect(report(unsaid(joined, left), { want: 1, using: 0 }, 1_020_000).said.heard).toEqual({ sequence: 1, allowance: 4 });
+describe('a report that may not have arrived', () => {
+  const leave = { want: 0, using: 0 };
+  const leaving = onItsWay(joined, report(joined, leave, 1_010_000).share);
+  const stays = unsaid(joined, leaving);
+  test('while it is on its way, who leaves uses nothing, whatever it is granted', () => {
+    expect(allowanceOf(leaving)).toBe(0);
+    expect(allowanceOf(hearAnswer(leaving, answer(2, 8)))).toBe(0);
   });
-  test('what was said is said again', () => {
-    const { share } = report(joined, { want: 5, using: 4 }, 1_010_000);
-    expect(reportDueMs(unsaid(joined, share), { want: 5, using: 4 }, renewMs)).toBe(0);
+  test('who could not leave uses nothing either: its slots may be somebody else’s already', () => {
+    expect(allowanceOf(stays)).toBe(0);
+    expect(allowanceOf(hearAnswer(stays, answer(2, 8)))).toBe(0);
   });
-  test('an answer that came meanwhile proves that it did', () => {
-    const heard = hearAnswer(report(joined, { want: 5, using: 4 }, 1_010_000).share, answer(2, 5));
-    expect(unsaid(joined, heard)).toBe(heard);
+  test('but still takes part: it says again that it leaves', () => {
+    expect(reportDueMs(stays, leave, renewMs)).toBe(0);
+    expect(report(stays, leave, 1_020_000)).toEqual({ share: noShare, said: { ...leave, heard: { sequence: 1, allowance: 0 } } });
+  });
+  test('or, where it has something to do again, that it goes by nothing, so that it is granted anew', () => {
+    const { share, said } = report(hearAnswer(stays, answer(2, 3)), { want: 2, using: 0 }, 1_020_000);
+    expect(said).toEqual({ want: 2, using: 0, heard: { sequence: 2, allowance: 0 } });
+    expect(allowanceOf(hearAnswer(share, answer(3, 2)))).toBe(2);
+  });
+  test('who could not join hears an answer all the same', () => {
+    const first = report(noShare, { want: 4, using: 0 }, 1_000_000).share;
+    expect(allowanceOf(hearAnswer(unsaid(noShare, onItsWay(noShare, first)), answer(1, 4)))).toBe(4);
+  });
+  test('what was said is due again, also where an answer came that had been on its way, and the most that it may use counts as before', () => {
+    const lowered = hearAnswer(joined, answer(2, 2));
+    const crossed = hearAnswer(onItsWay(lowered, report(lowered, { want: 4, using: 0 }, 1_010_000).share), answer(3, 1));
+    const again = unsaid(lowered, crossed);
+    expect(again).toMatchObject({ heard: { allowance: 1 }, said: { peak: 4 } });
+    expect(reportDueMs(again, { want: 4, using: 0 }, renewMs)).toBe(0);
   });
 });

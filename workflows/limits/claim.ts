@@ -9,6 +9,8 @@ export interface Share {
   heard: NumberedAnswer | null;
   /** Null while it takes no part. */
   said: { want: number; atMs: number; /** The most it may have used since it said so, as far as the other side knows. */ peak: number } | null;
+  /** It has said that it leaves, and nobody has confirmed that: what it is granted may be somebody else's already. */
+  leaving?: true;
 }
 
 export const noShare: Share = { heard: null, said: null };
@@ -28,7 +30,8 @@ const fewerAfterMs = 10_000;
 /** Takes in an answer. One that is older than the last, or for a membership that has ended, says nothing. */
 export function hearAnswer(share: Share, { sequence, allowance }: NumberedAnswer): Share {
   if (share.said === null || sequence <= (share.heard?.sequence ?? 0)) return share;
-  return { heard: { sequence, allowance }, said: { ...share.said, peak: Math.max(share.said.peak, allowance) } };
+  const heard = { sequence, allowance: share.leaving === true ? 0 : allowance };
+  return { ...share, heard, said: { ...share.said, peak: Math.max(share.said.peak, allowance) } };
 }
 
 /**
@@ -50,9 +53,22 @@ export function report(share: Share, need: Need, nowMs: number): { share: Share;
 }
 
 /**
- * The share after a report that may not have arrived: what it said counts as not said, so that it is said again. Above all a consumer that
- * wanted to leave may still be counted, by the answer that it last heard. An answer that came meanwhile proves that it did arrive.
+ * What to go by while a report is on its way. Whoever leaves uses nothing more from here on, but goes on hearing: where the report is lost
+ * it still takes part, and the answers that came meanwhile count.
  */
-export const unsaid = (before: Share, now: Share): Share => (now.said !== null && now.heard !== before.heard ? now : before);
+export const onItsWay = (before: Share, after: Share): Share =>
+  after.said === null ? { heard: before.heard && { ...before.heard, allowance: 0 }, said: before.said, leaving: true } : after;
+
+/**
+ * What to go by after a report that may not have arrived, or may have: it is due again. Who could not leave says with its next report that
+ * it goes by nothing, and is granted anew.
+ *
+ * @param before the share before the report
+ * @param now    the share since, with what was heard meanwhile
+ */
+export const unsaid = (before: Share, now: Share): Share => ({
+  ...now,
+  said: now.said && { ...now.said, atMs: 0, peak: Math.max(now.said.peak, before.said?.peak ?? 0) },
+});
 
 const holdNow = (share: Share, { using }: Need): number => Math.max(using, allowanceOf(share));
