@@ -63,7 +63,8 @@ export function readEvictionAnnotations(given: Readonly<Record<string, string>> 
 /** The text of `drover.dev/consent-by`. */
 export const consentBy = (name: string, at: Date): string => `${name} ${at.toISOString()}`;
 
-function isConsentBy(text: string): boolean {
+/** Whether `text` says who consents, and when. */
+export function isConsentBy(text: string): boolean {
   const words = text.trim().split(/\s+/u);
   return words.length >= 2 && isTime(words.at(-1) ?? '');
 }

@@ -18,6 +18,9 @@ const inCluster = (cluster: string, id: string): string => (cluster === '' ? id 
 /** The run that empties `host`. The id is the lock: one eviction per host at a time. */
 export const evictionId = (host: string, cluster = ''): string => inCluster(cluster, `eviction/${host}`);
 
+/** The run that drives the lifecycle of a hypervisor. */
+export const hypervisorId = (name: string, cluster = ''): string => inCluster(cluster, `hypervisor/${name}`);
+
 /** The run that moves one server. The id is the lock: one migration per server at a time. */
 export const migrationId = (serverId: string, cluster = ''): string => inCluster(cluster, `migration/${serverId}`);
 
@@ -27,6 +30,7 @@ export const migrationAllowanceId = (region: string, cluster = ''): string => in
 /** Workflow types are wire names: never renamed. */
 export const workflowTypes = {
   evictHypervisor: 'evictHypervisor',
+  reconcileHypervisor: 'reconcileHypervisor',
   migrateInstance: 'migrateInstance',
   shareAllowance: 'shareAllowance',
 } as const;
@@ -64,6 +68,34 @@ export const annotations = {
   retry: 'drover.dev/retry',
 } as const;
 
+/** Written by drover on a Hypervisor: what it knows of its own doing, so that it takes back no more than that. */
+export const hypervisorAnnotations = {
+  /** Comma list of what it has written because the Node says so. */
+  fromNode: 'drover.dev/from-node',
+  /** Uid of the Node that it was made for. */
+  nodeUid: 'drover.dev/node-uid',
+  /** Comma list of the traits that it has put on the resource provider. */
+  appliedTraits: 'drover.dev/applied-traits',
+  /** Boot id of the Node when drover took it into maintenance for an update. */
+  rollingUpdate: 'drover.dev/rolling-update',
+  /** The value of `drover.dev/retry` that a run has taken up. */
+  retryHandled: 'drover.dev/retry-handled',
+} as const;
+
+/** What Gardener, the nodes and the replaced operator call things (hypervisor.md A.4; vm-and-machine.md B.1). */
+export const nodeMarks = {
+  /** Makes a Node a hypervisor. */
+  virtDriver: 'nova.openstack.cloud.sap/virt-driver',
+  /** Switches the lifecycle on; `skip-tests` leaves the tests out. */
+  lifecycle: 'cobaltcore.cloud.sap/node-hypervisor-lifecycle',
+  aggregates: 'nova.openstack.cloud.sap/aggregates',
+  customTraits: 'nova.openstack.cloud.sap/custom-traits',
+  zone: 'topology.kubernetes.io/zone',
+  selectedForUpdate: 'node.machine.sapcloud.io/selected-for-update',
+  updateResult: 'node.machine.sapcloud.io/update-result',
+  offboardingTaint: 'kvm.cloud.sap/offboarding',
+} as const;
+
 export const labels = {
   /** On a Migration: the uid of the Eviction that it belongs to. */
   evictionUid: 'drover.dev/eviction-uid',
@@ -73,3 +105,10 @@ export const labels = {
 
 /** Begins every reason drover writes into a compute service, so that enabling again can prove ownership. */
 export const disabledReasonPrefix = 'drover:';
+
+/**
+ * Begins the reason of a service that is disabled for the maintenance of its Hypervisor. Only that, or what the replaced operator writes
+ * for the same cause, is lifted when the maintenance is over: an eviction that leaves its host disabled does so on purpose.
+ */
+export const maintenanceReasonPrefix = `${disabledReasonPrefix} maintenance `;
+export const replacedMaintenanceReasonPrefix = 'Hypervisor CRD: spec.maintenance=';

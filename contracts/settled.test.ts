@@ -1,6 +1,7 @@
 import type { Condition } from './conditions.ts';
 import type { Eviction } from './crds/eviction.ts';
-import { isEvictionSettled } from './settled.ts';
+import type { Hypervisor } from './crds/hypervisor.ts';
+import { isEvictionSettled, isHypervisorSettled } from './settled.ts';
 
 const condition = (type: string, status: Condition['status'], reason: string, observedGeneration?: number): Condition => ({
   type,
@@ -73,4 +74,29 @@ test.each(rows)('%s', (_why, { conditions, annotations, deleting, mode = 'act' }
     ...(conditions && { status: { conditions } }),
   };
   expect(isEvictionSettled(eviction, mode)).toBe(settled);
+});
+
+const hypervisorRows: [why: string, given: Omit<Given, 'deleting'> & { deleting?: boolean }, settled: boolean][] = [
+  ['a new one', {}, false],
+  ['one on its way', { conditions: [condition('Lifecycle', 'Unknown', 'Testing', 2)] }, false],
+  ['one where it should be', { conditions: [condition('Lifecycle', 'True', 'Active', 2)] }, true],
+  ['one that rests elsewhere', { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)] }, true],
+  ['one whose spec changed since', { conditions: [condition('Lifecycle', 'True', 'Active', 1)] }, false],
+  ['one that somebody else drove', { conditions: [condition('Ready', 'True', 'Ready')] }, false],
+  ['one to try again', { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)], annotations: retry('b', 'a') }, false],
+  ['one that was tried again', { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)], annotations: retry('b', 'b') }, true],
+  ['one that is being deleted', { deleting: true }, true],
+  ['one to observe', { mode: 'observe', conditions: [condition('Lifecycle', 'True', 'Active', 2)] }, false],
+  ['one that was observed', { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 2)] }, true],
+  ['one that was observed by its annotation', { conditions: [condition('Observed', 'True', 'Observed', 2)], annotations: { 'drover.dev/mode': 'observe' } }, true],
+];
+
+test.each(hypervisorRows)('a Hypervisor: %s', (_why, { conditions, annotations, deleting = false, mode = 'act' }, settled) => {
+  const hypervisor: Hypervisor = {
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Hypervisor',
+    metadata: { name: 'node-1', uid: 'u', resourceVersion: '7', generation: 2, creationTimestamp: '2026-01-01T00:00:00Z', ...(annotations && { annotations }), ...(deleting && { deletionTimestamp: '2026-01-02T00:00:00Z' }) },
+    ...(conditions && { status: { numInstances: 0, conditions } }),
+  };
+  expect(isHypervisorSettled(hypervisor, mode)).toBe(settled);
 });

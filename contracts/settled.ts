@@ -1,9 +1,11 @@
 import { findCondition } from './conditions.ts';
 import type { Condition } from './conditions.ts';
 import type { Eviction } from './crds/eviction.ts';
+import type { Hypervisor } from './crds/hypervisor.ts';
 import { readEvictionAnnotations, retryHandledAnnotation } from './eviction-annotations.ts';
 import { evictionConditions } from './eviction-conditions.ts';
-import { annotations, evictionFinalizer } from './ids.ts';
+import { hypervisorConditions } from './hypervisor-conditions.ts';
+import { annotations, evictionFinalizer, hypervisorAnnotations } from './ids.ts';
 
 /**
  * Whether nothing is left to do for an object, so that no run need be started for it. Pure; the bridge asks at every resync, the activity
@@ -42,5 +44,23 @@ function isRefusalOver({ reason }: Condition, given: Readonly<Record<string, str
   return false;
 }
 
-/** One row per kind (contracts/ids.ts). */
-export const settled = { Eviction: isEvictionSettled } as const;
+/**
+ * A Hypervisor is settled when
+ * - it is being deleted: drover holds no finalizer on it; or
+ * - nobody asks for a retry, as for an Eviction; and
+ * - `Lifecycle` is True (it is where it should be) or False (it rests elsewhere, and somebody has to do something) for this generation;
+ *   where drover only observes, `Observed` instead.
+ *
+ * What its Node, its Evictions and Nova say is not in the object: their changes start a run, whatever this says.
+ */
+export function isHypervisorSettled({ metadata, status }: Hypervisor, mode: 'observe' | 'act'): boolean {
+  if (metadata.deletionTimestamp !== undefined) return true;
+  const given = metadata.annotations ?? {};
+  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[hypervisorAnnotations.retryHandled]) return false;
+  const isObserved = mode === 'observe' || given[annotations.mode] === 'observe';
+  const final = findCondition(status?.conditions, isObserved ? hypervisorConditions.observed : hypervisorConditions.lifecycle);
+  return final !== undefined && final.status !== 'Unknown' && final.observedGeneration === metadata.generation;
+}
+
+/** One row per kind (contracts/ids.ts), and the Hypervisor. */
+export const settled = { Eviction: isEvictionSettled, Hypervisor: isHypervisorSettled } as const;

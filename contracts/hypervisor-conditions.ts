@@ -1,0 +1,70 @@
+/**
+ * Condition types and reasons of a Hypervisor. Those of the operator that drover replaces keep its words (hypervisor.md A.1, B); the
+ * others are drover's own. Each check of the Testing phase has a condition of its own name besides. Conditions that are not named here belong to the node agent and are never written.
+ */
+export const hypervisorConditions = {
+  /** True while it is in progress, False once it has succeeded or was aborted; its reason is how far it has come. */
+  onboarding: 'Onboarding',
+  offboarded: 'Offboarded',
+  ready: 'Ready',
+  terminating: 'Terminating',
+  /** Somebody wrote the object by kubectl; the message is an emoji. */
+  tainted: 'Tainted',
+  traitsUpdated: 'TraitsUpdated',
+  aggregatesUpdated: 'AggregatesUpdated',
+  agentPodsEvicted: 'AgentPodsEvicted',
+  /** The compute service is disabled in Nova. */
+  disabled: 'HypervisorDisabled',
+  /** True while it runs, False only when the host is empty, Unknown when it failed or was stopped (hypervisor.md C.1, H10). */
+  evicting: 'Evicting',
+  haEnabled: 'HaEnabled',
+  /** The seed's state as reason. True: where it should be. False: at rest elsewhere. Unknown: on its way. */
+  lifecycle: 'Lifecycle',
+  /** What drover would do, where it only observes; then it is the only one written. */
+  observed: 'Observed',
+} as const;
+
+/** Reasons of `Onboarding`. */
+export const onboardingReasons = {
+  /** Registration, test aggregate and traits; the seed's Onboarding. */
+  initial: 'Initial',
+  testing: 'Testing',
+  /** Tests have passed; aggregates and scheduling follow. The seed's Ready. */
+  handover: 'Handover',
+  succeeded: 'Succeeded',
+  aborted: 'Aborted',
+} as const;
+
+/** Reasons of `Ready`, in the order in which they take precedence. */
+export const readyReasons = {
+  offboarded: 'Offboarded',
+  terminating: 'Terminating',
+  onboarding: 'Onboarding',
+  evicting: 'Evicting',
+  evicted: 'Evicted',
+  maintenance: 'Maintenance',
+  ready: 'Ready',
+} as const;
+
+/** Reasons of `AggregatesUpdated`. */
+export const aggregatesReasons = {
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+  test: 'TestAggregates',
+  waitingForTraits: 'WaitingForTraits',
+  evictionInProgress: 'EvictionInProgress',
+  terminating: 'Terminating',
+} as const;
+
+/** Reasons of `Evicting` on a Hypervisor. */
+export const hostEvictingReasons = {
+  running: 'Running',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+  /** Somebody cancelled or deleted the Eviction: it is not made again for the same generation. */
+  stopped: 'Stopped',
+} as const;
+
+/** Reasons of `Lifecycle`: the states of the seed's diagram. */
+export const lifecycleStates = ['Initial', 'Onboarding', 'Testing', 'Aborted', 'Ready', 'Active', 'Maintenance', 'Evicting', 'Decommissioned'] as const;
+export type LifecycleState = (typeof lifecycleStates)[number];
