@@ -80,6 +80,8 @@ export const hypervisorAnnotations = {
   rollingUpdate: 'drover.dev/rolling-update',
   /** The value of `drover.dev/retry` that a run has taken up. */
   retryHandled: 'drover.dev/retry-handled',
+  /** Keeps the host out of service until it is taken away: `Reason: message`. */
+  hold: 'drover.dev/hold',
 } as const;
 
 /** What Gardener, the nodes and the replaced operator call things (hypervisor.md A.4; vm-and-machine.md B.1). */
@@ -94,7 +96,24 @@ export const nodeMarks = {
   selectedForUpdate: 'node.machine.sapcloud.io/selected-for-update',
   updateResult: 'node.machine.sapcloud.io/update-result',
   offboardingTaint: 'kvm.cloud.sap/offboarding',
+  /** On the PodDisruptionBudget, the Deployment and the pod that hold the drain of a Node back; its value is their name. */
+  drainGuard: 'cobaltcore-maintenance-controller',
+  /** Gardener lets nothing onto a Node before its pods with this label are ready. */
+  criticalComponent: 'node.gardener.cloud/critical-component',
 } as const;
+
+/** Labels that go from the Node to its Hypervisor, and on to its Evictions (hypervisor.md A.4). */
+export const copiedLabels = [
+  'kubernetes.io/hostname',
+  'kubernetes.metal.cloud.sap/bb',
+  'kubernetes.metal.cloud.sap/cluster',
+  'kubernetes.metal.cloud.sap/name',
+  'kubernetes.metal.cloud.sap/type',
+  'worker.garden.sapcloud.io/group',
+  'worker.gardener.cloud/pool',
+  'topology.kubernetes.io/region',
+  nodeMarks.zone,
+] as const;
 
 export const labels = {
   /** On a Migration: the uid of the Eviction that it belongs to. */

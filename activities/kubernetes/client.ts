@@ -7,9 +7,12 @@ import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { migrationSchema } from '../../contracts/crds/migration.ts';
 import type { Migration, MigrationStatus } from '../../contracts/crds/migration.ts';
 import { fieldManager, labels } from '../../contracts/ids.ts';
-import { checkAnswer, isAlreadyExists, isFailure } from '../../runtime/kubernetes-faults.ts';
+import { isAlreadyExists } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes.ts';
+import { createEvent } from './create-event.ts';
+import type { NewEvent } from './create-event.ts';
+import { createObjectRequests } from './object-requests.ts';
 
 /** What a Node says of itself that decisions need. */
 export interface NodeObservation {
@@ -24,18 +27,6 @@ export interface NewEviction {
   labels: Record<string, string>;
   annotations: Record<string, string>;
   spec: Eviction['spec'];
-}
-
-/** An event about an Eviction. */
-export interface NewEvent {
-  /** Deterministic: a repeat finds it there. */
-  name: string;
-  regarding: Pick<Eviction['metadata'], 'name' | 'uid'>;
-  type: 'Normal' | 'Warning';
-  reason: string;
-  message: string;
-  /** RFC 3339 with microseconds. */
-  at: string;
 }
 
 /** The version of an object that was read; a write on another one is refused with ObjectConflict. */
@@ -76,11 +67,6 @@ export interface KubernetesClient {
 const core = 'kvm.cloud.sap/v1';
 const nodeAgent = 'kvm.cloud.sap/v1alpha1';
 
-/** Large lists come in pages. */
-const pageLimit = 500;
-
-const listSchema = z.object({ metadata: z.object({ continue: z.string().optional() }).optional(), items: z.array(z.unknown()) });
-
 const nodeSchema = z.object({
   status: z
     .object({
@@ -91,29 +77,11 @@ const nodeSchema = z.object({
 });
 
 export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient {
-  const read = async <Schema extends z.ZodType>(schema: Schema, request: KubernetesRequest, signal: AbortSignal): Promise<z.output<Schema>> =>
-    checkAnswer(schema, await kubernetes.request(request, signal), `${request.method} ${request.path}`);
-
-  const readOrNull = async <Schema extends z.ZodType>(schema: Schema, path: string, signal: AbortSignal): Promise<z.output<Schema> | null> => {
-    try {
-      return await read(schema, { method: 'GET', path }, signal);
-    } catch (error) {
-      if (isFailure(error, 'ObjectNotFound')) return null;
-      throw error;
-    }
-  };
+  const { read, readOrNull, list: listItems } = createObjectRequests(kubernetes);
 
   /** Items that do not fit the schema are left out: one odd object must not hold up every other. */
-  const list = async <Schema extends z.ZodType>(schema: Schema, path: string, query: KubernetesRequest['query'], signal: AbortSignal): Promise<z.output<Schema>[]> => {
-    const all: z.output<Schema>[] = [];
-    let next: string | undefined;
-    do {
-      const page = await read(listSchema, { method: 'GET', path, query: { ...query, limit: pageLimit, continue: next } }, signal);
-      all.push(...page.items.flatMap((item) => schema.safeParse(item).data ?? []));
-      next = page.metadata?.continue === '' ? undefined : page.metadata?.continue;
-    } while (next !== undefined);
-    return all;
-  };
+  const list = async <Schema extends z.ZodType>(schema: Schema, path: string, query: KubernetesRequest['query'], signal: AbortSignal): Promise<z.output<Schema>[]> =>
+    (await listItems(path, query, signal)).flatMap((item) => schema.safeParse(item).data ?? []);
 
   const evictionPath = (name: string, subresource?: string): string => resourcePath(core, 'evictions', { name, ...(subresource !== undefined && { subresource }) });
   const patch = { method: 'PATCH', patchType: 'merge', query: { fieldManager } } as const;
@@ -151,28 +119,7 @@ export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient
       return { bootId: node.status?.nodeInfo?.bootID ?? '', ready };
     },
 
-    async createEvent({ name, regarding, type, reason, message, at }, signal) {
-      // Events about objects without a namespace belong into `default`.
-      const namespace = 'default';
-      const body = {
-        apiVersion: 'events.k8s.io/v1',
-        kind: 'Event',
-        metadata: { name, namespace },
-        regarding: { apiVersion: core, kind: 'Eviction', name: regarding.name, uid: regarding.uid },
-        reportingController: 'drover',
-        reportingInstance: 'drover',
-        action: 'Evict',
-        eventTime: at,
-        type,
-        reason,
-        note: message,
-      };
-      try {
-        await kubernetes.request({ method: 'POST', path: resourcePath('events.k8s.io/v1', 'events', { namespace }), body }, signal);
-      } catch (error) {
-        if (!isAlreadyExists(error)) throw error;
-      }
-    },
+    createEvent: (event, signal) => createEvent(kubernetes, event, signal),
 
     listMigrations: (namespace, evictionUid, signal) =>
       list(migrationSchema, resourcePath(nodeAgent, 'migrations', { namespace }), { labelSelector: `${labels.evictionUid}=${evictionUid}` }, signal),

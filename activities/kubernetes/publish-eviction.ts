@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { EvictionPublished, EvictionReport } from '../../contracts/activities.ts';
@@ -9,13 +8,11 @@ import { readEvictionAnnotations } from '../../contracts/eviction-annotations.ts
 import { evictionConditions } from '../../contracts/eviction-conditions.ts';
 import { evictionFinalizer } from '../../contracts/ids.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import { conditionMessageLimit, cut } from './cut-text.ts';
 import type { Tools } from './dependencies.ts';
 import { readMigration } from './migration-status.ts';
 import { retryConflicts } from './retry-conflicts.ts';
-
-/** Limits of kube-apiserver. */
-const conditionMessageLimit = 32_768;
-const eventNoteLimit = 1_024;
+import { writeEvent } from './write-event.ts';
 
 /**
  * Writes what differs: the status on the version that was read, then events, then the finalizer goes. Safe to repeat, and safe when two
@@ -26,7 +23,8 @@ const eventNoteLimit = 1_024;
 export async function publishEviction(tools: Tools, report: EvictionReport): Promise<EvictionPublished> {
   const written = await retryConflicts(() => writeStatus(tools, report));
   if (written === null) return { migrations: {}, gone: true };
-  for (const event of report.events) await writeEvent(tools, report, event);
+  const regarding = { kind: 'Eviction', name: report.name, uid: report.uid } as const;
+  for (const event of report.events) await writeEvent(tools, { ...event, regarding }, [report.uid, tools.scope.run?.runId ?? '', event.type, event.reason, event.message]);
   if (report.releaseFinalizer) await retryConflicts(() => releaseFinalizer(tools, report));
   return { migrations: await readMigrations(tools, report.uid), gone: false };
 }
@@ -80,35 +78,6 @@ function observation(updates: readonly ConditionUpdate[]): ConditionUpdate[] {
   const preflight = updates.find(({ type }) => type === evictionConditions.preflight);
   const message = [evicting.message, preflight?.message].filter((text) => text !== undefined).join(' — ');
   return [{ ...evicting, type: evictionConditions.observed, status: evicting.status === 'False' ? 'True' : 'Unknown', message }];
-}
-
-const cut = (text: string, limit: number): string => (text.length <= limit ? text : `${text.slice(0, limit - 1)}…`.toWellFormed());
-
-/** Events are a courtesy: one that is refused must not end an eviction. Its name makes a repeat find it. */
-async function writeEvent({ client, scope, clock }: Tools, { name, uid }: EvictionReport, event: EvictionReport['events'][number]): Promise<void> {
-  const identity = createHash('sha256').update(JSON.stringify([uid, scope.run?.runId ?? '', event.type, event.reason, event.message]));
-  try {
-    await client.createEvent(
-      {
-        name: `${name.slice(0, 200)}.${identity.digest('hex').slice(0, 16)}`,
-        regarding: { name, uid },
-        type: event.type,
-        reason: event.reason,
-        message: cutBytes(event.message, eventNoteLimit),
-        at: new Date(clock.now()).toISOString().replace('Z', '000Z'),
-      },
-      scope.signal,
-    );
-  } catch (error) {
-    if (!isFailure(error, 'KubernetesForbidden') && !isFailure(error, 'ObjectRefused') && !isFailure(error, 'ObjectNotFound')) throw error;
-    scope.warn(`The event ${event.reason} on Eviction ${name} was not written: ${error.message}`);
-  }
-}
-
-/** kube-apiserver counts bytes here. */
-function cutBytes(text: string, limit: number): string {
-  const bytes = Buffer.from(text);
-  return bytes.length <= limit ? text : `${bytes.subarray(0, limit - 6).toString('utf8').replace(/\uFFFD+$/u, '')}…`;
 }
 
 /** The object has been told how the run ended: from now on it may be deleted without asking drover. */
