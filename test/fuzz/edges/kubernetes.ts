@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { createKubernetesClient, type KubernetesClient } from '../../../activities/kubernetes/client.ts';
+import { createHypervisorClient } from '../../../activities/kubernetes/hypervisor-client.ts';
+import { readHypervisorWorld } from '../../../activities/kubernetes/read-hypervisor-world.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
-import { annotations } from '../../../contracts/ids.ts';
+import { annotations, hypervisorAnnotations, nodeMarks } from '../../../contracts/ids.ts';
 import { readEvictionAnnotations } from '../../../contracts/eviction-annotations.ts';
 import { isEvictionSettled } from '../../../contracts/settled.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
@@ -60,6 +62,22 @@ const hypervisor = {
 const migration = { apiVersion: 'kvm.cloud.sap/v1alpha1', kind: 'Migration', metadata, spec: {}, status: { origin: 'a', destination: 'b', type: 'unbounded', started: '2026-01-01T00:00:00Z', dataTotal: '512 MiB', dataRemaining: '1.5 GiB' } };
 const node = { status: { nodeInfo: { bootID: 'b' }, conditions: [{ type: 'Ready', status: 'True' }] } };
 
+/** What a look at a hypervisor asks for, each answered with its own. */
+const lookAnswers = {
+  hypervisors: { ...hypervisor, metadata: { ...metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n' }], annotations: { ...Object.fromEntries(Object.values(hypervisorAnnotations).map((key) => [key, 'a'])) } } },
+  nodes: {
+    metadata: { ...metadata, deletionTimestamp: '2026-01-02T00:00:00Z' },
+    spec: { unschedulable: true, taints: [{ key: nodeMarks.offboardingTaint, effect: 'NoExecute' }] },
+    status: { nodeInfo: { bootID: 'b' }, addresses: [{ type: 'InternalIP', address: '192.0.2.1' }], conditions: [{ type: 'Terminating', status: 'True', reason: 'Unhealthy', lastTransitionTime: '2026-01-01T00:00:00Z' }] },
+  },
+  evictions: { items: [eviction] },
+  pods: { items: [{ metadata: { namespace: 'n', name: 'p' }, spec: { tolerations: [{ key: nodeMarks.offboardingTaint, operator: 'Exists', tolerationSeconds: 5 }] }, status: { phase: 'Running' } }] },
+  poddisruptionbudgets: { metadata, spec: { minAvailable: 1 } },
+  deployments: { metadata, spec: { replicas: 1, template: { spec: { containers: [{ image: 'i', readinessProbe: { exec: { command: ['/bin/true'] } } }] } } } },
+};
+const answeringEach = (answers: Readonly<Record<string, unknown>>): Kubernetes =>
+  ({ request: ({ path }: { path: string }) => Promise.resolve(Object.entries(answers).find(([plural]) => path.includes(`/${plural}`))?.[1]) }) as unknown as Kubernetes;
+
 /** What is read of an object, and whatever drover then asks of it. */
 const client = (name: string, sample: object, read: (kubernetes: KubernetesClient) => Promise<unknown>): Edge => ({
   name: `kube-apiserver: ${name}`,
@@ -89,6 +107,16 @@ export const kubernetesEdges: readonly Edge[] = [
     return found === null ? null : describeMigration(found);
   }),
   client('a Node', node, (kubernetes) => kubernetes.getNode('node-1', never)),
+  {
+    name: 'kube-apiserver: a look at a hypervisor',
+    inputs: near(lookAnswers),
+    failures: ['AnswerMalformed'],
+    read: (answers) =>
+      readHypervisorWorld(
+        { client: createHypervisorClient(answeringEach({ ...lookAnswers, ...(answers as object) })), scope: { signal: never }, copiedLabels: ['a'], agentNamespaces: [], guardsDrain: true },
+        'node-1',
+      ),
+  },
   edge({
     name: 'kube-apiserver: a refusal',
     takes: 'nothing',
