@@ -1,0 +1,10 @@
+import type { NewHypervisor } from '../../contracts/hypervisor.ts';
+import type { HypervisorTools } from './hypervisor-dependencies.ts';
+import { mutate } from './hypervisor-dependencies.ts';
+
+/** Makes the Hypervisor of a Node. One of that name, whoever made it, is left as it is. */
+export async function createHypervisor(tools: HypervisorTools, hypervisor: NewHypervisor): Promise<void> {
+  const { name, ...after } = hypervisor;
+  const entry = { action: 'createHypervisor', cause: `Node ${name}`, object: `hypervisor/${name}`, before: null, after };
+  await mutate(tools, entry, () => tools.client.createHypervisor(hypervisor, tools.scope.signal));
+}

@@ -1,0 +1,26 @@
+import type { HypervisorObjectActivities } from '../../contracts/hypervisor-activities.ts';
+import { systemClock } from '../nova/wait.ts';
+import { createHypervisor } from './create-hypervisor.ts';
+import { ensureDrainGuard } from './ensure-drain-guard.ts';
+import type { HypervisorObjectDependencies, HypervisorTools } from './hypervisor-dependencies.ts';
+import { createHypervisorEviction, deleteHypervisorEviction, setEvictionDeadline } from './hypervisor-eviction.ts';
+import { patchHypervisor } from './patch-hypervisor.ts';
+import { publishHypervisor } from './publish-hypervisor.ts';
+import { currentKubernetesScope } from './scope.ts';
+import { taintNode, untaintNode } from './taint-node.ts';
+
+/** The activities on Hypervisors, their Nodes and their Evictions, on queue `kubernetes`. */
+export function createHypervisorObjectActivities({ scope = currentKubernetesScope, clock = systemClock, ...rest }: HypervisorObjectDependencies): HypervisorObjectActivities {
+  const tools = (): HypervisorTools => ({ ...rest, clock, scope: scope() });
+  return {
+    createHypervisor: (hypervisor) => createHypervisor(tools(), hypervisor),
+    patchHypervisor: (request) => patchHypervisor(tools(), request),
+    createEviction: (eviction) => createHypervisorEviction(tools(), eviction),
+    setEvictionDeadline: (request) => setEvictionDeadline(tools(), request),
+    deleteEviction: (request) => deleteHypervisorEviction(tools(), request),
+    taintNode: (request) => taintNode(tools(), request),
+    untaintNode: (request) => untaintNode(tools(), request),
+    ensureDrainGuard: (request) => ensureDrainGuard(tools(), request),
+    publishHypervisor: (report) => publishHypervisor(tools(), report),
+  };
+}

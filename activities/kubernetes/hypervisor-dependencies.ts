@@ -1,0 +1,34 @@
+import type { Audit, AuditEntry } from '../../runtime/audit.ts';
+import type { StopGate } from '../../runtime/stop.ts';
+import type { Clock } from '../nova/wait.ts';
+import type { HypervisorClient } from './hypervisor-client.ts';
+import type { KubernetesScope } from './scope.ts';
+
+/** What the composition root gives to the activities on Hypervisors. */
+export interface HypervisorObjectDependencies {
+  client: HypervisorClient;
+  /** Throws Stopped while `drover stop` is in force. Asked before each mutation. */
+  stopGate: StopGate;
+  audit: Audit;
+  /** Of the pod that holds Gardener's drain back; has `/bin/sleep`, `/bin/true` and `/bin/false`. */
+  guardImage: string;
+  /** The running activity. Default: Temporal's. */
+  scope?: () => KubernetesScope;
+  /** Default: the system's. */
+  clock?: Clock;
+}
+
+/** The same, with what may be left out filled in. */
+export type HypervisorTools = Omit<HypervisorObjectDependencies, 'scope' | 'clock'> & { scope: KubernetesScope; clock: Clock };
+
+/**
+ * One mutation, behind the stop and with its line in the audit log.
+ *
+ * @param write returns false when it has changed nothing
+ */
+export async function mutate({ stopGate, audit, scope }: HypervisorTools, entry: Pick<AuditEntry, 'cause' | 'action' | 'object' | 'before' | 'after'>, write: () => Promise<unknown>): Promise<boolean> {
+  await stopGate(scope.signal);
+  if ((await write()) === false) return false;
+  await audit.record({ ...entry, actor: 'drover', run: scope.run, requestId: null });
+  return true;
+}
