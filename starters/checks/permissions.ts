@@ -19,9 +19,10 @@ const kvm = 'kvm.cloud.sap';
 
 /** What the roles of deploy/rbac grant, as far as a run or a watch cannot do without it. */
 const workerNeeds = (migrationNamespace: string, systemNamespace: string): Need[] => [
-  { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'create', 'patch'] },
+  { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'create', 'patch', 'delete'] },
   { group: kvm, resource: 'evictions/status', verbs: ['patch'] },
-  { group: kvm, resource: 'hypervisors', verbs: ['get', 'list'] },
+  { group: kvm, resource: 'hypervisors', verbs: ['get', 'list', 'create', 'patch'] },
+  { group: kvm, resource: 'hypervisors/status', verbs: ['patch'] },
   { group: kvm, resource: 'migrations', verbs: ['get', 'list', 'create', 'patch'], namespace: migrationNamespace },
   { group: kvm, resource: 'migrations/status', verbs: ['patch'], namespace: migrationNamespace },
   { group: '', resource: 'nodes', verbs: ['get'] },
