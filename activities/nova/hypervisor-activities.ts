@@ -1,0 +1,25 @@
+import type { PlacementClient } from '../placement/types.ts';
+import type { NovaDependencies } from './dependencies.ts';
+import { ensureForcedDown, type ForcedDownRequest } from './ensure-forced-down.ts';
+import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
+import { ensureServiceDeleted } from './ensure-service-deleted.ts';
+import { findRegistration } from './find-registration.ts';
+import { currentScope } from './scope.ts';
+import { systemClock } from './wait.ts';
+
+export interface HypervisorDependencies extends NovaDependencies {
+  placement: PlacementClient;
+}
+
+/** What the lifecycle of a hypervisor changes in Nova and Placement, queue `nova:<region>`. Arguments and results are plain data. */
+export function createHypervisorActivities(deps: HypervisorDependencies) {
+  const clock = deps.clock ?? systemClock;
+  const tools = () => ({ ...deps, clock, scope: (deps.scope ?? currentScope)() });
+  return {
+    findRegistration: ({ hypervisor }: { hypervisor: string }) => findRegistration(deps.nova, hypervisor, tools().scope.signal),
+    ensureServiceDisabled: (request: { host: string; reason: string }) => ensureServiceDisabled(tools(), request),
+    ensureServiceEnabled: (request: { host: string; carrying?: string | null }) => ensureServiceEnabled(tools(), request),
+    ensureForcedDown: (request: ForcedDownRequest) => ensureForcedDown(tools(), request),
+    ensureServiceDeleted: (request: { host: string; serviceId: string }) => ensureServiceDeleted(tools(), request),
+  };
+}
