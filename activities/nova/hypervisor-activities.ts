@@ -1,6 +1,8 @@
 import type { PlacementClient } from '../placement/types.ts';
+import { addToAggregates, removeFromAggregates, type MembershipRequest } from './change-aggregates.ts';
 import type { NovaDependencies } from './dependencies.ts';
 import { ensureForcedDown, type ForcedDownRequest } from './ensure-forced-down.ts';
+import { ensureInAggregates, ensureIsolated } from './ensure-in-aggregates.ts';
 import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { ensureServiceDeleted } from './ensure-service-deleted.ts';
 import { findRegistration } from './find-registration.ts';
@@ -21,5 +23,9 @@ export function createHypervisorActivities(deps: HypervisorDependencies) {
     ensureServiceEnabled: (request: { host: string; carrying?: string | null }) => ensureServiceEnabled(tools(), request),
     ensureForcedDown: (request: ForcedDownRequest) => ensureForcedDown(tools(), request),
     ensureServiceDeleted: (request: { host: string; serviceId: string }) => ensureServiceDeleted(tools(), request),
+    addToAggregates: (request: MembershipRequest) => addToAggregates(tools(), request),
+    removeFromAggregates: (request: MembershipRequest) => removeFromAggregates(tools(), request),
+    ensureInAggregates: (request: { host: string; names: readonly string[] }) => ensureInAggregates(tools(), request),
+    ensureIsolated: (request: { host: string; zone: string | null; testAggregate: string }) => ensureIsolated(tools(), request),
   };
 }
