@@ -1,4 +1,5 @@
 import type { PlacementClient } from '../placement/types.ts';
+import { awaitEvacuation, type EvacuationWait } from './await-evacuation.ts';
 import { addToAggregates, removeFromAggregates, type MembershipRequest } from './change-aggregates.ts';
 import type { NovaDependencies } from './dependencies.ts';
 import { ensureForcedDown, type ForcedDownRequest } from './ensure-forced-down.ts';
@@ -7,6 +8,8 @@ import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts
 import { ensureServiceDeleted } from './ensure-service-deleted.ts';
 import { findRegistration } from './find-registration.ts';
 import { currentScope } from './scope.ts';
+import { createSharedLook } from './shared-look.ts';
+import { startEvacuation, type EvacuationRequest } from './start-evacuation.ts';
 import { systemClock } from './wait.ts';
 
 export interface HypervisorDependencies extends NovaDependencies {
@@ -16,7 +19,8 @@ export interface HypervisorDependencies extends NovaDependencies {
 /** What the lifecycle of a hypervisor changes in Nova and Placement, queue `nova:<region>`. Arguments and results are plain data. */
 export function createHypervisorActivities(deps: HypervisorDependencies) {
   const clock = deps.clock ?? systemClock;
-  const tools = () => ({ ...deps, clock, scope: (deps.scope ?? currentScope)() });
+  const sharedLook = createSharedLook(deps.nova, clock);
+  const tools = () => ({ ...deps, clock, sharedLook, scope: (deps.scope ?? currentScope)() });
   return {
     findRegistration: ({ hypervisor }: { hypervisor: string }) => findRegistration(deps.nova, hypervisor, tools().scope.signal),
     ensureServiceDisabled: (request: { host: string; reason: string }) => ensureServiceDisabled(tools(), request),
@@ -27,5 +31,7 @@ export function createHypervisorActivities(deps: HypervisorDependencies) {
     removeFromAggregates: (request: MembershipRequest) => removeFromAggregates(tools(), request),
     ensureInAggregates: (request: { host: string; names: readonly string[] }) => ensureInAggregates(tools(), request),
     ensureIsolated: (request: { host: string; zone: string | null; testAggregate: string }) => ensureIsolated(tools(), request),
+    startEvacuation: (request: EvacuationRequest) => startEvacuation(tools(), request),
+    awaitEvacuation: (request: EvacuationWait) => awaitEvacuation(tools(), request),
   };
 }
