@@ -7,8 +7,10 @@ import { ensureInAggregates, ensureIsolated } from './ensure-in-aggregates.ts';
 import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { ensureServiceDeleted } from './ensure-service-deleted.ts';
 import { findRegistration } from './find-registration.ts';
+import { runSmokeCheck, type SmokeCheckRequest } from './run-smoke-check.ts';
 import { currentScope } from './scope.ts';
 import { createSharedLook } from './shared-look.ts';
+import { ensureSmokeServerGone, findSmokeServers, type SmokeServersGone } from './smoke-server.ts';
 import { startEvacuation, type EvacuationRequest } from './start-evacuation.ts';
 import { systemClock } from './wait.ts';
 
@@ -33,5 +35,8 @@ export function createHypervisorActivities(deps: HypervisorDependencies) {
     ensureIsolated: (request: { host: string; zone: string | null; testAggregate: string }) => ensureIsolated(tools(), request),
     startEvacuation: (request: EvacuationRequest) => startEvacuation(tools(), request),
     awaitEvacuation: (request: EvacuationWait) => awaitEvacuation(tools(), request),
+    findSmokeServers: async ({ host }: { host: string }) => (await findSmokeServers(tools(), host)).map(({ id }) => id),
+    runSmokeCheck: (request: SmokeCheckRequest) => runSmokeCheck(tools(), request),
+    ensureSmokeServerGone: (request: SmokeServersGone) => ensureSmokeServerGone(tools(), request),
   };
 }
