@@ -1,3 +1,5 @@
+import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
+import { ensureTraits, type TraitsRequest } from '../placement/ensure-traits.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { awaitEvacuation, type EvacuationWait } from './await-evacuation.ts';
 import { addToAggregates, removeFromAggregates, type MembershipRequest } from './change-aggregates.ts';
@@ -38,5 +40,7 @@ export function createHypervisorActivities(deps: HypervisorDependencies) {
     findSmokeServers: async ({ host }: { host: string }) => (await findSmokeServers(tools(), host)).map(({ id }) => id),
     runSmokeCheck: (request: SmokeCheckRequest) => runSmokeCheck(tools(), request),
     ensureSmokeServerGone: (request: SmokeServersGone) => ensureSmokeServerGone(tools(), request),
+    ensureTraits: (request: TraitsRequest) => ensureTraits(tools(), request),
+    ensureProviderGone: (request: { providerId: string }) => ensureProviderGone(tools(), request),
   };
 }
