@@ -183,6 +183,18 @@ const requests: [what: string, act: (nova: NovaClient) => Promise<{ requestId: s
     (nova) => nova.updateService('c1', { status: 'disabled', disabledReason: 'drover: x' }, never),
     { method: 'PUT', path: '/os-services/c1', body: { status: 'disabled', disabled_reason: 'drover: x' } },
   ],
+  ['updateService, forced down', (nova) => nova.updateService('c1', { forcedDown: true }, never), { method: 'PUT', path: '/os-services/c1', body: { forced_down: true } }],
+  ['deleteService', (nova) => nova.deleteService('c1', never), { method: 'DELETE', path: '/os-services/c1', body: undefined }],
+  ['addToAggregate', (nova) => nova.addToAggregate(7, 'node-1', never), { method: 'POST', path: '/os-aggregates/7/action', body: { add_host: { host: 'node-1' } } }],
+  ['removeFromAggregate', (nova) => nova.removeFromAggregate(7, 'node-1', never), { method: 'POST', path: '/os-aggregates/7/action', body: { remove_host: { host: 'node-1' } } }],
+  ['evacuate, target left to the scheduler', (nova) => nova.evacuate('s', { host: null }, never), { method: 'POST', path: '/servers/s/action', body: { evacuate: {} } }],
+  ['evacuate to a host', (nova) => nova.evacuate('s', { host: 'node-2' }, never), { method: 'POST', path: '/servers/s/action', body: { evacuate: { host: 'node-2' } } }],
+  ['deleteServer', (nova) => nova.deleteServer('s', never), { method: 'DELETE', path: '/servers/s', body: undefined }],
+  [
+    'createServer',
+    (nova) => nova.createServer({ name: 'n', flavorId: 'f', imageId: 'i', host: 'node-1', metadata: { a: 'b' } }, never),
+    { method: 'POST', path: '/servers', body: { server: { name: 'n', flavorRef: 'f', imageRef: 'i', networks: 'none', host: 'node-1', metadata: { a: 'b' } } } },
+  ],
 ];
 test.each(requests)('%s sends what the Compute API wants, at 2.94, and gives the request id back', async (_, act, sent) => {
   const accepted = () => ({ status: 202, headers: { 'x-openstack-request-id': 'req-7' }, text: '' });
@@ -191,6 +203,10 @@ test.each(requests)('%s sends what the Compute API wants, at 2.94, and gives the
     'DELETE /servers/s/migrations/7': accepted,
     'POST /servers/s/migrations/7/action': accepted,
     'PUT /os-services/c1': () => ({ headers: { 'x-openstack-request-id': 'req-7' }, json: { service: { ...computeService, status: 'disabled' } } }),
+    'DELETE /os-services/c1': accepted,
+    'POST /os-aggregates/7/action': accepted,
+    'DELETE /servers/s': accepted,
+    'POST /servers': () => ({ status: 202, headers: { 'x-openstack-request-id': 'req-7' }, json: { server: { id: 'new' } } }),
   });
   expect(await act(nova)).toMatchObject({ requestId: 'req-7' });
   const [request] = asked();
@@ -237,4 +253,34 @@ test('the failure of an action: its own events, else the server’s fault, else 
   await expect(nova.lastActionFailure('s', { action: 'live-migration' }, never)).resolves.toBe('CPU does not match');
   await expect(nova.lastActionFailure('s', { requestId: 'req-3' }, never)).resolves.toBe('guest lost in transfer');
   await expect(nova.lastActionFailure('gone', { requestId: 'req-9' }, never)).resolves.toBeNull();
+});
+
+test('hypervisors by a part of their name, with their servers; none where Nova finds none', async () => {
+  const record = { id: 'h', hypervisor_hostname: 'node-1.example', hypervisor_type: 'QEMU', hypervisor_version: 9_002_000, state: 'up', status: 'enabled', service: { id: 'c1', host: 'node-1' }, servers: [{ uuid: 'a', name: 'vm' }] };
+  const { nova, asked } = await stage({
+    'GET /os-hypervisors/detail': ({ query }) =>
+      query.get('hypervisor_hostname_pattern') === 'node-1' ? { json: { hypervisors: [record] } } : { status: 404, json: { itemNotFound: { code: 404, message: "No hypervisor matching 'node-2' could be found." } } },
+  });
+  await expect(nova.hypervisorsNamed('node-1', never)).resolves.toMatchObject([{ id: 'h', serviceHost: 'node-1', servers: ['a'] }]);
+  await expect(nova.hypervisorsNamed('node-2', never)).resolves.toEqual([]);
+  expect(asked().map(({ query, headers }) => [query.get('with_servers'), headers['openstack-api-version']])).toEqual([['true', 'compute 2.87'], ['true', 'compute 2.87']]);
+});
+
+test('servers of exactly a name come oldest first, those that no host took among them', async () => {
+  const at = (id: string, created: string, change: object = {}) => server(id, { name: 'probe.1', created, ...change });
+  const { nova, asked } = await stage({
+    'GET /servers/detail': () => ({
+      json: {
+        servers: [at('c', '2026-01-01T00:00:02Z'), at('b', '2026-01-01T00:00:01Z', { 'OS-EXT-SRV-ATTR:host': null, status: 'ERROR' }), at('a', '2026-01-01T00:00:01Z'), server('d', { name: 'probeX1' }), at('e', '2026-01-01T00:00:00Z', { 'OS-EXT-STS:vm_state': 'deleted' })],
+      },
+    }),
+  });
+  expect((await nova.serversNamed('probe.1', never)).map(({ id, host }) => [id, host])).toEqual([['a', 'node-1'], ['b', null], ['c', 'node-1']]);
+  expect(asked().map(({ query }) => query.toString())).toEqual(['all_tenants=true&name=probe.1']);
+});
+
+test('the console of a server', async () => {
+  const { nova, asked } = await stage({ 'POST /servers/s/action': () => ({ json: { output: 'login:' } }) });
+  await expect(nova.consoleOutput('s', 20, never)).resolves.toBe('login:');
+  expect(asked()[0]?.body).toEqual({ 'os-getConsoleOutput': { length: 20 } });
 });

@@ -5,6 +5,8 @@ import { openEndpoint, type Call, type Endpoint } from '../openstack/endpoint.ts
 import type { Refusal } from '../openstack/faults.ts';
 import { allPages } from '../openstack/pages.ts';
 import { abortFaults, confirmFaults, forceCompleteFaults, serverActionFaults, serviceFaults } from './faults.ts';
+import { hostCalls, hypervisorsMicroversion } from './host-calls.ts';
+import { newServerCalls } from './new-server-calls.ts';
 import type { Accepted, Aggregate, ComputeServiceRecord, Hypervisor, NovaClient, ServiceChange } from './types.ts';
 import { readActionFailure } from './wire-actions.ts';
 import { toComputeService, toHypervisor } from './wire-map.ts';
@@ -18,14 +20,13 @@ import * as wire from './wire.ts';
  */
 const baseMicroversion = '2.94';
 
-/** From 2.88 on, Nova asks every nova-compute for its uptime to list the hypervisors, and a hung one hangs the listing. */
-const hypervisorsMicroversion = '2.87';
-
 /** Nova over HTTP. One client per region; it holds no state but what the service can do. */
 export function createNovaClient(session: KeystoneSession): NovaClient {
   const nova = openEndpoint(session, { service: 'Nova', type: 'compute', base: versionedBase });
   const serverMicroversion = discoverServerMicroversion(nova);
   return {
+    ...hostCalls(nova),
+    ...newServerCalls(nova, serverMicroversion),
     computeServices: (signal) => readComputeServices(nova, signal),
     updateService: (id, change, signal) => updateService(nova, id, change, signal),
     hypervisors: (signal) => readHypervisors(nova, signal),
@@ -88,8 +89,8 @@ async function readComputeServices(nova: Endpoint, signal: AbortSignal): Promise
   return value.services.filter((service) => service.binary === 'nova-compute').map(toComputeService);
 }
 
-async function updateService(nova: Endpoint, id: string, { status, disabledReason }: ServiceChange, signal: AbortSignal): Promise<Accepted & { service: ComputeServiceRecord }> {
-  const body = { status, ...(disabledReason === undefined ? {} : { disabled_reason: disabledReason }) };
+async function updateService(nova: Endpoint, id: string, change: ServiceChange, signal: AbortSignal): Promise<Accepted & { service: ComputeServiceRecord }> {
+  const body = 'forcedDown' in change ? { forced_down: change.forcedDown } : { status: change.status, ...(change.disabledReason === undefined ? {} : { disabled_reason: change.disabledReason }) };
   const path = `/os-services/${encodeURIComponent(id)}`;
   const { value, requestId } = await nova.call({ method: 'PUT', path, microversion: baseMicroversion, body, answer: wire.serviceAnswer, refused: serviceFaults }, signal);
   return { service: toComputeService(value.service), requestId };

@@ -53,6 +53,8 @@ function isSettled({ host, taskState, vmState }: Instance, sourceHost: string, {
   switch (status) {
     case 'completed':
     case 'confirmed':
+    // Of an evacuation.
+    case 'done':
       return host !== sourceHost && vmState !== 'resized';
     case 'finished':
       return host !== sourceHost && vmState === 'resized';
@@ -61,11 +63,15 @@ function isSettled({ host, taskState, vmState }: Instance, sourceHost: string, {
   }
 }
 
+/** By type of migration, the instance action that has its words. */
+const actionOf: Record<string, InstanceActionName> = { 'live-migration': 'live-migration', evacuation: 'evacuate' };
+
 async function explain({ nova, scope }: Tools, sourceHost: string, { id, status, type, instanceId }: Migration, instance: Instance | null): Promise<string | null> {
   if (instance === null) return null;
   switch (status) {
     case 'completed':
     case 'confirmed':
+    case 'done':
     case 'finished': {
       if (instance.host !== sourceHost) return instance.taskState === null ? null : `Migration ${id} is ${status}, but the server is still ${instance.taskState}`;
       return `Nova says migration ${id} is ${status}, but the server is still on ${sourceHost} (${instance.status}${instance.taskState === null ? '' : `, ${instance.taskState}`})`;
@@ -74,7 +80,7 @@ async function explain({ nova, scope }: Tools, sourceHost: string, { id, status,
       // Why is for whoever asked for it to say.
       return null;
     default: {
-      const action: InstanceActionName = type === 'live-migration' ? 'live-migration' : 'migrate';
+      const action = actionOf[type] ?? 'migrate';
       const words = (await nova.lastActionFailure(instanceId, { action }, scope.signal)) ?? instance.fault;
       return words === null ? `Migration ${id} ended as ${status}; Nova gives no reason` : words;
     }

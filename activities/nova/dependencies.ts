@@ -51,5 +51,5 @@ export interface AllowanceDependencies {
 /** The same, with what may be left out filled in. */
 export type Tools<Dependencies extends NovaDependencies = NovaDependencies> = Omit<Dependencies, 'scope' | 'clock'> & { scope: ActivityScope; clock: Clock };
 
-/** Writes down one mutation of Nova's. */
-export const record = ({ audit, scope }: Tools, entry: Omit<AuditEntry, 'actor' | 'run'>): Promise<void> => audit.record({ ...entry, actor: 'drover', run: scope.run });
+/** Writes down one mutation of an outside system. */
+export const record = ({ audit, scope }: Pick<Tools, 'audit' | 'scope'>, entry: Omit<AuditEntry, 'actor' | 'run'>): Promise<void> => audit.record({ ...entry, actor: 'drover', run: scope.run });

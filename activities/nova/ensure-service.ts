@@ -1,10 +1,9 @@
 import type { HostObservation } from '../../contracts/instance.ts';
 import { disabledReasonPrefix } from '../../contracts/ids.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { record, type Tools } from './dependencies.ts';
-import { findService } from './find-host.ts';
+import { changeService, readService } from './change-service.ts';
+import type { Tools } from './dependencies.ts';
 import { serviceState } from './observe-host.ts';
-import type { ComputeServiceRecord } from './types.ts';
 
 /** Nova's limit for `disabled_reason`. */
 const maxReasonLength = 255;
@@ -21,37 +20,24 @@ export async function ensureServiceDisabled(tools: Tools, { host, reason }: { ho
   if (!reason.startsWith(disabledReasonPrefix)) throw droverFailure('InvalidInput', `A reason to disable must begin with ${disabledReasonPrefix}, not: ${reason}`);
   const before = await readService(tools, host);
   if (before.status === 'disabled') return serviceState(before);
-  return serviceState(await setStatus(tools, before, { status: 'disabled', disabledReason: shorten(reason) }, 'ensureServiceDisabled', reason));
+  return serviceState(await changeService(tools, before, { status: 'disabled', disabledReason: shorten(reason) }, { action: 'ensureServiceDisabled', cause: reason }));
 }
 
 /**
  * Enables the compute service of a host, only if it still carries drover's own reason. Safe to repeat and to run twice at once.
  *
+ * @param request.carrying only if it carries exactly that reason, whoever wrote it: the caller has proof that it is drover's to lift
  * @returns whether it is enabled now
  * @throws HostNotFound, ServiceConflict, Stopped
  */
-export async function ensureServiceEnabled(tools: Tools, { host }: { host: string }): Promise<boolean> {
+export async function ensureServiceEnabled(tools: Tools, { host, carrying }: { host: string; carrying?: string | null }): Promise<boolean> {
   const before = await readService(tools, host);
   if (before.status === 'enabled') return true;
-  if (before.disabledReason?.startsWith(disabledReasonPrefix) !== true) return false;
-  const after = await setStatus(tools, before, { status: 'enabled' }, 'ensureServiceEnabled', `carried ${before.disabledReason}`);
+  const { disabledReason } = before;
+  const isOurs = carrying === undefined ? disabledReason?.startsWith(disabledReasonPrefix) === true : disabledReason === carrying;
+  if (!isOurs) return false;
+  const after = await changeService(tools, before, { status: 'enabled' }, { action: 'ensureServiceEnabled', cause: `carried ${disabledReason ?? 'no reason'}` });
   return after.status === 'enabled';
-}
-
-const readService = async ({ nova, scope }: Tools, host: string): Promise<ComputeServiceRecord> => findService(await nova.computeServices(scope.signal), host);
-
-async function setStatus(
-  tools: Tools,
-  before: ComputeServiceRecord,
-  change: { status: 'enabled' | 'disabled'; disabledReason?: string },
-  action: string,
-  cause: string,
-): Promise<ComputeServiceRecord> {
-  const { nova, stopGate, scope } = tools;
-  await stopGate(scope.signal);
-  const { service: after, requestId } = await nova.updateService(before.id, change, scope.signal);
-  await record(tools, { action, cause, object: `compute-service/${before.host}`, before: serviceState(before), after: serviceState(after), requestId });
-  return after;
 }
 
 const shorten = (reason: string): string => (reason.length <= maxReasonLength ? reason : `${reason.slice(0, maxReasonLength - 1)}…`);

@@ -1,5 +1,18 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
-import { abortFaults, confirmFaults, forceCompleteFaults, serverActionFaults, serviceFaults, type Faults } from './faults.ts';
+import {
+  abortFaults,
+  aggregateFaults,
+  confirmFaults,
+  consoleFaults,
+  createServerFaults,
+  deleteServerFaults,
+  deleteServiceFaults,
+  evacuateFaults,
+  forceCompleteFaults,
+  serverActionFaults,
+  serviceFaults,
+  type Faults,
+} from './faults.ts';
 
 /** Nova's own words, as it wrote them in the lab. */
 const words = {
@@ -14,6 +27,17 @@ const words = {
   policy: "Policy doesn't allow os_compute_api:os-migrate-server:migrate_live to be performed.",
   quota: 'Quota exceeded for cores: Requested 1, but already used 20 of 20 cores',
   migration: 'Migration 9 not found for instance 1',
+  noUpdates: "No updates were requested. Fields 'status' or 'forced_down' should be specified.",
+  forceUp: 'Unable to force up host node-1 as `done` evacuation migration records remain associated with the host. Ensure the compute service has been restarted.',
+  hosting: 'Unable to delete compute service that is hosting instances. Migrate or delete the instances first.',
+  inUse: 'Compute service of node-1 is still in use.',
+  targetHost: 'Compute host node-9 not found.',
+  noAggregate: 'Aggregate 7 could not be found.',
+  notInAggregate: 'Cannot remove host node-1 in aggregate 7',
+  unmapped: "Host 'node-1' is not mapped to any cell",
+  twoZones: "Cannot add host to aggregate 7. Reason: One or more hosts already in availability zone(s) ['a'].",
+  mirror: 'A conflict was encountered attempting to update resource provider 1 (generation 3): 409 Conflict',
+  noConsole: 'Guest does not have a console available.',
   migrationState: 'Migration 9 state of instance 1 is completed. Cannot abort live migration while the migration is in this state.',
 };
 
@@ -45,12 +69,56 @@ const rows: Row[] = [
   [forceCompleteFaults, 409, words.invalid, 'MigrationRefused'],
   [serviceFaults, 404, 'Service x not found.', 'HostNotFound'],
   [serviceFaults, 409, 'x', 'ServiceConflict'],
+  [serviceFaults, 400, words.noUpdates, 'ServiceConflict'],
+  [serviceFaults, 400, words.forceUp, 'EvacuationsUnsettled'],
   [serviceFaults, 400, 'x', undefined],
+  [deleteServiceFaults, 404, 'Service x not found.', 'HostNotFound'],
+  [deleteServiceFaults, 409, words.hosting, 'HostNotEmpty'],
+  [deleteServiceFaults, 400, 'Invalid uuid x', undefined],
+  [aggregateFaults, 404, words.noAggregate, 'AggregateNotFound'],
+  [aggregateFaults, 404, words.notInAggregate, 'AggregateNotFound'],
+  [aggregateFaults, 404, words.host, 'HostNotFound'],
+  [aggregateFaults, 404, words.unmapped, 'HostNotFound'],
+  [aggregateFaults, 409, words.twoZones, 'AggregateRefused'],
+  [aggregateFaults, 409, words.mirror, 'ProviderConflict'],
+  [aggregateFaults, 400, 'x', undefined],
+  [evacuateFaults, 400, words.inUse, 'HostUp'],
+  [evacuateFaults, 404, words.targetHost, 'MigrationRefused'],
+  [evacuateFaults, 404, words.gone, 'InstanceNotFound'],
+  [evacuateFaults, 409, words.state, 'InstanceStateRefused'],
+  [evacuateFaults, 409, words.task, 'InstanceBusy'],
+  [evacuateFaults, 400, "The target host can't be the same one.", 'MigrationRefused'],
+  [evacuateFaults, 403, words.policy, undefined],
+  [createServerFaults, 400, 'Flavor x could not be found.', 'SmokeServerRefused'],
+  [createServerFaults, 403, words.quota, 'SmokeServerRefused'],
+  [createServerFaults, 403, words.policy, undefined],
+  [createServerFaults, 503, 'x', undefined],
+  [deleteServerFaults, 404, words.gone, 'InstanceNotFound'],
+  [deleteServerFaults, 409, words.task, 'InstanceBusy'],
+  [deleteServerFaults, 409, words.locked, 'InstanceStateRefused'],
+  [deleteServerFaults, 403, words.policy, undefined],
+  [consoleFaults, 404, words.gone, 'InstanceNotFound'],
+  [consoleFaults, 404, words.noConsole, 'ConsoleUnavailable'],
+  [consoleFaults, 409, words.notReady, 'ConsoleUnavailable'],
+  [consoleFaults, 501, 'x', 'ConsoleUnavailable'],
+  [consoleFaults, 500, 'x', undefined],
 ];
 test.each(rows)('%p %i “%s” is %s', (faults, status, text, code) => {
   expect(faults({ status, words: text, documented: true })).toBe(code);
 });
 
-test.each([serverActionFaults, confirmFaults, abortFaults, forceCompleteFaults, serviceFaults])('%p: a 404 that is not Nova’s says nothing of the server', (faults) => {
+test.each([
+  serverActionFaults,
+  confirmFaults,
+  abortFaults,
+  forceCompleteFaults,
+  serviceFaults,
+  deleteServiceFaults,
+  aggregateFaults,
+  evacuateFaults,
+  createServerFaults,
+  deleteServerFaults,
+  consoleFaults,
+])('%p: a 404 that is not Nova’s says nothing of the server', (faults) => {
   expect(faults({ status: 404, words: 'default backend', documented: false })).toBeUndefined();
 });

@@ -47,8 +47,52 @@ export const forceCompleteFaults: Faults = (refusal) => {
   return refusal.status === 400 || refusal.status === 409 ? 'MigrationRefused' : undefined;
 };
 
-/** Enabling and disabling a compute service. */
+/**
+ * Enabling, disabling and forcing down a compute service. Nova says 400 where the service is as asked for already, which the caller had
+ * seen otherwise a moment before.
+ */
 export const serviceFaults: Faults = (refusal) => {
   if (gone(refusal)) return 'HostNotFound';
-  return refusal.status === 409 ? 'ServiceConflict' : undefined;
+  if (refusal.status === 400 && /unable to force up/iu.test(refusal.words)) return 'EvacuationsUnsettled';
+  return refusal.status === 409 || (refusal.status === 400 && /no updates were requested/iu.test(refusal.words)) ? 'ServiceConflict' : undefined;
+};
+
+/** Deleting a compute service. */
+export const deleteServiceFaults: Faults = (refusal) => {
+  if (gone(refusal)) return 'HostNotFound';
+  return refusal.status === 409 ? 'HostNotEmpty' : undefined;
+};
+
+/**
+ * Putting a host into an aggregate, or taking it out. Nova's 404 of the one speaks of the aggregate, of the host or of its cell mapping; of
+ * the other it says the same of all. A conflict in Placement, where Nova mirrors them, is over soon.
+ */
+export const aggregateFaults: Faults = (refusal) => {
+  if (gone(refusal)) return /aggregate/iu.test(refusal.words) ? 'AggregateNotFound' : 'HostNotFound';
+  if (refusal.status !== 409) return undefined;
+  return /conflict was encountered/iu.test(refusal.words) ? 'ProviderConflict' : 'AggregateRefused';
+};
+
+/** Evacuating. The host that is named as target may be unknown, or the one that the server is on counts as up. */
+export const evacuateFaults: Faults = (refusal) => {
+  if (gone(refusal) && /compute host/iu.test(refusal.words)) return 'MigrationRefused';
+  if (refusal.status === 400 && /still in use/iu.test(refusal.words)) return 'HostUp';
+  return serverActionFaults(refusal);
+};
+
+export const createServerFaults: Faults = ({ status, words, documented }) => {
+  if (status === 400 || status === 409 || (status === 404 && documented)) return 'SmokeServerRefused';
+  return status === 403 && !byPolicy.test(words) ? 'SmokeServerRefused' : undefined;
+};
+
+export const deleteServerFaults: Faults = (refusal) => {
+  if (gone(refusal)) return 'InstanceNotFound';
+  if (refusal.status !== 409) return undefined;
+  return wrongState.test(refusal.words) ? 'InstanceStateRefused' : 'InstanceBusy';
+};
+
+/** Nova says 404 both of a server that is gone and of one without a console, 409 of one whose host did not take it yet. */
+export const consoleFaults: Faults = (refusal) => {
+  if (gone(refusal)) return /console/iu.test(refusal.words) ? 'ConsoleUnavailable' : 'InstanceNotFound';
+  return refusal.status === 409 || refusal.status === 501 ? 'ConsoleUnavailable' : undefined;
 };

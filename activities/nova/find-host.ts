@@ -1,5 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
-import { resolveHost } from './resolve-host.ts';
+import { resolveHost, type HostNames } from './resolve-host.ts';
 import type { ComputeServiceRecord, Hypervisor, NovaClient } from './types.ts';
 
 /** One compute host by all its names. */
@@ -20,15 +20,19 @@ export async function findHost(nova: NovaClient, name: string, signal: AbortSign
 }
 
 export function joinHost(name: string, services: readonly ComputeServiceRecord[], hypervisors: readonly Hypervisor[]): ComputeHost {
-  const known = new Set(hypervisors.map(({ serviceHost }) => serviceHost));
-  const names = [
-    ...hypervisors.map((hypervisor) => ({ serviceHost: hypervisor.serviceHost, hypervisorHostname: hypervisor.hypervisorHostname, hypervisor })),
-    ...services.filter(({ host }) => !known.has(host)).map(({ host }) => ({ serviceHost: host, hypervisorHostname: host, hypervisor: null })),
-  ];
-  const { serviceHost, hypervisor } = resolveHost(name, names);
+  const { serviceHost, hypervisor } = resolveHost(name, namesOfAll(services, hypervisors));
   const service = findService(services, serviceHost);
   if (hypervisor === null) throw droverFailure('HostNotFound', `nova-compute on ${serviceHost} has not registered a hypervisor`);
   return { service, hypervisor };
+}
+
+/** Every host of Nova's by both names, those without a hypervisor too. */
+export function namesOfAll<Known extends Hypervisor>(services: readonly ComputeServiceRecord[], hypervisors: readonly Known[]): (HostNames & { hypervisor: Known | null })[] {
+  const known = new Set(hypervisors.map(({ serviceHost }) => serviceHost));
+  return [
+    ...hypervisors.map((hypervisor) => ({ serviceHost: hypervisor.serviceHost, hypervisorHostname: hypervisor.hypervisorHostname, hypervisor })),
+    ...services.filter(({ host }) => !known.has(host)).map(({ host }) => ({ serviceHost: host, hypervisorHostname: host, hypervisor: null })),
+  ];
 }
 
 /** The compute service of exactly that host. @throws HostNotFound, HostAttributeMissing as {@link findHost} */

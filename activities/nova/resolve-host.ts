@@ -38,4 +38,7 @@ export function sameShortName(a: string, b: string): boolean {
   return shortName(a) === shortName(b);
 }
 
-const shortName = (name: string): string => (name.split('.', 1)[0] ?? '').toLowerCase();
+const shortName = (name: string): string => firstLabel(name).toLowerCase();
+
+/** What every name of a host contains, however long it is written; an address has no shorter form. */
+export const firstLabel = (name: string): string => (isIP(name) !== 0 ? name : (name.split('.', 1)[0] ?? ''));

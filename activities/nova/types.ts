@@ -1,4 +1,7 @@
-import type { ComputeService, Instance, Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/instance.ts';
+import type { Accepted, Aggregate, ComputeServiceRecord, Hypervisor, HypervisorWithServers, InstanceActionName, InstanceDetail, NewServer, ServerGroup, ServiceChange } from './records.ts';
+
+export type { Accepted, Aggregate, ComputeServiceRecord, Hypervisor, HypervisorWithServers, InstanceActionName, InstanceDetail, NewServer, ServerGroup, ServiceChange } from './records.ts';
 
 /**
  * What drover asks of Nova. Every method is one request, or as many pages as there are, ends when its signal is aborted, never tries
@@ -9,13 +12,14 @@ import type { ComputeService, Instance, Migration } from '../../contracts/instan
  *
  * @see Compute API reference; microversions in activities/nova/client.ts
  */
-export interface NovaClient {
+export interface NovaClient extends HostCalls, NewServerCalls {
   /** The services whose binary is nova-compute, of all cells. */
   computeServices(signal: AbortSignal): Promise<ComputeServiceRecord[]>;
   /**
-   * Sets the status of a compute service; idempotent, as it sets a state.
+   * Sets the status of a compute service, or whether it counts as down whatever it says.
    * @throws HostNotFound no service of that id
-   * @throws ServiceConflict somebody changes it at the same time
+   * @throws ServiceConflict somebody changes it at the same time, or has just changed it to that
+   * @throws EvacuationsUnsettled it cannot be forced up: nova-compute there has not dropped the guests that were evacuated
    */
   updateService(serviceId: string, change: ServiceChange, signal: AbortSignal): Promise<Accepted & { service: ComputeServiceRecord }>;
 
@@ -99,96 +103,57 @@ export interface NovaClient {
   lastActionFailure(instanceId: string, action: { requestId: string } | { action: InstanceActionName }, signal: AbortSignal): Promise<string | null>;
 }
 
-/** Names of instance actions, as Nova records them. */
-export type InstanceActionName = 'live-migration' | 'migrate' | 'resize' | 'confirmResize' | 'live_migration_cancel' | 'live_migration_force_complete';
-
-/** What Nova says to a mutating request. */
-export interface Accepted {
-  /** `x-openstack-request-id`: finds the request in Nova's logs and in the server's instance actions. */
-  requestId: string;
+/** What the lifecycle of a host asks of Nova, besides what emptying it needs. As all of the client's methods: see {@link NovaClient}. */
+export interface HostCalls {
+  /**
+   * The hypervisors whose hostname contains `part`, with the ids of their servers; none where Nova has none. Cheap in a large region, but a
+   * part of a name is no match: whoever asks has to compare (hypervisor.md C.1, H12).
+   */
+  hypervisorsNamed(part: string, signal: AbortSignal): Promise<HypervisorWithServers[]>;
+  /**
+   * Takes a compute service out of Nova, with its hypervisor, its aggregates and, where nothing is allocated any more, its resource provider.
+   * @throws HostNotFound no service of that id
+   * @throws HostNotEmpty servers or migrations in progress are on it
+   */
+  deleteService(serviceId: string, signal: AbortSignal): Promise<Accepted>;
+  /**
+   * Puts a host into an aggregate, or takes it out. Nova mirrors that in Placement.
+   * @throws AggregateNotFound no such aggregate; taking out: or the host is not in it
+   * @throws HostNotFound no such host, or one that is not mapped to a cell yet
+   * @throws AggregateRefused it is in there already, or would be in two availability zones
+   * @throws ProviderConflict somebody changed the resource provider at the same time
+   */
+  addToAggregate(aggregateId: number, host: string, signal: AbortSignal): Promise<Accepted>;
+  removeFromAggregate(aggregateId: number, host: string, signal: AbortSignal): Promise<Accepted>;
+  /**
+   * Asks for a server of a dead host to be started elsewhere. At 2.94 it comes up as it was; from 2.95 on it stays off. The record is there
+   * with the answer; it decides.
+   * @param target `host` null: the scheduler chooses; a name is checked by the scheduler too
+   * @throws HostUp Nova thinks that the server's host is up
+   * @throws InstanceNotFound, InstanceBusy, InstanceStateRefused, MigrationRefused as {@link NovaClient.liveMigrate}
+   */
+  evacuate(instanceId: string, target: { host: string | null }, signal: AbortSignal): Promise<Accepted>;
 }
 
-export interface ComputeServiceRecord extends ComputeService {
-  /** UUID; empty where {@link cellDown}. */
-  id: string;
-  /** As in `OS-EXT-SRV-ATTR:host`. */
-  host: string;
-  zone: string;
-  /** Its cell's database does not answer, so the rest is a guess on the safe side: disabled and down. */
-  cellDown: boolean;
-}
-
-export interface ServiceChange {
-  status: 'enabled' | 'disabled';
-  /** At most 255 characters; only with `disabled`. */
-  disabledReason?: string;
-}
-
-export interface Hypervisor {
-  /** UUID; also that of the Placement resource provider. */
-  id: string;
-  hypervisorHostname: string;
-  /** The compute service's `host`. */
-  serviceHost: string;
-  serviceId: string;
-  state: 'up' | 'down';
-  status: 'enabled' | 'disabled';
-  /** `QEMU`, `CH`, … */
-  hypervisorType: string;
-  /** As Nova packs it: major × 1 000 000 + minor × 1 000 + release. */
-  hypervisorVersion: number;
-}
-
-/** A server with what compatibility checks need. */
-export interface InstanceDetail extends Instance {
-  /** `OS-EXT-SRV-ATTR:hypervisor_hostname`. */
-  hypervisorHostname: string | null;
-  projectId: string;
-  userId: string;
-  /** `OS-EXT-AZ:availability_zone`; null when not scheduled. */
-  availabilityZone: string | null;
-  /** The zone it was asked for; null: any. Undefined where Nova is too old to say (before 2.96). */
-  pinnedAvailabilityZone?: string | null;
-  flavorName: string;
-  /** Of the flavor it was made with: `hw:…`, `pci_passthrough:alias`, `resources:VGPU`, `trait:…`, `aggregate_instance_extra_specs:…`. */
-  extraSpecs: Record<string, string>;
-  /** Null: it boots from a volume. */
-  imageId: string | null;
-  /** Of the image it was made from: `hw_…`, `os_…`. Undefined where Nova is too old to say (before 2.98). */
-  imageProperties?: Record<string, string>;
-  trustedImageCertificates: string[];
-  metadata: Record<string, string>;
-  /** Root disk of the flavor. */
-  rootDiskGiB: number;
-  ephemeralDiskGiB: number;
-  swapMiB: number;
-  volumeIds: string[];
-  /** Root disk on a volume, no ephemeral disk, no swap: nothing lies on the host. */
-  onlyVolumes: boolean;
-  /** `config_drive`: lies on the host as well, but is copied or made anew by Nova. */
-  configDrive: boolean;
-  /** RFC 3339. */
-  createdAt: string;
-}
-
-export interface ServerGroup {
-  id: string;
-  name: string;
-  /** affinity, anti-affinity, soft-affinity, soft-anti-affinity. */
-  policy: string;
-  /** `rules.max_server_per_host` of anti-affinity; 1 where not given. */
-  maxServersPerHost: number;
-  /** Server ids. */
-  members: string[];
-}
-
-export interface Aggregate {
-  id: number;
-  uuid: string;
-  name: string;
-  /** Compute services' `host`s. */
-  hosts: string[];
-  /** `availability_zone` among them. */
-  metadata: Record<string, string>;
-  availabilityZone: string | null;
+/** What a test server asks of Nova: the only servers that drover makes and deletes. As all of the client's methods: see {@link NovaClient}. */
+export interface NewServerCalls {
+  /**
+   * Servers of all projects with exactly that name, those that no host took included; oldest first. Names are not unique, so a name alone
+   * says nothing about whose they are.
+   * @throws HostAttributeMissing the credential is no admin's, or a cell is down
+   */
+  serversNamed(name: string, signal: AbortSignal): Promise<InstanceDetail[]>;
+  /** @throws SmokeServerRefused Nova's words say why */
+  createServer(server: NewServer, signal: AbortSignal): Promise<Accepted & { id: string }>;
+  /**
+   * @throws InstanceNotFound it is gone
+   * @throws InstanceBusy, InstanceStateRefused something holds it, or it is locked
+   */
+  deleteServer(instanceId: string, signal: AbortSignal): Promise<Accepted>;
+  /**
+   * The last lines of the server's console.
+   * @throws InstanceNotFound it is gone
+   * @throws ConsoleUnavailable it has none yet, or its host keeps none
+   */
+  consoleOutput(instanceId: string, lines: number, signal: AbortSignal): Promise<string>;
 }

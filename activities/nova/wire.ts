@@ -36,6 +36,8 @@ export const hypervisor = z.looseObject({
 });
 export type WireHypervisor = z.infer<typeof hypervisor>;
 export const hypervisorPage = z.object({ hypervisors: z.array(hypervisor), hypervisors_links: links });
+/** `with_servers` (2.53); empty lists are told too since 2.75. */
+export const hypervisorsWithServers = z.object({ hypervisors: z.array(hypervisor.extend({ servers: z.array(z.looseObject({ uuid: z.string() })) })) });
 
 /** Everything but the id is missing where the server's cell is down; the host is where the credential is no admin's. */
 export const server = z.looseObject({
@@ -76,6 +78,8 @@ export const server = z.looseObject({
 export type WireServer = z.infer<typeof server>;
 export const serverPage = z.object({ servers: z.array(server), servers_links: links });
 export const serverAnswer = z.object({ server });
+export const newServerAnswer = z.object({ server: z.looseObject({ id: z.string() }) });
+export const consoleAnswer = z.object({ output: z.string() });
 
 export const serverGroup = z.looseObject({
   id: z.string(),

@@ -1,5 +1,5 @@
 /** The collections drover reads or changes; a path starts with one of them, behind whatever the catalog's URL has. */
-const collections = ['servers', 'os-services', 'os-hypervisors', 'os-aggregates', 'os-migrations', 'os-server-groups', 'resource_providers', 'allocation_candidates', 'allocations', 'auth'];
+const collections = ['servers', 'os-services', 'os-hypervisors', 'os-aggregates', 'os-migrations', 'os-server-groups', 'resource_providers', 'allocation_candidates', 'allocations', 'traits', 'auth'];
 
 /** What can follow in a path and is no name or id of anything. */
 const words = new Set([...collections, 'detail', 'action', 'migrations', 'os-instance-actions', 'traits', 'aggregates', 'inventories', 'usages', 'tokens']);

@@ -9,7 +9,10 @@ import * as wire from './wire.ts';
 /** Of Placement 9.0 (2023.1), as Nova of that release uses it: `required` with any-of and `in_tree` are all there. */
 const microversion = '1.39';
 
-/** Placement over HTTP. Reads only, so it holds no state. */
+/** From 1.38 on a consumer has a type, which Placement tells as `unknown` of old ones and then takes from nobody. */
+const consumerMicroversion = '1.37';
+
+/** Placement over HTTP. It holds no state. */
 export function createPlacementClient(session: KeystoneSession): PlacementClient {
   const placement = openEndpoint(session, { service: 'Placement', type: 'placement' });
   const of = async <Wire>(uuid: string, part: string, answer: z.ZodType<Wire>, signal: AbortSignal): Promise<Wire> =>
@@ -23,6 +26,15 @@ export function createPlacementClient(session: KeystoneSession): PlacementClient
     },
     providerByName: async (name, signal) => (await readProviders(placement, { name }, signal))[0] ?? null,
     providerTraits: async (uuid, signal) => (await of(uuid, 'traits', wire.traitsAnswer, signal)).traits.toSorted(),
+    traitsWithGeneration: async (uuid, signal) => {
+      const { traits, resource_provider_generation: generation } = await of(uuid, 'traits', wire.providerTraitsAnswer, signal);
+      return { generation, traits: traits.toSorted() };
+    },
+    ...traitCalls(placement),
+    deleteProvider: async (uuid, signal) => {
+      const { requestId } = await placement.call({ method: 'DELETE', path: `/resource_providers/${encodeURIComponent(uuid)}`, microversion, refused: deletionFaults }, signal);
+      return { requestId };
+    },
     providerAggregates: async (uuid, signal) => (await of(uuid, 'aggregates', wire.aggregatesAnswer, signal)).aggregates,
     providerAllocations: async (uuid, signal) => amounts((await of(uuid, 'allocations', wire.allocationsAnswer, signal)).allocations),
     inventories: async (uuid, signal) => mapValues((await of(uuid, 'inventories', wire.inventoriesAnswer, signal)).inventories, toInventory),
@@ -31,9 +43,53 @@ export function createPlacementClient(session: KeystoneSession): PlacementClient
       const path = `/allocations/${encodeURIComponent(consumer)}`;
       return amounts((await placement.call({ method: 'GET', path, microversion, answer: wire.allocationsAnswer }, signal)).value.allocations);
     },
+    ...consumerCalls(placement),
     allocationCandidates: (query, signal) => readCandidates(placement, query, signal),
   };
 }
+
+const traitCalls = (placement: Endpoint): Pick<PlacementClient, 'existingTraits' | 'createTrait' | 'replaceTraits'> => ({
+  existingTraits: async (names, signal) => {
+    if (names.length === 0) return [];
+    const call = { method: 'GET', path: '/traits', query: [['name', `in:${names.join(',')}`]] as [string, string][], microversion, answer: wire.traitsAnswer } as const;
+    return (await placement.call(call, signal)).value.traits;
+  },
+  createTrait: async (name, signal) => {
+    const { requestId } = await placement.call({ method: 'PUT', path: `/traits/${encodeURIComponent(name)}`, microversion }, signal);
+    return { requestId };
+  },
+  replaceTraits: async (uuid, { generation, traits }, signal) => {
+    const body = { resource_provider_generation: generation, traits };
+    const path = `/resource_providers/${encodeURIComponent(uuid)}/traits`;
+    const { requestId } = await placement.call({ method: 'PUT', path, microversion, body, refused: changeFaults }, signal);
+    return { requestId };
+  },
+});
+
+const consumerCalls = (placement: Endpoint): Pick<PlacementClient, 'consumer' | 'rewriteConsumer'> => ({
+  consumer: async (consumer, signal) => {
+    const call = { method: 'GET', path: `/allocations/${encodeURIComponent(consumer)}`, microversion: consumerMicroversion, answer: wire.consumerAnswer } as const;
+    const { allocations, consumer_generation: generation, project_id: projectId, user_id: userId } = (await placement.call(call, signal)).value;
+    if (generation === undefined || projectId === undefined || userId === undefined) return null;
+    return { generation, allocations: amounts(allocations), projectId, userId };
+  },
+  rewriteConsumer: async (consumer, { generation, allocations, projectId, userId }, signal) => {
+    const body = { allocations: mapValues(allocations, (resources) => ({ resources })), consumer_generation: generation, project_id: projectId, user_id: userId };
+    const call = { method: 'PUT', path: `/allocations/${encodeURIComponent(consumer)}`, microversion: consumerMicroversion, body, refused: consumerFaults } as const;
+    const { requestId } = await placement.call(call, signal);
+    return { requestId };
+  },
+});
+
+/** 409 is also what Placement says of a provider that is too small by now for what the consumer has. */
+const consumerFaults = ({ status, words }: Refusal) => (status === 409 && /generation conflict|changed while attempting/iu.test(words) ? 'ConsumerConflict' : undefined);
+
+/** A change that names a generation: 409 is `placement.concurrent_update`; of two at the same moment, Placement answers 500 to one. */
+const changeFaults = (refusal: Refusal) =>
+  refusal.status === 409 || (refusal.status === 500 && /concurrently updated/iu.test(refusal.words)) ? 'ProviderConflict' : unknownProvider(refusal);
+
+/** 409: allocations, or providers below it. */
+const deletionFaults = (refusal: Refusal) => (refusal.status === 409 ? 'ProviderInUse' : unknownProvider(refusal));
 
 const unknownProvider = ({ status, documented }: Refusal) => (status === 404 && documented ? 'HostNotFound' : undefined);
 

@@ -1,5 +1,5 @@
 /**
- * What drover asks of Placement: reads only. Every method ends when its signal is aborted, never tries again by itself (except one new
+ * What drover asks of Placement. Every method ends when its signal is aborted, never tries again by itself (except one new
  * login when the token is refused), and throws failures of contracts/errors.ts: `CredentialRefused`, `NotPermitted`, `EndpointNotFound`,
  * `PlacementUnavailable`, `KeystoneUnavailable`, `RequestRefused`, `AnswerMalformed`; `HostNotFound` where a provider that is asked
  * about does not exist.
@@ -14,6 +14,22 @@ export interface PlacementClient {
   providerByName(name: string, signal: AbortSignal): Promise<ResourceProvider | null>;
   /** Sorted. `COMPUTE_STATUS_DISABLED` among them: the scheduler leaves the host out. */
   providerTraits(uuid: string, signal: AbortSignal): Promise<string[]>;
+  /** As {@link providerTraits}, with the generation that a change must name. */
+  traitsWithGeneration(uuid: string, signal: AbortSignal): Promise<ProviderTraits>;
+  /** Of these traits, those that exist at all; a provider can only be given such. */
+  existingTraits(names: readonly string[], signal: AbortSignal): Promise<string[]>;
+  /** Makes a custom trait, unless it exists. @throws RequestRefused it is no name of a custom trait */
+  createTrait(name: string, signal: AbortSignal): Promise<Accepted>;
+  /**
+   * Gives a provider exactly these traits.
+   * @throws ProviderConflict it was changed since that generation
+   */
+  replaceTraits(uuid: string, traits: ProviderTraits, signal: AbortSignal): Promise<Accepted>;
+  /**
+   * Deletes a provider.
+   * @throws ProviderInUse it has allocations, or providers below it
+   */
+  deleteProvider(uuid: string, signal: AbortSignal): Promise<Accepted>;
   /** UUIDs of the aggregates it is in, as Nova mirrors its own. */
   providerAggregates(uuid: string, signal: AbortSignal): Promise<string[]>;
   /** What each consumer (a server, or a migration that holds the source's share) has of this provider. */
@@ -22,8 +38,36 @@ export interface PlacementClient {
   usages(uuid: string, signal: AbortSignal): Promise<Resources>;
   /** What a consumer (a server) has, by provider; empty when it has nothing. */
   consumerAllocations(consumer: string, signal: AbortSignal): Promise<Record<string, Resources>>;
+  /** What a consumer (a server) has, with what a change of it must name; null when it has nothing. */
+  consumer(consumer: string, signal: AbortSignal): Promise<Consumer | null>;
+  /**
+   * Writes what a consumer has once more, as it is. Of several that have read the same generation, one alone can.
+   * @throws ConsumerConflict somebody wrote it since
+   * @throws RequestRefused what it has is more than the provider holds by now
+   */
+  rewriteConsumer(consumer: string, as: Consumer, signal: AbortSignal): Promise<Accepted>;
   /** Where something of that size and kind would fit now, as the scheduler asks it. */
   allocationCandidates(query: CandidatesQuery, signal: AbortSignal): Promise<AllocationCandidates>;
+}
+
+/** What Placement says to a mutating request. */
+export interface Accepted {
+  /** `x-openstack-request-id`. */
+  requestId: string;
+}
+
+export interface Consumer {
+  generation: number;
+  /** By provider. */
+  allocations: Record<string, Resources>;
+  projectId: string;
+  userId: string;
+}
+
+export interface ProviderTraits {
+  generation: number;
+  /** Sorted. */
+  traits: string[];
 }
 
 /** Amounts by resource class: VCPU, PCPU, MEMORY_MB, DISK_GB, VGPU, CUSTOM_… */

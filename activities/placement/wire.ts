@@ -19,9 +19,12 @@ export const providerAnswer = provider;
 export const providerList = z.object({ resource_providers: z.array(provider) });
 
 export const traitsAnswer = z.looseObject({ traits: z.array(z.string()) });
+export const providerTraitsAnswer = z.looseObject({ traits: z.array(z.string()), resource_provider_generation: z.number() });
 export const aggregatesAnswer = z.looseObject({ aggregates: z.array(z.string()) });
 /** By consumer (of a provider) or by provider (of a consumer). */
 export const allocationsAnswer = z.looseObject({ allocations: z.record(z.string(), z.looseObject({ resources: amounts })) });
+/** Of a consumer that has nothing, Placement tells nothing else. */
+export const consumerAnswer = allocationsAnswer.extend({ consumer_generation: z.number().optional(), project_id: z.string().optional(), user_id: z.string().optional() });
 export const usagesAnswer = z.looseObject({ usages: amounts });
 
 const inventory = z.looseObject({

@@ -80,6 +80,10 @@ class LabDriver(fake.FakeDriver):
     def get_host_uptime(self):
         return " 10:00:00 up 30 days,  1:00,  0 users,  load average: 0, 0, 0"
 
+    def get_console_output(self, context, instance):
+        """What a small image with a login prompt shows."""
+        return f"Booting...\n{instance.hostname} login: "
+
     # -- power
 
     def pause(self, instance):

@@ -1,0 +1,58 @@
+import type { HostObservation } from '../../contracts/instance.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { changeService, readService } from './change-service.ts';
+import type { Tools } from './dependencies.ts';
+import { serviceState } from './observe-host.ts';
+import type { ComputeServiceRecord } from './types.ts';
+
+/** Why a host may be taken for dead, or for alive again: whoever has that proof states it, and it goes into the audit log. */
+export interface ForcedDownProof {
+  /** The failure that it is about. */
+  incident: string;
+  /**
+   * `power-off`: its power was read as off, so nothing runs on it whatever Nova still shows. `person`: somebody confirmed it.
+   * `restart`: it was started again, and nova-compute with it.
+   */
+  by: 'power-off' | 'restart' | 'person';
+  /** The power controller's name, the boot id, or the person. */
+  witness: string;
+  /** RFC 3339. */
+  at: string;
+}
+
+export interface ForcedDownRequest {
+  /** The compute service's `host`. */
+  host: string;
+  forcedDown: boolean;
+  proof: ForcedDownProof;
+}
+
+/** What each direction takes as proof. */
+const accepted: Record<'down' | 'up', readonly ForcedDownProof['by'][]> = { down: ['power-off', 'person'], up: ['restart', 'person'] };
+
+/**
+ * Makes Nova take a host for dead, so that its servers can be evacuated, or takes that back. Only with proof: servers that are evacuated
+ * from a host that still runs run twice. Safe to repeat and to run twice at once.
+ *
+ * @throws HostNotFenced a proof that proves nothing of the kind; HostUp a person says that it is off, and Nova hears from it
+ * @throws EvacuationsUnsettled nova-compute there was not started since, so that it still has the guests that were evacuated
+ * @throws HostNotFound, ServiceConflict, Stopped
+ * @see Compute API, "Update Compute Service", microversion 2.53
+ */
+export async function ensureForcedDown(tools: Tools, request: ForcedDownRequest): Promise<HostObservation['service']> {
+  const before = await readService(tools, request.host);
+  judgeProof(before, request);
+  if (before.forcedDown === request.forcedDown) return serviceState(before);
+  const { incident, by, witness, at } = request.proof;
+  const entry = { action: 'ensureForcedDown', cause: `incident ${incident}: ${by}, ${witness} at ${at}` };
+  return serviceState(await changeService(tools, before, { forcedDown: request.forcedDown }, entry));
+}
+
+/** Pure. @throws HostNotFenced, HostUp */
+export function judgeProof({ state, host }: Pick<ComputeServiceRecord, 'state' | 'host'>, { forcedDown, proof }: Pick<ForcedDownRequest, 'forcedDown' | 'proof'>): void {
+  const said = [proof.incident, proof.witness, proof.at].every((part) => part.trim() !== '') && !Number.isNaN(Date.parse(proof.at));
+  if (!said || !accepted[forcedDown ? 'down' : 'up'].includes(proof.by)) {
+    throw droverFailure('HostNotFenced', `The proof (${proof.by} by ${proof.witness || 'nobody'} at ${proof.at || 'no time'}) does not allow ${host} to be forced ${forcedDown ? 'down' : 'up'}`);
+  }
+  if (forcedDown && proof.by === 'person' && state === 'up') throw droverFailure('HostUp', `${proof.witness} confirmed that ${host} is off, but Nova hears from nova-compute there`);
+}

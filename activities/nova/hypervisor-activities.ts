@@ -1,0 +1,46 @@
+import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
+import { ensureTraits, type TraitsRequest } from '../placement/ensure-traits.ts';
+import type { PlacementClient } from '../placement/types.ts';
+import { awaitEvacuation, type EvacuationWait } from './await-evacuation.ts';
+import { addToAggregates, removeFromAggregates, type MembershipRequest } from './change-aggregates.ts';
+import type { NovaDependencies } from './dependencies.ts';
+import { ensureForcedDown, type ForcedDownRequest } from './ensure-forced-down.ts';
+import { ensureInAggregates, ensureIsolated } from './ensure-in-aggregates.ts';
+import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
+import { ensureServiceDeleted } from './ensure-service-deleted.ts';
+import { findRegistration } from './find-registration.ts';
+import { runSmokeCheck, type SmokeCheckRequest } from './run-smoke-check.ts';
+import { currentScope } from './scope.ts';
+import { createSharedLook } from './shared-look.ts';
+import { ensureSmokeServerGone, findSmokeServers, type SmokeServersGone } from './smoke-server.ts';
+import { startEvacuation, type EvacuationRequest } from './start-evacuation.ts';
+import { systemClock } from './wait.ts';
+
+export interface HypervisorDependencies extends NovaDependencies {
+  placement: PlacementClient;
+}
+
+/** What the lifecycle of a hypervisor changes in Nova and Placement, queue `nova:<region>`. Arguments and results are plain data. */
+export function createHypervisorActivities(deps: HypervisorDependencies) {
+  const clock = deps.clock ?? systemClock;
+  const sharedLook = createSharedLook(deps.nova, clock);
+  const tools = () => ({ ...deps, clock, sharedLook, scope: (deps.scope ?? currentScope)() });
+  return {
+    findRegistration: ({ hypervisor }: { hypervisor: string }) => findRegistration(deps.nova, hypervisor, tools().scope.signal),
+    ensureServiceDisabled: (request: { host: string; reason: string }) => ensureServiceDisabled(tools(), request),
+    ensureServiceEnabled: (request: { host: string; carrying?: string | null }) => ensureServiceEnabled(tools(), request),
+    ensureForcedDown: (request: ForcedDownRequest) => ensureForcedDown(tools(), request),
+    ensureServiceDeleted: (request: { host: string; serviceId: string }) => ensureServiceDeleted(tools(), request),
+    addToAggregates: (request: MembershipRequest) => addToAggregates(tools(), request),
+    removeFromAggregates: (request: MembershipRequest) => removeFromAggregates(tools(), request),
+    ensureInAggregates: (request: { host: string; names: readonly string[] }) => ensureInAggregates(tools(), request),
+    ensureIsolated: (request: { host: string; zone: string | null; testAggregate: string }) => ensureIsolated(tools(), request),
+    startEvacuation: (request: EvacuationRequest) => startEvacuation(tools(), request),
+    awaitEvacuation: (request: EvacuationWait) => awaitEvacuation(tools(), request),
+    findSmokeServers: async ({ host }: { host: string }) => (await findSmokeServers(tools(), host)).map(({ id }) => id),
+    runSmokeCheck: (request: SmokeCheckRequest) => runSmokeCheck(tools(), request),
+    ensureSmokeServerGone: (request: SmokeServersGone) => ensureSmokeServerGone(tools(), request),
+    ensureTraits: (request: TraitsRequest) => ensureTraits(tools(), request),
+    ensureProviderGone: (request: { providerId: string }) => ensureProviderGone(tools(), request),
+  };
+}

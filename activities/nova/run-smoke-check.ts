@@ -1,0 +1,85 @@
+import type { Tools } from './dependencies.ts';
+import { codeOf, wordsOf } from './failures.ts';
+import { judgeSmoke, type SmokeExpectation, type SmokeFinding, type SmokeView } from './judge-smoke.ts';
+import { smokeServerName } from './smoke-mark.ts';
+import { ensureSmokeServer, ensureSmokeServerGone, type SmokeServerRequest } from './smoke-server.ts';
+import { settlingDelayMs, waitFor, whileBeating } from './wait.ts';
+
+export interface SmokeCheckRequest extends SmokeServerRequest {
+  /** What the console must show: `hostname`, its own name, which an image with a login prompt shows; or a text; null: nothing. */
+  console: 'hostname' | { text: string } | null;
+  /** For the server to come up, from now. */
+  deadlineMs: number;
+  /** For it to be gone again. */
+  cleanUpMs: number;
+}
+
+/** As many lines as a boot of a small image writes after its kernel. */
+const consoleLines = 200;
+
+/**
+ * Starts a server on a host, waits until it is ACTIVE and its console shows that it has booted, and deletes it. What is wrong with the host
+ * is a finding, not a failure. Safe to repeat and to run twice at once. Where it is cancelled the server stays: `ensureSmokeServerGone`
+ * takes it away.
+ *
+ * @throws Stopped, and what keeps anybody from asking Nova
+ */
+export function runSmokeCheck(tools: Tools, request: SmokeCheckRequest): Promise<SmokeFinding[]> {
+  const { host } = request.owner;
+  const name = smokeServerName(host);
+  const expected = { name, host, console: request.console === 'hostname' ? name : (request.console?.text ?? null) };
+  return whileBeating(tools.scope, () => undefined, async () => {
+    const { ids, findings } = await tryIt(tools, request, expected);
+    // No others: another attempt of the same check may be at work with its own.
+    const isGone = await ensureSmokeServerGone(tools, { host, ids, deadlineMs: request.cleanUpMs });
+    return isGone ? findings : [...findings, { name: 'clean-up', expectation: `server ${name} deleted`, seen: `it is still there after ${request.cleanUpMs / 1_000} s`, code: 'SmokeServerFailed' }];
+  });
+}
+
+/** What was seen, and the servers that it was seen of. */
+async function tryIt(tools: Tools, request: SmokeCheckRequest, expected: SmokeExpectation): Promise<{ findings: SmokeFinding[]; ids: string[] }> {
+  try {
+    const { id } = await ensureSmokeServer(tools, request);
+    const first = await watch(tools, id, expected, request.deadlineMs);
+    if (!first.isGone) return { findings: first.findings, ids: [id] };
+    // Another attempt of the same check has come to its end and taken the server along.
+    const another = await ensureSmokeServer(tools, request);
+    return { findings: (await watch(tools, another.id, expected, request.deadlineMs)).findings, ids: [id, another.id] };
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'SmokeServerRefused') throw error;
+    return { ids: [], findings: [{ name: 'server', expectation: `Nova takes the request for server ${expected.name} on ${expected.host}`, seen: wordsOf(error), code }] };
+  }
+}
+
+interface Watched {
+  findings: SmokeFinding[];
+  isGone: boolean;
+}
+
+function watch(tools: Tools, id: string, expected: SmokeExpectation, deadlineMs: number): Promise<Watched> {
+  const { nova, scope, clock } = tools;
+  const sinceMs = clock.now();
+  return waitFor<Watched>({
+    scope,
+    clock,
+    async look() {
+      const server = await nova.server(id, scope.signal);
+      const view: SmokeView = { server, console: server?.status === 'ACTIVE' && expected.console !== null ? await readConsole(tools, id) : null };
+      const { findings, over } = judgeSmoke(view, expected);
+      const waitedMs = clock.now() - sinceMs;
+      if (over || waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs) return { done: { findings, isGone: server === null || server.taskState === 'deleting' } };
+      return { againMs: settlingDelayMs(waitedMs) };
+    },
+  });
+}
+
+/** Null where there is none yet. */
+async function readConsole({ nova, scope }: Tools, id: string): Promise<string | null> {
+  try {
+    return await nova.consoleOutput(id, consoleLines, scope.signal);
+  } catch (error) {
+    if (codeOf(error) === 'ConsoleUnavailable' || codeOf(error) === 'InstanceNotFound') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,110 @@
+import { droverFailure } from '../../runtime/failure.ts';
+import { record, type Tools } from './dependencies.ts';
+import { codeOf } from './failures.ts';
+import { isOwnedBy, isSmokeServer, smokeMetadata, smokeServerName, type SmokeOwner } from './smoke-mark.ts';
+import type { InstanceDetail } from './types.ts';
+import { settlingDelayMs, waitFor } from './wait.ts';
+
+export interface SmokeServerRequest {
+  owner: SmokeOwner;
+  /** Ids. */
+  flavorId: string;
+  imageId: string;
+}
+
+/** The test servers that drover has made on a host, oldest first, those on their way out included. */
+export const findSmokeServers = async ({ nova, scope }: Pick<Tools, 'nova' | 'scope'>, host: string): Promise<InstanceDetail[]> =>
+  (await nova.serversNamed(smokeServerName(host), scope.signal)).filter((server) => isSmokeServer(server, host));
+
+/**
+ * Makes a test server on exactly that host, without a network, unless drover has one there. What is left of an earlier test goes. Safe to
+ * repeat and to run twice at once: Nova takes two servers of one name, and of two that were made at once all keep the oldest.
+ *
+ * @throws SmokeServerRefused Nova's words say why; Stopped
+ * @see Compute API, "Create Server", microversion 2.74 for the host
+ */
+export async function ensureSmokeServer(tools: Tools, request: SmokeServerRequest): Promise<InstanceDetail> {
+  const { owner } = request;
+  const kept = await keepOldest(tools, owner);
+  if (kept !== null) return kept;
+  const id = await create(tools, request);
+  const own = await keepOldest(tools, owner, id);
+  if (own === null) throw droverFailure('SmokeServerFailed', `Test server ${id} on ${owner.host} was deleted as soon as it was made`);
+  return own;
+}
+
+/**
+ * The oldest one of this Hypervisor that can still become ACTIVE; all others that drover has made on the host are deleted.
+ *
+ * @param mine one that was just made: where it is in ERROR already, it is kept to be asked why
+ */
+async function keepOldest(tools: Tools, owner: SmokeOwner, mine?: string): Promise<InstanceDetail | null> {
+  const servers = await findSmokeServers(tools, owner.host);
+  const usable = servers.find((server) => isOwnedBy(server, owner) && server.status !== 'ERROR' && server.taskState !== 'deleting');
+  const kept = usable ?? servers.find(({ id }) => id === mine) ?? null;
+  for (const server of servers) if (server.id !== kept?.id && server.taskState !== 'deleting') await deleteOne(tools, server, 'left of an earlier test');
+  return kept;
+}
+
+async function create(tools: Tools, { owner, flavorId, imageId }: SmokeServerRequest): Promise<string> {
+  const { nova, stopGate, scope } = tools;
+  const { host } = owner;
+  await stopGate(scope.signal);
+  const name = smokeServerName(host);
+  const { id, requestId } = await nova.createServer({ name, flavorId, imageId, host, metadata: smokeMetadata(owner) }, scope.signal);
+  await record(tools, { action: 'ensureSmokeServer', cause: `test of Hypervisor ${owner.hypervisor}`, object: `server/${id}`, before: null, after: { name, host }, requestId });
+  return id;
+}
+
+export interface SmokeServersGone {
+  host: string;
+  /** Without: all of them. */
+  ids?: readonly string[];
+  /** From now. */
+  deadlineMs: number;
+}
+
+/** A deletion without effect is asked for again. */
+const askAgainMs = 10_000;
+
+/**
+ * Deletes the test servers that drover has made on a host, all or those with the ids, and waits until they are gone. Safe to repeat and to run twice at once. A
+ * server of the same name without drover's mark is somebody else's.
+ *
+ * @returns false when some were left at the deadline
+ * @throws Stopped
+ */
+export function ensureSmokeServerGone(tools: Tools, { host, ids, deadlineMs }: SmokeServersGone): Promise<boolean> {
+  const { scope, clock } = tools;
+  const sinceMs = clock.now();
+  const askedAtMs = new Map<string, number>();
+  return waitFor<boolean>({
+    scope,
+    clock,
+    async look() {
+      const servers = ids?.length === 0 ? [] : (await findSmokeServers(tools, host)).filter(({ id }) => ids?.includes(id) ?? true);
+      if (servers.length === 0) return { done: true };
+      const waitedMs = clock.now() - sinceMs;
+      if (waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs) return { done: false };
+      for (const server of servers) {
+        if (clock.now() - (askedAtMs.get(server.id) ?? -Infinity) < askAgainMs) continue;
+        askedAtMs.set(server.id, clock.now());
+        await deleteOne(tools, server, 'its test is over');
+      }
+      return { againMs: settlingDelayMs(waitedMs) };
+    },
+  });
+}
+
+/** One that is gone, or in the middle of something, is for the next look. */
+async function deleteOne(tools: Tools, { id, name, status }: InstanceDetail, cause: string): Promise<void> {
+  const { nova, stopGate, scope } = tools;
+  await stopGate(scope.signal);
+  try {
+    const { requestId } = await nova.deleteServer(id, scope.signal);
+    await record(tools, { action: 'deleteSmokeServer', cause, object: `server/${id}`, before: { name, status }, after: null, requestId });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== 'InstanceNotFound' && code !== 'InstanceBusy') throw error;
+  }
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+
+import type { Migration } from '../../contracts/instance.ts';
+import type { MigrationStart } from '../../contracts/migrate-instance.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import type { Consumer, PlacementClient } from '../placement/types.ts';
+import { readService } from './change-service.ts';
+import { decideEvacuation, newEvacuation } from './decide-evacuation.ts';
+import { record, type Tools } from './dependencies.ts';
+import { codeOf, wordsOf } from './failures.ts';
+import { observationOf, observeInstance, readHistory, type InstanceHistory } from './observe-instance.ts';
+
+export interface EvacuationRequest {
+  instanceId: string;
+  /** The compute service's `host` that is dead. */
+  sourceHost: string;
+  /** Null: the scheduler chooses. */
+  targetHost: string | null;
+  /** The failure that it is about. */
+  incident: string;
+}
+
+export type EvacuationTools = Tools & { placement: PlacementClient };
+
+/** How long to look for the record; it is there with Nova's answer, unless the answer was lost. */
+const recordDeadlineMs = 8_000;
+const recordPollMs = 200;
+
+/** Ids of the records that were there before the request: what proves, after a crash, that a new one is drover's own. */
+const requestDetails = z.object({ known: z.array(z.number()) });
+
+/**
+ * Has Nova start a server of a dead host elsewhere, unless it is on its way already. Only from a host that is forced down: that is the mark
+ * that it was fenced, and a service that is merely down may still run its guests. Safe to repeat and to run twice at once: whoever comes
+ * second finds the first one's record. Nova looks for a host after it has answered, so whoever waits for the record learns how it went.
+ *
+ * Nova itself takes two requests that come at the same moment, and starts the server twice: on one host the second one leaves the healthy
+ * server in ERROR, on two hosts it would run twice. So whoever asks first writes the server's allocations in Placement once more as they
+ * are, which only one of several that have seen the same can do.
+ *
+ * @returns never `targetsBusy`
+ * @throws HostNotFenced, HostNotFound, Stopped, and what the Nova client throws
+ * @see Compute API, "Evacuate Server", microversion 2.94: the server comes up as it was
+ */
+export async function startEvacuation(tools: EvacuationTools, request: EvacuationRequest): Promise<MigrationStart> {
+  const { nova, placement, scope } = tools;
+  // Before the look: what is seen after it was read is what the claim is about.
+  const consumer = await placement.consumer(request.instanceId, scope.signal);
+  const [history, service] = await Promise.all([readHistory(nova, request.instanceId, scope.signal), readService(tools, request.sourceHost)]);
+  const earlier = requestDetails.safeParse(scope.heartbeatDetails).data?.known ?? null;
+  const decision = decideEvacuation(request.sourceHost, history, earlier);
+  switch (decision.do) {
+    case 'adopt':
+      return { outcome: 'started', migration: decision.migration };
+    case 'giveBack':
+      return { outcome: 'changed', observation: observationOf(history) };
+    case 'awaitRecord':
+      return awaitRecord(tools, request, earlier ?? idsOf(history));
+    case 'request':
+      if (!service.forcedDown) throw droverFailure('HostNotFenced', `${request.sourceHost} is ${service.state} and not forced down, so server ${request.instanceId} may still run there`);
+      return ask(tools, request, history, consumer);
+  }
+}
+
+const idsOf = ({ migrations }: InstanceHistory): number[] => migrations.map(({ id }) => id);
+
+async function ask(tools: EvacuationTools, request: EvacuationRequest, before: InstanceHistory, consumer: Consumer | null): Promise<MigrationStart> {
+  const { nova, stopGate, scope } = tools;
+  const { instanceId, sourceHost, targetHost, incident } = request;
+  const known = idsOf(before);
+  await stopGate(scope.signal);
+  if (!(await claim(tools, instanceId, consumer))) return awaitRecord(tools, request, known);
+  scope.heartbeat({ known });
+  try {
+    const { requestId } = await nova.evacuate(instanceId, { host: targetHost }, scope.signal);
+    await record(tools, {
+      action: 'startEvacuation',
+      cause: `incident ${incident}`,
+      object: `server/${instanceId}`,
+      before: { host: sourceHost, vmState: before.instance?.vmState ?? null },
+      after: { requested: targetHost ?? 'another host, as the scheduler chooses' },
+      requestId,
+    });
+  } catch (error) {
+    return afterRefusal(tools, request, known, error);
+  }
+  return awaitRecord(tools, request, known);
+}
+
+/** Whether nobody else is about to ask. What Placement does not let anybody write cannot be claimed, and must not keep a server on a dead host. */
+async function claim({ placement, scope }: EvacuationTools, instanceId: string, consumer: Consumer | null): Promise<boolean> {
+  if (consumer === null) return true;
+  try {
+    await placement.rewriteConsumer(instanceId, consumer, scope.signal);
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ConsumerConflict') return false;
+    if (code === 'RequestRefused') return true;
+    throw error;
+  }
+}
+
+/** Nova said no, or nothing that tells. If the server is on its way now, because of this request or of another, that is as good as an answer. */
+async function afterRefusal(tools: Tools, request: EvacuationRequest, known: readonly number[], error: unknown): Promise<MigrationStart> {
+  const code = codeOf(error);
+  if (code === 'InstanceNotFound') return { outcome: 'changed', observation: { instance: null, migration: null } };
+  if (code === 'InstanceStateRefused' || code === 'MigrationRefused' || code === 'HostUp') return { outcome: 'refused', message: wordsOf(error) };
+  if (code !== 'InstanceBusy' && code !== 'NovaUnavailable') throw error;
+  const history = await readHistory(tools.nova, request.instanceId, tools.scope.signal);
+  const decision = decideEvacuation(request.sourceHost, history, known);
+  if (decision.do === 'adopt') return { outcome: 'started', migration: decision.migration };
+  if (decision.do === 'awaitRecord') return awaitRecord(tools, request, known);
+  if (code === 'NovaUnavailable') throw error;
+  return { outcome: 'changed', observation: observationOf(history) };
+}
+
+/** Without a record in time the server is looked at and given back as it is. */
+async function awaitRecord({ nova, scope, clock }: Tools, { instanceId, sourceHost }: EvacuationRequest, known: readonly number[]): Promise<MigrationStart> {
+  const untilMs = clock.now() + recordDeadlineMs;
+  for (;;) {
+    const migration: Migration | undefined = newEvacuation(sourceHost, await nova.migrationsOf(instanceId, scope.signal), known);
+    if (migration !== undefined) return { outcome: 'started', migration };
+    if (clock.now() >= untilMs) return { outcome: 'changed', observation: await observeInstance(nova, instanceId, scope.signal) };
+    await clock.sleep(recordPollMs, scope.signal);
+  }
+}

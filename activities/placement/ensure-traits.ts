@@ -1,0 +1,68 @@
+import { droverFailure } from '../../runtime/failure.ts';
+import { record } from '../nova/dependencies.ts';
+import { codeOf } from '../nova/failures.ts';
+import type { PlacementTools } from './dependencies.ts';
+import { judgeTraits } from './judge-traits.ts';
+
+export interface TraitsRequest {
+  /** Of the host's resource provider, which is its hypervisor's. */
+  providerId: string;
+  /** Custom traits that it shall have. */
+  wanted: readonly string[];
+  /** Those that drover has put there before, or was about to: what of them is not wanted any more goes. */
+  owned: readonly string[];
+}
+
+/** nova-compute writes the same provider, usually once a minute. */
+const mostAttempts = 5;
+const firstPauseMs = 50;
+
+/**
+ * Gives a resource provider the wanted custom traits, makes those that do not exist, and takes away what drover had put there and nobody
+ * wants any more; all others stay. Safe to repeat and to run twice at once: each write names the generation that was read, and one that
+ * somebody else overtook reads again.
+ *
+ * @returns all traits of the provider, sorted
+ * @throws InvalidInput names that are no custom traits, all of them
+ * @throws HostNotFound there is no such provider
+ * @throws ProviderConflict somebody else keeps changing it; Stopped
+ * @see Placement API, "Update resource provider traits"
+ */
+export async function ensureTraits(tools: PlacementTools, request: TraitsRequest): Promise<string[]> {
+  const { placement, scope, clock } = tools;
+  for (let attempt = 1; ; attempt += 1) {
+    const { generation, traits } = await placement.traitsWithGeneration(request.providerId, scope.signal);
+    const change = judgeTraits(traits, request.wanted, request.owned);
+    if (change.invalid.length > 0) throw droverFailure('InvalidInput', `These are no names of custom traits (CUSTOM_ and A-Z, 0-9, _): ${change.invalid.join(', ')}`);
+    if (change.added.length + change.removed.length === 0) return traits;
+    await createMissing(tools, change.added, request.providerId);
+    await tools.stopGate(scope.signal);
+    try {
+      const { requestId } = await placement.replaceTraits(request.providerId, { generation, traits: change.traits }, scope.signal);
+      await record(tools, {
+        action: 'ensureTraits',
+        cause: 'the traits of its Hypervisor',
+        object: `resource-provider/${request.providerId}`,
+        before: { generation, traits },
+        after: { added: change.added, removed: change.removed },
+        requestId,
+      });
+      return change.traits;
+    } catch (error) {
+      if (codeOf(error) !== 'ProviderConflict' || attempt === mostAttempts) throw error;
+      await clock.sleep(firstPauseMs * 2 ** (attempt - 1), scope.signal);
+    }
+  }
+}
+
+/** Placement refuses a trait that nobody has made (hypervisor.md B.3). */
+async function createMissing(tools: PlacementTools, traits: readonly string[], providerId: string): Promise<void> {
+  const { placement, scope } = tools;
+  const known = await placement.existingTraits(traits, scope.signal);
+  for (const trait of traits) {
+    if (known.includes(trait)) continue;
+    await tools.stopGate(scope.signal);
+    const { requestId } = await placement.createTrait(trait, scope.signal);
+    await record(tools, { action: 'createTrait', cause: `resource-provider/${providerId}`, object: `trait/${trait}`, before: null, after: { exists: true }, requestId });
+  }
+}
