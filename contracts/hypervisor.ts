@@ -226,6 +226,32 @@ export interface ObservedFailure {
   retryAtMs: number;
 }
 
+/** What the status shows that decisions do not need: a run that would say the same again does not. */
+export type ShownStatus = Pick<HypervisorStatusPatch, 'traits' | 'aggregates' | 'internalIp'>;
+
+/** How a run ended. */
+export interface HypervisorResult {
+  hypervisor: string;
+  /** `Rests`: it is not where it should be, and somebody has to do something about it; the message says what. */
+  outcome: 'Settled' | 'Rests' | 'NothingToDo' | 'HandedOver';
+  /** Reason of the condition `Lifecycle`. */
+  state: string | null;
+  message: string;
+}
+
+/** The answer to the query `progress`. */
+export interface HypervisorProgress {
+  hypervisor: string;
+  /** Reason of the condition `Lifecycle`, as it was last written. */
+  state: string | null;
+  message: string;
+  waitingFor: string | null;
+  /** RFC 3339. */
+  nextWakeUp: string | null;
+  failure: string | null;
+  tests: { check: HypervisorCheck; attempts: number; passed: boolean }[];
+}
+
 /** What drover writes into the status. Null: left as it is. Fields of the node agent are not among them, but for an unknown `libVirtVersion`. */
 export interface HypervisorStatusPatch {
   conditions: ConditionUpdate[];

@@ -6,6 +6,9 @@ export const workflowQueue = 'drover';
 /** The task queue of everything that talks to kube-apiserver. */
 export const kubernetesQueue = 'kubernetes';
 
+/** The task queue of what concerns one host and asks several systems about it: looks, and the checks of libvirt, Open vSwitch and Ceph. */
+export const hostsQueue = 'hosts';
+
 /** One task queue per Nova region, so that a slow region cannot hold up another (design section 2, rule 13). */
 export const novaQueue = (region: string): string => `nova:${region}`;
 

@@ -3,7 +3,7 @@ import type { Eviction } from './crds/eviction.ts';
 import type { Hypervisor } from './crds/hypervisor.ts';
 import { isConsentBy } from './eviction-annotations.ts';
 import { evictingReasons, evictionConditions } from './eviction-conditions.ts';
-import type { DesiredHypervisor, EvictionFacts, RecordedStatus } from './hypervisor.ts';
+import type { DesiredHypervisor, EvictionFacts, RecordedStatus, ShownStatus } from './hypervisor.ts';
 import { hypervisorConsents } from './hypervisor.ts';
 import { annotations, hypervisorAnnotations } from './ids.ts';
 
@@ -53,6 +53,12 @@ export const readRecorded = ({ status }: Hypervisor): RecordedStatus => ({
   serviceId: status?.serviceId || null,
   evicted: status?.evicted ?? false,
   libVirtVersion: status?.libVirtVersion === undefined || status.libVirtVersion === '' || status.libVirtVersion === 'unknown' ? null : status.libVirtVersion,
+});
+
+export const readShown = ({ status }: Hypervisor): ShownStatus => ({
+  traits: status?.traits ?? null,
+  aggregates: status?.aggregates?.map(({ name, uuid, metadata }) => ({ name, uuid, metadata: metadata ?? {} })) ?? null,
+  internalIp: status?.internalIp ?? null,
 });
 
 /** An Eviction as its Hypervisor sees it. */

@@ -1,4 +1,5 @@
 /** The workflow types. Their names are wire names: never renamed. */
 export { evictHypervisor } from './eviction/evict-hypervisor.ts';
+export { reconcileHypervisor } from './hypervisor/reconcile-hypervisor.ts';
 export { migrateInstance } from './migration/migrate-instance.ts';
 export { shareAllowance } from './limits/share-allowance.ts';

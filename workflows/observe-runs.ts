@@ -6,6 +6,7 @@ import { count, observe } from './lib/metrics.ts';
 /** As in the search attribute `DroverKind`. */
 const kindOf: Readonly<Record<string, string>> = {
   [workflowTypes.evictHypervisor]: 'Eviction',
+  [workflowTypes.reconcileHypervisor]: 'Hypervisor',
   [workflowTypes.migrateInstance]: 'Migration',
   [workflowTypes.shareAllowance]: 'Allowance',
 };

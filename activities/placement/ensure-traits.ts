@@ -35,7 +35,7 @@ export async function ensureTraits(tools: PlacementTools, request: TraitsRequest
     const change = judgeTraits(traits, request.wanted, request.owned);
     if (change.invalid.length > 0) throw droverFailure('InvalidInput', `These are no names of custom traits (CUSTOM_ and A-Z, 0-9, _): ${change.invalid.join(', ')}`);
     if (change.added.length + change.removed.length === 0) return traits;
-    await createMissing(tools, change.added, request.providerId);
+    await ensureTraitsExist(tools, change.added, `resource-provider/${request.providerId}`);
     await tools.stopGate(scope.signal);
     try {
       const { requestId } = await placement.replaceTraits(request.providerId, { generation, traits: change.traits }, scope.signal);
@@ -55,14 +55,14 @@ export async function ensureTraits(tools: PlacementTools, request: TraitsRequest
   }
 }
 
-/** Placement refuses a trait that nobody has made (hypervisor.md B.3). */
-async function createMissing(tools: PlacementTools, traits: readonly string[], providerId: string): Promise<void> {
+/** Makes custom traits that nobody has made yet: Placement gives no provider another one (hypervisor.md B.3). */
+export async function ensureTraitsExist(tools: PlacementTools, traits: readonly string[], cause: string): Promise<void> {
   const { placement, scope } = tools;
   const known = await placement.existingTraits(traits, scope.signal);
   for (const trait of traits) {
     if (known.includes(trait)) continue;
     await tools.stopGate(scope.signal);
     const { requestId } = await placement.createTrait(trait, scope.signal);
-    await record(tools, { action: 'createTrait', cause: `resource-provider/${providerId}`, object: `trait/${trait}`, before: null, after: { exists: true }, requestId });
+    await record(tools, { action: 'createTrait', cause, object: `trait/${trait}`, before: null, after: { exists: true }, requestId });
   }
 }

@@ -1,0 +1,41 @@
+import type { HypervisorHostActivities } from '../../contracts/hypervisor-activities.ts';
+import type { HypervisorSettings } from '../../contracts/hypervisor.ts';
+import type { HypervisorConfig } from '../../runtime/hypervisor-config.ts';
+import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import type { HypervisorClient } from '../kubernetes/hypervisor-client.ts';
+import { readHypervisorWorld } from '../kubernetes/read-hypervisor-world.ts';
+import type { NovaDependencies } from '../nova/dependencies.ts';
+import { currentScope } from '../nova/scope.ts';
+import { systemClock } from '../nova/wait.ts';
+import type { PlacementClient } from '../placement/types.ts';
+import { observeHypervisor } from './observe-hypervisor.ts';
+import { runCheck } from './run-check.ts';
+
+/** What the composition root gives to what asks several systems about one host. */
+export interface HypervisorHostDependencies extends NovaDependencies {
+  placement: PlacementClient;
+  client: HypervisorClient;
+  config: HypervisorConfig;
+  settings: HypervisorSettings;
+  /** The kind Hypervisor is switched off. */
+  isOff: boolean;
+  signalWithStart: (hypervisor: string, startedBy: string | null) => Promise<void>;
+  observe?: ObserveCall;
+}
+
+/** The activities on queue `hosts`. */
+export function createHypervisorHostActivities(deps: HypervisorHostDependencies): HypervisorHostActivities {
+  const { client, config, settings, observe, scope = currentScope, clock = systemClock } = deps;
+  const world = { client, copiedLabels: config.copiedLabels, agentNamespaces: [], guardsDrain: config.guardsDrain };
+  return {
+    observeHypervisor: (input, look) =>
+      observeHypervisor({ ...deps, settings, scope: scope(), readWorld: (name, signal) => readHypervisorWorld({ ...world, scope: { signal } }, name) }, input, look),
+    runHypervisorCheck: (request) =>
+      runCheck({ config, addressOf: (name) => addressOf(client, name, scope().signal), nova: { ...deps, clock, scope: scope() }, ...(observe === undefined ? {} : { observe }) }, request),
+  };
+}
+
+/** The address of the Node's internal network, or its name where nobody says one. */
+async function addressOf(client: HypervisorClient, name: string, signal: AbortSignal): Promise<string> {
+  return (await client.getHypervisor(name, signal))?.object.status?.internalIp || name;
+}

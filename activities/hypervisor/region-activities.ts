@@ -1,0 +1,31 @@
+import type { HypervisorRegionActivities } from '../../contracts/hypervisor-activities.ts';
+import { addToAggregates, removeFromAggregates } from '../nova/change-aggregates.ts';
+import type { NovaDependencies } from '../nova/dependencies.ts';
+import { ensureServiceDeleted } from '../nova/ensure-service-deleted.ts';
+import { currentScope } from '../nova/scope.ts';
+import { createSharedLook } from '../nova/shared-look.ts';
+import { ensureSmokeServerGone } from '../nova/smoke-server.ts';
+import { systemClock } from '../nova/wait.ts';
+import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
+import { ensureTraits, ensureTraitsExist } from '../placement/ensure-traits.ts';
+import type { PlacementClient } from '../placement/types.ts';
+
+export interface RegionDependencies extends NovaDependencies {
+  placement: PlacementClient;
+}
+
+/** What the run of a hypervisor changes in Nova and Placement, besides what evictions have too; queue `nova:<region>`. */
+export function createHypervisorRegionActivities(deps: RegionDependencies): Omit<HypervisorRegionActivities, 'ensureServiceDisabled' | 'ensureServiceEnabled'> {
+  const clock = deps.clock ?? systemClock;
+  const sharedLook = createSharedLook(deps.nova, clock);
+  const tools = () => ({ ...deps, clock, sharedLook, scope: (deps.scope ?? currentScope)() });
+  return {
+    addToAggregates: (request) => addToAggregates(tools(), request),
+    removeFromAggregates: (request) => removeFromAggregates(tools(), request),
+    ensureSmokeServerGone: (request) => ensureSmokeServerGone(tools(), request),
+    ensureServiceDeleted: (request) => ensureServiceDeleted(tools(), request),
+    createTraits: ({ traits }) => ensureTraitsExist(tools(), traits, 'asked for by a Hypervisor'),
+    updateTraits: async ({ providerId, add, remove }) => void (await ensureTraits(tools(), { providerId, wanted: add, owned: remove })),
+    ensureProviderGone: (request) => ensureProviderGone(tools(), request),
+  };
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+import type { HypervisorCheck, HypervisorSettings } from '../contracts/hypervisor.ts';
+
+/**
+ * The section `hypervisor` of drover's settings. A check of the Testing phase is made where its section is there: what it needs cannot be
+ * guessed. Passwords stand in files, read when they are used.
+ */
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const ms = (value: number, { least = 1, most = day } = {}) => z.int().min(least).max(most).default(value);
+
+const text = z.string().min(1);
+const optionalText = text.nullable().default(null);
+const template = text.refine((value) => value.includes('{host}'), 'expected {host} in it, which stands for the hypervisor');
+
+const libvirt = z.strictObject({
+  connectUri: template.default('qemu+tls://{host}/system'),
+  tls: z.strictObject({ caFile: text, certFile: optionalText, keyFile: optionalText }).nullable().default(null),
+  sasl: z.strictObject({ user: text, passwordFile: text }).nullable().default(null),
+  minimumVersion: z.string().regex(/^\d+(\.\d+){0,2}$/u, 'expected a version such as 9.0.0').default('9.0.0'),
+  kernelPath: optionalText,
+});
+
+const ovs = z.strictObject({
+  remote: template.default('ssl:{host}:6640'),
+  tls: z.strictObject({ caFile: text, certFile: text, keyFile: text }).nullable().default(null),
+  bridges: z.strictObject({ required: z.array(text).default(['br-int', 'br-ex']), optional: z.array(text).default(['br-provider']) }).prefault({}),
+});
+
+const ceph = z.strictObject({
+  dashboards: z.array(z.url({ protocol: /^https?$/u })).min(1),
+  user: text,
+  passwordFile: text,
+  caFile: optionalText,
+  pools: z.array(text).min(1),
+  toleratedChecks: z.array(text).default([]),
+});
+
+const smoke = z.strictObject({
+  flavorId: text,
+  imageId: text,
+  /** What its console must show: its own name, a text, or null: nothing. */
+  console: z.union([z.literal('hostname'), z.strictObject({ text }), z.null()]).default(null),
+  deadlineMs: ms(5 * minute, { most: hour }),
+});
+
+export const hypervisorConfig = z
+  .strictObject({
+    copiedLabels: z.array(text).default([]),
+    testAggregate: text.default('tenant_filter_tests'),
+    maxTestAttempts: z.int().min(1).max(100).default(5),
+    testRetryDelayMs: ms(30 * second, { most: hour }),
+    registrationMs: ms(30 * minute),
+    recheckMs: ms(minute, { most: hour }),
+    drainMs: ms(2 * hour),
+    notReadyDrainMs: ms(5 * minute),
+    guardsDrain: z.boolean().default(false),
+    guardImage: text.default('registry.k8s.io/pause:3.10'),
+    lingerMs: ms(2 * second, { least: 0, most: minute }),
+    libvirt: libvirt.nullable().default(null),
+    ovs: ovs.nullable().default(null),
+    ceph: ceph.nullable().default(null),
+    smoke: smoke.nullable().default(null),
+  })
+  .prefault({});
+
+export type HypervisorConfig = z.infer<typeof hypervisorConfig>;
+
+/** The settings of one run, fixed in it when it looks: no names of files, no addresses. */
+export function hypervisorSettings(config: HypervisorConfig, { region, cluster, mode }: Pick<HypervisorSettings, 'region' | 'cluster' | 'mode'>): HypervisorSettings {
+  const { copiedLabels, testAggregate, maxTestAttempts, testRetryDelayMs, registrationMs, recheckMs, drainMs, notReadyDrainMs, guardsDrain, lingerMs } = config;
+  const checks = (['libvirt', 'ovs', 'ceph', 'smoke'] as const satisfies readonly HypervisorCheck[]).filter((check) => config[check] !== null);
+  return { region, cluster, mode, copiedLabels, checks, testAggregate, maxTestAttempts, testRetryDelayMs, registrationMs, recheckMs, drainMs, notReadyDrainMs, guardsDrain, lingerMs, handlesNodeFailure: false };
+}
