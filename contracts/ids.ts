@@ -39,7 +39,7 @@ export const workflowTypes = {
 } as const;
 
 /** The kinds drover drives, as they appear in settings, search attributes and metrics. */
-export const kinds = ['Eviction'] as const;
+export const kinds = ['Eviction', 'Hypervisor'] as const;
 export type Kind = (typeof kinds)[number];
 
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips (hypervisor.md A.4). */
