@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import type { EvictionSettings } from '../contracts/eviction.ts';
 import type { Kind } from '../contracts/ids.ts';
+import { hypervisorConfig } from './hypervisor-config.ts';
 
 /**
  * drover's own settings: every field, its default and what is absurd. What OpenStack, Kubernetes and Temporal need to be reached stands
@@ -80,10 +81,11 @@ export const configSchema = z
       .strictObject({ kubeconfig: optionalText, context: optionalText, migrationNamespace: dnsName.max(63).default('monsoon3'), systemNamespace: dnsName.max(63).default('drover-system') })
       .prefault({}),
     eviction,
+    hypervisor: hypervisorConfig,
     limits: z.strictObject({ migrationsPerRegion: count(8, 1_000), checkMs: ms(30 * second, { most: hour }), silentMs: ms(150 * second, { most: hour }) }).prefault({}),
     worker: z
       .strictObject({
-        concurrency: z.strictObject({ workflows: count(40, 1_000), drover: count(50, 10_000), kubernetes: count(50, 10_000), nova: count(100, 10_000) }).prefault({}),
+        concurrency: z.strictObject({ workflows: count(40, 1_000), drover: count(50, 10_000), kubernetes: count(50, 10_000), nova: count(100, 10_000), hosts: count(50, 10_000) }).prefault({}),
         healthAddress: address.nullable().default(null),
       })
       .prefault({}),

@@ -59,7 +59,7 @@ export const hypervisorConfig = z
     drainMs: ms(2 * hour),
     notReadyDrainMs: ms(5 * minute),
     guardsDrain: z.boolean().default(false),
-    guardImage: text.default('registry.k8s.io/pause:3.10'),
+    guardImage: text.default('busybox:1.37'),
     lingerMs: ms(2 * second, { least: 0, most: minute }),
     libvirt: libvirt.nullable().default(null),
     ovs: ovs.nullable().default(null),

@@ -9,14 +9,17 @@ import { createPlacementClient } from '../activities/placement/client.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities } from '../contracts/activities.ts';
 import type { AllowanceWorld } from '../contracts/allowance.ts';
+import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities } from '../contracts/hypervisor-activities.ts';
 import type { Audit } from '../runtime/audit.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import { evictionSettings } from '../runtime/config-schema.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
+import type { ObserveCall } from '../runtime/outside-calls.ts';
 import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
 import type { StopPlace } from '../runtime/stop.ts';
 import { signalWithStartEviction } from '../runtime/temporal.ts';
+import { composeHypervisorActivities } from './hypervisor-activities.ts';
 
 /** What the activities of one worker process share. */
 export interface Systems {
@@ -28,41 +31,51 @@ export interface Systems {
   logger: Logger;
   /** Told of what each look at a region's migrations finds. */
   onLook?: (region: string, world: AllowanceWorld) => void;
+  /** Told of every call of the systems on the hosts. */
+  observe?: ObserveCall;
 }
 
 /** By task queue. */
 export interface ActivitiesByQueue {
   drover: TemporalActivities;
-  kubernetes: EvictionObjectActivities;
-  nova: EvictionHostActivities & InstanceActivities & AllowanceActivities;
+  kubernetes: EvictionObjectActivities & HypervisorObjectActivities;
+  nova: EvictionHostActivities & InstanceActivities & AllowanceActivities & HypervisorRegionActivities;
+  hosts: HypervisorHostActivities;
 }
 
 /** Gives every activity what it needs, and nothing else. */
-export function composeActivities({ config, temporal, kubernetes, openstack, audit, logger, onLook }: Systems): ActivitiesByQueue {
+export function composeActivities(systems: Systems): ActivitiesByQueue {
+  const { config, temporal, kubernetes, openstack, audit, logger, onLook } = systems;
   const { cluster, modes, kubernetes: names, limits } = config;
   const { region } = openstack;
   const client = createKubernetesClient(kubernetes);
   const nova = createNovaClient(openstack);
+  const placement = createPlacementClient(openstack);
+  const hypervisor = composeHypervisorActivities(systems, nova, placement);
   const place: StopPlace = { kind: 'Eviction', cluster, region };
   const stopGate = createStopGate(kubernetes, names.systemNamespace, place);
   return {
     drover: createTemporalActivities({ client: temporal, cluster }),
-    kubernetes: createEvictionObjectActivities({
-      client,
-      settings: evictionSettings(config, region),
-      mode: modes.Eviction,
-      migrationNamespace: names.migrationNamespace,
-      signalWithStartEviction: async (hypervisor, startedBy) => {
-        const signal = { uid: '', generation: 0, resourceVersion: '', cause: 'started by hand' };
-        await signalWithStartEviction(temporal, { host: hypervisor, cluster, signal, eviction: hypervisor, ...(startedBy === null ? {} : { startedBy }) });
-      },
-      findStop: async (signal) => findStop(await readStops(kubernetes, names.systemNamespace, signal), place),
-      audit,
-    }),
+    kubernetes: {
+      ...hypervisor.kubernetes,
+      ...createEvictionObjectActivities({
+        client,
+        settings: evictionSettings(config, region),
+        mode: modes.Eviction,
+        migrationNamespace: names.migrationNamespace,
+        signalWithStartEviction: async (hypervisor, startedBy) => {
+          const signal = { uid: '', generation: 0, resourceVersion: '', cause: 'started by hand' };
+          await signalWithStartEviction(temporal, { host: hypervisor, cluster, signal, eviction: hypervisor, ...(startedBy === null ? {} : { startedBy }) });
+        },
+        findStop: async (signal) => findStop(await readStops(kubernetes, names.systemNamespace, signal), place),
+        audit,
+      }),
+    },
     nova: {
+      ...hypervisor.nova,
       ...createHostActivities({
         nova,
-        placement: createPlacementClient(openstack),
+        placement,
         listHypervisors: (signal) => client.listHypervisors(signal),
         listEvictions: (signal) => client.listEvictions(signal),
         localDisks: config.openstack.localDisks,
@@ -72,5 +85,6 @@ export function composeActivities({ config, temporal, kubernetes, openstack, aud
       ...createInstanceActivities({ nova, stopGate, audit, report: createMigrationReporter(client, names.migrationNamespace, (message) => logger.warn(message)) }),
       ...createAllowanceActivities({ nova, limit: limits.migrationsPerRegion, checkMs: limits.checkMs, silentMs: limits.silentMs, ...(onLook === undefined ? {} : { onLook }) }),
     },
+    hosts: hypervisor.hosts,
   };
 }

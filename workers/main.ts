@@ -1,7 +1,7 @@
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivityInterceptorsFactory, WorkerOptions } from '@temporalio/worker';
 import { openSession } from '../activities/keystone/client.ts';
-import { kubernetesQueue, novaQueue, workflowQueue } from '../contracts/ids.ts';
+import { hostsQueue, kubernetesQueue, novaQueue, workflowQueue } from '../contracts/ids.ts';
 import { maxHeartbeatThrottleIntervalMs, shutdownGraceTimeMs, stickyScheduleToStartTimeoutMs } from '../contracts/policies.ts';
 import { openAudit } from '../runtime/audit.ts';
 import type { Config } from '../runtime/config-schema.ts';
@@ -51,7 +51,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
     throw unreachable(settings, error);
   });
-  const activities = composeActivities({ config, temporal, kubernetes, openstack, audit, logger, onLook: observation.showRegion });
+  const activities = composeActivities({ config, temporal, kubernetes, openstack, audit, logger, onLook: observation.showRegion, observe });
   const { concurrency } = config.worker;
   const shared = {
     connection,
@@ -75,6 +75,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     }),
     Worker.create({ ...shared, taskQueue: kubernetesQueue, maxConcurrentActivityTaskExecutions: concurrency.kubernetes, activities: activities.kubernetes }),
     Worker.create({ ...shared, taskQueue: novaQueue(openstack.region), maxConcurrentActivityTaskExecutions: concurrency.nova, activities: activities.nova }),
+    Worker.create({ ...shared, taskQueue: hostsQueue, maxConcurrentActivityTaskExecutions: concurrency.hosts, activities: activities.hosts }),
   ]);
   health.watch(workers);
 
@@ -90,7 +91,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     }
   };
   const done = run();
-  logger.info({ namespace: settings.namespace, queues: [workflowQueue, kubernetesQueue, novaQueue(openstack.region)], health: health.url }, 'Worker serves');
+  logger.info({ namespace: settings.namespace, queues: [workflowQueue, kubernetesQueue, novaQueue(openstack.region), hostsQueue], health: health.url }, 'Worker serves');
   return {
     done,
     async stop() {
