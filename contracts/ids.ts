@@ -36,7 +36,7 @@ export const workflowTypes = {
 } as const;
 
 /** The kinds drover drives, as they appear in settings, search attributes and metrics. */
-export const kinds = ['Eviction'] as const;
+export const kinds = ['Eviction', 'Hypervisor'] as const;
 export type Kind = (typeof kinds)[number];
 
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips (hypervisor.md A.4). */
@@ -95,6 +95,19 @@ export const nodeMarks = {
   updateResult: 'node.machine.sapcloud.io/update-result',
   offboardingTaint: 'kvm.cloud.sap/offboarding',
 } as const;
+
+/** Labels that go from the Node to its Hypervisor, and on to its Evictions (hypervisor.md A.4). */
+export const copiedLabels = [
+  'kubernetes.io/hostname',
+  'kubernetes.metal.cloud.sap/bb',
+  'kubernetes.metal.cloud.sap/cluster',
+  'kubernetes.metal.cloud.sap/name',
+  'kubernetes.metal.cloud.sap/type',
+  'worker.garden.sapcloud.io/group',
+  'worker.gardener.cloud/pool',
+  'topology.kubernetes.io/region',
+  nodeMarks.zone,
+] as const;
 
 export const labels = {
   /** On a Migration: the uid of the Eviction that it belongs to. */

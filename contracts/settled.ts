@@ -62,5 +62,5 @@ export function isHypervisorSettled({ metadata, status }: Hypervisor, mode: 'obs
   return final !== undefined && final.status !== 'Unknown' && final.observedGeneration === metadata.generation;
 }
 
-/** One row per kind (contracts/ids.ts), and the Hypervisor. */
+/** One row per kind (contracts/ids.ts). */
 export const settled = { Eviction: isEvictionSettled, Hypervisor: isHypervisorSettled } as const;

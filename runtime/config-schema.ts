@@ -66,7 +66,7 @@ const eviction = z
 export const modes = ['off', 'observe', 'act'] as const;
 export type Mode = (typeof modes)[number];
 
-const mode = z.enum(modes).default('act');
+const mode = z.enum(modes);
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -74,7 +74,7 @@ export type LogLevel = (typeof logLevels)[number];
 export const configSchema = z
   .strictObject({
     cluster: z.union([z.literal(''), dnsName.max(63)], 'expected a name of lower-case letters, digits and -, or nothing').default(''),
-    modes: z.strictObject({ Eviction: mode } satisfies Record<Kind, unknown>).prefault({}),
+    modes: z.strictObject({ Eviction: mode.default('act'), Hypervisor: mode.default('off') } satisfies Record<Kind, unknown>).prefault({}),
     openstack: z.strictObject({ cloud: optionalText, localDisks: z.boolean().default(false) }).prefault({}),
     kubernetes: z
       .strictObject({ kubeconfig: optionalText, context: optionalText, migrationNamespace: dnsName.max(63).default('monsoon3'), systemNamespace: dnsName.max(63).default('drover-system') })

@@ -17,6 +17,7 @@ export interface LoadedConfig {
 export const configVariables = {
   DROVER_CLUSTER: ['cluster'],
   DROVER_MODE_EVICTION: ['modes', 'Eviction'],
+  DROVER_MODE_HYPERVISOR: ['modes', 'Hypervisor'],
   DROVER_AUDIT_FILE: ['audit', 'file'],
   DROVER_PAYLOAD_KEYS: ['temporal', 'payloadKeys'],
   DROVER_LOG_LEVEL: ['logLevel'],

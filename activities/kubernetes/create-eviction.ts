@@ -3,22 +3,9 @@ import { createHash } from 'node:crypto';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { EvictionInput } from '../../contracts/eviction.ts';
 import { consentBy, runIdAnnotation } from '../../contracts/eviction-annotations.ts';
-import { annotations } from '../../contracts/ids.ts';
+import { annotations, copiedLabels } from '../../contracts/ids.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Tools } from './dependencies.ts';
-
-/** Labels of a Hypervisor that its Evictions carry too (hypervisor.md A.4). */
-const copiedLabels = [
-  'kubernetes.io/hostname',
-  'kubernetes.metal.cloud.sap/bb',
-  'kubernetes.metal.cloud.sap/cluster',
-  'kubernetes.metal.cloud.sap/name',
-  'kubernetes.metal.cloud.sap/type',
-  'worker.garden.sapcloud.io/group',
-  'worker.gardener.cloud/pool',
-  'topology.kubernetes.io/region',
-  'topology.kubernetes.io/zone',
-] as const;
 
 /**
  * Makes the Eviction that a run was started for by hand. It carries the run's id from the first moment, so that a repeat finds it.

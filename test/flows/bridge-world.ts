@@ -74,7 +74,7 @@ export async function openBridgeWorld() {
     const started = await startBridge({
       kubernetes,
       temporal,
-      settings: { cluster: '', modes: { Eviction: 'act' }, systemNamespace: 'drover-system', leaseName: 'drover-bridge', resyncMs: 3_600_000, healthAddress: '127.0.0.1:0', ...settings },
+      settings: { cluster: '', modes: { Eviction: 'act', Hypervisor: 'off' }, systemNamespace: 'drover-system', leaseName: 'drover-bridge', resyncMs: 3_600_000, healthAddress: '127.0.0.1:0', ...settings },
       timings: { ...quickTimings, ...timings },
       log,
     });
@@ -89,14 +89,15 @@ export async function openBridgeWorld() {
     return { ...started, stop: once, proxy };
   };
 
-  const isLeading = (one: Bridge): boolean => one.stats().leading && one.stats().reflectors.Eviction?.synced === true;
+  const isLeading = (one: Bridge): boolean => one.stats().leading && Object.values(one.stats().reflectors).every(({ synced }) => synced);
 
-  const signals = (host: string): Promise<Signalled[]> => readSignals(client, host);
+  /** Default: those of the runs that empty the host. */
+  const signals = (host: string, workflowId?: string): Promise<Signalled[]> => readSignals(client, host, workflowId);
 
   /** Waits until the runs of a host were told at least so many things, and returns them. */
-  const signalled = (host: string, count: number, deadlineMs = 15_000): Promise<Signalled[]> =>
+  const signalled = (host: string, count: number, deadlineMs = 15_000, workflowId?: string): Promise<Signalled[]> =>
     until(`${count} signals for ${host}`, deadlineMs, async () => {
-      const all = await signals(host);
+      const all = await signals(host, workflowId);
       return all.length >= count ? all : `${all.length}: ${all.map(({ cause }) => cause).join('; ')}`;
     });
 
@@ -139,6 +140,11 @@ export async function openBridgeWorld() {
         if (finalizers.length > 0) await request('PATCH', path(name), { metadata: { finalizers: null } });
         await request('DELETE', path(name)).catch(() => undefined);
       });
+      // The lab has no Nodes of its own.
+      for (const all of [resourcePath('kvm.cloud.sap/v1', 'hypervisors'), resourcePath('v1', 'nodes')]) {
+        const { items: others } = await request<{ items: { metadata: { name: string } }[] }>('GET', all);
+        await inLanes(others, 16, ({ metadata: { name } }) => request('DELETE', `${all}/${name}`));
+      }
     },
 
     async close(): Promise<void> {

@@ -132,7 +132,7 @@ test('a change of something settled starts no run', async () => {
 
 test('a kind that is switched off is not routed', async () => {
   const host = newHost();
-  const bridge = await world.bridge({ settings: { modes: { Eviction: 'off' } } });
+  const bridge = await world.bridge({ settings: { modes: { Eviction: 'off', Hypervisor: 'off' } } });
   await world.create(host);
   await until('the lease', 15_000, () => bridge.stats().leading || 'not held');
   expect(bridge.stats().reflectors).toEqual({});
@@ -302,7 +302,9 @@ describe('what the service accounts may do', () => {
     ['drover-bridge', 'no', ['delete', 'evictions.kvm.cloud.sap']],
     ['drover-bridge', 'no', ['patch', 'hypervisors.kvm.cloud.sap', '--subresource=status']],
     ['drover-bridge', 'no', ['get', 'secrets', ...inSystem]],
-    ['drover-bridge', 'no', ['get', 'nodes']],
+    ['drover-bridge', 'yes', ['watch', 'nodes']],
+    ['drover-bridge', 'no', ['patch', 'nodes']],
+    ['drover-bridge', 'no', ['patch', 'nodes', '--subresource=status']],
     ['drover-worker', 'yes', ['create', 'evictions.kvm.cloud.sap']],
     ['drover-worker', 'yes', ['patch', 'evictions.kvm.cloud.sap', '--subresource=status']],
     ['drover-worker', 'yes', ['update', 'evictions.kvm.cloud.sap', '--subresource=finalizers']],
@@ -323,6 +325,6 @@ describe('what the service accounts may do', () => {
 
   test('kubectl shows the role that is checked in', async () => {
     const roles = await kubectl(world.lab.handles.kubernetes, ['get', 'clusterrole', 'drover-bridge', '-o', 'jsonpath={.rules[*].verbs}']);
-    expect(roles).toBe('["get","list","watch"] ["get","list","watch"] ["patch"]');
+    expect(roles).toBe('["get","list","watch"] ["get","list","watch"] ["get","list","watch"] ["patch"]');
   });
 });

@@ -10,11 +10,11 @@ export interface Signalled extends ObjectChanged {
   atMs: number;
 }
 
-/** What the runs of a host were told, oldest first. */
-export async function readSignals(client: Client, host: string): Promise<Signalled[]> {
+/** What the runs of a host were told, oldest first: those that empty it, or those of another id. */
+export async function readSignals(client: Client, host: string, workflowId = evictionId(host)): Promise<Signalled[]> {
   const all: Signalled[] = [];
-  for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${evictionId(host)}'` })) {
-    const { events } = await client.workflow.getHandle(evictionId(host), runId).fetchHistory();
+  for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
+    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
     for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of events ?? []) {
       if (signal?.signalName !== messages.objectChanged) continue;
       const [payload] = signal.input?.payloads ?? [];

@@ -1,20 +1,7 @@
-import { hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
+import { copiedLabels, hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
 import type { DesiredHypervisor, HypervisorPatch, HypervisorSpec, NewHypervisor, NodeFacts } from '../../contracts/hypervisor.ts';
 import { isTerminating } from './mode.ts';
 import type { Step } from './step.ts';
-
-/** Labels that go from the Node to its Hypervisor, and on to its Evictions (hypervisor.md A.4). */
-export const copiedLabels = [
-  'kubernetes.io/hostname',
-  'kubernetes.metal.cloud.sap/bb',
-  'kubernetes.metal.cloud.sap/cluster',
-  'kubernetes.metal.cloud.sap/name',
-  'kubernetes.metal.cloud.sap/type',
-  'worker.garden.sapcloud.io/group',
-  'worker.gardener.cloud/pool',
-  'topology.kubernetes.io/region',
-  nodeMarks.zone,
-] as const;
 
 const skipTests = 'skip-tests';
 

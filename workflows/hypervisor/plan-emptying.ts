@@ -1,9 +1,9 @@
 import type { EvictionCause } from '../../contracts/eviction.ts';
 import type { HypervisorObservation, MaintenanceMode, NewEviction, NovaHost } from '../../contracts/hypervisor.ts';
+import { copiedLabels } from '../../contracts/ids.ts';
 import { acknowledgeRetry } from './acknowledge-retry.ts';
 import { judgeDeadline } from './judge-deadline.ts';
 import { foreignEvictions, judgeEmptying, ownEviction } from './judge-evicting.ts';
-import { copiedLabels } from './map-node.ts';
 import { disabling, maintenanceReason, remainsOn } from './service.ts';
 import type { Context, Plan } from './step.ts';
 import { act, rest, wait } from './step.ts';

@@ -1,8 +1,7 @@
 import type { Condition } from '../../contracts/conditions.ts';
 import type { AggregateFacts, DesiredHypervisor, EvictionFacts, HypervisorObservation, HypervisorSettings, NodeFacts, NovaHost, ProviderFacts, TestRecord } from '../../contracts/hypervisor.ts';
 import type { HostCheck } from '../../contracts/host-check.ts';
-import { nodeMarks } from '../../contracts/ids.ts';
-import { copiedLabels } from './map-node.ts';
+import { copiedLabels, nodeMarks } from '../../contracts/ids.ts';
 import type { Context } from './step.ts';
 
 /** A hypervisor that is in service, for tests: Node, Hypervisor, Nova and Placement agree. */
