@@ -5,7 +5,8 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { EvictionInput } from '../contracts/eviction.ts';
-import { evictionId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
+import type { HypervisorInput } from '../contracts/hypervisor.ts';
+import { evictionId, hypervisorId, type Kind, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import { searchAttributes } from '../contracts/search-attributes.ts';
 import { createDataConverters, type DataConverters } from './data-converter.ts';
@@ -117,6 +118,49 @@ export async function limited<Result>(client: Client, { timeoutMs, abort }: Call
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 const attributeKeys = { kind: keyword(searchAttributes.kind), object: keyword(searchAttributes.object), host: keyword(searchAttributes.host) };
 
+/** What both kinds of runs are told and, where none is open, started with. */
+interface ToldRun {
+  workflowType: string;
+  workflowId: string;
+  input: EvictionInput | HypervisorInput;
+  signal: ObjectChanged;
+  kind: Kind;
+  object: string;
+  host: string;
+  startedBy: string;
+  /** Markdown. */
+  summary: string;
+  details: readonly string[];
+}
+
+/**
+ * One call of the server, so that a run which just ends cannot miss it (design section 1). Runs have no time-outs: they may take days.
+ *
+ * @returns the run id that got the signal
+ */
+async function signalWithStart(client: Client, told: ToldRun, limits: CallLimits): Promise<string> {
+  const handle = await limited(client, limits, () =>
+    client.workflow.signalWithStart(told.workflowType, {
+      workflowId: told.workflowId,
+      taskQueue: workflowQueue,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [told.input],
+      signal: messages.objectChanged,
+      signalArgs: [told.signal],
+      typedSearchAttributes: [
+        { key: attributeKeys.kind, value: told.kind },
+        { key: attributeKeys.object, value: told.object },
+        { key: attributeKeys.host, value: told.host },
+      ],
+      memo: { startedBy: told.startedBy },
+      staticSummary: told.summary,
+      staticDetails: told.details.join('\n\n'),
+    }),
+  );
+  return handle.signaledRunId;
+}
+
 /** Which run to tell, and what. */
 export interface EvictionSignal {
   /** The Eviction's `spec.hypervisor`. */
@@ -130,39 +174,61 @@ export interface EvictionSignal {
   startedBy?: string;
 }
 
-/**
- * Tells the run that empties `host` that its Eviction changed, starting it if none is open. One call of the server, so that a run which
- * just ends cannot miss it (design section 1). Runs have no time-outs: an eviction may take days.
- *
- * @returns the run id that got the signal
- */
-export async function signalWithStartEviction(
+/** Tells the run that empties `host` that its Eviction changed, starting it if none is open. Returns the id of the run. */
+export const signalWithStartEviction = (
   client: Client,
   { host, cluster, signal, eviction, startedBy = 'k8s-bridge' }: EvictionSignal,
   limits: CallLimits = { timeoutMs: 5_000 },
-): Promise<string> {
-  const input: EvictionInput = { hypervisor: host };
-  const handle = await limited(client, limits, () =>
-    client.workflow.signalWithStart(workflowTypes.evictHypervisor, {
+): Promise<string> =>
+  signalWithStart(
+    client,
+    {
+      workflowType: workflowTypes.evictHypervisor,
       workflowId: evictionId(host, cluster),
-      taskQueue: workflowQueue,
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      args: [input],
-      signal: messages.objectChanged,
-      signalArgs: [signal],
-      typedSearchAttributes: [
-        { key: attributeKeys.kind, value: 'Eviction' },
-        { key: attributeKeys.object, value: eviction },
-        { key: attributeKeys.host, value: host },
-      ],
-      memo: { startedBy },
-      staticSummary: `Evict ${host}`,
-      staticDetails: [
+      input: { hypervisor: host },
+      signal,
+      kind: 'Eviction',
+      object: eviction,
+      host,
+      startedBy,
+      summary: `Evict ${host}`,
+      details: [
         `Empties compute host **${host}**: disables its compute service, moves its instances one by one, and says in the Eviction \`${eviction}\` how it went.`,
         `Watch it with \`drover watch ${host}\` or \`kubectl get evictions ${eviction}\`. Stop it with \`drover cancel ${host}\`, or by cancelling this run.`,
-      ].join('\n\n'),
-    }),
+      ],
+    },
+    limits,
   );
-  return handle.signaledRunId;
+
+export interface HypervisorSignal extends Pick<EvictionSignal, 'cluster' | 'signal'> {
+  /** Name of the Hypervisor, which is its Node's. */
+  hypervisor: string;
+  /** Who asked, as far as known; kept in the memo of a run that this starts. */
+  startedBy?: string;
 }
+
+/** Tells the run that drives `hypervisor` that it, its Node or an Eviction of it changed, starting it if none is open. Returns the id of the run. */
+export const signalWithStartHypervisor = (
+  client: Client,
+  { hypervisor, cluster, signal, startedBy = 'k8s-bridge' }: HypervisorSignal,
+  limits: CallLimits = { timeoutMs: 5_000 },
+): Promise<string> =>
+  signalWithStart(
+    client,
+    {
+      workflowType: workflowTypes.reconcileHypervisor,
+      workflowId: hypervisorId(hypervisor, cluster),
+      input: { hypervisor },
+      signal,
+      kind: 'Hypervisor',
+      object: hypervisor,
+      host: hypervisor,
+      startedBy,
+      summary: `Drive hypervisor ${hypervisor}`,
+      details: [
+        `Brings compute host **${hypervisor}** to where its Hypervisor and its Node want it: into service, into maintenance, or out of Nova.`,
+        `What it waits for, and why, is in the conditions: \`kubectl describe hypervisor ${hypervisor}\`.`,
+      ],
+    },
+    limits,
+  );
