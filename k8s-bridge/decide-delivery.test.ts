@@ -17,10 +17,12 @@ const base: Facts = {
   reason: null,
   changedMs: 0,
   outstanding: null,
-  watched: { annotations: '[]', labels: '[]', finalizers: '', status: 'null' },
+  watched: { generation: 2, annotations: '[]', labels: '[]', finalizers: '', fields: {} },
 };
-const route = { final: ['CANCELLED', 'TERMINATED'] } as const;
-const change = (causes: Cause[], facts: Partial<Facts> = {}, gone = false): Change => ({ facts: { ...base, ...facts }, causes, gone });
+const route = { final: ['CANCELLED', 'TERMINATED'], partial: false } as const;
+/** Such as those that concern the run of a hypervisor. */
+const partial = { final: [], partial: true } as const;
+const change = (causes: Cause[], facts: Partial<Facts> = {}, gone = false, subjectExists = true): Change => ({ facts: { ...base, ...facts }, causes, gone, subjectExists });
 const ended = (status: 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED' | 'TERMINATED', toldGeneration: number | null = null): LastRun => ({ status, toldGeneration });
 const open: LastRun = { status: 'OPEN' };
 const none: LastRun = { status: 'NONE' };
@@ -67,7 +69,27 @@ test.each(rows)('%s', (_why, given, lastRun, delivery) => {
 });
 
 test('a kind whose terminated runs are healed', () => {
-  expect(decideDelivery(change(['resync']), { final: ['CANCELLED'] }, ended('TERMINATED', 2))).toBe('signalWithStart');
+  expect(decideDelivery(change(['resync']), { final: ['CANCELLED'], partial: false }, ended('TERMINATED', 2))).toBe('signalWithStart');
+});
+
+const partialRows: [why: string, change: Change, lastRun: LastRun | null, delivery: Delivery][] = [
+  ['settled, and something changed: the run looks at the rest as well', change(['status'], { settled: true }), null, 'signalWithStart'],
+  ['settled, seen at the start: what it missed is written nowhere', change(['relist'], { settled: true }), null, 'signalWithStart'],
+  ['settled, seen at the start and at a resync', change(['relist', 'resync'], { settled: true }), null, 'signalWithStart'],
+  ['settled, seen at a resync', change(['resync'], { settled: true }), null, 'nothing'],
+  ['settled, and nobody is left to be driven', change(['labels'], { settled: true }, false, false), null, 'signalOpen'],
+  ['gone, and its subject is still there', change(['deleted'], { settled: true }, true), null, 'signalWithStart'],
+  ['gone, and nothing is left of the subject', change(['deleted'], {}, true, false), null, 'signalOpen'],
+  ['not settled, whatever changed', change(['annotations']), null, 'signalWithStart'],
+  ['not settled, seen at the start', change(['relist']), null, 'signalWithStart'],
+  ['not settled, seen at a resync, before the look', change(['resync']), null, 'lookUp'],
+  ['not settled, and its run is open', change(['resync']), open, 'nothing'],
+  ['not settled, and its run has completed', change(['resync']), ended('COMPLETED'), 'signalWithStart'],
+  ['not settled, and somebody terminated its run', change(['resync'], { reportedGeneration: 2 }), ended('TERMINATED', 2), 'signalWithStart'],
+];
+
+test.each(partialRows)('an object that is a part of what a run looks at: %s', (_why, given, lastRun, delivery) => {
+  expect(decideDelivery(given, partial, lastRun)).toBe(delivery);
 });
 
 test.each([
@@ -76,7 +98,7 @@ test.each([
   ['a resync after a change', change(['retry']), change(['resync'], { resourceVersion: '6' }), ['retry']],
   ['nothing but two looks', change(['relist']), change(['resync'], { resourceVersion: '6' }), ['relist', 'resync']],
 ])('coalesced: %s', (_why, earlier, later, causes) => {
-  expect(coalesceChanges(earlier, later)).toEqual({ facts: later.facts, gone: false, causes });
+  expect(coalesceChanges(earlier, later)).toEqual({ facts: later.facts, gone: false, causes, subjectExists: true });
 });
 
 test('coalesced: gone stays gone', () => {

@@ -1,5 +1,5 @@
 import type { Cause, Facts } from './facts.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /** Something that may concern a run. */
 export interface Change {
@@ -7,6 +7,8 @@ export interface Change {
   causes: readonly Cause[];
   /** The object is no more. */
   gone: boolean;
+  /** There is something under the subject's name that a run can drive; only asked of routes that are `partial`. */
+  subjectExists: boolean;
 }
 
 /** The last run under an id, as far as known. */
@@ -36,7 +38,7 @@ export function coalesceChanges(earlier: Change, later: Change): Change {
   const causes = new Set([...earlier.causes, ...later.causes]);
   // What happened says more than how the bridge came to know.
   const happened = [...causes].filter((cause) => cause !== 'relist' && cause !== 'resync');
-  return { facts: later.facts, gone: later.gone, causes: happened.length > 0 ? happened : [...causes] };
+  return { facts: later.facts, gone: later.gone, subjectExists: later.subjectExists, causes: happened.length > 0 ? happened : [...causes] };
 }
 
 /**
@@ -45,15 +47,17 @@ export function coalesceChanges(earlier: Change, later: Change): Change {
  *
  * @param lastRun null: not looked up yet; only then is the answer `lookUp` possible
  */
-export function decideDelivery({ facts, causes, gone }: Change, { final }: Pick<Route, 'final'>, lastRun: LastRun | null): Delivery {
+export function decideDelivery({ facts, causes, gone, subjectExists }: Change, { final, partial }: Pick<Route, 'final' | 'partial'>, lastRun: LastRun | null): Delivery {
   const has = (...some: Cause[]): boolean => causes.some((cause) => some.includes(cause));
+  const isResync = causes.every((cause) => cause === 'resync');
   if (facts.subject === null) return 'nothing';
-  if (gone) return 'signalOpen';
   // An open run may want to know all the same; to start one for nothing would be in vain.
-  if (facts.settled) return causes.every((cause) => cause === 'relist' || cause === 'resync') ? 'nothing' : 'signalOpen';
-  if (has('spec', 'deleted', 'retry')) return 'signalWithStart';
+  const unlessInVain = partial && subjectExists ? 'signalWithStart' : 'signalOpen';
+  if (gone) return unlessInVain;
+  if (facts.settled) return isResync || (!partial && causes.every((cause) => cause === 'relist' || cause === 'resync')) ? 'nothing' : unlessInVain;
+  if (has('spec', 'deleted', 'retry') || (partial && !isResync)) return 'signalWithStart';
   if (lastRun === null) return 'lookUp';
-  if (lastRun.status === 'OPEN') return causes.every((cause) => cause === 'resync') ? 'nothing' : 'signalWithStart';
+  if (lastRun.status === 'OPEN') return isResync ? 'nothing' : 'signalWithStart';
   if (lastRun.status === 'NONE' || !final.some((end) => end === lastRun.status)) return 'signalWithStart';
   // The finalizer must be released, and a retry is a person's word too.
   if (facts.deleting || facts.retryPending) return 'signalWithStart';

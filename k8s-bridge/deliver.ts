@@ -6,7 +6,7 @@ import { type CallLimits, limited } from '../runtime/temporal.ts';
 import { type Change, type Delivery, decideDelivery } from './decide-delivery.ts';
 import { describePersonsStop, findLastRun, type FoundRun } from './find-last-run.ts';
 import { reportStopped } from './report-stopped.ts';
-import type { Route, RoutedMode } from './routes.ts';
+import type { Route, RoutedMode } from './route.ts';
 
 export interface DeliverDeps {
   temporal: Client;

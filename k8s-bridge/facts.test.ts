@@ -1,8 +1,7 @@
+import { eviction as route } from './eviction-route.ts';
 import { findCauses, readFacts } from './facts.ts';
 import type { KubeObject } from './kube-object.ts';
-import { routes } from './routes.ts';
-
-const [route] = routes as [(typeof routes)[number]];
+import type { Route } from './route.ts';
 
 const base = {
   apiVersion: 'kvm.cloud.sap/v1',
@@ -66,11 +65,20 @@ test.each(rows)('changes: %s', (_why, before, after, causes) => {
   expect(findCauses(before && facts(before), facts(after))).toEqual(causes);
 });
 
-test('labels and the status of other writers matter where a route watches them', () => {
-  const watching = { ...route, labels: ['zone/'], foreignStatus: ({ status }: KubeObject) => (status as { agent?: string } | undefined)?.agent ?? null };
-  const read = (object: KubeObject) => readFacts(watching, object, 'act');
-  expect(findCauses(read(eviction()), read(eviction({ labels: { 'zone/a': 'b' } }, { agent: 'up', conditions: [] })))).toEqual(['labels', 'status']);
-  expect(findCauses(read(eviction({}, { agent: 'up' })), read(eviction({}, { agent: 'up', ...succeeded })))).toEqual([]);
+test('labels and fields matter where a route watches them, but for fields that drover has written', () => {
+  const agentOf = ({ status }: KubeObject) => (status ?? {}) as { agent?: string; own?: boolean };
+  const watching: Route = {
+    ...route,
+    watchesLabel: (key) => key.startsWith('zone/'),
+    fields: (object) => (agentOf(object).agent === undefined ? {} : { 'status.agent': { value: agentOf(object).agent!, own: agentOf(object).own ?? false } }),
+  };
+  const causes = (before: object, after: object, metadata = {}) => findCauses(readFacts(watching, eviction({}, before), 'act'), readFacts(watching, eviction(metadata, after), 'act'));
+  expect(causes({}, { agent: 'up', conditions: [] }, { labels: { 'zone/a': 'b' } })).toEqual(['labels', 'status']);
+  expect(causes({ agent: 'up' }, { agent: 'up', ...succeeded })).toEqual([]);
+  expect(causes({ agent: 'up' }, { agent: 'down', own: true })).toEqual([]);
+  expect(causes({ agent: 'up', own: true }, { agent: 'down' })).toEqual(['status']);
+  expect(causes({ agent: 'up', own: true }, {})).toEqual([]);
+  expect(causes({ agent: 'up' }, {})).toEqual(['status']);
 });
 
 const awaiting = { conditions: [condition('Evicting', 'False', 'Succeeded', 1), condition('HypervisorReEnabled', 'Unknown', 'WaitingForNode', 1)] };

@@ -1,7 +1,7 @@
 import { findCondition } from '../contracts/conditions.ts';
 import { annotations } from '../contracts/ids.ts';
 import type { KubeObject } from './kube-object.ts';
-import { conditionsOf, type Outstanding, type Route, type RoutedMode } from './routes.ts';
+import { conditionsOf, type Outstanding, type Route, type RoutedMode, type WatchedFields } from './route.ts';
 import type { Identity } from './store.ts';
 
 /** What the bridge keeps of an object: enough to tell which changes matter, and to decide without reading it again. */
@@ -18,6 +18,7 @@ export interface Facts extends Identity {
   retry: string | null;
   /** Somebody asked for a retry that no run has taken up. */
   retryPending: boolean;
+  /** As far as the object itself tells. */
   settled: boolean;
   /** The newest generation that drover has reported on in a condition. */
   reportedGeneration: number | null;
@@ -27,18 +28,25 @@ export interface Facts extends Identity {
   changedMs: number;
   /** What is left to do, where the kind tells that in figures; null where it, or this object, does not. */
   outstanding: Outstanding | null;
-  /** What is watched besides, each as one text that is equal when nothing changed. */
-  watched: { annotations: string; labels: string; finalizers: string; status: string };
+  /** What is watched besides; each text is equal when nothing changed. */
+  watched: {
+    /** Null: the kind's generation does not matter. */
+    generation: number | null;
+    annotations: string;
+    labels: string;
+    finalizers: string;
+    fields: WatchedFields;
+  };
 }
 
 /** Reads what a route looks at. Pure; never throws. */
 export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): Facts {
   const { metadata } = object;
   const given = metadata.annotations ?? {};
-  const retry = given[annotations.retry] ?? null;
-  const finalizers = metadata.finalizers ?? [];
-  const condition = findCondition(conditionsOf(object), route.condition(object, mode));
-  const ignored = [annotations.retry, ...route.ownAnnotations];
+  const retry = route.retryHandled === null ? null : (given[annotations.retry] ?? null);
+  const finalizers = route.finalizer === null ? [] : (metadata.finalizers ?? []);
+  const type = route.condition(object, mode);
+  const condition = type === null ? undefined : findCondition(conditionsOf(object), type);
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? null,
@@ -47,19 +55,20 @@ export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): F
     generation: metadata.generation,
     subject: route.subject(object),
     deleting: metadata.deletionTimestamp !== undefined,
-    held: finalizers.includes(route.finalizer),
+    held: finalizers.some((finalizer) => finalizer === route.finalizer),
     retry,
-    retryPending: retry !== null && retry !== given[route.retryHandled],
+    retryPending: retry !== null && retry !== given[route.retryHandled ?? ''],
     settled: route.isSettled(object, mode),
     reportedGeneration: condition?.observedGeneration ?? null,
     reason: typeof condition?.reason === 'string' ? condition.reason : null,
     changedMs: Math.max(0, ...[metadata.creationTimestamp, condition?.lastTransitionTime].map((time) => timeMs(time))),
     outstanding: route.outstanding(object),
     watched: {
-      annotations: select(given, route.annotations, ignored),
-      labels: select(metadata.labels ?? {}, route.labels, []),
+      generation: route.watchesSpec ? metadata.generation : null,
+      annotations: select(given, (key) => key !== annotations.retry && route.watchesAnnotation(key)),
+      labels: select(metadata.labels ?? {}, (key) => route.watchesLabel(key)),
       finalizers: finalizers.filter((finalizer) => finalizer !== route.finalizer).sort().join(),
-      status: JSON.stringify(route.foreignStatus(object)),
+      fields: route.fields(object),
     },
   };
 }
@@ -67,10 +76,10 @@ export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): F
 /** 0 for what is no time: an object may hold anything. */
 const timeMs = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) || 0 : 0);
 
-const select = (pairs: Readonly<Record<string, string>>, prefixes: readonly string[], without: readonly string[]): string =>
+const select = (pairs: Readonly<Record<string, string>>, wanted: (key: string) => boolean): string =>
   JSON.stringify(
     Object.entries(pairs)
-      .filter(([key]) => prefixes.some((prefix) => key.startsWith(prefix)) && !without.includes(key))
+      .filter(([key]) => wanted(key))
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
@@ -85,11 +94,19 @@ export function findCauses(before: Facts | null, after: Facts): Cause[] {
   if (before === null) return after.deleting ? ['deleted'] : ['spec'];
   // Deleting moves the generation too, and says more.
   if (after.deleting && !before.deleting) return ['deleted'];
-  const causes: Cause[] = [];
-  if (after.generation !== before.generation) causes.push('spec');
-  if (after.retry !== before.retry && after.retry !== null) causes.push('retry');
-  for (const what of ['annotations', 'labels', 'finalizers', 'status'] as const) {
-    if (after.watched[what] !== before.watched[what]) causes.push(what);
+  const causes = new Set<Cause>();
+  if (after.watched.generation !== before.watched.generation) causes.add('spec');
+  if (after.retry !== before.retry && after.retry !== null) causes.add('retry');
+  for (const what of ['annotations', 'labels', 'finalizers'] as const) {
+    if (after.watched[what] !== before.watched[what]) causes.add(what);
   }
-  return causes;
+  for (const cause of fieldCauses(before.watched.fields, after.watched.fields)) causes.add(cause);
+  return [...causes];
+}
+
+/** Of fields that somebody else than drover has changed. Nothing tells who took one away: then it counts whose it was. */
+function fieldCauses(before: WatchedFields, after: WatchedFields): Cause[] {
+  const paths = Object.keys({ ...before, ...after }) as (keyof WatchedFields)[];
+  const changed = paths.filter((path) => before[path]?.value !== after[path]?.value && !((after[path] ?? before[path])?.own ?? false));
+  return changed.map((path) => (path.startsWith('spec.') ? 'spec' : 'status'));
 }

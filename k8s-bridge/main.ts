@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import type { Kind } from '../contracts/ids.ts';
 import type { Mode } from '../runtime/config-schema.ts';
 import { type Health, serveHealth } from '../runtime/health.ts';
-import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
+import type { Kubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { limited, unreachable, wordsOf } from '../runtime/temporal.ts';
@@ -13,12 +13,11 @@ import { readVersion } from '../runtime/version.ts';
 import { backOffResetMs, reflectorBackOff } from './back-off.ts';
 import { coalesceChanges, type Delivery } from './decide-delivery.ts';
 import { deliverChange, type RoutedChange } from './deliver.ts';
-import { type Facts, findCauses, readFacts } from './facts.ts';
+import { followKinds } from './follow.ts';
 import { type LeaseSettings, startLease } from './lease.ts';
-import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
+import type { ReflectorSettings, ReflectorState } from './reflector.ts';
 import { reportMetrics } from './report-metrics.ts';
-import { type Route, type RoutedMode, routes } from './routes.ts';
-import type { Delta } from './store.ts';
+import type { WatchedKind } from './route.ts';
 import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
 
 export interface BridgeSettings {
@@ -73,7 +72,7 @@ export interface BridgeStats {
   queue: WorkQueueStats;
   /** How many changes went where. */
   deliveries: Record<Delivery, number>;
-  reflectors: Partial<Record<Kind, ReflectorState>>;
+  reflectors: Partial<Record<WatchedKind, ReflectorState>>;
   /** How often unsettled objects were compared with open runs. */
   resyncs: number;
   /** Whether this bridge delivers. */
@@ -100,16 +99,16 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
   const identity = `${hostname()}_${randomUUID()}`;
   const deliveries: BridgeStats['deliveries'] = { signalWithStart: 0, signalOpen: 0, reportStopped: 0, nothing: 0, lookUp: 0 };
   let lastFailure = '';
-  const reflectors = new Map<Route, { reflector: Reflector<Facts>; mode: RoutedMode }>();
 
   const queue = createWorkQueue<RoutedChange>({
     ...timings.queue,
-    deliver: async ({ route, mode, change, seenMs }, abort) => {
+    deliver: async (routed, abort) => {
+      const { route, seenMs } = routed;
       // It may have waited long, and drover's own writes, such as the one that settles an object, come by no other way.
-      const facts = reflectors.get(route)?.reflector.get(change.facts.uid) ?? change.facts;
+      const change = follower.renew(routed);
       const deps = { temporal, kubernetes, cluster: settings.cluster, timeoutMs: timings.deliveryTimeoutMs, log };
-      const deliver = (): Promise<Delivery> => deliverChange(deps, { route, mode, change: { ...change, facts }, seenMs }, abort);
-      const delivery = await inTrace(`deliver ${route.kind}`, { 'drover.object': facts.name, 'drover.causes': [...change.causes] }, deliver);
+      const deliver = (): Promise<Delivery> => deliverChange(deps, { ...routed, change }, abort);
+      const delivery = await inTrace(`deliver ${route.kind}`, { 'drover.object': change.facts.name, 'drover.causes': [...change.causes] }, deliver);
       deliveries[delivery] += 1;
       const { kind } = route;
       metrics.count('bridgeDeliveries', { kind, delivery });
@@ -125,29 +124,14 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
   // Until the Lease is held.
   queue.pause();
 
-  /** Takes up every object that is not settled, such as after a start: changes may have been missed. */
-  const compare = (route: Route, cause: 'relist' | 'resync'): void => {
-    const { reflector, mode } = reflectors.get(route) ?? {};
-    if (reflector === undefined || mode === undefined) return;
-    for (const facts of reflector.objects()) {
-      if (!facts.settled) queue.add(facts.uid, { route, mode, change: { facts, causes: [cause], gone: false }, seenMs: null }, 'resync');
-    }
-  };
   let resyncs = 0;
-  const compareAll = (cause: 'relist' | 'resync'): void => {
-    if (cause === 'resync') resyncs += 1;
-    for (const route of reflectors.keys()) compare(route, cause);
-  };
-
-  const take = (route: Route, mode: RoutedMode, delta: Delta<Facts>, relisted: boolean): void => {
-    const { after: facts } = delta;
-    const causes = delta.type === 'gone' ? (['deleted'] as const) : delta.type === 'changed' ? findCauses(delta.before, facts) : relisted ? (['relist'] as const) : findCauses(null, facts);
-    const seenMs = relisted ? null : performance.now();
-    if (causes.length > 0) queue.add(facts.uid, { route, mode, change: { facts, causes, gone: delta.type === 'gone' }, seenMs }, 'fresh');
+  const resync = (): void => {
+    resyncs += 1;
+    follower.compare('resync');
   };
 
   const health = async (): Promise<Health> => {
-    const states = Object.fromEntries([...reflectors].map(([route, { reflector }]) => [route.kind, reflector.state()]));
+    const states = follower.states();
     const temporalError = await probeTemporal(temporal);
     const reasons = [
       ...Object.entries(states).flatMap(([kind, state]) => (state.synced ? [] : [`${kind} has not been listed yet`])),
@@ -183,45 +167,35 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
     settings: timings.lease,
     onAcquired: () => {
       queue.resume();
-      compareAll('relist');
+      follower.compare('relist');
     },
     onLost: () => queue.pause(),
     log,
     abort: stopping.signal,
   });
 
-  const loops = [guard('the lease', lease.done)];
-  for (const route of routes) {
-    const mode = settings.modes[route.kind];
-    if (mode === 'off') {
-      log.info({ kind: route.kind }, 'is switched off and not routed');
-      continue;
-    }
-    const reflector = startReflector<Facts>({
-      kubernetes,
-      path: resourcePath(route.apiVersion, route.plural),
-      settings: timings.reflector,
-      keep: (object) => readFacts(route, object, mode),
-      onDelta: (delta, relisted) => take(route, mode, delta, relisted),
-      onSynced: () => compare(route, 'relist'),
-      log,
-      abort: stopping.signal,
-    });
-    reflectors.set(route, { reflector, mode });
-    loops.push(guard(`the reflector of ${route.kind}`, reflector.done));
-  }
+  const follower = followKinds({
+    kubernetes,
+    modes: settings.modes,
+    settings: timings.reflector,
+    // One object may concern two runs.
+    onChange: (routed, priority) => queue.add(`${routed.route.drives} ${routed.change.facts.uid}`, routed, priority),
+    log,
+    abort: stopping.signal,
+  });
+  const loops = [guard('the lease', lease.done), ...follower.loops.map(({ what, done }) => guard(what, done))];
 
   reportMetrics(metrics, {
-    reflectors: () => [...reflectors].map(([route, { reflector }]) => [route, reflector]),
+    kinds: () => follower.kinds(),
     queue: () => queue.stats(),
     leading: () => lease.held(),
   });
 
-  const resync = setInterval(() => compareAll('resync'), settings.resyncMs);
-  log.info({ health: server.url, identity, kinds: [...reflectors.keys()].map(({ kind }) => kind) }, 'the bridge runs');
+  const resyncTimer = setInterval(resync, settings.resyncMs);
+  log.info({ health: server.url, identity, kinds: Object.keys(follower.states()) }, 'the bridge runs');
 
   const shutDown = async (): Promise<number> => {
-    clearInterval(resync);
+    clearInterval(resyncTimer);
     // The Lease goes with the watch: whoever takes over takes up whatever this bridge does not deliver any more.
     const left = queue.drain(timings.drainMs);
     stopping.abort();
@@ -238,7 +212,7 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
     stats: () => ({
       queue: queue.stats(),
       deliveries: { ...deliveries },
-      reflectors: Object.fromEntries([...reflectors].map(([route, { reflector }]) => [route.kind, reflector.state()])),
+      reflectors: follower.states(),
       resyncs,
       leading: lease.held(),
     }),

@@ -18,7 +18,10 @@ export interface ReflectorSettings {
   backOffResetMs: number;
 }
 
-export interface ReflectorOptions<Kept extends Identity> {
+/** What a reflector keeps of an object at least. Objects of namespaces would need more than a name. */
+type Named = Identity & { name: string };
+
+export interface ReflectorOptions<Kept extends Named> {
   kubernetes: Kubernetes;
   /** Collection, such as `/apis/kvm.cloud.sap/v1/evictions`. */
   path: string;
@@ -45,9 +48,10 @@ export interface ReflectorState {
   error: string | null;
 }
 
-export interface Reflector<Kept extends Identity> {
+export interface Reflector<Kept extends Named> {
   objects(): Iterable<Kept>;
   get(uid: string): Kept | undefined;
+  named(name: string): Kept | undefined;
   state(): ReflectorState;
   /** Resolves once `abort` has ended it. */
   done: Promise<void>;
@@ -61,9 +65,10 @@ const shortestWatchMs = 1_000;
  * (410), and from where it was when only the connection broke. It never ends by itself. What client-go's reflector guarantees, and
  * where the client library's informer does not, is in practice.md section 3.
  */
-export function startReflector<Kept extends Identity>(options: ReflectorOptions<Kept>): Reflector<Kept> {
+export function startReflector<Kept extends Named>(options: ReflectorOptions<Kept>): Reflector<Kept> {
   const { kubernetes, path, settings, abort, log } = options;
   const store: Store<Kept> = new Map();
+  let names = new Map<string, Kept>();
   const state: ReflectorState = { synced: false, objects: 0, lists: 0, watches: 0, lastContact: null, error: null };
   /** Where to watch from; null: list first. */
   let resourceVersion: string | null = null;
@@ -87,6 +92,7 @@ export function startReflector<Kept extends Identity>(options: ReflectorOptions<
     state.lists += 1;
     heard();
     const deltas = applyList(store, kept);
+    names = new Map([...store.values()].map((object) => [object.name, object]));
     state.objects = store.size;
     if (state.synced) for (const delta of deltas) tell(delta, true);
     else options.onSynced();
@@ -112,7 +118,11 @@ export function startReflector<Kept extends Identity>(options: ReflectorOptions<
           continue;
         }
         resourceVersion = event.object.metadata.resourceVersion;
-        tell(applyEvent(store, event.type, options.keep(event.object)), false);
+        const object = options.keep(event.object);
+        const delta = applyEvent(store, event.type, object);
+        if (delta !== null && delta.type !== 'gone') names.set(object.name, object);
+        else if (names.get(object.name)?.uid === object.uid && delta !== null) names.delete(object.name);
+        tell(delta, false);
       }
     } catch (error) {
       throw watchdog.signal.aborted ? connectionLost(`the watch was silent for ${settings.idleMs / 1_000} s`) : error;
@@ -141,7 +151,7 @@ export function startReflector<Kept extends Identity>(options: ReflectorOptions<
     }
   };
 
-  return { objects: () => store.values(), get: (uid) => store.get(uid), state: () => ({ ...state }), done: run() };
+  return { objects: () => store.values(), get: (uid) => store.get(uid), named: (name) => names.get(name), state: () => ({ ...state }), done: run() };
 }
 
 const detailsOf = (error: unknown): Partial<KubernetesFaultDetails> => (error instanceof ApplicationFailure ? (error.details?.[0] as Partial<KubernetesFaultDetails> | undefined) : undefined) ?? {};

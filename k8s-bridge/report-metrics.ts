@@ -1,13 +1,13 @@
 import type { Metrics, Sample } from '../runtime/metrics.ts';
 import type { Facts } from './facts.ts';
-import type { Reflector, ReflectorState } from './reflector.ts';
-import type { Route } from './routes.ts';
+import type { FollowedKind } from './follow.ts';
+import type { ReflectorState } from './reflector.ts';
 import { createUnsettledClock } from './unsettled.ts';
 import type { WorkQueueStats } from './work-queue.ts';
 
 /** What the bridge shows of itself when Prometheus asks. */
 export interface ReportedBridge {
-  reflectors(): Iterable<[Route, Reflector<Facts>]>;
+  kinds(): readonly FollowedKind[];
   queue(): WorkQueueStats;
   leading(): boolean;
 }
@@ -18,7 +18,7 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
   const counted = new Map<string, Pick<ReflectorState, 'lists' | 'watches'>>();
   metrics.beforePage(() => {
     const nowMs = Date.now();
-    const all = [...bridge.reflectors()].map(([route, reflector]) => ({ route, kind: { kind: route.kind }, state: reflector.state(), objects: [...reflector.objects()] }));
+    const all = bridge.kinds().map(({ kind, ...rest }) => ({ ...rest, kind: { kind } }));
     const since = unsettled.look(all.flatMap(({ objects }) => objects), nowMs);
     const open = all.map(({ objects, ...rest }) => ({ ...rest, objects: objects.filter(({ uid }) => since.has(uid)) }));
 
@@ -30,7 +30,7 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
     metrics.replace('unsettledObjects', open.map(({ kind, objects }) => ({ labels: kind, value: objects.length })));
     metrics.replace('oldestUnsettled', open.map(({ kind, objects }) => ({ labels: kind, value: ageSeconds(objects.map(({ uid }) => since.get(uid) ?? nowMs), nowMs) })));
     metrics.replace('objectState', open.flatMap(({ kind, objects }) => objects.map(({ name, reason }) => ({ labels: { ...kind, object: name, reason: reason ?? '' }, value: 1 }))));
-    const evictions = open.filter(({ route }) => route.kind === 'Eviction').flatMap(({ objects }) => objects);
+    const evictions = open.filter(({ kind: { kind } }) => kind === 'Eviction').flatMap(({ objects }) => objects);
     metrics.replace('evictionInstances', evictions.flatMap((facts) => sampleOf(facts, facts.outstanding?.instances)));
     metrics.replace('evictionMemory', evictions.flatMap((facts) => sampleOf(facts, facts.outstanding?.memoryBytes)));
     metrics.replace(

@@ -4,7 +4,7 @@ import { checkAnswer, isFailure } from '../runtime/kubernetes-faults.ts';
 import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
 import { type Facts, readFacts } from './facts.ts';
 import { kubeObjectSchema } from './kube-object.ts';
-import { conditionsOf, type Route, type RoutedMode } from './routes.ts';
+import { conditionsOf, type Route, type RoutedMode } from './route.ts';
 
 /**
  * Says in the object that a person stopped its run, as nobody else is left to say it (design section 2, rule 15). Reads it fresh, and

@@ -1,0 +1,132 @@
+import type { Kind } from '../contracts/ids.ts';
+import type { Mode } from '../runtime/config-schema.ts';
+import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
+import type { Logger } from '../runtime/logging.ts';
+import type { Change } from './decide-delivery.ts';
+import type { RoutedChange } from './deliver.ts';
+import { type Facts, findCauses, readFacts } from './facts.ts';
+import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
+import type { Route, RoutedMode, WatchedKind } from './route.ts';
+import { routes } from './routes.ts';
+import type { Delta, Identity } from './store.ts';
+import type { Priority } from './work-queue.ts';
+
+/** A watched object, as each of its routes sees it. */
+interface Seen extends Identity {
+  name: string;
+  views: ReadonlyMap<Route, Facts>;
+}
+
+export interface FollowOptions {
+  kubernetes: Kubernetes;
+  modes: Readonly<Record<Kind, Mode>>;
+  settings: ReflectorSettings;
+  onChange: (routed: RoutedChange, priority: Priority) => void;
+  log: Logger;
+  abort: AbortSignal;
+}
+
+/** A kind that is watched, as the route that speaks for it sees its objects. */
+export interface FollowedKind {
+  kind: WatchedKind;
+  state: ReflectorState;
+  objects: Facts[];
+}
+
+export interface Follower {
+  kinds(): FollowedKind[];
+  states(): Partial<Record<WatchedKind, ReflectorState>>;
+  /** The change with what is known of its object by now. */
+  renew(routed: RoutedChange): Change;
+  /** Takes up every object that is not settled, such as after a start: changes may have been missed. */
+  compare(cause: 'relist' | 'resync'): void;
+  /** What must go on until `abort` ends it. */
+  loops: readonly { what: string; done: Promise<void> }[];
+}
+
+/** Follows every kind that has a route which is switched on: one reflector per kind, however many routes it has. */
+export function followKinds({ kubernetes, modes, settings, onChange, log, abort }: FollowOptions): Follower {
+  const active = routes.flatMap((route) => {
+    const mode = modes[route.drives];
+    return mode === 'off' ? [] : [{ route, mode }];
+  });
+  const reflectors = new Map<WatchedKind, Reflector<Seen>>();
+
+  const named = (kind: WatchedKind, name: string): Seen | undefined => reflectors.get(kind)?.named(name);
+
+  const isSettled = ({ standIn }: Route, { settled, subject }: Facts): boolean => settled || (standIn !== null && subject !== null && named(standIn, subject) !== undefined);
+
+  /** Whether there is an object of the subject's name that a run of the route can drive. */
+  const exists = ({ drives }: Route, subject: string | null): boolean =>
+    subject !== null &&
+    active.some(({ route }) => {
+      const facts = route.drives === drives ? named(route.kind, subject)?.views.get(route) : undefined;
+      return facts !== undefined && (route.standIn === null || !facts.settled);
+    });
+
+  const take = ({ route, mode }: { route: Route; mode: RoutedMode }, delta: Delta<Seen>, relisted: boolean): void => {
+    const facts = delta.after.views.get(route);
+    const before = delta.type === 'changed' ? (delta.before.views.get(route) ?? null) : null;
+    if (facts === undefined) return;
+    const gone = delta.type === 'gone';
+    const causes = gone ? (['deleted'] as const) : delta.type === 'added' && relisted ? (['relist'] as const) : findCauses(before, facts);
+    if (causes.length === 0) return;
+    const subjectExists = exists(route, facts.subject);
+    // A Node that never was a hypervisor, an Eviction of a host that nobody drives.
+    if (route.standIn !== null && !subjectExists && facts.settled && (before?.settled ?? true)) return;
+    onChange({ route, mode, change: { facts, causes, gone, subjectExists }, seenMs: relisted ? null : performance.now() }, 'fresh');
+  };
+
+  const isDue = (route: Route, facts: Facts, cause: 'relist' | 'resync'): boolean =>
+    !isSettled(route, facts) || (cause === 'relist' && route.partial && route.standIn === null);
+
+  const compareRoute = ({ route, mode }: { route: Route; mode: RoutedMode }, cause: 'relist' | 'resync'): void => {
+    // Until it is listed, every object would look as if it had nobody to answer for it.
+    if (route.standIn !== null && reflectors.get(route.standIn)?.state().synced !== true) return;
+    for (const { views } of reflectors.get(route.kind)?.objects() ?? []) {
+      const facts = views.get(route);
+      if (facts === undefined || !isDue(route, facts, cause)) continue;
+      onChange({ route, mode, change: { facts, causes: [cause], gone: false, subjectExists: true }, seenMs: null }, 'resync');
+    }
+  };
+
+  const follow = (kind: WatchedKind, own: typeof active): Reflector<Seen> => {
+    const { apiVersion, plural } = own[0]!.route;
+    return startReflector<Seen>({
+      kubernetes,
+      path: resourcePath(apiVersion, plural),
+      settings,
+      keep: (object) => {
+        const { uid, resourceVersion, name } = object.metadata;
+        return { uid, resourceVersion, name, views: new Map(own.map(({ route, mode }) => [route, readFacts(route, object, mode)])) };
+      },
+      onDelta: (delta, relisted) => own.forEach((one) => take(one, delta, relisted)),
+      onSynced: () => active.filter(({ route }) => route.kind === kind || route.standIn === kind).forEach((one) => compareRoute(one, 'relist')),
+      log,
+      abort,
+    });
+  };
+
+  const byKind = Map.groupBy(active, ({ route }) => route.kind);
+  for (const [kind, own] of byKind) reflectors.set(kind, follow(kind, own));
+  for (const { kind, drives } of routes) {
+    if (modes[drives] === 'off') log.info({ kind, run: drives }, 'is switched off and not routed');
+  }
+
+  return {
+    kinds: () =>
+      [...byKind].map(([kind, [first]]) => {
+        const reflector = reflectors.get(kind)!;
+        const { route } = first!;
+        const objects = [...reflector.objects()].flatMap(({ views }) => views.get(route) ?? []).map((facts) => ({ ...facts, settled: isSettled(route, facts) }));
+        return { kind, state: reflector.state(), objects };
+      }),
+    states: () => Object.fromEntries([...reflectors].map(([kind, reflector]) => [kind, reflector.state()])),
+    renew: ({ route, change }) => {
+      const facts = reflectors.get(route.kind)?.get(change.facts.uid)?.views.get(route) ?? change.facts;
+      return { ...change, facts: { ...facts, settled: isSettled(route, facts) }, subjectExists: exists(route, facts.subject) };
+    },
+    compare: (cause) => active.forEach((one) => compareRoute(one, cause)),
+    loops: [...reflectors].map(([kind, { done }]) => ({ what: `the reflector of ${kind}`, done })),
+  };
+}

@@ -1,0 +1,88 @@
+import type { Client } from '@temporalio/client';
+import type { Condition, ConditionUpdate } from '../contracts/conditions.ts';
+import type { Kind } from '../contracts/ids.ts';
+import type { ObjectChanged } from '../contracts/messages.ts';
+import type { CallLimits } from '../runtime/temporal.ts';
+import type { KubeObject } from './kube-object.ts';
+
+/** What drover may do with a kind that is routed; `off` is not routed at all. */
+export type RoutedMode = 'observe' | 'act';
+
+/** The kinds that are watched. All are cluster-scoped, so that a name is one object. */
+export type WatchedKind = Kind | 'Node';
+
+/** Whom to tell, and what. */
+export interface Telling {
+  /** What {@link Route.subject} found. */
+  subject: string;
+  /** Name of the object. */
+  name: string;
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+  signal: ObjectChanged;
+}
+
+/** How much of an object's work is left. */
+export interface Outstanding {
+  instances: number;
+  memoryBytes: number;
+}
+
+/** A field that matters, by its path from the object's root, which begins with the cause that its change is: `spec.…` or `status.…`. */
+export type WatchedFields = Record<`${'spec' | 'status'}.${string}`, WatchedField>;
+
+export interface WatchedField {
+  value: string | boolean | number | null;
+  /** drover has written that value, so that its coming is no news. */
+  own?: boolean;
+}
+
+/** One row of the table: which changes of a kind matter, and whose run they concern. A kind may have several. */
+export interface Route {
+  kind: WatchedKind;
+  /** API group and version. */
+  apiVersion: string;
+  plural: string;
+  /** The kind whose run is told. Its mode switches the route. */
+  drives: Kind;
+  /** What the run is found by: the host of an Eviction. Null where the object does not say. */
+  subject(object: KubeObject): string | null;
+  workflowId(subject: string, cluster: string): string;
+  signalWithStart(client: Client, telling: Telling, limits: CallLimits): Promise<string>;
+  /**
+   * The run looks at more than this object, so that a settled one does not tell whether a change of it matters: each change starts a run,
+   * as long as the subject is there. So does the bridge's start, as nothing else tells what the run has seen of the rest.
+   */
+  partial: boolean;
+  /**
+   * The kind whose object of the subject's name answers for this one: while it is there, comparisons pass this one over, and without it
+   * a change matters only where this one is not settled.
+   */
+  standIn: WatchedKind | null;
+  /** Whether a new generation matters. */
+  watchesSpec: boolean;
+  watchesLabel(key: string): boolean;
+  /** Never true for those that drover itself writes. */
+  watchesAnnotation(key: string): boolean;
+  /** Where a run notes which value of `drover.dev/retry` it has taken up; null: nobody asks for a retry there. */
+  retryHandled: string | null;
+  /** drover's own; other finalizers matter, this one does not. Null: none matters. */
+  finalizer: string | null;
+  /** What matters besides; never what drover has written, unless it is another run's. */
+  fields(object: KubeObject): WatchedFields;
+  isSettled(object: KubeObject, mode: RoutedMode): boolean;
+  /** Type of the condition that says how far drover has come; null: the kind has none. */
+  condition(object: KubeObject, mode: RoutedMode): string | null;
+  /** For metrics; null where the object does not say. */
+  outstanding(object: KubeObject): Outstanding | null;
+  /** What the object shall say once a person has stopped its run for good: with these it is settled. */
+  stopped(object: KubeObject, mode: RoutedMode, message: string): ConditionUpdate[];
+  /** The ends of a run after which resync does not start another one for the same generation (design section 2, rule 15). */
+  final: readonly ('CANCELLED' | 'TERMINATED')[];
+}
+
+/** The conditions in an object's status, whatever else is in it. */
+export function conditionsOf({ status }: KubeObject): Condition[] {
+  const { conditions } = (status ?? {}) as { conditions?: unknown };
+  return Array.isArray(conditions) ? conditions.filter((one): one is Condition => typeof one === 'object' && one !== null) : [];
+}

@@ -1,0 +1,271 @@
+import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import { type BridgeOptions, type BridgeWorld, openBridgeWorld, type TestBridge } from './bridge-world.ts';
+import type { Signalled } from './read-signals.ts';
+import { until } from './until.ts';
+
+let world: BridgeWorld;
+
+beforeAll(async () => {
+  world = await openBridgeWorld();
+}, 180_000);
+afterEach(() => world.clear());
+afterAll(() => world?.close(), 60_000);
+
+/** Every test has hosts of its own: Temporal remembers runs. */
+let hosts = 0;
+const newHost = (): string => `host-${(hosts += 1)}`;
+
+const isHypervisor = { [nodeMarks.virtDriver]: 'libvirt' };
+const bothOn: BridgeOptions['settings'] = { modes: { Eviction: 'act', Hypervisor: 'act' } };
+const leading = (settings: BridgeOptions['settings'] = {}): Promise<TestBridge> => world.leadingBridge({ settings: { ...bothOn, ...settings } });
+
+interface Created {
+  metadata: { uid: string; generation?: number; resourceVersion: string };
+}
+
+const nodePath = (name: string, subresource?: string): string => resourcePath('v1', 'nodes', { name, ...(subresource !== undefined && { subresource }) });
+const hypervisorPath = (name: string, subresource?: string): string => resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name, ...(subresource !== undefined && { subresource }) });
+const createNode = (name: string, labels: Record<string, string> = isHypervisor): Promise<Created> =>
+  world.request('POST', resourcePath('v1', 'nodes'), { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } });
+const createHypervisor = (name: string): Promise<Created> =>
+  world.request('POST', resourcePath('kvm.cloud.sap/v1', 'hypervisors'), { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name }, spec: {} });
+const patchNode = (name: string, change: object): Promise<Created> => world.request('PATCH', nodePath(name), change);
+const patchNodeStatus = (name: string, status: object): Promise<Created> => world.request('PATCH', nodePath(name, 'status'), { status });
+const patchHypervisor = (name: string, change: object): Promise<Created> => world.request('PATCH', hypervisorPath(name), change);
+/** As whoever `manager` is. */
+const patchHypervisorStatus = (name: string, status: object, manager = 'kvm-node-agent'): Promise<Created> =>
+  world.request('PATCH', `${hypervisorPath(name, 'status')}?fieldManager=${manager}`, { status });
+
+const condition = (type: string, status: string, reason: string, more: object = {}) => ({ type, status, reason, message: reason, lastTransitionTime: '2026-01-01T00:00:00Z', ...more });
+const lifecycle = (status: string) => condition('Lifecycle', status, 'Active', { observedGeneration: 1 });
+/** What the run would say of one that is where it should be. */
+const settle = (name: string): Promise<Created> => patchHypervisorStatus(name, { numInstances: 0, conditions: [lifecycle('True')] }, 'drover');
+
+const told = (host: string): Promise<Signalled[]> => world.signals(host, hypervisorId(host));
+const signalled = (host: string, count: number): Promise<Signalled[]> => world.signalled(host, count, 15_000, hypervisorId(host));
+const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => cause);
+
+/** Makes a change and waits until it is told. */
+const tellsNext = async (host: string, change: () => Promise<unknown>, cause: string): Promise<void> => {
+  const before = (await told(host)).length;
+  await change();
+  const all = await signalled(host, before + 1);
+  expect(causes(all.slice(before))).toEqual([cause]);
+};
+
+test('a Node whose label makes it a hypervisor starts the run that the design names, readable in the Web UI', async () => {
+  const host = newHost();
+  await leading();
+  const { metadata } = await createNode(host);
+  const [signal] = await signalled(host, 1);
+  expect(signal).toMatchObject({ uid: metadata.uid, cause: 'spec' });
+
+  const handle = world.client.workflow.getHandle(hypervisorId(host));
+  const description = await handle.describe();
+  expect(description).toMatchObject({ type: 'reconcileHypervisor', taskQueue: 'drover', memo: { startedBy: 'k8s-bridge' } });
+  expect(Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))).toEqual({ DroverHost: host, DroverKind: 'Hypervisor', DroverObject: host });
+  expect(await description.staticSummary()).toBe(`Drive hypervisor ${host}`);
+  const { events } = await handle.fetchHistory();
+  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+  expect(started?.input?.payloads?.map(({ data }) => JSON.parse(String(data)))).toEqual([{ hypervisor: host }]);
+});
+
+test('of a Node, what decisions read is told, heartbeats and the rest are not', async () => {
+  const host = newHost();
+  await leading();
+  await createNode(host);
+  await signalled(host, 1);
+
+  // What a kubelet reports all the time, and what nobody reads.
+  const ready = (more: object) => ({ conditions: [condition('Ready', 'True', 'KubeletReady', more)] });
+  await tellsNext(host, () => patchNodeStatus(host, ready({ lastHeartbeatTime: '2026-01-01T00:00:00Z' })), 'status');
+  for (let minute = 10; minute < 20; minute += 1) await patchNodeStatus(host, ready({ lastHeartbeatTime: `2026-01-01T00:${minute}:00Z` }));
+  await patchNodeStatus(host, { images: [{ names: ['a'] }], capacity: { cpu: '4' } });
+  await patchNode(host, { metadata: { labels: { 'example.com/a': 'b' }, annotations: { 'example.com/a': 'b' } } });
+  // Events of one object come in order: once this one is told, all before it were seen.
+  await tellsNext(host, () => patchNode(host, { spec: { unschedulable: true } }), 'spec');
+  await tellsNext(host, () => patchNodeStatus(host, { nodeInfo: { bootID: 'boot-1' } }), 'status');
+  await tellsNext(host, () => patchNodeStatus(host, { conditions: [condition('Terminating', 'True', 'ScaleDown')] }), 'status');
+  await tellsNext(host, () => patchNode(host, { metadata: { annotations: { [nodeMarks.aggregates]: 'a' } } }), 'annotations');
+  await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMarks.lifecycle]: '' } } }), 'labels');
+  await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMarks.virtDriver]: null } } }), 'labels');
+  expect(new Set((await told(host)).map(({ runId }) => runId)).size).toBe(1);
+});
+
+test('a Node that is no hypervisor concerns nobody, until its label or a Hypervisor of its name says otherwise', async () => {
+  const [plain, becomes, namesake] = [newHost(), newHost(), newHost()];
+  const bridge = await leading();
+  for (const host of [plain, becomes, namesake]) await createNode(host, {});
+  await until('the Nodes to be seen', 15_000, () => (bridge.stats().reflectors.Node?.objects ?? 0) >= 3 || 'not yet');
+  await createHypervisor(namesake);
+  await tellsNext(becomes, () => patchNode(becomes, { metadata: { labels: isHypervisor } }), 'labels');
+  await signalled(namesake, 1);
+  await patchNode(plain, { spec: { unschedulable: true } });
+  await tellsNext(namesake, () => patchNode(namesake, { spec: { unschedulable: true } }), 'spec');
+  expect(await told(plain)).toEqual([]);
+  // The namesake twice, the other once: of the plain one nobody even asked.
+  expect(bridge.stats().deliveries).toMatchObject({ signalWithStart: 3, signalOpen: 0, nothing: 0 });
+});
+
+test('of a Hypervisor, what others write is told, what drover writes is not', async () => {
+  const host = newHost();
+  await leading();
+  const { metadata } = await createHypervisor(host);
+  expect((await signalled(host, 1))[0]).toMatchObject({ uid: metadata.uid, generation: 1, cause: 'spec' });
+
+  await tellsNext(host, () => patchHypervisor(host, { spec: { maintenance: 'auto' } }), 'spec');
+  await patchHypervisor(host, { metadata: { annotations: { 'drover.dev/from-node': 'x', 'drover.dev/retry-handled': 'y' }, labels: { 'kubernetes.io/hostname': host } } });
+  const own = [lifecycle('Unknown'), condition('HaEnabled', 'False', 'Onboarding'), condition('Evicting', 'True', 'Running'), condition('Onboarding', 'True', 'Testing')];
+  await patchHypervisorStatus(host, { numInstances: 0, libVirtVersion: '10.0.0', evicted: false, traits: ['A'], conditions: own }, 'drover');
+  const connected = condition('LibVirtConnection', 'True', 'Connected');
+  await tellsNext(host, () => patchHypervisorStatus(host, { conditions: [...own, connected] }), 'status');
+  // drover keeps what others wrote, takes one of its own away, and turns another.
+  const turned = [lifecycle('False'), condition('HaEnabled', 'True', 'Succeeded'), condition('Onboarding', 'False', 'Aborted')];
+  await patchHypervisorStatus(host, { evicted: true, conditions: [...turned, connected] }, 'drover');
+  await tellsNext(host, () => patchHypervisorStatus(host, { libVirtVersion: '10.1.0' }), 'status');
+  await tellsNext(host, () => patchHypervisorStatus(host, { numInstances: 1, instances: [{ id: 'a', name: 'a', active: true }] }), 'status');
+  await patchHypervisorStatus(host, { numInstances: 2, capacity: { cpu: '4' } });
+  await tellsNext(host, () => patchHypervisorStatus(host, { conditions: [lifecycle('False'), condition('HaEnabled', 'False', 'Evicted'), turned[2], connected] }, 'kvm-ha-service'), 'status');
+  await tellsNext(host, () => patchHypervisorStatus(host, { conditions: [lifecycle('False'), connected] }, 'kubectl-edit'), 'status');
+  await tellsNext(host, () => patchHypervisor(host, { metadata: { annotations: { 'drover.dev/retry': '1' } } }), 'retry');
+  await tellsNext(host, () => world.request('DELETE', hypervisorPath(host)), 'deleted');
+});
+
+test('an Eviction concerns its own run and that of its host, as long as there is a Hypervisor', async () => {
+  const [host, stranger] = [newHost(), newHost()];
+  await leading();
+  await createHypervisor(host);
+  await signalled(host, 1);
+  await settle(host);
+  const name = `evict-${host}`;
+  let uid = '';
+  await tellsNext(host, async () => void ({ uid } = (await world.create(host, { name })).metadata), 'spec');
+  expect(causes(await world.signalled(host, 1))).toEqual(['spec']);
+  await tellsNext(host, () => world.report(name, 'True', 'Running'), 'status');
+  await world.patchStatus(name, { outstandingRamMb: 1, outstandingInstances: ['vm-1'] });
+  await tellsNext(host, () => world.report(name, 'False', 'Succeeded'), 'status');
+  // Its own run wrote that.
+  expect(causes(await world.signals(host))).toEqual(['spec']);
+  await tellsNext(host, () => world.remove(name), 'deleted');
+  expect((await told(host)).at(-1)).toMatchObject({ uid });
+
+  await world.create(stranger);
+  expect(causes(await world.signalled(stranger, 1))).toEqual(['spec']);
+  expect(await told(stranger)).toEqual([]);
+});
+
+test('a change starts a run for a Hypervisor that is settled', async () => {
+  const host = newHost();
+  await leading();
+  await createHypervisor(host);
+  await signalled(host, 1);
+  await settle(host);
+  await world.client.workflow.getHandle(hypervisorId(host)).terminate();
+  await createNode(host);
+  const all = await signalled(host, 2);
+  expect(new Set(all.map(({ runId }) => runId)).size).toBe(2);
+});
+
+test('the end of a Node is told while its Hypervisor is there, and nobody is left to be told after that', async () => {
+  const host = newHost();
+  const bridge = await leading();
+  await createNode(host);
+  await createHypervisor(host);
+  await until('both to be told', 15_000, async () => (new Set((await told(host)).map(({ uid }) => uid)).size === 2 ? {} : 'not yet'));
+  await world.client.workflow.getHandle(hypervisorId(host)).terminate();
+  await tellsNext(host, () => world.request('DELETE', nodePath(host)), 'deleted');
+  await world.client.workflow.getHandle(hypervisorId(host)).terminate();
+  const before = bridge.stats().deliveries.signalOpen;
+  await world.request('DELETE', hypervisorPath(host));
+  await until('the end to be delivered', 15_000, () => bridge.stats().deliveries.signalOpen > before || 'not yet');
+  expect(causes(await told(host)).filter((cause) => cause === 'deleted')).toHaveLength(1);
+});
+
+describe('comparisons', () => {
+  const stop = (host: string) => world.client.workflow.getHandle(hypervisorId(host)).terminate('by mistake');
+
+  test('resync heals a Hypervisor whose run was terminated, and leaves alone what is settled', async () => {
+    const [broken, settled, orphan, owned] = [newHost(), newHost(), newHost(), newHost()];
+    const bridge = await leading({ resyncMs: 300 });
+    for (const host of [settled, owned]) {
+      await createHypervisor(host);
+      await signalled(host, 1);
+      await settle(host);
+    }
+    // Events of one kind come in order: once this one is told, the bridge knows that the others are settled.
+    await createHypervisor(broken);
+    await signalled(broken, 1);
+    for (const host of [orphan, owned]) await createNode(host);
+    const [quiet, ownedBefore] = [await signalled(settled, 1), await signalled(owned, 2)];
+    for (const host of [settled, owned]) await stop(host);
+    for (const host of [broken, orphan]) {
+      await signalled(host, 1);
+      await stop(host);
+      const all = await signalled(host, 2);
+      expect(all.at(-1)?.cause).toBe('resync');
+      expect(new Set(all.map(({ runId }) => runId)).size).toBe(2);
+    }
+    const { resyncs } = bridge.stats();
+    await until('more resyncs', 15_000, () => bridge.stats().resyncs >= resyncs + 3 || 'not yet');
+    expect(await told(settled)).toEqual(quiet);
+    expect(await told(owned)).toEqual(ownedBefore);
+    // Open runs are not told again and again either.
+    expect(causes(await told(orphan)).filter((cause) => cause === 'resync')).toHaveLength(1);
+  });
+
+  test('at the start every Hypervisor is told once, as what its Node said meanwhile is written nowhere', async () => {
+    const [settled, withNode, orphan, plain] = [newHost(), newHost(), newHost(), newHost()];
+    for (const host of [settled, withNode]) {
+      await createHypervisor(host);
+      await settle(host);
+    }
+    for (const host of [withNode, orphan]) await createNode(host);
+    await createNode(plain, {});
+    await world.create(settled);
+    await world.report(settled, 'False', 'Succeeded');
+    const bridge = await leading();
+    for (const host of [settled, withNode, orphan]) expect(causes(await signalled(host, 1))).toEqual(['relist']);
+    expect(await told(plain)).toEqual([]);
+    expect(bridge.stats().deliveries).toMatchObject({ signalWithStart: 3, signalOpen: 0, nothing: 0 });
+  });
+});
+
+test('switched off, neither Hypervisors nor Nodes are watched, and Evictions concern their own runs alone', async () => {
+  const host = newHost();
+  const bridge = await leading({ modes: { Eviction: 'act', Hypervisor: 'off' } });
+  await createNode(host);
+  await createHypervisor(host);
+  await world.create(host);
+  expect(causes(await world.signalled(host, 1))).toEqual(['spec']);
+  expect(Object.keys(bridge.stats().reflectors)).toEqual(['Eviction']);
+  expect(await told(host)).toEqual([]);
+});
+
+test('with Evictions switched off, they still concern their hosts', async () => {
+  const host = newHost();
+  await leading({ modes: { Eviction: 'off', Hypervisor: 'act' } });
+  await createHypervisor(host);
+  await signalled(host, 1);
+  await tellsNext(host, () => world.create(host), 'spec');
+  expect(await world.signals(host)).toEqual([]);
+});
+
+test('pages and metrics show every kind once', async () => {
+  const host = newHost();
+  const bridge = await leading();
+  await createNode(host);
+  await signalled(host, 1);
+  const ready = await fetch(`${bridge.healthUrl}/readyz`);
+  expect(await ready.json()).toMatchObject({ ok: true, kinds: { Eviction: { synced: true }, Hypervisor: { synced: true }, Node: { synced: true, objects: 1 } } });
+  const page = await (await fetch(`${bridge.healthUrl}/metrics`)).text();
+  expect(page).toMatch(/^drover_unsettled_objects\{[^}]*kind="Node"[^}]*\} 1$/mu);
+  expect(page).toMatch(/^drover_bridge_lists_total\{[^}]*kind="Hypervisor"[^}]*\} 1$/mu);
+  await createHypervisor(host);
+  await signalled(host, 2);
+  await settle(host);
+  await until('both to be settled', 15_000, async () => {
+    const text = await (await fetch(`${bridge.healthUrl}/metrics`)).text();
+    return /^drover_unsettled_objects\{[^}]*kind="Node"[^}]*\} 0$/mu.test(text) && /^drover_unsettled_objects\{[^}]*kind="Hypervisor"[^}]*\} 0$/mu.test(text) ? {} : 'not yet';
+  });
+});
