@@ -82,7 +82,7 @@ export function judgeEvicting(context: Context): { condition: ConditionUpdate; e
     case 'empty':
       return of('False', 'succeeded', 'Evicted');
     case 'failed':
-      return of('Unknown', 'failed', `${named}. Remove what stands in the way, then \`drover retry\` the Eviction`);
+      return of('Unknown', 'failed', `${named.replace(/\.$/u, '')}. Remove what stands in the way, then \`drover retry\` the Eviction`);
     case 'stopped':
       return of('Unknown', 'stopped', `${named === '' ? 'The Eviction was deleted' : named}. \`drover retry\` starts it again`);
     case 'running':
