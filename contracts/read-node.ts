@@ -1,5 +1,3 @@
-import { findCondition } from './conditions.ts';
-import type { Condition } from './conditions.ts';
 import type { NodeFacts } from './hypervisor.ts';
 import { copiedLabels, nodeMarks } from './ids.ts';
 
@@ -23,20 +21,22 @@ export interface NodeObject {
   [part: string]: unknown;
 }
 
+/** As kube-apiserver means it; whatever stands there may be something else. */
 interface NodeParts {
-  spec?: { unschedulable?: boolean; taints?: readonly { key?: string; effect?: string }[] } | null;
-  status?: { conditions?: readonly Condition[]; addresses?: readonly { type?: string; address?: string }[]; nodeInfo?: { bootID?: string } } | null;
+  spec?: { unschedulable?: unknown; taints?: unknown } | null;
+  status?: { conditions?: unknown; addresses?: unknown; nodeInfo?: { bootID?: unknown } | null } | null;
 }
 
 /**
- * What decisions need of a Node: small, and without what its kubelet reports all the time (heartbeats, images, capacity).
+ * What decisions need of a Node: small, and without what its kubelet reports all the time (heartbeats, images, capacity). Never throws.
  *
  * @param more labels that are copied besides the known ones
  */
 export function readNode(node: NodeObject, more: readonly string[] = []): NodeFacts {
   const { name, uid, labels = {}, annotations = {}, deletionTimestamp } = node.metadata;
   const { spec, status } = node as NodeParts;
-  const of = (type: string): Condition | undefined => findCondition(status?.conditions, type);
+  const conditions = items(status?.conditions);
+  const of = (type: string) => conditions.find((condition) => condition['type'] === type);
   const ready = of('Ready');
   const terminating = of('Terminating');
   return {
@@ -44,20 +44,25 @@ export function readNode(node: NodeObject, more: readonly string[] = []): NodeFa
     uid,
     labels: pick(labels, (key) => isNodeLabel(key, more)),
     annotations: pick(annotations, isNodeAnnotation),
-    internalIp: status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? null,
-    ready: ready?.status === 'True',
-    readySinceMs: timeMs(ready?.lastTransitionTime),
-    bootId: status?.nodeInfo?.bootID ?? '',
-    cordoned: spec?.unschedulable ?? false,
-    terminatingSinceMs: terminating?.status === 'True' ? timeMs(terminating.lastTransitionTime) : null,
+    internalIp: text(items(status?.addresses).find(({ type }) => type === 'InternalIP')?.['address']) || null,
+    ready: ready?.['status'] === 'True',
+    readySinceMs: timeMs(ready?.['lastTransitionTime']),
+    bootId: text(status?.nodeInfo?.bootID),
+    cordoned: spec?.unschedulable === true,
+    terminatingSinceMs: terminating?.['status'] === 'True' ? timeMs(terminating['lastTransitionTime']) : null,
     deletedAtMs: deletionTimestamp === undefined ? null : timeMs(deletionTimestamp),
-    inPlaceUpdate: of('InPlaceUpdate')?.reason || null,
-    offboardingTaint: spec?.taints?.some(({ key, effect }) => key === nodeMarks.offboardingTaint && effect === 'NoExecute') ?? false,
+    inPlaceUpdate: text(of('InPlaceUpdate')?.['reason']) || null,
+    offboardingTaint: items(spec?.taints).some(({ key, effect }) => key === nodeMarks.offboardingTaint && effect === 'NoExecute'),
   };
 }
 
 const pick = (pairs: Readonly<Record<string, string>>, wanted: (key: string) => boolean): Record<string, string> =>
   Object.fromEntries(Object.entries(pairs).filter(([key]) => wanted(key)));
 
+const items = (list: unknown): Record<string, unknown>[] =>
+  Array.isArray(list) ? list.filter((item): item is Record<string, unknown> => typeof item === 'object' && item !== null) : [];
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 /** 0 for what is no time. */
-const timeMs = (time: string | undefined): number => Date.parse(time ?? '') || 0;
+const timeMs = (time: unknown): number => Date.parse(text(time)) || 0;
