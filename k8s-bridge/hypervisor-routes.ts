@@ -28,6 +28,9 @@ const toHypervisor = {
 const { fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled } = hypervisorAnnotations;
 const ownAnnotations: readonly string[] = [fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled];
 
+/** An object may hold anything. */
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
 const hypervisor: Route = {
   ...toHypervisor,
   kind: 'Hypervisor',
@@ -53,7 +56,7 @@ const hypervisor: Route = {
 function agentFields(object: KubeObject): WatchedFields {
   const { libVirtVersion, numInstances, instances } = (object['status'] ?? {}) as { libVirtVersion?: unknown; numInstances?: unknown; instances?: unknown };
   return {
-    'status.libVirtVersion': { value: typeof libVirtVersion === 'string' ? libVirtVersion : null, own: isOwn(object, ['f:status', 'f:libVirtVersion']) },
+    'status.libVirtVersion': { value: textOf(libVirtVersion), own: isOwn(object, ['f:status', 'f:libVirtVersion']) },
     'status.hasInstances': { value: (typeof numInstances === 'number' && numInstances > 0) || (Array.isArray(instances) && instances.length > 0) },
   };
 }
@@ -62,10 +65,11 @@ function agentFields(object: KubeObject): WatchedFields {
 function conditionFields(object: KubeObject): WatchedFields {
   const conditions = conditionsOf(object);
   const fields = conditions.flatMap(({ type, status, reason }) => {
+    if (textOf(type) === null) return [];
     const path = ['f:status', 'f:conditions', `k:${JSON.stringify({ type })}`];
     return [
-      [`status.${type}.status`, { value: String(status), own: isOwn(object, [...path, 'f:status']) }],
-      [`status.${type}.reason`, { value: String(reason), own: isOwn(object, [...path, 'f:reason']) }],
+      [`status.${type}.status`, { value: textOf(status), own: isOwn(object, [...path, 'f:status']) }],
+      [`status.${type}.reason`, { value: textOf(reason), own: isOwn(object, [...path, 'f:reason']) }],
     ] as const;
   });
   // Taking it away restarts an onboarding that was aborted. drover takes away others, never this one, and the writer of what is gone is not recorded.
@@ -116,7 +120,7 @@ const hostsEviction: Route = {
   retryHandled: null,
   fields: (object) => {
     const evicting = findCondition(conditionsOf(object), evictionConditions.evicting);
-    return { 'status.Evicting.status': { value: evicting?.status ?? null }, 'status.Evicting.reason': { value: evicting?.reason ?? null } };
+    return { 'status.Evicting.status': { value: textOf(evicting?.status) }, 'status.Evicting.reason': { value: textOf(evicting?.reason) } };
   },
   // What it leaves to do for the host is the Hypervisor's to say.
   isSettled: () => true,

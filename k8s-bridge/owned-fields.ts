@@ -1,12 +1,10 @@
 import { fieldManager } from '../contracts/ids.ts';
 import type { KubeObject } from './kube-object.ts';
 
-/** A set of fields as kube-apiserver writes it: `f:<field>`, `k:{"type":"Ready"}` for an item of a map list, `.` for the item itself. */
-type FieldSet = { [step: string]: FieldSet | undefined };
-
 interface ManagedFields {
   manager?: unknown;
-  fieldsV1?: FieldSet;
+  /** A set of fields as nested objects: `f:<field>`, `k:{"type":"Ready"}` for an item of a map list, `.` for the item itself. */
+  fieldsV1?: unknown;
 }
 
 /**
@@ -20,9 +18,10 @@ export function isOwn({ metadata }: KubeObject, path: readonly string[]): boolea
   return Array.isArray(managedFields) && (managedFields as (ManagedFields | null)[]).some((entry) => entry?.manager === fieldManager && has(entry.fieldsV1, path));
 }
 
-function has(set: FieldSet | undefined, [step, ...rest]: readonly string[]): boolean {
+function has(set: unknown, [step, ...rest]: readonly string[]): boolean {
   if (step === undefined) return true;
-  const below = set?.[step];
+  if (typeof set !== 'object' || set === null || !Object.hasOwn(set, step)) return false;
+  const below: unknown = (set as Record<string, unknown>)[step];
   // A list that is no map list is owned as one.
-  return below !== undefined && (Object.keys(below).length === 0 || has(below, rest));
+  return has(below, rest) || (typeof below === 'object' && below !== null && Object.keys(below).length === 0);
 }
