@@ -65,7 +65,7 @@ const node = { status: { nodeInfo: { bootID: 'b' }, conditions: [{ type: 'Ready'
 
 /** What a look at a hypervisor asks for, each answered with its own. */
 const lookAnswers = {
-  hypervisors: { ...hypervisor, metadata: { ...metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n' }], annotations: { ...Object.fromEntries(Object.values(hypervisorAnnotations).map((key) => [key, 'a'])) } } },
+  hypervisors: { ...hypervisor, metadata: { ...metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n' }], annotations: Object.fromEntries(Object.values(hypervisorAnnotations).map((key) => [key, 'a'])) } },
   nodes: {
     metadata: { ...metadata, deletionTimestamp: '2026-01-02T00:00:00Z' },
     spec: { unschedulable: true, taints: [{ key: nodeMarks.offboardingTaint, effect: 'NoExecute' }] },
