@@ -103,8 +103,8 @@ export function openStage(lane: Lane, steps: () => readonly string[]) {
         await releaseAllocations(session, host);
         await fleet.change(host, { migrate: 'ok', seconds: 0.3, buildDelaySeconds: 0, maxConcurrentLiveMigrations: 8 });
         if ((await findService(session, host)).status === 'disabled') {
-          await changeService(session, host, { status: 'enabled' });
           ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+          await changeService(session, host, { status: 'enabled' });
         }
       }
     },

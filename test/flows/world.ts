@@ -169,8 +169,9 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     await releaseAllocations(session, host);
     await fleet.change(host, { migrate: 'ok', seconds: 0.5, maxConcurrentLiveMigrations: 8, ...profile });
     if ((await findService(session, host)).status === 'disabled') {
-      await changeService(session, host, { status: 'enabled' });
+      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile.
       ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+      await changeService(session, host, { status: 'enabled' });
     }
     return host;
   };
@@ -229,8 +230,9 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
       ownChanges.push({ host, atMs: Date.now(), enabled: false, reason });
     },
     async enableService(host: string): Promise<void> {
-      await changeService(session, host, { status: 'enabled' });
+      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile.
       ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+      await changeService(session, host, { status: 'enabled' });
     },
     service: (host: string) => findService(session, host),
     serversOn: (host: string): Promise<Server[]> => listServers(session, host),
