@@ -91,6 +91,7 @@ const refused: [what: string, content: string, message: RegExp][] = [
   ['a poll that never ends', 'eviction: { poll: { minMs: 3000, maxMs: 1000 } }', /eviction\.poll\.minMs: expected at most poll\.maxMs/u],
   ['a publish interval upside down', 'eviction: { publishMinMs: 90000 }', /eviction\.publishMinMs: expected at most publishMaxMs/u],
   ['evictions that all look silent', 'eviction: { allowanceRenewMs: 200000 }', /eviction\.allowanceRenewMs: expected less than limits\.silentMs/u],
+  ['an unknown field of a section that is left out by default', 'hypervisor: { libvirt: { conectUri: x } }', /unknown field hypervisor\.libvirt\.conectUri/u],
   ['an unknown mode', 'modes: { Eviction: maybe }', /modes\.Eviction: .*"off"\|"observe"\|"act"/u],
   ['a cluster that cannot be in an id', 'cluster: a/b', /cluster: expected a name/u],
   ['an address without a port', 'worker: { healthAddress: localhost }', /worker\.healthAddress: expected host:port/u],

@@ -68,11 +68,11 @@ function hint(issue: z.core.$ZodIssue, overrides: { variable: string; path: read
 /** Whoever has more unknown fields than that has another file than was meant. */
 const mostSuggestions = 5;
 
-/** The default settings have every field that exists. */
+/** The default settings have every field that exists, but for those of sections that are left out. */
 function suggest(key: string, path: PropertyKey[]): string {
   let place: unknown = configSchema.parse({});
-  for (const step of path) place = (place as Record<PropertyKey, unknown>)[step];
-  const candidate = nearest(key, Object.keys(place as object));
+  for (const step of path) place = (place as Record<PropertyKey, unknown> | null | undefined)?.[step];
+  const candidate = nearest(key, Object.keys(place ?? {}));
   return candidate === null ? '' : ` (did you mean ${[...path.map(String), candidate].join('.')}?)`;
 }
 

@@ -1,39 +1,18 @@
-import type { Client } from '@temporalio/client';
 import { createEvictionObjectActivities } from '../activities/kubernetes/activities.ts';
 import { createKubernetesClient } from '../activities/kubernetes/client.ts';
 import { createMigrationReporter } from '../activities/kubernetes/report-migration.ts';
-import type { KeystoneSession } from '../activities/keystone/types.ts';
 import { createAllowanceActivities, createHostActivities, createInstanceActivities } from '../activities/nova/activities.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities } from '../contracts/activities.ts';
-import type { AllowanceWorld } from '../contracts/allowance.ts';
 import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities } from '../contracts/hypervisor-activities.ts';
-import type { Audit } from '../runtime/audit.ts';
-import type { Config } from '../runtime/config-schema.ts';
 import { evictionSettings } from '../runtime/config-schema.ts';
-import type { Kubernetes } from '../runtime/kubernetes.ts';
-import type { Logger } from '../runtime/logging.ts';
-import type { ObserveCall } from '../runtime/outside-calls.ts';
 import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
 import type { StopPlace } from '../runtime/stop.ts';
 import { signalWithStartEviction } from '../runtime/temporal.ts';
 import { composeHypervisorActivities } from './hypervisor-activities.ts';
-
-/** What the activities of one worker process share. */
-export interface Systems {
-  config: Config;
-  temporal: Client;
-  kubernetes: Kubernetes;
-  openstack: KeystoneSession;
-  audit: Audit;
-  logger: Logger;
-  /** Told of what each look at a region's migrations finds. */
-  onLook?: (region: string, world: AllowanceWorld) => void;
-  /** Told of every call of the systems on the hosts. */
-  observe?: ObserveCall;
-}
+import type { Systems } from './systems.ts';
 
 /** By task queue. */
 export interface ActivitiesByQueue {

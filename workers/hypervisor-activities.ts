@@ -7,7 +7,7 @@ import type { PlacementClient } from '../activities/placement/types.ts';
 import { hypervisorSettings } from '../runtime/hypervisor-config.ts';
 import { createStopGate } from '../runtime/stop.ts';
 import { signalWithStartHypervisor } from '../runtime/temporal.ts';
-import type { Systems } from './activities.ts';
+import type { Systems } from './systems.ts';
 
 /** The activities of the hypervisor lifecycle, by task queue. */
 export function composeHypervisorActivities({ config, temporal, kubernetes, openstack, audit, observe }: Systems, nova: NovaClient, placement: PlacementClient) {
