@@ -169,9 +169,12 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     await releaseAllocations(session, host);
     await fleet.change(host, { migrate: 'ok', seconds: 0.5, maxConcurrentLiveMigrations: 8, ...profile });
     if ((await findService(session, host)).status === 'disabled') {
-      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile.
-      ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile. And again from the answer on: what
+      // drover wrote down late of an earlier disable may come between.
+      const enabled = (): number => ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+      enabled();
       await changeService(session, host, { status: 'enabled' });
+      enabled();
     }
     return host;
   };
@@ -230,9 +233,12 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
       ownChanges.push({ host, atMs: Date.now(), enabled: false, reason });
     },
     async enableService(host: string): Promise<void> {
-      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile.
-      ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+      // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile. And again from the answer on: what
+      // drover wrote down late of an earlier disable may come between.
+      const enabled = (): number => ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+      enabled();
       await changeService(session, host, { status: 'enabled' });
+      enabled();
     },
     service: (host: string) => findService(session, host),
     serversOn: (host: string): Promise<Server[]> => listServers(session, host),
