@@ -130,6 +130,13 @@ test('two that delete at once: the one that Nova answers 500 finds it gone', asy
   expect(audited).toEqual([]);
 });
 
+test('two that delete at once: one finds it gone while it looks for servers', async () => {
+  let looks = 0;
+  const { activities, changes } = await stage({ ...empty, 'GET /os-services': () => ({ json: { services: (looks += 1) === 1 ? [wireService(down)] : [] } }) });
+  await activities.ensureServiceDeleted({ host: 'node-1', serviceId: 'c1' });
+  expect(changes()).toEqual([]);
+});
+
 test('a deletion that Nova could not do is a failure to be tried again', async () => {
   const { activities } = await stage({ ...empty, ...listed(down), 'DELETE /os-services/c1': () => ({ status: 500, text: '' }) });
   await expect(activities.ensureServiceDeleted({ host: 'node-1', serviceId: 'c1' })).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false });

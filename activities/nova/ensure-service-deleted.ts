@@ -28,17 +28,16 @@ export async function ensureServiceDeleted(tools: Tools, { host, serviceId }: { 
     if (services.some((other) => other.host === host && other.cellDown)) findService(services, host);
     return;
   }
-  judgeDeletion(service, host, service.status === 'disabled' && service.state === 'down' ? await serversOn(tools, service.host) : []);
-  await stopGate(scope.signal);
   try {
+    judgeDeletion(service, host, service.status === 'disabled' && service.state === 'down' ? await serversOn(tools, service.host) : []);
+    await stopGate(scope.signal);
     const { requestId } = await nova.deleteService(serviceId, scope.signal);
     await record(tools, { action: 'ensureServiceDeleted', cause: 'its host is decommissioned', object: `compute-service/${host}`, before: { serviceId, ...serviceState(service) }, after: null, requestId });
   } catch (error) {
+    // Of two that delete at once, one finds it gone at any of its requests, and Nova may answer it 500.
     const code = codeOf(error);
-    if (code === 'HostNotFound') return;
-    // Of two that delete at once, Nova answers 500 to one.
-    if (code === 'NovaUnavailable' && !(await nova.computeServices(scope.signal)).some(({ id }) => id === serviceId)) return;
-    throw error;
+    if (code !== 'HostNotFound' && code !== 'NovaUnavailable') throw error;
+    if ((await nova.computeServices(scope.signal)).some(({ id }) => id === serviceId)) throw error;
   }
 }
 
