@@ -199,7 +199,7 @@ test('a server on exactly that host comes up, shows a login, and is gone again; 
 
 test('two checks at once end alike and leave nothing', async () => {
   await newHost();
-  const both = await Promise.all([drover.runSmokeCheck(smoke()), drover.runSmokeCheck(smoke())]);
+  const both = await Promise.all([1, 2].map(() => asTemporalWould(() => drover.runSmokeCheck(smoke()))));
   for (const findings of both) expect(findings.map(({ code }) => code)).toEqual([null, null]);
   expect(await serverIds()).toEqual([]);
 }, startTimeoutMs);
