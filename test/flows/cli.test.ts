@@ -5,12 +5,9 @@ import { exitCodes } from '../../starters/exit-codes.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { openWorld, quickSettings } from './world.ts';
+import { limitMs, openWorld, quickSettings } from './world.ts';
 
 /** The real `drover` against the real counterparts, as a person types it. */
-
-/** On a busy machine. */
-const limitMs = 300_000;
 
 let world: World;
 

@@ -10,6 +10,7 @@ import { writePrivateFile } from '../../lab/private-files.ts';
 import type { FaultProxy } from '../faults/proxy.ts';
 import { openFaultProxy } from '../faults/proxy.ts';
 import { checkInvariants } from '../invariants.ts';
+import { hostOf, reasonsOf } from './eviction-facts.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs, openWorld } from './world.ts';
@@ -186,14 +187,17 @@ test(
 );
 
 test(
-  'a user without the role, and another one',
+  'H1: a user without the role never makes a host look empty; and another one',
   async () => {
     const host = await world.freshHost('node-3');
-    await world.seedMany(host, 1);
+    const servers = await world.seedMany(host, 2);
     const fromMs = Date.now();
     await world.replaceDrover({ cloud: 'lab-member' });
     await world.createEviction(host);
     await expectProblem(host, 'NotPermitted', fromMs);
+    expect(reasonsOf(world.evictions.of(host))).not.toContain('Succeeded');
+    for (const server of servers) expect(await hostOf(world, server)).toBe(host);
+    expect((await world.service(host)).status).toBe('enabled');
     await world.replaceDrover({});
     await expectCured(host);
   },

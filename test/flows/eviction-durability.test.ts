@@ -8,16 +8,15 @@ import { checkInvariants } from '../invariants.ts';
 import { hostOf, messageOf, migrationStatuses, parallelism, untilMigrationIs } from './eviction-facts.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { openWorld } from './world.ts';
+import { limitMs, openWorld } from './world.ts';
 
 /** What dies in the middle of an eviction costs time and nothing else. One after another: what is killed is everybody's. */
 
 let world: World;
-const patienceMs = 240_000;
 
 beforeAll(async () => {
   world = await openWorld();
-}, 180_000);
+}, limitMs);
 afterAll(() => world.close());
 afterEach(() => checkInvariants(world), 60_000);
 
@@ -40,7 +39,7 @@ function inProgress(host: string): number {
 
 /** Every server has left by exactly one migration that succeeded. */
 async function expectMovedOnce(host: string, servers: readonly Server[]): Promise<void> {
-  const eviction = await world.untilReason(host, 'Succeeded', { deadlineMs: 150_000 });
+  const eviction = await world.untilReason(host, 'Succeeded');
   expect(messageOf(eviction)).toBe(`${servers.length} of ${servers.length} servers have left ${host}`);
   for (const server of servers) {
     expect((await migrationStatuses(world, server)).filter((status) => status === 'completed')).toHaveLength(1);
@@ -73,7 +72,7 @@ test(
     await expectMovedOnce('node-1', servers);
     for (const server of servers) expect(await migrationStatuses(world, server)).toEqual(['completed']);
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -95,7 +94,7 @@ test(
     await expectMovedOnce('node-2', servers);
     await expectMovedOnce('node-3', [other!]);
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -106,7 +105,7 @@ test(
     await figures('Temporal', 'node-3', servers, () => killTemporal(temporal), () => restartTemporal(temporal));
     await expectMovedOnce('node-3', servers);
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -117,7 +116,7 @@ test(
     await figures('kube-apiserver', 'node-4', servers, () => killKubeApiserver(kubernetes), () => restartKubeApiserver(kubernetes));
     await expectMovedOnce('node-4', servers);
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -142,7 +141,7 @@ test(
     for (const server of [...servers, other!]) expect(await migrationStatuses(world, server)).toEqual(['completed']);
     console.info(`workers back: both evictions have ended after ${((Date.now() - backMs) / 1_000).toFixed(1)} s`);
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -167,7 +166,7 @@ test(
     const asked = (await world.mutations(world.sinceMs, { servers: [moving] })).map(({ action, method }) => action ?? method);
     expect(asked).toEqual(['os-migrateLive']);
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -183,5 +182,5 @@ test(
     await world.annotate(host, { 'drover.dev/retry': 'again' });
     await expectMovedOnce(host, servers);
   },
-  patienceMs,
+  limitMs,
 );

@@ -6,17 +6,16 @@ import { agreed, allMessages, cause, hostOf, messageOf, migrationStatuses, paral
 import { openHostPool } from './host-pool.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { openWorld } from './world.ts';
+import { limitMs, openWorld } from './world.ts';
 
 /** Hazards of the replaced operator (hypervisor.md C.1), each with the scene in which it failed. */
 
 let world: World;
 const pool = openHostPool(() => world, ['node-1', 'node-2', 'node-3', 'node-4']);
-const patienceMs = 240_000;
 
 beforeAll(async () => {
   world = await openWorld();
-}, 180_000);
+}, limitMs);
 afterAll(() => world.close());
 
 test.concurrent(
@@ -34,7 +33,7 @@ test.concurrent(
       }
       expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: `drover: eviction ${name}: flow test` });
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -52,7 +51,7 @@ test.concurrent(
       expect(new Set(amounts.slice(beforeIt)).size).toBeGreaterThan(2);
       expect(shown.at(-1)?.status).toMatchObject({ outstandingRamMb: 0, outstandingInstances: [] });
     }),
-  patienceMs,
+  limitMs,
 );
 
 /** A flavor with a virtual TPM: Nova refuses at once to move it live. */
@@ -91,7 +90,7 @@ test.concurrent(
       const asked = (await world.mutations(world.sinceMs, { servers: [refused!] })).filter(({ action }) => action === 'os-migrateLive');
       expect(asked.length).toBe(1);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -123,7 +122,7 @@ test.concurrent(
       await deleteInstances(world.session, [resized!.id]);
       world.expectServer(resized!.id, null);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -152,7 +151,7 @@ test.concurrent(
       expect(message).toMatch(new RegExp(`${destination!.name} \\([^)]*\\): .*No valid host`, 'u'));
       expect(message).toMatch(new RegExp(`${source!.name} \\([^)]*\\): .*shared storage`, 'u'));
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -165,14 +164,14 @@ test.concurrent(
         { name: `${host}-fine`, host },
       ]);
       await world.createEviction(host, { annotations: parallelism(4) });
-      const eviction = await world.untilReason(host, 'Failed', { deadlineMs: 150_000 });
+      const eviction = await world.untilReason(host, 'Failed');
       expect(await migrationStatuses(world, once!)).toEqual(['cancelled', 'completed']);
       expect(await migrationStatuses(world, always!)).toEqual(['cancelled', 'cancelled']);
       expect(await migrationStatuses(world, fine!)).toEqual(['completed']);
       expect(await getServer(world.session, always!.id)).toMatchObject({ status: 'ACTIVE', 'OS-EXT-SRV-ATTR:host': host });
       expect(messageOf(eviction)).toMatch(new RegExp(`2 of 3 servers have left ${host}; 1 not migratable.*${always!.name}.*(stuck|cancelled)`, 'u'));
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -181,12 +180,12 @@ test.concurrent(
     pool.with({}, async (host) => {
       const [always] = await world.seed([{ name: `${host}-hangs`, host, migrate: 'hang' }]);
       await world.createEviction(host, { annotations: agreed({ consent: 'force-complete' }) });
-      await world.untilReason(host, 'Succeeded', { deadlineMs: 150_000 });
+      await world.untilReason(host, 'Succeeded');
       expect(await migrationStatuses(world, always!)).toEqual(['cancelled', 'completed']);
       const asked = await world.mutations(world.sinceMs, { servers: [always!] });
       expect(asked.map(({ action, method }) => action ?? method)).toEqual(['os-migrateLive', 'DELETE', 'os-migrateLive', 'force_complete']);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -217,7 +216,7 @@ test.concurrent(
       expect(world.evictions.of(host).length).toBeLessThan(20 + seconds * 2);
       expect(await hostOf(world, slow!)).not.toBe(host);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -235,7 +234,7 @@ test.concurrent(
       expect(await getServer(world.session, late)).toMatchObject({ status: 'ACTIVE', 'OS-EXT-SRV-ATTR:host': expect.not.stringMatching(`^${host}$`) });
       expect(await world.serversOn(host)).toEqual([]);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -254,7 +253,7 @@ test.concurrent(
       await world.untilResynced();
       expect(reasonsOf(world.evictions.of(host))).not.toContain('Succeeded');
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -272,27 +271,7 @@ test.concurrent(
       expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: `drover: eviction ${host}: flow test` });
       expect(await world.eventsOf(host)).toContainEqual(expect.stringMatching(/^ServiceEnabled: .*drover disables it again/u));
     }),
-  patienceMs,
+  limitMs,
 );
 
-test(
-  'H1: a credential that cannot see the hosts of servers never makes a host look empty',
-  async () => {
-    const host = await world.freshHost('node-1');
-    const servers = await world.seedMany(host, 2);
-    await world.replaceDrover({ cloud: 'lab-member' });
-    await world.createEviction(host);
-    const eviction = await until('the Eviction to say what is wrong', 60_000, () => {
-      const latest = world.evictions.latest(host);
-      const reason = findCondition(latest?.status?.conditions, 'Evicting')?.reason ?? 'nothing';
-      return latest !== null && ['HostAttributeMissing', 'NotPermitted'].includes(reason) ? latest : reason;
-    });
-    expect(messageOf(eviction)).toMatch(/admin/u);
-    expect(reasonsOf(world.evictions.of(host))).not.toContain('Succeeded');
-    for (const server of servers) expect(await hostOf(world, server)).toBe(host);
-    expect((await world.service(host)).status).toBe('enabled');
-  },
-  patienceMs,
-);
-
-test('after all of it the invariants hold', () => checkInvariants(world), patienceMs);
+test('after all of it the invariants hold', () => checkInvariants(world), limitMs);

@@ -8,12 +8,11 @@ import { costOf, countCalls, excesses } from '../budgets/cost.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { World } from './world.ts';
 import { migrationStatuses } from './eviction-facts.ts';
-import { openWorld, quickSettings } from './world.ts';
+import { limitMs, openWorld, quickSettings } from './world.ts';
 
 /** Design section 9: an eviction of 24 servers and its children stay within their budgets, calls of other systems included. */
 
 let world: World;
-const patienceMs = 300_000;
 
 const inWords = ({ events, activityCalls, calls }: Cost): string => `${events} events, ${activityCalls} activity calls, ${Array.from(calls ?? [], ([system, count]) => `${count} of ${system}`).join(' and ')}`;
 
@@ -22,7 +21,7 @@ beforeAll(async () => {
   const { publishMinMs: _min, publishMaxMs: _max, allowanceRenewMs: _renew, ...eviction } = quickSettings.eviction;
   const { resyncMs: _resync, ...bridge } = quickSettings.bridge;
   world = await openWorld({ settings: { eviction, bridge, logLevel: 'debug' } });
-}, 180_000);
+}, limitMs);
 afterAll(() => world.close());
 
 /** Empties the host, and counts what each run of it cost. */
@@ -55,7 +54,7 @@ test(
     for (const [index, child] of children.entries()) expect(excesses(child, index === 7 ? budgets.retriedMigration : budgets.migration)).toEqual([]);
     expect(excesses(allowance, budgets.allowance)).toEqual([]);
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -65,7 +64,7 @@ test(
     expect(excesses(parent, budgets.eviction)).toEqual([]);
     for (const child of children) expect(excesses(child, budgets.migration)).toEqual([]);
   },
-  patienceMs,
+  limitMs,
 );
 
-test('after all of it the invariants hold', () => checkInvariants(world), patienceMs);
+test('after all of it the invariants hold', () => checkInvariants(world), limitMs);

@@ -6,19 +6,18 @@ import { checkInvariants } from '../invariants.ts';
 import { messageOf, migrationStatuses, parallelism, untilMigrationIs } from './eviction-facts.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { openWorld, quickSettings } from './world.ts';
+import { limitMs, openWorld, quickSettings } from './world.ts';
 
 /** Limits across runs (design section 5), by what Nova's own journal shows. One after another: the region is everybody's. */
 
 let world: World;
 const limit = 3;
 const sources = ['node-1', 'node-2', 'node-3', 'node-4'] as const;
-const patienceMs = 240_000;
 const settings = { ...quickSettings, eviction: { ...quickSettings.eviction, allowanceRenewMs: 3_000 }, limits: { migrationsPerRegion: limit, checkMs: 2_000, silentMs: 10_000 } };
 
 beforeAll(async () => {
   world = await openWorld({ settings });
-}, 180_000);
+}, limitMs);
 afterAll(() => world.close());
 afterEach(() => checkInvariants(world), 60_000);
 
@@ -64,7 +63,7 @@ test(
     const seconds = (Math.max(...lastOf.values()) - events[0]!.timeMs) / 1_000;
     console.info(`16 migrations of 1 s by four evictions, ${limit} at once: ${seconds.toFixed(1)} s from the first to the last (nominal ${(16 / limit).toFixed(1)} s)`);
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -95,7 +94,7 @@ test(
     await world.untilReason('node-1', 'Succeeded');
     expect(mostAtOnce(journal(fromMs))).toBe(limit);
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -123,7 +122,7 @@ test(
       expect(statuses.filter((status) => status === 'completed').length).toBeLessThanOrEqual(1);
     }
   },
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -149,5 +148,5 @@ test(
     expect(mostAtOnce(events)).toBe(1);
     for (const host of ['node-2', ...others]) if ((await world.service(host)).disabled_reason === mine) await world.enableService(host);
   },
-  patienceMs,
+  limitMs,
 );

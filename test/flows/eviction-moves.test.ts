@@ -8,17 +8,16 @@ import { agreed, allMessages, cause, clearOrphanAllocations, hostOf, messageOf, 
 import { openHostPool } from './host-pool.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { openWorld } from './world.ts';
+import { limitMs, openWorld } from './world.ts';
 
 /** How single servers leave a host: each state and each surprise of design section 5, step 4. */
 
 let world: World;
 const pool = openHostPool(() => world, ['node-1', 'node-2', 'node-3', 'node-4']);
-const patienceMs = 240_000;
 
 beforeAll(async () => {
   world = await openWorld();
-}, 180_000);
+}, limitMs);
 
 const left = async (host: string, ...servers: Server[]): Promise<void> => {
   for (const server of servers) expect(await hostOf(world, server)).not.toBe(host);
@@ -43,7 +42,7 @@ test.concurrent(
       await deleteInstances(world.session, [stranger!.id]);
       world.expectServer(stranger!.id, null);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -65,7 +64,7 @@ test.concurrent(
       expect(await getServer(world.session, server!.id)).toMatchObject({ status: 'ACTIVE' });
       await left(host, server!);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -90,7 +89,7 @@ test.concurrent(
       }
       await left(host, moving!, other!);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -106,7 +105,7 @@ test.concurrent(
       expect(await world.mutations(world.sinceMs, { servers: [server!] })).toEqual([]);
       await left(host, server!, other!);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -126,7 +125,7 @@ test.concurrent(
       expect(others.some(({ id }) => spans.get(id)!.fromMs < first.toMs && spans.get(id)!.toMs > first.fromMs)).toBe(true);
       await left(host, ...members, ...others);
     }),
-  patienceMs,
+  limitMs,
 );
 
 /** When each server of the host was being migrated, by Nova's own journal. */
@@ -157,7 +156,7 @@ test.concurrent.each([
       const order = servers.toSorted((a, b) => spans.get(a.id)!.fromMs - spans.get(b.id)!.fromMs).map(({ name }) => name.slice(host.length + 1));
       expect(order).toEqual(hasDeadline ? ['lab.medium', 'lab.small', 'lab.tiny'] : ['lab.tiny', 'lab.small', 'lab.medium']);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -188,10 +187,10 @@ test.concurrent(
       const done = await world.getMigration(server!.id);
       expect(done?.status).toMatchObject({ ...agents, type: 'completed', destination: await hostOf(world, server!), origin: host });
     }),
-  patienceMs,
+  limitMs,
 );
 
-test('after all of these the invariants hold', () => checkInvariants(world), patienceMs);
+test('after all of these the invariants hold', () => checkInvariants(world), limitMs);
 
 /** Nova leaves a guest on the target, and an allocation on the source, when a live migration ends badly: these come last, and are cleared. */
 const targets = ['node-5', 'node-6'];
@@ -225,7 +224,7 @@ test(
       await world.untilReason(host, 'Succeeded');
       await checkInvariants(world, [host]);
     }),
-  patienceMs,
+  limitMs,
 );
 
 test(
@@ -247,6 +246,6 @@ test(
       await clearOrphanAllocations(world, host);
       await checkInvariants(world, [host]);
     }),
-  patienceMs,
+  limitMs,
 );
 

@@ -6,17 +6,16 @@ import { checkInvariants } from '../invariants.ts';
 import { cause, hostOf, messageOf, parallelism, reasonsOf } from './eviction-facts.ts';
 import { openHostPool } from './host-pool.ts';
 import type { World } from './world.ts';
-import { openWorld, quickSettings } from './world.ts';
+import { limitMs, openWorld, quickSettings } from './world.ts';
 
 /** Seed 001 "Eviction Reasons", design section 5, step 7: who is enabled again, when, and what each cause makes of obstacles. */
 
 let world: World;
 const pool = openHostPool(() => world, ['node-1', 'node-2', 'node-3', 'node-4']);
-const patienceMs = 240_000;
 
 beforeAll(async () => {
   world = await openWorld({ settings: { ...quickSettings, eviction: { ...quickSettings.eviction, nodeReturnMs: 20_000 } } });
-}, 180_000);
+}, limitMs);
 afterAll(() => world.close());
 
 const reEnable = (value: boolean): Record<string, string> => ({ 'drover.dev/re-enable': String(value) });
@@ -41,7 +40,7 @@ test.concurrent(
         expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: `drover: eviction ${host}-${name}: flow test` });
       }
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -55,7 +54,7 @@ test.concurrent(
       expect(await world.service(host)).toMatchObject({ status: 'enabled', disabled_reason: null });
       expect(findCondition((await world.getEviction(host))?.status?.conditions, 'HypervisorDisabled')).toMatchObject({ status: 'False' });
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -70,7 +69,7 @@ test.concurrent(
       expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: 'bad memory, see ticket 7' });
       expect(reEnabled(await world.getEviction(host))).toMatchObject({ status: 'False', reason: 'LeftDisabled' });
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -85,7 +84,7 @@ test.concurrent(
       expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: false });
       expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: 'now it is mine' });
     }),
-  patienceMs,
+  limitMs,
 );
 
 interface NodeState {
@@ -129,7 +128,7 @@ test.concurrent(
       expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: true });
       expect(await world.service(host)).toMatchObject({ status: 'enabled', disabled_reason: null });
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -144,7 +143,7 @@ test.concurrent(
       expect((await world.service(host)).status).toBe('disabled');
       expect(await world.eventsOf(host)).toContainEqual(expect.stringMatching(/^NodeNotReturned: /u));
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -157,7 +156,7 @@ test.concurrent(
       expect(reasonsOf(world.evictions.of(host), 'HypervisorReEnabled')).not.toContain('WaitingForNode');
       expect((await world.service(host)).status).toBe('disabled');
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -173,7 +172,7 @@ test.concurrent(
       expect(reasonsOf(world.evictions.of(host), 'HypervisorReEnabled')).not.toContain('WaitingForNode');
       expect((await world.service(host)).status).toBe('disabled');
     }),
-  patienceMs,
+  limitMs,
 );
 
 test.concurrent(
@@ -189,7 +188,7 @@ test.concurrent(
       expect(await world.service(host)).toMatchObject({ status: 'enabled', disabled_reason: null });
       expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
     }),
-  patienceMs,
+  limitMs,
 );
 
-test('after all of it the invariants hold', () => checkInvariants(world), patienceMs);
+test('after all of it the invariants hold', () => checkInvariants(world), limitMs);

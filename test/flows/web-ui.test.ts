@@ -8,7 +8,7 @@ import { checkoutDirectory } from '../../lab/context.ts';
 import type { InstanceSpec } from '../../lab/openstack/seed.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { openWorld, quickSettings } from './world.ts';
+import { limitMs, openWorld, quickSettings } from './world.ts';
 
 /**
  * What a person sees in Temporal's Web UI while an eviction runs: without reading a history. Needs a browser; where there is none the
@@ -21,7 +21,6 @@ const describeWithBrowser = chromium === undefined ? describe.skip : describe;
 const screenshot = join(checkoutDirectory, 'test-results/web-ui-eviction.png');
 const pictureSize = { width: 1360, height: 1080 };
 const seenMs = 60_000;
-const limitMs = 240_000;
 
 const host = 'node-1';
 const staysBehind = 'legacy-1';

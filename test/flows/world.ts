@@ -60,7 +60,7 @@ export const quickSettings = {
 };
 
 /** For a test, and for opening and closing a world, on a busy machine; much less where it is idle. */
-export const limitMs = 300_000;
+export const limitMs = 600_000;
 
 /** Every lab has these. */
 export const hosts = ['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6'] as const;
