@@ -33,6 +33,8 @@ export interface Fleet {
   script(instanceId: string, attempts: readonly Attempt[]): Promise<GuestScript>;
   /** Profiles as in a new lab, no scripts, every nova-compute running. Servers stay. */
   reset(): Promise<void>;
+  /** Takes deleted servers and all that belongs to them out of Nova's tables. Returns how many rows that were. */
+  archive(): Promise<{ rows: number }>;
 }
 
 export function connectFleet(handle: Pick<OpenStackHandle, 'controlUrl' | 'controlTokenFile'>): Fleet {
@@ -59,5 +61,6 @@ export function connectFleet(handle: Pick<OpenStackHandle, 'controlUrl' | 'contr
     guest: (instanceId) => call('GET', ['guests', instanceId]),
     script: (instanceId, attempts) => call('PUT', ['guests', instanceId], { attempts }),
     reset: async () => void (await call('POST', ['reset'])),
+    archive: () => call('POST', ['archive']),
   };
 }

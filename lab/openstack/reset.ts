@@ -24,6 +24,7 @@ export async function resetOpenStack(handle: OpenStackHandle): Promise<void> {
   // Last: an inventory cannot go as long as a server uses it.
   await fleet.reset();
   await clearGuests(fleet);
+  await fleet.archive();
 }
 
 /** A migration that ended in error, or whose server was deleted on the way, leaves a guest that Nova does not know. */

@@ -37,6 +37,9 @@ export interface CleanRuns {
 /** A cell whose step does not come is run so often. */
 const attempts = 3;
 
+/** After so many cells Nova is relieved of the servers that they have deleted. */
+const archiveEvery = 20;
+
 /** So many clean runs tell which steps a scenario always has. */
 const cleanRuns = 2;
 
@@ -60,6 +63,7 @@ export async function runMatrix({ lab, scenarios, lanes, mutation, choose, repor
       const outcome = await runOnce(lane, group, cell);
       outcomes.push(outcome);
       take?.(outcome);
+      if (outcomes.length % archiveEvery === 0) await lane.ground.fleet.archive();
       const verdict = outcome.complaints.length === 0 ? 'ok    ' : 'FAILED';
       report(`${String(index + 1).padStart(5)}/${cells.length} ${verdict} ${outcome.seconds.toFixed(0).padStart(4)} s  ${formatCell(cell)}${indented(outcome.complaints)}`);
     });

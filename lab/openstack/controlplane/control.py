@@ -7,6 +7,7 @@ Every request carries the lab's token in X-Lab-Token. Bodies are JSON.
   POST   /fleet/<host>/start                nova-compute comes back
   POST   /fleet/<host>/reinstall            comes back, and its guests do not
   POST   /reset                             the fleet as in a new lab
+  POST   /archive                           deleted servers leave the tables
   GET    /guests/<uuid>                     what is set, attempts since then
   PUT    /guests/<uuid>   {"attempts": []}  how its next attempts go
 """
@@ -14,6 +15,7 @@ import hmac
 import json
 import logging
 
+from controlplane import archive
 from controlplane import driver
 from controlplane import fleet as lab_fleet
 
@@ -66,6 +68,8 @@ class Control:
             case ["POST", "reset"]:
                 self._reset()
                 return 200, {}
+            case ["POST", "archive"]:
+                return 200, {"rows": archive.deleted_rows()}
             case ["GET", "guests", uuid]:
                 return 200, self._fleet.guest(uuid)
             case ["PUT", "guests", uuid]:
