@@ -13,11 +13,25 @@ test('neither files nor addresses come into a run', () => {
   expect(JSON.stringify(hypervisorSettings(config, base))).not.toMatch(/secret-file|qemu/u);
 });
 
+const ceph = { dashboards: ['https://mgr-1:8443'], user: 'u', passwordFile: 'f', pools: ['p'] };
+
+test.each([
+  ['192.0.2.1', { host: '192.0.2.1', port: 6789 }],
+  ['mon-1.example:3300', { host: 'mon-1.example', port: 3300 }],
+  ['[2001:db8::1]:6790', { host: '2001:db8::1', port: 6790 }],
+])('monitor %s', (monitor, read) => {
+  expect(hypervisorConfig.parse({ libvirt: {}, ceph: { ...ceph, rbd: { monitors: [monitor] } } }).ceph?.rbd).toEqual({ monitors: [read], user: 'libvirt', keyFile: null, secretUuid: null });
+});
+
 const wrong: [input: unknown, path: string][] = [
   [{ libvirt: { connectUri: 'qemu+tls://node-1/system' } }, 'libvirt.connectUri'],
   [{ libvirt: { minimumVersion: 'nine' } }, 'libvirt.minimumVersion'],
-  [{ ceph: { dashboards: [], user: 'u', passwordFile: 'f', pools: ['p'] } }, 'ceph.dashboards'],
-  [{ ceph: { dashboards: ['mgr-1'], user: 'u', passwordFile: 'f', pools: ['p'] } }, 'ceph.dashboards.0'],
+  [{ ceph: { ...ceph, dashboards: [] } }, 'ceph.dashboards'],
+  [{ ceph: { ...ceph, dashboards: ['mgr-1'] } }, 'ceph.dashboards.0'],
+  [{ libvirt: {}, ceph: { ...ceph, rbd: { monitors: ['mon 1'] } } }, 'ceph.rbd.monitors.0'],
+  [{ libvirt: {}, ceph: { ...ceph, rbd: { monitors: ['mon-1'], user: 'client.libvirt' } } }, 'ceph.rbd.user'],
+  [{ libvirt: {}, ceph: { ...ceph, rbd: { monitors: ['mon-1'], keyFile: 'k', secretUuid: '64726f76-6572-4000-8000-000000000000' } } }, 'ceph.rbd'],
+  [{ ceph: { ...ceph, rbd: { monitors: ['mon-1'] } } }, 'ceph.rbd'],
   [{ maxTestAttempts: 0 }, 'maxTestAttempts'],
   [{ recheckMs: 0 }, 'recheckMs'],
 ];

@@ -31,6 +31,17 @@ const ovs = z.strictObject({
   bridges: z.strictObject({ required: z.array(text).default(['br-int', 'br-ex']), optional: z.array(text).default(['br-provider']) }).prefault({}),
 });
 
+/** `192.0.2.1:6789`, `[2001:db8::1]:6789`, `mon.example:6789`; the port is that of protocol version 1. */
+const monitor = z.string().transform((value, context) => {
+  const [, bracketed, plain, port = '6789'] = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/u.exec(value) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) > 65_535) {
+    context.addIssue({ code: 'custom', message: 'expected a monitor such as 192.0.2.1:6789' });
+    return z.NEVER;
+  }
+  return { host, port: Number(port) };
+});
+
 const ceph = z.strictObject({
   dashboards: z.array(z.url({ protocol: /^https?$/u })).min(1),
   user: text,
@@ -38,6 +49,20 @@ const ceph = z.strictObject({
   caFile: optionalText,
   pools: z.array(text).min(1),
   toleratedChecks: z.array(text).default([]),
+  /** How the hypervisors reach Ceph: each lists the pools by its libvirt. Null: only Ceph itself is asked. */
+  rbd: z
+    .strictObject({
+      monitors: z.array(monitor).min(1),
+      /** Without `client.`. */
+      user: text.regex(/^(?!client\.)/u, 'expected the name without client.').default('libvirt'),
+      /** The user's key, as `ceph auth print-key` prints it; drover puts it into libvirt's memory for the check. */
+      keyFile: optionalText,
+      /** Or the UUID of the libvirt secret that the hosts have. */
+      secretUuid: z.uuid().nullable().default(null),
+    })
+    .refine(({ keyFile, secretUuid }) => keyFile === null || secretUuid === null, 'expected keyFile or secretUuid, not both')
+    .nullable()
+    .default(null),
 });
 
 const smoke = z.strictObject({
@@ -66,9 +91,12 @@ export const hypervisorConfig = z
     ceph: ceph.nullable().default(null),
     smoke: smoke.nullable().default(null),
   })
+  .refine(({ ceph: section, libvirt: access }) => access !== null || (section?.rbd ?? null) === null, { path: ['ceph', 'rbd'], message: 'needs the section libvirt: the pools are listed by the hypervisors’ libvirt' })
   .prefault({});
 
 export type HypervisorConfig = z.infer<typeof hypervisorConfig>;
+export type LibvirtConfig = NonNullable<HypervisorConfig['libvirt']>;
+export type CephConfig = NonNullable<HypervisorConfig['ceph']>;
 
 /** The settings of one run, fixed in it when it looks: no names of files, no addresses. */
 export function hypervisorSettings(config: HypervisorConfig, { region, cluster, mode }: Pick<HypervisorSettings, 'region' | 'cluster' | 'mode'>): HypervisorSettings {

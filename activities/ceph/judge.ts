@@ -33,9 +33,11 @@ export const judgePools = (names: readonly string[], pools: readonly CephPool[])
     return found.applications.includes('rbd') ? passed(asked, seen) : failed(asked, 'CephPoolNotRbd', seen);
   });
 
+export const askedReach = (host: string, pool: string): Asked => ({ name: `CephPoolReached.${pool}`, expectation: `${host} lists pool ${pool}` });
+
 /** Whether a hypervisor reaches a pool, by what its libvirt did. Pure. */
 export function judgeReach(host: string, seen: RbdPoolSeen): Finding {
-  const asked: Asked = { name: `CephPoolReached.${seen.pool}`, expectation: `${host} lists pool ${seen.pool}` };
+  const asked = askedReach(host, seen.pool);
   if (seen.outcome === 'failed') return { ...asked, outcome: 'failed', seen: seen.message, code: seen.code };
   return passed(asked, seen.images === 1 ? '1 image' : `${seen.images} images`);
 }

@@ -11,6 +11,7 @@ import { runSmokeCheck } from '../nova/run-smoke-check.ts';
 import type { Tools } from '../nova/dependencies.ts';
 import { whileBeating } from '../nova/wait.ts';
 import { checkOvs } from '../ovs/check-ovs.ts';
+import { reachRbdPools } from './reach-rbd-pools.ts';
 
 export interface CheckTools {
   config: Pick<HypervisorConfig, 'libvirt' | 'ovs' | 'ceph' | 'smoke'>;
@@ -47,13 +48,16 @@ const checks: Readonly<Record<CheckRequest['check'], Check>> = {
     return { results: await checkOvs(await addressOf(hypervisor), { remote, credential, bridges }, scope.signal, observe), libVirtVersion: null };
   },
 
-  async ceph({ config: { ceph }, nova: { scope }, observe }) {
-    const { dashboards, user, passwordFile, caFile, pools, toleratedChecks } = configured(ceph, 'ceph');
+  async ceph({ config: { ceph, libvirt }, addressOf, nova: { scope }, observe }, { hypervisor }) {
+    const { dashboards, user, passwordFile, caFile, pools, toleratedChecks, rbd } = configured(ceph, 'ceph');
     const password = (await readText(passwordFile)).replace(/\r?\n$/u, '');
     const settings = { dashboards, user, password, ca: caFile === null ? null : await readText(caFile), pools, toleratedChecks };
     const client = openCeph(settings, observe === undefined ? {} : { observe });
     try {
-      return { results: await checkCeph(client, settings, scope.signal), libVirtVersion: null };
+      const results = await checkCeph(client, settings, scope.signal);
+      if (rbd === null) return { results, libVirtVersion: null };
+      const reached = await reachRbdPools({ hypervisor, address: await addressOf(hypervisor), libvirt: configured(libvirt, 'libvirt'), rbd, pools }, scope.signal, observe);
+      return { results: [...results, ...reached], libVirtVersion: null };
     } finally {
       await client.close();
     }

@@ -32,7 +32,7 @@ export const cephPrograms: DebianPrograms = {
 
 /**
  * A Ceph cluster of one monitor, one manager with its dashboard and one OSD whose objects are in memory, so each start makes a new one:
- * about 435 MB when idle, and what is written to images.
+ * about 340 MB when idle, and what is written to images.
  */
 export const cephPart: Part<CephHandle> = {
   name: 'ceph',

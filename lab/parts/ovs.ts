@@ -24,6 +24,8 @@ const INSTALLED_SCHEMA = '/usr/share/openvswitch/vswitch.ovsschema';
 export interface OvsOptions {
   /** One server for each; default: the hosts of a new OpenStack. */
   readonly hosts?: readonly string[];
+  /** Loopback addresses by host, for hosts that have one of their own; default 127.0.0.1. */
+  readonly addresses?: Readonly<Record<string, string>>;
 }
 
 interface Built {
@@ -41,7 +43,7 @@ export function ovsPart(options: OvsOptions = {}): Part<OvsHandle, Built> {
       await ensureDebianPrograms(context, ovsPrograms);
       return { schema: await ensureSchema(context) };
     },
-    start: (context, { schema }) => start(context, schema, options.hosts ?? Object.keys(defaultFleet)),
+    start: (context, { schema }) => start(context, schema, options),
     describe: ({ hosts }) => ({ urls: Object.fromEntries(Object.entries(hosts).map(([name, { ssl }]) => [name, ssl])), exports: {} }),
   };
 }
@@ -71,7 +73,7 @@ async function ensureSchema(context: LabContext): Promise<string> {
   });
 }
 
-async function start(context: LabContext, schema: string, names: readonly string[]): Promise<OvsHandle> {
+async function start(context: LabContext, schema: string, { hosts: names = Object.keys(defaultFleet), addresses = {} }: OvsOptions): Promise<OvsHandle> {
   const { dir } = context;
   const run = (command: CommandSpec): Promise<string> => context.exec(command);
   const pki = join(dir, 'pki');
@@ -82,8 +84,9 @@ async function start(context: LabContext, schema: string, names: readonly string
   await Promise.all(
     names.map(async (name) => {
       const [tcp, ssl] = [ports[`${name}-tcp`], ports[`${name}-ssl`]];
-      const host = (hosts[name] = { tcp: `tcp:127.0.0.1:${tcp}`, ssl: `ssl:127.0.0.1:${ssl}` });
-      const { certificateFile, keyFile } = await ensureCertificate(run, pki, ca, { name, names: [`DNS:${name}`, 'IP:127.0.0.1'], usage: 'serverAuth' });
+      const address = addresses[name] ?? '127.0.0.1';
+      const host = (hosts[name] = { tcp: `tcp:${address}:${tcp}`, ssl: `ssl:${address}:${ssl}` });
+      const { certificateFile, keyFile } = await ensureCertificate(run, pki, ca, { name, names: [`DNS:${name}`, `IP:${address}`], usage: 'serverAuth' });
       const database = join(dir, `${name}.db`);
       const isNew = !existsSync(database);
       if (isNew) await context.exec({ command: 'ovsdb-tool', args: ['create', database, schema], timeoutMs: MINUTE_MS });
@@ -91,7 +94,7 @@ async function start(context: LabContext, schema: string, names: readonly string
         name: serviceOf(name),
         command: systemProgram('ovsdb-server'),
         args: [
-          database, `--remote=ptcp:${tcp}:127.0.0.1`, `--remote=pssl:${ssl}:127.0.0.1`,
+          database, `--remote=ptcp:${tcp}:${address}`, `--remote=pssl:${ssl}:${address}`,
           `--private-key=${keyFile}`, `--certificate=${certificateFile}`, `--ca-cert=${ca.certificateFile}`,
           // Its control socket would be a path that may be too long; nobody asks it.
           '--unixctl=none', '-vconsole:info', '-vsyslog:off',

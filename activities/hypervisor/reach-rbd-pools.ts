@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import type { HostCheck } from '../../contracts/host-check.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { failedBy, timed } from '../../runtime/host-check.ts';
+import type { CephConfig, LibvirtConfig } from '../../runtime/hypervisor-config.ts';
+import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import { askedReach, judgeReach } from '../ceph/judge.ts';
+import { readLibvirtAccess } from '../libvirt/access.ts';
+import { connectLibvirt } from '../libvirt/client.ts';
+import { endpointOf } from '../libvirt/endpoint.ts';
+import { seeRbdPool } from '../libvirt/see-rbd-pool.ts';
+import type { LibvirtConnection, RbdPool } from '../libvirt/types.ts';
+import { ownUuid } from '../libvirt/xml.ts';
+
+export interface ReachRequest {
+  /** As people know the host. */
+  hypervisor: string;
+  /** Where its libvirt is reached. */
+  address: string;
+  libvirt: LibvirtConfig;
+  rbd: NonNullable<CephConfig['rbd']>;
+  pools: readonly string[];
+}
+
+/** The one in libvirt's memory while the pools are listed; another look at the same host defines the same. */
+const secretUuid = ownUuid('drover-check-ceph');
+
+/**
+ * Whether the hypervisor itself reaches the pools: its libvirt lists each, one after the other. Leaves neither pool nor key behind. What
+ * is wrong with the host is a finding.
+ *
+ * @throws InvalidConfiguration where the file with Ceph's key cannot be read, or has none; the signal's reason when it is aborted
+ */
+export async function reachRbdPools({ hypervisor, address, libvirt, rbd, pools }: ReachRequest, signal: AbortSignal, observe?: ObserveCall): Promise<HostCheck[]> {
+  const key = rbd.keyFile === null ? null : await readKey(rbd.keyFile, signal);
+  const startedMs = performance.now();
+  let connection: LibvirtConnection | null = null;
+  try {
+    connection = await connectLibvirt(endpointOf(libvirt.connectUri, address), await readLibvirtAccess(libvirt, signal), observe === undefined ? {} : { observe }, signal);
+    if (key !== null) await connection.ensureCephSecret({ uuid: secretUuid, user: rbd.user, key }, signal);
+    const auth: RbdPool['auth'] = key === null && rbd.secretUuid === null ? null : { user: rbd.user, secretUuid: rbd.secretUuid ?? secretUuid };
+    const found: HostCheck[] = [];
+    for (const cephPool of pools) {
+      const seen = await seeRbdPool(connection, { cephPool, monitors: rbd.monitors, auth }, signal);
+      found.push({ ...judgeReach(hypervisor, seen), durationMs: seen.durationMs });
+    }
+    return found;
+  } catch (error) {
+    return timed(startedMs, pools.map((pool) => failedBy(askedReach(hypervisor, pool), error, signal)));
+  } finally {
+    // With a signal of its own: also a check that was cancelled leaves no key behind. A host that is lost has lost it too.
+    if (key !== null) await connection?.removeSecret(secretUuid, AbortSignal.timeout(cleanUpMs)).catch(() => undefined);
+    await connection?.close();
+  }
+}
+
+const cleanUpMs = 10_000;
+
+/** As `ceph auth print-key` prints it. */
+async function readKey(file: string, signal: AbortSignal): Promise<Buffer> {
+  let text: string;
+  try {
+    text = (await readFile(file, { encoding: 'utf8', signal })).trim();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw droverFailure('InvalidConfiguration', `hypervisor.ceph.rbd.keyFile: ${file} cannot be read: ${(error as Error).message}`);
+  }
+  if (!/^[A-Za-z0-9+/]{20,}={0,2}$/u.test(text)) throw droverFailure('InvalidConfiguration', `hypervisor.ceph.rbd.keyFile: ${file} is no key as \`ceph auth print-key\` prints it`);
+  return Buffer.from(text, 'base64');
+}
