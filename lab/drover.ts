@@ -21,6 +21,8 @@ export interface Drover {
   readonly env: Readonly<Record<string, string>>;
   readonly worker: ProcessRecord;
   readonly bridge: ProcessRecord | null;
+  /** What each of them shows to Prometheus. */
+  readonly metricsUrls: Readonly<Record<'worker' | 'bridge', string>>;
   /** kill -9. */
   kill(process: 'worker' | 'bridge'): Promise<void>;
   restart(process: 'worker' | 'bridge'): Promise<void>;
@@ -45,14 +47,17 @@ export async function startDrover(lab: Lab<'temporal' | 'kubernetes' | 'openstac
   const { dir, settings = {}, cloud = 'lab', bridge: withBridge = true, workerArgs, signal = AbortSignal.timeout(readyTimeoutMs * 2) } = options;
   ensurePrivateDirectory(dir);
   const cacheDir = cacheDirectory();
-  const { health: healthPort } = await reservePorts({ dir, cacheDir, signal }, ['health']);
+  const ports = await reservePorts({ dir, cacheDir, signal }, ['worker', 'bridge']);
+  const asked = settings as Partial<Record<'worker' | 'bridge', { healthAddress?: string }>>;
+  const withHealth = (name: 'worker' | 'bridge') => ({ healthAddress: `127.0.0.1:${ports[name]}`, ...asked[name] });
+  const sections = { worker: withHealth('worker'), bridge: withHealth('bridge') };
   const configFile = join(dir, 'drover.yaml');
-  writePrivateFile(configFile, stringify({ ...settings, bridge: { healthAddress: `127.0.0.1:${healthPort}`, ...(settings as { bridge?: object }).bridge }, audit: { file: join(dir, 'audit.jsonl') } }));
+  writePrivateFile(configFile, stringify({ ...settings, ...sections, audit: { file: join(dir, 'audit.jsonl') } }));
   const common = { ...lab.exports, DROVER_CONFIG: configFile, OS_CLOUD: cloud };
   const account = (name: string): Promise<string> =>
     writeServiceAccountKubeconfig(lab.handles.kubernetes, { namespace: 'drover-system', name, path: join(dir, `${name}.kubeconfig`) });
 
-  const ready = { worker: () => everyQueueIsPolled(common, lab.handles.openstack.region), bridge: () => answers(`http://127.0.0.1:${healthPort}/readyz`) };
+  const ready = { worker: () => everyQueueIsPolled(common, lab.handles.openstack.region), bridge: () => answers(`http://${sections.bridge.healthAddress}/readyz`) };
   const start = async (name: 'worker' | 'bridge'): Promise<ProcessRecord> =>
     spawnService(
       dir,
@@ -73,6 +78,7 @@ export async function startDrover(lab: Lab<'temporal' | 'kubernetes' | 'openstac
     env: common,
     worker,
     bridge,
+    metricsUrls: { worker: `http://${sections.worker.healthAddress}/metrics`, bridge: `http://${sections.bridge.healthAddress}/metrics` },
     kill: (name) => killService(dir, name),
     restart: async (name) => void (await respawnService(dir, name, { ready: ready[name], readyTimeoutMs }, AbortSignal.timeout(readyTimeoutMs))),
     async stop() {

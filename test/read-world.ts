@@ -16,7 +16,7 @@ import type { RunFacts, Snapshot } from './violations.ts';
 
 /** What of a world is looked at. */
 export type Observed = Pick<World, 'api' | 'client' | 'dir' | 'evictions' | 'expected' | 'fleet' | 'lab' | 'ownChanges' | 'session' | 'sinceMs'> & {
-  drover: Pick<World['drover'], 'worker' | 'bridge'>;
+  drover: Pick<World['drover'], 'worker' | 'bridge' | 'metricsUrls'>;
 } & Partial<Pick<World, 'planted' | 'outputs'>>;
 
 /** Takes the snapshot that the checks are about: Kubernetes first, so that what it claims is compared with what is true after. */
@@ -49,6 +49,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
     texts: [
       ...runs.map(({ facts, text }) => ({ where: `the history of ${facts.workflowId} (${facts.runId})`, text })),
       ...readLogs(world),
+      ...(await readMetrics(world)),
       ...(world.outputs ?? []),
       { where: 'the Evictions', text: JSON.stringify(evictions) },
       { where: 'the Migrations', text: JSON.stringify(migrations) },
@@ -142,6 +143,15 @@ function readLogs({ dir, drover }: Observed): Snapshot['texts'] {
     ...processes.map(({ name, pid }) => ({ where: `the arguments of ${name}`, text: readFileIfThere(`/proc/${pid}/cmdline`) ?? '' })),
   ];
 }
+
+/** What they show to Prometheus; a process that a test has taken away shows nothing. */
+const readMetrics = ({ drover: { metricsUrls } }: Observed): Promise<Snapshot['texts']> =>
+  Promise.all(
+    Object.entries(metricsUrls).map(async ([name, url]) => ({
+      where: `the metrics of ${name}`,
+      text: await fetch(url, { signal: AbortSignal.timeout(5_000) }).then((answer) => answer.text(), () => ''),
+    })),
+  );
 
 /** The lab's own: every password and token that drover or anybody else in it uses. */
 function readSecrets(openstackDir: string, adminTokenFile: string): Snapshot['secrets'] {

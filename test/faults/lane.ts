@@ -37,7 +37,7 @@ export interface Ground {
   close(): Promise<void>;
 }
 
-/** A part of a lab where one scenario runs at a time, beside others: hosts, a Temporal namespace and a worker of its own. No bridge. */
+/** A part of a lab where one scenario runs at a time, beside others: hosts, a Temporal namespace and a worker of its own. */
 export interface Lane {
   name: string;
   ground: Ground;
@@ -76,11 +76,13 @@ export interface LaneOptions {
   name: string;
   hosts: readonly string[];
   settings: object;
+  /** One tells of all objects of a cluster, so that a lane with one is alone. */
+  bridge: boolean;
   /** Of {@link ../faults/mutations.ts}. */
   mutation?: string;
 }
 
-export async function openLane(ground: Ground, { name, hosts, settings, mutation }: LaneOptions): Promise<Lane> {
+export async function openLane(ground: Ground, { name, hosts, settings, bridge, mutation }: LaneOptions): Promise<Lane> {
   const { lab, fleet } = ground;
   for (const host of hosts) await fleet.change(host, {});
   await applyHypervisors(lab.handles.kubernetes, Object.fromEntries([...sinks, ...hosts].map((host) => [host, {}])));
@@ -91,7 +93,7 @@ export async function openLane(ground: Ground, { name, hosts, settings, mutation
   await stopServices(dir);
   const drover = await startDrover(
     { ...lab, exports: { ...lab.exports, TEMPORAL_NAMESPACE: name } },
-    { dir, settings, bridge: false, workerArgs: [join(checkoutDirectory, 'test/faults/worker.ts'), switchboard.url, ...(mutation === undefined ? [] : [mutation])] },
+    { dir, settings, bridge, workerArgs: [join(checkoutDirectory, 'test/faults/worker.ts'), switchboard.url, ...(mutation === undefined ? [] : [mutation])] },
   );
   return {
     name,

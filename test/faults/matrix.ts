@@ -4,8 +4,9 @@ import type { Ground, Lane } from './lane.ts';
 import { openGround, openLane } from './lane.ts';
 import type { Cell, CellResult } from './run-cell.ts';
 import { formatCell, runCell } from './run-cell.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
 import { openStage } from './stage.ts';
+import type { SubjectKind } from './subjects.ts';
 import { commonSteps } from './step.ts';
 
 /** A cell and how it went. */
@@ -105,6 +106,7 @@ async function runOnce(lane: Lane, scenarios: readonly Scenario[], cell: Cell): 
 
 interface Group {
   scenarios: Scenario[];
+  subject: SubjectKind;
   hosts: number;
   settings: object;
   ownRegion: boolean;
@@ -113,22 +115,22 @@ interface Group {
 function groupScenarios(scenarios: readonly Scenario[]): Group[] {
   const groups = new Map<object, Group>();
   for (const scenario of scenarios) {
-    const { settings, hosts, ownRegion } = scenario;
-    const group = groups.get(settings) ?? { scenarios: [], hosts, settings, ownRegion };
+    const { subject, settings, hosts, ownRegion } = scenario;
+    const group = groups.get(settings) ?? { scenarios: [], subject, hosts, settings, ownRegion };
     group.scenarios.push(scenario);
     groups.set(settings, group);
   }
   return [...groups.values()];
 }
 
-const openLanes = async (ground: Ground, { settings, hosts, scenarios }: Group, count: number, mutation?: string): Promise<Lane[]> => {
+const openLanes = async (ground: Ground, { subject, settings, hosts, scenarios }: Group, count: number, mutation?: string): Promise<Lane[]> => {
   const opened: Lane[] = [];
   for (let number = 1; number <= count; number += 1) {
     const name = `${scenarios[0]?.name ?? 'lane'}-${number}`;
     const names = Array.from({ length: hosts }, (_, index) => `${name}-${'ab'[index]}`);
-    const lane = await openLane(ground, { name, hosts: names, settings, ...(mutation === undefined ? {} : { mutation }) });
+    const lane = await openLane(ground, { name, hosts: names, settings, bridge: subject === 'Hypervisor', ...(mutation === undefined ? {} : { mutation }) });
     opened.push(lane);
-    await openStage(lane, () => []).clear();
+    await openStage(lane, subject, () => []).clear();
   }
   return opened;
 };

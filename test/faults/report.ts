@@ -1,7 +1,7 @@
 import { faultNames, faults } from './faults.ts';
 import type { CleanRuns, Outcome } from './matrix.ts';
 import { formatCell } from './run-cell.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
 
 export interface Report {
   scenarios: readonly Scenario[];

@@ -1,17 +1,18 @@
+import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { evictionFinalizer } from '../../contracts/ids.ts';
-import { settled } from '../../contracts/settled.ts';
 import { until } from '../flows/until.ts';
 import { readWorld } from '../read-world.ts';
 import { violations } from '../violations.ts';
 import type { FaultName } from './faults.ts';
 import { faults } from './faults.ts';
 import type { Lane } from './lane.ts';
-import type { Scenario } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
 import type { HostAlias, Stage } from './stage.ts';
 import { openStage } from './stage.ts';
 import type { Call } from './step.ts';
-import type { Aim } from './switchboard.ts';
+import type { AnyObject } from './subjects.ts';
+import type { Aim, Recording } from './switchboard.ts';
 
 /** One fault at one step. */
 export interface Cell {
@@ -38,25 +39,26 @@ export const formatCell = ({ scenario, step, fault }: Cell): string => `${scenar
 /** Runs the scenario on the lane, with the fault or without, until all has settled; checks its end and the invariants, and clears up. */
 export async function runCell(lane: Lane, scenario: Scenario, cell: Cell | null): Promise<CellResult> {
   const startedMs = Date.now();
-  const stage: Stage = openStage(lane, () => recording.steps);
-  const recording = lane.switchboard.record(stage.roles, cell === null ? null : aimOf(stage, cell));
+  let recording: Recording | null = null;
+  const stage: Stage = openStage(lane, scenario.subject, () => recording?.steps ?? []);
   const complaints: string[] = [];
   try {
     await scenario.prepare(stage);
+    recording = lane.switchboard.record(stage.roles, cell === null ? null : aimOf(stage, cell));
     await scenario.start(stage);
     await scenario.meanwhile?.(stage);
     await untilConverged(stage);
-    complaints.push(...judgeEnds(stage, scenario, cell?.fault ?? null));
+    complaints.push(...(await judgeEnds(stage, scenario, cell?.fault ?? null)));
     complaints.push(...violations(await readWorld({ ...lane, ...lane.ground, dir: lane.drover.dir, sinceMs: stage.sinceMs, expected: stage.expected, ownChanges: stage.ownChanges }, lane.hosts)));
   } catch (error) {
     complaints.push((error as Error).message);
   }
-  if (recording.failure !== null) complaints.push(`the strike failed: ${recording.failure.message}`);
-  const struck = recording.struck !== null;
-  if (cell !== null && !struck) complaints.push(`${cell.step} never came, so nothing was struck; there were ${recording.steps.join(', ')}`);
+  const { failure = null, struck = null, steps = [] } = recording ?? {};
+  if (failure !== null) complaints.push(`the strike failed: ${failure.message}`);
+  if (cell !== null && struck === null) complaints.push(`${cell.step} never came, so nothing was struck; there were ${steps.join(', ')}`);
   lane.switchboard.record(new Map(), null);
   await stage.clear().catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
-  return { complaints, struck, seconds: (Date.now() - startedMs) / 1_000, steps: [...recording.steps] };
+  return { complaints, struck: struck !== null, seconds: (Date.now() - startedMs) / 1_000, steps: [...steps] };
 }
 
 function aimOf(stage: Stage, { step, fault }: Cell): Aim {
@@ -84,39 +86,39 @@ function aimOf(stage: Stage, { step, fault }: Cell): Aim {
   return { step, order, strike: strikes[strike] };
 }
 
-/** Every eviction is settled and let go, and no run of these hosts is open. The watch tells of the first, so that asking costs little. */
+/** The object of every host is settled and let go, and its run is closed. */
 async function untilConverged(stage: Stage): Promise<void> {
-  await until('the evictions to settle', convergeMs, () => {
-    for (const alias of stage.aliases) {
-      const eviction = stage.latest(alias);
-      const { reason, message } = findCondition(eviction?.status?.conditions, 'Evicting') ?? { reason: 'no condition', message: '' };
-      if (eviction === null) return `${alias} has no Eviction`;
-      if (!settled.Eviction(eviction, 'act')) return `Eviction ${alias} is ${reason}: ${message}`;
-      if (eviction.metadata.finalizers?.includes(evictionFinalizer) === true) return `Eviction ${alias} is ${reason} and carries its finalizer`;
-    }
-    return true;
-  });
   for (const alias of stage.aliases) {
+    await until('it to settle', convergeMs, async () => (await unsettled(stage, alias)) ?? true);
     await until('the run to be closed', convergeMs, async () => {
       const { status } = await stage.run(alias).describe();
       return status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW' ? true : `${alias} is ${status.name}`;
     });
   }
   // A round more may have begun between the two looks.
-  const again = stage.aliases.filter((alias) => !settledNow(stage, alias));
-  if (again.length > 0) await untilConverged(stage);
+  const again = await Promise.all(stage.aliases.map((alias) => unsettled(stage, alias)));
+  if (again.some((words) => words !== null)) await untilConverged(stage);
 }
 
-function settledNow(stage: Stage, alias: HostAlias): boolean {
-  const eviction = stage.latest(alias);
-  return eviction !== null && settled.Eviction(eviction, 'act');
+/** What the object of the host still has to do; null: nothing. */
+async function unsettled(stage: Stage, alias: HostAlias): Promise<string | null> {
+  const object = await stage.read(alias);
+  if (object === null) return `${alias} has no object yet`;
+  const { reason, message } = endOf(stage, object);
+  if (!stage.subject.isSettled(object)) return `${alias} is ${reason}: ${message}`;
+  return object.metadata.finalizers?.includes(evictionFinalizer) === true ? `${alias} is ${reason} and carries its finalizer` : null;
 }
 
-function judgeEnds(stage: Stage, { ends, endsAfter }: Scenario, fault: FaultName | null): string[] {
+const endOf = ({ subject }: Stage, object: AnyObject | null): Pick<Condition, 'reason' | 'message'> => findCondition(object?.status?.conditions, subject.condition) ?? { reason: 'nothing', message: '' };
+
+async function judgeEnds(stage: Stage, { ends, endsAfter }: Scenario, fault: FaultName | null): Promise<string[]> {
   const right = fault === null ? ends : { ...ends, ...endsAfter?.[fault] };
-  return stage.aliases.flatMap((alias) => {
-    const { reason, message } = findCondition(stage.latest(alias)?.status?.conditions, 'Evicting') ?? { reason: 'nothing', message: '' };
-    const isRight = [right[alias] ?? []].flat().includes(reason) || (fault !== null && faults[fault].mayStop && reason === 'Stopped');
-    return isRight ? [] : [`Eviction ${alias} ended as ${reason} instead of ${[right[alias] ?? []].flat().join(' or ')}: ${message}`];
-  });
+  const found = await Promise.all(
+    stage.aliases.map(async (alias) => {
+      const { reason, message } = endOf(stage, await stage.read(alias));
+      const isRight = [right[alias] ?? []].flat().includes(reason) || (fault !== null && faults[fault].mayStop && reason === 'Stopped');
+      return isRight ? [] : [`${alias} ended as ${reason} instead of ${[right[alias] ?? []].flat().join(' or ')}: ${message}`];
+    }),
+  );
+  return found.flat();
 }

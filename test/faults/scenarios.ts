@@ -3,31 +3,9 @@ import { annotations } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
-import type { FaultName } from './faults.ts';
+import { hypervisorScenarios } from './hypervisor-scenarios.ts';
+import type { Scenario } from './scenario.ts';
 import type { HostAlias, Stage } from './stage.ts';
-
-/** A lifecycle with its start and its expected end: a row of the every-step matrix. */
-export interface Scenario {
-  name: string;
-  title: string;
-  /** Source hosts. */
-  hosts: 1 | 2;
-  /** Its subject is what a whole region shares, so that nothing else may run in it. */
-  ownRegion: boolean;
-  /** At which of its steps faults are aimed. */
-  aims: (step: string) => boolean;
-  settings: object;
-  prepare(stage: Stage): Promise<void>;
-  start(stage: Stage): Promise<void>;
-  /** What people or the cloud do while it runs; by facts, whatever fault strikes. */
-  meanwhile?(stage: Stage): Promise<void>;
-  /** The reason of `Evicting` at the end of each host's eviction. */
-  ends: Ends;
-  /** Where a fault makes another end right. */
-  endsAfter?: Readonly<Partial<Record<FaultName, Ends>>>;
-}
-
-type Ends = Readonly<Partial<Record<HostAlias, string | readonly string[]>>>;
 
 const { eviction } = quickSettings;
 
@@ -49,16 +27,17 @@ const ofEviction = (step: string): boolean => !step.startsWith('limits/');
 const beginning = ['A/openEviction.1', 'A/preflightEviction.1', 'A/ensureServiceDisabled.1', 'A/wantAllowance.1', 'A/publishEviction.1'];
 const fromFirstMove = (step: string): boolean => ofEviction(step) && !beginning.includes(step);
 
-const reasonOf = (stage: Stage, alias: HostAlias): string | undefined => findCondition(stage.latest(alias)?.status?.conditions, 'Evicting')?.reason;
-const isOver = (stage: Stage, alias: HostAlias): boolean => findCondition(stage.latest(alias)?.status?.conditions, 'Evicting')?.status === 'False';
+const reasonOf = (stage: Stage, alias: HostAlias): string | undefined => findCondition(stage.latestEviction(alias)?.status?.conditions, 'Evicting')?.reason;
+const isOver = (stage: Stage, alias: HostAlias): boolean => findCondition(stage.latestEviction(alias)?.status?.conditions, 'Evicting')?.status === 'False';
 
 /** Waits until Nova is asked to move a server, or there is nothing left to wait for. */
 const untilMoving = (stage: Stage): Promise<unknown> => until('a server to move', patienceMs, () => isOver(stage, 'A') || stage.steps().some((step) => step.includes('/awaitMigration.')) || 'none moves');
 
-export const scenarios: readonly Scenario[] = [
+const evictionScenarios: readonly Scenario[] = [
   {
     name: 'happy',
     title: 'two servers, side by side',
+    subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
     aims: ofEviction,
@@ -70,6 +49,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'hanging',
     title: 'a migration that hangs is aborted, and the next attempt succeeds',
+    subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
     aims: fromFirstMove,
@@ -81,6 +61,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'failing',
     title: 'a migration that fails, and the next attempt succeeds',
+    subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
     aims: fromFirstMove,
@@ -92,6 +73,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'immovable',
     title: 'one server that never moves, and one that does',
+    subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
     aims: fromFirstMove,
@@ -103,6 +85,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'late',
     title: 'a server arrives when the eviction has begun',
+    subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
     aims: ofEviction,
@@ -120,6 +103,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'limit',
     title: 'two evictions share one migration at a time',
+    subject: 'Eviction',
     hosts: 2,
     ownRegion: true,
     // B does what A does.
@@ -138,6 +122,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'cancel',
     title: 'a cancel while a server moves',
+    subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
     aims: fromFirstMove,
@@ -155,6 +140,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'paused',
     title: 'a pause while a server moves, then a resume',
+    subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
     aims: fromFirstMove,
@@ -175,6 +161,8 @@ export const scenarios: readonly Scenario[] = [
     ends: { A: 'Succeeded' },
   },
 ];
+
+export const scenarios: readonly Scenario[] = [...evictionScenarios, ...hypervisorScenarios];
 
 export function findScenario(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);

@@ -1,15 +1,16 @@
-import type { Eviction } from '../../contracts/crds/eviction.ts';
-import { evictionId, migrationId } from '../../contracts/ids.ts';
+import { evictionId, hypervisorId, migrationId } from '../../contracts/ids.ts';
 import { changeService, findService } from '../../lab/openstack/hosts.ts';
 import type { HostProfile } from '../../lab/openstack/host-profile.ts';
 import type { InstanceSpec } from '../../lab/openstack/seed.ts';
 import { createInstances, deleteInstances, listServers, requestInstance } from '../../lab/openstack/seed.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
-import { signalWithStartEviction } from '../../runtime/temporal.ts';
 import { endRuns, releaseAllocations, removeEviction, unlessAbsent } from '../flows/clear-leftovers.ts';
 import type { Expected, OwnChange } from '../flows/world.ts';
 import type { Lane } from './lane.ts';
+import { removeHypervisor } from './hypervisor-objects.ts';
+import type { AnyObject, Subject, SubjectKind } from './subjects.ts';
+import { subjects } from './subjects.ts';
 
 /** Which host of a scenario: the first, the second. */
 export type HostAlias = 'A' | 'B';
@@ -22,7 +23,8 @@ export type GuestSpec = Pick<InstanceSpec, 'migrate' | 'seconds'>;
 export type Stage = ReturnType<typeof openStage>;
 
 /** The lane's hosts, empty and enabled, for one run of a scenario. */
-export function openStage(lane: Lane, steps: () => readonly string[]) {
+export function openStage(lane: Lane, kind: SubjectKind, steps: () => readonly string[]) {
+  const subject: Subject = subjects[kind];
   const { client, hosts } = lane;
   const { api, session, fleet, evictions } = lane.ground;
   const sinceMs = Date.now();
@@ -30,25 +32,32 @@ export function openStage(lane: Lane, steps: () => readonly string[]) {
   const expected = new Map<string, Expected>();
   const ownChanges: OwnChange[] = [];
   const hostOf = (alias: HostAlias): string => hosts[aliases.indexOf(alias)] ?? raise(`lane ${lane.name} has no host ${alias}`);
-  for (const [index, host] of hosts.entries()) roles.set(evictionId(host), aliases[index] ?? host);
+  for (const [index, host] of hosts.entries()) {
+    roles.set(evictionId(host), aliases[index] ?? host);
+    roles.set(hypervisorId(host), `${aliases[index] ?? host}-hypervisor`);
+  }
   const nameServer = (alias: HostAlias, id: string, status = 'ACTIVE'): void => {
     const name = `${alias}${[...expected.values()].filter(({ host }) => host === hostOf(alias)).length + 1}`;
     roles.set(migrationId(id), name);
     expected.set(id, { id, name, host: hostOf(alias), status });
   };
-  const path = (alias: HostAlias): string => resourcePath('kvm.cloud.sap/v1', 'evictions', { name: hostOf(alias) });
   const patience = (): AbortSignal => AbortSignal.timeout(20_000);
-  const getEviction = async (alias: HostAlias): Promise<Eviction | null> => {
+  const read = async (alias: HostAlias): Promise<AnyObject | null> => {
     try {
-      return (await api.request({ method: 'GET', path: path(alias) }, patience())) as Eviction;
+      return (await api.request({ method: 'GET', path: subject.path(hostOf(alias)) }, patience())) as AnyObject;
     } catch (error) {
       if (isFailure(error, 'ObjectNotFound')) return null;
       throw error;
     }
   };
   const tell = async (alias: HostAlias, cause: string): Promise<void> => {
-    const { uid = '', generation = 0, resourceVersion = '' } = (await getEviction(alias))?.metadata ?? {};
-    await signalWithStartEviction(client, { host: hostOf(alias), cluster: '', eviction: hostOf(alias), signal: { uid, generation, resourceVersion, cause } });
+    const { uid = '', generation = 0, resourceVersion = '' } = (await read(alias))?.metadata ?? {};
+    await subject.tell(client, hostOf(alias), { uid, generation, resourceVersion, cause });
+  };
+
+  const change = async (alias: HostAlias, spec: object): Promise<void> => {
+    await api.request({ method: 'PATCH', patchType: 'merge', path: subject.path(hostOf(alias)), body: { spec } }, patience());
+    await tell(alias, 'spec');
   };
 
   return {
@@ -79,19 +88,20 @@ export function openStage(lane: Lane, steps: () => readonly string[]) {
     },
     /** Tells the run that its Eviction changed, as the bridge does; starts it if none is open. */
     tell,
-    async changeSpec(alias: HostAlias): Promise<void> {
-      await api.request({ method: 'PATCH', patchType: 'merge', path: path(alias), body: { spec: { reason: 'fault matrix, changed' } } }, patience());
-      await tell(alias, 'spec');
-    },
-    run: (alias: HostAlias) => client.workflow.getHandle(evictionId(hostOf(alias))),
-    /** As kube-apiserver has it now; null: there is none. */
-    eviction: getEviction,
-    /** As the log has it. */
-    latest: (alias: HostAlias): Eviction | null => evictions.latest(hostOf(alias)),
+    changeSpec: (alias: HostAlias): Promise<void> => change(alias, subject.change),
+    /** A change of the object's spec, told as the bridge does. */
+    change,
+    run: (alias: HostAlias) => client.workflow.getHandle(subject.workflowId(hostOf(alias))),
+    /** The object of the host that the scenario is about, as kube-apiserver has it now; null: there is none. */
+    read,
+    /** Its Eviction, as the log has it: so that asking costs little. */
+    latestEviction: (alias: HostAlias) => evictions.latest(hostOf(alias)),
+    subject,
     serversOn: (alias: HostAlias) => listServers(session, hostOf(alias)),
     aliases: aliases.slice(0, hosts.length),
     async clear(): Promise<void> {
       for (const host of hosts) {
+        if (kind === 'Hypervisor') await removeHypervisor(lane.ground, host);
         await endRuns(client, `DroverHost="${host}"`);
         await removeEviction(api, host);
       }

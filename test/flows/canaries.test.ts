@@ -13,7 +13,7 @@ import { limitMs, openWorld } from './world.ts';
 
 /**
  * Canaries in every credential, and services that repeat whatever they were sent in everything they answer. What drover writes of that —
- * histories, logs, statuses, events, audit, outputs, arguments — holds none of them.
+ * histories, logs, statuses, events, audit, metrics, outputs, arguments — holds none of them.
  */
 
 /** With what quoting, URLs and JSON treat in their own ways. */
@@ -85,6 +85,8 @@ test.each(failures)(
     // The searched texts are those that tell of the failure.
     const telling = seen.texts.filter(({ text }) => text.includes(code) || text.includes('redacted')).map(({ where }) => where);
     expect(telling).toEqual(expect.arrayContaining(['log/worker.log', 'the Evictions']));
+    const shown = seen.texts.filter(({ text }) => text.includes('# TYPE drover_')).map(({ where }) => where);
+    expect(shown).toEqual(['the metrics of worker', 'the metrics of bridge']);
     expect(violations(seen).filter((violation) => violation.startsWith('invariant 10'))).toEqual([]);
   },
   limitMs,

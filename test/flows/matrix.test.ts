@@ -9,11 +9,13 @@ import { runMatrix } from '../faults/matrix.ts';
 import { sample } from '../faults/sample.ts';
 import { findScenario } from '../faults/scenarios.ts';
 
-/** A sample of `npm run matrix`, and the proof that it can fail. Another sample each day; its seed is in the output. */
+/** A sample of `npm run matrix`, and the proof that it can fail. Others each day; the seed is in the output. */
 
 const patienceMs = 600_000;
 const seed = Math.floor(Date.now() / 86_400_000);
 const sampled = 8;
+/** Those that share a worker, so that little is spent on starting. */
+const today = sample(['happy', 'hanging', 'failing', 'immovable', 'late', 'cancel', 'paused'], 2, seed, (name) => name);
 
 /** Its own: the lanes' hosts would be targets for everybody else. */
 const root = mkdtempSync(join(tmpdir(), 'drover-matrix-'));
@@ -28,12 +30,12 @@ afterAll(async () => {
 }, 60_000);
 
 const run = (names: readonly string[], choose: (cells: readonly Cell[]) => readonly Cell[], mutation?: string) =>
-  runMatrix({ lab, scenarios: names.map(findScenario), lanes: 4, choose, report: () => undefined, ...(mutation === undefined ? {} : { mutation }) });
+  runMatrix({ lab, scenarios: names.map(findScenario), lanes: 2, choose, report: () => undefined, ...(mutation === undefined ? {} : { mutation }) });
 
 test(
-  `every fault somewhere (npm run matrix -- --sample ${sampled} --seed ${seed})`,
+  `every fault somewhere in ${today.join(' and ')} (npm run matrix -- --scenario ${today.join()} --sample ${sampled} --seed ${seed})`,
   async () => {
-    const { clean, outcomes } = await run(['happy', 'failing', 'immovable', 'cancel'], (cells) => sample(cells, sampled, seed, ({ fault }) => fault));
+    const { clean, outcomes } = await run(today, (cells) => sample(cells, sampled, seed, ({ fault }) => fault));
     for (const { scenario, complaints } of clean) expect({ scenario, complaints }).toEqual({ scenario, complaints: [] });
     expect(outcomes).toHaveLength(sampled);
     for (const outcome of outcomes) expect({ again: `npm run matrix -- --cell ${formatCell(outcome)}`, complaints: outcome.complaints }).toMatchObject({ complaints: [] });

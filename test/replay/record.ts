@@ -7,7 +7,7 @@ import type { Lane } from '../faults/lane.ts';
 import { withLanes } from '../faults/matrix.ts';
 import type { Cell } from '../faults/run-cell.ts';
 import { runCell } from '../faults/run-cell.ts';
-import type { Scenario } from '../faults/scenarios.ts';
+import type { Scenario } from '../faults/scenario.ts';
 import { findScenario, scenarios } from '../faults/scenarios.ts';
 import { writeRun } from './corpus.ts';
 
