@@ -9,6 +9,10 @@ const nodeAnnotations: readonly string[] = [nodeMarks.aggregates, nodeMarks.cust
 export const isNodeLabel = (key: string, more: readonly string[] = []): boolean => nodeLabels.includes(key) || more.includes(key);
 export const isNodeAnnotation = (key: string): boolean => nodeAnnotations.includes(key);
 
+/** Drives every pod off the Node that does not tolerate it. */
+export const offboardingTaint = { key: nodeMarks.offboardingTaint, effect: 'NoExecute' } as const;
+export const isOffboardingTaint = ({ key, effect }: { key?: unknown; effect?: unknown }): boolean => key === offboardingTaint.key && effect === offboardingTaint.effect;
+
 /** A Node as kube-apiserver serves it, as far as it is read. */
 export interface NodeObject {
   metadata: {
@@ -16,6 +20,7 @@ export interface NodeObject {
     uid: string;
     labels?: Record<string, string> | undefined;
     annotations?: Record<string, string> | undefined;
+    creationTimestamp?: string | undefined;
     deletionTimestamp?: string | undefined;
   };
   [part: string]: unknown;
@@ -33,12 +38,14 @@ interface NodeParts {
  * @param more labels that are copied besides the known ones
  */
 export function readNode(node: NodeObject, more: readonly string[] = []): NodeFacts {
-  const { name, uid, labels = {}, annotations = {}, deletionTimestamp } = node.metadata;
+  const { name, uid, labels = {}, annotations = {}, creationTimestamp, deletionTimestamp } = node.metadata;
   const { spec, status } = node as NodeParts;
   const conditions = items(status?.conditions);
   const of = (type: string) => conditions.find((condition) => condition['type'] === type);
   const ready = of('Ready');
   const terminating = of('Terminating');
+  // Where nobody says since when: since ever.
+  const since = (condition: Record<string, unknown> | undefined): number => timeMs(condition?.['lastTransitionTime']) || timeMs(creationTimestamp);
   return {
     name,
     uid,
@@ -46,13 +53,13 @@ export function readNode(node: NodeObject, more: readonly string[] = []): NodeFa
     annotations: pick(annotations, isNodeAnnotation),
     internalIp: text(items(status?.addresses).find(({ type }) => type === 'InternalIP')?.['address']) || null,
     ready: ready?.['status'] === 'True',
-    readySinceMs: timeMs(ready?.['lastTransitionTime']),
+    readySinceMs: since(ready),
     bootId: text(status?.nodeInfo?.bootID),
     cordoned: spec?.unschedulable === true,
-    terminatingSinceMs: terminating?.['status'] === 'True' ? timeMs(terminating['lastTransitionTime']) : null,
+    terminatingSinceMs: terminating?.['status'] === 'True' ? since(terminating) : null,
     deletedAtMs: deletionTimestamp === undefined ? null : timeMs(deletionTimestamp),
     inPlaceUpdate: text(of('InPlaceUpdate')?.['reason']) || null,
-    offboardingTaint: items(spec?.taints).some(({ key, effect }) => key === nodeMarks.offboardingTaint && effect === 'NoExecute'),
+    offboardingTaint: items(spec?.taints).some(isOffboardingTaint),
   };
 }
 

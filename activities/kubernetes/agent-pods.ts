@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { Taint } from './node-facts.ts';
-import { offboardingTaint } from './node-facts.ts';
+import type { Taint } from './node-schema.ts';
+import { offboardingTaint } from '../../contracts/read-node.ts';
 
 const tolerationSchema = z.object({
   key: z.string().optional(),

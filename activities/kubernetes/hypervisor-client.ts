@@ -16,8 +16,8 @@ import { createEvent } from './create-event.ts';
 import type { NewEvent } from './create-event.ts';
 import { createDrainGuardCalls } from './drain-guard-calls.ts';
 import type { DrainGuardCalls } from './drain-guard-calls.ts';
-import { nodeSchema } from './node-facts.ts';
-import type { Node, Taint } from './node-facts.ts';
+import { nodeSchema } from './node-schema.ts';
+import type { Node, Taint } from './node-schema.ts';
 import { createObjectRequests } from './object-requests.ts';
 
 const ownerSchema = z.looseObject({ kind: z.string(), uid: z.string(), controller: z.boolean().optional() });

@@ -6,8 +6,8 @@ import { agentsAmong } from './agent-pods.ts';
 import { readDrainGuard } from './drain-guard.ts';
 import { findDrainGuard } from './drain-guard-calls.ts';
 import type { HypervisorClient } from './hypervisor-client.ts';
-import type { Node } from './node-facts.ts';
-import { toNodeFacts } from './node-facts.ts';
+import type { Node } from './node-schema.ts';
+import { readNode } from '../../contracts/read-node.ts';
 import type { KubernetesScope } from './scope.ts';
 
 /** What Kubernetes knows of a hypervisor. */
@@ -37,7 +37,7 @@ export interface WorldTools {
 export async function readHypervisorWorld(tools: WorldTools, name: string): Promise<HypervisorWorld> {
   const { client, scope, copiedLabels } = tools;
   const [found, node, evictions] = await Promise.all([client.getHypervisor(name, scope.signal), client.getNode(name, scope.signal), client.listEvictionsOf(name, scope.signal)]);
-  const facts = node === null ? null : toNodeFacts(node, copiedLabels);
+  const facts = node === null ? null : readNode(node, copiedLabels);
   const [agentPods, drainGuard] = await Promise.all([facts?.offboardingTaint === true ? findAgents(tools, name) : null, node === null ? null : findGuard(tools, node)]);
   return {
     desired: found === null ? null : readDesired(found.object, found.owners),

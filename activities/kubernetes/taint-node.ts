@@ -1,8 +1,8 @@
 import type { NodeKey } from '../../contracts/hypervisor-activities.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
 import { mutate } from './hypervisor-dependencies.ts';
-import type { Taint } from './node-facts.ts';
-import { isOffboardingTaint, offboardingTaint } from './node-facts.ts';
+import type { Taint } from './node-schema.ts';
+import { isOffboardingTaint, offboardingTaint } from '../../contracts/read-node.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 
 /** Drives the agents off a Node that goes for good. */
