@@ -7,7 +7,6 @@ import type { RoutedChange } from './deliver.ts';
 import { type Facts, findCauses, readFacts } from './facts.ts';
 import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
 import type { Route, RoutedMode, WatchedKind } from './route.ts';
-import { routes } from './routes.ts';
 import type { Delta, Identity } from './store.ts';
 import type { Priority } from './work-queue.ts';
 
@@ -19,6 +18,7 @@ interface Seen extends Identity {
 
 export interface FollowOptions {
   kubernetes: Kubernetes;
+  routes: readonly Route[];
   modes: Readonly<Record<Kind, Mode>>;
   settings: ReflectorSettings;
   onChange: (routed: RoutedChange, priority: Priority) => void;
@@ -45,7 +45,7 @@ export interface Follower {
 }
 
 /** Follows every kind that has a route which is switched on: one reflector per kind, however many routes it has. */
-export function followKinds({ kubernetes, modes, settings, onChange, log, abort }: FollowOptions): Follower {
+export function followKinds({ kubernetes, routes, modes, settings, onChange, log, abort }: FollowOptions): Follower {
   const active = routes.flatMap((route) => {
     const mode = modes[route.drives];
     return mode === 'off' ? [] : [{ route, mode }];

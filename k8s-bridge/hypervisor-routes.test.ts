@@ -3,7 +3,7 @@ import type { KubeObject } from './kube-object.ts';
 import { hypervisorRoutes } from './hypervisor-routes.ts';
 import type { Route, RoutedMode } from './route.ts';
 
-const routeOf = (kind: Route['kind']): Route => hypervisorRoutes.find((route) => route.kind === kind)!;
+const routeOf = (kind: Route['kind']): Route => hypervisorRoutes({ copiedLabels: ['example.com/rack'] }).find((route) => route.kind === kind)!;
 const time = '2026-01-01T00:00:00Z';
 const later = '2026-01-02T00:00:00Z';
 const condition = (type: string, status: string, reason = 'Because', more: object = {}) => ({ type, status, reason, message: '', lastTransitionTime: time, ...more });
@@ -112,6 +112,8 @@ describe('a Node', () => {
     ['another boot', withStatus({ nodeInfo: { bootID: 'a' } }), withStatus({ nodeInfo: { bootID: 'b' } }), ['status']],
     ['its address', withStatus({}), withStatus({ addresses: [{ type: 'InternalIP', address: '192.0.2.1' }] }), ['status']],
     ['its deletion', node(), node({ deletionTimestamp: time }), ['deleted']],
+    ['a label that the settings name', node(), labelled('example.com/rack', '7'), ['labels']],
+    ['one that nobody names', node(), labelled('example.com/other', '7'), []],
     ['several at once', withSpec({}), node({ labels: { 'node.machine.sapcloud.io/selected-for-update': '' } }, { spec: { unschedulable: true } }), ['labels', 'spec']],
   ];
 

@@ -11,6 +11,11 @@ import type { KubeObject } from './kube-object.ts';
 import { isOwn } from './owned-fields.ts';
 import { conditionsOf, type Route, type WatchedFields } from './route.ts';
 
+export interface HypervisorRouteSettings {
+  /** Labels of a Node that come into its Hypervisor besides the known ones. */
+  copiedLabels: readonly string[];
+}
+
 /** What the rows have in common: a change concerns the run of the host that bears the subject's name. */
 const toHypervisor = {
   drives: 'Hypervisor',
@@ -77,7 +82,7 @@ function conditionFields(object: KubeObject): WatchedFields {
   return { ...Object.fromEntries(fields), ...(isReset && { [`status.${hypervisorConditions.onboarding}.status`]: { value: null } }) };
 }
 
-const node: Route = {
+const nodeRoute = ({ copiedLabels }: HypervisorRouteSettings): Route => ({
   ...toHypervisor,
   kind: 'Node',
   apiVersion: 'v1',
@@ -85,7 +90,7 @@ const node: Route = {
   subject: ({ metadata }) => metadata.name,
   standIn: 'Hypervisor',
   watchesSpec: false,
-  watchesLabel: (key) => isNodeLabel(key),
+  watchesLabel: (key) => isNodeLabel(key, copiedLabels),
   watchesAnnotation: isNodeAnnotation,
   retryHandled: null,
   fields: (object) => {
@@ -105,7 +110,7 @@ const node: Route = {
   // Where drover only observes it makes no Hypervisor, and without one there is nowhere to say anything.
   isSettled: ({ metadata }, mode) => mode === 'observe' || metadata.deletionTimestamp !== undefined || metadata.labels?.[nodeMarks.virtDriver] === undefined,
   condition: () => null,
-};
+});
 
 const hostsEviction: Route = {
   ...toHypervisor,
@@ -128,4 +133,4 @@ const hostsEviction: Route = {
 };
 
 /** A Hypervisor, its Node and the Evictions of its host concern the run that drives its lifecycle. */
-export const hypervisorRoutes: readonly Route[] = [hypervisor, node, hostsEviction];
+export const hypervisorRoutes = (settings: HypervisorRouteSettings): readonly Route[] => [hypervisor, nodeRoute(settings), hostsEviction];

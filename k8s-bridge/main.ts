@@ -18,6 +18,7 @@ import { type LeaseSettings, startLease } from './lease.ts';
 import type { ReflectorSettings, ReflectorState } from './reflector.ts';
 import { reportMetrics } from './report-metrics.ts';
 import type { WatchedKind } from './route.ts';
+import { routesFor } from './routes.ts';
 import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
 
 export interface BridgeSettings {
@@ -31,6 +32,8 @@ export interface BridgeSettings {
   resyncMs: number;
   /** host:port of the health pages. */
   healthAddress: string;
+  /** Node labels that come into the Hypervisor besides the known ones; default: none. */
+  copiedLabels?: readonly string[];
 }
 
 /** What seldom needs another value, except in tests. */
@@ -176,6 +179,7 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
 
   const follower = followKinds({
     kubernetes,
+    routes: routesFor({ copiedLabels: settings.copiedLabels ?? [] }),
     modes: settings.modes,
     settings: timings.reflector,
     // One object may concern two runs.

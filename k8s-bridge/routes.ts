@@ -1,6 +1,7 @@
 import { eviction } from './eviction-route.ts';
+import type { HypervisorRouteSettings } from './hypervisor-routes.ts';
 import { hypervisorRoutes } from './hypervisor-routes.ts';
 import type { Route } from './route.ts';
 
 /** The next kind is one more row. Of several rows of a kind, the first speaks for its objects in metrics. */
-export const routes: readonly Route[] = [eviction, ...hypervisorRoutes];
+export const routesFor = (settings: HypervisorRouteSettings): readonly Route[] => [eviction, ...hypervisorRoutes(settings)];

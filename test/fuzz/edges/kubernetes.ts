@@ -12,7 +12,7 @@ import { kubeObjectSchema, readKubeList } from '../../../k8s-bridge/kube-object.
 import { seeLease } from '../../../k8s-bridge/lease.ts';
 import { createLineDecoder } from '../../../k8s-bridge/line-decoder.ts';
 import { conditionsOf } from '../../../k8s-bridge/route.ts';
-import { routes } from '../../../k8s-bridge/routes.ts';
+import { routesFor } from '../../../k8s-bridge/routes.ts';
 import { readWatchEvents } from '../../../k8s-bridge/watch-events.ts';
 import { refusalFailure } from '../../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes.ts';
@@ -97,7 +97,7 @@ async function* chunks({ lines, cut }: { lines: string[]; cut: number }): AsyncG
   yield bytes.subarray(cut);
 }
 
-const [route] = routes;
+const [route] = routesFor({ copiedLabels: [] });
 
 export const kubernetesEdges: readonly Edge[] = [
   client('an Eviction', eviction, async (kubernetes) => judged(await kubernetes.getEviction('node-1', never))),
