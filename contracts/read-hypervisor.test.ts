@@ -25,6 +25,8 @@ const rows: [why: string, annotations: Record<string, string>, desired: object][
   ['consent', { 'drover.dev/consent': 'force-complete, delete-allocations', ...by }, { consent: ['delete-allocations'] }],
   ['consent without a name and a time is none', { 'drover.dev/consent': 'delete-allocations' }, { consent: [] }],
   ['mode', { 'drover.dev/mode': 'observe' }, { mode: 'observe' }],
+  ['a misspelt mode', { 'drover.dev/mode': 'obsreve' }, { mode: 'observe' }],
+  ['the mode act', { 'drover.dev/mode': 'act' }, { mode: 'act' }],
 ];
 
 test.each(rows)('%s', (_why, annotations, desired) => {

@@ -39,10 +39,13 @@ export function readDesired({ metadata, spec }: Hypervisor, owners: readonly Own
     // Consent without a name and a time is no consent (design section 2, rule 16).
     consent: isConsentBy(given[annotations.consentBy] ?? '') ? hypervisorConsents.filter((consent) => list(given[annotations.consent]).includes(consent)) : [],
     touchedByKubectl: metadata.managedFields?.some(({ manager }) => manager?.startsWith('kubectl')) ?? false,
-    mode: given[annotations.mode] === 'observe' ? 'observe' : 'act',
+    mode: hypervisorMode(given),
     deleting: metadata.deletionTimestamp !== undefined,
   };
 }
+
+/** What a Hypervisor's annotations allow. Whoever writes `drover.dev/mode` wants less than act: what is misspelt is taken for `observe`. */
+export const hypervisorMode = (given: Readonly<Record<string, string>> = {}): 'observe' | 'act' => (['act', undefined].includes(given[annotations.mode]) ? 'act' : 'observe');
 
 const list = (text: string | undefined): string[] => text?.split(',').map((item) => item.trim()).filter((item) => item !== '') ?? [];
 

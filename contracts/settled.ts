@@ -6,6 +6,7 @@ import { readEvictionAnnotations, retryHandledAnnotation } from './eviction-anno
 import { evictionConditions } from './eviction-conditions.ts';
 import { hypervisorConditions } from './hypervisor-conditions.ts';
 import { annotations, evictionFinalizer, hypervisorAnnotations } from './ids.ts';
+import { hypervisorMode } from './read-hypervisor.ts';
 
 /**
  * Whether nothing is left to do for an object, so that no run need be started for it. Pure; the bridge asks at every resync, the activity
@@ -57,7 +58,7 @@ export function isHypervisorSettled({ metadata, status }: Hypervisor, mode: 'obs
   if (metadata.deletionTimestamp !== undefined) return true;
   const given = metadata.annotations ?? {};
   if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[hypervisorAnnotations.retryHandled]) return false;
-  const isObserved = mode === 'observe' || given[annotations.mode] === 'observe';
+  const isObserved = mode === 'observe' || hypervisorMode(given) === 'observe';
   const final = findCondition(status?.conditions, isObserved ? hypervisorConditions.observed : hypervisorConditions.lifecycle);
   return final !== undefined && final.status !== 'Unknown' && final.observedGeneration === metadata.generation;
 }

@@ -2,7 +2,8 @@ import { findCondition } from '../contracts/conditions.ts';
 import { hypervisorSchema } from '../contracts/crds/hypervisor.ts';
 import { evictionConditions } from '../contracts/eviction-conditions.ts';
 import { hypervisorConditions } from '../contracts/hypervisor-conditions.ts';
-import { annotations, hypervisorAnnotations, hypervisorId, nodeMarks } from '../contracts/ids.ts';
+import { hypervisorAnnotations, hypervisorId, nodeMarks } from '../contracts/ids.ts';
+import { hypervisorMode } from '../contracts/read-hypervisor.ts';
 import { isNodeAnnotation, isNodeLabel, readNode } from '../contracts/read-node.ts';
 import { settled } from '../contracts/settled.ts';
 import { signalWithStartHypervisor } from '../runtime/temporal.ts';
@@ -54,7 +55,7 @@ const hypervisor: Route = {
     return data !== undefined && settled.Hypervisor(data, mode);
   },
   condition: ({ metadata }, mode) =>
-    mode === 'observe' || metadata.annotations?.[annotations.mode] === 'observe' ? hypervisorConditions.observed : hypervisorConditions.lifecycle,
+    mode === 'observe' || hypervisorMode(metadata.annotations) === 'observe' ? hypervisorConditions.observed : hypervisorConditions.lifecycle,
 };
 
 /** What decisions need of the node agent's facts. How many instances there are is none of it: it changes with every one that moves. */
