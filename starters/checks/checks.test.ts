@@ -4,6 +4,8 @@ import { examine, ok } from './finding.ts';
 import { checkClock } from './kubernetes.ts';
 import type { HeldLease } from './replaced-operator.ts';
 import { judgeReplacedOperator } from './replaced-operator.ts';
+import type { HypervisorNeeds } from './permissions.ts';
+import { needsOf } from './permissions.ts';
 import { compareSearchAttributes } from './temporal.ts';
 
 const now = Date.parse('2026-01-31T12:00:00Z');
@@ -54,4 +56,24 @@ test('Ctrl-C is no finding', async () => {
   controller.abort(new Error('interrupted'));
   await expect(examine('x', controller.signal, (signal) => Promise.reject(signal.reason))).rejects.toThrow('interrupted');
   expect(exitCodes.interrupted).toBe(130);
+});
+
+/** `who verb resource`, each. */
+const allowed = (hypervisors: HypervisorNeeds): string[] =>
+  Object.entries(needsOf({ migrationNamespace: 'm', systemNamespace: 's', leaseName: 'l' }, hypervisors)).flatMap(([who, needs]) =>
+    needs.flatMap(({ verbs, resource }) => verbs.map((verb) => `${who} ${verb} ${resource}`)),
+  );
+const watching = ['bridge watch hypervisors', 'bridge watch nodes'];
+const commanding = ['person get hypervisors', 'person patch hypervisors', 'person get nodes'];
+const guarding = ['worker patch nodes', 'worker list pods', 'worker update poddisruptionbudgets', 'worker create deployments'];
+
+test.each<[why: string, hypervisors: HypervisorNeeds, more: string[], not: string[]]>([
+  ['switched off', { mode: 'off', guardsDrain: true }, [], [...watching, ...commanding, ...guarding]],
+  ['observed', { mode: 'observe', guardsDrain: false }, [...watching, ...commanding], guarding],
+  ['driven', { mode: 'act', guardsDrain: false }, [...watching, ...commanding], guarding],
+  ['driven, and Gardener’s drain held back', { mode: 'act', guardsDrain: true }, [...watching, ...commanding, ...guarding], []],
+])('permissions where hypervisors are %s', (_why, hypervisors, more, not) => {
+  const all = allowed(hypervisors);
+  expect(all).toEqual(expect.arrayContaining(['worker patch hypervisors', 'bridge watch evictions', 'person list hypervisors', ...more]));
+  expect(all.filter((need) => not.includes(need))).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import type { Mode } from '../../runtime/config-schema.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { inBatches } from '../in-batches.ts';
@@ -30,11 +31,31 @@ const workerNeeds = (migrationNamespace: string, systemNamespace: string): Need[
   { group: '', resource: 'configmaps', verbs: ['get'], namespace: systemNamespace, name: 'drover-stop' },
 ];
 
+/** Where drover holds Gardener's drain back: deploy/rbac/drain-guard.yaml. */
+const drainGuardNeeds: readonly Need[] = [
+  { group: '', resource: 'nodes', verbs: ['patch'] },
+  { group: '', resource: 'pods', verbs: ['list'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'create', 'update'], namespace: 'kube-system' },
+  { group: 'apps', resource: 'deployments', verbs: ['get', 'create', 'update'], namespace: 'kube-system' },
+];
+
 const bridgeNeeds = (systemNamespace: string, leaseName: string): Need[] => [
   { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'watch'] },
   { group: kvm, resource: 'evictions/status', verbs: ['patch'] },
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'], namespace: systemNamespace },
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'update'], namespace: systemNamespace, name: leaseName },
+];
+
+/** A bridge that watches hypervisors, too. */
+const hypervisorBridgeNeeds: readonly Need[] = [
+  { group: kvm, resource: 'hypervisors', verbs: ['get', 'list', 'watch'] },
+  { group: '', resource: 'nodes', verbs: ['get', 'list', 'watch'] },
+];
+
+/** What `drover maintain`, `activate`, `decommission`, `onboard` and `retry` need besides. Labels of Nodes are left to who looks after them. */
+const hypervisorPersonNeeds: readonly Need[] = [
+  { group: kvm, resource: 'hypervisors', verbs: ['get', 'patch'] },
+  { group: '', resource: 'nodes', verbs: ['get'] },
 ];
 
 /** What the commands of a person need; each tells by itself when it may not. */
@@ -51,6 +72,22 @@ interface Names {
   leaseName: string;
 }
 
+/** As the settings have it. */
+export interface HypervisorNeeds {
+  mode: Mode;
+  guardsDrain: boolean;
+}
+
+/** Who has to be allowed what. Lifecycles of hypervisors need more, where they are switched on. */
+export function needsOf({ migrationNamespace, systemNamespace, leaseName }: Names, { mode, guardsDrain }: HypervisorNeeds): Record<'worker' | 'bridge' | 'person', Need[]> {
+  const isOn = mode !== 'off';
+  return {
+    worker: [...workerNeeds(migrationNamespace, systemNamespace), ...(isOn && guardsDrain ? drainGuardNeeds : [])],
+    bridge: [...bridgeNeeds(systemNamespace, leaseName), ...(isOn ? hypervisorBridgeNeeds : [])],
+    person: [...personNeeds(migrationNamespace, systemNamespace), ...(isOn ? hypervisorPersonNeeds : [])],
+  };
+}
+
 const reviewsAtOnce = 8;
 const serviceAccount = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;
 
@@ -60,18 +97,20 @@ const serviceAccount = (namespace: string, name: string): string => `system:serv
  *
  * @param username of the kubeconfig
  */
-export async function checkPermissions(kubernetes: Kubernetes, username: string, { migrationNamespace, systemNamespace, leaseName }: Names, signal: AbortSignal): Promise<Finding[]> {
+export async function checkPermissions(kubernetes: Kubernetes, username: string, names: Names, hypervisors: HypervisorNeeds, signal: AbortSignal): Promise<Finding[]> {
+  const { systemNamespace } = names;
+  const needs = needsOf(names, hypervisors);
   const components = [
-    { user: serviceAccount(systemNamespace, 'drover-worker'), needs: workerNeeds(migrationNamespace, systemNamespace) },
-    { user: serviceAccount(systemNamespace, 'drover-bridge'), needs: bridgeNeeds(systemNamespace, leaseName) },
+    { user: serviceAccount(systemNamespace, 'drover-worker'), needs: needs.worker },
+    { user: serviceAccount(systemNamespace, 'drover-bridge'), needs: needs.bridge },
   ];
   const self = components.find(({ user }) => user === username);
   if (self !== undefined) return [judge(username, await findDenied(kubernetes, null, self.needs, signal), 'fail')];
 
-  const own = judge(username, await findDenied(kubernetes, null, personNeeds(migrationNamespace, systemNamespace), signal), 'warn');
+  const own = judge(username, await findDenied(kubernetes, null, needs.person, signal), 'warn');
   const mayReview = (await findDenied(kubernetes, null, [{ group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] }], signal)).length === 0;
   if (!mayReview) return [own, warn('permissions of drover', `${username} may not ask what worker and bridge may do`, 'Run `drover doctor` with the kubeconfig of each of them.')];
-  const others = await Promise.all(components.map(async ({ user, needs }) => judge(user, await findDenied(kubernetes, user, needs, signal), 'fail')));
+  const others = await Promise.all(components.map(async (component) => judge(component.user, await findDenied(kubernetes, component.user, component.needs, signal), 'fail')));
   return [own, ...others];
 }
 
