@@ -85,6 +85,8 @@ export const hypervisorAnnotations = {
   retryHandled: 'drover.dev/retry-handled',
   /** Keeps the host out of service until it is taken away: `Reason: message`. */
   hold: 'drover.dev/hold',
+  /** Written by commands: who set `spec.maintenance`, and when: `name 2026-01-31T12:00:00Z`. It counts while drover is the last that wrote that field. */
+  maintenanceBy: 'drover.dev/maintenance-by',
 } as const;
 
 /** What Gardener, the nodes and the replaced operator call things (hypervisor.md A.4; vm-and-machine.md B.1). */

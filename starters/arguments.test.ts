@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { collectConsents, collectObstacles, parseCause, parseDeadline, parseHost, parseParallelism, parseReason } from './arguments.ts';
+import { collectConsents, collectHypervisorConsents, collectObstacles, collectStates, parseCause, parseDeadline, parseHost, parseMaintainMode, parseParallelism, parseReason, parseTimeout } from './arguments.ts';
 
 const now = Date.parse('2026-01-31T12:00:00Z');
 const deadline = (text: string) => parseDeadline(text, now);
@@ -17,6 +17,10 @@ test.each<[why: string, parse: (text: string) => unknown, text: string, value: u
   ['a deadline from now', deadline, '1d12h30m', '2026-02-02T00:30:00Z'],
   ['minutes from now', deadline, '90m', '2026-01-31T13:30:00Z'],
   ['consents as a list', consents, 'cold-migrate, force-complete,cold-migrate', ['cold-migrate', 'force-complete']],
+  ['consents for a hypervisor', (text) => collectHypervisorConsents(text, undefined), 'delete-allocations', ['delete-allocations']],
+  ['states in any capitals', (text) => collectStates(text, ['Active']), 'MAINTENANCE,evicting', ['Active', 'Maintenance', 'Evicting']],
+  ['a mode', parseMaintainMode, 'ha', 'ha'],
+  ['a patience', parseTimeout, '1h30m', 5_400_000],
   ['obstacles add up', obstacles, 'LocalDisk/5f0a,Vgpu', ['Vgpu', 'LocalDisk/5f0a']],
 ])('%s', (_why, parse, text, value) => {
   expect(parse(text)).toEqual(value);
@@ -40,6 +44,12 @@ test.each<[why: string, parse: (text: string) => unknown, text: string, words: R
   ['a deadline of nothing', deadline, '0m', /lies ahead/],
   ['a deadline in the next century', deadline, '2126-01-01T00:00:00Z', /more than a year/],
   ['an unknown consent', consents, 'fence', /cold-migrate, force-complete/],
+  ['a state that is none', (text) => collectStates(text, undefined), 'tired', /Initial, Onboarding/],
+  ['an empty state', (text) => collectStates(text, undefined), ',', /empty/],
+  ['a mode that is none', parseMaintainMode, '', /manual, auto, ha/],
+  ['the mode that is a command', parseMaintainMode, 'termination', /drover decommission/],
+  ['no patience', parseTimeout, '0h', /A duration/],
+  ['a patience that is none', parseTimeout, '', /A duration/],
   ['an empty list', consents, ' , ', /empty/],
   ['no obstacle', obstacles, 'rm -rf', /not the id/],
 ])('%s is refused', (_why, parse, text, words) => {

@@ -2,6 +2,12 @@ import { InvalidArgumentError } from 'commander';
 import type { Consent, EvictionCause } from '../contracts/eviction.ts';
 import { consents, evictionCauses } from '../contracts/eviction.ts';
 import { isObstacleId, parallelismLimits } from '../contracts/eviction-annotations.ts';
+import type { LifecycleState } from '../contracts/hypervisor-conditions.ts';
+import { lifecycleStates } from '../contracts/hypervisor-conditions.ts';
+import type { HypervisorConsent } from '../contracts/hypervisor.ts';
+import { hypervisorConsents } from '../contracts/hypervisor.ts';
+import type { MaintainMode } from './hypervisor-facts.ts';
+import { maintainModes } from './hypervisor-facts.ts';
 import { formatDuration, formatTime } from './render/duration.ts';
 
 /**
@@ -30,11 +36,7 @@ export function parseInstance(text: string): string {
   return text;
 }
 
-export function parseCause(text: string): EvictionCause {
-  const cause = evictionCauses.find((known) => known === text);
-  if (cause === undefined) throw new InvalidArgumentError(`One of: ${evictionCauses.join(', ')}.`);
-  return cause;
-}
+export const parseCause = (text: string): EvictionCause => oneOf(text, evictionCauses);
 
 export function parseParallelism(text: string): number {
   const { min, max } = parallelismLimits;
@@ -65,14 +67,40 @@ function deadlineMs(text: string, nowMs: number): number {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
+/** A duration such as `90m`, `4h` or `1d12h`. Returns milliseconds. */
+export function parseTimeout(text: string): number {
+  const durationMs = deadlineMs(text, 0);
+  if (!durationPattern.test(text) || Number.isNaN(durationMs) || durationMs <= 0) throw new InvalidArgumentError('A duration (90m, 4h, 1d12h).');
+  return durationMs;
+}
+
 /** Comma lists and repeated options alike: `--consent a,b` is `--consent a --consent b`. */
 export function collectConsents(text: string, previous: Consent[] | undefined): Consent[] {
-  const given = splitList(text).map((name) => {
-    const consent = consents.find((known) => known === name);
-    if (consent === undefined) throw new InvalidArgumentError(`One of: ${consents.join(', ')}.`);
-    return consent;
-  });
+  const given = splitList(text).map((name) => oneOf(name, consents));
   return unique([...(previous ?? []), ...given]);
+}
+
+export function collectHypervisorConsents(text: string, previous: HypervisorConsent[] | undefined): HypervisorConsent[] {
+  const given = splitList(text).map((name) => oneOf(name, hypervisorConsents));
+  return unique([...(previous ?? []), ...given]);
+}
+
+/** States of hosts, whatever their capitals. */
+export function collectStates(text: string, previous: LifecycleState[] | undefined): LifecycleState[] {
+  const given = splitList(text).map((name) => oneOf(name[0]?.toUpperCase() + name.slice(1).toLowerCase(), lifecycleStates));
+  return unique([...(previous ?? []), ...given]);
+}
+
+/** A maintenance that a host comes back from. */
+export function parseMaintainMode(text: string): MaintainMode {
+  if (text === 'termination') throw new InvalidArgumentError('Taking a host out of Nova for good is `drover decommission`.');
+  return oneOf(text, maintainModes);
+}
+
+function oneOf<Value extends string>(text: string, known: readonly Value[]): Value {
+  const value = known.find((one) => one === text);
+  if (value === undefined) throw new InvalidArgumentError(`One of: ${known.join(', ')}.`);
+  return value;
 }
 
 /** Ids of obstacles: a code, or `code/server id`. */

@@ -8,6 +8,10 @@ import type { Ending, EvictionRun } from './eviction-facts.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import { finalProgress } from './follow-source.ts';
+import { hypervisorAccess } from './hypervisor-access.ts';
+import type { HypervisorDescription } from './hypervisor-description.ts';
+import { describeHypervisorRun } from './hypervisor-description.ts';
+import { lifecycleOf } from './hypervisor-objects.ts';
 import { inBatches } from './in-batches.ts';
 import { interruptible } from './interruption.ts';
 import type { KubernetesAccess } from './kubernetes-access.ts';
@@ -23,7 +27,7 @@ import { webUiLink } from './web-ui.ts';
 const earlierRuns = 5;
 
 export const describeCommand = (): Command =>
-  describedCommand('describe', 'Tells everything about the eviction of a host: how it stands, what it waits for, what is in the way, what to type next.', [
+  describedCommand('describe', 'Tells everything about a host: how its eviction and its lifecycle stand, what they wait for and by when, what is in the way, what to type next.', [
     ['drover describe node-1', 'for people'],
     ['drover describe node-1 --json', 'the same facts, for programs'],
   ])
@@ -43,10 +47,11 @@ export const describeCommand = (): Command =>
     );
 
 async function gather(temporal: TemporalAccess, kubernetes: KubernetesAccess, host: string): Promise<EvictionDescription> {
-  const [runs, { objects, problem }, stops] = await Promise.all([listRunsOf(temporal, host), readEvictions(kubernetes), findStops(temporal, kubernetes)]);
+  const [runs, { objects, problem }, hypervisor, stops] = await Promise.all([listRunsOf(temporal, host), readEvictions(kubernetes), readHypervisor(temporal, kubernetes, host), findStops(temporal, kubernetes)]);
   const ofHost = objects.filter((object) => object.host === host);
   const [run = null, ...earlier] = runs;
-  if (run === null && ofHost.length === 0 && problem === null) throw await unknownHost(kubernetes, host);
+  const isEvicted = run !== null || ofHost.length > 0;
+  if (!isEvicted && hypervisor === null && problem === null) throw unknownHost(host);
 
   const progress = run === null ? null : run.status === 'Running' ? await askProgress(temporal, run) : await finalProgress(temporal, run.workflowId, run.runId);
   const ending = run === null || run.status === 'Running' ? null : await readEndingOf(temporal, run);
@@ -60,6 +65,8 @@ async function gather(temporal: TemporalAccess, kubernetes: KubernetesAccess, ho
     eviction,
     others: ofHost.filter((object) => object !== eviction && !object.settled),
     earlier: await inBatches(earlier.slice(0, earlierRuns), earlierRuns, async (past) => ({ run: past, ending: await readEndingOf(temporal, past) })),
+    // Where drover does not drive it, there is nothing to tell beside an eviction.
+    hypervisor: hypervisor === null || (isEvicted && lifecycleOf(hypervisor.object) === undefined) ? null : hypervisor,
     stops: stops.sentences,
     webUi: run === null ? null : webUiLink(temporal.namespace, run.workflowId, run.runId),
     problems: [problem, stops.problem].filter((sentence) => sentence !== null),
@@ -73,19 +80,27 @@ const readEndingOf = (temporal: TemporalAccess, { workflowId, runId }: EvictionR
     return null;
   });
 
-/** The stops that hold evictions up. One of a region is told too: which region the host is in, only its worker knows. */
+/** The stops that hold evictions or lifecycles up. One of a region is told too: which region the host is in, only its worker knows. */
 async function findStops({ config, abort }: TemporalAccess, kubernetes: KubernetesAccess): Promise<{ sentences: string[]; problem: string | null }> {
   try {
     const stops = await readStops(await kubernetes.open(), config.kubernetes.systemNamespace, abort);
-    const holding = stops.filter(({ of, name }) => of === 'all' || of === 'region' || name === (of === 'kind' ? 'Eviction' : config.cluster));
+    const holding = stops.filter(({ of, name }) => of === 'all' || of === 'region' || (of === 'kind' ? name === 'Eviction' || name === 'Hypervisor' : name === config.cluster));
     return { sentences: holding.map(describeStop), problem: null };
   } catch (error) {
     return { sentences: [], problem: `Whether drover is stopped: ${explainError(error).message}` };
   }
 }
 
-async function unknownHost(kubernetes: KubernetesAccess, host: string): Promise<CommandError> {
-  const known = (await kubernetes.hypervisors().catch((): string[] => [])).includes(host);
-  if (known) return new CommandError(`Nothing is known of an eviction of ${host}.`, exitCodes.notFound, `Start one: drover evict ${host} --reason "…"`);
-  return new CommandError(`Nothing is known of a host ${host}, nor of an eviction of it.`, exitCodes.notFound, '`drover ls --all` lists evictions; `kubectl get hypervisors` lists hosts.');
+const unknownHost = (host: string): CommandError =>
+  new CommandError(`Nothing is known of a host ${host}, nor of an eviction of it.`, exitCodes.notFound, '`drover ls --all` lists evictions; `drover hosts` lists hosts.');
+
+/** Null: there is none, or it may not be read; that Kubernetes is away is told of the Evictions already. */
+async function readHypervisor(temporal: TemporalAccess, kubernetes: KubernetesAccess, host: string): Promise<HypervisorDescription | null> {
+  const object = await hypervisorAccess(kubernetes, temporal.abort)
+    .read(host)
+    .catch(() => {
+      temporal.abort.throwIfAborted();
+      return null;
+    });
+  return object === null ? null : await describeHypervisorRun(temporal, object);
 }

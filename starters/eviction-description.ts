@@ -3,9 +3,10 @@ import type { EvictionProgress } from '../contracts/eviction.ts';
 import { isObstacleId } from '../contracts/eviction-annotations.ts';
 import { evictingReasons, evictionConditions } from '../contracts/eviction-conditions.ts';
 import type { Answer, Ending, EvictionObject, EvictionRun, MigrationObject } from './eviction-facts.ts';
+import type { HypervisorDescription } from './hypervisor-description.ts';
 import type { Situation } from './next-commands.ts';
 
-/** Everything that is known of the eviction of one host; also the JSON of `drover describe --json`. */
+/** Everything that is known of one host and its eviction; also the JSON of `drover describe --json`. */
 export interface EvictionDescription {
   host: string;
   /** The last run that Temporal knows; null when it never ran, or too long ago. */
@@ -22,7 +23,9 @@ export interface EvictionDescription {
   earlier: { run: EvictionRun; ending: Ending | null }[];
   /** What the Migration objects of the Eviction say, by server: known without a worker, too. */
   migrations: MigrationObject[];
-  /** Every `drover stop` that holds this eviction up, as a sentence. */
+  /** How its lifecycle stands; null where drover does not drive it and there is an eviction to tell of, or Kubernetes cannot be read. */
+  hypervisor: HypervisorDescription | null;
+  /** Every `drover stop` that holds this eviction or the lifecycle up, as a sentence. */
   stops: string[];
   webUi: string | null;
   /** What could not be read, and so is missing above. */

@@ -42,7 +42,7 @@ test.each<[why: string, asked: Partial<EvictionRequest>, hypervisors: string[] |
 test.each<[why: string, asked: Partial<EvictionRequest>, objects: EvictionObject[], exitCode: number, words: RegExp]>([
   ['an unknown host', { host: 'nod-1' }, [], exitCodes.notFound, /no Hypervisor nod-1.*Did you mean node-1\?/],
   ['a short name', { host: 'node-3' }, [], exitCodes.notFound, /Did you mean node-3\.example\?/],
-  ['a host like no other', { host: 'elsewhere' }, [], exitCodes.notFound, /no Hypervisor elsewhere.*kubectl get hypervisors/],
+  ['a host like no other', { host: 'elsewhere' }, [], exitCodes.notFound, /no Hypervisor elsewhere.*drover hosts/],
   ['a dead host', { cause: 'node-failure' }, [], exitCodes.refused, /said to have failed.*Fence it/],
   ['another reason', { reason: 'firmware' }, [object()], exitCodes.refused, /already asks.*another reason.*drover watch/],
   ['another mode', { observe: true, parallelism: 3 }, [object()], exitCodes.refused, /another parallelism, mode/],

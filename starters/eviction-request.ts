@@ -2,11 +2,11 @@ import type { Consent, EvictionCause, EvictionInput } from '../contracts/evictio
 import type { AskedByAnnotations } from '../contracts/eviction-annotations.ts';
 import { consentBy, readEvictionAnnotations } from '../contracts/eviction-annotations.ts';
 import { annotations } from '../contracts/ids.ts';
-import { nearest } from '../runtime/suggestion.ts';
 import { CommandError, tableError } from './command-error.ts';
 import type { EvictionObject } from './eviction-facts.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { EvictionManifest } from './kubernetes-access.ts';
+import { unknownHost } from './unknown-host.ts';
 
 /** What `drover evict` was asked for. */
 export interface EvictionRequest {
@@ -39,19 +39,12 @@ export function planEviction(request: EvictionRequest, hypervisors: readonly str
   const { host } = request;
   if (request.cause === 'node-failure') throw tableError('CauseNotSupported', `${host} is said to have failed.`);
   // Where no Hypervisor is registered at all, Nova alone knows the hosts, and the preflight asks it.
-  if (hypervisors !== null && hypervisors.length > 0 && !hypervisors.includes(host)) throw unknownHost(host, hypervisors);
+  if (hypervisors !== null && hypervisors.length > 0 && !hypervisors.includes(host)) throw unknownHost(host, hypervisors, 'Nothing was started.');
   const [first] = objects.filter((object) => object.host === host && !object.settled).sort((a, b) => a.createdAt.localeCompare(b.createdAt));
   if (first === undefined) return { do: 'create', name: freeName(host, objects, nowMs) };
   const differences = findDifferences(request, first);
   if (differences.length === 0 && !first.deleting) return { do: 'join', eviction: first };
   throw inTheWay(host, first, differences);
-}
-
-function unknownHost(host: string, hypervisors: readonly string[]): CommandError {
-  const longer = hypervisors.filter((name) => name.startsWith(`${host}.`));
-  const candidate = longer.length === 1 ? (longer[0] ?? null) : nearest(host, hypervisors);
-  const advice = candidate === null ? '`kubectl get hypervisors` lists those there are.' : `Did you mean ${candidate}? \`kubectl get hypervisors\` lists those there are.`;
-  return new CommandError(`There is no Hypervisor ${host}. Nothing was started.`, exitCodes.notFound, advice);
 }
 
 function inTheWay(host: string, { name, reason, deleting }: EvictionObject, differences: string[]): CommandError {

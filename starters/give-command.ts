@@ -21,9 +21,8 @@ export const giveCommand = (host: string, update: string, argument: object): Pro
  * @throws CommandError: notFound when no eviction of the host runs, refused with the run's own words, unreachable when no worker answers
  */
 export async function commandRun(access: TemporalAccess, host: string, update: string, argument: object, timeoutMs = updateTimeoutMs): Promise<string> {
-  const handle = access.client.workflow.getHandle(evictionId(host, access.config.cluster));
   try {
-    return await answered(access, () => handle.executeUpdate<string, [object]>(update, { args: [argument] }), timeoutMs);
+    return await updateRun(access, evictionId(host, access.config.cluster), update, argument, timeoutMs);
   } catch (error) {
     access.abort.throwIfAborted();
     const explained = explainError(error);
@@ -33,6 +32,10 @@ export async function commandRun(access: TemporalAccess, host: string, update: s
     throw explained;
   }
 }
+
+/** Gives any run a command and returns the sentence it answers with. */
+export const updateRun = (access: TemporalAccess, workflowId: string, update: string, argument: object, timeoutMs = updateTimeoutMs): Promise<string> =>
+  answered(access, () => access.client.workflow.getHandle(workflowId).executeUpdate<string, [object]>(update, { args: [argument] }), timeoutMs);
 
 export const notRunning = (host: string, cause?: unknown): CommandError =>
   new CommandError(`No eviction of ${host} is running.`, exitCodes.notFound, `\`drover describe ${host}\` shows what was; \`drover ls\` what is.`, cause);

@@ -23,6 +23,8 @@ export interface KubernetesAccess {
   annotate(eviction: string, annotations: Readonly<Record<string, string>>): Promise<EvictionObject>;
   /** The Migration objects of the Eviction. */
   migrations(evictionUid: string): Promise<MigrationObject[]>;
+  /** Every object of a kind that has no namespace, as kube-apiserver serves it. */
+  listAll(definition: ResourceDefinition): Promise<unknown[]>;
   /** kube-apiserver itself. */
   open(): Promise<Kubernetes>;
 }
@@ -59,6 +61,7 @@ function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortS
 
   return {
     open,
+    listAll: (definition) => list(definition),
     async evictions() {
       const parsed = (await list(evictionDefinition)).map((item) => evictionSchema.safeParse(item));
       return parsed.flatMap(({ data }) => (data === undefined ? [] : [describeEviction(data, mode)]));

@@ -17,6 +17,8 @@ async function run(...args: string[]): Promise<{ code: number; text: string }> {
 
 const evict = (...args: string[]): string[] => ['evict', 'node-1', '--reason', 'x', ...args];
 
+const maintain = (...args: string[]): string[] => ['maintain', 'node-1', '--reason', 'x', ...args];
+
 test.each<[why: string, args: string[], words: RegExp]>([
   ['no command', [], /Usage: drover/],
   ['a command that is none', ['evit', 'node-1'], /Did you mean evict/],
@@ -32,6 +34,17 @@ test.each<[why: string, args: string[], words: RegExp]>([
   ['a consent that is none', evict('--consent', 'anything'), /cold-migrate, force-complete/],
   ['an option that is none', evict('--force'), /unknown option '--force'/],
   ['options that contradict each other', evict('--wait', '--watch'), /cannot be used with/],
+  ['maintenance without reason', ['maintain', 'node-1'], /required option '--reason/],
+  ['a maintenance that is none', maintain('--mode', 'coffee'), /manual, auto, ha/],
+  ['decommissioning by maintenance', maintain('--mode', 'termination'), /drover decommission/],
+  ['a wait of nothing', maintain('--timeout', '0m'), /A duration/],
+  ['a wait until a time', maintain('--timeout', '2126-01-01T00:00:00Z'), /A duration/],
+  ['decommissioning without reason', ['decommission', 'node-1'], /required option '--reason/],
+  ['an eviction’s consent', ['decommission', 'node-1', '--reason', 'x', '--consent', 'cold-migrate'], /One of: delete-allocations/],
+  ['activating nothing', ['activate'], /missing required argument 'host'/],
+  ['onboarding a path', ['onboard', '../node'], /host name/],
+  ['a state that is none', ['hosts', '--state', 'tired'], /Initial, Onboarding, Testing/],
+  ['hosts as something else', ['hosts', '--output', 'xml'], /Allowed choices are json/],
   ['a stop without reason', ['stop'], /needs a reason/],
   ['two stops at once', ['stop', '--kind', 'Eviction', '--region', 'a', '--reason', 'x'], /stops of their own/],
   ['a stop of a kind that is none', ['stop', '--kind', 'Pod', '--reason', 'x'], /Allowed choices are Eviction/],
@@ -46,7 +59,7 @@ test.each<[why: string, args: string[], words: RegExp]>([
   expect(code).toBe(exitCodes.usage);
 });
 
-test.each(['evict', 'ls', 'describe', 'watch', 'cancel', 'retry', 'accept', 'pause', 'resume', 'skip', 'parallelism', 'stop', 'worker', 'bridge', 'doctor', 'crds'])(
+test.each(['evict', 'ls', 'describe', 'watch', 'cancel', 'retry', 'accept', 'pause', 'resume', 'skip', 'parallelism', 'hosts', 'onboard', 'maintain', 'activate', 'decommission', 'stop', 'worker', 'bridge', 'doctor', 'crds'])(
   '%s --help has examples, and the overview lists it',
   async (name) => {
     const { code, text } = await run(name, '--help');

@@ -16,20 +16,26 @@ interface CommandEntry {
 
 const evictions = 'Evictions:';
 const running = 'While one runs:';
+const hypervisors = 'Hypervisors:';
 const operation = 'Operation:';
 
 const commands: Record<string, CommandEntry> = {
   evict: { group: evictions, summary: 'empty a host', load: async () => (await import('./evict.ts')).evictCommand() },
   ls: { group: evictions, summary: 'list what is in motion, waits or ended recently', load: async () => (await import('./ls.ts')).lsCommand() },
-  describe: { group: evictions, summary: 'tell everything about one host’s eviction', load: async () => (await import('./describe.ts')).describeCommand() },
+  describe: { group: evictions, summary: 'tell everything about one host and its eviction', load: async () => (await import('./describe.ts')).describeCommand() },
   watch: { group: evictions, summary: 'follow one until it ends', load: async () => (await import('./watch.ts')).watchCommand() },
   cancel: { group: evictions, summary: 'stop one in good order', load: async () => (await import('./cancel.ts')).cancelCommand() },
-  retry: { group: evictions, summary: 'try a stopped or failed one, or one instance, again', load: async () => (await import('./retry.ts')).retryCommand() },
+  retry: { group: evictions, summary: 'try a stopped or failed one, one instance, or a hypervisor again', load: async () => (await import('./retry.ts')).retryCommand() },
   accept: { group: evictions, summary: 'accept obstacles, or consent to more', load: async () => (await import('./accept.ts')).acceptCommand() },
   pause: { group: running, summary: 'start no further moves', load: async () => (await import('./pause.ts')).pauseCommand() },
   resume: { group: running, summary: 'go on after a pause', load: async () => (await import('./resume.ts')).resumeCommand() },
   skip: { group: running, summary: 'leave one instance where it is', load: async () => (await import('./skip.ts')).skipCommand() },
   parallelism: { group: running, summary: 'set how many move at once', load: async () => (await import('./parallelism.ts')).parallelismCommand() },
+  hosts: { group: hypervisors, summary: 'list them: state, what each waits for, who is needed', load: async () => (await import('./hosts.ts')).hostsCommand() },
+  onboard: { group: hypervisors, summary: 'bring one into service', load: async () => (await import('./onboard.ts')).onboardCommand() },
+  maintain: { group: hypervisors, summary: 'take one out of service for a while', load: async () => (await import('./maintain.ts')).maintainCommand() },
+  activate: { group: hypervisors, summary: 'bring one back from maintenance', load: async () => (await import('./activate.ts')).activateCommand() },
+  decommission: { group: hypervisors, summary: 'take one out of Nova for good', load: async () => (await import('./decommission.ts')).decommissionCommand() },
   stop: { group: operation, summary: 'hold drover back from every change, until lifted', load: async () => (await import('./stop.ts')).stopCommand() },
   worker: { group: operation, summary: 'run a worker', load: async () => (await import('./worker.ts')).workerCommand() },
   bridge: { group: operation, summary: 'run the bridge from Kubernetes to Temporal', load: async () => (await import('./bridge.ts')).bridgeCommand() },
@@ -43,7 +49,7 @@ const meantCommand = ([first, second]: readonly string[]): string | undefined =>
 
 async function composeProgram(argv: readonly string[]): Promise<Command> {
   const program = new Command('drover')
-    .description('Drives herds of virtual machines: empties hypervisors, durably, on Temporal.')
+    .description('Drives herds of virtual machines: empties hypervisors and keeps them in service, durably, on Temporal.')
     .version(await readVersion())
     .addHelpText(
       'after',

@@ -49,7 +49,7 @@ function unblock({ host, progress, obstacles, stopped }: Situation): NextCommand
   ];
 }
 
-const liftStop: NextCommand[] = [
+export const liftStop: readonly NextCommand[] = [
   { command: 'drover stop --show', why: 'see who stopped drover, and why' },
   { command: 'drover stop --lift', why: 'let drover go on' },
 ];

@@ -1,46 +1,110 @@
 import type { Command } from 'commander';
+import { annotations, hypervisorId } from '../contracts/ids.ts';
 import type { RetryInstance } from '../contracts/messages.ts';
 import { messages } from '../contracts/messages.ts';
 import { parseInstance } from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
+import type { Surroundings } from './command-hypervisor.ts';
+import { tellMode, withHypervisors } from './command-hypervisor.ts';
+import { CommandError } from './command-error.ts';
+import type { Retry } from './decide-retry.ts';
+import { decideRetry } from './decide-retry.ts';
+import { chooseEviction } from './eviction-description.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import { followSource } from './follow-source.ts';
-import { commandRun, giveCommand } from './give-command.ts';
-import { interruptible } from './interruption.ts';
-import { withKubernetes } from './kubernetes-access.ts';
+import { commandRun, giveCommand, updateRun } from './give-command.ts';
+import type { HypervisorObject } from './hypervisor-facts.ts';
+import { describeLifecycle } from './hypervisor-plan.ts';
+import { readEvictions } from './kubernetes-access.ts';
 import { reviveEviction } from './revive-eviction.ts';
+import { arrivalSource, onTheVersionRead, tellFirstWord, tellRun } from './send-hypervisor.ts';
 import { tellBeginning } from './tell-beginning.ts';
 import type { TemporalAccess } from './temporal-access.ts';
-import { isRunning, withTemporal } from './temporal-access.ts';
-import { systemTerminal } from './terminal.ts';
+import { isRunning } from './temporal-access.ts';
 import { whoRuns } from './who.ts';
 
 export const retryCommand = (): Command =>
-  describedCommand('retry', 'Tries again: one instance that did not move, a run that waits for a system to come back, or an eviction that failed or was stopped.', [
-    ['drover retry node-1', 'start a failed or stopped eviction again, or end a back-off'],
-    ['drover retry node-1 web-3', 'try this instance again, in the eviction that runs'],
-  ])
+  describedCommand(
+    'retry',
+    'Tries again: one instance that did not move, a run that waits for a system to come back, an eviction that failed or was stopped, a hypervisor whose onboarding was aborted or that rests. Which of them is meant is seen by how the host stands, and said.',
+    [
+      ['drover retry node-1', 'start what failed, was stopped or aborted again, or end a back-off'],
+      ['drover retry node-1 web-3', 'try this instance again, in the eviction that runs'],
+    ],
+  )
     .addArgument(hostArgument())
     .argument('[instance]', 'name or id of the server', parseInstance)
     .addOption(asOption())
-    .action((host: string, instance: string | undefined, { as }: { as?: string }) =>
-      instance === undefined ? retryEviction(host, whoRuns(as)) : giveCommand(host, messages.retryInstance, { instance, by: whoRuns(as) } satisfies RetryInstance),
-    );
+    .action((host: string, instance: string | undefined, { as }: { as?: string }) => {
+      const by = whoRuns(as);
+      if (instance !== undefined) return giveCommand(host, messages.retryInstance, { instance, by } satisfies RetryInstance);
+      return withHypervisors((surroundings) => retryHost(surroundings, host, by));
+    });
 
-const retryEviction = (host: string, by: string): Promise<void> =>
-  interruptible((abort) =>
-    withTemporal(abort, async (temporal) => {
-      const terminal = systemTerminal();
-      const answer = await retryRun(temporal, host, by);
-      if (answer !== null) return terminal.print(answer);
-      await withKubernetes(temporal.config, abort, async (kubernetes) => {
-        const { name } = await reviveEviction(temporal, kubernetes, host, { accept: [], consent: [], by });
-        terminal.print(`Eviction ${name} of ${host} is tried again.`);
-        await tellBeginning(followSource(temporal, kubernetes, host), temporal, host, terminal);
-      });
-    }),
+async function retryHost(surroundings: Surroundings, host: string, by: string): Promise<void> {
+  const { temporal, kubernetes, terminal } = surroundings;
+  const [running, { objects }, hypervisor] = await Promise.all([isRunning(temporal, host), readEvictions(kubernetes), readIfAllowed(surroundings, host)]);
+  const eviction = chooseEviction(
+    objects.filter((object) => object.host === host),
+    null,
   );
+  const retry = decideRetry(running, eviction, hypervisor);
+  if (retry.eviction && retry.hypervisor !== null) terminal.print(`Both the eviction of ${host} and its Hypervisor are tried again.`);
+  if (retry.left !== null) terminal.remark(retry.left);
+  if (hypervisor !== null && retry.hypervisor !== null) await retryHypervisor(surroundings, hypervisor, retry.hypervisor, by);
+  if (retry.eviction) await retryEviction(surroundings, host, hypervisor, by);
+}
+
+/** Who may not see Hypervisors can still retry an eviction. */
+async function readIfAllowed({ access, terminal }: Surroundings, host: string): Promise<HypervisorObject | null> {
+  try {
+    return await access.read(host);
+  } catch (error) {
+    const { message } = explainError(error);
+    terminal.remark(`Whether Hypervisor ${host} waits for somebody is not known: ${message}`);
+    return null;
+  }
+}
+
+async function retryHypervisor({ temporal, kubernetes, access, terminal, abort }: Surroundings, hypervisor: HypervisorObject, how: NonNullable<Retry['hypervisor']>, by: string): Promise<void> {
+  const { name } = hypervisor;
+  const { acts } = tellMode(hypervisor, false, terminal);
+  if (how === 'now') {
+    if (acts) terminal.print(await lookNow(temporal, hypervisor, by));
+    return;
+  }
+  const retried = await onTheVersionRead(async () => access.patch((await access.read(name)) ?? hypervisor, { annotations: { [annotations.retry]: new Date().toISOString() } }));
+  terminal.print(`Hypervisor ${name} is tried again. It was ${describeLifecycle(hypervisor)}`);
+  if (!acts) return;
+  await tellRun(temporal, name, retried, 'retry', by);
+  await tellFirstWord(arrivalSource(access, kubernetes, name), retried, { abort, terminal });
+}
+
+/** What the run answers; where none is open, or no worker answers for it, it looks when there is one. */
+async function lookNow(temporal: TemporalAccess, hypervisor: HypervisorObject, by: string): Promise<string> {
+  const { name } = hypervisor;
+  try {
+    return `${await updateRun(temporal, hypervisorId(name, temporal.config.cluster), messages.retryNow, { by })}.`;
+  } catch (error) {
+    const { exitCode } = explainError(error);
+    if (exitCode !== exitCodes.notFound && exitCode !== exitCodes.unreachable) throw error;
+    await tellRun(temporal, name, hypervisor, 'retry', by);
+    return exitCode === exitCodes.notFound ? `A run looks at ${name} now. It was ${describeLifecycle(hypervisor)}` : `No worker answers now. ${name} is looked at as soon as one does.`;
+  }
+}
+
+async function retryEviction({ temporal, kubernetes, terminal }: Surroundings, host: string, hypervisor: HypervisorObject | null, by: string): Promise<void> {
+  const answer = await retryRun(temporal, host, by);
+  if (answer !== null) return terminal.print(answer);
+  const { name } = await reviveEviction(temporal, kubernetes, host, { accept: [], consent: [], by }).catch((error: unknown) => {
+    const { exitCode, message } = explainError(error);
+    if (exitCode !== exitCodes.notFound || hypervisor === null) throw error;
+    throw new CommandError(`${message} Hypervisor ${host} waits for nobody either: ${describeLifecycle(hypervisor)}`, exitCodes.notFound, `\`drover describe ${host}\` shows what can be done.`, error);
+  });
+  terminal.print(`Eviction ${name} of ${host} is tried again.`);
+  await tellBeginning(followSource(temporal, kubernetes, host), temporal, host, terminal);
+}
 
 /** What the running eviction answers; null when none runs, or it has come to its end and lingers. */
 async function retryRun(temporal: TemporalAccess, host: string, by: string): Promise<string | null> {

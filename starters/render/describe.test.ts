@@ -1,5 +1,10 @@
 import type { EvictionDescription } from '../eviction-description.ts';
 import type { EvictionObject, EvictionRun } from '../eviction-facts.ts';
+import type { Condition } from '../../contracts/conditions.ts';
+import type { HypervisorProgress } from '../../contracts/hypervisor.ts';
+import type { HypervisorDescription } from '../hypervisor-description.ts';
+import { readTakenAway } from '../hypervisor-description.ts';
+import { lifecycle, sampleHypervisor } from '../sample-hypervisor.ts';
 import { renderDescription } from './describe.ts';
 import { plain } from './paint.ts';
 import { ago, now, sampleProgress } from './sample-progress.ts';
@@ -28,6 +33,7 @@ const description = (facts: Partial<EvictionDescription> = {}): EvictionDescript
   others: [],
   earlier: [],
   migrations: [],
+  hypervisor: null,
   stops: [],
   webUi: null,
   problems: [],
@@ -125,4 +131,80 @@ test('the Migration objects stand in for a worker', () => {
 
 test('what cannot be read is said', () => {
   expect(render({ problems: ['kube-apiserver: connection refused'] })).toEqual(expect.arrayContaining(['Could not be read', 'kube-apiserver: connection refused']));
+});
+
+const aborted = sampleHypervisor({
+  maintenance: 'manual',
+  maintenanceReason: 'disks',
+  maintainedBy: 'bob 2026-01-31T11:00:00Z',
+  conditions: [
+    lifecycle('Aborted', 'False', 'Onboarding was aborted: Check ovs failed 5 times'),
+    { type: 'OvsReachable', status: 'False', reason: 'OvsUnavailable', message: 'Expected an answer; saw none (4.0 s, attempt 5)', lastTransitionTime: ago(30) },
+  ],
+});
+const ofHypervisor = (facts: Partial<HypervisorDescription> = {}): HypervisorDescription => ({ object: aborted, run: null, takenAwayAt: null, webUi: null, ...facts });
+const alone = { run: null, progress: null, eviction: null };
+
+test('a hypervisor without an eviction', () => {
+  expect(render({ ...alone, hypervisor: ofHypervisor(), stops: ['everything, by bob'], problems: ['x'] })).toEqual([
+    'node-1: Aborted for 2m, and needs somebody',
+    '  says         Onboarding was aborted: Check ovs failed 5 times',
+    '  maintenance  manual, by bob 2026-01-31T11:00:00Z: disks',
+    '  lifecycle    driven',
+    '  instances    12',
+    '  libvirt      10.0.0',
+    '  drover stop  everything, by bob',
+    '',
+    'Conditions of Hypervisor node-1',
+    'TYPE          STATUS  REASON          SINCE  MESSAGE',
+    'Lifecycle     False   Aborted         2m     Onboarding was aborted: Check ovs failed 5 times',
+    'OvsReachable  False   OvsUnavailable  30s    Expected an answer; saw none (4.0 s, attempt 5)',
+    '',
+    'Could not be read',
+    'x',
+    '',
+    'What you can do',
+    expect.stringMatching(/^ {2}drover stop --show/),
+    expect.stringMatching(/^ {2}drover stop --lift/),
+    expect.stringMatching(/^ {2}drover retry node-1 /),
+    expect.stringMatching(/^ {2}drover onboard node-1 --skip-tests /),
+  ]);
+});
+
+const progress: HypervisorProgress = { hypervisor: 'node-1', state: 'Evicting', message: 'x', waitingFor: 'Eviction node-1', nextWakeUp: ago(-40), failure: 'Nova did not answer', tests: [] };
+const open = { workflowId: 'hypervisor/node-1', runId: 'r-9', progress };
+
+test.each<[why: string, facts: Partial<HypervisorDescription>, lines: string[]]>([
+  ['what it waits for', { run: open }, ['  waiting      for Eviction node-1; looks again in 40s', '  failure      Nova did not answer', '  run          hypervisor/node-1 r-9']],
+  ['a run without a worker', { run: { ...open, progress: null } }, ['  run          hypervisor/node-1 r-9, and no worker answers for it']],
+  ['by when', { takenAwayAt: ago(-3_600) }, ['  taken away   the machine, at 2026-01-31T13:00:00.000Z, in 1h, whatever is on it']],
+  ['where it should be', { object: sampleHypervisor() }, ['node-1: Active for 2m']],
+  ['on its way', { object: sampleHypervisor({ conditions: [lifecycle('Testing', 'Unknown')] }) }, ['node-1: Testing for 2m']],
+  ['its spec has changed', { object: sampleHypervisor({ generation: 4 }) }, ['node-1: was Active, and its spec has changed since']],
+  ['nobody has said anything', { object: sampleHypervisor({ conditions: [], lifecycleEnabled: false }) }, ['node-1: drover has said nothing of this hypervisor yet', '  lifecycle    not driven (spec.lifecycleEnabled)', 'none yet']],
+  ['not tested, only looked at', { object: sampleHypervisor({ skipTests: true, observed: true }) }, ['  lifecycle    driven, without tests, but only looked at (drover.dev/mode)']],
+  ['observed', { object: sampleHypervisor({ conditions: [{ type: 'Observed', status: 'True', reason: 'Observed', message: 'next would be: x', lastTransitionTime: ago(9) }] }) }, ['node-1: drover only observes this hypervisor', '  says         next would be: x']],
+])('a hypervisor: %s', (_why, facts, lines) => {
+  expect(render({ ...alone, hypervisor: ofHypervisor(facts) })).toEqual(expect.arrayContaining(lines));
+});
+
+const ended = { run: { ...run, status: 'Failed' as const, endedAt: ago(60) }, progress: null, eviction: { ...eviction, settled: true }, ending: { outcome: 'Failed' as const, message: 'x', result: null } };
+
+test.each<[why: string, facts: Partial<EvictionDescription>, first: RegExp]>([
+  ['what needs somebody comes first', ended, /drover retry node-1 .*onboarding again/],
+  ['but for an eviction that runs', {}, /drover retry node-1 web-3/],
+])('beside an eviction: %s', (_why, facts, first) => {
+  const lines = render({ ...facts, hypervisor: ofHypervisor() });
+  expect(lines).toEqual(expect.arrayContaining(['Hypervisor', 'node-1: Aborted for 2m, and needs somebody']));
+  expect(lines[lines.indexOf('What you can do') + 1]).toMatch(first);
+  expect(lines.filter((line) => /^ {2}drover retry node-1 {2}/.test(line))).toHaveLength(1);
+});
+
+test.each<[why: string, conditions: Partial<Condition>[], at: string | null]>([
+  ['nobody takes it away', [], null],
+  ['machine-controller-manager does', [{ status: 'False', message: 'Waiting for x. The machine is taken away at 2026-01-31T13:00:00.000Z, and more than half' }], '2026-01-31T13:00:00.000Z'],
+  ['no Node terminates', [{ status: 'False', message: 'Waiting for x' }], null],
+  ['it is out of Nova', [{ status: 'True', message: 'Offboarding successful' }], null],
+])('by when: %s', (_why, conditions, at) => {
+  expect(readTakenAway({ conditions: conditions.map((facts) => ({ type: 'Offboarded', status: 'False', reason: 'Offboarding', message: '', lastTransitionTime: ago(9), ...facts })) })).toBe(at);
 });

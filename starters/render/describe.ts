@@ -5,9 +5,13 @@ import { annotations } from '../../contracts/ids.ts';
 import type { EvictionDescription } from '../eviction-description.ts';
 import { situationOf } from '../eviction-description.ts';
 import type { MigrationObject } from '../eviction-facts.ts';
-import { nextCommands } from '../next-commands.ts';
+import type { NextCommand } from '../next-commands.ts';
+import { liftStop, nextCommands } from '../next-commands.ts';
+import { hypervisorCommands } from '../hypervisor-commands.ts';
+import { needsSomebody } from '../listed-host.ts';
 import { formatAge, formatDuration, formatRelative, formatTime } from './duration.ts';
 import { renderEnding } from './ending.ts';
+import { renderHypervisorHead } from './hypervisor.ts';
 import { renderInstances, worstFirst } from './instances.ts';
 import { formatMemory } from './memory.ts';
 import { renderNextCommands } from './next-commands.ts';
@@ -17,10 +21,20 @@ import { deadlineMarginMs, formatMargin, phaseStyle, phaseWord, summarizeCounts 
 import { oneLine, renderTable } from './table.ts';
 import { waitingLine } from './watch.ts';
 
-/** Everything about the eviction of one host, the sentence that matters first, what to type next last. */
+/** Everything about one host and its eviction, the sentence that matters first, what to type next last. */
 export function renderDescription(description: EvictionDescription, nowMs: number, paint: Paint, widthColumns: number): string[] {
   const section = (title: string, lines: string[]): string[] => (lines.length === 0 ? [] : ['', paint('strong', title), ...lines]);
-  const { progress, eviction, ending } = description;
+  const { progress, eviction, ending, hypervisor } = description;
+  const problems = section('Could not be read', description.problems.map((problem) => paint('warning', oneLine(problem))));
+  if (hypervisor !== null && description.run === null && eviction === null) {
+    return [
+      ...renderHypervisorHead(hypervisor, nowMs, paint),
+      ...renderStops(description, paint),
+      ...section(`Conditions of Hypervisor ${hypervisor.object.name}`, renderConditions(hypervisor.object.conditions, nowMs, widthColumns)),
+      ...problems,
+      ...section('What you can do', renderNextCommands([...liftStops(description), ...hypervisorCommands(hypervisor.object)], paint)),
+    ];
+  }
   return [
     renderHeadline(description, nowMs, paint),
     ...renderFacts(description, nowMs, paint),
@@ -31,9 +45,20 @@ export function renderDescription(description: EvictionDescription, nowMs: numbe
     ...section(`Conditions of Eviction ${eviction?.name ?? ''}`, eviction === null ? [] : renderConditions(eviction.conditions, nowMs, widthColumns)),
     ...section('Other Evictions of this host', renderOthers(description, widthColumns)),
     ...section('Runs', renderRuns(description, nowMs, widthColumns)),
-    ...section('Could not be read', description.problems.map((problem) => paint('warning', oneLine(problem)))),
-    ...section('What you can do', renderNextCommands(nextCommands(situationOf(description)), paint)),
+    ...section('Hypervisor', hypervisor === null ? [] : renderHypervisorHead(hypervisor, nowMs, paint)),
+    ...problems,
+    ...section('What you can do', renderNextCommands(allCommands(description), paint)),
   ];
+}
+
+/** Those for the Hypervisor first where that is what needs somebody; one that both name is told once. */
+function allCommands(description: EvictionDescription): NextCommand[] {
+  const ofEviction = nextCommands(situationOf(description));
+  const { hypervisor } = description;
+  if (hypervisor === null) return ofEviction;
+  const ofHypervisor = hypervisorCommands(hypervisor.object);
+  const all = description.run?.status !== 'Running' && needsSomebody(hypervisor.object) ? [...ofHypervisor, ...ofEviction] : [...ofEviction, ...ofHypervisor];
+  return all.filter(({ command }, index) => all.findIndex((other) => other.command === command) === index);
 }
 
 function renderHeadline({ host, run, progress, ending, eviction }: EvictionDescription, nowMs: number, paint: Paint): string {
@@ -54,12 +79,18 @@ function renderFacts(description: EvictionDescription, nowMs: number, paint: Pai
     ['consent by', oneLine(eviction?.annotations[annotations.consentBy] ?? '')],
     ['mode', progress?.mode ?? null],
     ...(progress === null ? [] : progressFacts(progress, nowMs, paint)),
-    ['drover stop', stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '))],
+    ['drover stop', stopFact(stops, paint)],
     ['run', run === null ? null : `${run.workflowId} ${run.runId}`],
     ['web UI', webUi],
   ];
   return facts.filter(([, value]) => value !== null && value !== '').map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
 }
+
+const stopFact = (stops: readonly string[], paint: Paint): string | null => (stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; ')));
+
+const renderStops = ({ stops }: EvictionDescription, paint: Paint): string[] => (stops.length === 0 ? [] : [`  drover stop  ${stopFact(stops, paint) ?? ''}`]);
+
+const liftStops = ({ stops }: EvictionDescription): NextCommand[] => (stops.length === 0 ? [] : [...liftStop]);
 
 function progressFacts(progress: EvictionProgress, nowMs: number, paint: Paint): [string, string | null][] {
   const { waitingFor, nextWakeUp, paused, etaMs, deadline, window, outstandingRamMb } = progress;

@@ -18,6 +18,12 @@ import { refusalFailure } from '../../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes.ts';
 import { readStops } from '../../../runtime/stop.ts';
 import { describeEviction, describeMigration } from '../../../starters/eviction-objects.ts';
+import { hypervisorCommands } from '../../../starters/hypervisor-commands.ts';
+import { readTakenAway } from '../../../starters/hypervisor-description.ts';
+import { parseHypervisor, parseNode } from '../../../starters/hypervisor-objects.ts';
+import { listHosts } from '../../../starters/listed-host.ts';
+import { renderHosts } from '../../../starters/render/hosts.ts';
+import { plain } from '../../../starters/render/paint.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, near, nearJson } from '../hostile.ts';
 
@@ -89,6 +95,14 @@ const client = (name: string, sample: object, read: (kubernetes: KubernetesClien
 
 const judged = (found: Eviction | null): unknown => (found === null ? null : [isEvictionSettled(found, 'act'), isEvictionSettled(found, 'observe'), describeEviction(found, 'act'), readEvictionAnnotations(found.metadata.annotations)]);
 
+/** A Hypervisor as a person is shown it, in one line of the terminal. */
+function shown(answer: unknown): unknown {
+  const found = parseHypervisor(answer);
+  if (found === null) return null;
+  const hosts = listHosts([found], [], new Map(), { states: [], attention: false });
+  return { hosts, lines: renderHosts(hosts, Date.parse('2026-02-01T00:00:00Z'), plain, 120), commands: hypervisorCommands(found), takenAwayAt: readTakenAway(found) };
+}
+
 const chunked = fc.record({ lines: fc.array(nearJson({ type: 'ADDED', object: eviction }, { type: 'BOOKMARK', object: { metadata } }, { type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'old' } }), { maxLength: 3 }), cut: fc.nat(400) });
 
 async function* chunks({ lines, cut }: { lines: string[]; cut: number }): AsyncGenerator<Uint8Array> {
@@ -107,6 +121,14 @@ export const kubernetesEdges: readonly Edge[] = [
     const found = await kubernetes.getMigration({ namespace: 'n', name: 'a' }, never);
     return found === null ? null : describeMigration(found);
   }),
+  {
+    name: 'kube-apiserver: a Hypervisor that a person asks for',
+    inputs: near({ ...hypervisor, status: { ...hypervisor.status, conditions: [{ ...condition, type: 'Lifecycle' }, { ...condition, type: 'Offboarded', message: 'The machine is taken away at 2026-01-31T12:00:00Z' }] } }),
+    failures: [],
+    read: shown,
+    holds: (value) => value === null || (value as { lines: string[] }).lines.every((line) => !/\p{Cc}/u.test(line)),
+  },
+  { name: 'kube-apiserver: a Node that a person asks for', inputs: near({ metadata: { ...metadata, labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'true' } } }), failures: [], read: parseNode },
   client('a Node', node, (kubernetes) => kubernetes.getNode('node-1', never)),
   {
     name: 'kube-apiserver: a look at a hypervisor',

@@ -4,13 +4,17 @@ import { readCodecRequest, writeCodecAnswer } from '../../../runtime/codec-reque
 import { createPayloadCodec } from '../../../runtime/payload-codec.ts';
 import {
   collectConsents,
+  collectHypervisorConsents,
   collectObstacles,
+  collectStates,
   parseCause,
   parseDeadline,
   parseHost,
   parseInstance,
+  parseMaintainMode,
   parseParallelism,
   parseReason,
+  parseTimeout,
 } from '../../../starters/arguments.ts';
 import { readCommand } from '../../../workflows/eviction/command-arguments.ts';
 import { readGrant } from '../../../workflows/limits/grant.ts';
@@ -47,6 +51,10 @@ const parsers: readonly [what: string, parse: (text: string) => unknown, samples
   ['a number of moves', parseParallelism, ['1', '64']],
   ['a deadline', (text) => parseDeadline(text, 0), ['2026-01-31T12:00:00Z', '90m', '1d12h']],
   ['consents', (text) => collectConsents(text, undefined), ['cold-migrate', 'cold-migrate,force-complete']],
+  ['consents for a hypervisor', (text) => collectHypervisorConsents(text, undefined), ['delete-allocations']],
+  ['states of hosts', (text) => collectStates(text, undefined), ['aborted', 'Active,Maintenance']],
+  ['a maintenance', parseMaintainMode, ['manual', 'termination']],
+  ['a patience', parseTimeout, ['90m', '1d12h']],
   ['obstacles', (text) => collectObstacles(text, undefined), ['LocalDisk', 'Vgpu/a0000000-0000-4000-8000-000000000001, LocalDisk']],
 ];
 

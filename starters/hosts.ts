@@ -1,0 +1,72 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { LifecycleState } from '../contracts/hypervisor-conditions.ts';
+import { lifecycleStates } from '../contracts/hypervisor-conditions.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { collectStates } from './arguments.ts';
+import { describedCommand, jsonOption } from './command.ts';
+import type { Answer, EvictionRun } from './eviction-facts.ts';
+import { explainError } from './explain-error.ts';
+import { hypervisorAccess } from './hypervisor-access.ts';
+import { interruptible } from './interruption.ts';
+import { withKubernetes } from './kubernetes-access.ts';
+import type { ListedHost } from './listed-host.ts';
+import { listHosts } from './listed-host.ts';
+import { renderHosts } from './render/hosts.ts';
+import { askAll, listRuns } from './runs.ts';
+import { withTemporal } from './temporal-access.ts';
+import type { Terminal } from './terminal.ts';
+import { printJson, systemTerminal } from './terminal.ts';
+
+interface HostsOptions {
+  state?: LifecycleState[];
+  attention?: boolean;
+  json?: boolean;
+  output?: 'json';
+}
+
+export const hostsCommand = (): Command =>
+  describedCommand('hosts', 'Lists hypervisors: the state of each, what it waits for, its instances, the eviction that empties it, its maintenance. Those that need somebody come first, marked with "!".', [
+    ['drover hosts', 'all of them'],
+    ['drover hosts --attention', 'those that rest, wait for a person, or are late'],
+    ['drover hosts --state maintenance,evicting', 'those in these states'],
+    [`drover hosts --json | jq -r '.[] | select(.stands == "rests") | .host + " " + .message'`, 'for programs'],
+  ])
+    .option('--state <states>', `only these, separated by commas: ${lifecycleStates.join(', ')}`, collectStates)
+    .option('--attention', 'only those that need somebody')
+    .addOption(jsonOption())
+    .addOption(new Option('--output <format>', 'the same as --json, as kubectl says it').choices(['json']))
+    .action(({ state: states = [], attention = false, json = false, output }: HostsOptions) =>
+      interruptible(async (abort) => {
+        const terminal = systemTerminal();
+        const { config } = loadConfig();
+        await withKubernetes(config, abort, async (kubernetes) => {
+          const [{ hypervisors, unreadable }, { runs, answers, problem }] = await Promise.all([hypervisorAccess(kubernetes, abort).list(), askRuns(abort)]);
+          const hosts = listHosts(hypervisors, runs, answers, { states, attention });
+          if (json || output === 'json') printJson(terminal, hosts);
+          else print(hosts, hypervisors.length, terminal);
+          if (unreadable.length > 0) terminal.remark(`Not as their schema says, and not shown: ${unreadable.join(', ')}.`);
+          if (problem !== null) terminal.remark(`How far evictions are is not shown: ${problem}`);
+        });
+      }),
+    );
+
+function print(hosts: readonly ListedHost[], total: number, terminal: Terminal): void {
+  if (total === 0) return terminal.print('There is no Hypervisor.');
+  for (const text of renderHosts(hosts, Date.now(), terminal.paint, terminal.widthColumns())) terminal.print(text);
+  const needy = hosts.filter(({ needsSomebody }) => needsSomebody).length;
+  if (needy > 0) terminal.remark(`${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} somebody: \`drover describe HOST\` tells what can be done.`);
+}
+
+/** What runs now. Hosts are worth a look without Temporal, too. */
+async function askRuns(abort: AbortSignal): Promise<{ runs: EvictionRun[]; answers: Map<string, Answer>; problem: string | null }> {
+  try {
+    return await withTemporal(abort, async (temporal) => {
+      const runs = (await listRuns(temporal, Date.now())).filter(({ status }) => status === 'Running');
+      return { runs, answers: await askAll(temporal, runs), problem: null };
+    });
+  } catch (error) {
+    abort.throwIfAborted();
+    return { runs: [], answers: new Map(), problem: explainError(error).message };
+  }
+}

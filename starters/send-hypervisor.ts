@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { signalWithStartHypervisor } from '../runtime/temporal.ts';
+import { isFailure } from '../runtime/kubernetes-faults.ts';
+import type { ArrivalSource, Target } from './await-state.ts';
+import { awaitArrival } from './await-state.ts';
+import { exitCodes } from './exit-codes.ts';
+import { formatDuration, formatTime } from './render/duration.ts';
+import type { HypervisorAccess } from './hypervisor-access.ts';
+import { hypervisorCommands } from './hypervisor-commands.ts';
+import type { HypervisorObject } from './hypervisor-facts.ts';
+import { isCurrent, lifecycleOf } from './hypervisor-objects.ts';
+import type { HypervisorPlan } from './hypervisor-plan.ts';
+import { describeLifecycle } from './hypervisor-plan.ts';
+import type { KubernetesAccess } from './kubernetes-access.ts';
+import type { NextCommand } from './next-commands.ts';
+import { renderNextCommands } from './render/next-commands.ts';
+import type { TemporalAccess } from './temporal-access.ts';
+import type { Terminal } from './terminal.ts';
+
+const mostAttempts = 5;
+
+/** Does what reads, decides and writes once more where somebody changed the object in between, so that nobody's change is lost. */
+export async function onTheVersionRead<Result>(action: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await action();
+    } catch (error) {
+      if (attempt >= mostAttempts || !isFailure(error, 'ObjectConflict')) throw error;
+    }
+  }
+}
+
+/** Writes what was decided, on the version that it was decided on. Returns the object as it is then. */
+export const carryOut = (access: HypervisorAccess, hypervisor: HypervisorObject, plan: HypervisorPlan): Promise<HypervisorObject> =>
+  plan.do === 'change' ? access.patch(hypervisor, plan.change) : Promise.resolve(hypervisor);
+
+/** Tells the run of the host that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
+export const tellRun = (temporal: TemporalAccess, name: string, { uid, generation, resourceVersion }: { uid: string; generation: number; resourceVersion: string }, cause: string, by: string): Promise<string> =>
+  signalWithStartHypervisor(temporal.client, { hypervisor: name, cluster: temporal.config.cluster, startedBy: by, signal: { uid, generation, resourceVersion, cause } });
+
+export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAccess, host: string): ArrivalSource => ({
+  hypervisor: () => access.read(host),
+  eviction: async () => (await kubernetes.evictions()).find((object) => object.host === host && !object.settled) ?? null,
+});
+
+const waitIntervalMs = 2_000;
+
+/** Waits for the host to arrive, with a line for each news, and sets the exit code: 1 where it rests elsewhere or the time is over. */
+export async function waitFor(source: ArrivalSource, target: Target, host: string, { timeoutMs, abort, terminal }: { timeoutMs: number; abort: AbortSignal; terminal: Terminal }): Promise<void> {
+  const tell = (words: string): void => terminal.remark(`${formatTime(Date.now())} ${words}`);
+  const { is, words } = await awaitArrival(source, target, { intervalMs: waitIntervalMs, untilMs: Date.now() + timeoutMs, abort, tell });
+  if (is === 'reached') return terminal.print(terminal.paint('good', words));
+  process.exitCode = exitCodes.failed;
+  terminal.print(terminal.paint('bad', is === 'elsewhere' ? words : `Not ${target.state} after ${formatDuration(timeoutMs)}, and still on its way: ${words}`));
+  const hypervisor = await source.hypervisor().catch(() => null);
+  if (hypervisor !== null) tellCommands(hypervisor, terminal);
+  else terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
+}
+
+/** A run says something within seconds: worth waiting for, so that the person learns of it here. */
+const firstWordMs = 8_000;
+
+/** Tells what the lifecycle says of a change first, and what to type next. */
+export async function tellFirstWord(source: ArrivalSource, before: HypervisorObject, { abort, terminal }: { abort: AbortSignal; terminal: Terminal }): Promise<void> {
+  const untilMs = Date.now() + firstWordMs;
+  let latest = before;
+  for (;;) {
+    latest = (await source.hypervisor()) ?? latest;
+    if (isNews(before, latest) || Date.now() > untilMs) break;
+    await delay(250, undefined, { signal: abort });
+  }
+  if (isNews(before, latest)) return tellState(latest, terminal);
+  terminal.remark(noWord);
+  tellCommands(latest, terminal, [{ command: 'drover doctor', why: 'see whether the bridge and the workers are there' }]);
+}
+
+const noWord = 'No run has said anything of it yet: `drover describe` shows when one has, `drover doctor` whether the bridge and the workers are there.';
+
+/** Tells how a host stands, and what to type next. */
+export function tellState(hypervisor: HypervisorObject, terminal: Terminal): void {
+  if (isCurrent(hypervisor)) terminal.print(describeLifecycle(hypervisor));
+  else terminal.remark(noWord);
+  tellCommands(hypervisor, terminal);
+}
+
+/** @param before as it was when it was changed */
+function isNews(before: HypervisorObject, now: HypervisorObject): boolean {
+  const [then, lifecycle] = [lifecycleOf(before), lifecycleOf(now)];
+  return isCurrent(now) && (!isCurrent(before) || then?.message !== lifecycle?.message || then?.reason !== lifecycle?.reason);
+}
+
+function tellCommands(hypervisor: HypervisorObject, terminal: Terminal, commands: readonly NextCommand[] = hypervisorCommands(hypervisor)): void {
+  for (const line of renderNextCommands([{ command: `drover describe ${hypervisor.name}`, why: 'how it stands, and what it waits for' }, ...commands], terminal.paint)) terminal.remark(line);
+}
