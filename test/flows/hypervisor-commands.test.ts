@@ -1,0 +1,171 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { nodeMarks } from '../../contracts/ids.ts';
+import type { CommandEnd } from '../../lab/kubectl.ts';
+import { createAggregate } from '../../lab/openstack/hosts.ts';
+import type { EvictionDescription } from '../../starters/eviction-description.ts';
+import { exitCodes } from '../../starters/exit-codes.ts';
+import type { ListedHost } from '../../starters/listed-host.ts';
+import { checkInvariants } from '../invariants.ts';
+import { until } from './until.ts';
+import type { World } from './world.ts';
+import { limitMs, openWorld, quickSettings } from './world.ts';
+
+/** The commands for hypervisors, as a person types them: a host is onboarded, maintained, brought back, and taken out of Nova. */
+
+/** Comes from its Node. */
+const host = 'node-4';
+/** Comes from the lab without a Node, in a zone that is not there yet. */
+const zoneless = 'node-3';
+const zone = 'az-commands';
+const settings = {
+  ...quickSettings,
+  modes: { Eviction: 'act', Hypervisor: 'act' },
+  hypervisor: { recheckMs: 1_000, lingerMs: 300, registrationMs: 60_000, testRetryDelayMs: 200 },
+};
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld({ settings, ownLab: true });
+  await world.kubectl(['delete', 'hypervisor', host, '--ignore-not-found']);
+  for (const [name, availabilityZone] of [[zone, zone], ['tenant_filter_tests', null]] as const) await createAggregate(world.session, { name, ...(availabilityZone === null ? {} : { availabilityZone }) });
+}, limitMs);
+afterAll(() => world.close(), limitMs);
+afterEach(() => checkInvariants(world), 60_000);
+
+async function drover(exitCode: number, ...args: string[]): Promise<CommandEnd> {
+  const end = await world.command(...args);
+  if (end.code !== exitCode) throw new Error(`drover ${args.join(' ')} exited ${String(end.code)}, not ${String(exitCode)}\n${end.stdout}${end.stderr}`);
+  return end;
+}
+const json = async <Shape>(...args: string[]): Promise<Shape> => JSON.parse((await drover(exitCodes.ok, ...args, '--json')).stdout) as Shape;
+const listed = async (name: string): Promise<ListedHost | undefined> => (await json<ListedHost[]>('hosts')).find((one) => one.host === name);
+
+async function read(name: string): Promise<Hypervisor | null> {
+  const text = await world.kubectl(['get', 'hypervisor', name, '--ignore-not-found', '-o', 'json']);
+  return text.trim() === '' ? null : hypervisorSchema.parse(JSON.parse(text));
+}
+const untilState = (name: string, state: string, status: 'True' | 'False' = 'True'): Promise<Hypervisor> =>
+  until(`${name} to be ${state}`, 120_000, async () => {
+    const hypervisor = await read(name);
+    const lifecycle = findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle);
+    return hypervisor !== null && lifecycle?.reason === state && lifecycle.status === status ? hypervisor : JSON.stringify(lifecycle ?? 'nothing said');
+  });
+
+test(
+  'a host that nobody drives is onboarded by its spec, which its Node does not take back',
+  async () => {
+    const labels = { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.zone]: zone, 'kubernetes.io/hostname': host };
+    await world.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: host, labels } }));
+    await untilState(host, 'Initial', 'False');
+    expect((await drover(exitCodes.ok, 'describe', host)).stdout).toMatch(/^ {2}drover onboard node-4 /mu);
+    expect(await listed(host)).toMatchObject({ state: 'Initial', stands: 'rests', needsSomebody: false, lifecycleEnabled: false });
+
+    const { stdout, stderr } = await drover(exitCodes.ok, 'onboard', host, '--skip-tests', '--wait', '--timeout', '5m');
+    expect(stdout).toMatch(/^The lifecycle of node-4 is driven from now on\.$/mu);
+    expect(stdout).toMatch(/^Active: node-4 is in service$/mu);
+    // Whatever it passes through is told with its time; how much of that is seen depends on the machine.
+    expect(stderr).toMatch(/^\d{4}-\S+Z \S/mu);
+    // What the Node says of something else is taken over, and what it does not say stays.
+    await world.kubectl(['annotate', 'node', host, `${nodeMarks.customTraits}=CUSTOM_COMMANDS`]);
+    await until('the traits to be taken over', 60_000, async () => ((await read(host))?.spec?.customTraits?.includes('CUSTOM_COMMANDS') ? true : 'not yet'));
+    expect((await untilState(host, 'Active')).spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
+    expect((await drover(exitCodes.ok, 'onboard', host)).stdout).toMatch(/driven already\. Active: /u);
+  },
+  limitMs,
+);
+
+test(
+  'a Node that speaks of the lifecycle is what onboard changes',
+  async () => {
+    await world.kubectl(['label', 'node', host, `${nodeMarks.lifecycle}=yes`]);
+    await until('the Node to be heard', 60_000, async () => ((await read(host))?.spec?.skipTests === false ? true : 'not yet'));
+    expect((await drover(exitCodes.ok, 'onboard', host, '--skip-tests', '--wait', '--timeout', '5m')).stdout).toMatch(/of Node node-4 is set: tests are left out/u);
+    expect(await world.kubectl(['get', 'node', host, '-o', 'jsonpath={.metadata.labels}'])).toContain('"skip-tests"');
+    expect((await read(host))?.spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
+  },
+  limitMs,
+);
+
+test(
+  'into maintenance and back; nobody else’s is overwritten',
+  async () => {
+    await world.kubectl(['patch', 'hypervisor', host, '--subresource=status', '--type=merge', '--patch', JSON.stringify({ status: { libVirtVersion: '10.0.0', hypervisorVersion: '9.2.0', updateStatus: { inProgress: false, installed: '1592.0.0', retry: 3 } } })]);
+    await world.seed([{ name: 'guest', host }]);
+    const { stdout, stderr } = await drover(exitCodes.ok, 'maintain', host, '--reason', 'disks', '--wait', '--timeout', '5m', '--as', 'alice');
+    expect(stdout).toMatch(/^node-4 goes into maintenance manual: disks$/mu);
+    expect(stdout).toMatch(/^Maintenance: node-4 is disabled and empty: disks$/mu);
+    expect(stderr).toMatch(/^\d{4}-\S+Z \S/mu);
+    expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: expect.stringContaining('drover: maintenance manual: disks') });
+    expect(await listed(host)).toMatchObject({ state: 'Maintenance', stands: 'there', maintenance: 'manual', maintenanceReason: 'disks', maintainedBy: expect.stringMatching(/^alice \d{4}-/u), libVirtVersion: '10.0.0' });
+
+    const refusals = await Promise.all([
+      drover(exitCodes.refused, 'maintain', host, '--reason', 'memory'),
+      drover(exitCodes.refused, 'maintain', host, '--reason', 'disks', '--mode', 'ha'),
+      drover(exitCodes.notFound, 'maintain', 'node-44', '--reason', 'disks'),
+    ]);
+    expect(refusals.map((end) => end.stderr)).toEqual([expect.stringMatching(/already in maintenance manual, by alice .*: disks\./u), expect.stringMatching(/stays manual/u), expect.stringMatching(/Did you mean node-4\?/u)]);
+    expect((await drover(exitCodes.ok, 'maintain', host, '--reason', 'disks')).stdout).toMatch(/Nothing was changed/u);
+    // Whoever writes the field after a command is who is named.
+    await world.kubectl(['patch', 'hypervisor', host, '--type=merge', '--patch', JSON.stringify({ spec: { maintenance: 'auto' } })]);
+    expect(await listed(host)).toMatchObject({ maintenance: 'auto', maintainedBy: expect.stringMatching(/^kubectl/u) });
+
+    expect((await drover(exitCodes.ok, 'activate', host, '--wait', '--timeout', '5m')).stdout).toMatch(/^Active: node-4 is in service$/mu);
+    expect(await world.service(host)).toMatchObject({ status: 'enabled' });
+    const { spec, metadata } = await untilState(host, 'Active');
+    expect([spec?.maintenance, spec?.maintenanceReason, metadata.annotations?.['drover.dev/maintenance-by']]).toEqual(['', undefined, undefined]);
+    expect((await drover(exitCodes.ok, 'activate', host)).stdout).toMatch(/not in maintenance\. Active/u);
+  },
+  limitMs,
+);
+
+test(
+  'an onboarding that was aborted is described, stands out, and is tried again',
+  async () => {
+    await untilState(zoneless, 'Aborted', 'False');
+    const described = await json<EvictionDescription>('describe', zoneless);
+    expect(described).toMatchObject({ run: null, eviction: null, hypervisor: { object: { name: zoneless }, takenAwayAt: null } });
+    const { stdout } = await drover(exitCodes.ok, 'describe', zoneless);
+    expect(stdout).toMatch(/^node-3: Aborted for .*, and needs somebody$/mu);
+    expect(stdout).toMatch(/^ {2}drover retry node-3 /mu);
+    const { stdout: table } = await drover(exitCodes.ok, 'hosts', '--attention', '--state', 'aborted');
+    expect(table).toMatch(/^node-3 +Aborted ! /mu);
+    expect((await drover(exitCodes.refused, 'onboard', zoneless)).stderr).toMatch(/drover retry node-3/u);
+    expect((await drover(exitCodes.refused, 'activate', zoneless)).stderr).toMatch(/drover retry node-3/u);
+
+    await createAggregate(world.session, { name: 'zone-a', availabilityZone: 'zone-a' });
+    expect((await drover(exitCodes.ok, 'retry', zoneless)).stdout).toMatch(/^Hypervisor node-3 is tried again\. It was Aborted: /mu);
+    await untilState(zoneless, 'Active');
+    expect((await drover(exitCodes.notFound, 'retry', zoneless)).stderr).toMatch(/no Eviction of node-3.*waits for nobody either: Active/su);
+  },
+  limitMs,
+);
+
+test(
+  'out of Nova for good, with the way back told',
+  async () => {
+    const { stdout } = await drover(exitCodes.ok, 'decommission', zoneless, '--reason', 'lease ends', '--consent', 'delete-allocations', '--wait', '--timeout', '5m');
+    expect(stdout).toMatch(/cannot be undone/u);
+    expect(stdout).toMatch(/^Decommissioned: Offboarding successful$/mu);
+    const { metadata, spec } = await untilState(zoneless, 'Decommissioned');
+    expect(spec).toMatchObject({ maintenance: 'termination', maintenanceReason: 'lease ends' });
+    expect(metadata.annotations).toMatchObject({ 'drover.dev/consent': 'delete-allocations', 'drover.dev/consent-by': expect.stringMatching(/^flow-test \d{4}-/u) });
+    for (const [command, words] of [['activate', /taken out of Nova for good.*--mode ha/su], ['onboard', /was taken out of Nova/u]] as const) expect((await drover(exitCodes.refused, command, zoneless)).stderr).toMatch(words);
+    expect((await drover(exitCodes.refused, 'maintain', zoneless, '--reason', 'x')).stderr).toMatch(/--mode ha/u);
+    expect((await drover(exitCodes.ok, 'decommission', zoneless, '--reason', 'again')).stdout).toMatch(/decommissioned already/u);
+
+    expect((await drover(exitCodes.ok, 'maintain', zoneless, '--mode', 'ha', '--reason', 'too early')).stdout).toMatch(/not taken out of Nova any more/u);
+    expect((await drover(exitCodes.ok, 'activate', zoneless)).stdout).toMatch(/comes back/u);
+    // It is onboarded anew: nova-compute is waited for, or has registered already.
+    const back = await until('the onboarding to begin anew', 60_000, async () => {
+      const hypervisor = await read(zoneless);
+      const reason = findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle)?.reason ?? 'nothing said';
+      return hypervisor !== null && ['Onboarding', 'Testing', 'Ready', 'Active', 'Aborted'].includes(reason) ? hypervisor : reason;
+    });
+    expect(back.spec?.maintenance).toBe('');
+  },
+  limitMs,
+);
