@@ -123,6 +123,8 @@ const startLimitMs = 20 * 60_000;
     async () => {
       const ovs = infrastructure.handles.ovs.hosts[host];
       if (ovs === undefined) throw new Error('the lab has no Open vSwitch for the host');
+      // As the node agent reports it; without, nobody knows what can be moved where.
+      await kube(['patch', 'hypervisor', host, '--subresource=status', '--type=merge', '--patch', JSON.stringify({ status: { hypervisorVersion: '9.2.0', updateStatus: { inProgress: false, installed: '1592.0.0', retry: 3 } } })]);
       await patch({ maintenance: 'manual', maintenanceReason: 'switch' });
       await untilState('Maintenance');
       await setBridges(ovs, defaultBridges.filter(({ name }) => name !== 'br-ex'));
