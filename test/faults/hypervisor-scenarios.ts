@@ -1,9 +1,12 @@
+import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
 import { applyNode, ensureAggregates, reportAgent } from './hypervisor-objects.ts';
 import type { Scenario } from './scenario.ts';
 import type { HostAlias, Stage } from './stage.ts';
+import type { AnyObject } from './subjects.ts';
 
 /** The lifecycle of a hypervisor in the every-step matrix. A bridge tells of what changes, as one object's change is the next one's cause. */
 
@@ -22,11 +25,14 @@ const ofHypervisor = (step: string): boolean => step.startsWith('A-hypervisor/')
 
 const common = { subject: 'Hypervisor', hosts: 1, ownRegion: true, aims: ofHypervisor, settings } as const;
 
+const lifecycleOf = (object: AnyObject | null): Pick<Condition, 'reason' | 'status' | 'message'> =>
+  findCondition(object?.status?.conditions, hypervisorConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '' };
+
 /** Waits until the Hypervisor says that it is in that state, and its run is closed. */
 const untilState = (stage: Stage, state: string, alias: HostAlias = 'A'): Promise<unknown> =>
   until(`${alias} to be ${state}`, patienceMs, async () => {
     const object = await stage.read(alias);
-    const { reason, status, message } = findCondition(object?.status?.conditions, stage.subject.condition) ?? { reason: 'nothing', status: 'Unknown', message: '' };
+    const { reason, status, message } = lifecycleOf(object);
     if (object === null || reason !== state || status !== 'True') return `${reason} ${status}: ${message}`;
     const { status: run } = await stage.run(alias).describe();
     return run.name === 'COMPLETED' || `its run is ${run.name}`;
@@ -77,6 +83,11 @@ export const hypervisorScenarios: readonly Scenario[] = [
     title: 'a hypervisor is taken out of Nova for good',
     prepare: putIntoService,
     start: (stage) => stage.change('A', { maintenance: 'termination', maintenanceReason: 'fault matrix' }),
+    // As its kubelet would be; the service of one that answers is not removed.
+    async meanwhile(stage) {
+      await until('nova-compute to be waited for', patienceMs, async () => lifecycleOf(await stage.read('A')).message.includes('nova-compute on the host still answers') || 'not yet');
+      await stage.lane.ground.fleet.crash(stage.hostOf('A'));
+    },
     ends: { A: 'Decommissioned' },
   },
 ];

@@ -147,7 +147,14 @@ test(
 test(
   'out of Nova for good, with the way back told',
   async () => {
-    const { stdout } = await drover(exitCodes.ok, 'decommission', zoneless, '--reason', 'lease ends', '--consent', 'delete-allocations', '--wait', '--timeout', '5m');
+    const waiting = drover(exitCodes.ok, 'decommission', zoneless, '--reason', 'lease ends', '--consent', 'delete-allocations', '--wait', '--timeout', '5m');
+    const asked = until('somebody to be asked to stop nova-compute', 120_000, async () => {
+      const message = findCondition((await read(zoneless))?.status?.conditions, hypervisorConditions.lifecycle)?.message ?? 'nothing said';
+      return message.includes('nova-compute on the host still answers') ? {} : message;
+    });
+    await Promise.race([asked, waiting]);
+    await world.fleet.crash(zoneless);
+    const { stdout } = await waiting;
     expect(stdout).toMatch(/cannot be undone/u);
     expect(stdout).toMatch(/^Decommissioned: Offboarding successful$/mu);
     const { metadata, spec } = await untilState(zoneless, 'Decommissioned');
