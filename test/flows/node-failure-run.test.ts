@@ -1,4 +1,5 @@
 import { messages } from '../../contracts/messages.ts';
+import { contextOf, nodeOf } from '../../workflows/hypervisor/sample.ts';
 import { openFailureWorld, type FailureWorld, type Machine } from './node-failure/world.ts';
 import { until } from './until.ts';
 
@@ -125,14 +126,14 @@ test('a run that was terminated is taken up by the next: what was fenced stays s
 }, 120_000);
 
 test('a cancel begins nothing more, lets what is in flight end, and leaves the host held', async () => {
-  const { machine, handle, replay } = await world.fail('cancelled', { evacuationsEnd: false });
+  const { machine, handle, progress, replay } = await world.fail('cancelled', { evacuationsEnd: false });
   await until('the first to be on its way', patienceMs, () => evacuations(machine).length === 1 || 'not yet');
   await handle.cancel();
-  await untilLookedAt(machine, 1);
+  await until('it to know', patienceMs, async () => (await progress()).message.includes('was cancelled') || 'not yet');
   machine.evacuationsEnd = true;
-  await expect(handle.result()).rejects.toMatchObject({ cause: { message: expect.stringContaining('stays forced down and held') } });
+  await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
   expect(evacuations(machine)).toHaveLength(1);
-  expect(machine).toMatchObject({ hold: 'NodeFailure', forcedDown: true, condition: { reason: 'Cancelled' } });
+  expect(machine).toMatchObject({ hold: 'NodeFailure', forcedDown: true, condition: { reason: 'Cancelled', message: expect.stringContaining('stays forced down and held') } });
   await replay();
 }, 120_000);
 
@@ -164,3 +165,14 @@ test('while Nova does not answer nothing is begun, and it goes on when it does',
   comeBack(machine, 'boot-2');
   await handle.result();
 }, 120_000);
+
+test('the hypervisor’s run tells of a Node that is not Ready, once, and goes its way', async () => {
+  const seenWith = (ready: boolean) => {
+    const { desired, observed: { tests: _tests, failure: _failure, ...observed }, settings } = contextOf({ highAvailability: true }, { node: nodeOf({ ready }) });
+    return { next: 'run', settings: { ...settings, lingerMs: 0 }, desired, observed, shown: { traits: null, aggregates: null, internalIp: null } } as const;
+  };
+  await world.drive('node-1', seenWith(true));
+  expect(world.told).toEqual([]);
+  await world.drive('node-1', seenWith(false));
+  expect(world.told).toEqual([expect.stringContaining('Node node-1 is not Ready since')]);
+}, 60_000);

@@ -40,7 +40,7 @@ const deeds: { readonly [Do in Deed]: (stage: Stage, step: Extract<FailureStep, 
   /** What the Hypervisor's own run makes of it: disabled, and emptied by an Eviction whose obstacles are carried along. */
   async evictLive(stage, { message }) {
     const { fencing, hypervisor } = stage;
-    await patch(stage, 'Have its servers moved live', [{ spec: { maintenance: 'ha' } }]);
+    await patch(stage, 'Have its servers moved live', [{ annotations: { [hypervisorAnnotations.maintenanceBy]: null }, spec: { maintenance: 'ha' } }]);
     await record(stage, 'Warning', 'EvictedLive', `${message}. ${hypervisor.name} is taken into maintenance, and its servers are moved live`, []);
     return { ...fencing, handedOver: true };
   },

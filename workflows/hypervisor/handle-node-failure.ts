@@ -257,8 +257,9 @@ async function dismiss({ asked }: Inbox, why: string): Promise<void> {
 }
 
 async function endAsCancelled(run: FailureRun, inbox: Inbox): Promise<CancelledFailure> {
-  await condition(() => inFlight(run.state) === 0);
   const message = `The run was cancelled: nothing more is begun${run.state.fencing?.forcedDown === true ? `, and ${run.name} stays forced down and held` : ''}`;
+  run.message = message;
+  await condition(() => inFlight(run.state) === 0);
   const hypervisor = run.seen?.look.hypervisor ?? null;
   if (hypervisor !== null) await say(hypervisor, { ...endCondition({ outcome: 'TakenOver', message }), reason: 'Cancelled' });
   await dismiss(inbox, message);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { fencingDefaults } from '../../../contracts/fencing.ts';
-import type { HypervisorObjectActivities, HypervisorRegionActivities } from '../../../contracts/hypervisor-activities.ts';
-import { hostsQueue, kubernetesQueue, nodeFailureId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
+import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities, HypervisorSeen } from '../../../contracts/hypervisor-activities.ts';
+import { hostsQueue, hypervisorId, kubernetesQueue, nodeFailureId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import type { HandlingSettings, NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../../../contracts/node-failure-activities.ts';
 import type { NodeFailureProgress } from '../../../contracts/node-failure-run.ts';
@@ -14,7 +14,7 @@ import type { PowerActivities, PowerState } from '../../../contracts/power.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { startLab } from '../../../lab/lab.ts';
 import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
-import type { handleNodeFailure } from '../../../workflows/index.ts';
+import type { handleNodeFailure, reconcileHypervisor } from '../../../workflows/index.ts';
 
 /** A host, its BMC and its Nova, as a test has them; and what drover did to them, in order. */
 export interface Machine {
@@ -67,7 +67,10 @@ export async function openFailureWorld() {
   const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }));
   const connection = await NativeConnection.connect({ address });
   const machines = new Map<string, Machine>();
-  const activities = activitiesOn((host) => machines.get(host)!);
+  /** By hypervisor, what its own run sees; and what it told the run of the failure. */
+  const seen = new Map<string, HypervisorSeen>();
+  const told: string[] = [];
+  const activities = activitiesOn((host) => machines.get(host)!, { seen, told });
   const workers = await Promise.all([
     Worker.create({ connection, taskQueue: workflowQueue, workflowBundle }),
     Worker.create({ connection, taskQueue: hostsQueue, activities: activities.hosts }),
@@ -97,7 +100,14 @@ export async function openFailureWorld() {
         replay: async () => Worker.runReplayHistory({ workflowBundle }, await handle.fetchHistory(), handle.workflowId),
       };
     },
+    told,
+    /** The result of the run that drives a hypervisor, while it looks like that. */
+    drive(hypervisor: string, look: HypervisorSeen) {
+      seen.set(hypervisor, look);
+      return client.workflow.execute<typeof reconcileHypervisor>(workflowTypes.reconcileHypervisor, { workflowId: hypervisorId(hypervisor), taskQueue: workflowQueue, args: [{ hypervisor }] });
+    },
     async close(): Promise<void> {
+      for (const machine of machines.values()) machine.evacuationsEnd = true;
       for (const worker of workers) worker.shutdown();
       await Promise.all(running);
       await connection.close();
@@ -108,8 +118,9 @@ export async function openFailureWorld() {
   };
 }
 
-function activitiesOn(find: (host: string) => Machine) {
-  const hosts: NodeFailureHostActivities & PowerActivities = {
+function activitiesOn(find: (host: string) => Machine, { seen, told }: { seen: ReadonlyMap<string, HypervisorSeen>; told: string[] }) {
+  const hosts: NodeFailureHostActivities & PowerActivities & Pick<HypervisorHostActivities, 'observeHypervisor'> = {
+    observeHypervisor: ({ hypervisor }) => Promise.resolve(seen.get(hypervisor)!),
     async observeNodeFailure({ hypervisor }) {
       const machine = find(hypervisor);
       machine.looks += 1;
@@ -132,7 +143,9 @@ function activitiesOn(find: (host: string) => Machine) {
         },
       };
     },
-    tellNodeFailure: () => Promise.resolve(),
+    async tellNodeFailure({ cause }) {
+      told.push(cause);
+    },
     observePower: ({ host }) => Promise.resolve({ host, power: find(host).power ?? 'Unknown', atMs: Date.now() }),
     async ensurePoweredOff({ host, recheckMs }) {
       const machine = find(host);
@@ -160,6 +173,7 @@ function activitiesOn(find: (host: string) => Machine) {
     },
     async publishHypervisor({ name, status }) {
       const condition = status.conditions.find(({ type }) => type === 'NodeFailure');
+      // What else a run says is its own.
       if (condition !== undefined) find(name).condition = condition;
     },
   };
@@ -181,9 +195,9 @@ function activitiesOn(find: (host: string) => Machine) {
       return { outcome: 'started', migration: { ...migration, instanceId, sourceHost } };
     },
     async awaitEvacuation({ instanceId, sourceHost }) {
-      const machine = find(sourceHost);
-      while (!machine.evacuationsEnd) await new Promise((resolve) => setTimeout(resolve, 20));
-      machine.servers[instanceId] = 'elsewhere';
+      // A test may have put another machine in its place.
+      while (!find(sourceHost).evacuationsEnd) await new Promise((resolve) => setTimeout(resolve, 20));
+      find(sourceHost).servers[instanceId] = 'elsewhere';
       const instance = { id: instanceId, name: `vm-${instanceId}`, status: 'ACTIVE', taskState: null, vmState: 'active', host: 'elsewhere', locked: false, memoryMiB: 512, vcpus: 1, localDiskGiB: 0, serverGroups: [], fault: null };
       return { status: 'done', stuck: null, targetHost: 'elsewhere', observation: { instance, migration: null }, message: null };
     },
