@@ -1,3 +1,4 @@
+import type { PollIntervals } from './eviction.ts';
 import type { PowerProof } from './power.ts';
 
 /** One failure of one host, from the first verdict that it failed (or may have) until it is restored. Times: ms since the epoch. */
@@ -89,3 +90,44 @@ export const fencingDefaults: FencingSettings = {
   // Octavia replaces its amphorae itself, and an evacuated one would be a second. Masakari’s key, which people have set already.
   exclusions: { imageIds: [], imageTags: ['amphora', 'amphora-image', 'octavia-amphora-image'], metadata: ['HA_Enabled=false', 'drover:evacuate=false'] },
 };
+
+/** Why a host may be taken for dead, or for alive again: whoever has that proof states it, and it goes into the audit log. */
+export interface ForcedDownProof {
+  /** The failure that it is about. */
+  incident: string;
+  /**
+   * `power-off`: its power was read as off, so nothing runs on it whatever Nova still shows. `person`: somebody confirmed it.
+   * `restart`: it was started again, and nova-compute with it.
+   */
+  by: 'power-off' | 'restart' | 'person';
+  /** The power controller's name, the boot id, or the person. */
+  witness: string;
+  /** RFC 3339. */
+  at: string;
+}
+
+export interface ForcedDownRequest {
+  /** The compute service's `host`. */
+  host: string;
+  forcedDown: boolean;
+  proof: ForcedDownProof;
+}
+
+export interface EvacuationRequest {
+  instanceId: string;
+  /** The compute service's `host` that is dead. */
+  sourceHost: string;
+  /** Null: the scheduler chooses. */
+  targetHost: string | null;
+  /** The failure that it is about. */
+  incident: string;
+}
+
+export interface EvacuationWait {
+  instanceId: string;
+  sourceHost: string;
+  migrationId: number;
+  /** From now on; then it is given back as stuck, `TooLong`. Nova cannot abort an evacuation. */
+  deadlineMs: number;
+  poll: PollIntervals;
+}

@@ -18,6 +18,8 @@ export const hypervisorConditions = {
   /** True while it runs, False only when the host is empty, Unknown when it failed or was stopped (hypervisor.md C.1, H10). */
   evicting: 'Evicting',
   haEnabled: 'HaEnabled',
+  /** True while the host has failed or seems to; its reason is the verdict's. Written by the run of the failure. */
+  nodeFailure: 'NodeFailure',
   /** The seed's state as reason. True: where it should be. False: at rest elsewhere. Unknown: on its way. */
   lifecycle: 'Lifecycle',
   /** What drover would do, where it only observes; then it is the only one written. */

@@ -24,6 +24,9 @@ export const evictionId = (host: string, cluster = ''): string => inCluster(clus
 /** The run that drives the lifecycle of a hypervisor. */
 export const hypervisorId = (name: string, cluster = ''): string => inCluster(cluster, `hypervisor/${name}`);
 
+/** The run that deals with the failure of a host. The id is the lock: whatever starts it, one run judges, fences and evacuates it. */
+export const nodeFailureId = (host: string, cluster = ''): string => inCluster(cluster, `node-failure/${host}`);
+
 /** The run that moves one server. The id is the lock: one migration per server at a time. */
 export const migrationId = (serverId: string, cluster = ''): string => inCluster(cluster, `migration/${serverId}`);
 
@@ -34,6 +37,7 @@ export const migrationAllowanceId = (region: string, cluster = ''): string => in
 export const workflowTypes = {
   evictHypervisor: 'evictHypervisor',
   reconcileHypervisor: 'reconcileHypervisor',
+  handleNodeFailure: 'handleNodeFailure',
   migrateInstance: 'migrateInstance',
   shareAllowance: 'shareAllowance',
 } as const;
@@ -87,6 +91,8 @@ export const hypervisorAnnotations = {
   hold: 'drover.dev/hold',
   /** Written by commands: who set `spec.maintenance`, and when: `name 2026-01-31T12:00:00Z`. It counts while drover is the last that wrote that field. */
   maintenanceBy: 'drover.dev/maintenance-by',
+  /** Boot id that the Node had when the host was fenced, there until the host is restored: what comes back as the same boot was never off. */
+  fencedBootId: 'drover.dev/fenced-boot-id',
 } as const;
 
 /** What Gardener, the nodes and the replaced operator call things (hypervisor.md A.4; vm-and-machine.md B.1). */
@@ -135,4 +141,10 @@ export const disabledReasonPrefix = 'drover:';
  * for the same cause, is lifted when the maintenance is over: an eviction that leaves its host disabled does so on purpose.
  */
 export const maintenanceReasonPrefix = `${disabledReasonPrefix} maintenance `;
+/** Begins the reason of a service that is disabled because its host was fenced; it is lifted as that of a maintenance is, once nothing holds the host any more. */
+export const fencedReasonPrefix = `${maintenanceReasonPrefix}ha: node failure `;
+/** Reason of `drover.dev/hold` while a host that was fenced is not restored. */
+export const fencedHold = 'NodeFailure';
+/** The Lease that says which host drover fenced last by itself, and when. */
+export const fencingLease = 'drover-fencing';
 export const replacedMaintenanceReasonPrefix = 'Hypervisor CRD: spec.maintenance=';

@@ -46,6 +46,14 @@ export interface CancelEviction extends By {
   reEnable?: boolean;
 }
 
+/** A person's word that a host is off and stays so. All three are needed: see docs/node-failure.md. */
+export interface ConfirmOff {
+  incident: string;
+  /** Boot id of the Node, as the run's `progress` has it. */
+  bootId: string;
+  person: string;
+}
+
 export const messages = {
   objectChanged: 'objectChanged',
   allowanceWanted: 'allowanceWanted',
@@ -58,5 +66,6 @@ export const messages = {
   acceptObstacle: 'acceptObstacle',
   cancelEviction: 'cancelEviction',
   retryNow: 'retryNow',
+  confirmOff: 'confirmOff',
   progress: 'progress',
 } as const;

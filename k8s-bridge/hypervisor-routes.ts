@@ -31,8 +31,9 @@ const toHypervisor = {
   final: [],
 } as const satisfies Partial<Route>;
 
-const { fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled } = hypervisorAnnotations;
-const ownAnnotations: readonly string[] = [fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled];
+// `hold` is drover's too, but another run's: what lifts it is news to the hypervisor's.
+const { fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled, fencedBootId } = hypervisorAnnotations;
+const ownAnnotations: readonly string[] = [fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled, fencedBootId];
 
 /** An object may hold anything. */
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { EvictionSettings } from '../contracts/eviction.ts';
 import type { Kind } from '../contracts/ids.ts';
 import { hypervisorConfig } from './hypervisor-config.ts';
+import { nodeFailureConfig } from './node-failure-config.ts';
 
 /**
  * drover's own settings: every field, its default and what is absurd. What OpenStack, Kubernetes and Temporal need to be reached stands
@@ -82,6 +83,7 @@ export const configSchema = z
       .prefault({}),
     eviction,
     hypervisor: hypervisorConfig,
+    nodeFailure: nodeFailureConfig,
     limits: z.strictObject({ migrationsPerRegion: count(8, 1_000), checkMs: ms(30 * second, { most: hour }), silentMs: ms(150 * second, { most: hour }) }).prefault({}),
     worker: z
       .strictObject({
@@ -97,6 +99,10 @@ export const configSchema = z
   .refine(({ eviction: { allowanceRenewMs }, limits: { silentMs } }) => allowanceRenewMs < silentMs, {
     path: ['eviction', 'allowanceRenewMs'],
     error: 'expected less than limits.silentMs, or every eviction counts as silent',
+  })
+  .refine(({ modes: { Hypervisor }, nodeFailure }) => nodeFailure.mode === 'off' || Hypervisor === 'act', {
+    path: ['nodeFailure', 'mode'],
+    error: 'expected off while modes.Hypervisor is not act: whoever handles failed nodes brings them back into service too',
   });
 
 export type Config = z.infer<typeof configSchema>;

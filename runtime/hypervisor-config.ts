@@ -99,8 +99,8 @@ export type LibvirtConfig = NonNullable<HypervisorConfig['libvirt']>;
 export type CephConfig = NonNullable<HypervisorConfig['ceph']>;
 
 /** The settings of one run, fixed in it when it looks: no names of files, no addresses. */
-export function hypervisorSettings(config: HypervisorConfig, { region, cluster, mode }: Pick<HypervisorSettings, 'region' | 'cluster' | 'mode'>): HypervisorSettings {
+export function hypervisorSettings(config: HypervisorConfig, { handlesNodeFailure = false, ...given }: Pick<HypervisorSettings, 'region' | 'cluster' | 'mode'> & { handlesNodeFailure?: boolean }): HypervisorSettings {
   const { copiedLabels, testAggregate, maxTestAttempts, testRetryDelayMs, registrationMs, recheckMs, drainMs, notReadyDrainMs, guardsDrain, lingerMs } = config;
   const checks = (['libvirt', 'ovs', 'ceph', 'smoke'] as const satisfies readonly HypervisorCheck[]).filter((check) => config[check] !== null);
-  return { region, cluster, mode, copiedLabels, checks, testAggregate, maxTestAttempts, testRetryDelayMs, registrationMs, recheckMs, drainMs, notReadyDrainMs, guardsDrain, lingerMs, handlesNodeFailure: false };
+  return { ...given, copiedLabels, checks, testAggregate, maxTestAttempts, testRetryDelayMs, registrationMs, recheckMs, drainMs, notReadyDrainMs, guardsDrain, lingerMs, handlesNodeFailure };
 }

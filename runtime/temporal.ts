@@ -6,8 +6,9 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { EvictionInput } from '../contracts/eviction.ts';
 import type { HypervisorInput } from '../contracts/hypervisor.ts';
-import { evictionId, hypervisorId, type Kind, workflowQueue, workflowTypes } from '../contracts/ids.ts';
+import { evictionId, hypervisorId, type Kind, nodeFailureId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
+import type { NodeFailureInput } from '../contracts/node-failure-activities.ts';
 import { searchAttributes } from '../contracts/search-attributes.ts';
 import { createDataConverters, type DataConverters } from './data-converter.ts';
 import { droverFailure } from './failure.ts';
@@ -118,13 +119,13 @@ export async function limited<Result>(client: Client, { timeoutMs, abort }: Call
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 const attributeKeys = { kind: keyword(searchAttributes.kind), object: keyword(searchAttributes.object), host: keyword(searchAttributes.host) };
 
-/** What both kinds of runs are told and, where none is open, started with. */
+/** What all kinds of runs are told and, where none is open, started with. */
 interface ToldRun {
   workflowType: string;
   workflowId: string;
-  input: EvictionInput | HypervisorInput;
+  input: EvictionInput | HypervisorInput | NodeFailureInput;
   signal: ObjectChanged;
-  kind: Kind;
+  kind: Kind | 'NodeFailure';
   object: string;
   host: string;
   startedBy: string;
@@ -228,6 +229,32 @@ export const signalWithStartHypervisor = (
       details: [
         `Brings compute host **${hypervisor}** to where its Hypervisor and its Node want it: into service, into maintenance, or out of Nova.`,
         `What it waits for, and why, is in the conditions: \`kubectl describe hypervisor ${hypervisor}\`.`,
+      ],
+    },
+    limits,
+  );
+
+/** Tells the run of the failure of `hypervisor` to look, starting it if none is open. Returns the id of the run. */
+export const signalWithStartNodeFailure = (
+  client: Client,
+  { hypervisor, cluster, signal, startedBy = 'k8s-bridge' }: HypervisorSignal,
+  limits: CallLimits = { timeoutMs: 5_000 },
+): Promise<string> =>
+  signalWithStart(
+    client,
+    {
+      workflowType: workflowTypes.handleNodeFailure,
+      workflowId: nodeFailureId(hypervisor, cluster),
+      input: { hypervisor },
+      signal,
+      kind: 'NodeFailure',
+      object: hypervisor,
+      host: hypervisor,
+      startedBy,
+      summary: `Judge whether ${hypervisor} has failed`,
+      details: [
+        `Judges whether compute host **${hypervisor}** has failed. A dead one is fenced and evacuated, on evidence only; who may give it is in docs/node-failure.md.`,
+        `What was found, and what to type, is in the condition \`NodeFailure\`: \`kubectl describe hypervisor ${hypervisor}\`.`,
       ],
     },
     limits,

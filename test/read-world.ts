@@ -42,6 +42,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
     allocations: await readAllocations(session, succeeded.filter((host) => hosts === null || hosts.includes(host))),
     migrationEvents: readMigrationEvents(session.handle, sinceMs).map(({ timeMs, id, instance, status, source, dest }) => ({ atMs: timeMs, id, instanceId: instance, status, sourceHost: source, targetHost: dest })),
     serviceChanges: readServiceChanges(world),
+    fencings: readFencings(world),
     evictions,
     evictionEvents: [...world.evictions.events],
     migrations,
@@ -115,14 +116,27 @@ interface AuditLine {
   time: string;
   action: string;
   object: string;
-  after: { disabledReason?: string | null } | null;
+  cause: string;
+  before: { host?: string | null } | null;
+  after: { disabledReason?: string | null; forcedDown?: boolean } | null;
 }
 
+const readAudit = ({ dir }: Observed): AuditLine[] =>
+  (readFileIfThere(join(dir, 'audit.jsonl')) ?? '')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as AuditLine);
+
+const readFencings = (world: Observed): Snapshot['fencings'] =>
+  readAudit(world).flatMap(({ action, object, cause, before, after }): Snapshot['fencings'] => {
+    if (action === 'startEvacuation') return [{ did: 'evacuated', host: before?.host ?? '', object, cause }];
+    if (action !== 'ensureForcedDown') return [];
+    return [{ did: after?.forcedDown === true ? 'forcedDown' : 'forcedUp', host: object.replace('compute-service/', ''), object, cause }];
+  });
+
 /** drover's own, from its audit log, and the test's. */
-function readServiceChanges({ dir, ownChanges }: Observed): Snapshot['serviceChanges'] {
-  const lines = (readFileIfThere(join(dir, 'audit.jsonl')) ?? '').split('\n').filter((line) => line !== '');
-  const byDrover = lines
-    .map((line) => JSON.parse(line) as AuditLine)
+function readServiceChanges(world: Observed): Snapshot['serviceChanges'] {
+  const byDrover = readAudit(world)
     .filter(({ action }) => action === 'ensureServiceDisabled' || action === 'ensureServiceEnabled')
     .map(({ time, action, object, after }) => ({
       host: object.replace('compute-service/', ''),
@@ -131,7 +145,7 @@ function readServiceChanges({ dir, ownChanges }: Observed): Snapshot['serviceCha
       by: 'drover' as const,
       reason: after?.disabledReason ?? null,
     }));
-  return [...byDrover, ...ownChanges.map((change) => ({ ...change, by: 'test' as const }))].sort((a, b) => a.atMs - b.atMs);
+  return [...byDrover, ...world.ownChanges.map((change) => ({ ...change, by: 'test' as const }))].sort((a, b) => a.atMs - b.atMs);
 }
 
 /** What drover's processes wrote, and the arguments they were started with, which every local user can read. */

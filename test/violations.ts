@@ -28,6 +28,8 @@ export interface Snapshot {
   migrationEvents: readonly MigrationFact[];
   /** Who enabled and disabled compute services, in order. */
   serviceChanges: readonly { host: string; atMs: number; enabled: boolean; by: 'drover' | 'test'; reason: string | null }[];
+  /** What drover did about failed hosts, in order; `cause` of its audit log. */
+  fencings: readonly { did: 'forcedDown' | 'forcedUp' | 'evacuated'; host: string; object: string; cause: string }[];
   evictions: readonly Eviction[];
   /** What kube-apiserver told of Evictions, in order. */
   evictionEvents: readonly { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Eviction }[];
@@ -260,6 +262,18 @@ const migrationsAreOwned: Check = ({ migrations, evictions, evictionEvents }) =>
   });
 };
 
+/** 12: a server is started elsewhere only while its host is forced down on evidence. */
+const evacuatedOnEvidence: Check = ({ fencings }) => {
+  const evidence = new Map<string, boolean>();
+  return fencings.flatMap(({ did, host, object, cause }) => {
+    if (did !== 'evacuated') {
+      evidence.set(host, did === 'forcedDown' && /^incident \S+: (?:power-off|person), /u.test(cause));
+      return [];
+    }
+    return evidence.get(host) === true ? [] : [`${object} was evacuated off ${host} (${cause}), which drover had not forced down on evidence`];
+  });
+};
+
 /** In the order of docs/invariants.md. */
 const checks: readonly Check[] = [
   oneRunPerObject,
@@ -273,4 +287,5 @@ const checks: readonly Check[] = [
   historyBudgets,
   noSecrets,
   migrationsAreOwned,
+  evacuatedOnEvidence,
 ];

@@ -7,6 +7,8 @@ import { createPlacementClient } from '../activities/placement/client.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities } from '../contracts/activities.ts';
 import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities } from '../contracts/hypervisor-activities.ts';
+import type { NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../contracts/node-failure-activities.ts';
+import type { PowerActivities } from '../contracts/power.ts';
 import { evictionSettings } from '../runtime/config-schema.ts';
 import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
 import type { StopPlace } from '../runtime/stop.ts';
@@ -17,9 +19,9 @@ import type { Systems } from './systems.ts';
 /** By task queue. */
 export interface ActivitiesByQueue {
   drover: TemporalActivities;
-  kubernetes: EvictionObjectActivities & HypervisorObjectActivities;
-  nova: EvictionHostActivities & InstanceActivities & AllowanceActivities & HypervisorRegionActivities;
-  hosts: HypervisorHostActivities;
+  kubernetes: EvictionObjectActivities & HypervisorObjectActivities & NodeFailureObjectActivities;
+  nova: EvictionHostActivities & InstanceActivities & AllowanceActivities & HypervisorRegionActivities & NodeFailureRegionActivities;
+  hosts: HypervisorHostActivities & NodeFailureHostActivities & PowerActivities;
 }
 
 /** Gives every activity what it needs, and nothing else. */

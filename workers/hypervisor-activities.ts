@@ -1,37 +1,69 @@
 import { createHypervisorHostActivities } from '../activities/hypervisor/activities.ts';
+import { createNodeFailureHostActivities } from '../activities/hypervisor/node-failure-activities.ts';
 import { createHypervisorRegionActivities } from '../activities/hypervisor/region-activities.ts';
+import { readLastFencing } from '../activities/kubernetes/claim-fencing.ts';
 import { createHypervisorObjectActivities } from '../activities/kubernetes/hypervisor-activities.ts';
 import { createHypervisorClient } from '../activities/kubernetes/hypervisor-client.ts';
+import { createNodeFailureObjectActivities } from '../activities/kubernetes/node-failure-activities.ts';
+import { createNodeFailureRegionActivities } from '../activities/nova/node-failure-activities.ts';
 import type { NovaClient } from '../activities/nova/types.ts';
 import type { PlacementClient } from '../activities/placement/types.ts';
+import { createPowerActivities } from '../activities/redfish/activities.ts';
+import { findBmc } from '../activities/redfish/find-bmc.ts';
 import { hypervisorSettings } from '../runtime/hypervisor-config.ts';
 import { createStopGate } from '../runtime/stop.ts';
-import { signalWithStartHypervisor } from '../runtime/temporal.ts';
+import { signalWithStartHypervisor, signalWithStartNodeFailure } from '../runtime/temporal.ts';
 import type { Systems } from './systems.ts';
 
 /** The activities of the hypervisor lifecycle, by task queue. */
 export function composeHypervisorActivities({ config, temporal, kubernetes, openstack, audit, observe }: Systems, nova: NovaClient, placement: PlacementClient) {
-  const { cluster, modes, hypervisor } = config;
+  const { cluster, modes, hypervisor, nodeFailure } = config;
+  const { systemNamespace } = config.kubernetes;
   const { region } = openstack;
   const client = createHypervisorClient(kubernetes);
-  const stopGate = createStopGate(kubernetes, config.kubernetes.systemNamespace, { kind: 'Hypervisor', cluster, region });
+  const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'Hypervisor', cluster, region });
+  const observing = observe === undefined ? {} : { observe };
+  const power = createPowerActivities({ bmcOf: (host, signal) => findBmc(nodeFailure.bmc, host, signal), stopGate, audit, ...observing });
+  const failures = createNodeFailureHostActivities({
+    nova,
+    placement,
+    client,
+    config: nodeFailure,
+    libvirt: hypervisor.libvirt,
+    cluster,
+    region,
+    power,
+    readLastFencing: (signal) => readLastFencing(kubernetes, systemNamespace, Date.now(), signal),
+    signalWithStart: async (name, startedBy, cause) => {
+      const signal = { uid: '', generation: 0, resourceVersion: '', cause };
+      await signalWithStartNodeFailure(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
+    },
+    ...observing,
+  });
+  const lifecycle = createHypervisorHostActivities({
+    nova,
+    placement,
+    client,
+    stopGate,
+    audit,
+    config: hypervisor,
+    settings: hypervisorSettings(hypervisor, { region, cluster, mode: modes.Hypervisor === 'act' ? 'act' : 'observe', handlesNodeFailure: nodeFailure.mode !== 'off' }),
+    isOff: modes.Hypervisor === 'off',
+    signalWithStart: async (name, startedBy) => {
+      const signal = { uid: '', generation: 0, resourceVersion: '', cause: 'started by hand' };
+      await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
+    },
+    ...observing,
+  });
   return {
-    kubernetes: createHypervisorObjectActivities({ client, stopGate, audit, guardImage: hypervisor.guardImage }),
-    nova: createHypervisorRegionActivities({ nova, placement, stopGate, audit }),
-    hosts: createHypervisorHostActivities({
-      nova,
-      placement,
-      client,
-      stopGate,
-      audit,
-      config: hypervisor,
-      settings: hypervisorSettings(hypervisor, { region, cluster, mode: modes.Hypervisor === 'act' ? 'act' : 'observe' }),
-      isOff: modes.Hypervisor === 'off',
-      signalWithStart: async (name, startedBy) => {
-        const signal = { uid: '', generation: 0, resourceVersion: '', cause: 'started by hand' };
-        await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
-      },
-      ...(observe === undefined ? {} : { observe }),
-    }),
+    kubernetes: {
+      ...createHypervisorObjectActivities({ client, stopGate, audit, guardImage: hypervisor.guardImage }),
+      ...createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate }),
+    },
+    nova: {
+      ...createHypervisorRegionActivities({ nova, placement, stopGate, audit }),
+      ...createNodeFailureRegionActivities({ nova, placement, stopGate, audit, localDisks: config.openstack.localDisks }),
+    },
+    hosts: { ...lifecycle, ...failures, ...power },
   };
 }

@@ -1,5 +1,6 @@
 /** The workflow types. Their names are wire names: never renamed. */
 export { evictHypervisor } from './eviction/evict-hypervisor.ts';
 export { reconcileHypervisor } from './hypervisor/reconcile-hypervisor.ts';
+export { handleNodeFailure } from './hypervisor/handle-node-failure.ts';
 export { migrateInstance } from './migration/migrate-instance.ts';
 export { shareAllowance } from './limits/share-allowance.ts';

@@ -7,6 +7,7 @@ import { count, observe } from './lib/metrics.ts';
 const kindOf: Readonly<Record<string, string>> = {
   [workflowTypes.evictHypervisor]: 'Eviction',
   [workflowTypes.reconcileHypervisor]: 'Hypervisor',
+  [workflowTypes.handleNodeFailure]: 'NodeFailure',
   [workflowTypes.migrateInstance]: 'Migration',
   [workflowTypes.shareAllowance]: 'Allowance',
 };

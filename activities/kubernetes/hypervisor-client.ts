@@ -50,6 +50,8 @@ export interface HypervisorClient extends DrainGuardCalls {
   patchHypervisor(version: Version, change: HypervisorChange, signal: AbortSignal): Promise<Owned<Hypervisor>>;
   patchHypervisorStatus(version: Version, change: Partial<HypervisorStatus>, signal: AbortSignal): Promise<void>;
   getNode(name: string, signal: AbortSignal): Promise<Node | null>;
+  /** All Nodes of the cluster; one that does not fit the schema is left out. */
+  listNodes(signal: AbortSignal): Promise<Node[]>;
   /** All of them: what is left out is taken away. */
   setTaints(version: Version, taints: readonly Taint[], signal: AbortSignal): Promise<void>;
   /** Those whose spec.hypervisor is the host. */
@@ -108,6 +110,11 @@ export function createHypervisorClient(kubernetes: Kubernetes): HypervisorClient
     },
 
     getNode: (name, signal) => readOrNull(nodeSchema, nodePath(name), signal),
+
+    async listNodes(signal) {
+      const items = await list(resourcePath('v1', 'nodes'), {}, signal);
+      return items.flatMap((item) => nodeSchema.safeParse(item).data ?? []);
+    },
 
     async setTaints({ name, resourceVersion }, taints, signal) {
       const body = { metadata: { resourceVersion }, spec: { taints: taints.length === 0 ? null : taints } };

@@ -1,17 +1,8 @@
+import type { EvacuationWait } from '../../contracts/fencing.ts';
 import type { MigrationEnd } from '../../contracts/migrate-instance.ts';
-import type { PollIntervals } from '../../contracts/eviction.ts';
 import { concludeMigration } from './conclude-migration.ts';
 import { followMigration, type FollowTools } from './follow-migration.ts';
 import { hasEnded } from './judge-migration.ts';
-
-export interface EvacuationWait {
-  instanceId: string;
-  sourceHost: string;
-  migrationId: number;
-  /** From now on; then it is given back as stuck, `TooLong`. Nova cannot abort an evacuation. */
-  deadlineMs: number;
-  poll: PollIntervals;
-}
 
 /**
  * Waits until an evacuation is over: `done`, `failed` or `error`. On the record, never on the server, which is ACTIVE on its old host

@@ -1,31 +1,10 @@
+import type { ForcedDownProof, ForcedDownRequest } from '../../contracts/fencing.ts';
 import type { HostObservation } from '../../contracts/instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { changeService, readService } from './change-service.ts';
 import type { Tools } from './dependencies.ts';
 import { serviceState } from './observe-host.ts';
 import type { ComputeServiceRecord } from './types.ts';
-
-/** Why a host may be taken for dead, or for alive again: whoever has that proof states it, and it goes into the audit log. */
-export interface ForcedDownProof {
-  /** The failure that it is about. */
-  incident: string;
-  /**
-   * `power-off`: its power was read as off, so nothing runs on it whatever Nova still shows. `person`: somebody confirmed it.
-   * `restart`: it was started again, and nova-compute with it.
-   */
-  by: 'power-off' | 'restart' | 'person';
-  /** The power controller's name, the boot id, or the person. */
-  witness: string;
-  /** RFC 3339. */
-  at: string;
-}
-
-export interface ForcedDownRequest {
-  /** The compute service's `host`. */
-  host: string;
-  forcedDown: boolean;
-  proof: ForcedDownProof;
-}
 
 /** What each direction takes as proof. */
 const accepted: Record<'down' | 'up', readonly ForcedDownProof['by'][]> = { down: ['power-off', 'person'], up: ['restart', 'person'] };

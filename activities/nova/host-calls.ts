@@ -15,6 +15,10 @@ export function hostCalls(nova: Endpoint): HostCalls {
     return accepted(await nova.call(call, signal));
   };
   return {
+    schedulersUp: async (signal) => {
+      const { value } = await nova.call({ method: 'GET', path: '/os-services', query: [['binary', 'nova-scheduler']], microversion, answer: wire.serviceList }, signal);
+      return value.services.filter((service) => service.binary === 'nova-scheduler' && service.status !== 'UNKNOWN' && service.state === 'up').length;
+    },
     hypervisorsNamed: (part, signal) => readHypervisorsNamed(nova, part, signal),
     deleteService: async (id, signal) =>
       accepted(await nova.call({ method: 'DELETE', path: `/os-services/${encodeURIComponent(id)}`, microversion, refused: deleteServiceFaults }, signal)),

@@ -1,10 +1,11 @@
+import type { EvacuationRequest, EvacuationWait, ForcedDownRequest } from '../../contracts/fencing.ts';
 import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
 import { ensureTraits, type TraitsRequest } from '../placement/ensure-traits.ts';
 import type { PlacementClient } from '../placement/types.ts';
-import { awaitEvacuation, type EvacuationWait } from './await-evacuation.ts';
+import { awaitEvacuation } from './await-evacuation.ts';
 import { addToAggregates, removeFromAggregates, type MembershipRequest } from './change-aggregates.ts';
 import type { NovaDependencies } from './dependencies.ts';
-import { ensureForcedDown, type ForcedDownRequest } from './ensure-forced-down.ts';
+import { ensureForcedDown } from './ensure-forced-down.ts';
 import { ensureInAggregates, ensureIsolated } from './ensure-in-aggregates.ts';
 import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { ensureServiceDeleted } from './ensure-service-deleted.ts';
@@ -13,7 +14,7 @@ import { runSmokeCheck, type SmokeCheckRequest } from './run-smoke-check.ts';
 import { currentScope } from './scope.ts';
 import { createSharedLook } from './shared-look.ts';
 import { ensureSmokeServerGone, findSmokeServers, type SmokeServersGone } from './smoke-server.ts';
-import { startEvacuation, type EvacuationRequest } from './start-evacuation.ts';
+import { startEvacuation } from './start-evacuation.ts';
 import { systemClock } from './wait.ts';
 
 export interface HypervisorDependencies extends NovaDependencies {

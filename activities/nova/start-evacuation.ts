@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { EvacuationRequest } from '../../contracts/fencing.ts';
 import type { Migration } from '../../contracts/instance.ts';
 import type { MigrationStart } from '../../contracts/migrate-instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
@@ -9,16 +10,6 @@ import { decideEvacuation, newEvacuation } from './decide-evacuation.ts';
 import { record, type Tools } from './dependencies.ts';
 import { codeOf, wordsOf } from './failures.ts';
 import { observationOf, observeInstance, readHistory, type InstanceHistory } from './observe-instance.ts';
-
-export interface EvacuationRequest {
-  instanceId: string;
-  /** The compute service's `host` that is dead. */
-  sourceHost: string;
-  /** Null: the scheduler chooses. */
-  targetHost: string | null;
-  /** The failure that it is about. */
-  incident: string;
-}
 
 export type EvacuationTools = Tools & { placement: PlacementClient };
 

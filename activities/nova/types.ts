@@ -105,6 +105,8 @@ export interface NovaClient extends HostCalls, NewServerCalls {
 
 /** What the lifecycle of a host asks of Nova, besides what emptying it needs. As all of the client's methods: see {@link NovaClient}. */
 export interface HostCalls {
+  /** How many of the region's nova-schedulers are up. */
+  schedulersUp(signal: AbortSignal): Promise<number>;
   /**
    * The hypervisors whose hostname contains `part`, with the ids of their servers; none where Nova has none. Cheap in a large region, but a
    * part of a name is no match: whoever asks has to compare (hypervisor.md C.1, H12).

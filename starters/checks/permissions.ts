@@ -1,3 +1,4 @@
+import { fencingLease } from '../../contracts/ids.ts';
 import type { Mode } from '../../runtime/config-schema.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
@@ -26,9 +27,11 @@ const workerNeeds = (migrationNamespace: string, systemNamespace: string): Need[
   { group: kvm, resource: 'hypervisors/status', verbs: ['patch'] },
   { group: kvm, resource: 'migrations', verbs: ['get', 'list', 'create', 'patch'], namespace: migrationNamespace },
   { group: kvm, resource: 'migrations/status', verbs: ['patch'], namespace: migrationNamespace },
-  { group: '', resource: 'nodes', verbs: ['get'] },
+  { group: '', resource: 'nodes', verbs: ['get', 'list'] },
   { group: 'events.k8s.io', resource: 'events', verbs: ['create'], namespace: 'default' },
   { group: '', resource: 'configmaps', verbs: ['get'], namespace: systemNamespace, name: 'drover-stop' },
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'], namespace: systemNamespace },
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'update'], namespace: systemNamespace, name: fencingLease },
 ];
 
 /** Where drover holds Gardener's drain back: deploy/rbac/drain-guard.yaml. */

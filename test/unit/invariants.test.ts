@@ -40,6 +40,10 @@ const good: Snapshot = {
   allocations: { 'node-1': [] },
   migrationEvents: [move({ status: 'running', atMs: t0 + 4_000 }), move()],
   serviceChanges: [{ host: 'node-1', atMs: t0 + 1_000, enabled: false, by: 'drover', reason: 'drover: eviction node-1: test' }],
+  fencings: [
+    { did: 'forcedDown', host: 'node-3', object: 'compute-service/node-3', cause: 'incident node-3/x: person, jane at 2026-01-31T12:00:00Z' },
+    { did: 'evacuated', host: 'node-3', object: 'server/s3', cause: 'incident node-3/x' },
+  ],
   evictions: [eviction('Succeeded')],
   evictionEvents: [{ type: 'MODIFIED', object: eviction('Running', { outstanding: ['s1'] }) }, { type: 'MODIFIED', object: eviction('Succeeded') }],
   migrations: [migration('u1')],
@@ -86,6 +90,9 @@ const rows: [what: string, change: Partial<Snapshot>, violation: RegExp][] = [
   ['a token in a history', { texts: [{ where: 'the history', text: `token gAAAAABn${'x'.repeat(60)}` }] }, /^invariant 10: the history shows a token of Keystone$/],
   ['a service account’s token', { texts: [{ where: 'the arguments of worker', text: '--token=eyJhbGciOiJSUzI1NiIsImtpZCI6IjEyMyJ9.e30.x' }] }, /^invariant 10: .* shows a token of a service account$/],
   ['a Migration of nobody', { migrations: [migration(null)] }, /^invariant 11: Migration s1 does not say whose it is/],
+  ['an evacuation off a host that nobody fenced', { fencings: good.fencings.slice(1) }, /^invariant 12: server\/s3 was evacuated off node-3 \(incident node-3\/x\)/],
+  ['an evacuation after the host was let go', { fencings: [good.fencings[0]!, { ...good.fencings[0]!, did: 'forcedUp' }, good.fencings[1]!] }, /^invariant 12: /],
+  ['an evacuation of a host that was forced down without evidence', { fencings: [{ ...good.fencings[0]!, cause: 'incident node-3/x: restart, b at now' }, good.fencings[1]!] }, /^invariant 12: /],
   ['a Migration of an unknown Eviction', { migrations: [migration('u9')] }, /^invariant 11: Migration s1 belongs to u9/],
 ];
 

@@ -98,6 +98,13 @@ export function consentToLoss(state: FencingState, ids: readonly string[]): Fenc
 export const beginEvacuations = (state: FencingState, ids: readonly string[]): FencingState =>
   changeServers(state, ids, (server) => ({ ...server, state: 'evacuating', attempts: server.attempts + 1, why: null }));
 
+/** Those that were tried often enough are tried anew, because somebody asks. */
+export const retryLeft = (state: FencingState): FencingState => ({
+  ...state,
+  problem: null,
+  servers: state.servers?.map((server): TrackedEvacuation => (server.state === 'left' && server.attempts > 0 ? { ...server, state: 'pending', attempts: 0 } : server)) ?? null,
+});
+
 /** `failed` is tried again until it has been tried often enough. */
 export const endEvacuation = (state: FencingState, id: string, outcome: 'evacuated' | 'gone' | 'failed', why: string | null = null): FencingState =>
   changeServers(state, [id], (server) => ({ ...server, state: outcome !== 'failed' ? outcome : server.attempts >= state.settings.maxAttempts ? 'left' : 'pending', why }));

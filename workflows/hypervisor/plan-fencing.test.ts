@@ -87,6 +87,7 @@ const rows: Row[] = [
   // It has shown life
   ['those in flight end first', fenced({ ...going(tracked('a', 'evacuating')), evidence: null, ...signs(node('True', 'boot-2')) }), wait(/1 evacuations in flight to end/)],
   ['one that came back with another boot is restored', fenced({ ...going(tracked('a', 'evacuated'), tracked('b')), evidence: null, ...signs({ ...node('True', 'boot-2'), libvirt: { verdict: 'healthy', sinceMs: nowMs, message: '' } }) }), { do: 'restore' }],
+  ['and that is tried again later where it failed', fenced({ ...going(tracked('a', 'evacuated'), tracked('b')), evidence: null, problem: { message: 'Nova’s words.', retryAtMs: nowMs + 1 }, ...signs({ ...node('True', 'boot-2'), libvirt: { verdict: 'healthy', sinceMs: nowMs, message: '' } }) }), { do: 'wait', for: 'Nova’s words.', untilMs: nowMs + 1 }],
   ['not before libvirt is well', fenced({ ...going(tracked('a', 'evacuated')), evidence: null, ...signs({ ...node('True', 'boot-2') }) }), wait(/libvirt on node-1: no answer/)],
   ['never where it was not rebooted: two copies may run', fenced({ ...going(tracked('a', 'evacuated')), evidence: null, ...signs({ ...node('True', 'boot-1'), libvirt: null }) }), wait(/came back without a reboot/)],
   ['nor where nobody knows', fenced({ ...going(tracked('a', 'evacuated')), evidence: null, ...signs({ ...node('True', null), libvirt: null }) }), wait(/came back without a reboot/)],

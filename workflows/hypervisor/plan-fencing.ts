@@ -113,7 +113,7 @@ const heldUntil = ({ evidence, power, settings }: FencingState): number => (evid
 
 /** The host was taken for off and has shown life, or its power was on: what runs there must not be started elsewhere. */
 function planAfterLoss(state: FencingState, nowMs: number): FencingStep {
-  const { signs, incident, fencedBootId, confirmation, mode, verdict } = state;
+  const { signs, incident, fencedBootId, confirmation, mode, verdict, problem } = state;
   const inFlight = count(state, 'evacuating');
   if (inFlight > 0) return { do: 'wait', for: `${inFlight} evacuations in flight to end, as ${incident.host} has shown life`, untilMs: null };
   if (confirmation !== null) return planConfirmed(state, confirmation, nowMs);
@@ -123,6 +123,7 @@ function planAfterLoss(state: FencingState, nowMs: number): FencingStep {
       return { do: 'wait', for: `a person: ${incident.host} came back without a reboot, so servers that were evacuated may run there too. It stays forced down`, untilMs: null };
     }
     if (libvirt !== null && libvirt.verdict !== 'healthy') return { do: 'wait', for: `libvirt on ${incident.host}: ${libvirt.message}`, untilMs: null };
+    if (problem !== null && nowMs < problem.retryAtMs) return { do: 'wait', for: problem.message, untilMs: problem.retryAtMs };
     return { do: 'restore' };
   }
   if (signOfLife(state) === null && count(state, 'pending') === 0 && state.servers !== null) return { do: 'wait', for: `${incident.host} to be mended and started: ${describeServers(state)}`, untilMs: null };

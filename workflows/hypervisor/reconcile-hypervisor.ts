@@ -9,10 +9,12 @@ import { messages } from '../../contracts/messages.ts';
 import { readCarried } from '../lib/carried.ts';
 import { explain } from '../lib/failures.ts';
 import { host, hypervisorObjects } from '../lib/hypervisor-activities.ts';
+import { failureLook } from '../lib/node-failure-activities.ts';
 import { showAttributes } from '../lib/attributes.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { carryOut } from './carry-out.ts';
 import { describeProgress, describeRun } from './describe-run.ts';
+import { failureNews } from './failure-news.ts';
 import { isSaid } from './is-said.ts';
 import { planHypervisor } from './plan.ts';
 import type { HypervisorPlan } from './plan.ts';
@@ -44,6 +46,7 @@ export async function reconcileHypervisor(input: HypervisorInput, carried?: Hype
       const plan = decide(run);
       if (plan !== null) await publish(run, plan);
       if (inbox.cancelled) throw await endAsCancelled(run);
+      if (!(await tellFailure(run))) continue;
       const ended = await proceed(run, inbox, plan);
       if (ended !== null) return ended;
       if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof reconcileHypervisor>(input, run.state);
@@ -120,6 +123,21 @@ function showPhase(run: HypervisorRun, status: HypervisorStatusPatch, recorded: 
   const now = stateIn(status.conditions);
   if (now === null || now === stateIn(recorded.conditions)) return;
   showAttributes({ kind: 'Hypervisor', object: run.name, host: run.name, phase: now });
+}
+
+/** Tells the run of the host's failure what its Node has come to, once. False: it could not be told, and that is waited for. */
+async function tellFailure(run: HypervisorRun): Promise<boolean> {
+  const { name, seen, state } = run;
+  const news = seen === null || seen.desired === null ? null : failureNews({ desired: seen.desired, observed: observationOf(seen.observed, state), settings: seen.settings, nowMs: Date.now() });
+  if (news === null || news === state.failureTold || state.failure !== null) return true;
+  try {
+    await failureLook(`Have somebody look whether ${name} has failed`).tellNodeFailure({ hypervisor: name, cause: news });
+    state.failureTold = news;
+    return true;
+  } catch (error) {
+    fail(run, error);
+    return false;
+  }
 }
 
 /** Takes the steps, waits, or ends. Null: look again. */

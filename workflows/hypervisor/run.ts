@@ -9,6 +9,8 @@ export interface HypervisorState {
   failure: ObservedFailure | null;
   /** Something was changed: then the run lingers, so that echoes coalesce. */
   acted: boolean;
+  /** What the run of the host's failure was last told; absent: nothing. */
+  failureTold?: string;
 }
 
 export interface HypervisorRun {

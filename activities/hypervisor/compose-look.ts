@@ -1,0 +1,91 @@
+import type { DesiredHypervisor, NodeFacts } from '../../contracts/hypervisor.ts';
+import { fencedReasonPrefix, nodeMarks } from '../../contracts/ids.ts';
+import type { NodeFailureLook, SeenHypervisor } from '../../contracts/node-failure-activities.ts';
+import type { FleetView } from '../../contracts/node-failure.ts';
+import type { PowerState } from '../../contracts/power.ts';
+import { readNode } from '../../contracts/read-node.ts';
+import type { NodeFailureConfig } from '../../runtime/node-failure-config.ts';
+import type { LastFencing } from '../kubernetes/claim-fencing.ts';
+import type { Node } from '../kubernetes/node-schema.ts';
+import { toNodeSign } from '../kubernetes/node-sign.ts';
+import { matchRegistration } from '../nova/find-registration.ts';
+import { serviceState } from '../nova/observe-host.ts';
+import type { Aggregate, ComputeServiceRecord } from '../nova/types.ts';
+
+/** What was read of a host and its fleet; null: it could not be read. */
+export interface ReadParts {
+  kubernetes: { desired: DesiredHypervisor; seen: SeenHypervisor; node: Node | null; nodes: readonly Node[]; lastFencing: LastFencing | null } | null;
+  nova: { services: readonly ComputeServiceRecord[]; aggregates: readonly Aggregate[]; schedulersUp: number } | null;
+  libvirt: NodeFailureLook['libvirt'];
+  power: PowerState | null;
+  placementAnswers: boolean;
+  problems: string[];
+}
+
+/** Puts together what was read. Whatever was not read counts against acting. Pure. */
+export function composeLook(name: string, parts: ReadParts, config: NodeFailureConfig, nowMs: number): NodeFailureLook {
+  const { kubernetes, nova, libvirt, power, problems } = parts;
+  const service = nova === null ? null : serviceOf(name, nova.services);
+  const optedIn = service === null ? [] : (nova?.aggregates ?? []).filter((aggregate) => config.automaticAggregates.includes(aggregate.name) && aggregate.hosts.includes(service.host));
+  const node = kubernetes?.node ?? null;
+  return {
+    hypervisor: kubernetes?.seen ?? null,
+    mode: config.mode === 'automatic' && optedIn.length > 0 && kubernetes !== null && isWanted(kubernetes.desired, node === null ? null : readNode(node), service) ? 'automatic' : 'recommend',
+    node: node === null ? null : toNodeSign(node),
+    compute: service === null ? null : { state: service.state },
+    nova: service === null ? null : { host: service.host, service: serviceState(service) },
+    libvirt,
+    power,
+    problems,
+    fleet: fleetOf(name, parts, service, optedIn, config, nowMs),
+  };
+}
+
+/** A cell that is down says nothing of its hosts. */
+export function serviceOf(name: string, services: readonly ComputeServiceRecord[]): ComputeServiceRecord | null {
+  try {
+    const host = matchRegistration(name, services, [])?.serviceHost;
+    return services.find((service) => service.host === host && !service.cellDown) ?? null;
+  } catch {
+    // Two hosts of that short name: neither is known to be the one.
+    return null;
+  }
+}
+
+/** Whether drover may act on that host by itself: nobody works on it, and its Hypervisor wants it. */
+function isWanted({ highAvailability, lifecycleEnabled, maintenance, mode, deleting }: DesiredHypervisor, node: NodeFacts | null, service: ComputeServiceRecord | null): boolean {
+  const isLeft = maintenance === '' && node !== null && !node.cordoned && node.terminatingSinceMs === null && node.deletedAtMs === null;
+  return highAvailability && lifecycleEnabled && mode === 'act' && !deleting && isLeft && isInService(service);
+}
+
+const isInService = (service: ComputeServiceRecord | null): boolean => service !== null && (service.status === 'enabled' || service.disabledReason?.startsWith(fencedReasonPrefix) === true);
+
+function fleetOf(name: string, { kubernetes, nova, placementAnswers }: ReadParts, own: ComputeServiceRecord | null, optedIn: readonly Aggregate[], { failureDomainLabel }: NodeFailureConfig, nowMs: number): FleetView {
+  const domainOf = (node: Node | undefined): string | null => node?.metadata.labels?.[failureDomainLabel] || null;
+  const services = nova?.services ?? [];
+  const hosts = (kubernetes?.nodes ?? [])
+    .filter(({ metadata }) => metadata.name === name || metadata.labels?.[nodeMarks.virtDriver] !== undefined)
+    .map((node) => ({ node, service: serviceOf(node.metadata.name, services) }))
+    .filter(({ node, service }) => node.metadata.name === name || service?.status === 'enabled');
+  const suspects = hosts.flatMap(({ node, service }) => {
+    const { ready, readySinceMs } = readNode(node);
+    if (ready && service?.state === 'up') return [];
+    return [{ host: node.metadata.name, failureDomain: domainOf(node), sinceMs: ready ? nowMs : readySinceMs }];
+  });
+  const last = kubernetes === null ? { host: '', atMs: nowMs } : kubernetes.lastFencing;
+  const isForcedDown = (host: string): boolean => host !== own?.host && services.some((service) => service.host === host && service.forcedDown);
+  return {
+    host: name,
+    failureDomain: domainOf(kubernetes?.nodes.find(({ metadata }) => metadata.name === name)),
+    apis: [
+      { name: 'kube-apiserver', reachable: kubernetes !== null },
+      { name: 'Nova', reachable: nova !== null },
+      { name: 'Placement', reachable: placementAnswers },
+    ],
+    schedulerUp: (nova?.schedulersUp ?? 0) > 0,
+    hosts: hosts.length,
+    suspects,
+    lastFencingMs: last === null || last.host === name ? null : last.atMs,
+    aggregates: optedIn.map((aggregate) => ({ name: aggregate.name, mostFenced: null, fenced: aggregate.hosts.filter(isForcedDown).length })),
+  };
+}

@@ -1,0 +1,147 @@
+import { hypervisorAnnotations, nodeFailureId } from '../../contracts/ids.ts';
+import type { NodeFailureInput, NodeFailureSeen } from '../../contracts/node-failure-activities.ts';
+import type { PowerActivities, PowerState } from '../../contracts/power.ts';
+import { readDesired } from '../../contracts/read-hypervisor.ts';
+import { failureCode } from '../../runtime/failure.ts';
+import type { HypervisorConfig } from '../../runtime/hypervisor-config.ts';
+import { isError } from '../../runtime/is-error.ts';
+import type { NodeFailureConfig } from '../../runtime/node-failure-config.ts';
+import { handlingSettings } from '../../runtime/node-failure-config.ts';
+import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import { redactedStart } from '../../runtime/redaction.ts';
+import type { LastFencing } from '../kubernetes/claim-fencing.ts';
+import type { HypervisorClient } from '../kubernetes/hypervisor-client.ts';
+import { toNodeSign } from '../kubernetes/node-sign.ts';
+import { readHold } from '../kubernetes/read-hypervisor-world.ts';
+import { readLibvirtAccess } from '../libvirt/access.ts';
+import { connectLibvirt } from '../libvirt/client.ts';
+import { endpointOf } from '../libvirt/endpoint.ts';
+import type { ActivityScope } from '../nova/scope.ts';
+import type { NovaClient } from '../nova/types.ts';
+import type { Clock } from '../nova/wait.ts';
+import type { PlacementClient } from '../placement/types.ts';
+import { hasBmc } from '../redfish/find-bmc.ts';
+import { composeLook, serviceOf, type ReadParts } from './compose-look.ts';
+import { readHypervisorInput } from './hypervisor-input.ts';
+
+export interface NodeFailureLookTools {
+  nova: NovaClient;
+  placement: PlacementClient;
+  client: HypervisorClient;
+  config: NodeFailureConfig;
+  libvirt: HypervisorConfig['libvirt'];
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+  region: string;
+  power: Pick<PowerActivities, 'observePower'>;
+  readLastFencing: (signal: AbortSignal) => Promise<LastFencing | null>;
+  /** Signals the host's own run, starting it if need be. */
+  signalWithStart: (hypervisor: string, startedBy: string | null) => Promise<void>;
+  scope: ActivityScope;
+  clock: Clock;
+  observe?: ObserveCall;
+}
+
+/** A system that has not answered by then is not waited for: that is an answer too. */
+const answerWithinMs = 20_000;
+const libvirtTimeouts = { connectMs: 4_000, callMs: 4_000 };
+
+/**
+ * One look at a host that may have failed, and at the fleet around it: kube-apiserver, Nova and Placement first, then the host itself. What
+ * does not answer is said, and is null.
+ *
+ * @throws InvalidInput what was typed by hand is no input
+ */
+export async function observeNodeFailure(tools: NodeFailureLookTools, input: NodeFailureInput): Promise<NodeFailureSeen> {
+  const { config, scope, clock, cluster } = tools;
+  const { hypervisor: name, startedBy } = readHypervisorInput(input);
+  if (config.mode === 'off') return { next: 'nothing', message: `Failed nodes are not handled (nodeFailure.mode in drover’s settings); ${name} is left as it is` };
+  const workflowId = nodeFailureId(name, cluster);
+  if (scope.run !== null && scope.run.workflowId !== workflowId) {
+    await tools.signalWithStart(name, startedBy ?? null);
+    return { next: 'handedOver', workflowId };
+  }
+  const problems: string[] = [];
+  const attempt = <Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> => answerOf(scope.signal, problems, work);
+  const [kubernetes, nova, placementAnswers] = await Promise.all([
+    attempt((signal) => readKubernetes(tools, name, signal)),
+    attempt((signal) => readNova(tools, signal)),
+    attempt((signal) => tools.placement.existingTraits(['COMPUTE_NODE'], signal)),
+  ]);
+  if (kubernetes?.found === false) return { next: 'nothing', message: `There is no Hypervisor ${name}` };
+  const world = kubernetes?.found === true ? kubernetes : null;
+  const service = nova === null ? null : serviceOf(name, nova.services);
+  const isSuspect = world?.node === null || world === null || toNodeSign(world.node).ready !== 'True' || service?.state !== 'up';
+  const [libvirt, power] = await Promise.all([
+    attempt((signal) => askLibvirt(tools, world?.address ?? name, problems, signal)),
+    isSuspect && hasBmc(config.bmc, name) ? askPower(tools, name, problems) : null,
+  ]);
+  const parts: ReadParts = { kubernetes: world, nova, libvirt, power, placementAnswers: placementAnswers !== null, problems };
+  return { next: 'run', settings: handlingSettings(config, tools.region), look: composeLook(name, parts, config, clock.now()) };
+}
+
+/** Null, and a sentence, where there is no answer. @throws only the signal's reason */
+async function answerOf<Value>(signal: AbortSignal, problems: string[], work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> {
+  try {
+    return await work(AbortSignal.any([signal, AbortSignal.timeout(answerWithinMs)]));
+  } catch (error) {
+    signal.throwIfAborted();
+    problems.push(redactedStart(isError(error) ? error.message : String(error), 600));
+    return null;
+  }
+}
+
+async function readKubernetes({ client, readLastFencing }: NodeFailureLookTools, name: string, signal: AbortSignal) {
+  const [owned, nodes, lastFencing] = await Promise.all([client.getHypervisor(name, signal), client.listNodes(signal), readLastFencing(signal)]);
+  if (owned === null || owned.object.metadata.deletionTimestamp !== undefined) return { found: false } as const;
+  const { metadata, status } = owned.object;
+  const desired = readDesired(owned.object, owned.owners);
+  const given = metadata.annotations ?? {};
+  const seen = {
+    name,
+    uid: metadata.uid,
+    generation: metadata.generation,
+    hold: readHold(given[hypervisorAnnotations.hold])?.reason ?? null,
+    fencedBootId: given[hypervisorAnnotations.fencedBootId] || null,
+    maintenance: desired.maintenance,
+  };
+  const node = nodes.find((one) => one.metadata.name === name) ?? null;
+  return { found: true, desired, seen, node, nodes, lastFencing, address: status?.internalIp || name } as const;
+}
+
+async function readNova({ nova }: NodeFailureLookTools, signal: AbortSignal): Promise<NonNullable<ReadParts['nova']>> {
+  const [services, aggregates, schedulersUp] = await Promise.all([nova.computeServices(signal), nova.aggregates(signal), nova.schedulersUp(signal)]);
+  return { services, aggregates, schedulersUp };
+}
+
+/** Null where nobody asks, or nobody can. Whatever else it answers, it answers. */
+async function askLibvirt({ libvirt, observe }: NodeFailureLookTools, address: string, problems: string[], signal: AbortSignal): Promise<ReadParts['libvirt']> {
+  if (libvirt === null) return null;
+  try {
+    const access = await readLibvirtAccess(libvirt, signal);
+    const connection = await connectLibvirt(endpointOf(libvirt.connectUri, address), access, { timeouts: libvirtTimeouts, ...(observe === undefined ? {} : { observe }) }, signal);
+    await connection.close();
+    return { verdict: 'healthy', message: `it opened ${connection.uri}` };
+  } catch (error) {
+    const code = failureCode(error);
+    if (code === null) throw error;
+    const { message } = error as Error;
+    if (code === 'LibvirtUnavailable') return { verdict: 'silent', message };
+    if (code === 'InvalidConfiguration') {
+      problems.push(message);
+      return null;
+    }
+    return { verdict: 'healthy', message };
+  }
+}
+
+/** A BMC that does not answer has proved nothing. */
+async function askPower({ power, scope }: NodeFailureLookTools, host: string, problems: string[]): Promise<PowerState> {
+  try {
+    return (await power.observePower({ host })).power;
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    problems.push(redactedStart(isError(error) ? error.message : String(error), 600));
+    return 'Unknown';
+  }
+}

@@ -1,0 +1,36 @@
+import type { NodeFailureObjectActivities } from '../../contracts/node-failure-activities.ts';
+import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { StopGate } from '../../runtime/stop.ts';
+import type { Clock } from '../nova/wait.ts';
+import { systemClock } from '../nova/wait.ts';
+import { claimFencing } from './claim-fencing.ts';
+import type { HypervisorClient } from './hypervisor-client.ts';
+import type { KubernetesScope } from './scope.ts';
+import { currentKubernetesScope } from './scope.ts';
+import { writeEvent } from './write-event.ts';
+
+export interface NodeFailureObjectDependencies {
+  kubernetes: Kubernetes;
+  client: HypervisorClient;
+  /** Of the Lease. */
+  systemNamespace: string;
+  /** Throws Stopped while `drover stop` is in force. */
+  stopGate: StopGate;
+  /** The running activity. Default: Temporal's. */
+  scope?: () => KubernetesScope;
+  /** Default: the system's. */
+  clock?: Clock;
+}
+
+/** What the run of a node failure writes in Kubernetes besides Hypervisors, on queue `kubernetes`. */
+export function createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, scope = currentKubernetesScope, clock = systemClock }: NodeFailureObjectDependencies): NodeFailureObjectActivities {
+  return {
+    async claimFencing(request) {
+      const { signal } = scope();
+      await stopGate(signal);
+      return await claimFencing(kubernetes, systemNamespace, request, clock.now(), signal);
+    },
+    recordHypervisorEvent: ({ name, uid, type, reason, message, identity }) =>
+      writeEvent({ client, scope: scope(), clock }, { regarding: { kind: 'Hypervisor', name, uid }, type, reason, message }, [uid, reason, ...identity]),
+  };
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+
+import { fencingDefaults } from '../contracts/fencing.ts';
+import type { HandlingSettings } from '../contracts/node-failure-activities.ts';
+import { gateDefaults, nodeFailureDefaults } from '../contracts/node-failure.ts';
+
+/**
+ * The section `nodeFailure` of drover's settings: off unless somebody sets it. How BMCs are reached stands here too; their password stands
+ * in a file, such as a mounted Secret, and is read when it is used.
+ */
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const ms = (value: number, { least = 1, most = day } = {}) => z.int().min(least).max(most).default(value);
+const count = (value: number, most: number) => z.int().min(1).max(most).default(value);
+
+const text = z.string().min(1);
+const httpsUrl = z.string().regex(/^https:\/\/[^\s/@]+(\/[^\s@]*)?$/u, 'expected an https URL, without a user or a password');
+
+const bmc = z.strictObject({
+  /** Of every host that has none of its own; `{host}` stands for the Hypervisor's name. */
+  url: httpsUrl.refine((value) => value.includes('{host}'), 'expected {host} in it, which stands for the hypervisor').nullable().default(null),
+  hosts: z
+    .record(text, z.strictObject({ url: httpsUrl.optional(), path: text.optional(), uuid: text.optional(), serial: text.optional() }))
+    .default({}),
+  username: text,
+  /** `{host}` in it stands for the Hypervisor's name, where each BMC has a password of its own. */
+  passwordFile: text,
+  caFile: text.nullable().default(null),
+  auth: z.enum(['basic', 'session']).default('session'),
+});
+
+export type BmcConfig = z.infer<typeof bmc>;
+
+const { exclusions } = fencingDefaults;
+
+export const nodeFailureConfig = z
+  .strictObject({
+    mode: z.enum(['off', 'recommend', 'automatic']).default('off'),
+    automaticAggregates: z.array(text).default([]),
+    failureDomainLabel: text.default('kubernetes.metal.cloud.sap/bb'),
+    failAfterMs: ms(nodeFailureDefaults.failAfterMs),
+    witnessMaxAgeMs: ms(nodeFailureDefaults.witnessMaxAgeMs, { most: hour }),
+    lookMs: ms(15 * second, { most: hour }),
+    restLookMs: ms(minute, { most: hour }),
+    gates: z
+      .strictObject({
+        domainWindowMs: ms(gateDefaults.domainWindowMs),
+        cycleMs: ms(gateDefaults.cycleMs),
+        mostFencedPerAggregate: count(gateDefaults.mostFencedPerAggregate, 100),
+      })
+      .prefault({}),
+    power: z
+      .strictObject({ recheckMs: ms(fencingDefaults.powerRecheckMs, { most: hour }), holdCheckMs: ms(fencingDefaults.holdCheckMs, { most: hour }), pollMs: ms(2 * second, { most: minute }), timeoutMs: ms(minute, { most: hour }) })
+      .prefault({}),
+    consentMs: ms(fencingDefaults.consentMs),
+    evacuation: z
+      .strictObject({
+        parallelism: count(fencingDefaults.parallelism, 64),
+        maxAttempts: count(fencingDefaults.maxAttempts, 20),
+        deadlineMs: ms(30 * minute),
+        excludedImageIds: z.array(text).default(exclusions.imageIds),
+        excludedMetadata: z.array(text).default(exclusions.metadata),
+      })
+      .prefault({}),
+    bmc: bmc.nullable().default(null),
+  })
+  .prefault({})
+  .refine(({ mode, automaticAggregates }) => mode !== 'automatic' || automaticAggregates.length > 0, { path: ['automaticAggregates'], error: 'expected the aggregates that have opted in, or nodeFailure.mode: recommend' });
+
+export type NodeFailureConfig = z.infer<typeof nodeFailureConfig>;
+
+/** How often an evacuation is looked at. */
+const poll = { minMs: 500, maxMs: 5_000 };
+
+/** The settings of one run, renewed with each look: no names of files, no addresses. */
+export function handlingSettings(config: NodeFailureConfig, region: string): HandlingSettings {
+  const { failAfterMs, witnessMaxAgeMs, lookMs, restLookMs, gates, power, consentMs, evacuation } = config;
+  const { parallelism, maxAttempts, deadlineMs, excludedImageIds, excludedMetadata } = evacuation;
+  return {
+    region,
+    judging: { failAfterMs, witnessMaxAgeMs },
+    gates,
+    fencing: {
+      powerRecheckMs: power.recheckMs,
+      consentMs,
+      holdCheckMs: power.holdCheckMs,
+      parallelism,
+      maxAttempts,
+      exclusions: { imageIds: excludedImageIds, imageTags: exclusions.imageTags, metadata: excludedMetadata },
+    },
+    lookMs,
+    restLookMs,
+    power: { pollMs: power.pollMs, timeoutMs: power.timeoutMs },
+    evacuation: { deadlineMs, poll },
+  };
+}

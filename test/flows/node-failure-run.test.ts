@@ -1,0 +1,178 @@
+import { messages } from '../../contracts/messages.ts';
+import { contextOf, nodeOf } from '../../workflows/hypervisor/sample.ts';
+import { openFailureWorld, type FailureWorld, type Machine } from './node-failure/world.ts';
+import { until } from './until.ts';
+
+/** The run of a node failure on a real Temporal, with machines that say what a test tells them. */
+
+let world: FailureWorld;
+
+beforeAll(async () => {
+  world = await openFailureWorld();
+}, 180_000);
+
+afterAll(async () => {
+  await world?.close();
+}, 60_000);
+
+const evacuations = ({ deeds }: Machine): string[] => deeds.filter((deed) => deed.startsWith('evacuate'));
+const patienceMs = 30_000;
+
+/** Waits for so many more looks, so that whatever would be done has been done. */
+async function untilLookedAt(machine: Machine, times: number): Promise<void> {
+  const before = machine.looks;
+  await until(`${times} looks`, patienceMs, () => machine.looks - before >= times || `${machine.looks - before}`);
+}
+
+const comeBack = (machine: Machine, bootId: string): void => void Object.assign(machine, { ready: 'True', bootId, compute: 'up', power: 'On' });
+
+test('a dead host is fenced, evacuated, held, and restored once it came back as another boot', async () => {
+  const { machine, handle, progress, replay } = await world.fail('dead');
+  await until('all to be evacuated', patienceMs, () => Object.values(machine.servers).every((host) => host === 'elsewhere') || JSON.stringify(machine.deeds));
+  expect(machine.deeds).toEqual(['powerOff', 'disable', 'forceDown by power-off', 'evacuate a', 'evacuate b', 'evacuate c']);
+  await until('it to wait for the host', patienceMs, async () => (await progress()).waitingFor?.includes('to be mended') ?? 'not yet');
+  expect(machine).toMatchObject({ hold: 'NodeFailure', fencedBootId: 'boot-1', condition: { status: 'True', reason: 'Fenced', message: expect.stringContaining('3 of 3 servers have left it') } });
+  await untilLookedAt(machine, 3);
+  comeBack(machine, 'boot-2');
+  expect(await handle.result()).toMatchObject({ outcome: 'Restored' });
+  expect(machine).toMatchObject({ hold: null, fencedBootId: null, condition: { status: 'False', reason: 'Restored' } });
+  expect(machine.deeds.slice(6)).toEqual(['forceUp by restart']);
+  await replay();
+}, 120_000);
+
+test('a partition: everything is silent and the BMC says On, so nothing is done to the host, ever, whoever asks', async () => {
+  const { machine, handle, progress, confirm, replay } = await world.fail('cut-off', { power: 'On' });
+  await until('it to be a suspect', patienceMs, async () => (await progress()).reason === 'NoWitness' || 'not yet');
+  await untilLookedAt(machine, 10);
+  await expect(confirm()).rejects.toMatchObject({ cause: { message: expect.stringContaining('PowerOn') } });
+  await untilLookedAt(machine, 10);
+  expect(machine).toMatchObject({ deeds: [], hold: null, forcedDown: false, condition: { status: 'True', reason: 'NoWitness' } });
+  expect(machine.events).toEqual([expect.stringContaining('confirmOff')]);
+  // The network is mended: the same boot, as it never was off.
+  comeBack(machine, 'boot-1');
+  expect(await handle.result()).toMatchObject({ outcome: 'Recovered' });
+  expect(machine.deeds).toEqual([]);
+  await replay();
+}, 120_000);
+
+test('without a BMC a person confirms, once and for this incident only', async () => {
+  const { machine, handle, progress, confirm, replay } = await world.fail('by-hand', { power: null, mode: 'recommend' });
+  await until('it to be a suspect', patienceMs, async () => (await progress()).confirm !== null || 'not yet');
+  await untilLookedAt(machine, 5);
+  expect(machine.deeds).toEqual([]);
+  await expect(confirm({ incident: 'by-hand/yesterday' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('WrongIncident') } });
+  await expect(confirm({ bootId: 'boot-0' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('WrongBootId') } });
+  await expect(confirm({ person: ' ' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('bootId') } });
+  expect(machine.deeds).toEqual([]);
+  expect(await confirm()).toContain('jane');
+  await until('all to be evacuated', patienceMs, () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds));
+  expect(machine.deeds.slice(0, 2)).toEqual(['disable', 'forceDown by person']);
+  expect(machine.events).toEqual(expect.arrayContaining([expect.stringContaining('ConfirmedOff: jane')]));
+  comeBack(machine, 'boot-2');
+  expect(await handle.result()).toMatchObject({ outcome: 'Restored' });
+  await replay();
+}, 120_000);
+
+test('a confirmation by a signal counts as well, as tctl knows no updates; a refused one is in the progress', async () => {
+  const { machine, handle, progress } = await world.fail('signalled', { power: null, mode: 'recommend' });
+  const { incident, bootId } = await until('it to be a suspect', patienceMs, async () => {
+    const now = await progress();
+    return now.confirm === null ? 'not yet' : now;
+  });
+  await handle.signal(messages.confirmOff, { incident: 'another', bootId, person: 'jane' });
+  await until('the refusal', patienceMs, async () => (await progress()).refusal?.includes('WrongIncident') ?? 'not yet');
+  await handle.signal(messages.confirmOff, { incident, bootId, person: 'jane' });
+  await until('all to be evacuated', patienceMs, () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds));
+  comeBack(machine, 'boot-2');
+  await handle.result();
+}, 120_000);
+
+const lives: [what: string, sign: (machine: Machine) => void][] = [
+  ['comes back as the same boot', (machine) => void (machine.ready = 'True')],
+  ['comes back as another boot', (machine) => comeBack(machine, 'boot-2')],
+  ['has a kubelet that says that it is not ready', (machine) => void (machine.ready = 'False')],
+  ['has power again', (machine) => void (machine.power = 'On')],
+  ['is let go by somebody', (machine) => void (machine.forcedDown = false)],
+];
+test.each(lives.map((row, index) => [...row, index] as const))('where it %s while servers are evacuated, nothing more begins', async (_what, sign, index) => {
+  const { machine, handle, replay } = await world.fail(`lives-${index}`, { evacuationsEnd: false });
+  await until('the first to be on its way', patienceMs, () => evacuations(machine).length === 1 || JSON.stringify(machine.deeds));
+  sign(machine);
+  machine.mode = 'recommend';
+  await untilLookedAt(machine, 3);
+  machine.evacuationsEnd = true;
+  await until('the first to have ended', patienceMs, () => machine.servers['a'] === 'elsewhere' || 'not yet');
+  if (machine.ready === 'True' && machine.bootId === 'boot-2') await handle.result();
+  else if (!machine.forcedDown) expect(await handle.result()).toMatchObject({ outcome: 'TakenOver' });
+  else await untilLookedAt(machine, 6);
+  expect(evacuations(machine)).toEqual(['evacuate a']);
+  expect(machine.servers).toEqual({ a: 'elsewhere', b: machine.host, c: machine.host });
+  if (machine.bootId === 'boot-1' && machine.forcedDown) expect(machine.hold).toBe('NodeFailure');
+  await replay();
+  if ((await handle.describe()).status.name === 'RUNNING') await handle.terminate('the test is over');
+}, 120_000);
+
+test('a run that was terminated is taken up by the next: what was fenced stays so, and new evidence is needed', async () => {
+  const first = await world.fail('terminated', { evacuationsEnd: false });
+  await until('the first to be on its way', patienceMs, () => evacuations(first.machine).length === 1 || 'not yet');
+  await first.handle.terminate('by somebody');
+  const { machine, handle, progress } = await world.fail('terminated', { ...first.machine, mode: 'recommend', power: null, deeds: [], evacuationsEnd: true });
+  await until('it to know', patienceMs, async () => (await progress()).forcedDown || 'not yet');
+  await untilLookedAt(machine, 6);
+  expect(machine.deeds).toEqual([]);
+  comeBack(machine, 'boot-2');
+  expect(await handle.result()).toMatchObject({ outcome: 'Restored' });
+  expect(machine).toMatchObject({ hold: null, deeds: ['forceUp by restart'] });
+}, 120_000);
+
+test('a cancel begins nothing more, lets what is in flight end, and leaves the host held', async () => {
+  const { machine, handle, progress, replay } = await world.fail('cancelled', { evacuationsEnd: false });
+  await until('the first to be on its way', patienceMs, () => evacuations(machine).length === 1 || 'not yet');
+  await handle.cancel();
+  await until('it to know', patienceMs, async () => (await progress()).message.includes('was cancelled') || 'not yet');
+  machine.evacuationsEnd = true;
+  await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+  expect(evacuations(machine)).toHaveLength(1);
+  expect(machine).toMatchObject({ hold: 'NodeFailure', forcedDown: true, condition: { reason: 'Cancelled', message: expect.stringContaining('stays forced down and held') } });
+  await replay();
+}, 120_000);
+
+test('a host that lives and is not Ready is handed over, to be emptied live; where drover only recommends, it says how', async () => {
+  const { machine, handle } = await world.fail('alive', { ready: 'False', compute: 'up', power: 'On' });
+  expect(await handle.result()).toMatchObject({ outcome: 'HandedOver' });
+  expect(machine).toMatchObject({ deeds: ['maintenance ha'], hold: null });
+
+  const told = await world.fail('alive-told', { ready: 'False', compute: 'up', power: 'On', mode: 'recommend' });
+  await until('it to be recommended', patienceMs, () => told.machine.events.length > 0 || 'not yet');
+  await untilLookedAt(told.machine, 3);
+  expect(told.machine.events).toEqual([expect.stringContaining('"maintenance":"ha"')]);
+  expect(told.machine.deeds).toEqual([]);
+  comeBack(told.machine, 'boot-1');
+  await told.handle.result();
+}, 120_000);
+
+test('while Nova does not answer nothing is begun, and it goes on when it does', async () => {
+  const { machine, handle, progress } = await world.fail('blind', { evacuationsEnd: false });
+  await until('the first to be on its way', patienceMs, () => evacuations(machine).length === 1 || 'not yet');
+  machine.novaSilent = true;
+  await untilLookedAt(machine, 2);
+  machine.evacuationsEnd = true;
+  await until('it to say so', patienceMs, async () => (await progress()).unread.length > 0 || 'not yet');
+  await untilLookedAt(machine, 3);
+  expect(evacuations(machine)).toHaveLength(1);
+  machine.novaSilent = false;
+  await until('the others to follow', patienceMs, () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds));
+  comeBack(machine, 'boot-2');
+  await handle.result();
+}, 120_000);
+
+test('the hypervisor’s run tells of a Node that is not Ready, once, and goes its way', async () => {
+  const seenWith = (ready: boolean) => {
+    const { desired, observed: { tests: _tests, failure: _failure, ...observed }, settings } = contextOf({ highAvailability: true }, { node: nodeOf({ ready }) });
+    return { next: 'run', settings: { ...settings, lingerMs: 0 }, desired, observed, shown: { traits: null, aggregates: null, internalIp: null } } as const;
+  };
+  await world.drive('node-1', seenWith(true));
+  expect(world.told).toEqual([]);
+  await world.drive('node-1', seenWith(false));
+  expect(world.told).toEqual([expect.stringContaining('Node node-1 is not Ready since')]);
+}, 60_000);

@@ -1,0 +1,208 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { fencingDefaults } from '../../../contracts/fencing.ts';
+import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities, HypervisorSeen } from '../../../contracts/hypervisor-activities.ts';
+import { hostsQueue, hypervisorId, kubernetesQueue, nodeFailureId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
+import { messages } from '../../../contracts/messages.ts';
+import type { HandlingSettings, NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../../../contracts/node-failure-activities.ts';
+import type { NodeFailureProgress } from '../../../contracts/node-failure-run.ts';
+import { gateDefaults } from '../../../contracts/node-failure.ts';
+import type { PowerActivities, PowerState } from '../../../contracts/power.ts';
+import type { Lab } from '../../../lab/lab.ts';
+import { startLab } from '../../../lab/lab.ts';
+import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
+import type { handleNodeFailure, reconcileHypervisor } from '../../../workflows/index.ts';
+
+/** A host, its BMC and its Nova, as a test has them; and what drover did to them, in order. */
+export interface Machine {
+  host: string;
+  ready: 'True' | 'False' | 'Unknown';
+  bootId: string;
+  compute: 'up' | 'down';
+  forcedDown: boolean;
+  mode: 'recommend' | 'automatic';
+  /** Null: it has no BMC. */
+  power: PowerState | null;
+  /** By id, where each server is. */
+  servers: Record<string, string>;
+  /** Evacuations end while this is true. */
+  evacuationsEnd: boolean;
+  hold: string | null;
+  fencedBootId: string | null;
+  condition: { status: string; reason: string; message: string } | null;
+  events: string[];
+  /** `verb object` of every mutation. */
+  deeds: string[];
+  looks: number;
+  /** Nova does not answer. */
+  novaSilent: boolean;
+}
+
+/** Everything quick, but for what is proved by it. */
+const settings: HandlingSettings = {
+  region: 'RegionOne',
+  judging: { failAfterMs: 400, witnessMaxAgeMs: 60_000 },
+  gates: gateDefaults,
+  fencing: { ...fencingDefaults, powerRecheckMs: 50, holdCheckMs: 20_000, parallelism: 1 },
+  lookMs: 150,
+  restLookMs: 200,
+  power: { pollMs: 10, timeoutMs: 1_000 },
+  evacuation: { deadlineMs: 60_000, poll: { minMs: 10, maxMs: 50 } },
+};
+
+const logger = new DefaultLogger('ERROR');
+
+export type FailureWorld = Awaited<ReturnType<typeof openFailureWorld>>;
+
+/** A real Temporal, drover's workflows, and machines in the place of all other systems. */
+export async function openFailureWorld() {
+  Runtime.install({ logger, telemetryOptions: { logging: { filter: 'ERROR' } } });
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-failure-')));
+  const lab: Lab<'temporal'> = await startLab({ dir: join(root, 'lab'), parts: ['temporal'] });
+  const { address } = lab.handles.temporal;
+  const workflowBundle = await bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('../../../workflows/index.ts', import.meta.url)), logger });
+  const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }));
+  const connection = await NativeConnection.connect({ address });
+  const machines = new Map<string, Machine>();
+  /** By hypervisor, what its own run sees; and what it told the run of the failure. */
+  const seen = new Map<string, HypervisorSeen>();
+  const told: string[] = [];
+  const activities = activitiesOn((host) => machines.get(host)!, { seen, told });
+  const workers = await Promise.all([
+    Worker.create({ connection, taskQueue: workflowQueue, workflowBundle }),
+    Worker.create({ connection, taskQueue: hostsQueue, activities: activities.hosts }),
+    Worker.create({ connection, taskQueue: kubernetesQueue, activities: activities.kubernetes }),
+    Worker.create({ connection, taskQueue: novaQueue(settings.region), activities: activities.nova }),
+  ]);
+  const running = workers.map((worker) => worker.run());
+  return {
+    client,
+    /** A machine that has just fallen silent, and the run that looks at it. */
+    async fail(host: string, change: Partial<Machine> = {}) {
+      const machine: Machine = {
+        host, ready: 'Unknown', bootId: 'boot-1', compute: 'down', forcedDown: false, mode: 'automatic', power: 'Off', servers: { a: host, b: host, c: host }, evacuationsEnd: true,
+        hold: null, fencedBootId: null, condition: null, events: [], deeds: [], looks: 0, novaSilent: false, ...change,
+      };
+      machines.set(host, machine);
+      const handle = await client.workflow.start<typeof handleNodeFailure>(workflowTypes.handleNodeFailure, { workflowId: nodeFailureId(host), taskQueue: workflowQueue, args: [{ hypervisor: host }] });
+      return {
+        machine,
+        handle,
+        progress: () => handle.query<NodeFailureProgress>(messages.progress),
+        confirm: async (change: object = {}): Promise<string> => {
+          const { incident, bootId } = await handle.query<NodeFailureProgress>(messages.progress);
+          return handle.executeUpdate<string, [object]>(messages.confirmOff, { args: [{ incident, bootId, person: 'jane', ...change }] });
+        },
+        /** Fails where the history does not lead to the same commands again. */
+        replay: async () => Worker.runReplayHistory({ workflowBundle }, await handle.fetchHistory(), handle.workflowId),
+      };
+    },
+    told,
+    /** The result of the run that drives a hypervisor, while it looks like that. */
+    drive(hypervisor: string, look: HypervisorSeen) {
+      seen.set(hypervisor, look);
+      return client.workflow.execute<typeof reconcileHypervisor>(workflowTypes.reconcileHypervisor, { workflowId: hypervisorId(hypervisor), taskQueue: workflowQueue, args: [{ hypervisor }] });
+    },
+    async close(): Promise<void> {
+      for (const machine of machines.values()) machine.evacuationsEnd = true;
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+      await connection.close();
+      await client.connection.close();
+      await lab.stop();
+      rmSync(root, { recursive: true });
+    },
+  };
+}
+
+function activitiesOn(find: (host: string) => Machine, { seen, told }: { seen: ReadonlyMap<string, HypervisorSeen>; told: string[] }) {
+  const hosts: NodeFailureHostActivities & PowerActivities & Pick<HypervisorHostActivities, 'observeHypervisor'> = {
+    observeHypervisor: ({ hypervisor }) => Promise.resolve(seen.get(hypervisor)!),
+    async observeNodeFailure({ hypervisor }) {
+      const machine = find(hypervisor);
+      machine.looks += 1;
+      const { host, ready, bootId, compute, forcedDown, mode, power, hold, fencedBootId, novaSilent } = machine;
+      const service = { status: forcedDown ? 'disabled' : 'enabled', state: forcedDown ? 'down' : compute, disabledReason: null, forcedDown } as const;
+      const fleet = { host, failureDomain: null, apis: [{ name: 'Nova', reachable: !novaSilent }], schedulerUp: true, hosts: 10, suspects: [], lastFencingMs: null, aggregates: [] };
+      return {
+        next: 'run',
+        settings,
+        look: {
+          hypervisor: { name: host, uid: 'uid', generation: 1, hold, fencedBootId, maintenance: '' },
+          mode,
+          node: { ready, bootId, pressures: [] },
+          compute: novaSilent ? null : { state: service.state },
+          nova: novaSilent ? null : { host, service },
+          libvirt: null,
+          power,
+          problems: novaSilent ? ['Nova does not answer'] : [],
+          fleet,
+        },
+      };
+    },
+    async tellNodeFailure({ cause }) {
+      told.push(cause);
+    },
+    observePower: ({ host }) => Promise.resolve({ host, power: find(host).power ?? 'Unknown', atMs: Date.now() }),
+    async ensurePoweredOff({ host, recheckMs }) {
+      const machine = find(host);
+      machine.deeds.push('powerOff');
+      machine.power = 'Off';
+      // A worker's clock may be an hour wrong.
+      const firstOffMs = Date.now() + 3_600_000;
+      return { host, systemPath: '/redfish/v1/Systems/1', systemUuid: null, firstOffMs, secondOffMs: firstOffMs + recheckMs, asked: true };
+    },
+  };
+  const kubernetes: NodeFailureObjectActivities & Pick<HypervisorObjectActivities, 'patchHypervisor' | 'publishHypervisor'> = {
+    claimFencing: () => Promise.resolve({ granted: true }),
+    async recordHypervisorEvent({ name, reason, message }) {
+      find(name).events.push(`${reason}: ${message}`);
+    },
+    async patchHypervisor({ name, patches }) {
+      const machine = find(name);
+      for (const { annotations = {}, spec } of patches) {
+        const hold = annotations['drover.dev/hold'];
+        if (hold !== undefined) machine.hold = hold === null ? null : (hold.split(':')[0] ?? null);
+        const bootId = annotations['drover.dev/fenced-boot-id'];
+        if (bootId !== undefined) machine.fencedBootId = bootId;
+        if (spec?.maintenance !== undefined) machine.deeds.push(`maintenance ${spec.maintenance}`);
+      }
+    },
+    async publishHypervisor({ name, status }) {
+      const condition = status.conditions.find(({ type }) => type === 'NodeFailure');
+      // What else a run says is its own.
+      if (condition !== undefined) find(name).condition = condition;
+    },
+  };
+  const nova: NodeFailureRegionActivities & Pick<HypervisorRegionActivities, 'ensureServiceDisabled'> = {
+    async ensureServiceDisabled({ host, reason }) {
+      find(host).deeds.push('disable');
+      return { status: 'disabled', state: 'down', disabledReason: reason, forcedDown: false };
+    },
+    async ensureForcedDown({ host, forcedDown, proof }) {
+      const machine = find(host);
+      machine.deeds.push(`${forcedDown ? 'forceDown' : 'forceUp'} by ${proof.by}`);
+      machine.forcedDown = forcedDown;
+      return { status: 'disabled', state: 'down', disabledReason: null, forcedDown };
+    },
+    listEvacuationCandidates: ({ host }) =>
+      Promise.resolve(Object.keys(find(host).servers).map((id) => ({ id, name: `vm-${id}`, vmState: 'active', memoryMiB: 512, localDiskGiB: 0, metadata: {}, imageId: null, imageTags: [], serverGroups: [] }))),
+    async startEvacuation({ instanceId, sourceHost }) {
+      find(sourceHost).deeds.push(`evacuate ${instanceId}`);
+      return { outcome: 'started', migration: { ...migration, instanceId, sourceHost } };
+    },
+    async awaitEvacuation({ instanceId, sourceHost }) {
+      // A test may have put another machine in its place.
+      while (!find(sourceHost).evacuationsEnd) await new Promise((resolve) => setTimeout(resolve, 20));
+      find(sourceHost).servers[instanceId] = 'elsewhere';
+      const instance = { id: instanceId, name: `vm-${instanceId}`, status: 'ACTIVE', taskState: null, vmState: 'active', host: 'elsewhere', locked: false, memoryMiB: 512, vcpus: 1, localDiskGiB: 0, serverGroups: [], fault: null };
+      return { status: 'done', stuck: null, targetHost: 'elsewhere', observation: { instance, migration: null }, message: null };
+    },
+  };
+  return { hosts, kubernetes, nova };
+}
+
+const migration = { id: 1, type: 'evacuation', status: 'accepted', targetHost: null, memoryTotalBytes: null, memoryRemainingBytes: null, diskTotalBytes: null, diskRemainingBytes: null, createdAt: '2026-01-01T00:00:00Z' };

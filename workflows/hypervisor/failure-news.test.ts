@@ -1,0 +1,32 @@
+import { failureNews } from './failure-news.ts';
+import { contextOf, nodeOf } from './sample.ts';
+
+const down = nodeOf({ ready: false });
+const fenced = { reason: 'NodeFailure', message: 'it was fenced' };
+
+test('a Node that is not Ready is told of, by words that change with it', () => {
+  const told = failureNews(contextOf({ highAvailability: true }, { node: down }));
+  expect(told).toContain('not Ready since');
+  expect(failureNews(contextOf({ highAvailability: true }, { node: down }))).toBe(told);
+  expect(failureNews(contextOf({ highAvailability: true }, { node: nodeOf({ ready: false, readySinceMs: down.readySinceMs + 1_000 }) }))).not.toBe(told);
+});
+
+const silent: [why: string, ...context: Parameters<typeof contextOf>][] = [
+  ['it is Ready', { highAvailability: true }, {}],
+  ['nobody handles failed nodes', { highAvailability: true }, { node: down }, undefined, { handlesNodeFailure: false }],
+  ['drover only observes', { highAvailability: true }, { node: down }, undefined, { mode: 'observe' }],
+  ['its Hypervisor only wants to be observed', { highAvailability: true, mode: 'observe' }, { node: down }],
+  ['its Hypervisor does not want it', { highAvailability: false }, { node: down }],
+  ['it is being deleted', { highAvailability: true, deleting: true }, { node: down }],
+  ['there is no Node', { highAvailability: true }, { node: null }],
+  ['it is empty for maintenance', { highAvailability: true, maintenance: 'manual' }, { node: down, recorded: { ...contextOf().observed.recorded, evicted: true } }],
+  ['something else holds it', { highAvailability: true }, { hold: { reason: 'Held', message: 'disks' } }],
+];
+test.each(silent)('nothing is told where %s', (_why, ...context) => {
+  expect(failureNews(contextOf(...context))).toBeNull();
+});
+
+test('while it is held because it was fenced, everything is told, whoever wants what', () => {
+  expect(failureNews(contextOf({ highAvailability: false }, { hold: fenced }))).toContain('is Ready since');
+  expect(failureNews(contextOf({}, { hold: fenced, node: down }))).toContain('not Ready');
+});
