@@ -67,7 +67,7 @@ const untilCondition = (type: string, reason: string): Promise<Hypervisor> =>
 const progress = (): Promise<NodeFailureProgress> => world.client.workflow.getHandle(nodeFailureId(host)).query<NodeFailureProgress>('progress');
 const confirm = ({ incident, bootId }: NodeFailureProgress) =>
   world.tool('temporal', 'workflow', 'update', 'execute', '--workflow-id', nodeFailureId(host), '--name', 'confirmOff', '--input', JSON.stringify({ incident, bootId, person: 'flow-test' }));
-const evacuations = async (): Promise<number> => (await world.mutations(world.sinceMs)).filter(({ path }) => path.endsWith('/action')).length;
+const evacuations = async (): Promise<number> => (await world.mutations(world.sinceMs)).filter(({ action }) => action === 'evacuate').length;
 
 test(
   'a host in service',
