@@ -10,6 +10,7 @@ import type { Ground } from './lane.ts';
 const zone = 'az-matrix';
 const shared = 'matrix';
 const isolating = 'tenant_filter_tests';
+const trait = 'CUSTOM_DROVER_MATRIX';
 const readyMs = 60_000;
 const patience = (): AbortSignal => AbortSignal.timeout(20_000);
 
@@ -33,7 +34,7 @@ export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Pro
   const metadata = {
     name,
     labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'skip-tests', [nodeMarks.zone]: zone, 'kubernetes.io/hostname': name },
-    annotations: { [nodeMarks.aggregates]: shared, [nodeMarks.customTraits]: 'CUSTOM_DROVER_MATRIX' },
+    annotations: { [nodeMarks.aggregates]: shared, [nodeMarks.customTraits]: trait },
   };
   await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body: { apiVersion: 'v1', kind: 'Node', metadata } }, patience());
 }
@@ -50,9 +51,22 @@ export async function removeHypervisor(ground: Pick<Ground, 'api' | 'session' | 
   const { api, session, fleet } = ground;
   for (const path of [resourcePath('v1', 'nodes', { name: host }), resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name: host })]) await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
   for (const { id, hosts } of await listAggregates(ground)) if (hosts.includes(host)) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
+  await removeTrait(ground, host);
   const isRegistered = async (): Promise<boolean> => (await listServices(session)).some((service) => service.host === host);
   if (await isRegistered()) return;
-  await fleet.crash(host);
+  if ((await fleet.hosts())[host]?.running === true) await fleet.crash(host);
   await fleet.reinstall(host);
   await until(`${host} to be registered again`, readyMs, async () => (await isRegistered()) || 'not yet');
+}
+
+/** Otherwise only the first run would have to make it. */
+async function removeTrait({ session }: Pick<Ground, 'session'>, host: string): Promise<void> {
+  const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string; name: string }[] }>('GET', '/resource_providers');
+  const provider = providers.find(({ name }) => name === host || name.startsWith(`${host}.`));
+  if (provider === undefined) return;
+  const path = `/resource_providers/${provider.uuid}/traits`;
+  const { traits, resource_provider_generation: generation } = await session.placement<{ traits: string[]; resource_provider_generation: number }>('GET', path);
+  if (!traits.includes(trait)) return;
+  await session.placement('PUT', path, { body: { resource_provider_generation: generation, traits: traits.filter((one) => one !== trait) } });
+  await session.placement('DELETE', `/traits/${trait}`);
 }
