@@ -4,23 +4,12 @@ import type { EvictionSettings } from '../contracts/eviction.ts';
 import type { Kind } from '../contracts/ids.ts';
 import { hypervisorConfig } from './hypervisor-config.ts';
 import { nodeFailureConfig } from './node-failure-config.ts';
+import { count, hour, minute, ms, optionalText, second } from './setting-types.ts';
 
 /**
  * drover's own settings: every field, its default and what is absurd. What OpenStack, Kubernetes and Temporal need to be reached stands
  * in their own files (clouds.yaml, kubeconfig, temporal.toml).
  */
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-
-/** A number of milliseconds. Small values are for tests; a day is more than any of them means. */
-const ms = (value: number, { least = 1, most = day } = {}) => z.int().min(least).max(most).default(value);
-const count = (value: number, most: number) => z.int().min(1).max(most).default(value);
-
-/** A setting that may be left out; null in the checked settings. */
-const optionalText = z.string().min(1).nullable().default(null);
 
 /** A DNS label or subdomain, as Kubernetes takes it for names. */
 const dnsName = z.string().max(253).regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u, 'expected a name of lower-case letters, digits, - and .');

@@ -1,20 +1,13 @@
 import { z } from 'zod';
 
 import type { HypervisorCheck, HypervisorSettings } from '../contracts/hypervisor.ts';
+import { hour, minute, ms, optionalText, second, text } from './setting-types.ts';
 
 /**
  * The section `hypervisor` of drover's settings. A check of the Testing phase is made where its section is there: what it needs cannot be
  * guessed. Passwords stand in files, read when they are used.
  */
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-const ms = (value: number, { least = 1, most = day } = {}) => z.int().min(least).max(most).default(value);
-
-const text = z.string().min(1);
-const optionalText = text.nullable().default(null);
 const template = text.refine((value) => value.includes('{host}'), 'expected {host} in it, which stands for the hypervisor');
 
 const libvirt = z.strictObject({

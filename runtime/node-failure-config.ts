@@ -3,20 +3,13 @@ import { z } from 'zod';
 import { fencingDefaults } from '../contracts/fencing.ts';
 import type { HandlingSettings } from '../contracts/node-failure-activities.ts';
 import { gateDefaults, nodeFailureDefaults } from '../contracts/node-failure.ts';
+import { count, hour, minute, ms, second, text } from './setting-types.ts';
 
 /**
  * The section `nodeFailure` of drover's settings: off unless somebody sets it. How BMCs are reached stands here too; their password stands
  * in a file, such as a mounted Secret, and is read when it is used.
  */
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-const ms = (value: number, { least = 1, most = day } = {}) => z.int().min(least).max(most).default(value);
-const count = (value: number, most: number) => z.int().min(1).max(most).default(value);
-
-const text = z.string().min(1);
 const httpsUrl = z.string().regex(/^https:\/\/[^\s/@]+(\/[^\s@]*)?$/u, 'expected an https URL, without a user or a password');
 
 const bmc = z.strictObject({

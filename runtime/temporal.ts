@@ -208,54 +208,41 @@ export interface HypervisorSignal extends Pick<EvictionSignal, 'cluster' | 'sign
   startedBy?: string;
 }
 
+/** The runs that bear a hypervisor's name: what they are to the people who find them in the Web UI. */
+const hypervisorRuns = {
+  Hypervisor: {
+    workflowType: workflowTypes.reconcileHypervisor,
+    idOf: hypervisorId,
+    summary: (hypervisor: string) => `Drive hypervisor ${hypervisor}`,
+    details: (hypervisor: string) => [
+      `Brings compute host **${hypervisor}** to where its Hypervisor and its Node want it: into service, into maintenance, or out of Nova.`,
+      `What it waits for, and why, is in the conditions: \`kubectl describe hypervisor ${hypervisor}\`.`,
+    ],
+  },
+  NodeFailure: {
+    workflowType: workflowTypes.handleNodeFailure,
+    idOf: nodeFailureId,
+    summary: (hypervisor: string) => `Judge whether ${hypervisor} has failed`,
+    details: (hypervisor: string) => [
+      `Judges whether compute host **${hypervisor}** has failed. A dead one is fenced and evacuated, on evidence only; who may give it is in docs/node-failure.md.`,
+      `What was found, and what to type, is in the condition \`NodeFailure\`: \`kubectl describe hypervisor ${hypervisor}\`.`,
+    ],
+  },
+} as const;
+
+const signalWithStartRun =
+  (kind: keyof typeof hypervisorRuns) =>
+  (client: Client, { hypervisor, cluster, signal, startedBy = 'k8s-bridge' }: HypervisorSignal, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> => {
+    const { workflowType, idOf, summary, details } = hypervisorRuns[kind];
+    return signalWithStart(
+      client,
+      { workflowType, workflowId: idOf(hypervisor, cluster), input: { hypervisor }, signal, kind, object: hypervisor, host: hypervisor, startedBy, summary: summary(hypervisor), details: details(hypervisor) },
+      limits,
+    );
+  };
+
 /** Tells the run that drives `hypervisor` that it, its Node or an Eviction of it changed, starting it if none is open. Returns the id of the run. */
-export const signalWithStartHypervisor = (
-  client: Client,
-  { hypervisor, cluster, signal, startedBy = 'k8s-bridge' }: HypervisorSignal,
-  limits: CallLimits = { timeoutMs: 5_000 },
-): Promise<string> =>
-  signalWithStart(
-    client,
-    {
-      workflowType: workflowTypes.reconcileHypervisor,
-      workflowId: hypervisorId(hypervisor, cluster),
-      input: { hypervisor },
-      signal,
-      kind: 'Hypervisor',
-      object: hypervisor,
-      host: hypervisor,
-      startedBy,
-      summary: `Drive hypervisor ${hypervisor}`,
-      details: [
-        `Brings compute host **${hypervisor}** to where its Hypervisor and its Node want it: into service, into maintenance, or out of Nova.`,
-        `What it waits for, and why, is in the conditions: \`kubectl describe hypervisor ${hypervisor}\`.`,
-      ],
-    },
-    limits,
-  );
+export const signalWithStartHypervisor = signalWithStartRun('Hypervisor');
 
 /** Tells the run of the failure of `hypervisor` to look, starting it if none is open. Returns the id of the run. */
-export const signalWithStartNodeFailure = (
-  client: Client,
-  { hypervisor, cluster, signal, startedBy = 'k8s-bridge' }: HypervisorSignal,
-  limits: CallLimits = { timeoutMs: 5_000 },
-): Promise<string> =>
-  signalWithStart(
-    client,
-    {
-      workflowType: workflowTypes.handleNodeFailure,
-      workflowId: nodeFailureId(hypervisor, cluster),
-      input: { hypervisor },
-      signal,
-      kind: 'NodeFailure',
-      object: hypervisor,
-      host: hypervisor,
-      startedBy,
-      summary: `Judge whether ${hypervisor} has failed`,
-      details: [
-        `Judges whether compute host **${hypervisor}** has failed. A dead one is fenced and evacuated, on evidence only; who may give it is in docs/node-failure.md.`,
-        `What was found, and what to type, is in the condition \`NodeFailure\`: \`kubectl describe hypervisor ${hypervisor}\`.`,
-      ],
-    },
-    limits,
-  );
+export const signalWithStartNodeFailure = signalWithStartRun('NodeFailure');

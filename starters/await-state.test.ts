@@ -4,25 +4,14 @@ import { tableError } from './command-error.ts';
 import type { EvictionObject } from './eviction-facts.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
 import { ago } from './render/sample-progress.ts';
+import { sampleEviction } from './sample-eviction.ts';
 import { lifecycle, sampleHypervisor } from './sample-hypervisor.ts';
 
 const maintenance: Target = { state: 'Maintenance', asked: (hypervisor) => (hypervisor?.maintenance === 'manual' ? 'yes' : 'no') };
 const active: Target = { state: 'Active', asked: (hypervisor) => (hypervisor === null ? 'not yet' : 'yes') };
 const asks = (facts: Partial<HypervisorObject>): HypervisorObject => sampleHypervisor({ maintenance: 'manual', ...facts });
 const enabled = { type: 'HypervisorDisabled', status: 'False' as const, reason: 'Succeeded', message: '', lastTransitionTime: ago(1) };
-const eviction: EvictionObject = {
-  name: 'node-1',
-  uid: 'u',
-  generation: 1,
-  resourceVersion: '1',
-  host: 'node-1',
-  reason: 'x',
-  createdAt: ago(9),
-  deleting: false,
-  annotations: {},
-  conditions: [{ type: 'Evicting', status: 'True', reason: 'Running', message: '3 of 24 servers have left', lastTransitionTime: ago(9) }],
-  settled: false,
-};
+const eviction = sampleEviction({ conditions: [{ type: 'Evicting', status: 'True', reason: 'Running', message: '3 of 24 servers have left', lastTransitionTime: ago(9) }] });
 
 test.each<[why: string, hypervisor: HypervisorObject | null, eviction: EvictionObject | null, target: Target, is: Arrival['is'], words: RegExp]>([
   ['there', asks({ conditions: [lifecycle('Maintenance')] }), null, maintenance, 'reached', /^Maintenance: Maintenance it is$/u],

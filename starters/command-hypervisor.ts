@@ -12,7 +12,8 @@ import { refused } from './hypervisor-plan.ts';
 import { interruptible } from './interruption.ts';
 import type { KubernetesAccess } from './kubernetes-access.ts';
 import { withKubernetes } from './kubernetes-access.ts';
-import { arrivalSource, carryOut, onTheVersionRead, tellFirstWord, tellRun, tellState, waitFor } from './send-hypervisor.ts';
+import { retryConflicts } from '../runtime/retry-conflicts.ts';
+import { arrivalSource, carryOut, tellFirstWord, tellRun, tellState, waitFor } from './send-hypervisor.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { withTemporal } from './temporal-access.ts';
 import type { Terminal } from './terminal.ts';
@@ -72,7 +73,7 @@ export const sendHypervisor = (host: string, { wait = false, timeout }: SendOpti
   withHypervisors(async (surroundings) => {
     const { temporal, kubernetes, access, terminal, abort } = surroundings;
     const { acts } = tellMode(await readKnown(surroundings, host), wait, terminal);
-    const { before, after, plan } = await onTheVersionRead(async () => {
+    const { before, after, plan } = await retryConflicts(async () => {
       const before = await readKnown(surroundings, host);
       const plan = decide(before);
       return { before, plan, after: await carryOut(access, before, plan) };

@@ -3,21 +3,11 @@ import { decideRetry } from './decide-retry.ts';
 import type { EvictionObject } from './eviction-facts.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
 import { ago } from './render/sample-progress.ts';
+import { sampleEviction } from './sample-eviction.ts';
 import { lifecycle, sampleHypervisor } from './sample-hypervisor.ts';
 
-const eviction = (reason: string, settled: boolean, lastTransitionTime = ago(60)): EvictionObject => ({
-  name: 'node-1',
-  uid: 'u',
-  generation: 1,
-  resourceVersion: '1',
-  host: 'node-1',
-  reason: 'x',
-  createdAt: ago(400),
-  deleting: false,
-  annotations: {},
-  conditions: [{ type: 'Evicting', status: 'False', reason, message: '', lastTransitionTime }],
-  settled,
-});
+const eviction = (reason: string, settled: boolean, lastTransitionTime = ago(60)): EvictionObject =>
+  sampleEviction({ conditions: [{ type: 'Evicting', status: 'False', reason, message: '', lastTransitionTime }], settled });
 const failed = eviction('Failed', true);
 const failedLongAgo = eviction('Failed', true, ago(9_000));
 const stopped = eviction('Stopped', true);

@@ -1,20 +1,8 @@
 import { chooseEviction, refusingObstacles, withStory } from './eviction-description.ts';
 import type { Ending, EvictionObject } from './eviction-facts.ts';
+import { sampleEviction } from './sample-eviction.ts';
 
-const object = (name: string, facts: Partial<EvictionObject> = {}): EvictionObject => ({
-  name,
-  uid: `uid-${name}`,
-  generation: 1,
-  resourceVersion: '1',
-  host: 'node-1',
-  reason: 'x',
-  createdAt: '2026-01-31T12:00:00Z',
-  deleting: false,
-  annotations: {},
-  conditions: [],
-  settled: true,
-  ...facts,
-});
+const object = (name: string, facts: Partial<EvictionObject> = {}): EvictionObject => sampleEviction({ name, uid: `uid-${name}`, createdAt: '2026-01-31T12:00:00Z', settled: true, ...facts });
 
 test.each<[why: string, objects: EvictionObject[], named: string | null, chosen: string | null]>([
   ['none', [], null, null],

@@ -4,24 +4,13 @@ import type { EvictionObject } from './eviction-facts.ts';
 import type { EvictionPlan, EvictionRequest } from './eviction-request.ts';
 import { evictionInput, evictionManifest, planEviction } from './eviction-request.ts';
 import { exitCodes } from './exit-codes.ts';
+import { sampleEviction } from './sample-eviction.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
 const now = Date.parse(at);
 const request = (facts: Partial<EvictionRequest> = {}): EvictionRequest => ({ host: 'node-1', reason: 'broken DIMM', by: 'alice@ops', ...facts });
-const object = (facts: Partial<EvictionObject> = {}, asked: Partial<EvictionRequest> = {}): EvictionObject => ({
-  name: 'node-1',
-  uid: 'u-1',
-  generation: 1,
-  resourceVersion: '1',
-  host: 'node-1',
-  reason: 'broken DIMM',
-  createdAt: '2026-01-31T11:00:00Z',
-  deleting: false,
-  annotations: evictionManifest(request(asked), 'node-1', at).metadata.annotations,
-  conditions: [],
-  settled: false,
-  ...facts,
-});
+const object = (facts: Partial<EvictionObject> = {}, asked: Partial<EvictionRequest> = {}): EvictionObject =>
+  sampleEviction({ createdAt: '2026-01-31T11:00:00Z', annotations: evictionManifest(request(asked), 'node-1', at).metadata.annotations, ...facts });
 const hosts = ['node-1', 'node-2', 'node-3.example'];
 
 test.each<[why: string, asked: Partial<EvictionRequest>, hypervisors: string[] | null, objects: EvictionObject[], plan: EvictionPlan]>([

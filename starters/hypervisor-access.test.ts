@@ -3,7 +3,7 @@ import { droverFailure } from '../runtime/failure.ts';
 import type { KubernetesRequest } from '../runtime/kubernetes.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
 import type { KubernetesAccess } from './kubernetes-access.ts';
-import { onTheVersionRead } from './send-hypervisor.ts';
+import { retryConflicts } from '../runtime/retry-conflicts.ts';
 
 const metadata = { name: 'node-1', uid: 'u', resourceVersion: '7', generation: 2, creationTimestamp: '2026-01-31T10:00:00Z' };
 const hypervisor = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata, spec: {}, status: { numInstances: 0 } };
@@ -55,11 +55,11 @@ test('where somebody was quicker it is read and decided once more, a few times',
   const conflict = droverFailure('ObjectConflict', 'changed');
   let attempts = 0;
   const failing = (times: number, error: Error) => () => ((attempts += 1) > times ? Promise.resolve(attempts) : Promise.reject(error));
-  await expect(onTheVersionRead(failing(2, conflict))).resolves.toBe(3);
+  await expect(retryConflicts(failing(2, conflict))).resolves.toBe(3);
   attempts = 0;
-  await expect(onTheVersionRead(failing(9, conflict))).rejects.toThrow('changed');
+  await expect(retryConflicts(failing(9, conflict))).rejects.toThrow('changed');
   expect(attempts).toBe(5);
   attempts = 0;
-  await expect(onTheVersionRead(failing(9, tableError('ObjectRefused', 'no')))).rejects.toThrow('no');
+  await expect(retryConflicts(failing(9, tableError('ObjectRefused', 'no')))).rejects.toThrow('no');
   expect(attempts).toBe(1);
 });

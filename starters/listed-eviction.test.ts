@@ -3,6 +3,7 @@ import { listEvictions } from './listed-eviction.ts';
 import { renderList } from './render/list.ts';
 import { plain } from './render/paint.ts';
 import { ago, now, sampleProgress } from './render/sample-progress.ts';
+import { sampleEviction } from './sample-eviction.ts';
 
 const run = (host: string, facts: Partial<EvictionRun> = {}): EvictionRun => ({
   workflowId: `eviction/${host}`,
@@ -17,20 +18,7 @@ const run = (host: string, facts: Partial<EvictionRun> = {}): EvictionRun => ({
 });
 const ended = (host: string, seconds: number, facts: Partial<EvictionRun> = {}) =>
   run(host, { status: 'Completed', endedAt: ago(seconds), phase: 'Succeeded', reason: 'Succeeded', runId: `${host}-${String(seconds)}`, ...facts });
-const object = (name: string, facts: Partial<EvictionObject> = {}): EvictionObject => ({
-  name,
-  uid: `uid-${name}`,
-  generation: 1,
-  resourceVersion: '1',
-  host: name,
-  reason: 'broken DIMM',
-  createdAt: ago(400),
-  deleting: false,
-  annotations: { 'drover.dev/started-by': 'bob' },
-  conditions: [],
-  settled: false,
-  ...facts,
-});
+const object = (name: string, facts: Partial<EvictionObject> = {}): EvictionObject => sampleEviction({ name, uid: `uid-${name}`, host: name, annotations: { 'drover.dev/started-by': 'bob' }, ...facts });
 const evicting = (reason: string, message: string) => [{ type: 'Evicting', status: 'False' as const, reason, message, lastTransitionTime: ago(1) }];
 
 interface World {

@@ -8,7 +8,8 @@ import { explainError } from './explain-error.ts';
 import type { HypervisorObject, SpeakingNode } from './hypervisor-facts.ts';
 import type { OnboardPlan } from './plan-onboard.ts';
 import { planOnboard } from './plan-onboard.ts';
-import { arrivalSource, carryOut, onTheVersionRead, tellFirstWord, tellRun, waitFor } from './send-hypervisor.ts';
+import { retryConflicts } from '../runtime/retry-conflicts.ts';
+import { arrivalSource, carryOut, tellFirstWord, tellRun, waitFor } from './send-hypervisor.ts';
 import { whoRuns } from './who.ts';
 
 interface OnboardOptions extends SendOptions {
@@ -37,7 +38,7 @@ async function onboard(surroundings: Surroundings, host: string, { wait = false,
   const { temporal, kubernetes, access, terminal, abort } = surroundings;
   const by = whoRuns(as);
   const { acts } = tellMode(await access.read(host), wait, terminal);
-  const { hypervisor, told, plan } = await onTheVersionRead(async () => {
+  const { hypervisor, told, plan } = await retryConflicts(async () => {
     const [before, node] = [await access.read(host), await readNode(surroundings, host)];
     const plan = planOnboard(before, node, skipTests);
     // Neither: the list of those there are tells what may have been meant.

@@ -18,7 +18,8 @@ import type { HypervisorObject } from './hypervisor-facts.ts';
 import { describeLifecycle } from './hypervisor-plan.ts';
 import { readEvictions } from './kubernetes-access.ts';
 import { reviveEviction } from './revive-eviction.ts';
-import { arrivalSource, onTheVersionRead, tellFirstWord, tellRun } from './send-hypervisor.ts';
+import { retryConflicts } from '../runtime/retry-conflicts.ts';
+import { arrivalSource, tellFirstWord, tellRun } from './send-hypervisor.ts';
 import { tellBeginning } from './tell-beginning.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { isRunning } from './temporal-access.ts';
@@ -74,7 +75,7 @@ async function retryHypervisor({ temporal, kubernetes, access, terminal, abort }
     if (acts) terminal.print(await lookNow(temporal, hypervisor, by));
     return;
   }
-  const retried = await onTheVersionRead(async () => access.patch((await access.read(name)) ?? hypervisor, { annotations: { [annotations.retry]: new Date().toISOString() } }));
+  const retried = await retryConflicts(async () => access.patch((await access.read(name)) ?? hypervisor, { annotations: { [annotations.retry]: new Date().toISOString() } }));
   terminal.print(`Hypervisor ${name} is tried again. It was ${describeLifecycle(hypervisor)}`);
   if (!acts) return;
   await tellRun(temporal, name, retried, 'retry', by);

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { signalWithStartHypervisor } from '../runtime/temporal.ts';
-import { isFailure } from '../runtime/kubernetes-faults.ts';
 import type { ArrivalSource, Target } from './await-state.ts';
 import { awaitArrival } from './await-state.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -16,19 +15,6 @@ import type { NextCommand } from './next-commands.ts';
 import { renderNextCommands } from './render/next-commands.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import type { Terminal } from './terminal.ts';
-
-const mostAttempts = 5;
-
-/** Does what reads, decides and writes once more where somebody changed the object in between, so that nobody's change is lost. */
-export async function onTheVersionRead<Result>(action: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await action();
-    } catch (error) {
-      if (attempt >= mostAttempts || !isFailure(error, 'ObjectConflict')) throw error;
-    }
-  }
-}
 
 /** Writes what was decided, on the version that it was decided on. Returns the object as it is then. */
 export const carryOut = (access: HypervisorAccess, hypervisor: HypervisorObject, plan: HypervisorPlan): Promise<HypervisorObject> =>

@@ -5,7 +5,7 @@ import type { FencingClaim } from '../../contracts/node-failure-activities.ts';
 import { checkAnswer, isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 const leaseSchema = z.object({
   metadata: z.object({ resourceVersion: z.string().min(1) }),

@@ -8,7 +8,7 @@ import { budgetFor, deploymentFor, guardName, guardNamespace, isGuard, readDrain
 import { findDrainGuard } from './drain-guard-calls.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
 import { mutate } from './hypervisor-dependencies.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 /**
  * Makes the PodDisruptionBudget and the Deployment what they should be, in that order, so that the pod is never without its budget. What the

@@ -9,7 +9,7 @@ import { droverFailure } from '../../runtime/failure.ts';
 import type { Owned } from './hypervisor-client.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
 import { mutate } from './hypervisor-dependencies.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 /**
  * Makes the Eviction of a Hypervisor, which becomes its controller: it goes when the Hypervisor goes. A repeat finds it by its name. Where

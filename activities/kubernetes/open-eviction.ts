@@ -11,7 +11,7 @@ import type { Tools } from './dependencies.ts';
 import { parseEvictionInput } from './eviction-input.ts';
 import { planOpening, waitingCondition } from './plan-opening.ts';
 import type { Opening } from './plan-opening.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 /**
  * Validates input given by hand, finds or makes the Eviction, and says what is to be done. Safe to repeat: what an earlier attempt wrote

@@ -6,7 +6,7 @@ import type { HypervisorPatch, HypervisorSpec } from '../../contracts/hypervisor
 import type { HypervisorChange, Owned } from './hypervisor-client.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
 import { mutate } from './hypervisor-dependencies.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 /**
  * Writes one patch after the other, each on the version that was read. A repeat goes on after the last patch that holds. Nothing is written

@@ -11,7 +11,7 @@ import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { conditionMessageLimit, cut } from './cut-text.ts';
 import type { Tools } from './dependencies.ts';
 import { readMigration } from './migration-status.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 import { writeEvent } from './write-event.ts';
 
 /**

@@ -9,7 +9,7 @@ import type { HypervisorStatusPatch } from '../../contracts/hypervisor.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { conditionMessageLimit, cut } from './cut-text.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 import { writeEvent } from './write-event.ts';
 
 export type HypervisorReport = ObjectKey & { status: HypervisorStatusPatch };

@@ -3,7 +3,7 @@ import type { HypervisorTools } from './hypervisor-dependencies.ts';
 import { mutate } from './hypervisor-dependencies.ts';
 import type { Taint } from './node-schema.ts';
 import { isOffboardingTaint, offboardingTaint } from '../../contracts/read-node.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 /** Drives the agents off a Node that goes for good. */
 export const taintNode = (tools: HypervisorTools, key: NodeKey): Promise<void> => changeTaints(tools, key, 'taintNode', (others) => [...others, offboardingTaint]);

@@ -1,29 +1,22 @@
 import type { EvictionDescription } from '../eviction-description.ts';
-import type { EvictionObject, EvictionRun } from '../eviction-facts.ts';
+import type { EvictionRun } from '../eviction-facts.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import type { HypervisorProgress } from '../../contracts/hypervisor.ts';
 import type { HypervisorDescription } from '../hypervisor-description.ts';
 import { readTakenAway } from '../hypervisor-description.ts';
 import { lifecycle, sampleHypervisor } from '../sample-hypervisor.ts';
+import { sampleEviction } from '../sample-eviction.ts';
 import { renderDescription } from './describe.ts';
 import { plain } from './paint.ts';
 import { ago, now, sampleProgress } from './sample-progress.ts';
 
 const run: EvictionRun = { workflowId: 'eviction/node-1', runId: 'r-2', host: 'node-1', status: 'Running', startedAt: ago(300), endedAt: null, phase: 'Moving', reason: null };
 const earlierRun: EvictionRun = { ...run, runId: 'r-1', status: 'Failed', startedAt: ago(4000), endedAt: ago(3600) };
-const eviction: EvictionObject = {
-  name: 'node-1',
-  uid: 'u-1',
-  generation: 1,
-  resourceVersion: '1',
-  host: 'node-1',
-  reason: 'broken DIMM',
+const eviction = sampleEviction({
   createdAt: ago(300),
-  deleting: false,
   annotations: { 'drover.dev/consent-by': 'alice 2026-01-31T11:00:00Z' },
   conditions: [{ type: 'Evicting', status: 'True', reason: 'Running', message: '1 of 4 moved', lastTransitionTime: ago(240) }],
-  settled: false,
-};
+});
 const description = (facts: Partial<EvictionDescription> = {}): EvictionDescription => ({
   host: 'node-1',
   run,

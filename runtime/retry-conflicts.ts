@@ -1,6 +1,6 @@
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import { isFailure } from './kubernetes-faults.ts';
 
-/** Writers are few: an object that changes this often under a write is not left to this activity alone. */
+/** Writers are few: an object that changes this often under a write is not left to this writer alone. */
 const attempts = 5;
 
 /** Reads, decides and writes again when somebody else wrote in between. The last conflict is thrown. */

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+
+/** What the sections of drover's settings are made of. */
+
+export const second = 1_000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+
+/** A number of milliseconds. Small values are for tests; a day is more than any of them means. */
+export const ms = (value: number, { least = 1, most = day } = {}) => z.int().min(least).max(most).default(value);
+export const count = (value: number, most: number) => z.int().min(1).max(most).default(value);
+
+export const text = z.string().min(1);
+/** A setting that may be left out; null in the checked settings. */
+export const optionalText = text.nullable().default(null);
