@@ -10,7 +10,7 @@ import { changeService, findService } from '../../lab/openstack/hosts.ts';
 import { readApiCalls, readMigrationEvents } from '../../lab/openstack/journal.ts';
 import { abortMigration, coldMigrate, forceCompleteMigration, listMigrations, listMigrationsInProgress, liveMigrate, waitForMigration } from '../../lab/openstack/migrations.ts';
 import { resetOpenStack } from '../../lab/openstack/reset.ts';
-import { act, createInstance, createInstances, getServer, listServers, requestInstance, type SeedState, type Server, waitForServer } from '../../lab/openstack/seed.ts';
+import { act, createInstance, createInstances, deleteInstances, getServer, listServers, requestInstance, type SeedState, type Server, waitForServer } from '../../lab/openstack/seed.ts';
 import { openSession, type Session } from '../../lab/openstack/session.ts';
 import { readProcesses } from '../../lab/processes.ts';
 
@@ -88,6 +88,14 @@ describe('the fleet', () => {
     expect(await findService(session, 'node-7')).toMatchObject({ state: 'up', status: 'enabled' });
     const [traited, accelerated] = await createInstances(session, [{ name: 'traited', flavor: 'lab.trait' }, { name: 'accelerated', flavor: 'lab.vgpu' }]);
     expect([hostOf(traited!), hostOf(accelerated!)]).toEqual(['node-7', 'node-7']);
+  });
+
+  test('archives deleted servers as often as asked, though SQLite gives their ids out again', async () => {
+    for (const name of ['first', 'second']) {
+      const [server] = await createInstances(session, [{ name }]);
+      await deleteInstances(session, [server!.id]);
+      expect((await fleet.archive()).rows).toBeGreaterThan(0);
+    }
   });
 });
 

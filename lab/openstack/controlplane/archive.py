@@ -14,5 +14,8 @@ def deleted_rows():
     # held for the lock of databases.py: the archive opens its own
     # transactions, which must not meet another writer
     with main_db.context_manager.writer.using(context):
+        # SQLite gives the ids of archived rows out again, and two rows of one
+        # id do not fit into a shadow table
+        main_db.purge_shadow_tables(context, None)
         _, _, rows = main_db.archive_deleted_rows(max_rows=MOST_ROWS)
     return rows
