@@ -89,25 +89,34 @@ export async function openLane(ground: Ground, { name, hosts, settings, bridge, 
   const client = openClient(readTemporalSettings({ ...lab.exports, TEMPORAL_NAMESPACE: name }));
   await ensureNamespace(client, name);
   const switchboard = await openSwitchboard();
+  const hangUp = async (): Promise<void> => {
+    await switchboard.close();
+    await client.connection.close();
+  };
   const dir = join(lab.dir, 'faults', name);
   await stopServices(dir);
-  const drover = await startDrover(
-    { ...lab, exports: { ...lab.exports, TEMPORAL_NAMESPACE: name } },
-    { dir, settings, bridge, workerArgs: [join(checkoutDirectory, 'test/faults/worker.ts'), switchboard.url, ...(mutation === undefined ? [] : [mutation])] },
-  );
-  return {
-    name,
-    ground,
-    hosts,
-    client,
-    drover,
-    switchboard,
-    async close() {
-      await drover.stop();
-      await switchboard.close();
-      await client.connection.close();
-    },
-  };
+  try {
+    const drover = await startDrover(
+      { ...lab, exports: { ...lab.exports, TEMPORAL_NAMESPACE: name } },
+      { dir, settings, bridge, workerArgs: [join(checkoutDirectory, 'test/faults/worker.ts'), switchboard.url, ...(mutation === undefined ? [] : [mutation])] },
+    );
+    return {
+      name,
+      ground,
+      hosts,
+      client,
+      drover,
+      switchboard,
+      async close() {
+        await drover.stop();
+        await hangUp();
+      },
+    };
+  } catch (error) {
+    // What stays open keeps the program from ending, and its person from reading why.
+    await hangUp();
+    throw error;
+  }
 }
 
 const keyword = 2;

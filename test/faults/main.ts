@@ -31,6 +31,10 @@ const number = (text: string): number => {
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('A whole number, please.');
   return value;
 };
+const interrupted = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupted.abort(new Error('interrupted')));
+const { signal } = interrupted;
+
 const list = (text: string): string[] => text.split(',').map((part) => part.trim());
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -48,14 +52,14 @@ async function main({ scenario, cell, sample: count, seed, lanes, mutation, resu
   const startedMs = Date.now();
   const machine = describeMachine();
   const own = process.env['DROVER_LAB'] === undefined ? mkdtempSync(join(tmpdir(), 'drover-matrix-')) : null;
-  const lab = await startLab({ ...(own === null ? {} : { dir: join(own, 'lab') }), report: print });
+  const lab = await startLab({ ...(own === null ? {} : { dir: join(own, 'lab') }), report: print, signal });
   let clean: CleanRuns[] = [];
   let outcomes: Outcome[] = [];
   try {
     const take = (outcome: Outcome): void => {
       if (resume !== undefined) appendFileSync(resume, `${JSON.stringify(outcome)}\n`);
     };
-    ({ clean, outcomes } = await runMatrix({ lab, scenarios: chosen, lanes, choose, report: print, take, ...(mutation === undefined ? {} : { mutation }) }));
+    ({ clean, outcomes } = await runMatrix({ lab, scenarios: chosen, lanes, choose, report: print, take, signal, ...(mutation === undefined ? {} : { mutation }) }));
   } finally {
     if (own !== null) {
       await lab.stop();
@@ -92,4 +96,9 @@ await new Command('matrix')
   .option('--resume <file>', 'keeps outcomes there as they come, and leaves out what has passed')
   .option('--write <file>', 'the report; default for a whole matrix: matrix.md beside this program')
   .action(main)
-  .parseAsync();
+  .parseAsync()
+  .catch((error: unknown) => {
+    process.stderr.write(`${signal.aborted ? 'Interrupted; what had been started is stopped.' : (error as Error).stack}\n`);
+    // Looks that were under way still wait for their facts.
+    process.exit(signal.aborted ? 130 : 1);
+  });

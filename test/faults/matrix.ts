@@ -22,6 +22,8 @@ export interface MatrixOptions {
   choose: (cells: readonly Cell[]) => readonly Cell[];
   report: (line: string) => void;
   take?: (outcome: Outcome) => void;
+  /** Aborted: lanes are closed at once, and the cells that were running do not count. */
+  signal?: AbortSignal;
 }
 
 /** What one clean run of a scenario did, as often as it was tried. */
@@ -52,16 +54,17 @@ const planCells = (runs: readonly CleanRuns[], scenarios: readonly Scenario[]): 
   });
 
 /** Runs clean first, then with every chosen fault at every step. */
-export async function runMatrix({ lab, scenarios, lanes, mutation, choose, report, take }: MatrixOptions): Promise<{ clean: CleanRuns[]; outcomes: Outcome[] }> {
+export async function runMatrix({ lab, scenarios, lanes, mutation, choose, report, take, signal }: MatrixOptions): Promise<{ clean: CleanRuns[]; outcomes: Outcome[] }> {
   const clean: CleanRuns[] = [];
   const outcomes: Outcome[] = [];
-  await withLanes({ lab, scenarios, lanes, ...(mutation === undefined ? {} : { mutation }) }, async (opened, group) => {
+  await withLanes({ lab, scenarios, lanes, ...(mutation === undefined ? {} : { mutation }), ...(signal === undefined ? {} : { signal }) }, async (opened, group) => {
     const runs = await runClean(opened, group, report);
     clean.push(...runs);
     const cells = choose(planCells(runs, group));
     report(`${group.map(({ name }) => name).join(', ')}: ${cells.length} cells on ${opened.length} lanes`);
     await onLanes(opened, cells, async (lane, cell, index) => {
       const outcome = await runOnce(lane, group, cell);
+      signal?.throwIfAborted();
       outcomes.push(outcome);
       take?.(outcome);
       if (outcomes.length % archiveEvery === 0) await lane.ground.fleet.archive();
@@ -76,7 +79,7 @@ const indented = (complaints: readonly string[]): string => complaints.map((comp
 
 /** Opens lanes for each group of scenarios that can share a worker, one group after the other. */
 export async function withLanes(
-  { lab, scenarios, lanes, mutation }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'lanes' | 'mutation'>,
+  { lab, scenarios, lanes, mutation, signal }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'lanes' | 'mutation' | 'signal'>,
   use: (lanes: readonly Lane[], scenarios: readonly Scenario[]) => Promise<void>,
 ): Promise<void> {
   const ground = await openGround(lab);
@@ -84,13 +87,28 @@ export async function withLanes(
     for (const group of groupScenarios(scenarios)) {
       const opened = await openLanes(ground, group, group.ownRegion ? 1 : lanes, mutation);
       try {
-        await use(opened, group.scenarios);
+        await untilAborted(use(opened, group.scenarios), signal);
       } finally {
-        await Promise.all(opened.map((lane) => lane.close()));
+        await closeLanes(opened);
       }
     }
   } finally {
     await ground.close();
+  }
+}
+
+const closeLanes = (lanes: readonly Lane[]): Promise<unknown> => Promise.all(lanes.map((lane) => lane.close()));
+
+/** Does not wait for work that is not wanted any more. */
+async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal?.reason as Error);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    signal?.removeEventListener('abort', abort);
   }
 }
 
@@ -128,9 +146,14 @@ const openLanes = async (ground: Ground, { subject, settings, hosts, scenarios }
   for (let number = 1; number <= count; number += 1) {
     const name = `${scenarios[0]?.name ?? 'lane'}-${number}`;
     const names = Array.from({ length: hosts }, (_, index) => `${name}-${'ab'[index]}`);
-    const lane = await openLane(ground, { name, hosts: names, settings, bridge: subject === 'Hypervisor', ...(mutation === undefined ? {} : { mutation }) });
-    opened.push(lane);
-    await openStage(lane, subject, () => []).clear();
+    try {
+      const lane = await openLane(ground, { name, hosts: names, settings, bridge: subject === 'Hypervisor', ...(mutation === undefined ? {} : { mutation }) });
+      opened.push(lane);
+      await openStage(lane, subject, () => []).clear();
+    } catch (error) {
+      await closeLanes(opened);
+      throw error;
+    }
   }
   return opened;
 };
