@@ -98,6 +98,7 @@ const evictionScenarios: readonly Scenario[] = [
       await stage.seedLate('A');
       await stage.evict('A');
     },
+    meanwhile: (stage) => stage.untilBuilt(),
     ends: { A: 'Succeeded' },
   },
   {

@@ -2,10 +2,11 @@ import { evictionId, hypervisorId, migrationId } from '../../contracts/ids.ts';
 import { changeService, findService } from '../../lab/openstack/hosts.ts';
 import type { HostProfile } from '../../lab/openstack/host-profile.ts';
 import type { InstanceSpec } from '../../lab/openstack/seed.ts';
-import { createInstances, deleteInstances, listServers, requestInstance } from '../../lab/openstack/seed.ts';
+import { createInstances, deleteInstances, getServer, listServers, requestInstance } from '../../lab/openstack/seed.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { endRuns, releaseAllocations, removeEviction, unlessAbsent } from '../flows/clear-leftovers.ts';
+import { until } from '../flows/until.ts';
 import type { Expected, OwnChange } from '../flows/world.ts';
 import type { Lane } from './lane.ts';
 import { removeHypervisor } from './hypervisor-objects.ts';
@@ -15,6 +16,7 @@ import { subjects } from './subjects.ts';
 /** Which host of a scenario: the first, the second. */
 export type HostAlias = 'A' | 'B';
 const aliases: readonly HostAlias[] = ['A', 'B'];
+const buildMs = 30_000;
 
 /** A guest of the default size, short in everything, so that a cell costs little. */
 export type GuestSpec = Pick<InstanceSpec, 'migrate' | 'seconds'>;
@@ -77,6 +79,10 @@ export function openStage(lane: Lane, kind: SubjectKind, steps: () => readonly s
     /** A server that arrives later: Nova has it, and does not wait. */
     async seedLate(alias: HostAlias): Promise<void> {
       nameServer(alias, await requestInstance(session, { name: `${hostOf(alias)}-late`, host: hostOf(alias), seconds: 0.3 }));
+    },
+    /** Whatever becomes of the eviction, Nova finishes what it was asked to build. */
+    untilBuilt: async (): Promise<void> => {
+      for (const id of expected.keys()) await until(`server ${id} to be built`, buildMs, async () => (await getServer(session, id)).status !== 'BUILD' || 'BUILD');
     },
     changeHost: (alias: HostAlias, profile: Partial<HostProfile>) => fleet.change(hostOf(alias), profile),
     /** As kubectl would make it, and as the bridge would tell of it. */
