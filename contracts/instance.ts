@@ -21,6 +21,9 @@ export interface Instance {
   fault: string | null;
 }
 
+/** What keeps the server busy; null: nothing. A build is one all the way, though it has no task in the moments between two of its own. */
+export const busyWith = ({ taskState, vmState }: Pick<Instance, 'taskState' | 'vmState'>): string | null => taskState ?? (vmState === 'building' ? vmState : null);
+
 /** Statuses of a migration record that mean it is over. `finished` is not one of them: a cold migration in it waits for confirmation. */
 export const endedMigrationStatuses = ['completed', 'confirmed', 'reverted', 'error', 'failed', 'cancelled', 'done'] as const;
 

@@ -1,3 +1,4 @@
+import { busyWith } from '../../contracts/instance.ts';
 import type { InstanceObservation } from '../../contracts/migrate-instance.ts';
 import type { Tools } from './dependencies.ts';
 import { observationOf, readHistory } from './observe-instance.ts';
@@ -16,7 +17,7 @@ export function awaitInstanceIdle({ nova, scope, clock }: Tools, { instanceId, d
     async look() {
       const observation = observationOf(await readHistory(nova, instanceId, scope.signal));
       const waitedMs = clock.now() - sinceMs;
-      const isIdle = observation.instance === null || observation.instance.taskState === null;
+      const isIdle = observation.instance === null || busyWith(observation.instance) === null;
       if (isIdle || waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs) return { done: observation };
       return { againMs: Math.min(settlingDelayMs(waitedMs), deadlineMs - waitedMs) };
     },

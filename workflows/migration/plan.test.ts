@@ -25,6 +25,9 @@ const rows: Row[] = [
 
   ['a server that is being deleted is waited for', { taskState: 'deleting' }, null, {}, {}, { do: 'awaitIdle' }],
   ['a rebooting server is waited for', { taskState: 'rebooting' }, null, {}, {}, { do: 'awaitIdle' }],
+  ['one that is being built is waited for', { status: 'BUILD', vmState: 'building', taskState: 'spawning' }, null, {}, {}, { do: 'awaitIdle' }],
+  ['also between two of its tasks', { status: 'BUILD', vmState: 'building' }, null, {}, {}, { do: 'awaitIdle' }],
+  ['one that is built for too long is given up', { status: 'BUILD', vmState: 'building' }, null, { waitedIdle: true }, {}, blocked('busy for too long: building')],
   ['a server busy beyond the deadline is given up', { taskState: 'deleting' }, null, { waitedIdle: true }, {}, blocked('busy for too long: deleting')],
 
   ['a live migration in progress is waited for, whoever started it', migrating, live, {}, {}, wait(live)],

@@ -1,5 +1,6 @@
 import type { Consent } from '../../contracts/eviction.ts';
 import type { Instance, Migration } from '../../contracts/instance.ts';
+import { busyWith } from '../../contracts/instance.ts';
 import type { InstanceObservation, MigrationEnd } from '../../contracts/migrate-instance.ts';
 
 /** What is asked of one server. */
@@ -55,7 +56,8 @@ export function planMove(wish: Wish, progress: Progress): Move {
   if (instance === null) return end('gone');
   if (migration !== null && !awaitsConfirmation(migration)) return planInProgress(wish, progress, migration);
   if (instance.status === 'VERIFY_RESIZE') return planConfirmation(wish, progress, instance, migration);
-  if (instance.taskState !== null) return planBusy(progress, instance);
+  const busy = busyWith(instance);
+  if (busy !== null) return planBusy(progress, busy);
   if (instance.host !== null && instance.host !== wish.sourceHost) return end('moved');
   return planAtRest(wish, progress, instance);
 }
@@ -81,9 +83,9 @@ function planConfirmation(wish: Wish, progress: Progress, instance: Instance, mi
   return end('nonMigratable', 'moved off by a resize that somebody has to confirm or revert; until then the host keeps its old disks');
 }
 
-function planBusy(progress: Progress, instance: Instance): Move {
+function planBusy(progress: Progress, busy: string): Move {
   if (!progress.waitedIdle) return { do: 'awaitIdle' };
-  return end('nonMigratable', `busy for too long: ${instance.taskState}`);
+  return end('nonMigratable', `busy for too long: ${busy}`);
 }
 
 function planAtRest(wish: Wish, progress: Progress, instance: Instance): Move {

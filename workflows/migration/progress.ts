@@ -1,3 +1,4 @@
+import { busyWith } from '../../contracts/instance.ts';
 import type { InstanceObservation, MigrateInstanceInput, MigrateInstanceResult, MigrationEnd, MigrationStart } from '../../contracts/migrate-instance.ts';
 import type { Progress } from './plan.ts';
 
@@ -73,7 +74,7 @@ export function moveConfirmed(progress: Progress, end: MigrationEnd): void {
 
 export function idleAwaited(progress: Progress, observation: InstanceObservation): void {
   progress.observation = observation;
-  progress.waitedIdle = observation.instance?.taskState !== null;
+  progress.waitedIdle = observation.instance !== null && busyWith(observation.instance) !== null;
 }
 
 /** The server was not as it was thought to be, and was looked at again. */
