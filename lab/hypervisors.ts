@@ -14,9 +14,12 @@ export async function applyHypervisors(handle: KubernetesHandle, hosts: Readonly
   const names = Object.keys(hosts);
   await kubectl(handle, ['apply', '-f', '-'], list(names.map((name) => hypervisor(name, hosts[name] ?? {}))));
   // A subresource is written one object at a time.
-  await Promise.all(
-    names.map((name) => kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: status(hosts[name] ?? {}) })])),
-  );
+  await Promise.all(names.map((name) => reportAgentFacts(handle, name, hosts[name])));
+}
+
+/** Writes what the node agent of a host reports; without it nobody knows what can be moved where. */
+export async function reportAgentFacts(handle: KubernetesHandle, name: string, facts: AgentFacts = {}): Promise<void> {
+  await kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: status(facts) })]);
 }
 
 const list = (items: readonly object[]): string => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });

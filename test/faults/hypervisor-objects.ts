@@ -1,7 +1,7 @@
-import { nodeMarks } from '../../contracts/ids.ts';
-import { createAggregate, listServices } from '../../lab/openstack/hosts.ts';
+import { listServices } from '../../lab/openstack/hosts.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
+import { ensureSceneAggregates, listAggregates, nodeManifest } from '../flows/hypervisor-scene.ts';
 import { until } from '../flows/until.ts';
 import type { Ground } from './lane.ts';
 
@@ -9,48 +9,24 @@ import type { Ground } from './lane.ts';
 
 const zone = 'az-matrix';
 const shared = 'matrix';
-const isolating = 'tenant_filter_tests';
 const trait = 'CUSTOM_DROVER_MATRIX';
 const readyMs = 60_000;
 const patience = (): AbortSignal => AbortSignal.timeout(20_000);
 
-interface Aggregate {
-  id: number;
-  name: string;
-  hosts: string[];
-}
-
-const listAggregates = async ({ session }: Pick<Ground, 'session'>): Promise<Aggregate[]> => (await session.compute<{ aggregates: Aggregate[] }>('GET', '/os-aggregates')).aggregates;
-
 /** The aggregates that the scenarios' hosts are to be in. */
-export async function ensureAggregates(ground: Pick<Ground, 'session'>): Promise<void> {
-  const names = (await listAggregates(ground)).map(({ name }) => name);
-  const wanted = [{ name: zone, availabilityZone: zone }, { name: shared }, { name: isolating }];
-  for (const aggregate of wanted) if (!names.includes(aggregate.name)) await createAggregate(ground.session, aggregate);
-}
+export const ensureAggregates = ({ session }: Pick<Ground, 'session'>): Promise<void> => ensureSceneAggregates(session, zone, [shared]);
 
 /** The Node of a host, as its kubelet and the node's owner leave it: drover is to take it into service without tests. */
 export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Promise<void> {
-  const metadata = {
-    name,
-    labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'skip-tests', [nodeMarks.zone]: zone, 'kubernetes.io/hostname': name },
-    annotations: { [nodeMarks.aggregates]: shared, [nodeMarks.customTraits]: trait },
-  };
-  await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body: { apiVersion: 'v1', kind: 'Node', metadata } }, patience());
-}
-
-/** What a node agent reports; without it nobody knows what can be moved where. */
-export async function reportAgent({ api }: Pick<Ground, 'api'>, name: string): Promise<void> {
-  const status = { libVirtVersion: '10.0.0', hypervisorVersion: '9.2.0', updateStatus: { inProgress: false, installed: '1592.0.0', retry: 3 } };
-  const path = resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name, subresource: 'status' });
-  await api.request({ method: 'PATCH', patchType: 'merge', path, body: { status } }, patience());
+  const body = nodeManifest(name, { zone, aggregates: [shared], customTraits: [trait] });
+  await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body }, patience());
 }
 
 /** As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. */
 export async function removeHypervisor(ground: Pick<Ground, 'api' | 'session' | 'fleet'>, host: string): Promise<void> {
   const { api, session, fleet } = ground;
   for (const path of [resourcePath('v1', 'nodes', { name: host }), resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name: host })]) await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
-  for (const { id, hosts } of await listAggregates(ground)) if (hosts.includes(host)) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
+  for (const { id, hosts } of await listAggregates(session)) if (hosts.includes(host)) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
   await removeTrait(ground, host);
   const isRegistered = async (): Promise<boolean> => (await listServices(session)).some((service) => service.host === host);
   if (await isRegistered()) return;

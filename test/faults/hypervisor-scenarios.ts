@@ -1,9 +1,10 @@
 import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
-import { applyNode, ensureAggregates, reportAgent } from './hypervisor-objects.ts';
+import { applyNode, ensureAggregates } from './hypervisor-objects.ts';
 import type { Scenario } from './scenario.ts';
 import type { HostAlias, Stage } from './stage.ts';
 import type { AnyObject } from './subjects.ts';
@@ -42,7 +43,7 @@ async function putIntoService(stage: Stage): Promise<void> {
   await ensureAggregates(stage.lane.ground);
   await applyNode(stage.lane.ground, stage.hostOf('A'));
   await untilState(stage, 'Active');
-  await reportAgent(stage.lane.ground, stage.hostOf('A'));
+  await reportAgentFacts(stage.lane.ground.lab.handles.kubernetes, stage.hostOf('A'));
 }
 
 export const hypervisorScenarios: readonly Scenario[] = [

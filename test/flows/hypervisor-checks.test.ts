@@ -3,21 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import { annotations, hypervisorId, nodeMarks } from '../../contracts/ids.ts';
-import { kubectl } from '../../lab/kubectl.ts';
+import { annotations, hypervisorId } from '../../contracts/ids.ts';
 import { startLab, type Lab } from '../../lab/lab.ts';
-import { createAggregate } from '../../lab/openstack/hosts.ts';
 import { cephPrograms } from '../../lab/parts/ceph.ts';
 import { libvirtPrograms } from '../../lab/parts/libvirt.ts';
 import { defaultBridges, setBridges } from '../../lab/parts/ovs-bridges.ts';
 import { ovsPrograms } from '../../lab/parts/ovs.ts';
 import { checkInvariants } from '../invariants.ts';
+import type { HypervisorScene } from './hypervisor-scene.ts';
+import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
 import { timeSteps } from './time-steps.ts';
-import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, openWorld } from './world.ts';
 
 /** A hypervisor comes into service through every check there is, on real libvirt, Open vSwitch, Ceph and Nova; one that fails keeps it out. */
 
@@ -33,9 +31,8 @@ const startLimitMs = 20 * 60_000;
   let dir: string;
   let infrastructure: Lab<'libvirt' | 'ovs' | 'ceph'>;
   let world: World;
+  let scene: HypervisorScene;
 
-  const kube = (args: string[], input?: string): Promise<string> => kubectl(world.lab.handles.kubernetes, args, input);
-  const patch = (spec: object): Promise<string> => kube(['patch', 'hypervisor', host, '--type=merge', '--patch', JSON.stringify({ spec })]);
 
   beforeAll(async () => {
     dir = realpathSync(mkdtempSync(join(tmpdir(), 'drover-checks-')));
@@ -44,10 +41,6 @@ const startLimitMs = 20 * 60_000;
     expect(libvirt.addresses[host]).toBe(address);
     world = await openWorld({ ownLab: true });
     const hypervisor = {
-      recheckMs: 1_000,
-      lingerMs: 300,
-      registrationMs: 60_000,
-      testRetryDelayMs: 200,
       maxTestAttempts: 2,
       libvirt: { connectUri: libvirt.tlsUri, tls: { caFile: libvirt.caFile, certFile: libvirt.certFile, keyFile: libvirt.keyFile }, minimumVersion: '8.0.0' },
       ovs: { remote: `ssl:{host}:${ovs.hosts[host]?.ssl.split(':').at(-1)}`, tls: { caFile: ovs.caFile, certFile: ovs.client.certificateFile, keyFile: ovs.client.keyFile } },
@@ -60,9 +53,8 @@ const startLimitMs = 20 * 60_000;
       },
       smoke: { flavorId: 'lab.tiny', imageId: world.lab.handles.openstack.imageId, console: 'hostname' },
     };
-    await world.replaceDrover({ settings: { ...quickSettings, modes: { Eviction: 'act', Hypervisor: 'act' }, hypervisor } });
-    for (const [name, availabilityZone] of [[zone, zone], ['tenant_filter_tests', null]] as const) await createAggregate(world.session, { name, ...(availabilityZone === null ? {} : { availabilityZone }) });
-    await kube(['delete', 'hypervisor', host, '--ignore-not-found']);
+    await world.replaceDrover({ settings: lifecycleSettings({ hypervisor }) });
+    scene = await openHypervisorScene(world, { zone, hosts: [host] });
   }, startLimitMs);
 
   afterAll(async () => {
@@ -70,15 +62,6 @@ const startLimitMs = 20 * 60_000;
     await infrastructure?.stop();
     rmSync(dir, { recursive: true, force: true });
   }, limitMs);
-
-  const untilState = (state: string, status: 'True' | 'False' = 'True'): Promise<Hypervisor> =>
-    until(`state ${state}`, 180_000, async () => {
-      const text = await kube(['get', 'hypervisor', host, '--ignore-not-found', '-o', 'json']);
-      const hypervisor = text.trim() === '' ? null : hypervisorSchema.parse(JSON.parse(text));
-      const lifecycle = findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle);
-      if (hypervisor !== null && lifecycle?.reason === state && lifecycle.status === status) return hypervisor;
-      return lifecycle === undefined ? 'no Hypervisor yet' : `${lifecycle.reason} ${lifecycle.status}: ${lifecycle.message}`;
-    });
 
   /** Names of its checks with what came of them. */
   const checksOf = ({ status }: Hypervisor): Record<string, string> =>
@@ -103,9 +86,9 @@ const startLimitMs = 20 * 60_000;
     'from its Node to service through all of them; what it takes is what its steps take',
     async () => {
       const startedMs = Date.now();
-      await kube(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: host, labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'true', [nodeMarks.zone]: zone, 'kubernetes.io/hostname': host } } }));
-      await kube(['patch', 'node', host, '--subresource=status', '--type=merge', '--patch', JSON.stringify({ status: { addresses: [{ type: 'InternalIP', address }] } })]);
-      const hypervisor = await untilState('Active');
+      await scene.applyNode(host, { lifecycle: 'true' });
+      await scene.reportNode(host, { address });
+      const hypervisor = await scene.untilState(host, 'Active');
       const wallMs = Date.now() - startedMs;
       expect(checksOf(hypervisor)).toEqual(allPassed);
       expect(hypervisor.status).toMatchObject({ internalIp: address, libVirtVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/u) });
@@ -123,20 +106,19 @@ const startLimitMs = 20 * 60_000;
     async () => {
       const ovs = infrastructure.handles.ovs.hosts[host];
       if (ovs === undefined) throw new Error('the lab has no Open vSwitch for the host');
-      // As the node agent reports it; without, nobody knows what can be moved where.
-      await kube(['patch', 'hypervisor', host, '--subresource=status', '--type=merge', '--patch', JSON.stringify({ status: { hypervisorVersion: '9.2.0', updateStatus: { inProgress: false, installed: '1592.0.0', retry: 3 } } })]);
-      await patch({ maintenance: 'manual', maintenanceReason: 'switch' });
-      await untilState('Maintenance');
+      await scene.reportAgent(host, { libVirtVersion: (await scene.read(host))?.status?.libVirtVersion ?? 'unknown' });
+      await scene.patchSpec(host, { maintenance: 'manual', maintenanceReason: 'switch' });
+      await scene.untilState(host, 'Maintenance');
       await setBridges(ovs, defaultBridges.filter(({ name }) => name !== 'br-ex'));
-      await patch({ maintenance: '' });
-      const aborted = await untilState('Aborted', 'False');
+      await scene.patchSpec(host, { maintenance: '' });
+      const aborted = await scene.untilState(host, 'Aborted', 'False');
       expect(findCondition(aborted.status?.conditions, hypervisorConditions.lifecycle)?.message).toMatch(/br-ex/u);
       expect(findCondition(aborted.status?.conditions, 'OvsBridge.br-ex')).toMatchObject({ status: 'False', reason: 'OvsBridgeMissing', message: expect.stringContaining('br-ex') });
       expect(findCondition(aborted.status?.conditions, hypervisorConditions.disabled)).toMatchObject({ status: 'True' });
 
       await setBridges(ovs, defaultBridges);
-      await kube(['annotate', 'hypervisor', host, `${annotations.retry}=${new Date().toISOString()}`, '--overwrite']);
-      const again = await untilState('Active');
+      await world.kubectl(['annotate', 'hypervisor', host, `${annotations.retry}=${new Date().toISOString()}`, '--overwrite']);
+      const again = await scene.untilState(host, 'Active');
       expect(checksOf(again)).toEqual(allPassed);
       expect(findCondition(again.status?.conditions, hypervisorConditions.disabled)).toMatchObject({ status: 'False' });
     },

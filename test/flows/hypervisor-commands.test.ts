@@ -1,6 +1,4 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { nodeMarks } from '../../contracts/ids.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
@@ -9,9 +7,11 @@ import type { EvictionDescription } from '../../starters/eviction-description.ts
 import { exitCodes } from '../../starters/exit-codes.ts';
 import type { ListedHost } from '../../starters/listed-host.ts';
 import { checkInvariants } from '../invariants.ts';
+import type { HypervisorScene } from './hypervisor-scene.ts';
+import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, openWorld } from './world.ts';
 
 /** The commands for hypervisors, as a person types them: a host is onboarded, maintained, brought back, and taken out of Nova. */
 
@@ -20,18 +20,12 @@ const host = 'node-4';
 /** Comes from the lab without a Node, in a zone that is not there yet. */
 const zoneless = 'node-3';
 const zone = 'az-commands';
-const settings = {
-  ...quickSettings,
-  modes: { Eviction: 'act', Hypervisor: 'act' },
-  hypervisor: { recheckMs: 1_000, lingerMs: 300, registrationMs: 60_000, testRetryDelayMs: 200 },
-};
-
 let world: World;
+let scene: HypervisorScene;
 
 beforeAll(async () => {
-  world = await openWorld({ settings, ownLab: true });
-  await world.kubectl(['delete', 'hypervisor', host, '--ignore-not-found']);
-  for (const [name, availabilityZone] of [[zone, zone], ['tenant_filter_tests', null]] as const) await createAggregate(world.session, { name, ...(availabilityZone === null ? {} : { availabilityZone }) });
+  world = await openWorld({ settings: lifecycleSettings(), ownLab: true });
+  scene = await openHypervisorScene(world, { zone, hosts: [host] });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
 afterEach(() => checkInvariants(world), 60_000);
@@ -44,23 +38,11 @@ async function drover(exitCode: number, ...args: string[]): Promise<CommandEnd> 
 const json = async <Shape>(...args: string[]): Promise<Shape> => JSON.parse((await drover(exitCodes.ok, ...args, '--json')).stdout) as Shape;
 const listed = async (name: string): Promise<ListedHost | undefined> => (await json<ListedHost[]>('hosts')).find((one) => one.host === name);
 
-async function read(name: string): Promise<Hypervisor | null> {
-  const text = await world.kubectl(['get', 'hypervisor', name, '--ignore-not-found', '-o', 'json']);
-  return text.trim() === '' ? null : hypervisorSchema.parse(JSON.parse(text));
-}
-const untilState = (name: string, state: string, status: 'True' | 'False' = 'True'): Promise<Hypervisor> =>
-  until(`${name} to be ${state}`, 120_000, async () => {
-    const hypervisor = await read(name);
-    const lifecycle = findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle);
-    return hypervisor !== null && lifecycle?.reason === state && lifecycle.status === status ? hypervisor : JSON.stringify(lifecycle ?? 'nothing said');
-  });
-
 test(
   'a host that nobody drives is onboarded by its spec, which its Node does not take back',
   async () => {
-    const labels = { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.zone]: zone, 'kubernetes.io/hostname': host };
-    await world.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: host, labels } }));
-    await untilState(host, 'Initial', 'False');
+    await scene.applyNode(host, { lifecycle: null });
+    await scene.untilState(host, 'Initial', 'False');
     expect((await drover(exitCodes.ok, 'describe', host)).stdout).toMatch(/^ {2}drover onboard node-4 /mu);
     expect(await listed(host)).toMatchObject({ state: 'Initial', stands: 'rests', needsSomebody: false, lifecycleEnabled: false });
 
@@ -71,8 +53,8 @@ test(
     expect(stderr).toMatch(/^\d{4}-\S+Z \S/mu);
     // What the Node says of something else is taken over, and what it does not say stays.
     await world.kubectl(['annotate', 'node', host, `${nodeMarks.customTraits}=CUSTOM_COMMANDS`]);
-    await until('the traits to be taken over', 60_000, async () => ((await read(host))?.spec?.customTraits?.includes('CUSTOM_COMMANDS') ? true : 'not yet'));
-    expect((await untilState(host, 'Active')).spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
+    await until('the traits to be taken over', 60_000, async () => ((await scene.read(host))?.spec?.customTraits?.includes('CUSTOM_COMMANDS') ? true : 'not yet'));
+    expect((await scene.untilState(host, 'Active')).spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
     expect((await drover(exitCodes.ok, 'onboard', host)).stdout).toMatch(/driven already\. Active: /u);
   },
   limitMs,
@@ -82,10 +64,10 @@ test(
   'a Node that speaks of the lifecycle is what onboard changes',
   async () => {
     await world.kubectl(['label', 'node', host, `${nodeMarks.lifecycle}=yes`]);
-    await until('the Node to be heard', 60_000, async () => ((await read(host))?.spec?.skipTests === false ? true : 'not yet'));
+    await until('the Node to be heard', 60_000, async () => ((await scene.read(host))?.spec?.skipTests === false ? true : 'not yet'));
     expect((await drover(exitCodes.ok, 'onboard', host, '--skip-tests', '--wait', '--timeout', '5m')).stdout).toMatch(/of Node node-4 is set: tests are left out/u);
     expect(await world.kubectl(['get', 'node', host, '-o', 'jsonpath={.metadata.labels}'])).toContain('"skip-tests"');
-    expect((await read(host))?.spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
+    expect((await scene.read(host))?.spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
   },
   limitMs,
 );
@@ -93,7 +75,7 @@ test(
 test(
   'into maintenance and back; nobody else’s is overwritten',
   async () => {
-    await world.kubectl(['patch', 'hypervisor', host, '--subresource=status', '--type=merge', '--patch', JSON.stringify({ status: { libVirtVersion: '10.0.0', hypervisorVersion: '9.2.0', updateStatus: { inProgress: false, installed: '1592.0.0', retry: 3 } } })]);
+    await scene.reportAgent(host);
     await world.seed([{ name: 'guest', host }]);
     const { stdout, stderr } = await drover(exitCodes.ok, 'maintain', host, '--reason', 'disks', '--wait', '--timeout', '5m', '--as', 'alice');
     expect(stdout).toMatch(/^node-4 goes into maintenance manual: disks$/mu);
@@ -110,12 +92,12 @@ test(
     expect(refusals.map((end) => end.stderr)).toEqual([expect.stringMatching(/already in maintenance manual, by alice .*: disks\./u), expect.stringMatching(/stays manual/u), expect.stringMatching(/Did you mean node-4\?/u)]);
     expect((await drover(exitCodes.ok, 'maintain', host, '--reason', 'disks')).stdout).toMatch(/Nothing was changed/u);
     // Whoever writes the field after a command is who is named.
-    await world.kubectl(['patch', 'hypervisor', host, '--type=merge', '--patch', JSON.stringify({ spec: { maintenance: 'auto' } })]);
+    await scene.patchSpec(host, { maintenance: 'auto' });
     expect(await listed(host)).toMatchObject({ maintenance: 'auto', maintainedBy: expect.stringMatching(/^kubectl/u) });
 
     expect((await drover(exitCodes.ok, 'activate', host, '--wait', '--timeout', '5m')).stdout).toMatch(/^Active: node-4 is in service$/mu);
     expect(await world.service(host)).toMatchObject({ status: 'enabled' });
-    const { spec, metadata } = await untilState(host, 'Active');
+    const { spec, metadata } = await scene.untilState(host, 'Active');
     expect([spec?.maintenance, spec?.maintenanceReason, metadata.annotations?.['drover.dev/maintenance-by']]).toEqual(['', undefined, undefined]);
     expect((await drover(exitCodes.ok, 'activate', host)).stdout).toMatch(/not in maintenance\. Active/u);
   },
@@ -125,7 +107,7 @@ test(
 test(
   'an onboarding that was aborted is described, stands out, and is tried again',
   async () => {
-    await untilState(zoneless, 'Aborted', 'False');
+    await scene.untilState(zoneless, 'Aborted', 'False');
     const described = await json<EvictionDescription>('describe', zoneless);
     expect(described).toMatchObject({ run: null, eviction: null, hypervisor: { object: { name: zoneless }, takenAwayAt: null } });
     const { stdout } = await drover(exitCodes.ok, 'describe', zoneless);
@@ -138,7 +120,7 @@ test(
 
     await createAggregate(world.session, { name: 'zone-a', availabilityZone: 'zone-a' });
     expect((await drover(exitCodes.ok, 'retry', zoneless)).stdout).toMatch(/^Hypervisor node-3 is tried again\. It was Aborted: /mu);
-    await untilState(zoneless, 'Active');
+    await scene.untilState(zoneless, 'Active');
     expect((await drover(exitCodes.notFound, 'retry', zoneless)).stderr).toMatch(/no Eviction of node-3.*waits for nobody either: Active/su);
   },
   limitMs,
@@ -149,7 +131,7 @@ test(
   async () => {
     const waiting = drover(exitCodes.ok, 'decommission', zoneless, '--reason', 'lease ends', '--consent', 'delete-allocations', '--wait', '--timeout', '5m');
     const asked = until('somebody to be asked to stop nova-compute', 120_000, async () => {
-      const message = findCondition((await read(zoneless))?.status?.conditions, hypervisorConditions.lifecycle)?.message ?? 'nothing said';
+      const message = findCondition((await scene.read(zoneless))?.status?.conditions, hypervisorConditions.lifecycle)?.message ?? 'nothing said';
       return message.includes('nova-compute on the host still answers') ? {} : message;
     });
     await Promise.race([asked, waiting]);
@@ -157,7 +139,7 @@ test(
     const { stdout } = await waiting;
     expect(stdout).toMatch(/cannot be undone/u);
     expect(stdout).toMatch(/^Decommissioned: Offboarding successful$/mu);
-    const { metadata, spec } = await untilState(zoneless, 'Decommissioned');
+    const { metadata, spec } = await scene.untilState(zoneless, 'Decommissioned');
     expect(spec).toMatchObject({ maintenance: 'termination', maintenanceReason: 'lease ends' });
     expect(metadata.annotations).toMatchObject({ 'drover.dev/consent': 'delete-allocations', 'drover.dev/consent-by': expect.stringMatching(/^flow-test \d{4}-/u) });
     for (const [command, words] of [['activate', /taken out of Nova for good.*--mode ha/su], ['onboard', /was taken out of Nova/u]] as const) expect((await drover(exitCodes.refused, command, zoneless)).stderr).toMatch(words);
@@ -168,7 +150,7 @@ test(
     expect((await drover(exitCodes.ok, 'activate', zoneless)).stdout).toMatch(/comes back/u);
     // It is onboarded anew: nova-compute is waited for, or has registered already.
     const back = await until('the onboarding to begin anew', 60_000, async () => {
-      const hypervisor = await read(zoneless);
+      const hypervisor = await scene.read(zoneless);
       const reason = findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle)?.reason ?? 'nothing said';
       return hypervisor !== null && ['Onboarding', 'Testing', 'Ready', 'Active', 'Aborted'].includes(reason) ? hypervisor : reason;
     });

@@ -2,19 +2,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCondition } from '../../contracts/conditions.ts';
-import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import { hypervisorAnnotations, nodeFailureId, nodeMarks } from '../../contracts/ids.ts';
+import { hypervisorAnnotations, nodeFailureId } from '../../contracts/ids.ts';
 import type { NodeFailureProgress } from '../../contracts/node-failure-run.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { startLab } from '../../lab/lab.ts';
-import { createAggregate, findService } from '../../lab/openstack/hosts.ts';
+import { findService } from '../../lab/openstack/hosts.ts';
 import { connectMachines, type Machines } from '../../lab/redfish/machines.ts';
 import { checkInvariants } from '../invariants.ts';
+import type { HypervisorScene } from './hypervisor-scene.ts';
+import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, openWorld } from './world.ts';
 
 /** A host that fails, on the real Nova and a real Redfish service: what its Node says is the test's, as no kubelet runs in the lab. */
 
@@ -25,6 +25,7 @@ let root: string;
 let bmcs: Lab<'redfish'>;
 let machines: Machines;
 let world: World;
+let scene: HypervisorScene;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'drover-node-failure-'));
@@ -33,11 +34,8 @@ beforeAll(async () => {
   machines = connectMachines(redfish);
   const bmc = { hosts: { [host]: { url: redfish.url, uuid: redfish.machines[host] } }, username: redfish.username, passwordFile: redfish.passwordFile, caFile: redfish.caFile, auth: 'basic' };
   const nodeFailure = { mode: 'recommend', failAfterMs: 3_000, lookMs: 500, restLookMs: 1_000, power: { recheckMs: 300, pollMs: 100 }, bmc };
-  const hypervisor = { recheckMs: 1_000, lingerMs: 300, registrationMs: 60_000, testRetryDelayMs: 200 };
-  world = await openWorld({ settings: { ...quickSettings, modes: { Eviction: 'act', Hypervisor: 'act' }, hypervisor, nodeFailure }, ownLab: true });
-  for (const [name, availabilityZone] of [[zone, zone], ['tenant_filter_tests', null]] as const) await createAggregate(world.session, { name, ...(availabilityZone === null ? {} : { availabilityZone }) });
-  // The lab makes one for each host; this one comes from its Node.
-  await world.kubectl(['delete', 'hypervisor', host, '--ignore-not-found']);
+  world = await openWorld({ settings: lifecycleSettings({ nodeFailure }), ownLab: true });
+  scene = await openHypervisorScene(world, { zone, hosts: [host] });
 }, limitMs);
 
 afterAll(async () => {
@@ -45,24 +43,6 @@ afterAll(async () => {
   await bmcs?.stop();
   rmSync(root, { recursive: true, force: true });
 }, limitMs);
-
-async function setNode(ready: 'True' | 'Unknown', bootID: string): Promise<void> {
-  const conditions = [{ type: 'Ready', status: ready, reason: 'FlowTest', lastHeartbeatTime: new Date().toISOString(), lastTransitionTime: new Date().toISOString() }];
-  const nodeInfo = { bootID, machineID: host, systemUUID: host, kernelVersion: '6', osImage: 'x', containerRuntimeVersion: 'x', kubeletVersion: 'v1', kubeProxyVersion: 'v1', operatingSystem: 'linux', architecture: 'amd64' };
-  await world.kubectl(['patch', 'node', host, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { conditions, nodeInfo } })]);
-}
-
-const readHypervisor = async (): Promise<Hypervisor | null> => {
-  const text = await world.kubectl(['get', 'hypervisor', host, '--ignore-not-found', '-o', 'json']);
-  return text.trim() === '' ? null : hypervisorSchema.parse(JSON.parse(text));
-};
-
-const untilCondition = (type: string, reason: string): Promise<Hypervisor> =>
-  until(`${type} ${reason}`, 180_000, async () => {
-    const hypervisor = await readHypervisor();
-    const found = findCondition(hypervisor?.status?.conditions, type);
-    return hypervisor !== null && found?.reason === reason ? hypervisor : `${found?.reason ?? 'no condition'}: ${found?.message ?? ''}`;
-  });
 
 const progress = (): Promise<NodeFailureProgress> => world.client.workflow.getHandle(nodeFailureId(host)).query<NodeFailureProgress>('progress');
 const confirm = ({ incident, bootId }: NodeFailureProgress) =>
@@ -72,15 +52,10 @@ const evacuations = async (): Promise<number> => (await world.mutations(world.si
 test(
   'a host in service',
   async () => {
-    const node = {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name: host, labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'skip-tests', [nodeMarks.zone]: zone, 'kubernetes.io/hostname': host } },
-    };
-    await world.kubectl(['apply', '-f', '-'], JSON.stringify(node));
-    await setNode('True', 'boot-1');
-    await untilCondition(hypervisorConditions.lifecycle, 'Active');
-    await untilCondition(hypervisorConditions.haEnabled, 'Succeeded');
+    await scene.applyNode(host);
+    await scene.reportNode(host, { ready: 'True', bootId: 'boot-1' });
+    await scene.untilCondition(host, hypervisorConditions.lifecycle, 'Active');
+    await scene.untilCondition(host, hypervisorConditions.haEnabled, 'Succeeded');
   },
   limitMs,
 );
@@ -91,8 +66,8 @@ test(
     await world.seed([{ name: 'guest-1', host }, { name: 'guest-2', host }]);
     await machines.change(host, { power: 'On', behaviour: 'obeys', resets: [] });
     await world.fleet.crash(host);
-    await setNode('Unknown', 'boot-1');
-    const { status } = await untilCondition(hypervisorConditions.nodeFailure, 'NoWitness');
+    await scene.reportNode(host, { ready: 'Unknown', bootId: 'boot-1' });
+    const { status } = await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'NoWitness');
     expect(findCondition(status?.conditions, hypervisorConditions.nodeFailure)).toMatchObject({ status: 'True', message: expect.stringContaining('confirmOff') });
     const refused = await confirm(await progress());
     expect(refused.stdout + refused.stderr).toContain('PowerOn');
@@ -107,7 +82,7 @@ test(
   'once it is off, a person confirms it, and its servers are started elsewhere while it is held',
   async () => {
     await machines.change(host, { power: 'Off' });
-    await untilCondition(hypervisorConditions.nodeFailure, 'Dead');
+    await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'Dead');
     expect(await evacuations()).toBe(0);
     expect(await confirm(await progress())).toMatchObject({ code: 0 });
     await until('all to have come up elsewhere', 180_000, async () => {
@@ -116,7 +91,7 @@ test(
     });
     expect((await world.serversOn(host)).map(({ id }) => id)).toEqual([]);
     expect(await findService(world.session, host)).toMatchObject({ forced_down: true, status: 'disabled', disabled_reason: expect.stringContaining('drover: maintenance ha: node failure') });
-    expect((await readHypervisor())?.metadata.annotations).toMatchObject({ [hypervisorAnnotations.hold]: expect.stringMatching(/^NodeFailure: /u), [hypervisorAnnotations.fencedBootId]: 'boot-1' });
+    expect((await scene.read(host))?.metadata.annotations).toMatchObject({ [hypervisorAnnotations.hold]: expect.stringMatching(/^NodeFailure: /u), [hypervisorAnnotations.fencedBootId]: 'boot-1' });
   },
   limitMs,
 );
@@ -126,11 +101,11 @@ test(
   async () => {
     await machines.change(host, { power: 'On' });
     await world.fleet.start(host);
-    await setNode('True', 'boot-2');
-    await untilCondition(hypervisorConditions.nodeFailure, 'Restored');
-    await untilCondition(hypervisorConditions.lifecycle, 'Active');
+    await scene.reportNode(host, { ready: 'True', bootId: 'boot-2' });
+    await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'Restored');
+    await scene.untilCondition(host, hypervisorConditions.lifecycle, 'Active');
     expect(await findService(world.session, host)).toMatchObject({ forced_down: false, status: 'enabled' });
-    expect((await readHypervisor())?.metadata.annotations?.[hypervisorAnnotations.hold]).toBeUndefined();
+    expect((await scene.read(host))?.metadata.annotations?.[hypervisorAnnotations.hold]).toBeUndefined();
     // Not before: what the crashed machine held was still there.
     await checkInvariants(world);
   },
