@@ -13,6 +13,7 @@ import { evictionSettings } from '../runtime/config-schema.ts';
 import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
 import type { StopPlace } from '../runtime/stop.ts';
 import { signalWithStartEviction } from '../runtime/temporal.ts';
+import { createCallersGate } from './callers-gate.ts';
 import { composeHypervisorActivities } from './hypervisor-activities.ts';
 import type { Systems } from './systems.ts';
 
@@ -35,6 +36,7 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
   const hypervisor = composeHypervisorActivities(systems, nova, placement);
   const place: StopPlace = { kind: 'Eviction', cluster, region };
   const stopGate = createStopGate(kubernetes, names.systemNamespace, place);
+  const callersGate = createCallersGate({ Eviction: stopGate, Hypervisor: createStopGate(kubernetes, names.systemNamespace, { ...place, kind: 'Hypervisor' }) });
   return {
     drover: createTemporalActivities({ client: temporal, cluster }),
     kubernetes: {
@@ -60,7 +62,7 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
         listHypervisors: (signal) => client.listHypervisors(signal),
         listEvictions: (signal) => client.listEvictions(signal),
         localDisks: config.openstack.localDisks,
-        stopGate,
+        stopGate: callersGate,
         audit,
       }),
       ...createInstanceActivities({ nova, stopGate, audit, report: createMigrationReporter(client, names.migrationNamespace, (message) => logger.warn(message)) }),

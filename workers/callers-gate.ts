@@ -1,0 +1,19 @@
+import { Context } from '@temporalio/activity';
+import type { Kind } from '../contracts/ids.ts';
+import { workflowTypes } from '../contracts/ids.ts';
+import type { StopGate } from '../runtime/stop.ts';
+
+/** The kind that a run serves; what it changes is held by the stop of that kind. */
+export function kindOfRun(workflowType: string): Kind {
+  const ofHypervisors: readonly string[] = [workflowTypes.reconcileHypervisor, workflowTypes.handleNodeFailure];
+  return ofHypervisors.includes(workflowType) ? 'Hypervisor' : 'Eviction';
+}
+
+/**
+ * The gate of verbs that runs of several kinds share, such as those on a compute service: `drover stop --kind` holds them where a run of
+ * that kind asks, and not where another does.
+ */
+export const createCallersGate =
+  (gates: Readonly<Record<Kind, StopGate>>, workflowType = (): string => Context.current().info.workflowType ?? ''): StopGate =>
+  (signal) =>
+    gates[kindOfRun(workflowType())](signal);
