@@ -25,7 +25,7 @@ export interface LibvirtOptions {
 /**
  * Opens the daemon of one host. One connection, no retries; what it starts with `autodestroy` lives as long as it.
  *
- * @throws `LibvirtUnavailable`, `LibvirtNotTrusted`, `LibvirtCredentialRefused`, `LibvirtDriverMissing`, `LibvirtRefused`,
+ * @throws `LibvirtUnavailable`, `CertificateNotTrusted`, `LibvirtCredentialRefused`, `LibvirtDriverMissing`, `LibvirtRefused`,
  * `HypervisorFailed`, `AnswerMalformed`, `InvalidConfiguration`; the signal's reason when it is aborted
  */
 export async function connectLibvirt(endpoint: LibvirtEndpoint, access: LibvirtAccess, options: LibvirtOptions, signal: AbortSignal): Promise<LibvirtConnection> {

@@ -28,9 +28,9 @@ test.each<[string, ErrorCode, string]>([
   ['ECONNREFUSED', 'LibvirtUnavailable', 'refused'],
   ['ECONNRESET', 'LibvirtUnavailable', 'cut'],
   ['ENOTFOUND', 'LibvirtUnavailable', 'resolve'],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'LibvirtNotTrusted', 'not trusted'],
-  ['CERT_HAS_EXPIRED', 'LibvirtNotTrusted', 'expired'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'LibvirtNotTrusted', 'another name'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'CertificateNotTrusted', 'not trusted'],
+  ['CERT_HAS_EXPIRED', 'CertificateNotTrusted', 'expired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'CertificateNotTrusted', 'another name'],
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'LibvirtCredentialRefused', 'client certificate'],
   ['EWHATEVER', 'LibvirtUnavailable', 'the connection failed: it is broken'],
 ])('%s of the socket', (socketCode, code, words) => {

@@ -148,7 +148,7 @@ describeWithLibvirt('libvirt', () => {
     });
 
     test('an authority that did not sign the host’s certificate', async () => {
-      expect(await found(open, overTls({ tls: { caFile: handle.certFile, certFile: handle.certFile, keyFile: handle.keyFile } }))).toMatchObject({ code: 'LibvirtNotTrusted' });
+      expect(await found(open, overTls({ tls: { caFile: handle.certFile, certFile: handle.certFile, keyFile: handle.keyFile } }))).toMatchObject({ code: 'CertificateNotTrusted' });
     });
 
     test('a file that is not there', async () => {
