@@ -53,7 +53,7 @@ export const errors = {
   ProviderInUse: {
     retryable: false,
     reason: 'ProviderInUse',
-    advice: 'drover deletes no resource provider with allocations. Find out whose they are (`openstack resource provider allocation show`) and clear them.',
+    advice: 'drover deletes a resource provider with allocations only by consent. Find out whose they are (`openstack resource provider allocation show`), and clear them or consent.',
   },
   SmokeServerRefused: {
     retryable: false,
@@ -138,11 +138,6 @@ export const errors = {
     retryable: false,
     reason: 'LibvirtCredentialRefused',
     advice: 'Compare the client certificate, user and password of drover’s settings with what the daemon on the host asks for.',
-  },
-  LibvirtNotTrusted: {
-    retryable: false,
-    reason: 'LibvirtNotTrusted',
-    advice: 'Renew the certificate of the host, or correct the authority (caFile) in drover’s settings.',
   },
   LibvirtDriverMissing: {
     retryable: false,

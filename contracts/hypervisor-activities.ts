@@ -74,5 +74,8 @@ export interface HypervisorRegionActivities {
   ensureServiceDeleted(request: { host: string; serviceId: string }): Promise<void>;
   createTraits(request: { traits: string[] }): Promise<void>;
   updateTraits(request: { providerId: string; add: string[]; remove: string[] }): Promise<void>;
-  ensureProviderGone(request: { providerId: string; withAllocations: boolean }): Promise<void>;
+  /** Takes away what consumers still have of the provider; `consentBy`: who consented to that, and when. */
+  releaseAllocations(request: { providerId: string; consentBy: string }): Promise<void>;
+  /** `consentBy` null: a provider with allocations stays. */
+  ensureProviderGone(request: { providerId: string; consentBy: string | null }): Promise<void>;
 }

@@ -83,6 +83,8 @@ export interface DesiredHypervisor {
   /** Value of `drover.dev/retry` that no run has taken up; null: nobody asks. */
   retry: string | null;
   consent: HypervisorConsent[];
+  /** Who gave the consent, and when: `name 2026-01-31T12:00:00Z`; null: there is none. */
+  consentBy: string | null;
   /** A field manager whose name begins with `kubectl` has written the object. */
   touchedByKubectl: boolean;
   mode: 'observe' | 'act';
@@ -182,6 +184,8 @@ export interface ProviderFacts {
   traits: string[];
   /** Consumers with allocations against it. */
   consumers: number;
+  /** Ids of some of them, for people; absent in looks of older workers. */
+  someConsumers?: string[];
 }
 
 /** An Eviction of the host, as far as its Hypervisor cares. */

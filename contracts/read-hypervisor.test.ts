@@ -10,7 +10,7 @@ const hypervisor = (annotations: Record<string, string>, spec?: object, more: ob
 test('a Hypervisor that says nothing asks for what the CRD’s defaults say', () => {
   expect(readDesired(hypervisor({}), [])).toEqual({
     name: 'node-1', uid: 'u', generation: 4, labels: {}, lifecycleEnabled: true, skipTests: false, highAvailability: true, customTraits: [], aggregates: [], maintenance: '', maintenanceReason: null,
-    fromNode: [], nodeUid: null, ownedByNode: false, appliedTraits: [], rollingUpdateBootId: null, retry: null, consent: [], touchedByKubectl: false, mode: 'act', deleting: false,
+    fromNode: [], nodeUid: null, ownedByNode: false, appliedTraits: [], rollingUpdateBootId: null, retry: null, consent: [], consentBy: null, touchedByKubectl: false, mode: 'act', deleting: false,
   });
 });
 
@@ -22,8 +22,9 @@ const rows: [why: string, annotations: Record<string, string>, desired: object][
   ['an update of the Node', { 'drover.dev/rolling-update': 'boot-1' }, { rollingUpdateBootId: 'boot-1' }],
   ['a retry', { 'drover.dev/retry': 'b', 'drover.dev/retry-handled': 'a' }, { retry: 'b' }],
   ['a retry that was taken up', { 'drover.dev/retry': 'b', 'drover.dev/retry-handled': 'b' }, { retry: null }],
-  ['consent', { 'drover.dev/consent': 'force-complete, delete-allocations', ...by }, { consent: ['delete-allocations'] }],
+  ['consent', { 'drover.dev/consent': 'force-complete, delete-allocations', ...by }, { consent: ['delete-allocations'], consentBy: 'jane 2026-01-31T12:00:00Z' }],
   ['consent without a name and a time is none', { 'drover.dev/consent': 'delete-allocations' }, { consent: [] }],
+  ['a name without consent is none', by, { consent: [], consentBy: null }],
   ['mode', { 'drover.dev/mode': 'observe' }, { mode: 'observe' }],
   ['a misspelt mode', { 'drover.dev/mode': 'obsreve' }, { mode: 'observe' }],
   ['the mode act', { 'drover.dev/mode': 'act' }, { mode: 'act' }],

@@ -18,6 +18,9 @@ export interface OwnerReference {
 export function readDesired({ metadata, spec }: Hypervisor, owners: readonly OwnerReference[]): DesiredHypervisor {
   const given = metadata.annotations ?? {};
   const retry = given[annotations.retry];
+  // Consent without a name and a time is no consent (design section 2, rule 16).
+  const consentBy = given[annotations.consentBy] ?? '';
+  const consent = isConsentBy(consentBy) ? hypervisorConsents.filter((one) => list(given[annotations.consent]).includes(one)) : [];
   return {
     name: metadata.name,
     uid: metadata.uid,
@@ -36,8 +39,8 @@ export function readDesired({ metadata, spec }: Hypervisor, owners: readonly Own
     appliedTraits: list(given[hypervisorAnnotations.appliedTraits]),
     rollingUpdateBootId: given[hypervisorAnnotations.rollingUpdate] || null,
     retry: retry === undefined || retry === given[hypervisorAnnotations.retryHandled] ? null : retry,
-    // Consent without a name and a time is no consent (design section 2, rule 16).
-    consent: isConsentBy(given[annotations.consentBy] ?? '') ? hypervisorConsents.filter((consent) => list(given[annotations.consent]).includes(consent)) : [],
+    consent,
+    consentBy: consent.length === 0 ? null : consentBy,
     touchedByKubectl: metadata.managedFields?.some(({ manager }) => manager?.startsWith('kubectl')) ?? false,
     mode: hypervisorMode(given),
     deleting: metadata.deletionTimestamp !== undefined,

@@ -29,6 +29,9 @@ export interface RegionQuestion {
 /** What OpenStack says of a host. */
 export type RegionFacts = Pick<HypervisorObservation, 'nova' | 'aggregates' | 'provider' | 'knownTraits' | 'testServers'>;
 
+/** How many consumers of a provider are named: a host in service has hundreds. */
+const mostNamed = 5;
+
 /** What is said where OpenStack is not asked. */
 export const nothingOfRegion: RegionFacts = { nova: null, aggregates: [], provider: null, knownTraits: [], testServers: [] };
 
@@ -66,7 +69,8 @@ async function describeHost({ nova, placement, scope }: RegionTools, name: strin
 async function observeProvider(placement: PlacementClient, uuid: string, signal: AbortSignal): Promise<ProviderFacts | null> {
   try {
     const [{ generation, traits }, allocations] = await Promise.all([placement.traitsWithGeneration(uuid, signal), placement.providerAllocations(uuid, signal)]);
-    return { uuid, generation, traits, consumers: Object.keys(allocations).length };
+    const consumers = Object.keys(allocations);
+    return { uuid, generation, traits, consumers: consumers.length, someConsumers: consumers.toSorted().slice(0, mostNamed) };
   } catch (error) {
     if (codeOf(error) === 'HostNotFound') return null;
     throw error;

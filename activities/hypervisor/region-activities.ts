@@ -8,6 +8,7 @@ import { ensureSmokeServerGone } from '../nova/smoke-server.ts';
 import { systemClock } from '../nova/wait.ts';
 import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
 import { ensureTraits, ensureTraitsExist } from '../placement/ensure-traits.ts';
+import { releaseAllocations } from '../placement/release-allocations.ts';
 import type { PlacementClient } from '../placement/types.ts';
 
 export interface RegionDependencies extends NovaDependencies {
@@ -26,6 +27,7 @@ export function createHypervisorRegionActivities(deps: RegionDependencies): Omit
     ensureServiceDeleted: (request) => ensureServiceDeleted(tools(), request),
     createTraits: ({ traits }) => ensureTraitsExist(tools(), traits, 'asked for by a Hypervisor'),
     updateTraits: async ({ providerId, add, remove }) => void (await ensureTraits(tools(), { providerId, wanted: add, owned: remove })),
-    ensureProviderGone: (request) => ensureProviderGone(tools(), request),
+    ensureProviderGone: ({ providerId, consentBy }) => ensureProviderGone(tools(), { providerId, consentBy }),
+    releaseAllocations: (request) => releaseAllocations(tools(), request),
   };
 }

@@ -49,11 +49,11 @@ test('a host that is where it should be costs no change', async () => {
   expect(changed()).toEqual([]);
 });
 
-test('isolation is the zone and the test aggregate, and nothing else', async () => {
+test('it is in exactly the named ones, and in none where none are named', async () => {
   const { activities, members } = await stage(['az-a', 'fast', 'slow']);
-  await activities.ensureIsolated({ host, zone: 'az-a', testAggregate: 'tests' });
+  await activities.ensureInAggregates({ host, names: ['az-a', 'tests'] });
   expect([...members].toSorted()).toEqual(['az-a', 'tests']);
-  await activities.ensureIsolated({ host, zone: null, testAggregate: 'tests' });
+  await activities.ensureInAggregates({ host, names: ['tests'] });
   expect([...members]).toEqual(['tests']);
   await activities.ensureInAggregates({ host, names: [] });
   expect([...members]).toEqual([]);

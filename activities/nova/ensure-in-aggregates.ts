@@ -36,15 +36,6 @@ export async function ensureInAggregates(tools: Tools, { host, names }: { host: 
   return [...new Set(names)].flatMap((name) => known.filter((aggregate) => aggregate.name === name && aggregate.hosts.includes(host)).map(toMembership));
 }
 
-/**
- * Keeps guests off a host that is being tested: it is in the test aggregate, which only the tests' project may use, and in its zone, and
- * in nothing else. `ensureInAggregates` brings it back. As {@link ensureInAggregates}.
- *
- * @param request.zone name of the zone's aggregate; null: the host has no zone
- */
-export const ensureIsolated = (tools: Tools, { host, zone, testAggregate }: { host: string; zone: string | null; testAggregate: string }): Promise<Membership[]> =>
-  ensureInAggregates(tools, { host, names: [...(zone === null ? [] : [zone]), testAggregate] });
-
 /** Pure. Names of aggregates are unique in Nova. */
 export function compareMemberships(known: readonly Aggregate[], host: string, names: readonly string[]): MembershipChange {
   const isWanted = ({ name }: Aggregate): boolean => names.includes(name);

@@ -1,12 +1,13 @@
 import type { EvacuationRequest, EvacuationWait, ForcedDownRequest } from '../../contracts/fencing.ts';
-import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
+import { ensureProviderGone, type ProviderDeletion } from '../placement/ensure-provider-gone.ts';
 import { ensureTraits, type TraitsRequest } from '../placement/ensure-traits.ts';
+import { releaseAllocations, type AllocationsRelease } from '../placement/release-allocations.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { awaitEvacuation } from './await-evacuation.ts';
 import { addToAggregates, removeFromAggregates, type MembershipRequest } from './change-aggregates.ts';
 import type { NovaDependencies } from './dependencies.ts';
 import { ensureForcedDown } from './ensure-forced-down.ts';
-import { ensureInAggregates, ensureIsolated } from './ensure-in-aggregates.ts';
+import { ensureInAggregates } from './ensure-in-aggregates.ts';
 import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { ensureServiceDeleted } from './ensure-service-deleted.ts';
 import { findRegistration } from './find-registration.ts';
@@ -35,13 +36,13 @@ export function createHypervisorActivities(deps: HypervisorDependencies) {
     addToAggregates: (request: MembershipRequest) => addToAggregates(tools(), request),
     removeFromAggregates: (request: MembershipRequest) => removeFromAggregates(tools(), request),
     ensureInAggregates: (request: { host: string; names: readonly string[] }) => ensureInAggregates(tools(), request),
-    ensureIsolated: (request: { host: string; zone: string | null; testAggregate: string }) => ensureIsolated(tools(), request),
     startEvacuation: (request: EvacuationRequest) => startEvacuation(tools(), request),
     awaitEvacuation: (request: EvacuationWait) => awaitEvacuation(tools(), request),
     findSmokeServers: async ({ host }: { host: string }) => (await findSmokeServers(tools(), host)).map(({ id }) => id),
     runSmokeCheck: (request: SmokeCheckRequest) => runSmokeCheck(tools(), request),
     ensureSmokeServerGone: (request: SmokeServersGone) => ensureSmokeServerGone(tools(), request),
     ensureTraits: (request: TraitsRequest) => ensureTraits(tools(), request),
-    ensureProviderGone: (request: { providerId: string }) => ensureProviderGone(tools(), request),
+    ensureProviderGone: (request: ProviderDeletion) => ensureProviderGone(tools(), request),
+    releaseAllocations: (request: AllocationsRelease) => releaseAllocations(tools(), request),
   };
 }

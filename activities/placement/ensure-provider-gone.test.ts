@@ -1,6 +1,6 @@
 import { openScriptedOpenStack, placementRefusal, type ScriptedOpenStack } from '../../test/scripted-openstack.ts';
-import type { Reply } from '../../test/scripted-service.ts';
-import { leavesFirst } from './ensure-provider-gone.ts';
+import type { Received, Reply } from '../../test/scripted-service.ts';
+import { leavesFirst } from './provider-tree.ts';
 
 const open: ScriptedOpenStack[] = [];
 afterEach(async () => {
@@ -10,11 +10,34 @@ afterEach(async () => {
 const wireProvider = (uuid: string, parent: string | null = null): { uuid: string } & Record<string, unknown> => ({ uuid, name: `name-${uuid}`, parent_provider_uuid: parent, root_provider_uuid: 'p' });
 const missing = placementRefusal(404, 'No resource provider with uuid p found');
 
-async function stage(providers: ReturnType<typeof wireProvider>[], allocations: Record<string, string[]> = {}, deletion: (uuid: string) => Reply | null = () => null): Promise<ScriptedOpenStack> {
+/** By consumer and provider. */
+type Consumers = Record<string, Record<string, Record<string, number>>>;
+
+/** @param allocations by provider, its consumers */
+async function stage(
+  providers: ReturnType<typeof wireProvider>[],
+  allocations: Record<string, string[]> = {},
+  deletion: (uuid: string) => Reply | null = () => null,
+  consumers: Consumers = {},
+  writing: () => Reply | null = () => null,
+): Promise<ScriptedOpenStack> {
+  const held = (uuid: string): string[] => (allocations[uuid] ?? []).filter((consumer) => consumers[consumer] === undefined || consumers[consumer][uuid] !== undefined);
+  const consumerCalls = (consumer: string): Record<string, (request: Received) => Reply> => ({
+    [`GET /allocations/${consumer}`]: () => ({
+      json: { allocations: Object.fromEntries(Object.entries(consumers[consumer] ?? {}).map(([uuid, resources]) => [uuid, { resources }])), consumer_generation: 3, project_id: 'p', user_id: 'u' },
+    }),
+    [`PUT /allocations/${consumer}`]: ({ body }) => {
+      const refusal = writing();
+      if (refusal !== null) return refusal;
+      const wanted = (body as { allocations: Record<string, { resources: Record<string, number> }> }).allocations;
+      consumers[consumer] = Object.fromEntries(Object.entries(wanted).map(([uuid, { resources }]) => [uuid, resources]));
+      return { status: 204, text: '' };
+    },
+  });
   const there = new Map(providers.map((provider) => [provider.uuid, provider]));
   const one = ({ uuid }: { uuid: string }) => ({
     [`GET /resource_providers/${uuid}`]: (): Reply => (there.has(uuid) ? { json: there.get(uuid) } : missing),
-    [`GET /resource_providers/${uuid}/allocations`]: (): Reply => ({ json: { allocations: Object.fromEntries((allocations[uuid] ?? []).map((consumer) => [consumer, { resources: { VCPU: 1 } }])) } }),
+    [`GET /resource_providers/${uuid}/allocations`]: (): Reply => ({ json: { allocations: Object.fromEntries(held(uuid).map((consumer) => [consumer, { resources: { VCPU: 1 } }])) } }),
     [`DELETE /resource_providers/${uuid}`]: (): Reply => {
       const given = deletion(uuid);
       there.delete(uuid);
@@ -23,7 +46,7 @@ async function stage(providers: ReturnType<typeof wireProvider>[], allocations: 
   });
   const opened = await openScriptedOpenStack({
     'GET /resource_providers': () => ({ json: { resource_providers: [...there.values()] } }),
-    ...Object.assign({ 'GET /resource_providers/p': () => missing }, ...providers.map(one)),
+    ...Object.assign({ 'GET /resource_providers/p': () => missing }, ...providers.map(one), ...Object.keys(consumers).map(consumerCalls)),
   });
   open.push(opened);
   return opened;
@@ -47,6 +70,35 @@ test.each([['p'], ['gpu']])('allocations of %s keep all of them', async (used) =
   const { activities, changes } = await stage([wireProvider('p'), wireProvider('gpu', 'p')], { [used]: ['a', 'b', 'c', 'd', 'e', 'f'] });
   await expect(activities.ensureProviderGone({ providerId: 'p' })).rejects.toMatchObject({ type: 'ProviderInUse', nonRetryable: true, message: expect.stringMatching(/has allocations of 6: a, b, c, d, e, …/u) });
   expect(changes()).toEqual([]);
+});
+
+const consentBy = 'jane 2026-01-31T12:00:00Z';
+
+test('by consent what consumers have of them goes first, what they have elsewhere stays, and each is named', async () => {
+  const consumers = { gone: { numa: { VCPU: 1 } }, alive: { numa: { VCPU: 1 }, elsewhere: { VCPU: 2 } } };
+  const { activities, changes, audited, received } = await stage([wireProvider('p'), wireProvider('numa', 'p')], { numa: ['gone', 'alive'] }, () => null, consumers);
+  await activities.ensureProviderGone({ providerId: 'p', consentBy });
+  expect(changes()).toEqual(['PUT /allocations/gone', 'PUT /allocations/alive', 'DELETE /resource_providers/numa', 'DELETE /resource_providers/p']);
+  const bodies = received().flatMap(({ method, body }) => (method === 'PUT' ? [body] : []));
+  expect(bodies).toEqual([expect.objectContaining({ allocations: {}, consumer_generation: 3 }), expect.objectContaining({ allocations: { elsewhere: { resources: { VCPU: 2 } } }, consumer_generation: 3 })]);
+  expect(audited.slice(0, 2)).toMatchObject([
+    { action: 'releaseAllocations', object: 'allocations/gone', before: { numa: { VCPU: 1 } }, after: null, cause: expect.stringContaining(`consented by ${consentBy}`) },
+    { action: 'releaseAllocations', object: 'allocations/alive', before: { numa: { VCPU: 1 } }, after: { elsewhere: { VCPU: 2 } } },
+  ]);
+  expect(audited.slice(2).map(({ action }) => action)).toEqual(['ensureProviderGone', 'ensureProviderGone']);
+});
+
+test('a consumer that somebody writes meanwhile is read again, and no provider is deleted', async () => {
+  const { activities, changes } = await stage([wireProvider('p')], { p: ['busy'] }, () => null, { busy: { p: { VCPU: 1 } } }, () => placementRefusal(409, 'consumer generation conflict'));
+  await expect(activities.ensureProviderGone({ providerId: 'p', consentBy })).rejects.toMatchObject({ type: 'ConsumerConflict', nonRetryable: false });
+  expect(changes()).toEqual(['PUT /allocations/busy']);
+});
+
+test('without the provider: only what consumers have of it goes', async () => {
+  const { activities, changes } = await stage([wireProvider('p')], { p: ['gone'] }, () => null, { gone: { p: { VCPU: 1 } } });
+  await activities.releaseAllocations({ providerId: 'p', consentBy });
+  await activities.releaseAllocations({ providerId: 'p', consentBy });
+  expect(changes()).toEqual(['PUT /allocations/gone']);
 });
 
 test('an allocation that comes between the look and the deletion: Placement refuses', async () => {

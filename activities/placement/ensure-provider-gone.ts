@@ -2,37 +2,38 @@ import { droverFailure } from '../../runtime/failure.ts';
 import { record } from '../nova/dependencies.ts';
 import { codeOf } from '../nova/failures.ts';
 import type { PlacementTools } from './dependencies.ts';
-import type { PlacementClient, ResourceProvider } from './types.ts';
+import { providersBelow } from './provider-tree.ts';
+import { allocationsOf, releaseAllocations } from './release-allocations.ts';
+import type { ResourceProvider } from './types.ts';
 
 /** How many consumers a failure names. */
 const mostNamed = 5;
 
+export interface ProviderDeletion {
+  /** The id of the host's hypervisor, as it was registered. */
+  providerId: string;
+  /** Who consented that what consumers still have of it is taken away, and when; null or absent: nobody, and one with allocations stays. */
+  consentBy?: string | null;
+}
+
 /**
- * Deletes the resource provider of a host that Nova does not have any more, with those below it. Never one with allocations: they may be a
- * server's that runs somewhere (design section 2, rule 16). Safe to repeat and to run twice at once.
+ * Deletes the resource provider of a host that Nova does not have any more, with those below it. One with allocations only by a person's
+ * consent: they may be a server's that runs somewhere (design section 2, rule 16). Safe to repeat and to run twice at once.
  *
- * @param request.providerId the id of the host's hypervisor, as it was registered
- * @throws ProviderInUse there are allocations; some consumers are named; Stopped
+ * @throws ProviderInUse there are allocations; some consumers are named; what {@link releaseAllocations} throws; Stopped
  * @see Placement API, "Delete resource provider"
  */
-export async function ensureProviderGone(tools: PlacementTools, { providerId }: { providerId: string }): Promise<void> {
+export async function ensureProviderGone(tools: PlacementTools, { providerId, consentBy = null }: ProviderDeletion): Promise<void> {
   const { placement, scope } = tools;
-  const found = await placement.providerByUuid(providerId, scope.signal);
-  if (found === null) return;
-  const tree = await placement.resourceProviders({ inTree: providerId }, scope.signal);
-  const doomed = leavesFirst(found, tree);
-  for (const provider of doomed) await refuseIfUsed(placement, provider, scope.signal);
+  const doomed = await providersBelow(placement, providerId, scope.signal);
+  if (consentBy !== null) await releaseAllocations(tools, { providerId, consentBy });
+  // Also then: what came meanwhile was not there when it was consented to.
+  for (const provider of doomed) await refuseIfUsed(tools, provider);
   for (const provider of doomed) await deleteOne(tools, provider);
 }
 
-/** The provider and all below it, each before the one above it. A tree may hold others than those. */
-export function leavesFirst(top: ResourceProvider, tree: readonly ResourceProvider[]): ResourceProvider[] {
-  const below = tree.filter(({ parentUuid, uuid }) => parentUuid === top.uuid && uuid !== top.uuid);
-  return [...below.flatMap((child) => leavesFirst(child, tree.filter(({ uuid }) => uuid !== top.uuid))), top];
-}
-
-async function refuseIfUsed(placement: PlacementClient, { uuid, name }: ResourceProvider, signal: AbortSignal): Promise<void> {
-  const consumers = Object.keys((await unlessGone(placement.providerAllocations(uuid, signal))) ?? {});
+async function refuseIfUsed(tools: PlacementTools, { uuid, name }: ResourceProvider): Promise<void> {
+  const consumers = Object.keys(await allocationsOf(tools, uuid));
   if (consumers.length === 0) return;
   const named = consumers.slice(0, mostNamed).join(', ');
   throw droverFailure('ProviderInUse', `Resource provider ${uuid} (${name}) has allocations of ${consumers.length}: ${named}${consumers.length > mostNamed ? ', …' : ''}`);

@@ -41,7 +41,8 @@ export interface PlacementClient {
   /** What a consumer (a server) has, with what a change of it must name; null when it has nothing. */
   consumer(consumer: string, signal: AbortSignal): Promise<Consumer | null>;
   /**
-   * Writes what a consumer has once more, as it is. Of several that have read the same generation, one alone can.
+   * Writes what a consumer has: once more as it is, or less; with nothing left it is gone. Of several that have read the same generation,
+   * one alone can.
    * @throws ConsumerConflict somebody wrote it since
    * @throws RequestRefused what it has is more than the provider holds by now
    */

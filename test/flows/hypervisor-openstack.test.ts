@@ -146,7 +146,7 @@ test('aggregates: isolated with the test aggregate and back, in Nova and in Plac
   await createAggregate(session, { name: 'az-a', availabilityZone: 'a' });
   await createAggregate(session, { name: 'az-b', availabilityZone: 'b' });
 
-  const isolated = await drover.ensureIsolated({ host, zone: 'az-a', testAggregate: 'tests' });
+  const isolated = await drover.ensureInAggregates({ host, names: ['az-a', 'tests'] });
   expect(isolated).toEqual([{ name: 'az-a', uuid: expect.any(String), metadata: { availability_zone: 'a' } }, { name: 'tests', uuid: expect.any(String), metadata: {} }]);
   expect(await createPlacementClient(keystone).providerAggregates(hypervisor.id, never)).toEqual(expect.arrayContaining(isolated.map(({ uuid }) => uuid)));
 
@@ -312,7 +312,33 @@ test('a host leaves Nova and Placement only when it is disabled, down and empty;
   expect(await drover.findRegistration({ hypervisor: host })).toMatchObject({ serviceId: again.serviceId });
 }, startTimeoutMs);
 
-test('a provider that Nova left behind goes with those below it, once nothing is allocated', async () => {
+test('by consent, what nobody holds any more is taken off a provider: a server’s share elsewhere stays, and the server runs', async () => {
+  const { hypervisor } = await newHost();
+  const { id: server } = await createInstance(session, { name: 'moved', host: 'node-1' });
+  type Held = { allocations: Record<string, { resources: object }>; consumer_generation: number; project_id: string; user_id: string };
+  const held = (consumer: string): Promise<Held> => session.placement<Held>('GET', `/allocations/${consumer}`);
+  const { allocations: elsewhere, consumer_generation, project_id, user_id } = await held(server);
+  // As an aborted move leaves it: the server has a share of this host too; and as one whose server is gone does.
+  const resources = { VCPU: 1, MEMORY_MB: 64 };
+  const double = { ...elsewhere, [hypervisor.id]: { resources } };
+  await session.placement('PUT', `/allocations/${server}`, { body: { allocations: double, consumer_generation, consumer_type: 'INSTANCE', project_id, user_id } });
+  const gone = randomUUID();
+  await session.placement('PUT', `/allocations/${gone}`, { body: { allocations: { [hypervisor.id]: { resources } }, consumer_generation: null, consumer_type: 'INSTANCE', project_id, user_id } });
+
+  const consentBy = `jane ${new Date().toISOString()}`;
+  const release = { providerId: hypervisor.id, consentBy };
+  // Of two at once, one may find a consumer that the other has just written.
+  await Promise.all([1, 2].map(() => asTemporalWould(() => drover.releaseAllocations(release))));
+  expect((await held(server)).allocations).toEqual(elsewhere);
+  expect((await held(gone)).allocations).toEqual({});
+  expect(await createPlacementClient(keystone).providerAllocations(hypervisor.id, never)).toEqual({});
+  const written = audited.filter(({ action }) => action === 'releaseAllocations');
+  expect(new Set(written.map(({ object }) => object))).toEqual(new Set([`allocations/${server}`, `allocations/${gone}`]));
+  for (const { cause, before } of written) expect([cause, before]).toEqual([expect.stringContaining(`consented by ${consentBy}`), { [hypervisor.id]: resources }]);
+  expect((await listServers(session)).find(({ id }) => id === server)).toMatchObject({ status: 'ACTIVE' });
+}, startTimeoutMs);
+
+test('a provider that Nova left behind goes with those below it, once nothing is allocated or somebody consents', async () => {
   const [top, child, consumer] = [randomUUID(), randomUUID(), randomUUID()];
   await session.placement('POST', '/resource_providers', { body: { name: 'left-behind', uuid: top } });
   await session.placement('POST', '/resource_providers', { body: { name: 'left-behind-gpu', uuid: child, parent_provider_uuid: top } });
@@ -321,8 +347,10 @@ test('a provider that Nova left behind goes with those below it, once nothing is
   await session.placement('PUT', `/allocations/${consumer}`, { body: allocation });
 
   await expect(drover.ensureProviderGone({ providerId: top })).rejects.toMatchObject({ type: 'ProviderInUse', message: expect.stringContaining(consumer) });
-  await session.placement('DELETE', `/allocations/${consumer}`);
-  await Promise.all([drover.ensureProviderGone({ providerId: top }), drover.ensureProviderGone({ providerId: top })]);
+  // A person's consent frees it: what the consumer has below counts as what it has.
+  const consented = { providerId: top, consentBy: `jane ${new Date().toISOString()}` };
+  await Promise.all([1, 2].map(() => asTemporalWould(() => drover.ensureProviderGone(consented))));
+  expect(audited.find(({ action }) => action === 'releaseAllocations')).toMatchObject({ object: `allocations/${consumer}`, before: { [child]: { VGPU: 1 } }, after: null });
   const { resource_providers: left } = await session.placement<{ resource_providers: unknown[] }>('GET', `/resource_providers?in_tree=${top}`);
   expect(left).toEqual([]);
 }, startTimeoutMs);

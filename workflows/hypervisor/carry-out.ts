@@ -48,7 +48,9 @@ export async function carryOut(run: HypervisorRun, step: Step): Promise<void> {
     case 'updateTraits':
       return await region.updateTraits({ providerId: step.providerId, add: step.add, remove: step.remove });
     case 'deleteProvider':
-      return await region.ensureProviderGone({ providerId: step.providerId, withAllocations: step.withAllocations });
+      return await region.ensureProviderGone({ providerId: step.providerId, consentBy: step.consentBy });
+    case 'releaseAllocations':
+      return await region.releaseAllocations({ providerId: step.providerId, consentBy: step.consentBy });
     case 'runCheck': {
       const found = await hostCheck(step.words).runHypervisorCheck({ check: step.check, hypervisor: run.name, uid: self.uid });
       run.state.tests = recordCheck(run.state.tests, { check: step.check, ...found, atMs: Date.now() }, step.attempt);

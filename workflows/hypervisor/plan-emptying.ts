@@ -1,9 +1,10 @@
 import type { EvictionCause } from '../../contracts/eviction.ts';
-import type { HypervisorObservation, MaintenanceMode, NewEviction, NovaHost } from '../../contracts/hypervisor.ts';
+import type { EvictionFacts, HypervisorObservation, MaintenanceMode, NewEviction, NovaHost } from '../../contracts/hypervisor.ts';
 import { copiedLabels } from '../../contracts/ids.ts';
 import { acknowledgeRetry } from './acknowledge-retry.ts';
 import { judgeDeadline } from './judge-deadline.ts';
 import { foreignEvictions, judgeEmptying, ownEviction } from './judge-evicting.ts';
+import { consentAdvice, describeConsumers, leftoverProvider, releaseConsent } from './release-consent.ts';
 import { disabling, maintenanceReason, remainsOn } from './service.ts';
 import type { Context, Plan } from './step.ts';
 import { act, rest, wait } from './step.ts';
@@ -31,11 +32,30 @@ export function planEmptying(context: Context, mode: Exclude<MaintenanceMode, ''
     case 'failed':
     case 'stopped':
       if (own?.deleting) return awaitEviction(context, own);
+      if (own?.state === 'failed' && mode === 'termination') {
+        const release = planRelease(context, own);
+        if (release !== null) return release;
+      }
       if (asksAgain) return act({ do: 'deleteEviction', name: own.name, uid: own.uid, words: `Clear Eviction ${own.name} away, to try again` });
       return rest(own === null ? `The Eviction of ${desired.name} was deleted before it had ended` : `Eviction ${own.name} has not emptied ${desired.name}: ${own.message}`);
     case 'open':
       return begin(context, nova, mode, own);
   }
+}
+
+/**
+ * Allocations that no server, migration or resize holds keep an Eviction from ending well, for ever. A host that goes for good loses them by a
+ * person's consent, and is then emptied once more; without it that is what is said. Null: that is not all that is left.
+ */
+function planRelease({ desired, observed }: Context, own: EvictionFacts): Plan | null {
+  const left = leftoverProvider(observed);
+  if (left === null) return null;
+  const consentBy = releaseConsent(desired);
+  if (consentBy === null) return desired.retry === null ? rest(`Nothing but ${describeConsumers(left)} is left of ${desired.name}. ${consentAdvice}`) : null;
+  return act(
+    { do: 'releaseAllocations', providerId: left.uuid, consentBy, words: `Take away ${describeConsumers(left)}, by consent of ${consentBy}` },
+    { do: 'deleteEviction', name: own.name, uid: own.uid, words: `Clear Eviction ${own.name} away, to empty ${desired.name} once more` },
+  );
 }
 
 function awaitEviction({ desired, observed, settings }: Context, own: ReturnType<typeof ownEviction>): Plan {

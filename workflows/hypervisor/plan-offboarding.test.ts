@@ -12,6 +12,12 @@ const outOfAggregates = { ...empty, aggregates: aggregatesWith() };
 const withoutTraits = { ...outOfAggregates, provider: providerOf({ traits: [] }), desired: { appliedTraits: [] } };
 const outOfNova = { ...withoutTraits, nova: null };
 const recorded = { conditions: [], hypervisorId: null, serviceId: null, evicted: false, libVirtVersion: null };
+const consent = { consent: ['delete-allocations' as const], consentBy: 'jane 2026-01-31T12:00:00Z' };
+const leftover = {
+  nova: disabledFor('drover: maintenance termination', { allocations: 1 }),
+  provider: providerOf({ consumers: 1, someConsumers: ['gone'] }),
+  evictions: [ownEvictionOf('failed', { message: 'something remains' })],
+};
 const guarded = { settings: { guardsDrain: true } };
 const tainted = nodeOf({ offboardingTaint: true });
 
@@ -30,8 +36,15 @@ const rows: [why: string, given: Given, plan: string | RegExp][] = [
   ['of exactly the id that it was registered as (H12)', { ...withoutTraits, nova: { ...empty.nova, serviceId: 'of-node-10' } }, 'wait: nova-compute on node-1 to be stopped: it has registered again, as service of-node-10'],
   ['then the provider', outOfNova, 'act deleteProvider hypervisor-id'],
   ['also where Nova never knew the host any more (H12)', { ...outOfNova, evictions: [] }, 'act deleteProvider hypervisor-id'],
-  ['one that is not empty needs consent', { ...outOfNova, provider: providerOf({ traits: [], consumers: 2 }) }, /^rest: Resource provider hypervisor-id still has allocations of 2 consumer/],
-  ['that somebody gave', { ...outOfNova, provider: providerOf({ traits: [], consumers: 2 }), desired: { appliedTraits: [], consent: ['delete-allocations'] } }, 'act deleteProvider hypervisor-id with allocations'],
+  ['one that is not empty needs consent', { ...outOfNova, provider: providerOf({ traits: [], consumers: 6, someConsumers: ['a', 'b'] }) }, /^rest: Resource provider hypervisor-id still has allocations of 6 consumer\(s\): a, b, …\. .*--consent delete-allocations/],
+  ['that somebody gave', { ...outOfNova, provider: providerOf({ traits: [], consumers: 2 }), desired: { appliedTraits: [], ...consent } }, `act deleteProvider hypervisor-id with allocations, by ${consent.consentBy}`],
+  ['where nothing is allocated, nobody’s consent is used up', { ...outOfNova, desired: { appliedTraits: [], ...consent } }, 'act deleteProvider hypervisor-id'],
+  ['what nobody holds any more keeps it from being empty, and is named', { ...leftover }, /^rest: Nothing but allocations of 1 consumer\(s\): gone is left of node-1\. .*--consent delete-allocations/],
+  ['by consent it goes, and the host is emptied once more', { ...leftover, desired: consent }, `act releaseAllocations hypervisor-id by ${consent.consentBy}, deleteEviction`],
+  ['not while servers are there', { ...leftover, nova: disabledFor('drover: maintenance termination', { allocations: 1, servers: 1 }), desired: consent }, 'rest: Eviction node-1 has not emptied node-1: something remains'],
+  ['not while the Eviction is at it', { ...leftover, evictions: [ownEvictionOf('running')], desired: consent }, 'wait: Eviction node-1: running so far'],
+  ['not where a person stopped it', { ...leftover, evictions: [ownEvictionOf('stopped')], desired: consent }, 'rest: Eviction node-1 has not emptied node-1: stopped so far'],
+  ['a retry is a retry', { ...leftover, desired: { retry: 'now' } }, 'act deleteEviction'],
   ['another provider is none of this host’s', { ...outOfNova, provider: providerOf({ uuid: 'another', traits: [] }) }, 'done: Offboarding successful'],
   ['all is gone', { ...outOfNova, provider: null }, 'done: Offboarding successful'],
   ['a host that never registered has nothing to take out', { nova: null, provider: null, aggregates: [], recorded }, 'done: Offboarding successful'],

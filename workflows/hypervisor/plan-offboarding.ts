@@ -2,6 +2,7 @@ import { isOnboarding, modeOf, onboardingOf } from './mode.ts';
 import { planAggregates } from './plan-aggregates.ts';
 import { planEmptying } from './plan-emptying.ts';
 import { planTraits } from './plan-traits.ts';
+import { consentAdvice, describeConsumers, releaseConsent } from './release-consent.ts';
 import { remainsOn } from './service.ts';
 import type { Context, Plan } from './step.ts';
 import { act, done, rest, wait } from './step.ts';
@@ -62,11 +63,7 @@ export const describeAgents = (pods: readonly string[]): string => `${pods.lengt
 function planProvider({ desired, observed: { provider, recorded } }: Context): Plan {
   if (provider === null || provider.uuid !== recorded.hypervisorId) return done('Offboarding successful');
   const { uuid: providerId, consumers } = provider;
-  const withAllocations = consumers > 0;
-  if (withAllocations && !desired.consent.includes('delete-allocations')) {
-    return rest(
-      `Resource provider ${providerId} still has allocations of ${consumers} consumer(s), and deleting those needs consent: clear them, or annotate the Hypervisor with drover.dev/consent: delete-allocations and drover.dev/consent-by`,
-    );
-  }
-  return act({ do: 'deleteProvider', providerId, withAllocations, words: `Remove resource provider ${providerId} from Placement` });
+  const consentBy = releaseConsent(desired);
+  if (consumers > 0 && consentBy === null) return rest(`Resource provider ${providerId} still has ${describeConsumers(provider)}. ${consentAdvice}`);
+  return act({ do: 'deleteProvider', providerId, consentBy: consumers > 0 ? consentBy : null, words: `Remove resource provider ${providerId} from Placement` });
 }

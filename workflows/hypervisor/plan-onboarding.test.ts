@@ -12,6 +12,7 @@ interface Given extends Partial<HypervisorObservation> {
   nowMs?: number;
 }
 const inTests = { aggregates: aggregatesWith('zone-a', 'tenant_filter_tests') };
+const leaky = inTests.aggregates.map((aggregate) => (aggregate.name === 'tenant_filter_tests' ? { ...aggregate, metadata: {} } : aggregate));
 const late = { nowMs: beginMs + 31 * minute };
 const withSmoke = { settings: { checks: ['smoke' as const] } };
 
@@ -38,6 +39,9 @@ const rows: [why: string, given: Given, plan: string | RegExp][] = [
   ['for a bounded time as well', { state: 'initial', desired: { labels: {} }, ...late }, /^become Aborted: Waited 30 min in vain for the label/],
   ['aggregates that do not exist abort at once, all named', { state: 'initial', desired: { aggregates: ['x', 'zone-a', 'y'] } }, 'become Aborted: failed to apply aggregates: aggregates not found: [x y]'],
   ['the test aggregate too', { state: 'initial', settings: { testAggregate: 'nowhere' } }, 'become Aborted: failed to apply aggregates: aggregates not found: [nowhere]'],
+  ['one that keeps nobody off aborts before a server is started on the host', { state: 'initial', aggregates: leaky, ...withSmoke }, /^become Aborted: failed to apply aggregates: aggregate tenant_filter_tests keeps nobody off/],
+  ['also where it has come to that meanwhile', { state: 'testing', aggregates: leaky, ...withSmoke }, /^become Aborted: aggregate tenant_filter_tests keeps nobody off/],
+  ['where no server is started it is only said', { state: 'initial', aggregates: leaky }, 'become Testing: Running onboarding tests'],
   ['names that are no traits abort', { state: 'initial', ...inTests, desired: { customTraits: ['fast'] } }, 'become Aborted: Failed to update traits in placement: no names of traits: fast'],
   ['traits go first', { state: 'initial', provider: providerOf({ traits: [] }) }, 'act updateTraits'],
   ['then guests are kept off: add before remove', { state: 'initial' }, 'act +tenant_filter_tests, -tenants'],

@@ -1,6 +1,7 @@
 import { hypervisorConditions, onboardingReasons } from '../../contracts/hypervisor-conditions.ts';
 import { acknowledgeRetry } from './acknowledge-retry.ts';
 import { foreignEvictions } from './judge-evicting.ts';
+import { isolationProblem } from './judge-isolation.ts';
 import { modeOf, onboardingOf } from './mode.ts';
 import type { OnboardingState } from './mode.ts';
 import { planAggregates } from './plan-aggregates.ts';
@@ -84,6 +85,9 @@ function planInitial(context: Context, sinceMs: number): Plan {
   // Also those that it is put into after its tests: it would be a pity to find out only then.
   const { problem } = planAggregates([zone, settings.testAggregate, ...desired.aggregates], aggregates, nova.host, nova.servers > 0);
   if (problem?.startsWith('aggregates not found')) return planAbort(context, `failed to apply aggregates: ${problem}`);
+  const isTried = settings.checks.includes('smoke') && !desired.skipTests;
+  const leak = isTried ? isolationProblem(aggregates, settings.testAggregate) : null;
+  if (leak !== null) return planAbort(context, `failed to apply aggregates: ${leak}`);
   const open = membershipProblem(context);
   if (open !== null) return planAbort(context, open);
   return planMembership(context) ?? become('testing', 'Running onboarding tests');
@@ -119,7 +123,8 @@ function planTests(context: Context, sinceMs: number): Plan {
 
 /** Nova starts servers only on a host that is enabled: before that, guests have to be kept off it by the test aggregate. */
 function planSmoke(context: Context, steps: Parameters<typeof act>): Plan {
-  const problem = membershipProblem(context);
+  const { observed, settings } = context;
+  const problem = membershipProblem(context) ?? isolationProblem(observed.aggregates, settings.testAggregate);
   if (problem !== null) return planAbort(context, problem);
   return planMembership(context) ?? planEnabling(context) ?? act(...steps);
 }

@@ -42,7 +42,7 @@ const desireds: fc.Arbitrary<DesiredHypervisor> = fc
     customTraits: lists([], ['CUSTOM_FAST'], ['CUSTOM_NEW', 'HW_CPU_X86_VMX'], ['fast']), aggregates: lists([], ['zone-a', 'tenants'], ['nowhere']), appliedTraits: lists([], ['CUSTOM_FAST'], ['CUSTOM_OLD', 'HW_CPU_X86_VMX']),
     fromNode: lists(desiredOf().fromNode, [], ['maintenance', 'lifecycleEnabled', 'skipTests']), nodeUid: fc.constantFrom('node-uid', null), rollingUpdateBootId: fc.constantFrom(null, 'boot-1'), retry: fc.constantFrom(null, 'now'), ownedByNode: fc.boolean(), touchedByKubectl: fc.boolean(), deleting: fc.constantFrom(false, false, false, true), labels: fc.constantFrom(desiredOf().labels, {}), consent: fc.subarray([...hypervisorConsents]),
   })
-  .map((more) => desiredOf(more));
+  .map((more) => desiredOf({ ...more, consentBy: more.consent.length === 0 ? null : 'jane 2026-01-31T12:00:00Z' }));
 
 const anyObservation: fc.Arbitrary<HypervisorObservation> = fc
   .record({
@@ -76,8 +76,10 @@ function violationOf(step: Step, desired: DesiredHypervisor, observed: Hyperviso
       return all.some(({ uid, ownerUid }) => uid === step.uid && ownerUid === desired.uid) ? null : 'deletes somebody else’s Eviction';
     case 'deleteService':
       return mode === 'termination' && desired.lifecycleEnabled && nova !== null && remainsOn(nova).length === 0 && step.serviceId === nova.serviceId && [null, nova.serviceId].includes(recorded.serviceId) && nova.service.status === 'disabled' ? null : 'removes a service';
+    case 'releaseAllocations':
+      return mode === 'termination' && desired.consent.includes('delete-allocations') && step.consentBy === desired.consentBy && nova?.servers === 0 && nova.migrations === 0 && nova.unconfirmedResizes === 0 && nova.service.status === 'disabled' ? null : 'takes allocations away';
     case 'deleteProvider':
-      return mode === 'termination' && nova === null && (provider?.consumers === 0 || desired.consent.includes('delete-allocations')) && step.providerId === recorded.hypervisorId ? null : 'removes a provider';
+      return mode === 'termination' && nova === null && (provider?.consumers === 0 || (desired.consent.includes('delete-allocations') && step.consentBy === desired.consentBy)) && step.providerId === recorded.hypervisorId ? null : 'removes a provider';
     case 'updateTraits':
       return step.remove.every((trait) => trait.startsWith('CUSTOM_') && desired.appliedTraits.includes(trait)) ? null : 'takes a trait away that is not its own';
     case 'deleteTestServers':
@@ -130,7 +132,7 @@ const benign: fc.Arbitrary<World> = fc
     maintenance: fc.constantFrom(...maintenanceModes), terminates: fc.boolean(), smoke: fc.boolean(), guardsDrain: fc.boolean(), evictions,
   })
   .map(({ desired, observed, nova, maintenance, terminates, smoke, guardsDrain, evictions: all }) => ({
-    desired: { ...desired, uid: 'hv-1', lifecycleEnabled: true, maintenance, fromNode: desiredOf().fromNode, labels: desiredOf().labels, customTraits: ['CUSTOM_NEW'], aggregates: ['zone-a', 'tenants'], retry: 'now', deleting: false, nodeUid: 'node-uid', rollingUpdateBootId: null, consent: ['delete-allocations' as const] },
+    desired: { ...desired, uid: 'hv-1', lifecycleEnabled: true, maintenance, fromNode: desiredOf().fromNode, labels: desiredOf().labels, customTraits: ['CUSTOM_NEW'], aggregates: ['zone-a', 'tenants'], retry: 'now', deleting: false, nodeUid: 'node-uid', rollingUpdateBootId: null, consent: ['delete-allocations' as const], consentBy: 'jane 2026-01-31T12:00:00Z' },
     observed: {
       ...observed, nova: nova === null ? null : { ...nova, service: { ...nova.service, state: 'up' as const } }, node: nodeOf({ terminatingSinceMs: terminates ? beginMs : null }), evictions: all, hold: null, failure: null, provider: observed.provider ?? providerOf(), tests: [],
       recorded: { ...observed.recorded, conditions: observed.recorded.conditions.filter(({ type }) => type !== 'Offboarded' && type !== 'Terminating') },

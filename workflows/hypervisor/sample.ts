@@ -48,6 +48,7 @@ export const desiredOf = (more: Partial<DesiredHypervisor> = {}): DesiredHypervi
   rollingUpdateBootId: null,
   retry: null,
   consent: [],
+  consentBy: null,
   touchedByKubectl: false,
   mode: 'act',
   deleting: false,
@@ -97,7 +98,7 @@ export const aggregate = (name: string, hasHost: boolean, metadata: Record<strin
 /** The zone, the test aggregate and the production aggregate; in the named ones. */
 export const aggregatesWith = (...names: string[]): AggregateFacts[] => [
   aggregate(zone, names.includes(zone), { availability_zone: zone }),
-  aggregate('tenant_filter_tests', names.includes('tenant_filter_tests')),
+  aggregate('tenant_filter_tests', names.includes('tenant_filter_tests'), { filter_tenant_id: 'tests' }),
   aggregate('tenants', names.includes('tenants')),
 ];
 
@@ -106,6 +107,7 @@ export const providerOf = (more: Partial<ProviderFacts> = {}): ProviderFacts => 
   generation: 3,
   traits: ['CUSTOM_FAST', 'HW_CPU_X86_VMX'],
   consumers: 0,
+  someConsumers: [],
   ...more,
 });
 

@@ -33,7 +33,9 @@ function brief(step: Step): string {
     case 'deleteService':
       return `deleteService ${step.serviceId}`;
     case 'deleteProvider':
-      return `deleteProvider ${step.providerId}${step.withAllocations ? ' with allocations' : ''}`;
+      return `deleteProvider ${step.providerId}${step.consentBy === null ? '' : ` with allocations, by ${step.consentBy}`}`;
+    case 'releaseAllocations':
+      return `releaseAllocations ${step.providerId} by ${step.consentBy}`;
     case 'patchHypervisor':
       return `patch ${JSON.stringify(step.patches)}`;
     case 'ensureDrainGuard':

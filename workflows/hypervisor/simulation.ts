@@ -176,8 +176,13 @@ function take(world: World, step: Step): void {
       observed.provider = { ...provider, traits, generation: provider.generation + 1 };
       return;
     }
+    case 'releaseAllocations':
+      if (step.consentBy !== world.desired?.consentBy) refuse('nobody consented');
+      if (observed.provider !== null) observed.provider = { ...observed.provider, consumers: 0, someConsumers: [] };
+      if (nova !== null) observed.nova = { ...nova, allocations: 0 };
+      return;
     case 'deleteProvider':
-      if (observed.provider !== null && observed.provider.consumers > 0 && !step.withAllocations) refuse('it has allocations');
+      if (observed.provider !== null && observed.provider.consumers > 0 && step.consentBy === null) refuse('it has allocations');
       observed.provider = null;
       return;
     case 'runCheck': {
@@ -214,6 +219,7 @@ const bareHypervisor = (name: string): DesiredHypervisor => ({
   rollingUpdateBootId: null,
   retry: null,
   consent: [],
+  consentBy: null,
   touchedByKubectl: false,
   mode: 'act',
   deleting: false,

@@ -44,7 +44,9 @@ export type Deed =
   /** Placement */
   | { do: 'createTraits'; traits: string[] }
   | { do: 'updateTraits'; providerId: string; generation: number; add: string[]; remove: string[] }
-  | { do: 'deleteProvider'; providerId: string; withAllocations: boolean }
+  | { do: 'releaseAllocations'; providerId: string; consentBy: string }
+  /** `consentBy` null: only where nothing is allocated. */
+  | { do: 'deleteProvider'; providerId: string; consentBy: string | null }
   /** libvirt, Open vSwitch, Ceph, Nova */
   | { do: 'runCheck'; check: HypervisorCheck; attempt: number };
 

@@ -1,6 +1,7 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import { aggregatesReasons, hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { nodeMarks } from '../../contracts/ids.ts';
+import { isolationProblem } from './judge-isolation.ts';
 import { modeOf, onboardingOf } from './mode.ts';
 import { isEmptied } from './judge-evicting.ts';
 import { planTraits } from './plan-traits.ts';
@@ -41,7 +42,8 @@ export function wantAggregates(context: Context): WantedAggregates {
     // A host that comes back from maintenance is kept off by being disabled; only a server of the tests would need more.
     if (state === 'testing' && isReturning(observed) && !settings.checks.includes('smoke')) return untouched;
     if (zone === null) return untouched;
-    const condition = updated('False', 'test', 'Test aggregate applied during onboarding instead of spec aggregates');
+    const open = isolationProblem(observed.aggregates, settings.testAggregate);
+    const condition = updated('False', 'test', `Test aggregate applied during onboarding instead of spec aggregates${open === null ? '' : `; ${open}`}`);
     return { names: [zone, settings.testAggregate], condition };
   }
   if (state === 'handover' && planTraits(desired.customTraits, desired, observed).steps.length > 0) {
