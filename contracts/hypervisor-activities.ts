@@ -1,3 +1,4 @@
+import type { DriftFindings } from './drift.ts';
 import type { DesiredHypervisor, DrainGuard, HypervisorCheck, HypervisorInput, HypervisorObservation, HypervisorPatch, HypervisorSettings, HypervisorStatusPatch, NewEviction, NewHypervisor, ShownStatus, TestRecord } from './hypervisor.ts';
 import type { HostObservation } from './instance.ts';
 
@@ -65,6 +66,8 @@ export interface NodeKey {
 
 /** Queue `nova:<region>`. */
 export interface HypervisorRegionActivities {
+  /** Compares all hosts with what their Hypervisors say, and tells the runs of those that differ. */
+  findDrift(): Promise<DriftFindings>;
   ensureServiceDisabled(request: { host: string; reason: string }): Promise<HostObservation['service']>;
   /** Only while it is disabled with exactly that reason. Returns whether it is enabled now. */
   ensureServiceEnabled(request: { host: string; carrying?: string | null }): Promise<boolean>;

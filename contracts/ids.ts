@@ -33,6 +33,9 @@ export const migrationId = (serverId: string, cluster = ''): string => inCluster
 /** The run that shares out how many migrations a region may have at once. */
 export const migrationAllowanceId = (region: string, cluster = ''): string => inCluster(cluster, `limits/migrations/${region}`);
 
+/** The Schedule that compares a region's hosts with what their Hypervisors say; its runs have this id and a time. */
+export const driftScheduleId = (region: string, cluster = ''): string => inCluster(cluster, `hypervisor-drift/${region}`);
+
 /** Workflow types are wire names: never renamed. */
 export const workflowTypes = {
   evictHypervisor: 'evictHypervisor',
@@ -40,6 +43,7 @@ export const workflowTypes = {
   handleNodeFailure: 'handleNodeFailure',
   migrateInstance: 'migrateInstance',
   shareAllowance: 'shareAllowance',
+  findDrift: 'findDrift',
 } as const;
 
 /** The kinds drover drives, as they appear in settings, search attributes and metrics. */

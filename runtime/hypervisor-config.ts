@@ -74,6 +74,7 @@ export const hypervisorConfig = z
     testRetryDelayMs: ms(30 * second, { most: hour }),
     registrationMs: ms(30 * minute),
     recheckMs: ms(minute, { most: hour }),
+    driftMs: ms(5 * minute, { least: second }),
     drainMs: ms(2 * hour),
     notReadyDrainMs: ms(5 * minute),
     guardsDrain: z.boolean().default(false),

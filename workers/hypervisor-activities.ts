@@ -1,6 +1,7 @@
 import { createHypervisorHostActivities } from '../activities/hypervisor/activities.ts';
 import { createNodeFailureHostActivities } from '../activities/hypervisor/node-failure-activities.ts';
 import { createHypervisorRegionActivities } from '../activities/hypervisor/region-activities.ts';
+import { createKubernetesClient } from '../activities/kubernetes/client.ts';
 import { readLastFencing } from '../activities/kubernetes/claim-fencing.ts';
 import { createHypervisorObjectActivities } from '../activities/kubernetes/hypervisor-activities.ts';
 import { createHypervisorClient } from '../activities/kubernetes/hypervisor-client.ts';
@@ -10,6 +11,7 @@ import type { NovaClient } from '../activities/nova/types.ts';
 import type { PlacementClient } from '../activities/placement/types.ts';
 import { createPowerActivities } from '../activities/redfish/activities.ts';
 import { findBmc } from '../activities/redfish/find-bmc.ts';
+import { workflowTypes } from '../contracts/ids.ts';
 import { hypervisorSettings } from '../runtime/hypervisor-config.ts';
 import { createStopGate } from '../runtime/stop.ts';
 import { signalWithStartHypervisor, signalWithStartNodeFailure } from '../runtime/temporal.ts';
@@ -21,6 +23,7 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
   const { systemNamespace } = config.kubernetes;
   const { region } = openstack;
   const client = createHypervisorClient(kubernetes);
+  const objects = createKubernetesClient(kubernetes);
   const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'Hypervisor', cluster, region });
   const observing = observe === undefined ? {} : { observe };
   const power = createPowerActivities({ bmcOf: (host, signal) => findBmc(nodeFailure.bmc, host, signal), stopGate, audit, ...observing });
@@ -61,7 +64,18 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
       ...createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate }),
     },
     nova: {
-      ...createHypervisorRegionActivities({ nova, placement, stopGate, audit }),
+      ...createHypervisorRegionActivities({
+        nova,
+        placement,
+        stopGate,
+        audit,
+        mode: modes.Hypervisor,
+        listHypervisors: (signal) => objects.listHypervisors(signal),
+        tell: async ({ hypervisor: name, why }) => {
+          const signal = { uid: '', generation: 0, resourceVersion: '', cause: `drift: ${why}` };
+          await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, startedBy: workflowTypes.findDrift });
+        },
+      }),
       ...createNodeFailureRegionActivities({ nova, placement, stopGate, audit, localDisks: config.openstack.localDisks }),
     },
     hosts: { ...lifecycle, ...failures, ...power },

@@ -10,6 +10,7 @@ const kindOf: Readonly<Record<string, string>> = {
   [workflowTypes.handleNodeFailure]: 'NodeFailure',
   [workflowTypes.migrateInstance]: 'Migration',
   [workflowTypes.shareAllowance]: 'Allowance',
+  [workflowTypes.findDrift]: 'Drift',
 };
 
 /** Counts and measures every run when it ends, whatever its type: the module that the bundle calls for interceptors of workflows. */

@@ -5,14 +5,20 @@ import { ensureServiceDeleted } from '../nova/ensure-service-deleted.ts';
 import { currentScope } from '../nova/scope.ts';
 import { createSharedLook } from '../nova/shared-look.ts';
 import { ensureSmokeServerGone } from '../nova/smoke-server.ts';
-import { systemClock } from '../nova/wait.ts';
+import { systemClock, whileBeating } from '../nova/wait.ts';
 import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
 import { ensureTraits, ensureTraitsExist } from '../placement/ensure-traits.ts';
 import { releaseAllocations } from '../placement/release-allocations.ts';
 import type { PlacementClient } from '../placement/types.ts';
+import type { DriftTools } from './find-drift.ts';
+import { findDrift } from './find-drift.ts';
 
 export interface RegionDependencies extends NovaDependencies {
   placement: PlacementClient;
+  /** Of the kind Hypervisor. */
+  mode: DriftTools['mode'];
+  listHypervisors: DriftTools['listHypervisors'];
+  tell: DriftTools['tell'];
 }
 
 /** What the run of a hypervisor changes in Nova and Placement, besides what evictions have too; queue `nova:<region>`. */
@@ -21,6 +27,10 @@ export function createHypervisorRegionActivities(deps: RegionDependencies): Omit
   const sharedLook = createSharedLook(deps.nova, clock);
   const tools = () => ({ ...deps, clock, sharedLook, scope: (deps.scope ?? currentScope)() });
   return {
+    findDrift: () => {
+      const all = tools();
+      return whileBeating(all.scope, () => undefined, () => findDrift(all));
+    },
     addToAggregates: (request) => addToAggregates(tools(), request),
     removeFromAggregates: (request) => removeFromAggregates(tools(), request),
     ensureSmokeServerGone: (request) => ensureSmokeServerGone(tools(), request),

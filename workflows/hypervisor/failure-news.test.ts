@@ -1,5 +1,5 @@
 import { failureNews } from './failure-news.ts';
-import { contextOf, nodeOf } from './sample.ts';
+import { contextOf, nodeOf, novaOf } from './sample.ts';
 
 const down = nodeOf({ ready: false });
 const fenced = { reason: 'NodeFailure', message: 'it was fenced' };
@@ -9,6 +9,13 @@ test('a Node that is not Ready is told of, by words that change with it', () => 
   expect(told).toContain('not Ready since');
   expect(failureNews(contextOf({ highAvailability: true }, { node: down }))).toBe(told);
   expect(failureNews(contextOf({ highAvailability: true }, { node: nodeOf({ ready: false, readySinceMs: down.readySinceMs + 1_000 }) }))).not.toBe(told);
+});
+
+test('so is a nova-compute that is down while its Node is Ready', () => {
+  const isDown = { nova: novaOf({ service: { status: 'enabled', disabledReason: null, state: 'down', forcedDown: false } }) };
+  expect(failureNews(contextOf({ highAvailability: true }, isDown))).toMatch(/is Ready since .*nova-compute is down$/u);
+  expect(failureNews(contextOf({ highAvailability: false }, isDown))).toBeNull();
+  expect(failureNews(contextOf({ highAvailability: true }, { nova: null }))).toBeNull();
 });
 
 const silent: [why: string, ...context: Parameters<typeof contextOf>][] = [

@@ -1,0 +1,47 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorMode } from '../../contracts/read-hypervisor.ts';
+import { settled } from '../../contracts/settled.ts';
+import type { ComputeServiceRecord } from '../nova/types.ts';
+
+/** What one list of everything shows of a host. */
+export interface HostNow {
+  /** Null: Nova has none that is the Hypervisor's. */
+  service: Pick<ComputeServiceRecord, 'id' | 'status' | 'state' | 'disabledReason'> | null;
+  /** Names of the aggregates that it is in. */
+  aggregates: readonly string[];
+  /** Of the custom traits that the Hypervisor says are there, those that are not. */
+  lostTraits: readonly string[];
+}
+
+/**
+ * Whether a host has become another than its Hypervisor says, behind drover's back: nobody watches Nova and Placement. Compared is what was
+ * seen then with what is seen now, so that a difference is told once: the run that is told of it repairs it, or says what it saw. Null:
+ * nothing, or a run is on its way that will see for itself. Pure.
+ */
+export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTraits }: HostNow): string | null {
+  const { metadata, spec, status } = hypervisor;
+  if (metadata.deletionTimestamp !== undefined || hypervisorMode(metadata.annotations) === 'observe' || !settled.Hypervisor(hypervisor, 'act')) return null;
+  const of = (type: string) => findCondition(status?.conditions, type);
+  if (of(hypervisorConditions.offboarded)?.status === 'True') return service === null ? null : `nova-compute has registered again, as service ${service.id}, though the host was taken out of Nova`;
+  // Of a host whose lifecycle is not driven, drover says no more than whether it is disabled.
+  const isDriven = spec?.lifecycleEnabled ?? true;
+  // What was never registered is waited for by its run.
+  if (service === null) return isDriven && status?.serviceId ? `Nova has no compute service ${status.serviceId} any more` : null;
+
+  const said = of(hypervisorConditions.disabled)?.status;
+  if (said === 'True' && service.status === 'enabled') return 'its compute service was enabled';
+  if (said === 'False' && service.status === 'disabled') return `its compute service was disabled: ${service.disabledReason ?? 'no reason given'}`;
+  if (!isDriven) return null;
+  const listed = status?.aggregates?.map(({ name }) => name).toSorted();
+  const now = aggregates.toSorted();
+  if (listed !== undefined && listed.join('\n') !== now.join('\n')) return `its aggregates are ${namesOf(now)}, no longer ${namesOf(listed)}`;
+  if (lostTraits.length > 0) return `its resource provider has lost ${lostTraits.join(', ')}`;
+  // Whether that is a failure is judged by the run that it is told to; while one is said, there is one.
+  const isJudged = !['False', undefined].includes(of(hypervisorConditions.nodeFailure)?.status);
+  if (service.state === 'down' && of(hypervisorConditions.haEnabled)?.status === 'True' && !isJudged) return 'its nova-compute is down';
+  return null;
+}
+
+const namesOf = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));

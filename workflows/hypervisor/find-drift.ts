@@ -1,0 +1,14 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { DriftFindings, DriftInput } from '../../contracts/drift.ts';
+import { hypervisorRegion } from '../lib/hypervisor-activities.ts';
+
+/**
+ * Looks once whether the hosts of a region still are what their Hypervisors say, and has the runs of those that differ look for themselves.
+ * A Schedule starts it every so often, so that a service that somebody enables in maintenance is noticed; each is a run of one step, and
+ * a settled host costs none.
+ */
+export async function findDrift(input: DriftInput): Promise<DriftFindings> {
+  const { region } = Object(input) as Partial<DriftInput>;
+  if (typeof region !== 'string' || region === '') throw ApplicationFailure.create({ type: 'InvalidInput', message: 'Expected {"region": "RegionOne"}', nonRetryable: true });
+  return await hypervisorRegion(region, 'Compare Nova and Placement with what the Hypervisors say').findDrift();
+}
