@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
+import type { Need } from './permissions.ts';
+import { needsOf } from './permissions.ts';
+
+/** The roles of deploy/rbac as far as they can be read without a cluster: what `drover doctor` asks for, they grant. */
+
+interface Role {
+  kind: 'ClusterRole' | 'Role';
+  metadata: { name: string; namespace?: string };
+  rules: { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] }[];
+}
+
+const folder = new URL('../../deploy/rbac/', import.meta.url);
+const roles = readdirSync(folder).flatMap((file) =>
+  parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).flatMap((document): Role[] => {
+    const object = document.toJS() as Role | { kind: string } | null;
+    return object?.kind === 'ClusterRole' || object?.kind === 'Role' ? [object as Role] : [];
+  }),
+);
+const names = { migrationNamespace: 'monsoon3', systemNamespace: 'drover-system', leaseName: 'drover-bridge' };
+const needs = needsOf(names, { mode: 'act', guardsDrain: true });
+
+/** Verbs of the need that none of the roles grants. */
+const refused = (granted: readonly Role[], { group, resource, verbs, namespace, name }: Need): string[] =>
+  verbs.filter((verb) =>
+    granted.every(({ kind, metadata, rules }) => {
+      if (kind === 'Role' && metadata.namespace !== namespace) return true;
+      return !rules.some(
+        (rule) => rule.apiGroups.includes(group) && rule.resources.includes(resource) && rule.verbs.includes(verb) && (rule.resourceNames === undefined || (name !== undefined && rule.resourceNames.includes(name))),
+      );
+    }),
+  );
+
+test.each([
+  ['drover-worker and drover-drain-guard', needs.worker, ['drover-worker', 'drover-drain-guard']],
+  ['drover-bridge', needs.bridge, ['drover-bridge']],
+  ['drover-operate', needs.person, ['drover-operate']],
+])('%s may do what is needed', (_name, wanted, granted) => {
+  const those = roles.filter(({ metadata }) => granted.includes(metadata.name));
+  expect(wanted.flatMap((need) => refused(those, need).map((verb) => `${verb} ${need.resource}`))).toEqual([]);
+});
+
+test('who only looks changes nothing', () => {
+  const rules = roles.filter(({ metadata }) => metadata.name === 'drover-view').flatMap(({ rules: its }) => its);
+  expect(rules.length).toBeGreaterThan(0);
+  expect(new Set(rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(['get', 'list', 'watch']));
+});
+
+test('who operates writes no status, and neither makes nor deletes hypervisors', () => {
+  const operate = roles.filter(({ metadata }) => metadata.name === 'drover-operate');
+  for (const verb of ['create', 'delete', 'deletecollection']) expect(refused(operate, { group: 'kvm.cloud.sap', resource: 'hypervisors', verbs: [verb] })).toEqual([verb]);
+  for (const resource of ['hypervisors/status', 'evictions/status']) expect(refused(operate, { group: 'kvm.cloud.sap', resource, verbs: ['patch'] })).toEqual(['patch']);
+});
