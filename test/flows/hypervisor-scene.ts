@@ -66,6 +66,8 @@ export const nodeManifest = (name: string, { zone, lifecycle = 'skip-tests', agg
 /** What is reported of a Node, all of it at once; what is not said is as it is on a Node that is well. */
 export interface NodeReport {
   ready?: 'True' | 'False' | 'Unknown';
+  /** Milliseconds since the epoch; default: now. Kubernetes keeps whole seconds. */
+  readySinceMs?: number;
   bootId?: string;
   /** InternalIP. */
   address?: string;
@@ -95,12 +97,12 @@ export async function openHypervisorScene(world: World, { zone, aggregates = [],
     /** Makes the Node, or changes it to that. */
     applyNode: (host: string, spec: Partial<NodeSpec> = {}): Promise<string> => world.kubectl(['apply', '-f', '-'], JSON.stringify(nodeManifest(host, { zone, ...spec }))),
     /** As its kubelet and machine-controller-manager report it. */
-    reportNode: (host: string, { ready = 'True', bootId = 'boot-1', address, terminatingSinceMs, inPlaceUpdate }: NodeReport = {}): Promise<string> => {
+    reportNode: (host: string, { ready = 'True', readySinceMs, bootId = 'boot-1', address, terminatingSinceMs, inPlaceUpdate }: NodeReport = {}): Promise<string> => {
       const now = new Date().toISOString();
-      const condition = (type: string, status: string, reason: string, since = now): object => ({ type, status, reason, message: reason, lastHeartbeatTime: now, lastTransitionTime: since });
+      const condition = (type: string, status: string, reason: string, sinceMs = Date.now()): object => ({ type, status, reason, message: reason, lastHeartbeatTime: now, lastTransitionTime: new Date(sinceMs).toISOString() });
       const conditions = [
-        condition('Ready', ready, 'FlowTest'),
-        ...(terminatingSinceMs === undefined ? [] : [condition('Terminating', 'True', 'ScaleDown', new Date(terminatingSinceMs).toISOString())]),
+        condition('Ready', ready, 'FlowTest', readySinceMs),
+        ...(terminatingSinceMs === undefined ? [] : [condition('Terminating', 'True', 'ScaleDown', terminatingSinceMs)]),
         ...(inPlaceUpdate === undefined ? [] : [condition('InPlaceUpdate', 'True', inPlaceUpdate)]),
       ];
       const nodeInfo = { bootID: bootId, machineID: host, systemUUID: host, kernelVersion: '6', osImage: 'x', containerRuntimeVersion: 'x', kubeletVersion: 'v1', kubeProxyVersion: 'v1', operatingSystem: 'linux', architecture: 'amd64' };
@@ -110,7 +112,11 @@ export async function openHypervisorScene(world: World, { zone, aggregates = [],
     changeNode: (host: string, change: { metadata?: object; spec?: object }): Promise<string> => merge('node', host, change),
     reportAgent: (host: string, facts?: AgentFacts): Promise<void> => reportAgentFacts(world.lab.handles.kubernetes, host, facts),
     patchSpec: (host: string, spec: object): Promise<string> => merge('hypervisor', host, { spec }),
-    patchStatus: (host: string, status: object): Promise<string> => merge('hypervisor', host, { status }, '--subresource=status'),
+    /** As a person resets a status. Only of one at rest: drover's own writes would be lost. */
+    clearCondition: async (host: string, type: string): Promise<void> => {
+      const conditions = (await read(host))?.status?.conditions?.filter((condition) => condition.type !== type) ?? [];
+      await merge('hypervisor', host, { status: { conditions } }, '--subresource=status');
+    },
     /** Waits until the Hypervisor says that state, and that it is where it should be. */
     untilState: (host: string, state: string, status: 'True' | 'False' | 'Unknown' = 'True', deadlineMs = 180_000): Promise<Hypervisor> =>
       until(`${host} to be ${state} ${status}`, deadlineMs, async () => {

@@ -1,0 +1,315 @@
+import { randomUUID } from 'node:crypto';
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { annotations, hypervisorAnnotations, hypervisorId, nodeMarks, workflowTypes } from '../../contracts/ids.ts';
+import { createAggregate, findResourceProvider, findService, listServices } from '../../lab/openstack/hosts.ts';
+import { checkInvariants } from '../invariants.ts';
+import type { HypervisorScene } from './hypervisor-scene.ts';
+import { lifecycleSettings, listAggregates, openHypervisorScene } from './hypervisor-scene.ts';
+import { until } from './until.ts';
+import type { World } from './world.ts';
+import { limitMs, openWorld } from './world.ts';
+
+/**
+ * The arrows of the lifecycle's diagram that no other flow goes along, each by what really causes it: objects, Nova, a person. docs/testing.md
+ * lists all of them with their tests. The bridge tells the runs.
+ */
+
+const zone = 'az-arrows';
+const trait = 'CUSTOM_ARROWS';
+/** Each in one role, so that a test that fails leaves the others theirs. */
+const [updated, drifting, terminating, maintained] = ['node-1', 'node-2', 'node-3', 'node-4'] as const;
+const hosts = [updated, drifting, terminating, maintained];
+
+let world: World;
+let scene: HypervisorScene;
+
+beforeAll(async () => {
+  world = await openWorld({ settings: lifecycleSettings({ hypervisor: { driftMs: 2_000 } }), ownLab: true });
+  scene = await openHypervisorScene(world, { zone, aggregates: ['fast'], hosts });
+}, limitMs);
+afterAll(() => world.close(), limitMs);
+afterEach(() => checkInvariants(world), 60_000);
+
+const conditionOf = (hypervisor: Hypervisor | null, type: string) => findCondition(hypervisor?.status?.conditions, type);
+const evictionOf = (host: string) => world.getEviction(host);
+const untilEmpty = (host: string): Promise<Hypervisor> => scene.untilCondition(host, hypervisorConditions.evicting, 'Succeeded');
+/** Of the last runs of that type, completed ones. */
+const runsOf = async (query: string): Promise<number> => (await world.client.workflow.count(`${query} AND ExecutionStatus = "Completed"`)).count;
+const looksForDrift = (): Promise<number> => runsOf(`WorkflowType = "${workflowTypes.findDrift}"`);
+const ofProvider = async <Part>(host: string, part: string): Promise<Part> => world.session.placement<Part>('GET', `/resource_providers/${await findResourceProvider(world.session, `${host}.lab.drover.dev`)}/${part}`);
+const traitsOf = async (host: string): Promise<string[]> => (await ofProvider<{ traits: string[] }>(host, 'traits')).traits;
+
+test(
+  'Initial → Onboarding → Testing → Ready → Active: four Nodes at once, one of them without custom traits (H3)',
+  async () => {
+    await Promise.all(hosts.map((host) => scene.applyNode(host, { aggregates: ['fast'], ...(host === drifting && { customTraits: [trait] }) })));
+    await Promise.all(hosts.map((host) => scene.reportNode(host)));
+    for (const host of hosts) {
+      const hypervisor = await scene.untilState(host, 'Active');
+      expect(conditionOf(hypervisor, hypervisorConditions.traitsUpdated)).toMatchObject({ status: 'True', reason: 'Succeeded' });
+      expect(conditionOf(hypervisor, hypervisorConditions.onboarding)).toMatchObject({ status: 'False', reason: 'Succeeded' });
+      expect(await scene.aggregatesOf(host)).toEqual([zone, 'fast'].toSorted());
+      await scene.reportAgent(host);
+    }
+  },
+  limitMs,
+);
+
+test(
+  'Active → Evicting → Maintenance → Active, by Gardener: a rolling update begins with cordon and mark, and ends with a new boot id',
+  async () => {
+    const [guest] = await world.seed([{ name: 'on-updated', host: updated }]);
+    // A cordon alone is a person's.
+    await scene.changeNode(updated, { spec: { unschedulable: true } });
+    await scene.changeNode(updated, { metadata: { labels: { [nodeMarks.selectedForUpdate]: 'true' } } });
+    const empty = await scene.untilCondition(updated, hypervisorConditions.lifecycle, 'Maintenance', /come back from its update/u);
+    expect(empty.spec).toMatchObject({ maintenance: 'auto' });
+    expect(empty.metadata.annotations).toMatchObject({ [hypervisorAnnotations.rollingUpdate]: 'boot-1' });
+    expect(empty.status).toMatchObject({ evicted: true });
+    expect((await evictionOf(updated))?.metadata.annotations).toMatchObject({ [annotations.cause]: 'rolling-update' });
+    expect(await world.service(updated)).toMatchObject({ status: 'disabled', disabled_reason: expect.stringContaining('drover: maintenance auto') });
+    expect((await world.serversOn(updated)).map(({ id }) => id)).not.toContain(guest?.id);
+
+    // It reboots, comes back Ready, and is opened again.
+    await scene.reportNode(updated, { ready: 'Unknown' });
+    await scene.reportNode(updated, { bootId: 'boot-2' });
+    await scene.changeNode(updated, { metadata: { labels: { [nodeMarks.selectedForUpdate]: null, [nodeMarks.updateResult]: 'successful' } }, spec: { unschedulable: null } });
+    const back = await scene.untilState(updated, 'Active');
+    expect(back.spec).toMatchObject({ maintenance: '' });
+    expect(back.metadata.annotations?.[hypervisorAnnotations.rollingUpdate]).toBeUndefined();
+    expect(back.status).toMatchObject({ evicted: false });
+    expect(await world.service(updated)).toMatchObject({ status: 'enabled' });
+  },
+  limitMs,
+);
+
+test(
+  'Active → Aborted → Onboarding → Active: the status is reset, the cause is named, it is mended, the status is reset again',
+  async () => {
+    await scene.changeNode(updated, { metadata: { annotations: { [nodeMarks.aggregates]: 'fast,later' } } });
+    await scene.untilCondition(updated, hypervisorConditions.aggregatesUpdated, 'Failed', /later/u);
+    await scene.untilRunClosed(updated);
+    await scene.clearCondition(updated, hypervisorConditions.onboarding);
+    const aborted = await scene.untilState(updated, 'Aborted', 'False');
+    expect(conditionOf(aborted, hypervisorConditions.onboarding)).toMatchObject({ status: 'False', reason: 'Aborted', message: expect.stringContaining('aggregates not found: [later]') });
+    await createAggregate(world.session, { name: 'later' });
+    await scene.untilRunClosed(updated);
+    await scene.clearCondition(updated, hypervisorConditions.onboarding);
+    await scene.untilState(updated, 'Active');
+    expect(await scene.aggregatesOf(updated)).toEqual([zone, 'fast', 'later'].toSorted());
+  },
+  limitMs,
+);
+
+test(
+  'what the Node says no more is taken back: labels, and the lifecycle (H15)',
+  async () => {
+    const buildingBlock = 'kubernetes.metal.cloud.sap/bb';
+    const untilSpec = (what: string, fits: (hypervisor: Hypervisor) => boolean): Promise<Hypervisor> =>
+      until(what, 60_000, async () => {
+        const hypervisor = await scene.read(updated);
+        return hypervisor !== null && fits(hypervisor) ? hypervisor : JSON.stringify([hypervisor?.metadata.labels, hypervisor?.spec]);
+      });
+    await scene.changeNode(updated, { metadata: { labels: { [buildingBlock]: 'bb-1' } } });
+    await untilSpec('the label to be copied', ({ metadata }) => metadata.labels?.[buildingBlock] === 'bb-1');
+    await scene.changeNode(updated, { metadata: { labels: { [buildingBlock]: null, [nodeMarks.lifecycle]: null } } });
+    await untilSpec('both to be taken back', ({ metadata, spec }) => metadata.labels?.[buildingBlock] === undefined && spec?.lifecycleEnabled === false && !spec.skipTests);
+    await scene.changeNode(updated, { metadata: { labels: { [nodeMarks.lifecycle]: 'skip-tests' } } });
+    await untilSpec('the lifecycle to be driven again', ({ spec }) => spec?.lifecycleEnabled === true && spec.skipTests);
+    await scene.untilState(updated, 'Active');
+  },
+  limitMs,
+);
+
+test(
+  'at rest in Maintenance, and in service: what changes in Nova and Placement behind drover’s back is noticed and repaired (H11)',
+  async () => {
+    await scene.patchSpec(drifting, { maintenance: 'manual', maintenanceReason: 'disks' });
+    await scene.untilState(drifting, 'Maintenance');
+    await scene.untilRunClosed(drifting);
+
+    await world.enableService(drifting);
+    await until('it to be disabled again', 60_000, async () => {
+      const { status, disabled_reason: reason } = await findService(world.session, drifting);
+      return (status === 'disabled' && reason?.startsWith('drover: maintenance manual: disks') === true) || status;
+    });
+    const fast = (await listAggregates(world.session)).find(({ name }) => name === 'fast');
+    await world.session.compute('POST', `/os-aggregates/${fast?.id}/action`, { body: { remove_host: { host: drifting } } });
+    await until('it to be in the aggregate again', 60_000, async () => (await scene.aggregatesOf(drifting)).includes('fast') || 'not yet');
+    const { traits, resource_provider_generation: generation } = await ofProvider<{ traits: string[]; resource_provider_generation: number }>(drifting, 'traits');
+    const provider = await findResourceProvider(world.session, `${drifting}.lab.drover.dev`);
+    await world.session.placement('PUT', `/resource_providers/${provider}/traits`, { body: { resource_provider_generation: generation, traits: traits.filter((one) => one !== trait) } });
+    await until('the trait to be there again', 60_000, async () => (await traitsOf(drifting)).includes(trait) || 'not yet');
+    await scene.untilState(drifting, 'Maintenance');
+    await scene.untilRunClosed(drifting);
+
+    // What is settled costs nothing: looks go by, and no run is started.
+    const [runs, looks] = [await runsOf(`WorkflowId = "${hypervisorId(drifting)}"`), await looksForDrift()];
+    await until('three looks to have gone by', 60_000, async () => (await looksForDrift()) >= looks + 3 || 'not yet');
+    expect(await runsOf(`WorkflowId = "${hypervisorId(drifting)}"`)).toBe(runs);
+
+    await scene.patchSpec(drifting, { maintenance: '' });
+    await scene.untilState(drifting, 'Active');
+    // A stranger's disable is theirs; it is said, and so is that it is over.
+    await world.disableService(drifting, 'CHG-1');
+    expect(conditionOf(await scene.untilState(drifting, 'Ready', 'False'), hypervisorConditions.lifecycle)?.message).toContain('CHG-1');
+    await world.enableService(drifting);
+    await scene.untilState(drifting, 'Active');
+  },
+  limitMs,
+);
+
+test(
+  'Active → Evicting → Active: a Node that terminates has machine-controller-manager’s deadline, the nearer one when it is not Ready, and is taken back',
+  async () => {
+    const second = 1_000;
+    const minute = 60 * second;
+    const sinceMs = Math.floor(Date.now() / second) * second - 70 * minute;
+    const timeOf = (ms: number): string => new Date(ms).toISOString();
+    const untilDeadline = (ms: number): Promise<true> =>
+      until<true>(`the deadline ${timeOf(ms)}`, 60_000, async () => {
+        const deadline = (await evictionOf(terminating))?.metadata.annotations?.[annotations.deadline];
+        return deadline === timeOf(ms) ? true : (deadline ?? 'none');
+      });
+    await world.fleet.change(terminating, { migrate: 'hang' });
+    await world.seed([{ name: 'on-terminating', host: terminating }]);
+    await scene.reportNode(terminating, { terminatingSinceMs: sinceMs });
+    await untilDeadline(sinceMs + 120 * minute);
+    // Held, so that it lasts as long as this test looks.
+    await until('the eviction to be paused', 60_000, async () => {
+      const { code, stderr } = await world.command('pause', terminating);
+      return code === 0 || stderr;
+    });
+    const late = await scene.untilCondition(terminating, hypervisorConditions.offboarded, 'Offboarding', /more than half of the time is over/u);
+    expect(conditionOf(late, hypervisorConditions.offboarded)?.message).toContain(`The machine is taken away at ${timeOf(sinceMs + 120 * minute)}`);
+    expect(conditionOf(late, hypervisorConditions.terminating)).toMatchObject({ status: 'True' });
+    expect(late.spec).toMatchObject({ maintenance: '' });
+    expect((await evictionOf(terminating))?.metadata.annotations).toMatchObject({ [annotations.cause]: 'termination' });
+
+    const brokenMs = Math.floor(Date.now() / second) * second;
+    await scene.reportNode(terminating, { ready: 'False', readySinceMs: brokenMs, terminatingSinceMs: sinceMs });
+    await untilDeadline(brokenMs + 5 * minute);
+
+    await world.fleet.change(terminating, { migrate: 'ok' });
+    await scene.reportNode(terminating);
+    const back = await scene.untilState(terminating, 'Active', 'True', 240_000);
+    expect(conditionOf(back, hypervisorConditions.terminating)).toMatchObject({ status: 'False', reason: 'NotTerminating' });
+    expect(conditionOf(back, hypervisorConditions.offboarded)).toBeUndefined();
+    expect(await world.service(terminating)).toMatchObject({ status: 'enabled' });
+    expect(await evictionOf(terminating)).toBeNull();
+  },
+  limitMs,
+);
+
+test(
+  'Active → Evicting → Maintenance → Active in mode ha: the servers of a host that lives leave it live',
+  async () => {
+    await world.seed([{ name: 'on-failing', host: maintained }]);
+    await scene.patchSpec(maintained, { maintenance: 'ha' });
+    await untilEmpty(maintained);
+    expect((await scene.untilState(maintained, 'Maintenance')).status).toMatchObject({ evicted: true });
+    expect((await evictionOf(maintained))?.metadata.annotations).toMatchObject({ [annotations.cause]: 'termination' });
+    expect(await world.service(maintained)).toMatchObject({ status: 'disabled', disabled_reason: expect.stringContaining('drover: maintenance ha') });
+    await scene.patchSpec(maintained, { maintenance: '' });
+    await scene.untilState(maintained, 'Active');
+  },
+  limitMs,
+);
+
+test(
+  'Evicting that fails shows as failed, never as evicted (H10), until somebody has it tried again',
+  async () => {
+    await world.fleet.change(maintained, { migrate: 'precheck-source' });
+    await world.seed([{ name: 'stuck', host: maintained }]);
+    await scene.patchSpec(maintained, { maintenance: 'manual', maintenanceReason: 'fails' });
+    const failed = await scene.untilCondition(maintained, hypervisorConditions.evicting, 'Failed');
+    expect(conditionOf(failed, hypervisorConditions.evicting)).toMatchObject({ status: 'Unknown' });
+    expect(failed.status?.evicted).not.toBe(true);
+    expect(conditionOf(await scene.untilState(maintained, 'Evicting', 'False'), hypervisorConditions.ready)).toMatchObject({ status: 'False', reason: 'Evicting' });
+    await world.fleet.change(maintained, { migrate: 'ok' });
+    await world.kubectl(['annotate', 'hypervisor', maintained, `${annotations.retry}=${new Date().toISOString()}`, '--overwrite']);
+    expect((await scene.untilState(maintained, 'Maintenance')).status).toMatchObject({ evicted: true });
+    await scene.patchSpec(maintained, { maintenance: '' });
+    await scene.untilState(maintained, 'Active');
+  },
+  limitMs,
+);
+
+test(
+  'Active → Evicting → Active, by a person’s own Eviction that enables the host again',
+  async () => {
+    await world.fleet.change(maintained, { migrate: 'ok', seconds: 4 });
+    await world.seed([{ name: 'on-evicted', host: maintained }]);
+    await world.createEviction(maintained, { annotations: { [annotations.reEnable]: 'true' } });
+    await scene.untilCondition(maintained, hypervisorConditions.lifecycle, 'Evicting');
+    await world.untilReason(maintained, 'Succeeded');
+    await scene.untilState(maintained, 'Active');
+    expect((await scene.read(maintained))?.spec).toMatchObject({ maintenance: '' });
+    expect(await world.service(maintained)).toMatchObject({ status: 'enabled' });
+    await world.kubectl(['delete', 'eviction', maintained]);
+  },
+  limitMs,
+);
+
+test(
+  'a stop of kind Hypervisor holds its run, also where it does what evictions do too',
+  async () => {
+    expect(await world.command('stop', '--kind', 'Hypervisor', '--reason', 'a look first')).toMatchObject({ code: 0 });
+    await scene.patchSpec(maintained, { maintenance: 'manual', maintenanceReason: 'stopped' });
+    await scene.untilCondition(maintained, hypervisorConditions.lifecycle, 'Evicting', /kind Hypervisor was stopped by/u);
+    expect(await world.service(maintained)).toMatchObject({ status: 'enabled' });
+    expect(await evictionOf(maintained)).toBeNull();
+    expect(await world.command('stop', '--lift')).toMatchObject({ code: 0 });
+    await scene.untilState(maintained, 'Maintenance');
+    await scene.patchSpec(maintained, { maintenance: '' });
+    await scene.untilState(maintained, 'Active');
+  },
+  limitMs,
+);
+
+test(
+  'Active → Evicting → Decommissioned, with what Nova left behind in Placement: named, and taken away by a person’s consent',
+  async () => {
+    const leftover = randomUUID();
+    const provider = await findResourceProvider(world.session, `${terminating}.lab.drover.dev`);
+    const allocation = { allocations: { [provider]: { resources: { VCPU: 1 } } }, consumer_generation: null, consumer_type: 'INSTANCE', project_id: 'p', user_id: 'u' };
+    await world.session.placement('PUT', `/allocations/${leftover}`, { body: allocation });
+    expect(await world.command('decommission', terminating, '--reason', 'lease ends')).toMatchObject({ code: 0 });
+    await scene.untilCondition(terminating, hypervisorConditions.lifecycle, 'Evicting', new RegExp(`Nothing but allocations of 1 consumer\\(s\\): ${leftover} is left`, 'u'));
+    expect(await listServices(world.session)).toContainEqual(expect.objectContaining({ host: terminating }));
+
+    expect(await world.command('decommission', terminating, '--reason', 'lease ends', '--consent', 'delete-allocations')).toMatchObject({ code: 0 });
+    // As its kubelet would be: the service of one that answers is not removed.
+    await scene.untilCondition(terminating, hypervisorConditions.lifecycle, 'Evicting', /nova-compute on the host still answers/u);
+    await world.fleet.crash(terminating);
+    await scene.untilState(terminating, 'Decommissioned');
+    expect(await world.session.placement<{ allocations: object }>('GET', `/allocations/${leftover}`)).toMatchObject({ allocations: {} });
+    expect(await scene.aggregatesOf(terminating)).toEqual([]);
+    expect((await listServices(world.session)).map(({ host }) => host)).not.toContain(terminating);
+  },
+  limitMs,
+);
+
+test(
+  'a Node that is gone takes its host out of Nova and leaves the Hypervisor; what registers again is noticed',
+  async () => {
+    await world.fleet.change(drifting, { migrate: 'ok' });
+    await world.seed([{ name: 'on-gone', host: drifting }]);
+    await world.kubectl(['delete', 'node', drifting]);
+    await scene.untilCondition(drifting, hypervisorConditions.lifecycle, 'Evicting', /nova-compute on the host still answers/u);
+    expect((await world.serversOn(drifting)).map(({ id }) => id)).toEqual([]);
+    await world.fleet.crash(drifting);
+    const gone = await scene.untilState(drifting, 'Decommissioned');
+    expect(gone.spec).toMatchObject({ maintenance: '' });
+    expect(conditionOf(gone, hypervisorConditions.offboarded)).toMatchObject({ status: 'True', reason: 'Offboarded' });
+    expect((await listServices(world.session)).map(({ host }) => host)).not.toContain(drifting);
+    await scene.untilRunClosed(drifting);
+
+    await world.fleet.reinstall(drifting);
+    await scene.untilCondition(drifting, hypervisorConditions.lifecycle, 'Evicting', /it has registered again/u);
+    expect(await world.service(drifting)).toMatchObject({ status: 'disabled' });
+  },
+  limitMs,
+);
