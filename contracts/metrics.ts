@@ -89,6 +89,13 @@ export const metrics = {
     from: ['runs'],
     help: 'Attempts to move a server: completed, failed, cancelled, stuck, refused',
   },
+  drainsHalfOver: {
+    name: 'drover_drains_half_over_total',
+    kind: 'counter',
+    labels: [],
+    from: ['runs'],
+    help: 'Hosts that were not out of Nova when half of the time was over until machine-controller-manager takes their machine away',
+  },
 
   bridgeLeading: { name: 'drover_bridge_leading', kind: 'gauge', labels: [], from: ['bridge'], help: '1 while this bridge holds the Lease and delivers' },
   bridgeQueue: { name: 'drover_bridge_queue_changes', kind: 'gauge', labels: ['state'], from: ['bridge'], help: 'Changes that are not delivered yet: fresh, resync, in_flight, backing_off' },

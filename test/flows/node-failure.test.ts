@@ -34,7 +34,7 @@ beforeAll(async () => {
   machines = connectMachines(redfish);
   const bmc = { hosts: { [host]: { url: redfish.url, uuid: redfish.machines[host] } }, username: redfish.username, passwordFile: redfish.passwordFile, caFile: redfish.caFile, auth: 'basic' };
   const nodeFailure = { mode: 'recommend', failAfterMs: 3_000, lookMs: 500, restLookMs: 1_000, power: { recheckMs: 300, pollMs: 100 }, bmc };
-  world = await openWorld({ settings: lifecycleSettings({ nodeFailure }), ownLab: true });
+  world = await openWorld({ settings: lifecycleSettings({ nodeFailure, hypervisor: { driftMs: 2_000 } }), ownLab: true });
   scene = await openHypervisorScene(world, { zone, hosts: [host] });
 }, limitMs);
 
@@ -56,6 +56,22 @@ test(
     await scene.reportNode(host, { ready: 'True', bootId: 'boot-1' });
     await scene.untilCondition(host, hypervisorConditions.lifecycle, 'Active');
     await scene.untilCondition(host, hypervisorConditions.haEnabled, 'Succeeded');
+  },
+  limitMs,
+);
+
+test(
+  'nova-compute alone is down: its servers run, so somebody is told to start it, and nothing is done to the host',
+  async () => {
+    await world.fleet.crash(host);
+    await until('it to be a suspect, after it was watched', 180_000, async () => {
+      const found = findCondition((await scene.read(host))?.status?.conditions, hypervisorConditions.nodeFailure);
+      return (found?.status === 'True' && found.reason === 'ComputeDown') || `${found?.status} ${found?.reason}: ${found?.message}`;
+    });
+    expect([await evacuations(), (await machines.all())[host]?.resets]).toEqual([0, []]);
+    await world.fleet.start(host);
+    await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'Recovered');
+    expect(await findService(world.session, host)).toMatchObject({ status: 'enabled', forced_down: false });
   },
   limitMs,
 );

@@ -11,6 +11,7 @@ import { explain } from '../lib/failures.ts';
 import { host, hypervisorObjects } from '../lib/hypervisor-activities.ts';
 import { failureLook } from '../lib/node-failure-activities.ts';
 import { showAttributes } from '../lib/attributes.ts';
+import { count } from '../lib/metrics.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { carryOut } from './carry-out.ts';
 import { describeProgress, describeRun } from './describe-run.ts';
@@ -104,7 +105,8 @@ function decide({ seen, state }: HypervisorRun): HypervisorPlan | null {
 }
 
 /** Says in the Hypervisor, and in the Web UI, where it is and what comes next. A report that fails is not the host's problem: the next one says the same. */
-async function publish(run: HypervisorRun, { plan, status }: HypervisorPlan): Promise<void> {
+async function publish(run: HypervisorRun, { plan, status, deadline }: HypervisorPlan): Promise<void> {
+  countHalfOver(run, { plan, deadline });
   run.message = plan.next === 'wait' ? `Waiting for ${plan.for}` : plan.next === 'done' ? plan.message : (plan.steps[0]?.words ?? '');
   const desired = run.seen?.desired ?? null;
   const recorded = run.seen?.observed.recorded;
@@ -116,6 +118,13 @@ async function publish(run: HypervisorRun, { plan, status }: HypervisorPlan): Pr
   } catch (error) {
     void explain(error);
   }
+}
+
+/** Somebody is to be woken: once for each deadline, and not for a host that is out of Nova. */
+function countHalfOver({ state }: HypervisorRun, { plan, deadline }: Pick<HypervisorPlan, 'plan' | 'deadline'>): void {
+  if (deadline?.halfOver !== true || (plan.next === 'done' && !plan.rests) || state.halfOverAtMs === deadline.atMs) return;
+  state.halfOverAtMs = deadline.atMs;
+  count('drainsHalfOver', {});
 }
 
 /** An event in the history, so only when the state is another one. */

@@ -11,6 +11,8 @@ export interface HypervisorState {
   acted: boolean;
   /** What the run of the host's failure was last told; absent: nothing. */
   failureTold?: string;
+  /** The deadline of which it was told that half of the time is over, milliseconds since the epoch; absent: none. */
+  halfOverAtMs?: number;
 }
 
 export interface HypervisorRun {
