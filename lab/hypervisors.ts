@@ -7,6 +7,8 @@ export interface AgentFacts {
   hypervisorVersion?: string;
   osUpdateInProgress?: boolean;
   maintenance?: '' | 'manual' | 'auto' | 'ha' | 'termination';
+  /** Aggregates that it was onboarded into long ago; where there are none, nobody has onboarded it. */
+  inService?: readonly string[];
 }
 
 /** Makes Hypervisors as the node agents of a small cloud would leave them: present, up to date, nothing in progress. */
@@ -14,14 +16,16 @@ export async function applyHypervisors(handle: KubernetesHandle, hosts: Readonly
   const names = Object.keys(hosts);
   await kubectl(handle, ['apply', '-f', '-'], list(names.map((name) => hypervisor(name, hosts[name] ?? {}))));
   // A subresource is written one object at a time.
-  await Promise.all(
-    names.map((name) => kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: status(hosts[name] ?? {}) })])),
-  );
+  await Promise.all(names.map((name) => reportAgent(handle, name, hosts[name])));
 }
+
+/** What the node agent of a host writes into the status of its Hypervisor. */
+export const reportAgent = (handle: KubernetesHandle, name: string, facts: AgentFacts = {}): Promise<string> =>
+  kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: status(facts) })]);
 
 const list = (items: readonly object[]): string => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 
-const hypervisor = (name: string, { maintenance }: AgentFacts): object => ({
+const hypervisor = (name: string, { maintenance, inService = [] }: AgentFacts): object => ({
   apiVersion: 'kvm.cloud.sap/v1',
   kind: 'Hypervisor',
   metadata: { name, labels: { 'kubernetes.io/hostname': name, 'topology.kubernetes.io/zone': 'zone-a' } },
@@ -32,7 +36,7 @@ const hypervisor = (name: string, { maintenance }: AgentFacts): object => ({
     lifecycleEnabled: true,
     skipTests: false,
     customTraits: [],
-    aggregates: [],
+    aggregates: inService,
     allowedProjects: [],
     highAvailability: false,
     createCertManagerCertificate: false,
@@ -41,10 +45,11 @@ const hypervisor = (name: string, { maintenance }: AgentFacts): object => ({
   },
 });
 
-const status = ({ libVirtVersion = '10.0.0', hypervisorVersion = '9.2.0', osUpdateInProgress = false }: AgentFacts): object => ({
+const status = ({ libVirtVersion = '10.0.0', hypervisorVersion = '9.2.0', osUpdateInProgress = false, inService }: AgentFacts): object => ({
   libVirtVersion,
   hypervisorVersion,
   numInstances: 0,
   operatingSystem: { version: '1592.0.0', prettyVersion: 'Garden Linux 1592.0' },
   updateStatus: { inProgress: osUpdateInProgress, installed: '1592.0.0', retry: 3 },
+  ...(inService === undefined ? {} : { conditions: [{ type: 'Onboarding', status: 'False', reason: 'Succeeded', message: 'Onboarding completed', lastTransitionTime: '2026-01-01T00:00:00Z' }] }),
 });
