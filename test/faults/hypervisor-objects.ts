@@ -22,11 +22,25 @@ interface Aggregate {
 
 const listAggregates = async ({ session }: Pick<Ground, 'session'>): Promise<Aggregate[]> => (await session.compute<{ aggregates: Aggregate[] }>('GET', '/os-aggregates')).aggregates;
 
-/** The aggregates that the scenarios' hosts are to be in. */
-export async function ensureAggregates(ground: Pick<Ground, 'session'>): Promise<void> {
+/**
+ * The aggregates that the scenarios' hosts are to be in.
+ *
+ * @param isZone false where hosts may have servers before: Nova lets none of those into another zone
+ */
+export async function ensureAggregates(ground: Pick<Ground, 'session'>, isZone = true): Promise<void> {
   const names = (await listAggregates(ground)).map(({ name }) => name);
-  const wanted = [{ name: zone, availabilityZone: zone }, { name: shared }, { name: isolating }];
+  const wanted = [{ name: zone, ...(isZone && { availabilityZone: zone }) }, { name: shared }, { name: isolating }];
   for (const aggregate of wanted) if (!names.includes(aggregate.name)) await createAggregate(ground.session, aggregate);
+}
+
+/** What Nova should say of a host that {@link applyNode} has brought into service, and does not; empty: it says so. */
+export async function judgeService(ground: Pick<Ground, 'session'>, host: string): Promise<string[]> {
+  const service = (await listServices(ground.session)).find((one) => one.host === host);
+  const aggregates = (await listAggregates(ground)).filter(({ hosts }) => hosts.includes(host)).map(({ name }) => name);
+  return [
+    ...(service?.status === 'enabled' ? [] : [`Nova has ${host} ${service?.status ?? 'no more'}: ${service?.disabled_reason}`]),
+    ...(aggregates.toSorted().join() === [zone, shared].toSorted().join() ? [] : [`${host} is in aggregates ${aggregates.join(', ')}`]),
+  ];
 }
 
 /** The Node of a host, as its kubelet and the node's owner leave it: drover is to take it into service without tests. */
