@@ -16,7 +16,7 @@ import { hypervisorCount } from './plan.ts';
 /** The hosts whose lifecycle drover drives while everything breaks. Their guests come from those that are evicted, and go where they go. */
 
 /** Beside those that every lab has. */
-export const hypervisors: readonly string[] = Array.from({ length: hypervisorCount }, (_, index) => `chaos-${index + 1}`);
+export const hypervisors: readonly string[] = Array.from({ length: hypervisorCount }, (_, index) => `kvm-${index + 1}`);
 
 const patienceMs = 120_000;
 /** Longer than any back-off that a run may be in. */
