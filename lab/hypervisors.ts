@@ -23,6 +23,10 @@ export async function applyHypervisors(handle: KubernetesHandle, hosts: Readonly
 export const reportAgent = (handle: KubernetesHandle, name: string, facts: AgentFacts = {}): Promise<string> =>
   kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: status(facts) })]);
 
+/** How many instances the node agent has counted. */
+export const reportInstances = (handle: KubernetesHandle, name: string, numInstances: number): Promise<string> =>
+  kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { numInstances } })]);
+
 const list = (items: readonly object[]): string => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 
 const hypervisor = (name: string, { maintenance, inService = [] }: AgentFacts): object => ({

@@ -1,5 +1,5 @@
 import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
-import { applyHypervisors } from '../hypervisors.ts';
+import { applyHypervisors, reportInstances } from '../hypervisors.ts';
 import { kubectl } from '../kubectl.ts';
 import type { Lab } from '../lab.ts';
 import { connectFleet } from '../openstack/fleet.ts';
@@ -45,7 +45,16 @@ export async function setTheScene({ handles: { openstack, kubernetes }, exports 
   // Nova's own default is one at a time; the rest would wait in its queue.
   await connectFleet(openstack).change(host, { maxConcurrentLiveMigrations: 4 });
   await applyHypervisors(kubernetes, Object.fromEntries(hosts.map((name) => [name, { inService: [zone] }])));
-  return await createInstances(session, specs);
+  const servers = await createInstances(session, specs);
+  await countInstances(kubernetes, servers);
+  return servers;
+}
+
+/** As node agents count them: their hosts are where Nova has them. */
+export async function countInstances(kubernetes: DemoLab['handles']['kubernetes'], servers: readonly Server[]): Promise<void> {
+  for (const [name, those] of Map.groupBy(servers, (server) => server['OS-EXT-SRV-ATTR:host'])) {
+    if (name !== null) await reportInstances(kubernetes, name, those.length);
+  }
 }
 
 /** A run that an earlier demo left may be of other code than the worker that is about to start. */
