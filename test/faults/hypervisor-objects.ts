@@ -1,5 +1,6 @@
 import { nodeMarks } from '../../contracts/ids.ts';
 import { createAggregate, listServices } from '../../lab/openstack/hosts.ts';
+import { OpenStackError } from '../../lab/openstack/session.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { until } from '../flows/until.ts';
@@ -82,5 +83,8 @@ async function removeTrait({ session }: Pick<Ground, 'session'>, host: string): 
   const { traits, resource_provider_generation: generation } = await session.placement<{ traits: string[]; resource_provider_generation: number }>('GET', path);
   if (!traits.includes(trait)) return;
   await session.placement('PUT', path, { body: { resource_provider_generation: generation, traits: traits.filter((one) => one !== trait) } });
-  await session.placement('DELETE', `/traits/${trait}`);
+  await session.placement('DELETE', `/traits/${trait}`).catch((error: unknown) => {
+    // Another host has it too.
+    if (!(error instanceof OpenStackError && error.status === 409)) throw error;
+  });
 }
