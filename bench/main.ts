@@ -6,6 +6,7 @@ import { benchEviction, figures } from './eviction/main.ts';
 import { loads } from './eviction/overhead.ts';
 import type { EvictionResults } from './eviction/results.ts';
 import { mergeResults, readResults, record, renderMarkdown } from './eviction/results.ts';
+import type { Suite } from './harness/benchmark.ts';
 import { figuresOf } from './harness/benchmark.ts';
 import { readCommit } from './harness/commit.ts';
 import { writeLimitsPage } from './harness/limits-page.ts';
@@ -13,12 +14,17 @@ import type { BenchRecord, RecordedFigure } from './harness/records.ts';
 import { addToRecord, kindOf, readRecords } from './harness/records.ts';
 import { runSuite } from './harness/run-suite.ts';
 import { renderMeasured, renderRecorded } from './harness/table.ts';
+import type { LoadRun } from './load/load-run.ts';
 import { loadSuite } from './load/main.ts';
 import { describeMachine } from './machine.ts';
+import type { Size } from './onboarding/figures.ts';
+import { sizes } from './onboarding/figures.ts';
+import { onboardingSuite } from './onboarding/main.ts';
 
 const windowsOffered = loads.map(({ window }) => window);
 const loadNames = loadSuite.benchmarks.map(({ name }) => name);
-const loadFigures = figuresOf(loadSuite);
+/** Those whose figures docs/limits.md shows. */
+const limitSuites = [loadSuite, onboardingSuite];
 
 const oneOf = <Item extends string | number>(offered: readonly Item[]) => (text: string): Item[] =>
   text.split(',').map((part) => {
@@ -43,11 +49,32 @@ const machine = kindOf(describeMachine());
 /** The eviction's results are a record too, of before there was one for each commit. */
 const evictionRecords = (): BenchRecord[] => [...recordsOf(readResults()), ...readRecords(evictionSuite.name)];
 
+interface Asked {
+  repetitions: number;
+  quick: boolean;
+  json: boolean;
+}
+
+/** Measures what was asked for, records it, and prints it beside the last record. */
+async function measure(suite: Suite<LoadRun>, { only, repetitions, quick, json }: Asked & { only: string[] }): Promise<void> {
+  const before = readRecords(suite.name);
+  const measured: Record<string, RecordedFigure> = {};
+  const take = (figures: Readonly<Record<string, RecordedFigure>>): void => {
+    Object.assign(measured, figures);
+    if (quick) return;
+    addToRecord(suite.name, { ...readCommit(), machine, figures });
+    writeLimitsPage(figuresOf(suite), readRecords(suite.name));
+  };
+  const failures = await runSuite(suite, { quick, repetitions: quick ? 1 : repetitions, report, signal }, { only, report, take, signal });
+  print(json ? `${JSON.stringify(measured, null, 2)}\n` : renderMeasured(figuresOf(suite), measured, before, machine));
+  if (failures.length > 0) process.exitCode = 1;
+}
+
 const program = new Command('bench').description('Measures drover on the real counterparts. Figures are recorded one by one, so that a part can be measured again. Without a command: shows what is recorded.');
 
 program.action(() => {
   print(`${evictionSuite.title}: npm run bench -- eviction\n\n${renderRecorded(evictionSuite, evictionRecords(), machine)}\n`);
-  print(`${loadSuite.title}: npm run bench -- load\n\n${renderRecorded(loadFigures, readRecords(loadSuite.name), machine)}\n`);
+  for (const suite of limitSuites) print(`${suite.title}: npm run bench -- ${suite.name}\n\n${renderRecorded(figuresOf(suite), readRecords(suite.name), machine)}\n`);
   print('A part by itself: --only; to see that it works, without a record: --quick; more: npm run bench -- help\n');
 });
 
@@ -89,24 +116,21 @@ program
   .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
   .option('--quick', 'a few seconds and objects, and nothing recorded: to see that it works', false)
   .option('--json', 'print JSON', false)
-  .action(async ({ only, repetitions, quick, json }: { only: string[]; repetitions: number; quick: boolean; json: boolean }) => {
-    const before = readRecords(loadSuite.name);
-    const measured: Record<string, RecordedFigure> = {};
-    const take = (figures: Readonly<Record<string, RecordedFigure>>): void => {
-      Object.assign(measured, figures);
-      if (quick) return;
-      addToRecord(loadSuite.name, { ...readCommit(), machine, figures });
-      writeLimitsPage(loadFigures, readRecords(loadSuite.name));
-    };
-    const failures = await runSuite(loadSuite, { quick, repetitions: quick ? 1 : repetitions, report, signal }, { only, report, take, signal });
-    print(json ? `${JSON.stringify(measured, null, 2)}\n` : renderMeasured(loadFigures, measured, before, machine));
-    if (failures.length > 0) process.exitCode = 1;
-  });
+  .action((asked: Asked & { only: string[] }) => measure(loadSuite, asked));
+
+program
+  .command('onboarding')
+  .description('Nodes that become hypervisors: time, calls of the APIs, memory')
+  .addOption(new Option('--hosts <numbers>', `so many at once: ${onboardingSuite.benchmarks.map(({ minutes }, index) => `${sizes[index]} (${minutes} min)`).join(', ')}`).argParser(oneOf<Size>(sizes)).default([1, 20]))
+  .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
+  .option('--quick', 'a few hosts, and nothing recorded: to see that it works', false)
+  .option('--json', 'print JSON', false)
+  .action(({ hosts, ...asked }: Asked & { hosts: Size[] }) => measure(onboardingSuite, { ...asked, only: hosts.map((size) => `onboarding-${size}`) }));
 
 program
   .command('limits')
-  .description('puts the recorded figures of the load into docs/limits.md')
-  .action(() => writeLimitsPage(loadFigures, readRecords(loadSuite.name)));
+  .description('puts the recorded figures of the load and of the onboarding into docs/limits.md')
+  .action(() => limitSuites.forEach((suite) => writeLimitsPage(figuresOf(suite), readRecords(suite.name))));
 
 try {
   await program.parseAsync();

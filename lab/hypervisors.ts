@@ -7,6 +7,8 @@ export interface AgentFacts {
   hypervisorVersion?: string;
   osUpdateInProgress?: boolean;
   maintenance?: '' | 'manual' | 'auto' | 'ha' | 'termination';
+  /** Aggregates that it was onboarded into long ago; where there are none, nobody has onboarded it. */
+  inService?: readonly string[];
 }
 
 /** Makes Hypervisors as the node agents of a small cloud would leave them: present, up to date, nothing in progress. */
@@ -17,14 +19,24 @@ export async function applyHypervisors(handle: KubernetesHandle, hosts: Readonly
   await Promise.all(names.map((name) => reportAgentFacts(handle, name, hosts[name])));
 }
 
+/**
+ * Keeps guests off a host that is not tested, by drover's default name. The project is nobody's: the lab's own may go anywhere, as that of a
+ * cloud's administrators.
+ */
+export const testAggregate = { name: 'tenant_filter_tests', metadata: { filter_tenant_id: '7e575000000000000000000000000000' } };
+
 /** Writes what the node agent of a host reports; without it nobody knows what can be moved where. */
 export async function reportAgentFacts(handle: KubernetesHandle, name: string, facts: AgentFacts = {}): Promise<void> {
   await kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: status(facts) })]);
 }
 
+/** How many instances the node agent has counted. */
+export const reportInstances = (handle: KubernetesHandle, name: string, numInstances: number): Promise<string> =>
+  kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { numInstances } })]);
+
 const list = (items: readonly object[]): string => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 
-const hypervisor = (name: string, { maintenance }: AgentFacts): object => ({
+const hypervisor = (name: string, { maintenance, inService = [] }: AgentFacts): object => ({
   apiVersion: 'kvm.cloud.sap/v1',
   kind: 'Hypervisor',
   metadata: { name, labels: { 'kubernetes.io/hostname': name, 'topology.kubernetes.io/zone': 'zone-a' } },
@@ -35,7 +47,7 @@ const hypervisor = (name: string, { maintenance }: AgentFacts): object => ({
     lifecycleEnabled: true,
     skipTests: false,
     customTraits: [],
-    aggregates: [],
+    aggregates: inService,
     allowedProjects: [],
     highAvailability: false,
     createCertManagerCertificate: false,
@@ -44,10 +56,11 @@ const hypervisor = (name: string, { maintenance }: AgentFacts): object => ({
   },
 });
 
-const status = ({ libVirtVersion = '10.0.0', hypervisorVersion = '9.2.0', osUpdateInProgress = false }: AgentFacts): object => ({
+const status = ({ libVirtVersion = '10.0.0', hypervisorVersion = '9.2.0', osUpdateInProgress = false, inService }: AgentFacts): object => ({
   libVirtVersion,
   hypervisorVersion,
   numInstances: 0,
   operatingSystem: { version: '1592.0.0', prettyVersion: 'Garden Linux 1592.0' },
   updateStatus: { inProgress: osUpdateInProgress, installed: '1592.0.0', retry: 3 },
+  ...(inService === undefined ? {} : { conditions: [{ type: 'Onboarding', status: 'False', reason: 'Succeeded', message: 'Onboarding completed', lastTransitionTime: '2026-01-01T00:00:00Z' }] }),
 });

@@ -1,12 +1,13 @@
 import { loadSuite } from '../load/main.ts';
+import { onboardingSuite } from '../onboarding/main.ts';
 import type { SuiteFigures } from './benchmark.ts';
 import { figuresOf } from './benchmark.ts';
 import { readLimitsPage, renderLimits, splitPage } from './limits-page.ts';
 import type { BenchRecord, RecordedFigure } from './records.ts';
 import { readRecords } from './records.ts';
 
-test('docs/limits.md has the goals and the recorded figures of the load: if not, `npm run bench -- limits` writes them', () => {
-  const suite = figuresOf(loadSuite);
+test.each([loadSuite, onboardingSuite])('docs/limits.md has the goals and the recorded figures of $name: if not, `npm run bench -- limits` writes them', (measured) => {
+  const suite = figuresOf(measured);
   expect(splitPage(readLimitsPage(), suite).written).toBe(renderLimits(suite, readRecords(suite.name)));
 });
 

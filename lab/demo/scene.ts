@@ -1,8 +1,9 @@
 import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
-import { applyHypervisors } from '../hypervisors.ts';
+import { applyHypervisors, reportInstances, testAggregate } from '../hypervisors.ts';
 import { kubectl } from '../kubectl.ts';
 import type { Lab } from '../lab.ts';
 import { connectFleet } from '../openstack/fleet.ts';
+import { createAggregate } from '../openstack/hosts.ts';
 import { resetOpenStack } from '../openstack/reset.ts';
 import type { InstanceSpec, Server } from '../openstack/seed.ts';
 import { createInstances } from '../openstack/seed.ts';
@@ -11,7 +12,10 @@ import { openSession } from '../openstack/session.ts';
 export type DemoLab = Lab;
 
 export const host = 'node-1';
+/** It is brought into service first (node.yaml). */
+export const newHost = 'node-7';
 const hosts = [1, 2, 3, 4, 5, 6].map((number) => `node-${number}`);
+const zone = 'zone-a';
 
 /** The two that make it interesting: one hangs and goes well the second time, one never goes. */
 export const troubled = { hangs: 'db-7', staysBehind: 'legacy-24' } as const;
@@ -35,10 +39,22 @@ export async function setTheScene({ handles: { openstack, kubernetes }, exports 
   await endRuns(exports);
   await resetOpenStack(openstack);
   await clearObjects(kubernetes);
+  const session = await openSession(openstack);
+  await createAggregate(session, { name: zone, availabilityZone: zone, hosts });
+  await createAggregate(session, testAggregate);
   // Nova's own default is one at a time; the rest would wait in its queue.
   await connectFleet(openstack).change(host, { maxConcurrentLiveMigrations: 4 });
-  await applyHypervisors(kubernetes, Object.fromEntries(hosts.map((name) => [name, {}])));
-  return await createInstances(await openSession(openstack), specs);
+  await applyHypervisors(kubernetes, Object.fromEntries(hosts.map((name) => [name, { inService: [zone] }])));
+  const servers = await createInstances(session, specs);
+  await countInstances(kubernetes, servers);
+  return servers;
+}
+
+/** As node agents count them: their hosts are where Nova has them. */
+export async function countInstances(kubernetes: DemoLab['handles']['kubernetes'], servers: readonly Server[]): Promise<void> {
+  for (const [name, those] of Map.groupBy(servers, (server) => server['OS-EXT-SRV-ATTR:host'])) {
+    if (name !== null) await reportInstances(kubernetes, name, those.length);
+  }
 }
 
 /** A run that an earlier demo left may be of other code than the worker that is about to start. */
@@ -54,7 +70,7 @@ async function endRuns(exports: DemoLab['exports']): Promise<void> {
 }
 
 /** Nobody serves what an earlier demo left, so its finalizers are taken off by hand. */
-export async function clearObjects(kubernetes: Lab<'kubernetes'>['handles']['kubernetes']): Promise<void> {
+async function clearObjects(kubernetes: Lab<'kubernetes'>['handles']['kubernetes']): Promise<void> {
   const left = (await kubectl(kubernetes, ['get', 'evictions', '-o', 'name'])).split('\n').filter((name) => name !== '');
   for (const name of left) {
     await kubectl(kubernetes, ['patch', name, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
@@ -62,4 +78,5 @@ export async function clearObjects(kubernetes: Lab<'kubernetes'>['handles']['kub
   }
   await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
   await kubectl(kubernetes, ['delete', 'migrations', '--all', '--namespace', 'monsoon3']);
+  for (const kind of ['node', 'hypervisor']) await kubectl(kubernetes, ['delete', kind, newHost, '--ignore-not-found']);
 }

@@ -6,11 +6,10 @@ import { messages } from '../../contracts/messages.ts';
 import { settled } from '../../contracts/settled.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import type { World } from '../flows/world.ts';
+import { patiently } from './patiently.ts';
 import type { Deed } from './plan.ts';
 
 const requestMs = 5_000;
-const attempts = 40;
-const pauseMs = 500;
 
 /**
  * Does what a person would. Nothing is lost on people: who finds a system away tries again. Returns what was done, or why there was
@@ -20,7 +19,7 @@ const pauseMs = 500;
  * @param keep how many of them stay in service, so that there is somewhere to go
  */
 export async function act(world: World, { what, lot }: Deed, hosts: readonly string[], keep: number): Promise<string> {
-  const all = await list(world);
+  const all = (await list(world)).filter(({ spec }) => hosts.includes(spec.hypervisor));
   const open = all.filter((eviction) => !settled.Eviction(eviction, 'act'));
   const chosen = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(lot * items.length)];
   switch (what) {
@@ -70,9 +69,10 @@ async function resumeLater(world: World, host: string): Promise<void> {
   }).catch(() => undefined);
 }
 
-/** What was emptied goes back into service: its Eviction is deleted, its compute service enabled. */
-export async function returnToService(world: World): Promise<void> {
+/** Who of the hosts was emptied goes back into service: its Eviction is deleted, its compute service enabled. */
+export async function returnToService(world: World, hosts: readonly string[]): Promise<void> {
   for (const eviction of await list(world)) {
+    if (!hosts.includes(eviction.spec.hypervisor)) continue;
     if (!settled.Eviction(eviction, 'act') || eviction.metadata.deletionTimestamp !== undefined) continue;
     const { hypervisor } = eviction.spec;
     await patiently(() => world.api.request({ method: 'DELETE', path: path(eviction) }, AbortSignal.timeout(requestMs)));
@@ -95,16 +95,3 @@ const create = ({ api }: World, host: string): Promise<unknown> => {
   const body = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: host, annotations: { [annotations.parallelism]: '2' } }, spec: { hypervisor: host, reason: 'chaos' } };
   return patiently(() => api.request({ method: 'POST', path: resourcePath('kvm.cloud.sap/v1', 'evictions'), body }, AbortSignal.timeout(requestMs)), (message) => message.includes('AlreadyExists') || message.includes('already exists'));
 };
-
-/** Tries until the system is there again. What it refuses for good is over too, when the caller says so. */
-async function patiently<Result>(action: () => Promise<Result>, isDone: (message: string) => boolean = (message) => message.includes('not found')): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await action();
-    } catch (error) {
-      if (isDone((error as Error).message)) return undefined as Result;
-      if (attempt === attempts) throw error;
-      await delay(pauseMs);
-    }
-  }
-}

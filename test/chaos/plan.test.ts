@@ -1,5 +1,5 @@
 import { assert, integer, nat, property } from 'fast-check';
-import { planChaos } from './plan.ts';
+import { hypervisorCount, planChaos } from './plan.ts';
 
 test('the seed decides the plan', () => {
   assert(property(nat(), (seed) => expect(planChaos(seed, 120_000)).toEqual(planChaos(seed, 120_000))));
@@ -9,8 +9,8 @@ test('the seed decides the plan', () => {
 test('everything begins in time, and only strikes of one moment meet', () => {
   assert(
     property(nat(), integer({ min: 10_000, max: 600_000 }), (seed, durationMs) => {
-      const { strikes, deeds } = planChaos(seed, durationMs);
-      for (const { atMs } of [...strikes, ...deeds]) expect(atMs).toBeLessThan(durationMs);
+      const { strikes, deeds, turns } = planChaos(seed, durationMs);
+      for (const { atMs } of [...strikes, ...deeds, ...turns]) expect(atMs).toBeLessThan(durationMs);
       for (const [index, strike] of strikes.entries()) {
         const next = strikes[index + 1];
         if (next === undefined) continue;
@@ -21,8 +21,22 @@ test('everything begins in time, and only strikes of one moment meet', () => {
   );
 });
 
+test('each hypervisor is onboarded once, and then goes into maintenance and back in turns', () => {
+  assert(
+    property(nat(), (seed) => {
+      const { turns } = planChaos(seed, 180_000);
+      for (let number = 0; number < hypervisorCount; number += 1) {
+        const mine = turns.filter(({ hypervisor, what }) => hypervisor === number && what !== 'terminate').map(({ what }) => what);
+        expect(mine).toEqual(mine.map((_, index) => (index === 0 ? 'onboard' : index % 2 === 1 ? 'maintain' : 'activate')));
+        expect(mine.length).toBeGreaterThan(4);
+      }
+    }),
+  );
+});
+
 test('in half an hour everything is struck in every way', () => {
-  const { strikes, deeds } = planChaos(7, 1_800_000);
+  const { strikes, deeds, turns } = planChaos(7, 1_800_000);
   expect(new Set(strikes.map(({ target, how }) => `${target} ${how}`)).size).toBe(11);
   expect(new Set(deeds.map(({ what }) => what)).size).toBe(6);
+  expect(new Set(turns.map(({ what }) => what)).size).toBe(4);
 });

@@ -16,9 +16,18 @@ export interface Deed {
   lot: number;
 }
 
+/** What becomes of a hypervisor: its Node comes, it goes into maintenance and back; now and then somebody terminates its run. */
+export interface Turn {
+  atMs: number;
+  /** Which of them, from 0 on. */
+  hypervisor: number;
+  what: 'onboard' | 'maintain' | 'activate' | 'terminate';
+}
+
 export interface ChaosPlan {
   strikes: Strike[];
   deeds: Deed[];
+  turns: Turn[];
 }
 
 const processes = ['bridge', 'worker', 'temporal', 'kube-apiserver'] as const;
@@ -27,10 +36,13 @@ const targets = [...processes, 'nova'] as const;
 /** Evictions are most of what people ask for; the rest meets them under way. */
 const deeds = ['evict', 'evict', 'evict', 'evict', 'evict', 'evict', 'cancel', 'terminate', 'delete', 'pause', 'retry'] as const;
 
-/** Strikes one after the other with time to work between them, now and then two at once; deeds all the time. The seed decides everything. */
+/** So many hypervisors have turns. */
+export const hypervisorCount = 2;
+
+/** Strikes one after the other with time to work between them, now and then two at once; deeds and turns all the time. The seed decides everything. */
 export function planChaos(seed: number, durationMs: number): ChaosPlan {
   const random = openRandom(seed);
-  return { strikes: planStrikes(random, durationMs), deeds: planDeeds(random, durationMs) };
+  return { strikes: planStrikes(random, durationMs), deeds: planDeeds(random, durationMs), turns: planTurns(random, durationMs) };
 }
 
 function planStrikes(random: Random, durationMs: number): Strike[] {
@@ -51,4 +63,19 @@ function planDeeds(random: Random, durationMs: number): Deed[] {
   const planned: Deed[] = [];
   for (let atMs = 0; atMs < durationMs; atMs += random.between(1_500, 5_000)) planned.push({ atMs, what: random.pick(deeds), lot: random.next() });
   return planned;
+}
+
+/** Each is onboarded first, and then goes into maintenance and back for as long as there is time. */
+function planTurns(random: Random, durationMs: number): Turn[] {
+  const turns: Turn[] = [];
+  for (let hypervisor = 0; hypervisor < hypervisorCount; hypervisor += 1) {
+    turns.push({ atMs: random.between(0, 5_000), hypervisor, what: 'onboard' });
+    let next: 'maintain' | 'activate' = 'maintain';
+    for (let atMs = random.between(12_000, 30_000); atMs < durationMs; atMs += random.between(8_000, 25_000)) {
+      turns.push({ atMs, hypervisor, what: next });
+      if (random.next() < 0.3) turns.push({ atMs: Math.min(atMs + random.between(500, 4_000), durationMs - 1), hypervisor, what: 'terminate' });
+      next = next === 'maintain' ? 'activate' : 'maintain';
+    }
+  }
+  return turns.toSorted((a, b) => a.atMs - b.atMs);
 }

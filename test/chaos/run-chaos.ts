@@ -9,9 +9,10 @@ import type { FaultProxy } from '../faults/proxy.ts';
 import { openFaultProxy } from '../faults/proxy.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
-import { hosts, openWorld } from '../flows/world.ts';
+import { hosts, openWorld, quickSettings } from '../flows/world.ts';
 import { readWorld } from '../read-world.ts';
 import { violations } from '../violations.ts';
+import { hypervisors, prepareHypervisors, removeHypervisors, settleHypervisors, takeTurn } from './hypervisors.ts';
 import { act, list, reasonOf, returnToService } from './people.ts';
 import type { ChaosPlan } from './plan.ts';
 import { planChaos } from './plan.ts';
@@ -28,6 +29,8 @@ export interface ChaosResult {
   complaints: string[];
   strikes: number;
   deeds: number;
+  /** What hypervisors went through: onboardings, maintenances, their ends, terminated runs. */
+  turns: number;
   evictions: number;
   /** Migrations that Nova completed. */
   moves: number;
@@ -38,32 +41,41 @@ export interface ChaosResult {
 const servers = 12;
 /** As many hosts as stay in service at least. */
 const keep = 3;
+const settings = {
+  ...quickSettings,
+  modes: { Eviction: 'act', Hypervisor: 'act' },
+  hypervisor: { recheckMs: 2_000, lingerMs: 300, registrationMs: 120_000, testRetryDelayMs: 200 },
+};
 /** Longer than any back-off that a run may be in. */
 const settleMs = 420_000;
 
-/** A load of evictions while everything breaks that can; at the end all converges and the invariants hold. */
+/** A load of evictions and of hypervisors' lifecycles while everything breaks that can; at the end all converges and the invariants hold. */
 export async function runChaos({ seed, durationMs, report }: ChaosOptions): Promise<ChaosResult> {
   const plan = planChaos(seed, durationMs);
   const world = await openWorld({ sinks: [] });
   const nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
   const complaints: string[] = [];
   try {
+    await prepareHypervisors(world, hosts);
     await sendThrough(world, nova);
     await populate(world, seed);
     const began = performance.now();
     const sinceStart = (): number => performance.now() - began;
     const told = (line: string): void => report(`${(sinceStart() / 1_000).toFixed(1).padStart(7)} s  ${line}`);
-    await Promise.all([keepStriking(world, nova, plan, sinceStart, told, complaints), keepActing(world, plan, sinceStart, told, complaints), keepReturning(world, durationMs, sinceStart, complaints)]);
+    await Promise.all([keepStriking(world, nova, plan, sinceStart, told, complaints), keepActing(world, plan, sinceStart, told, complaints), keepTurning(world, plan, sinceStart, told, complaints), keepReturning(world, durationMs, sinceStart, complaints)]);
     nova.cure();
     const endedMs = performance.now();
+    complaints.push(...(await settleHypervisors(world)));
     await untilSettled(world).catch((error: unknown) => complaints.push((error as Error).message));
     const settleSeconds = (performance.now() - endedMs) / 1_000;
     const seen = await readWorld(world);
     complaints.push(...violations(seen));
     const evictions = new Set(world.evictions.events.map(({ object }) => object.metadata.uid)).size;
     const moves = seen.migrationEvents.filter(({ status }) => status === 'completed').length;
-    return { complaints, strikes: plan.strikes.length, deeds: plan.deeds.length, evictions, moves, settleSeconds };
+    return { complaints, strikes: plan.strikes.length, deeds: plan.deeds.length, turns: plan.turns.length, evictions, moves, settleSeconds };
   } finally {
+    await world.drover.kill('worker').catch(() => undefined);
+    await removeHypervisors(world).catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
     await world.close();
     await nova.close();
   }
@@ -74,7 +86,7 @@ async function sendThrough(world: World, nova: FaultProxy): Promise<void> {
   const { clouds } = parse(readFileSync(world.lab.handles.openstack.cloudsFile, 'utf8')) as { clouds: Record<string, object> };
   const file = join(world.dir, 'clouds.yaml');
   writePrivateFile(file, stringify({ clouds: { lab: { ...clouds['lab'], compute_endpoint_override: nova.url } } }));
-  await world.replaceDrover({ env: { OS_CLIENT_CONFIG_FILE: file } });
+  await world.replaceDrover({ settings, env: { OS_CLIENT_CONFIG_FILE: file } });
 }
 
 /** Servers of every temper, a few on each host. */
@@ -111,20 +123,35 @@ async function keepActing(world: World, { deeds }: ChaosPlan, sinceStart: () => 
   }
 }
 
+/** One after the other for each hypervisor; none waits for another's. */
+async function keepTurning(world: World, { turns }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
+  const keepTurningOne = async (number: number): Promise<void> => {
+    for (const turn of turns.filter(({ hypervisor }) => hypervisor === number)) {
+      await delay(Math.max(0, turn.atMs - sinceStart()));
+      try {
+        told(await takeTurn(world, turn));
+      } catch (error) {
+        complaints.push(`${turn.what} could not be done: ${(error as Error).message}`);
+      }
+    }
+  };
+  await Promise.all(hypervisors.map((_, number) => keepTurningOne(number)));
+}
+
 /** A person clears away what has come to its end, so that the load goes on. */
 async function keepReturning(world: World, durationMs: number, sinceStart: () => number, complaints: string[]): Promise<void> {
   while (sinceStart() < durationMs) {
     await delay(4_000);
-    await returnToService(world).catch((error: unknown) => complaints.push(`not returned to service: ${(error as Error).message}`));
+    await returnToService(world, hosts).catch((error: unknown) => complaints.push(`not returned to service: ${(error as Error).message}`));
   }
 }
 
-/** Every Eviction is settled and no run of them is open. */
+/** Every Eviction is settled, and no run of an Eviction or a hypervisor is open. */
 const untilSettled = (world: World): Promise<unknown> =>
   until('everything to settle', settleMs, async () => {
     const open = (await list(world)).filter((eviction) => !settled.Eviction(eviction, 'act'));
     if (open.length > 0) return open.map((eviction) => `${eviction.metadata.name} is ${reasonOf(eviction)}`).join(', ');
     const running: string[] = [];
-    for await (const { workflowId } of world.client.workflow.list({ query: 'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance")' })) running.push(workflowId);
+    for await (const { workflowId } of world.client.workflow.list({ query: 'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor")' })) running.push(workflowId);
     return running.length === 0 ? true : `open: ${running.join(', ')}`;
   });

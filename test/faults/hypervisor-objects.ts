@@ -1,4 +1,5 @@
 import { listServices } from '../../lab/openstack/hosts.ts';
+import { OpenStackError } from '../../lab/openstack/session.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { ensureSceneAggregates, listAggregates, nodeManifest } from '../flows/hypervisor-scene.ts';
@@ -13,8 +14,22 @@ const trait = 'CUSTOM_DROVER_MATRIX';
 const readyMs = 60_000;
 const patience = (): AbortSignal => AbortSignal.timeout(20_000);
 
-/** The aggregates that the scenarios' hosts are to be in. */
-export const ensureAggregates = ({ session }: Pick<Ground, 'session'>): Promise<void> => ensureSceneAggregates(session, zone, [shared]);
+/**
+ * The aggregates that the scenarios' hosts are to be in.
+ *
+ * @param isZone false where hosts may have servers before: Nova lets none of those into another zone
+ */
+export const ensureAggregates = ({ session }: Pick<Ground, 'session'>, isZone = true): Promise<void> => ensureSceneAggregates(session, isZone ? { zone, others: [shared] } : { others: [zone, shared] });
+
+/** What Nova should say of a host that {@link applyNode} has brought into service, and does not; empty: it says so. */
+export async function judgeService(ground: Pick<Ground, 'session'>, host: string): Promise<string[]> {
+  const service = (await listServices(ground.session)).find((one) => one.host === host);
+  const aggregates = (await listAggregates(ground.session)).filter(({ hosts }) => hosts.includes(host)).map(({ name }) => name);
+  return [
+    ...(service?.status === 'enabled' ? [] : [`Nova has ${host} ${service?.status ?? 'no more'}: ${service?.disabled_reason}`]),
+    ...(aggregates.toSorted().join() === [zone, shared].toSorted().join() ? [] : [`${host} is in aggregates ${aggregates.join(', ')}`]),
+  ];
+}
 
 /** The Node of a host, as its kubelet and the node's owner leave it: drover is to take it into service without tests. */
 export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Promise<void> {
@@ -44,5 +59,8 @@ async function removeTrait({ session }: Pick<Ground, 'session'>, host: string): 
   const { traits, resource_provider_generation: generation } = await session.placement<{ traits: string[]; resource_provider_generation: number }>('GET', path);
   if (!traits.includes(trait)) return;
   await session.placement('PUT', path, { body: { resource_provider_generation: generation, traits: traits.filter((one) => one !== trait) } });
-  await session.placement('DELETE', `/traits/${trait}`);
+  await session.placement('DELETE', `/traits/${trait}`).catch((error: unknown) => {
+    // Another host has it too.
+    if (!(error instanceof OpenStackError && error.status === 409)) throw error;
+  });
 }

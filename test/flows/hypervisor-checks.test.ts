@@ -5,6 +5,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { annotations, hypervisorId } from '../../contracts/ids.ts';
+import { hostCheckSettings } from '../../lab/host-check-settings.ts';
 import { startLab, type Lab } from '../../lab/lab.ts';
 import { cephPrograms } from '../../lab/parts/ceph.ts';
 import { libvirtPrograms } from '../../lab/parts/libvirt.ts';
@@ -37,21 +38,11 @@ const startLimitMs = 20 * 60_000;
   beforeAll(async () => {
     dir = realpathSync(mkdtempSync(join(tmpdir(), 'drover-checks-')));
     infrastructure = await startLab({ dir: join(dir, 'lab'), parts: ['libvirt', 'ovs', 'ceph'], libvirt: { hosts: [host] }, ovs: { hosts: [host], addresses: { [host]: address } } });
-    const { libvirt, ovs, ceph } = infrastructure.handles;
-    expect(libvirt.addresses[host]).toBe(address);
+    expect(infrastructure.handles.libvirt.addresses[host]).toBe(address);
     world = await openWorld({ ownLab: true });
     const hypervisor = {
       maxTestAttempts: 2,
-      libvirt: { connectUri: libvirt.tlsUri, tls: { caFile: libvirt.caFile, certFile: libvirt.certFile, keyFile: libvirt.keyFile }, minimumVersion: '8.0.0' },
-      ovs: { remote: `ssl:{host}:${ovs.hosts[host]?.ssl.split(':').at(-1)}`, tls: { caFile: ovs.caFile, certFile: ovs.client.certificateFile, keyFile: ovs.client.keyFile } },
-      ceph: {
-        dashboards: [ceph.dashboardUrl],
-        user: ceph.dashboardUser,
-        passwordFile: ceph.dashboardPasswordFile,
-        pools: [ceph.pool],
-        rbd: { monitors: [`${ceph.monitor.host}:${ceph.monitor.port}`], user: ceph.client.name, keyFile: ceph.client.keyFile },
-      },
-      smoke: { flavorId: 'lab.tiny', imageId: world.lab.handles.openstack.imageId, console: 'hostname' },
+      ...hostCheckSettings(host, world.lab.handles.openstack, infrastructure.handles),
     };
     await world.replaceDrover({ settings: lifecycleSettings({ hypervisor }) });
     scene = await openHypervisorScene(world, { zone, hosts: [host] });

@@ -4,7 +4,7 @@ import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
 import type { AgentFacts } from '../../lab/hypervisors.ts';
-import { reportAgentFacts } from '../../lab/hypervisors.ts';
+import { reportAgentFacts, testAggregate } from '../../lab/hypervisors.ts';
 import { createAggregate } from '../../lab/openstack/hosts.ts';
 import type { Session } from '../../lab/openstack/session.ts';
 import { until } from './until.ts';
@@ -21,11 +21,6 @@ export const lifecycleSettings = (more: { hypervisor?: object; nodeFailure?: obj
   hypervisor: { recheckMs: 1_000, lingerMs: 300, registrationMs: 60_000, testRetryDelayMs: 200, ...more.hypervisor },
 });
 
-/** The aggregate that keeps guests off a host that is not tested, by drover's default. */
-const testAggregate = 'tenant_filter_tests';
-/** Nobody's: the lab's own project may go anywhere, as that of a cloud's administrators. */
-const testsProject = '7e575000000000000000000000000000';
-
 interface Aggregate {
   id: number;
   name: string;
@@ -35,9 +30,9 @@ interface Aggregate {
 export const listAggregates = async (session: Session): Promise<Aggregate[]> => (await session.compute<{ aggregates: Aggregate[] }>('GET', '/os-aggregates')).aggregates;
 
 /** Makes a zone, the test aggregate, and others by name, where they are not there. */
-export async function ensureSceneAggregates(session: Session, zone: string, others: readonly string[] = []): Promise<void> {
+export async function ensureSceneAggregates(session: Session, { zone, others = [] }: { zone?: string; others?: readonly string[] }): Promise<void> {
   const names = (await listAggregates(session)).map(({ name }) => name);
-  const wanted = [{ name: zone, availabilityZone: zone }, { name: testAggregate, metadata: { filter_tenant_id: testsProject } }, ...others.map((name) => ({ name }))];
+  const wanted = [...(zone === undefined ? [] : [{ name: zone, availabilityZone: zone }]), testAggregate, ...others.map((name) => ({ name }))];
   for (const aggregate of wanted) if (!names.includes(aggregate.name)) await createAggregate(session, aggregate);
 }
 
@@ -82,7 +77,7 @@ export type HypervisorScene = Awaited<ReturnType<typeof openHypervisorScene>>;
 
 /** @param hosts whose Hypervisors are to come from their Nodes */
 export async function openHypervisorScene(world: World, { zone, aggregates = [], hosts }: { zone: string; aggregates?: readonly string[]; hosts: readonly string[] }) {
-  await ensureSceneAggregates(world.session, zone, aggregates);
+  await ensureSceneAggregates(world.session, { zone, others: aggregates });
   await world.kubectl(['delete', 'hypervisor', ...hosts, '--ignore-not-found']);
 
   const merge = (kind: string, name: string, body: object, ...more: string[]): Promise<string> => world.kubectl(['patch', kind, name, ...more, '--type=merge', '--patch', JSON.stringify(body)]);

@@ -1,6 +1,6 @@
 import { messages } from '../../contracts/messages.ts';
 import { contextOf, nodeOf } from '../../workflows/hypervisor/sample.ts';
-import { openFailureWorld, type FailureWorld, type Machine } from './node-failure/world.ts';
+import { comeBack, openFailureWorld, untilLookedAt, type FailureWorld, type Machine } from './node-failure/world.ts';
 import { until } from './until.ts';
 
 /** The run of a node failure on a real Temporal, with machines that say what a test tells them. */
@@ -17,14 +17,6 @@ afterAll(async () => {
 
 const evacuations = ({ deeds }: Machine): string[] => deeds.filter((deed) => deed.startsWith('evacuate'));
 const patienceMs = 30_000;
-
-/** Waits for so many more looks, so that whatever would be done has been done. */
-async function untilLookedAt(machine: Machine, times: number): Promise<void> {
-  const before = machine.looks;
-  await until(`${times} looks`, patienceMs, () => machine.looks - before >= times || `${machine.looks - before}`);
-}
-
-const comeBack = (machine: Machine, bootId: string): void => void Object.assign(machine, { ready: 'True', bootId, compute: 'up', power: 'On' });
 
 test('a dead host is fenced, evacuated, held, and restored once it came back as another boot', async () => {
   const { machine, handle, progress, replay } = await world.fail('dead');

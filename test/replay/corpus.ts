@@ -1,11 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { OutsideSystem } from '../../runtime/outside-calls.ts';
 
 /**
  * The histories that earlier releases wrote: what a new release must still be able to go on with. One folder per release, one
@@ -14,30 +15,43 @@ import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-uti
 const histories = fileURLToPath(new URL('histories/', import.meta.url));
 
 export interface RecordedRun {
-  /** `0.1.0/happy-A.json.gz` */
+  /** `0.1.0/happy-1.json.gz` */
   file: string;
   workflowId: string;
   history: History;
+  /** Requests to each system, where somebody has counted them. */
+  calls?: Calls;
 }
+
+type Calls = Readonly<Partial<Record<OutsideSystem, number>>>;
 
 /** Every recorded run of every release. */
 export function readCorpus(): RecordedRun[] {
   const releases = readdirSync(histories, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return releases.flatMap(({ name: release }) =>
-    readdirSync(join(histories, release))
-      .filter((file) => file.endsWith('.json.gz'))
-      .toSorted()
-      .map((name) => {
-        const { workflowId, history } = JSON.parse(gunzipSync(readFileSync(join(histories, release, name))).toString('utf8')) as { workflowId: string; history: unknown };
-        return { file: `${release}/${name}`, workflowId, history: historyFromJSON(history) };
-      }),
+    filesOf(release).map((name) => {
+      const { history, ...run } = JSON.parse(gunzipSync(readFileSync(join(histories, release, name))).toString('utf8')) as { workflowId: string; history: unknown; calls?: Calls };
+      return { file: `${release}/${name}`, ...run, history: historyFromJSON(history) };
+    }),
   );
 }
 
-export function writeRun(release: string, name: string, workflowId: string, history: History): void {
-  const file = join(histories, release, `${name}.json.gz`);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, gzipSync(JSON.stringify({ workflowId, history: JSON.parse(historyToJSON(history), anonymous) as unknown }), { level: 9 }));
+const filesOf = (release: string): string[] =>
+  readdirSync(join(histories, release))
+    .filter((file) => file.endsWith('.json.gz'))
+    .toSorted();
+
+/** Puts the runs of a recording in the place of those that were recorded under its name before, and counts anew. */
+export function writeRuns(release: string, recording: string, runs: readonly Omit<RecordedRun, 'file'>[]): void {
+  const folder = join(histories, release);
+  mkdirSync(folder, { recursive: true });
+  const earlier = new RegExp(`^${recording}-\\d+\\.json\\.gz$`, 'u');
+  for (const file of filesOf(release)) if (earlier.test(file)) rmSync(join(folder, file));
+  for (const [index, { history, ...run }] of runs.entries()) {
+    const text = JSON.stringify({ ...run, history: JSON.parse(historyToJSON(history), anonymous) as unknown });
+    writeFileSync(join(folder, `${recording}-${index + 1}.json.gz`), gzipSync(text, { level: 9 }));
+  }
+  writeFileSync(join(folder, 'count.json'), `${JSON.stringify({ runs: filesOf(release).length })}\n`);
 }
 
 /** Without the names of the machine, the processes and the folders that it was recorded on. */

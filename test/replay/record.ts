@@ -1,51 +1,69 @@
-/** `npm run record-histories`: runs the scenarios of the fault matrix on a lab, and keeps what their runs wrote, for this release. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** `npm run record-histories`: keeps what runs write, on a lab, for this release. Those of earlier releases stay. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
 import { startLab } from '../../lab/lab.ts';
-import type { Lane } from '../faults/lane.ts';
-import { withLanes } from '../faults/matrix.ts';
-import type { Cell } from '../faults/run-cell.ts';
-import { runCell } from '../faults/run-cell.ts';
-import type { Scenario } from '../faults/scenario.ts';
-import { findScenario, scenarios } from '../faults/scenarios.ts';
-import { writeRun } from './corpus.ts';
-
-/** What people do to a run leaves other histories than what runs do by themselves. */
-const struck: readonly Cell[] = (['cancel', 'terminate', 'signalTwice', 'changeSpec', 'failAfter', 'timeOut'] as const).map((fault) => ({ scenario: 'happy', step: 'A1/awaitMigration.1', fault }));
+import { openFailureWorld } from '../flows/node-failure/world.ts';
+import { costOf } from '../budgets/cost.ts';
+import type { RecordedRun } from './corpus.ts';
+import { writeRuns } from './corpus.ts';
+import { failures, recordFailure } from './record-failures.ts';
+import { recordings, recordScenario } from './record-scenarios.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
-const dir = mkdtempSync(join(tmpdir(), 'drover-record-'));
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const lab = await startLab({ dir: join(dir, 'lab'), report: print });
-let count = 0;
-try {
-  const tasks: [Scenario, Cell | null][] = [...scenarios.map((scenario): [Scenario, null] => [scenario, null]), ...struck.map((cell): [Scenario, Cell] => [findScenario(cell.scenario), cell])];
-  for (const [scenario, cell] of tasks) {
-    await withLanes({ lab, scenarios: [scenario], lanes: 1 }, async ([lane]) => {
-      if (lane === undefined) return;
-      const since = new Date().toISOString();
-      const { complaints } = await runCell(lane, scenario, cell);
-      if (complaints.length > 0) throw new Error(`${scenario.name}: ${complaints.join('; ')}`);
-      const name = cell === null ? scenario.name : `${scenario.name}-${cell.fault}`;
-      const kept = await keep(lane, name, since);
-      count += kept;
-      print(`${name}: ${kept} runs`);
-    });
-  }
-} finally {
-  await lab.stop();
-  rmSync(dir, { recursive: true, force: true });
-}
-writeFileSync(new URL(`histories/${version}/count.json`, import.meta.url), `${JSON.stringify({ runs: count })}\n`);
-print(`${count} runs recorded for ${version}`);
+const names = [...recordings.map(({ name }) => name), ...failures.map(({ name }) => name)];
 
-/** Every run of the lane's namespace since then: the scenario had it for itself. */
-async function keep({ client }: Lane, name: string, since: string): Promise<number> {
-  let number = 0;
-  for await (const { workflowId, runId } of client.workflow.list({ query: `StartTime >= "${since}"` })) {
-    number += 1;
-    writeRun(version, `${name}-${number}`, workflowId, await client.workflow.getHandle(workflowId, runId).fetchHistory());
+const list = (text: string): string[] => {
+  const asked = text.split(',').map((part) => part.trim());
+  for (const name of asked) if (!names.includes(name)) throw new InvalidArgumentError(`Choose from ${names.join(', ')}.`);
+  return asked;
+};
+
+/** One after the other; one that goes wrong keeps what was recorded before, and the others go on. */
+async function recordAll<Recording extends { name: string }>(chosen: readonly Recording[], record: (recording: Recording) => Promise<Omit<RecordedRun, 'file'>[]>): Promise<void> {
+  for (const recording of chosen) {
+    try {
+      const runs = await record(recording);
+      writeRuns(version, recording.name, runs);
+      print(`${recording.name}: ${runs.length} runs\n${runs.map(inWords).join('\n')}`);
+    } catch (error) {
+      process.exitCode = 1;
+      print(`${recording.name}: NOT recorded: ${(error as Error).message}`);
+    }
   }
-  return number;
 }
+
+function inWords({ workflowId, history, calls = {} }: Omit<RecordedRun, 'file'>): string {
+  const { events, activityCalls } = costOf(history);
+  return `  ${workflowId}: ${events} events, ${activityCalls} activity calls${Object.entries(calls).map(([system, count]) => `, ${count} of ${system}`).join('')}`;
+}
+
+async function main({ only }: { only: string[] }): Promise<void> {
+  const scenarios = recordings.filter(({ name }) => only.includes(name));
+  if (scenarios.length > 0) {
+    const dir = mkdtempSync(join(tmpdir(), 'drover-record-'));
+    const lab = await startLab({ dir: join(dir, 'lab'), report: print });
+    try {
+      await recordAll(scenarios, (recording) => recordScenario(lab, recording));
+    } finally {
+      await lab.stop();
+      rmSync(dir, { recursive: true, force: true });
+    }
+  }
+  const failing = failures.filter(({ name }) => only.includes(name));
+  if (failing.length === 0) return;
+  const world = await openFailureWorld();
+  try {
+    await recordAll(failing, (failure) => recordFailure(world, failure));
+  } finally {
+    await world.close();
+  }
+}
+
+await new Command('record-histories')
+  .description('Runs the scenarios of the fault matrix, and hosts that fail, and keeps what their runs wrote.')
+  .option('--only <names>', `of ${names.join(', ')}`, list, names)
+  .action(main)
+  .parseAsync();

@@ -15,6 +15,7 @@ import type { Lab } from '../../../lab/lab.ts';
 import { startLab } from '../../../lab/lab.ts';
 import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
 import type { handleNodeFailure, reconcileHypervisor } from '../../../workflows/index.ts';
+import { until } from '../until.ts';
 
 /** A host, its BMC and its Nova, as a test has them; and what drover did to them, in order. */
 export interface Machine {
@@ -56,6 +57,17 @@ const settings: HandlingSettings = {
 const logger = new DefaultLogger('ERROR');
 
 export type FailureWorld = Awaited<ReturnType<typeof openFailureWorld>>;
+/** A machine that has failed, and the run that looks at it. */
+export type Failing = Awaited<ReturnType<FailureWorld['fail']>>;
+
+/** The machine reports again, of that boot. */
+export const comeBack = (machine: Machine, bootId: string): void => void Object.assign(machine, { ready: 'True', bootId, compute: 'up', power: 'On' });
+
+/** Waits for so many more looks, so that whatever would be done has been done. */
+export async function untilLookedAt(machine: Machine, times: number): Promise<void> {
+  const before = machine.looks;
+  await until(`${times} looks`, 30_000, () => machine.looks - before >= times || `${machine.looks - before}`);
+}
 
 /** A real Temporal, drover's workflows, and machines in the place of all other systems. */
 export async function openFailureWorld() {

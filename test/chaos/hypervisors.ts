@@ -1,0 +1,108 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { annotations, hypervisorId } from '../../contracts/ids.ts';
+import { settled } from '../../contracts/settled.ts';
+import { reportAgentFacts } from '../../lab/hypervisors.ts';
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import { applyNode, ensureAggregates, judgeService, removeHypervisor } from '../faults/hypervisor-objects.ts';
+import { until } from '../flows/until.ts';
+import type { World } from '../flows/world.ts';
+import { patiently } from './patiently.ts';
+import { list, reasonOf } from './people.ts';
+import type { Turn } from './plan.ts';
+import { hypervisorCount } from './plan.ts';
+
+/** The hosts whose lifecycle drover drives while everything breaks. Their guests come from those that are evicted, and go where they go. */
+
+/** Beside those that every lab has. */
+export const hypervisors: readonly string[] = Array.from({ length: hypervisorCount }, (_, index) => `kvm-${index + 1}`);
+
+const patienceMs = 120_000;
+/** Longer than any back-off that a run may be in. */
+const serviceMs = 210_000;
+const patience = (): AbortSignal => AbortSignal.timeout(5_000);
+const path = (name: string): string => resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name });
+const isThere = (message: string): boolean => /already ?exists/iu.test(message);
+
+/** Hosts that Nova has and nobody drives; all others are left to people. */
+export async function prepareHypervisors(world: World, others: readonly string[]): Promise<void> {
+  await ensureAggregates(world, false);
+  for (const host of hypervisors) {
+    await world.freshHost(host, { seconds: 1 });
+    await removeHypervisor(world, host);
+  }
+  for (const name of others) await change(world, name, { spec: { lifecycleEnabled: false } });
+}
+
+/** Leaves the lab as others expect it. No drover may be at work. */
+export async function removeHypervisors(world: World): Promise<void> {
+  for (const host of hypervisors) await removeHypervisor(world, host);
+}
+
+/** Does what a person would, or Gardener; returns what was done. */
+export async function takeTurn(world: World, { hypervisor, what }: Turn): Promise<string> {
+  const host = hypervisors[hypervisor] ?? '';
+  switch (what) {
+    case 'onboard':
+      await patiently(() => applyNode(world, host), isThere);
+      void until(`${host} to have a node agent`, patienceMs, async () => (await reportAgentFacts(world.lab.handles.kubernetes, host), true)).catch(() => undefined);
+      break;
+    case 'maintain':
+      await patiently(() => change(world, host, { spec: { maintenance: 'manual', maintenanceReason: 'chaos' } }));
+      break;
+    case 'activate':
+      await activate(world, host);
+      break;
+    case 'terminate':
+      // There may be none, or Temporal is away: a person shrugs.
+      return await world.client.workflow.getHandle(hypervisorId(host)).terminate('chaos').then(() => `terminate ${hypervisorId(host)}`, (error: unknown) => `terminate ${hypervisorId(host)}: ${(error as Error).message}`);
+  }
+  return `${what} ${host}`;
+}
+
+async function activate(world: World, host: string): Promise<void> {
+  // From when it is asked: servers may be sent there as soon as Nova knows.
+  world.ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+  await patiently(() => change(world, host, { spec: { maintenance: '' } }));
+}
+
+/**
+ * At the end each is asked into service, and tried again where it says that somebody has to. Returns what is not as it should be then: every
+ * one is Active for the spec that it has, enabled in Nova, in its aggregates, and no Eviction of it is left.
+ */
+export async function settleHypervisors(world: World): Promise<string[]> {
+  const found = await Promise.all(
+    hypervisors.map(async (host) => {
+      await activate(world, host);
+      const arrived = await until(`${host} to be in service`, serviceMs, () => look(world, host)).then(() => [], (error: unknown) => [(error as Error).message]);
+      return [...arrived, ...(await judgeService(world, host))];
+    }),
+  );
+  return found.flat();
+}
+
+/** True: it is in service. */
+async function look(world: World, host: string): Promise<true | string> {
+  const hypervisor = await read(world, host);
+  if (hypervisor === null) return 'it has no Hypervisor';
+  const { reason, status, message, lastTransitionTime } = findCondition(hypervisor.status?.conditions, hypervisorConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
+  const isSettled = settled.Hypervisor(hypervisor, 'act');
+  // Once for each time that it came to rest.
+  if (isSettled && status === 'False') await change(world, host, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
+  const left = (await list(world)).filter(({ spec }) => spec.hypervisor === host);
+  if (left.length > 0) return `its Eviction is ${left.map(reasonOf).join(', ')}; it is ${reason} ${status}: ${message}`;
+  return (isSettled && reason === 'Active' && status === 'True') || `${reason} ${status}: ${message}`;
+}
+
+async function read({ api }: World, name: string): Promise<Hypervisor | null> {
+  try {
+    return (await api.request({ method: 'GET', path: path(name) }, patience())) as Hypervisor;
+  } catch (error) {
+    if (isFailure(error, 'ObjectNotFound')) return null;
+    throw error;
+  }
+}
+
+const change = ({ api }: World, name: string, body: object): Promise<unknown> => api.request({ method: 'PATCH', patchType: 'merge', path: path(name), body }, patience());

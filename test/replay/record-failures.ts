@@ -1,0 +1,84 @@
+import { comeBack, untilLookedAt } from '../flows/node-failure/world.ts';
+import type { Failing, FailureWorld, Machine } from '../flows/node-failure/world.ts';
+import { until } from '../flows/until.ts';
+import type { RecordedRun } from './corpus.ts';
+
+/** A host that fails, and what comes of it: on a real Temporal, with a machine that does as it is told. */
+export interface FailureRecording {
+  name: string;
+  machine: Partial<Machine>;
+  goesOn: (failing: Failing) => Promise<unknown>;
+}
+
+const patienceMs = 30_000;
+
+const untilEvacuated = ({ machine: { servers, deeds } }: Failing): Promise<unknown> =>
+  until('all servers to be elsewhere', patienceMs, () => Object.values(servers).every((place) => place === 'elsewhere') || deeds.join());
+
+const untilFirstOnItsWay = ({ machine: { deeds } }: Failing): Promise<unknown> => until('an evacuation', patienceMs, () => deeds.some((deed) => deed.startsWith('evacuate')) || deeds.join());
+
+/** One recording for each way out of the run. */
+export const failures: readonly FailureRecording[] = [
+  {
+    name: 'node-failure-fenced',
+    machine: {},
+    async goesOn(failing) {
+      await untilEvacuated(failing);
+      await untilLookedAt(failing.machine, 3);
+      comeBack(failing.machine, 'boot-2');
+      await failing.handle.result();
+    },
+  },
+  {
+    name: 'node-failure-partition',
+    machine: { power: 'On' },
+    async goesOn({ machine, handle, progress }) {
+      await until('a suspect', patienceMs, async () => (await progress()).reason === 'NoWitness' || 'not yet');
+      await untilLookedAt(machine, 5);
+      comeBack(machine, 'boot-1');
+      await handle.result();
+    },
+  },
+  {
+    name: 'node-failure-confirmed',
+    machine: { power: null, mode: 'recommend' },
+    async goesOn(failing) {
+      await until('a suspect', patienceMs, async () => (await failing.progress()).confirm !== null || 'not yet');
+      await failing.confirm();
+      await untilEvacuated(failing);
+      comeBack(failing.machine, 'boot-2');
+      await failing.handle.result();
+    },
+  },
+  {
+    name: 'node-failure-alive',
+    machine: { ready: 'False', compute: 'up', power: 'On' },
+    goesOn: ({ handle }) => handle.result(),
+  },
+  {
+    name: 'node-failure-cancelled',
+    machine: { evacuationsEnd: false },
+    async goesOn(failing) {
+      await untilFirstOnItsWay(failing);
+      await failing.handle.cancel();
+      await until('the cancel to be known', patienceMs, async () => (await failing.progress()).message.includes('was cancelled') || 'not yet');
+      failing.machine.evacuationsEnd = true;
+      await failing.handle.result().catch(() => undefined);
+    },
+  },
+  {
+    name: 'node-failure-terminated',
+    machine: { evacuationsEnd: false },
+    async goesOn(failing) {
+      await untilFirstOnItsWay(failing);
+      await failing.handle.terminate('recorded');
+      failing.machine.evacuationsEnd = true;
+    },
+  },
+];
+
+export async function recordFailure(world: FailureWorld, { name, machine, goesOn }: FailureRecording): Promise<Omit<RecordedRun, 'file'>[]> {
+  const failing = await world.fail(name, machine);
+  await goesOn(failing);
+  return [{ workflowId: failing.handle.workflowId, history: await failing.handle.fetchHistory() }];
+}

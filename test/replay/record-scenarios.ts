@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Lab } from '../../lab/lab.ts';
+import { countCalls } from '../budgets/cost.ts';
+import type { FaultName } from '../faults/faults.ts';
+import type { Lane } from '../faults/lane.ts';
+import { withLanes } from '../faults/matrix.ts';
+import type { Cell } from '../faults/run-cell.ts';
+import { runCell } from '../faults/run-cell.ts';
+import type { Scenario } from '../faults/scenario.ts';
+import { findScenario, scenarios } from '../faults/scenarios.ts';
+import type { RecordedRun } from './corpus.ts';
+
+/** A scenario of the fault matrix, clean or with one fault. */
+export interface ScenarioRecording {
+  name: string;
+  scenario: Scenario;
+  cell: Cell | null;
+}
+
+const clean = (scenario: Scenario): ScenarioRecording => ({ name: scenario.name, scenario, cell: null });
+const struck = (scenario: string, step: string, faults: readonly FaultName[]): ScenarioRecording[] =>
+  faults.map((fault) => ({ name: `${scenario}-${fault}`, scenario: findScenario(scenario), cell: { scenario, step, fault } }));
+
+/** What people do to a run leaves other histories than what runs do by themselves. */
+export const recordings: readonly ScenarioRecording[] = [
+  ...scenarios.map(clean),
+  ...struck('happy', 'A1/awaitMigration.1', ['cancel', 'terminate', 'signalTwice', 'changeSpec', 'failAfter', 'timeOut']),
+  ...struck('onboarding', 'A-hypervisor/observeHypervisor.3', ['terminate', 'signalTwice', 'changeSpec', 'failAfter', 'timeOut']),
+];
+
+/** Every run of the scenario; of one without a fault, with the calls that it made. @throws where it did not end as it should */
+export async function recordScenario(lab: Lab, { scenario, cell }: ScenarioRecording): Promise<Omit<RecordedRun, 'file'>[]> {
+  const recorded: Omit<RecordedRun, 'file'>[] = [];
+  const telling: Scenario = { ...scenario, settings: { ...scenario.settings, logLevel: 'debug' } };
+  await withLanes({ lab, scenarios: [telling], lanes: 1 }, async ([lane]) => {
+    if (lane === undefined) return;
+    const since = new Date().toISOString();
+    const { complaints } = await runCell(lane, telling, cell);
+    if (complaints.length > 0) throw new Error(complaints.join('; '));
+    const runs = await readRuns(lane, since);
+    recorded.push(...(cell === null ? runs : runs.map(({ workflowId, history }) => ({ workflowId, history }))));
+  });
+  return recorded;
+}
+
+/** Every run of the lane's namespace since then: the scenario had it for itself. */
+async function readRuns({ client, drover }: Lane, since: string): Promise<Omit<RecordedRun, 'file'>[]> {
+  const counts = countCalls(readFileSync(join(drover.dir, 'log', 'worker.log'), 'utf8'), 'runId');
+  const runs: Omit<RecordedRun, 'file'>[] = [];
+  for await (const { workflowId, runId } of client.workflow.list({ query: `StartTime >= "${since}"` })) {
+    runs.push({ workflowId, history: await client.workflow.getHandle(workflowId, runId).fetchHistory(), calls: Object.fromEntries(counts.get(runId) ?? []) });
+  }
+  return runs;
+}
