@@ -9,7 +9,7 @@ import { connectKubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 import { temporalLogger } from '../runtime/logging.ts';
 import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
-import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal.ts';
+import { connectClient, readTemporalSettings, startGuestWatches, unreachable, wordsOf } from '../runtime/temporal.ts';
 import type { Tracing } from '../runtime/trace-exporter.ts';
 import { composeActivities } from './activities.ts';
 import { bundleWorkflows } from './bundle.ts';
@@ -91,6 +91,9 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     }
   };
   const done = run();
+  const { mode, guestEvents } = config.nodeFailure;
+  // A worker serves without them, too: the next one that starts tries again.
+  if (mode !== 'off' && guestEvents !== null) void startGuestWatches(temporal, { shards: guestEvents.shards, cluster: config.cluster }).catch((error: unknown) => logger.warn(`Guests are not watched: ${wordsOf(error)}`));
   logger.info({ namespace: settings.namespace, queues: [workflowQueue, kubernetesQueue, novaQueue(openstack.region), hostsQueue], health: health.url }, 'Worker serves');
   return {
     done,
