@@ -2,6 +2,7 @@ import { fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../con
 import type { NodeFailureLook, SeenHypervisor } from '../../contracts/node-failure-activities.ts';
 import { priorityKey } from '../../contracts/fencing.ts';
 import { hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
+import { count } from '../lib/metrics.ts';
 import { failureObjects, failureRegion, power } from '../lib/node-failure-activities.ts';
 import { confirmCommand } from './describe-failure.ts';
 import type { FailureRun } from './failure-run.ts';
@@ -36,6 +37,7 @@ const deeds: { readonly [Do in Deed]: (stage: Stage, step: Extract<FailureStep, 
     }[what];
     await record(stage, 'Warning', fencing.verdict.reason, `${message}. ${advice}`, [what]);
     if (isAdvised) await advise(stage, message);
+    count('hostFailures', { reason: fencing.verdict.reason });
     return { ...fencing, recommended: what };
   },
 
