@@ -1,8 +1,13 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { GuestWatchProgress } from '../../contracts/guest-watch.ts';
 import { messages } from '../../contracts/messages.ts';
+import { sampleHypervisor } from '../../activities/kubernetes/sample-hypervisor.ts';
+import { systemClock } from '../../activities/nova/wait.ts';
 import { droverFailure } from '../../runtime/failure.ts';
+import { hypervisorConfig } from '../../runtime/hypervisor-config.ts';
+import { nodeFailureConfig } from '../../runtime/node-failure-config.ts';
 import { contextOf, nodeOf } from '../../workflows/hypervisor/sample.ts';
+import { lifecycleEvent, startScriptedLibvirtd } from '../scripted-libvirtd.ts';
 import { openFailureWorld, type FailureWorld, type Machine } from './node-failure/world.ts';
 import { until } from './until.ts';
 
@@ -195,6 +200,34 @@ test('whoever listens to guests takes turn after turn, waits after a failure unt
   world.turns.push(droverFailure('InvalidInput', 'A guest watch is {"shard": number}'));
   const refused = await world.listen(1, { shard: 'one' });
   await expect(refused.handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
+}, 60_000);
+
+test('from libvirt to the run: guests that crash start the run of their host, which is handed over; to end the listening stops nobody', async () => {
+  const daemon = await startScriptedLibvirtd(({ name }) => (name === 'connectListAllDomains' ? { result: { domains: [], count: 0 } } : undefined));
+  const machine = world.place('heard', alive);
+  const conditions = [{ type: 'HaEnabled', status: 'True', reason: 'Succeeded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+  const object = sampleHypervisor();
+  const events: string[] = [];
+  const watch = await world.listenTo({
+    listHypervisors: () => Promise.resolve([{ ...object, metadata: { ...object.metadata, name: 'heard' }, status: { internalIp: '127.0.0.1', conditions } } as typeof object]),
+    nova: { server: () => Promise.resolve(null) },
+    createEvent: async ({ reason, message }) => void events.push(`${reason}: ${message}`),
+    settings: nodeFailureConfig.parse({ guestEvents: { lookMs: 100 } }).guestEvents,
+    libvirt: hypervisorConfig.parse({ libvirt: { connectUri: `qemu+tcp://{host}:${daemon.port}/system` } }).libvirt,
+    clock: systemClock,
+  });
+  try {
+    await until('the connection', patienceMs, () => daemon.received.some(({ name }) => name === 'connectListAllDomains') || 'not yet');
+    for (const digit of [1, 2]) daemon.say(lifecycleEvent({ uuid: `8a3b1c5e-0000-4000-8000-00000000000${digit}`, name: `vm-${digit}` }, 5, 5));
+    await until('the host to be handed over', patienceMs, () => machine.deeds.includes('maintenance ha') || JSON.stringify(machine.deeds));
+    expect(await world.failureOf('heard').result()).toMatchObject({ outcome: 'HandedOver' });
+    expect(events).toEqual(['GuestStopped: vm-1 has lost its QEMU', 'GuestStopped: vm-2 has lost its QEMU']);
+  } finally {
+    await watch.cancel();
+    await expect(watch.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+    await until('the good-bye', patienceMs, () => daemon.received.some(({ name }) => name === 'connectClose') || 'not yet');
+    await daemon.close();
+  }
 }, 60_000);
 
 test('local disks stay until a person gives them up, server by server', async () => {

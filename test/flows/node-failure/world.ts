@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { watchShard, type ShardTools } from '../../../activities/hypervisor/watch-shard.ts';
+import { currentKubernetesScope } from '../../../activities/kubernetes/scope.ts';
 import { fencingDefaults } from '../../../contracts/fencing.ts';
 import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities, HypervisorSeen } from '../../../contracts/hypervisor-activities.ts';
 import type { GuestWatchActivities, GuestWatchInput, GuestWatchTurn } from '../../../contracts/guest-watch.ts';
@@ -14,7 +16,7 @@ import { gateDefaults } from '../../../contracts/node-failure.ts';
 import type { PowerActivities, PowerState } from '../../../contracts/power.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { startLab } from '../../../lab/lab.ts';
-import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
+import { openClient, readTemporalSettings, signalGuestsFailing, startGuestWatches } from '../../../runtime/temporal.ts';
 import type { handleNodeFailure, reconcileHypervisor, watchGuests } from '../../../workflows/index.ts';
 
 /** A host, its BMC and its Nova, as a test has them; and what drover did to them, in order. */
@@ -81,7 +83,8 @@ export async function openFailureWorld() {
   const told: string[] = [];
   /** What the turns of whoever listens to guests come to, in order; one that is an error fails. */
   const turns: (GuestWatchTurn | Error)[] = [];
-  const activities = activitiesOn((host) => machines.get(host)!, { seen, told, turns });
+  const real: Real = { shard: null };
+  const activities = activitiesOn((host) => machines.get(host)!, { seen, told, turns, real });
   const workers = await Promise.all([
     Worker.create({ connection, taskQueue: workflowQueue, workflowBundle }),
     Worker.create({ connection, taskQueue: hostsQueue, activities: activities.hosts }),
@@ -89,6 +92,14 @@ export async function openFailureWorld() {
     Worker.create({ connection, taskQueue: novaQueue(settings.region), activities: activities.nova }),
   ]);
   const running = workers.map((worker) => worker.run());
+  const place = (host: string, change: Partial<Machine>): Machine => {
+    const machine: Machine = {
+      host, ready: 'Unknown', bootId: 'boot-1', compute: 'down', forcedDown: false, mode: 'automatic', power: 'Off', servers: { a: host, b: host, c: host }, evacuationsEnd: true,
+      hold: null, fencedBootId: null, condition: null, events: [], deeds: [], looks: 0, novaSilent: false, libvirt: null, localDisks: [], refusals: 0, askedMs: [], ...change,
+    };
+    machines.set(host, machine);
+    return machine;
+  };
   return {
     client,
     /**
@@ -97,11 +108,7 @@ export async function openFailureWorld() {
      * @param word what whoever listens to its guests says, and starts the run with
      */
     async fail(host: string, change: Partial<Machine> = {}, word: string | null = null) {
-      const machine: Machine = {
-        host, ready: 'Unknown', bootId: 'boot-1', compute: 'down', forcedDown: false, mode: 'automatic', power: 'Off', servers: { a: host, b: host, c: host }, evacuationsEnd: true,
-        hold: null, fencedBootId: null, condition: null, events: [], deeds: [], looks: 0, novaSilent: false, libvirt: null, localDisks: [], refusals: 0, askedMs: [], ...change,
-      };
-      machines.set(host, machine);
+      const machine = place(host, change);
       const start = { workflowId: nodeFailureId(host), taskQueue: workflowQueue, args: [{ hypervisor: host }] as [{ hypervisor: string }] };
       const handle =
         word === null
@@ -121,6 +128,16 @@ export async function openFailureWorld() {
     },
     told,
     turns,
+    /** A machine that no run looks at yet. */
+    place,
+    /** Has libvirts listened to in earnest, as a worker has it. */
+    async listenTo(tools: Omit<ShardTools, 'scope' | 'tell'>) {
+      real.shard = { ...tools, tell: async (hypervisor, message) => void (await signalGuestsFailing(client, { hypervisor, cluster: '' }, { message })) };
+      await startGuestWatches(client, { shards: 1, cluster: '' });
+      return client.workflow.getHandle(guestWatchId(0));
+    },
+    /** The run of a host's failure, whoever started it. */
+    failureOf: (host: string) => client.workflow.getHandle<typeof handleNodeFailure>(nodeFailureId(host)),
     /** The run that listens to the guests of one shard. */
     async listen(shard: number, input: object = { shard }) {
       const handle = await client.workflow.start<typeof watchGuests>(workflowTypes.watchGuests, { workflowId: guestWatchId(shard), taskQueue: workflowQueue, args: [input as GuestWatchInput] });
@@ -143,7 +160,12 @@ export async function openFailureWorld() {
   };
 }
 
-function activitiesOn(find: (host: string) => Machine, { seen, told, turns }: { seen: ReadonlyMap<string, HypervisorSeen>; told: string[]; turns: (GuestWatchTurn | Error)[] }) {
+/** What is not played. */
+interface Real {
+  shard: Omit<ShardTools, 'scope'> | null;
+}
+
+function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real }: { seen: ReadonlyMap<string, HypervisorSeen>; told: string[]; turns: (GuestWatchTurn | Error)[]; real: Real }) {
   const hosts: NodeFailureHostActivities & GuestWatchActivities & PowerActivities & Pick<HypervisorHostActivities, 'observeHypervisor'> = {
     observeHypervisor: ({ hypervisor }) => Promise.resolve(seen.get(hypervisor)!),
     async observeNodeFailure({ hypervisor }) {
@@ -168,7 +190,8 @@ function activitiesOn(find: (host: string) => Machine, { seen, told, turns }: { 
         },
       };
     },
-    async watchGuests() {
+    async watchGuests(request) {
+      if (real.shard !== null) return watchShard({ ...real.shard, scope: currentKubernetesScope() }, request);
       const turn = turns.shift() ?? { wanted: false, hosts: 0, connected: 0, left: 0, told: 0, withheld: 0 };
       if (turn instanceof Error) throw turn;
       return turn;
