@@ -66,8 +66,9 @@ export function startGuestWatch(tools: GuestWatchTools): GuestWatch {
     const taken = takeGuestEvent(tally, event, limits, clock.now());
     ({ tally } = taken);
     const { verdict } = taken;
-    if (verdict === 'verify') verify(connection, event.domain);
-    else if (verdict !== 'none') tools.notice({ domain: event.domain, verdict, message: sentenceOf(event) });
+    // A watchdog or an I/O error may have left it stopped or paused, which says more than the event.
+    if (verdict === 'verify' || event.type === 'watchdog' || event.type === 'io-error') verify(connection, event.domain);
+    if (verdict !== 'none' && verdict !== 'verify') tools.notice({ domain: event.domain, verdict, message: sentenceOf(event) });
   };
 
   const listen = async (connection: LibvirtConnection): Promise<void> => {
