@@ -51,6 +51,17 @@ export interface TrackedEvacuation extends EvacuationCandidate {
   attempts: number;
   /** Why it is left, or what the last attempt ran into. */
   why: string | null;
+  /** Not before that it is tried again; null: at once. */
+  retryAtMs: number | null;
+}
+
+/** A person’s word that what lies on the host’s own disks of one server is given up: the server comes up elsewhere with them made anew. */
+export interface DiskConsent {
+  /** Of the server. */
+  id: string;
+  person: string;
+  /** When the run got it, by the run's clock. */
+  atMs: number;
 }
 
 /** Servers that are never evacuated, because something else brings them back or because nobody may. */
@@ -78,8 +89,12 @@ export interface FencingSettings {
   parallelism: number;
   /** How often one server is tried. */
   maxAttempts: number;
+  /** After a first failure; doubles with each further one, up to {@link longestEvacuationRetryMs}. */
+  retryMs: number;
   exclusions: EvacuationExclusions;
 }
+
+export const longestEvacuationRetryMs = 10 * 60_000;
 
 export const fencingDefaults: FencingSettings = {
   powerRecheckMs: 10_000,
@@ -87,6 +102,7 @@ export const fencingDefaults: FencingSettings = {
   holdCheckMs: 30_000,
   parallelism: 4,
   maxAttempts: 3,
+  retryMs: 30_000,
   // Octavia replaces its amphorae itself, and an evacuated one would be a second. Masakari’s key, which people have set already.
   exclusions: { imageIds: [], imageTags: ['amphora', 'amphora-image', 'octavia-amphora-image'], metadata: ['HA_Enabled=false', 'drover:evacuate=false'] },
 };

@@ -195,7 +195,8 @@ export interface EvictionFacts {
   /** Uid of the Hypervisor that it was made for (its controller); null: somebody else made it. */
   ownerUid: string | null;
   deleting: boolean;
-  state: 'waiting' | 'running' | 'succeeded' | 'failed' | 'stopped';
+  /** `observed`: it only plans, and moves nothing. */
+  state: 'waiting' | 'running' | 'succeeded' | 'failed' | 'stopped' | 'observed';
   /** Message of its condition `Evicting`. */
   message: string;
   /** RFC 3339. */

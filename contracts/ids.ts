@@ -27,6 +27,9 @@ export const hypervisorId = (name: string, cluster = ''): string => inCluster(cl
 /** The run that deals with the failure of a host. The id is the lock: whatever starts it, one run judges, fences and evacuates it. */
 export const nodeFailureId = (host: string, cluster = ''): string => inCluster(cluster, `node-failure/${host}`);
 
+/** The run that listens to the guests of one shard of the hypervisors. */
+export const guestWatchId = (shard: number, cluster = ''): string => inCluster(cluster, `guest-watch/${shard}`);
+
 /** The run that moves one server. The id is the lock: one migration per server at a time. */
 export const migrationId = (serverId: string, cluster = ''): string => inCluster(cluster, `migration/${serverId}`);
 
@@ -41,6 +44,7 @@ export const workflowTypes = {
   evictHypervisor: 'evictHypervisor',
   reconcileHypervisor: 'reconcileHypervisor',
   handleNodeFailure: 'handleNodeFailure',
+  watchGuests: 'watchGuests',
   migrateInstance: 'migrateInstance',
   shareAllowance: 'shareAllowance',
   findDrift: 'findDrift',
@@ -73,6 +77,8 @@ export const annotations = {
   consentBy: 'drover.dev/consent-by',
   /** `observe`: plan and publish, change nothing. */
   mode: 'drover.dev/mode',
+  /** The failure of a host that an Eviction in `observe` is advice for. */
+  incident: 'drover.dev/incident',
   /** Who started it, as the starter knew them. */
   startedBy: 'drover.dev/started-by',
   /** Set by `drover retry`: a new value starts a stopped or failed eviction again. */

@@ -54,6 +54,14 @@ export interface ConfirmOff {
   person: string;
 }
 
+/** A person's word that what lies on a dead host's own disks of these servers is given up, so that they may come up elsewhere. */
+export interface AbandonDisks {
+  incident: string;
+  /** Servers by id or name. */
+  instances: string[];
+  person: string;
+}
+
 export const messages = {
   objectChanged: 'objectChanged',
   allowanceWanted: 'allowanceWanted',
@@ -67,5 +75,7 @@ export const messages = {
   cancelEviction: 'cancelEviction',
   retryNow: 'retryNow',
   confirmOff: 'confirmOff',
+  abandonDisks: 'abandonDisks',
+  guestsFailing: 'guestsFailing',
   progress: 'progress',
 } as const;

@@ -97,6 +97,8 @@ export const metrics = {
     help: 'Hosts that were not out of Nova when half of the time was over until machine-controller-manager takes their machine away',
   },
 
+  hostFailures: { name: 'drover_host_failures_total', kind: 'counter', labels: ['reason'], from: ['runs'], help: 'Hosts found to have failed, or to need a person to look, by the reason of the verdict' },
+
   bridgeLeading: { name: 'drover_bridge_leading', kind: 'gauge', labels: [], from: ['bridge'], help: '1 while this bridge holds the Lease and delivers' },
   bridgeQueue: { name: 'drover_bridge_queue_changes', kind: 'gauge', labels: ['state'], from: ['bridge'], help: 'Changes that are not delivered yet: fresh, resync, in_flight, backing_off' },
   bridgeDeliveries: {

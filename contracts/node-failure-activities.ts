@@ -79,8 +79,19 @@ export interface SeenHypervisor extends ObjectKey {
 export interface NodeFailureObjectActivities {
   /** Takes the turn to fence by oneself, unless another host had it less than `cycleMs` ago. Only one can have it. */
   claimFencing(request: { host: string; cycleMs: number }): Promise<FencingClaim>;
+  /** Makes that advice, in the place of an earlier one. */
+  adviseEviction(request: EvictionAdvice): Promise<void>;
+  /** Takes it back; well where there is none. */
+  withdrawAdvice(request: ObjectKey): Promise<void>;
   /** An Event on the Hypervisor. One of the same identity is written once. */
   recordHypervisorEvent(request: ObjectKey & { type: 'Normal' | 'Warning'; reason: string; message: string; identity: string[] }): Promise<void>;
+}
+
+/** An Eviction in `observe`: what emptying the host would take. */
+export interface EvictionAdvice extends ObjectKey {
+  incident: string;
+  /** For people. */
+  reason: string;
 }
 
 export type FencingClaim = { granted: true } | { granted: false; /** Who has it. */ host: string };

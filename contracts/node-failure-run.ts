@@ -37,5 +37,15 @@ export interface NodeFailureProgress {
   /** What to type to confirm that the host is off; null where it would be refused. */
   confirm: string | null;
   /** Null until they have been listed. */
-  servers: { total: number; evacuated: number; evacuating: number; pending: number; left: { id: string; name: string; why: string }[] } | null;
+  servers: {
+    total: number;
+    evacuated: number;
+    evacuating: number;
+    pending: number;
+    /** Pending ones whose last attempt failed; `at`: RFC 3339, null: as soon as there is room. */
+    retrying: { id: string; name: string; why: string; attempts: number; at: string | null }[];
+    left: { id: string; name: string; why: string }[];
+    /** Whose local disks were given up, by whom and when. */
+    abandoned: { id: string; name: string; person: string; at: string }[];
+  } | null;
 }

@@ -65,6 +65,14 @@ test.each([
   expect(readEviction(object, [owner])).toMatchObject({ name: 'node-1', ownerUid: 'hv-1', state, deadline: '2026-01-01T02:00:00Z' });
 });
 
+test('an Eviction that only plans is nobody’s work on the host; one that its Hypervisor made, or that has begun, is', () => {
+  const observing = (object: Eviction): Eviction => ({ ...object, metadata: { ...object.metadata, annotations: { 'drover.dev/mode': 'observe' } } });
+  expect(readEviction(observing(eviction(null)), []).state).toBe('observed');
+  expect(readEviction(observing(eviction(null)), [owner]).state).toBe('waiting');
+  expect(readEviction(observing(eviction('True', 'Running')), []).state).toBe('running');
+  expect(readEviction(eviction(null), []).state).toBe('waiting');
+});
+
 test('only its controller has made an Eviction', () => {
   expect(readEviction(eviction(null), [{ ...owner, controller: false }]).ownerUid).toBeNull();
   expect(readEviction(eviction(null), [{ ...owner, kind: 'Deployment' }]).ownerUid).toBeNull();

@@ -70,12 +70,14 @@ export const readShown = ({ status }: Hypervisor): ShownStatus => ({
 /** An Eviction as its Hypervisor sees it. */
 export function readEviction({ metadata, status }: Eviction, owners: readonly OwnerReference[]): EvictionFacts {
   const evicting = findCondition(status?.conditions, evictionConditions.evicting);
+  const ownerUid = owners.find(({ kind, controller }) => kind === 'Hypervisor' && controller === true)?.uid ?? null;
+  const isAdvice = ownerUid === null && evicting === undefined && metadata.annotations?.[annotations.mode] === 'observe';
   return {
     name: metadata.name,
     uid: metadata.uid,
-    ownerUid: owners.find(({ kind, controller }) => kind === 'Hypervisor' && controller === true)?.uid ?? null,
+    ownerUid,
     deleting: metadata.deletionTimestamp !== undefined,
-    state: evictionState(evicting),
+    state: isAdvice ? 'observed' : evictionState(evicting),
     message: evicting?.message ?? 'not begun yet',
     deadline: metadata.annotations?.[annotations.deadline] ?? null,
   };

@@ -92,6 +92,10 @@ export const configSchema = z
   .refine(({ modes: { Hypervisor }, nodeFailure }) => nodeFailure.mode === 'off' || Hypervisor === 'act', {
     path: ['nodeFailure', 'mode'],
     error: 'expected off while modes.Hypervisor is not act: whoever handles failed nodes brings them back into service too',
+  })
+  .refine(({ hypervisor: { libvirt }, nodeFailure }) => nodeFailure.guestEvents === null || libvirt !== null, {
+    path: ['nodeFailure', 'guestEvents'],
+    error: 'expected hypervisor.libvirt beside it, which says how the libvirt of a host is reached',
   });
 
 export type Config = z.infer<typeof configSchema>;

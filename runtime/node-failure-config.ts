@@ -27,6 +27,19 @@ const bmc = z.strictObject({
 
 export type BmcConfig = z.infer<typeof bmc>;
 
+/** One connection to the libvirt of every hypervisor is kept open: nobody has that who does not ask for it. */
+const guestEvents = z.strictObject({
+  /** Runs among which the hypervisors are divided, and how many one of them watches at most. */
+  shards: count(1, 100),
+  mostHosts: count(500, 2_000),
+  windowMs: ms(10 * minute),
+  ioErrors: count(3, 1_000),
+  failingGuests: count(2, 1_000),
+  mostFailingHosts: count(2, 1_000),
+  verifyAfterMs: ms(minute, { most: hour }),
+  lookMs: ms(5 * second, { most: minute }),
+});
+
 const { exclusions } = fencingDefaults;
 
 export const nodeFailureConfig = z
@@ -53,12 +66,14 @@ export const nodeFailureConfig = z
       .strictObject({
         parallelism: count(fencingDefaults.parallelism, 64),
         maxAttempts: count(fencingDefaults.maxAttempts, 20),
+        retryMs: ms(fencingDefaults.retryMs, { most: hour }),
         deadlineMs: ms(30 * minute),
         excludedImageIds: z.array(text).default(exclusions.imageIds),
         excludedMetadata: z.array(text).default(exclusions.metadata),
       })
       .prefault({}),
     bmc: bmc.nullable().default(null),
+    guestEvents: guestEvents.nullable().default(null),
   })
   .prefault({})
   .refine(({ mode, automaticAggregates }) => mode !== 'automatic' || automaticAggregates.length > 0, { path: ['automaticAggregates'], error: 'expected the aggregates that have opted in, or nodeFailure.mode: recommend' });
@@ -71,7 +86,7 @@ const poll = { minMs: 500, maxMs: 5_000 };
 /** The settings of one run, renewed with each look: no names of files, no addresses. */
 export function handlingSettings(config: NodeFailureConfig, region: string): HandlingSettings {
   const { failAfterMs, witnessMaxAgeMs, lookMs, restLookMs, gates, power, consentMs, evacuation } = config;
-  const { parallelism, maxAttempts, deadlineMs, excludedImageIds, excludedMetadata } = evacuation;
+  const { parallelism, maxAttempts, retryMs, deadlineMs, excludedImageIds, excludedMetadata } = evacuation;
   return {
     region,
     judging: { failAfterMs, witnessMaxAgeMs },
@@ -82,6 +97,7 @@ export function handlingSettings(config: NodeFailureConfig, region: string): Han
       holdCheckMs: power.holdCheckMs,
       parallelism,
       maxAttempts,
+      retryMs,
       exclusions: { imageIds: excludedImageIds, imageTags: exclusions.imageTags, metadata: excludedMetadata },
     },
     lookMs,

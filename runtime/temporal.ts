@@ -6,7 +6,8 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { EvictionInput } from '../contracts/eviction.ts';
 import type { HypervisorInput } from '../contracts/hypervisor.ts';
-import { evictionId, hypervisorId, type Kind, nodeFailureId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
+import type { GuestsFailing, GuestWatchInput } from '../contracts/guest-watch.ts';
+import { evictionId, guestWatchId, hypervisorId, type Kind, nodeFailureId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import type { NodeFailureInput } from '../contracts/node-failure-activities.ts';
 import { searchAttributes } from '../contracts/search-attributes.ts';
@@ -124,7 +125,7 @@ interface ToldRun {
   workflowType: string;
   workflowId: string;
   input: EvictionInput | HypervisorInput | NodeFailureInput;
-  signal: ObjectChanged;
+  message: { name: 'objectChanged'; signal: ObjectChanged } | { name: 'guestsFailing'; signal: GuestsFailing };
   kind: Kind | 'NodeFailure';
   object: string;
   host: string;
@@ -147,8 +148,8 @@ async function signalWithStart(client: Client, told: ToldRun, limits: CallLimits
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [told.input],
-      signal: messages.objectChanged,
-      signalArgs: [told.signal],
+      signal: messages[told.message.name],
+      signalArgs: [told.message.signal],
       typedSearchAttributes: [
         { key: attributeKeys.kind, value: told.kind },
         { key: attributeKeys.object, value: told.object },
@@ -187,7 +188,7 @@ export const signalWithStartEviction = (
       workflowType: workflowTypes.evictHypervisor,
       workflowId: evictionId(host, cluster),
       input: { hypervisor: host },
-      signal,
+      message: { name: 'objectChanged', signal },
       kind: 'Eviction',
       object: eviction,
       host,
@@ -230,19 +231,40 @@ const hypervisorRuns = {
   },
 } as const;
 
+const toldRun = (kind: keyof typeof hypervisorRuns, { hypervisor, cluster, startedBy = 'k8s-bridge' }: Omit<HypervisorSignal, 'signal'>, message: ToldRun['message']): ToldRun => {
+  const { workflowType, idOf, summary, details } = hypervisorRuns[kind];
+  return { workflowType, workflowId: idOf(hypervisor, cluster), input: { hypervisor }, message, kind, object: hypervisor, host: hypervisor, startedBy, summary: summary(hypervisor), details: details(hypervisor) };
+};
+
 const signalWithStartRun =
   (kind: keyof typeof hypervisorRuns) =>
-  (client: Client, { hypervisor, cluster, signal, startedBy = 'k8s-bridge' }: HypervisorSignal, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> => {
-    const { workflowType, idOf, summary, details } = hypervisorRuns[kind];
-    return signalWithStart(
-      client,
-      { workflowType, workflowId: idOf(hypervisor, cluster), input: { hypervisor }, signal, kind, object: hypervisor, host: hypervisor, startedBy, summary: summary(hypervisor), details: details(hypervisor) },
-      limits,
-    );
-  };
+  (client: Client, { signal, ...told }: HypervisorSignal, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> =>
+    signalWithStart(client, toldRun(kind, told, { name: 'objectChanged', signal }), limits);
 
 /** Tells the run that drives `hypervisor` that it, its Node or an Eviction of it changed, starting it if none is open. Returns the id of the run. */
 export const signalWithStartHypervisor = signalWithStartRun('Hypervisor');
 
 /** Tells the run of the failure of `hypervisor` to look, starting it if none is open. Returns the id of the run. */
 export const signalWithStartNodeFailure = signalWithStartRun('NodeFailure');
+
+/** The same, because too many guests of the host fail. */
+export const signalGuestsFailing = (client: Client, told: Omit<HypervisorSignal, 'signal'>, signal: GuestsFailing, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> =>
+  signalWithStart(client, toldRun('NodeFailure', told, { name: 'guestsFailing', signal }), limits);
+
+/** Has the guests of every shard watched. A run that is open already goes on. */
+export async function startGuestWatches(client: Client, { shards, cluster }: { shards: number; cluster: string }, limits: CallLimits = { timeoutMs: 20_000 }): Promise<void> {
+  const starts = Array.from({ length: shards }, (_, shard) =>
+    client.workflow.start(workflowTypes.watchGuests, {
+      workflowId: guestWatchId(shard, cluster),
+      taskQueue: workflowQueue,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [{ shard } satisfies GuestWatchInput],
+      typedSearchAttributes: [{ key: attributeKeys.kind, value: 'GuestWatch' }],
+      memo: { startedBy: 'a worker' },
+      staticSummary: `Listen to guests, shard ${shard}`,
+      staticDetails: 'Keeps a connection to the libvirt of each hypervisor of its shard, and tells the run of a host’s failure when too many of its guests fail: docs/node-failure.md. Cancelling it stops nobody’s work.',
+    }),
+  );
+  await limited(client, limits, () => Promise.all(starts));
+}

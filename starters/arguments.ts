@@ -36,6 +36,13 @@ export function parseInstance(text: string): string {
   return text;
 }
 
+/** An id as drover printed it. */
+export function parseId(text: string): string {
+  const id = text.trim();
+  if (id === '' || id.length > 300) throw new InvalidArgumentError('An id as `drover describe` shows it.');
+  return id;
+}
+
 export const parseCause = (text: string): EvictionCause => oneOf(text, evictionCauses);
 
 export function parseParallelism(text: string): number {

@@ -7,6 +7,7 @@ import { chooseEviction, withStory } from './eviction-description.ts';
 import type { Ending, EvictionRun } from './eviction-facts.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
+import { describeFailureRun } from './failure-run.ts';
 import { finalProgress } from './follow-source.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
 import type { HypervisorDescription } from './hypervisor-description.ts';
@@ -47,11 +48,11 @@ export const describeCommand = (): Command =>
     );
 
 async function gather(temporal: TemporalAccess, kubernetes: KubernetesAccess, host: string): Promise<EvictionDescription> {
-  const [runs, { objects, problem }, hypervisor, stops] = await Promise.all([listRunsOf(temporal, host), readEvictions(kubernetes), readHypervisor(temporal, kubernetes, host), findStops(temporal, kubernetes)]);
+  const [runs, { objects, problem }, hypervisor, stops, failure] = await Promise.all([listRunsOf(temporal, host), readEvictions(kubernetes), readHypervisor(temporal, kubernetes, host), findStops(temporal, kubernetes), describeFailureRun(temporal, host)]);
   const ofHost = objects.filter((object) => object.host === host);
   const [run = null, ...earlier] = runs;
   const isEvicted = run !== null || ofHost.length > 0;
-  if (!isEvicted && hypervisor === null && problem === null) throw unknownHost(host);
+  if (!isEvicted && hypervisor === null && failure === null && problem === null) throw unknownHost(host);
 
   const progress = run === null ? null : run.status === 'Running' ? await askProgress(temporal, run) : await finalProgress(temporal, run.workflowId, run.runId);
   const ending = run === null || run.status === 'Running' ? null : await readEndingOf(temporal, run);
@@ -67,6 +68,7 @@ async function gather(temporal: TemporalAccess, kubernetes: KubernetesAccess, ho
     earlier: await inBatches(earlier.slice(0, earlierRuns), earlierRuns, async (past) => ({ run: past, ending: await readEndingOf(temporal, past) })),
     // Where drover does not drive it, there is nothing to tell beside an eviction.
     hypervisor: hypervisor === null || (isEvicted && lifecycleOf(hypervisor.object) === undefined) ? null : hypervisor,
+    failure,
     stops: stops.sentences,
     webUi: run === null ? null : webUiLink(temporal.namespace, run.workflowId, run.runId),
     problems: [problem, stops.problem].filter((sentence) => sentence !== null),

@@ -3,6 +3,7 @@ import type { EvictionProgress } from '../contracts/eviction.ts';
 import { isObstacleId } from '../contracts/eviction-annotations.ts';
 import { evictingReasons, evictionConditions } from '../contracts/eviction-conditions.ts';
 import type { Answer, Ending, EvictionObject, EvictionRun, MigrationObject } from './eviction-facts.ts';
+import type { FailureDescription } from './failure-run.ts';
 import type { HypervisorDescription } from './hypervisor-description.ts';
 import type { Situation } from './next-commands.ts';
 
@@ -25,6 +26,8 @@ export interface EvictionDescription {
   migrations: MigrationObject[];
   /** How its lifecycle stands; null where drover does not drive it and there is an eviction to tell of, or Kubernetes cannot be read. */
   hypervisor: HypervisorDescription | null;
+  /** The run that deals with the failure of the host; null where none is open. */
+  failure: FailureDescription | null;
   /** Every `drover stop` that holds this eviction or the lifecycle up, as a sentence. */
   stops: string[];
   webUi: string | null;

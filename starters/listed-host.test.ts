@@ -9,6 +9,8 @@ import { lifecycle, sampleHypervisor, terminating } from './sample-hypervisor.ts
 
 const late = { ...terminating, type: 'Offboarded', status: 'False' as const, reason: 'Offboarding', message: 'Waiting for x. The machine is taken away at y, and more than half of the time is over' };
 
+const failure = { type: 'NodeFailure', reason: 'NoWitness', message: 'node-1 is silent', lastTransitionTime: ago(60) };
+
 test.each<[why: string, facts: Partial<HypervisorObject>, needs: boolean]>([
   ['in service', {}, false],
   ['on its way', { conditions: [lifecycle('Testing', 'Unknown', 'Waiting for the next attempt')] }, false],
@@ -21,6 +23,10 @@ test.each<[why: string, facts: Partial<HypervisorObject>, needs: boolean]>([
   ['nobody wants it driven, but its Eviction failed', { lifecycleEnabled: false, conditions: [lifecycle('Evicting', 'False')] }, true],
   ['what was said of another spec', { conditions: [lifecycle('Aborted', 'False', 'x', 2)] }, false],
   ['nothing was said', { conditions: [] }, false],
+  ['its host has failed', { conditions: [lifecycle('Active', 'True'), { ...failure, status: 'True' }] }, true],
+  ['it was, and is well again', { conditions: [lifecycle('Active', 'True'), { ...failure, status: 'False', reason: 'Restored' }] }, false],
+  ['its host is only watched', { conditions: [lifecycle('Active', 'True'), { ...failure, status: 'Unknown', reason: 'Silent' }] }, false],
+  ['it is being emptied live', { conditions: [lifecycle('Evicting', 'Unknown'), { ...failure, status: 'True', reason: 'HandedOver' }] }, false],
 ])('somebody has to do something: %s', (_why, facts, needs) => {
   expect(needsSomebody(sampleHypervisor(facts))).toBe(needs);
 });
@@ -69,4 +75,9 @@ test('one that is only observed says what would be done', () => {
 
 test('none', () => {
   expect(renderHosts([], now, plain, 80)).toEqual(['No Hypervisor is so.']);
+});
+
+test('of a host that has failed, that is what is told', () => {
+  const [listed] = listHosts([sampleHypervisor({ conditions: [lifecycle('Active', 'True'), { ...failure, status: 'True' }] })], [], new Map(), { states: [], attention: true });
+  expect(listed).toMatchObject({ state: 'Active', needsSomebody: true, message: 'node-1 is silent' });
 });

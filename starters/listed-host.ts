@@ -1,4 +1,5 @@
 import { findCondition } from '../contracts/conditions.ts';
+import type { Condition } from '../contracts/conditions.ts';
 import type { EvictionProgress } from '../contracts/eviction.ts';
 import type { LifecycleState } from '../contracts/hypervisor-conditions.ts';
 import { hypervisorConditions } from '../contracts/hypervisor-conditions.ts';
@@ -64,7 +65,7 @@ function listHost(hypervisor: HypervisorObject, eviction: ListedHost['eviction']
     stands: standing(hypervisor),
     needsSomebody: needsSomebody(hypervisor),
     since: lifecycle?.lastTransitionTime ?? null,
-    message: lifecycle?.message ?? observationOf(hypervisor)?.message ?? '',
+    message: openFailure(hypervisor)?.message ?? lifecycle?.message ?? observationOf(hypervisor)?.message ?? '',
     instances: hypervisor.instances,
     eviction,
     libVirtVersion: hypervisor.libVirtVersion,
@@ -82,11 +83,18 @@ function standing(hypervisor: HypervisorObject): ListedHost['stands'] {
   return lifecycle.status === 'True' ? 'there' : lifecycle.status === 'False' ? 'rests' : 'moving';
 }
 
+/** That its host has failed, or seems to have, and nobody has taken it over yet; null: not so. */
+function openFailure({ conditions }: HypervisorObject): Condition | null {
+  const failure = findCondition(conditions, hypervisorConditions.nodeFailure);
+  return failure?.status === 'True' && failure.reason !== 'HandedOver' ? failure : null;
+}
+
 /**
  * Whether a person has to do something. A host that nobody has onboarded rests, and is nobody's worry; words of the lifecycle tell of a
  * wait for a person (`wait` in workflows/hypervisor/), and of a Node whose time is more than half over.
  */
 export function needsSomebody(hypervisor: HypervisorObject): boolean {
+  if (openFailure(hypervisor) !== null) return true;
   const lifecycle = lifecycleOf(hypervisor);
   const stands = standing(hypervisor);
   if (lifecycle === undefined || stands === 'unknown' || stands === 'there') return false;

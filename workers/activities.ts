@@ -7,6 +7,7 @@ import { createPlacementClient } from '../activities/placement/client.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities } from '../contracts/activities.ts';
 import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities } from '../contracts/hypervisor-activities.ts';
+import type { GuestWatchActivities } from '../contracts/guest-watch.ts';
 import type { NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../contracts/node-failure-activities.ts';
 import type { PowerActivities } from '../contracts/power.ts';
 import { evictionSettings } from '../runtime/config-schema.ts';
@@ -22,7 +23,7 @@ export interface ActivitiesByQueue {
   drover: TemporalActivities;
   kubernetes: EvictionObjectActivities & HypervisorObjectActivities & NodeFailureObjectActivities;
   nova: EvictionHostActivities & InstanceActivities & AllowanceActivities & HypervisorRegionActivities & NodeFailureRegionActivities;
-  hosts: HypervisorHostActivities & NodeFailureHostActivities & PowerActivities;
+  hosts: HypervisorHostActivities & NodeFailureHostActivities & GuestWatchActivities & PowerActivities;
 }
 
 /** Gives every activity what it needs, and nothing else. */

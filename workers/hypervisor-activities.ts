@@ -1,20 +1,24 @@
 import { createHypervisorHostActivities } from '../activities/hypervisor/activities.ts';
 import { createNodeFailureHostActivities } from '../activities/hypervisor/node-failure-activities.ts';
 import { createHypervisorRegionActivities } from '../activities/hypervisor/region-activities.ts';
-import { createKubernetesClient } from '../activities/kubernetes/client.ts';
+import { watchShard } from '../activities/hypervisor/watch-shard.ts';
 import { readLastFencing } from '../activities/kubernetes/claim-fencing.ts';
 import { createHypervisorObjectActivities } from '../activities/kubernetes/hypervisor-activities.ts';
+import { createKubernetesClient } from '../activities/kubernetes/client.ts';
 import { createHypervisorClient } from '../activities/kubernetes/hypervisor-client.ts';
+import { currentKubernetesScope } from '../activities/kubernetes/scope.ts';
 import { createNodeFailureObjectActivities } from '../activities/kubernetes/node-failure-activities.ts';
 import { createNodeFailureRegionActivities } from '../activities/nova/node-failure-activities.ts';
 import type { NovaClient } from '../activities/nova/types.ts';
+import { systemClock } from '../activities/nova/wait.ts';
 import type { PlacementClient } from '../activities/placement/types.ts';
 import { createPowerActivities } from '../activities/redfish/activities.ts';
 import { findBmc } from '../activities/redfish/find-bmc.ts';
+import type { GuestWatchActivities } from '../contracts/guest-watch.ts';
 import { workflowTypes } from '../contracts/ids.ts';
 import { hypervisorSettings } from '../runtime/hypervisor-config.ts';
 import { createStopGate } from '../runtime/stop.ts';
-import { signalWithStartHypervisor, signalWithStartNodeFailure } from '../runtime/temporal.ts';
+import { signalGuestsFailing, signalWithStartHypervisor, signalWithStartNodeFailure } from '../runtime/temporal.ts';
 import type { Systems } from './systems.ts';
 
 /** The activities of the hypervisor lifecycle, by task queue. */
@@ -43,6 +47,23 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
     },
     ...observing,
   });
+  const guests: GuestWatchActivities = {
+    watchGuests: (request) =>
+      watchShard(
+        {
+          listHypervisors: (signal) => objects.listHypervisors(signal),
+          nova,
+          createEvent: (event, signal) => client.createEvent(event, signal),
+          tell: async (name, message) => void (await signalGuestsFailing(temporal, { hypervisor: name, cluster, startedBy: 'whoever listens to its guests' }, { message })),
+          settings: nodeFailure.mode === 'off' ? null : nodeFailure.guestEvents,
+          libvirt: hypervisor.libvirt,
+          scope: currentKubernetesScope(),
+          clock: systemClock,
+          ...observing,
+        },
+        request,
+      ),
+  };
   const lifecycle = createHypervisorHostActivities({
     nova,
     placement,
@@ -61,7 +82,7 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
   return {
     kubernetes: {
       ...createHypervisorObjectActivities({ client, stopGate, audit, guardImage: hypervisor.guardImage }),
-      ...createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate }),
+      ...createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, audit }),
     },
     nova: {
       ...createHypervisorRegionActivities({
@@ -78,6 +99,6 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
       }),
       ...createNodeFailureRegionActivities({ nova, placement, stopGate, audit, localDisks: config.openstack.localDisks }),
     },
-    hosts: { ...lifecycle, ...failures, ...power },
+    hosts: { ...lifecycle, ...failures, ...guests, ...power },
   };
 }

@@ -9,12 +9,12 @@ import { connectKubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 import { temporalLogger } from '../runtime/logging.ts';
 import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
-import { connectClient, readTemporalSettings, unreachable, wordsOf } from '../runtime/temporal.ts';
+import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal.ts';
 import type { Tracing } from '../runtime/trace-exporter.ts';
 import { composeActivities } from './activities.ts';
 import { bundleWorkflows } from './bundle.ts';
-import { ensureDriftSchedule } from './drift-schedule.ts';
 import { globalRequestId, openObservation } from './observation.ts';
+import { startStandingRuns } from './standing-runs.ts';
 
 /** A worker that serves. */
 export interface RunningWorker {
@@ -79,12 +79,6 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     Worker.create({ ...shared, taskQueue: hostsQueue, maxConcurrentActivityTaskExecutions: concurrency.hosts, activities: activities.hosts }),
   ]);
   health.watch(workers);
-  const { cluster, modes, hypervisor } = config;
-  // Nothing waits for it, and all else works without; the next worker that starts tries again.
-  void ensureDriftSchedule(temporal, { mode: modes.Hypervisor, region: openstack.region, cluster, driftMs: hypervisor.driftMs }).catch((error: unknown) =>
-    logger.warn({ error: wordsOf(error) }, 'Nobody looks for what changes in Nova and Placement behind drover’s back: the Schedule could not be made'),
-  );
-
   const stopAll = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
@@ -97,6 +91,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     }
   };
   const done = run();
+  startStandingRuns(temporal, config, openstack.region, logger);
   logger.info({ namespace: settings.namespace, queues: [workflowQueue, kubernetesQueue, novaQueue(openstack.region), hostsQueue], health: health.url }, 'Worker serves');
   return {
     done,

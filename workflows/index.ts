@@ -3,5 +3,6 @@ export { evictHypervisor } from './eviction/evict-hypervisor.ts';
 export { reconcileHypervisor } from './hypervisor/reconcile-hypervisor.ts';
 export { findDrift } from './hypervisor/find-drift.ts';
 export { handleNodeFailure } from './hypervisor/handle-node-failure.ts';
+export { watchGuests } from './hypervisor/watch-guests.ts';
 export { migrateInstance } from './migration/migrate-instance.ts';
 export { shareAllowance } from './limits/share-allowance.ts';

@@ -8,6 +8,7 @@ const kindOf: Readonly<Record<string, string>> = {
   [workflowTypes.evictHypervisor]: 'Eviction',
   [workflowTypes.reconcileHypervisor]: 'Hypervisor',
   [workflowTypes.handleNodeFailure]: 'NodeFailure',
+  [workflowTypes.watchGuests]: 'GuestWatch',
   [workflowTypes.migrateInstance]: 'Migration',
   [workflowTypes.shareAllowance]: 'Allowance',
   [workflowTypes.findDrift]: 'Drift',

@@ -26,7 +26,7 @@ export type HypervisorTools = Omit<HypervisorObjectDependencies, 'scope' | 'cloc
  *
  * @param write returns false when it has changed nothing
  */
-export async function mutate({ stopGate, audit, scope }: HypervisorTools, entry: Pick<AuditEntry, 'cause' | 'action' | 'object' | 'before' | 'after'>, write: () => Promise<unknown>): Promise<boolean> {
+export async function mutate({ stopGate, audit, scope }: Pick<HypervisorTools, 'stopGate' | 'audit' | 'scope'>, entry: Pick<AuditEntry, 'cause' | 'action' | 'object' | 'before' | 'after'>, write: () => Promise<unknown>): Promise<boolean> {
   await stopGate(scope.signal);
   if ((await write()) === false) return false;
   await audit.record({ ...entry, actor: 'drover', run: scope.run, requestId: null });

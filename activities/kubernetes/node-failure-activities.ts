@@ -1,8 +1,10 @@
 import type { NodeFailureObjectActivities } from '../../contracts/node-failure-activities.ts';
+import type { Audit } from '../../runtime/audit.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import type { StopGate } from '../../runtime/stop.ts';
 import type { Clock } from '../nova/wait.ts';
 import { systemClock } from '../nova/wait.ts';
+import { adviseEviction, withdrawAdvice } from './advise-eviction.ts';
 import { claimFencing } from './claim-fencing.ts';
 import type { HypervisorClient } from './hypervisor-client.ts';
 import type { KubernetesScope } from './scope.ts';
@@ -16,6 +18,7 @@ export interface NodeFailureObjectDependencies {
   systemNamespace: string;
   /** Throws Stopped while `drover stop` is in force. */
   stopGate: StopGate;
+  audit: Audit;
   /** The running activity. Default: Temporal's. */
   scope?: () => KubernetesScope;
   /** Default: the system's. */
@@ -23,13 +26,16 @@ export interface NodeFailureObjectDependencies {
 }
 
 /** What the run of a node failure writes in Kubernetes besides Hypervisors, on queue `kubernetes`. */
-export function createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, scope = currentKubernetesScope, clock = systemClock }: NodeFailureObjectDependencies): NodeFailureObjectActivities {
+export function createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, audit, scope = currentKubernetesScope, clock = systemClock }: NodeFailureObjectDependencies): NodeFailureObjectActivities {
+  const tools = () => ({ client, stopGate, audit, scope: scope(), clock });
   return {
     async claimFencing(request) {
       const { signal } = scope();
       await stopGate(signal);
       return await claimFencing(kubernetes, systemNamespace, request, clock.now(), signal);
     },
+    adviseEviction: (request) => adviseEviction(tools(), request),
+    withdrawAdvice: (request) => withdrawAdvice(tools(), request),
     recordHypervisorEvent: ({ name, uid, type, reason, message, identity }) =>
       writeEvent({ client, scope: scope(), clock }, { regarding: { kind: 'Hypervisor', name, uid }, type, reason, message }, [uid, reason, ...identity]),
   };

@@ -5,6 +5,7 @@ import type { HypervisorProgress } from '../../contracts/hypervisor.ts';
 import type { HypervisorDescription } from '../hypervisor-description.ts';
 import { readTakenAway } from '../hypervisor-description.ts';
 import { lifecycle, sampleHypervisor } from '../sample-hypervisor.ts';
+import { sampleFailure } from '../sample-failure.ts';
 import { sampleEviction } from '../sample-eviction.ts';
 import { renderDescription } from './describe.ts';
 import { plain } from './paint.ts';
@@ -27,6 +28,7 @@ const description = (facts: Partial<EvictionDescription> = {}): EvictionDescript
   earlier: [],
   migrations: [],
   hypervisor: null,
+  failure: null,
   stops: [],
   webUi: null,
   problems: [],
@@ -137,6 +139,40 @@ const aborted = sampleHypervisor({
 });
 const ofHypervisor = (facts: Partial<HypervisorDescription> = {}): HypervisorDescription => ({ object: aborted, run: null, takenAwayAt: null, webUi: null, ...facts });
 const alone = { run: null, progress: null, eviction: null };
+
+test('a host that has failed: what is known, which servers stay, what to type', () => {
+  const servers = {
+    total: 4, evacuated: 1, evacuating: 0, pending: 1,
+    retrying: [{ id: 'b', name: 'vm-b', why: 'no host has room for it', attempts: 1, at: '2026-01-31T12:05:00.000Z' }],
+    left: [{ id: 'c', name: 'vm-c', why: '5 GiB of its disks lie on the host and would be lost; it needs a consent of its own' }],
+    abandoned: [{ id: 'd', name: 'vm-d', person: 'jane', at: '2026-01-31T12:00:00.000Z' }],
+  };
+  const lines = render({ ...alone, hypervisor: ofHypervisor(), failure: sampleFailure({ confirm: 'drover confirm node-1 --incident node-1/1 --boot-id boot-1', servers }) });
+  const from = lines.indexOf('Failure of node-1');
+  expect(lines.slice(from, lines.indexOf('', from))).toEqual([
+    'Failure of node-1',
+    '  says         Waiting for a person to look: node-1 is silent',
+    '  verdict      suspect: NoWitness',
+    '  incident     node-1/1',
+    '  boot         boot-1',
+    '  mode         recommend',
+    expect.stringMatching(/^ {2}waiting {6}for a person to look: node-1 is silent/u),
+    '  servers      1 of 4 evacuated, 0 in flight, 1 pending, 1 stay',
+    '  run          node-failure/node-1 run-1',
+    '  vm-b (b): attempt 1 failed, again at 2026-01-31T12:05:00.000Z: no host has room for it',
+    '  vm-c (c): stays: 5 GiB of its disks lie on the host and would be lost; it needs a consent of its own',
+    '  vm-d (d): jane gave up its local disks at 2026-01-31T12:00:00.000Z',
+  ]);
+  const commands = lines.slice(lines.indexOf('What you can do')).join('\n');
+  expect(commands).toContain('drover confirm node-1 --incident node-1/1 --boot-id boot-1');
+  expect(commands).toContain('drover abandon-disks node-1 c --incident node-1/1');
+});
+
+test('a failure that no worker answers for is told, with the way to find out why', () => {
+  const lines = render({ ...alone, hypervisor: ofHypervisor(), failure: { ...sampleFailure(), progress: null } }).join('\n');
+  expect(lines).toContain('node-failure/node-1 run-1, and no worker answers for it');
+  expect(lines).toContain('drover doctor');
+});
 
 test('a hypervisor without an eviction', () => {
   expect(render({ ...alone, hypervisor: ofHypervisor(), stops: ['everything, by bob'], problems: ['x'] })).toEqual([

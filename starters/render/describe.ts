@@ -11,6 +11,7 @@ import { hypervisorCommands } from '../hypervisor-commands.ts';
 import { needsSomebody } from '../listed-host.ts';
 import { formatAge, formatDuration, formatRelative, formatTime } from './duration.ts';
 import { renderEnding } from './ending.ts';
+import { failureCommands, renderFailure } from './failure.ts';
 import { renderHypervisorHead } from './hypervisor.ts';
 import { renderInstances, worstFirst } from './instances.ts';
 import { formatMemory } from './memory.ts';
@@ -24,20 +25,24 @@ import { waitingLine } from './watch.ts';
 /** Everything about one host and its eviction, the sentence that matters first, what to type next last. */
 export function renderDescription(description: EvictionDescription, nowMs: number, paint: Paint, widthColumns: number): string[] {
   const section = (title: string, lines: string[]): string[] => (lines.length === 0 ? [] : ['', paint('strong', title), ...lines]);
-  const { progress, eviction, ending, hypervisor } = description;
+  const { host, progress, eviction, ending, hypervisor, failure } = description;
+  const ofFailure = section(`Failure of ${host}`, failure === null ? [] : renderFailure(failure, nowMs, paint));
+  const forFailure = failure === null ? [] : failureCommands(host, failure);
   const problems = section('Could not be read', description.problems.map((problem) => paint('warning', oneLine(problem))));
   if (hypervisor !== null && description.run === null && eviction === null) {
     return [
       ...renderHypervisorHead(hypervisor, nowMs, paint),
       ...renderStops(description, paint),
+      ...ofFailure,
       ...section(`Conditions of Hypervisor ${hypervisor.object.name}`, renderConditions(hypervisor.object.conditions, nowMs, widthColumns)),
       ...problems,
-      ...section('What you can do', renderNextCommands([...liftStops(description), ...hypervisorCommands(hypervisor.object)], paint)),
+      ...section('What you can do', renderNextCommands([...liftStops(description), ...forFailure, ...hypervisorCommands(hypervisor.object)], paint)),
     ];
   }
   return [
     renderHeadline(description, nowMs, paint),
     ...renderFacts(description, nowMs, paint),
+    ...ofFailure,
     ...section('Result', ending === null ? [] : renderEnding(ending, paint)),
     ...section('Obstacles', progress === null ? [] : renderObstacles(description.host, progress, paint)),
     ...section('Instances', progress === null || progress.instances.length === 0 ? [] : renderInstances(worstFirst(progress.instances), nowMs, paint, widthColumns)),
@@ -47,7 +52,7 @@ export function renderDescription(description: EvictionDescription, nowMs: numbe
     ...section('Runs', renderRuns(description, nowMs, widthColumns)),
     ...section('Hypervisor', hypervisor === null ? [] : renderHypervisorHead(hypervisor, nowMs, paint)),
     ...problems,
-    ...section('What you can do', renderNextCommands(allCommands(description), paint)),
+    ...section('What you can do', renderNextCommands([...forFailure, ...allCommands(description)], paint)),
   ];
 }
 

@@ -11,7 +11,9 @@ import { endpointOf } from '../../activities/libvirt/endpoint.ts';
 import { seeRbdPool } from '../../activities/libvirt/see-rbd-pool.ts';
 import { domainType } from '../../activities/libvirt/start-tiny-domain.ts';
 import type { Domain, DomainEvent, LibvirtConnection } from '../../activities/libvirt/types.ts';
+import { startGuestWatch } from '../../activities/libvirt/watch-guests.ts';
 import { newCheckName, ownUuid, tinyDomainXml } from '../../activities/libvirt/xml.ts';
+import { systemClock } from '../../activities/nova/wait.ts';
 import { startLab, type Lab } from '../../lab/lab.ts';
 import type { LibvirtHandle } from '../../lab/libvirt/handle.ts';
 import { libvirtPrograms } from '../../lab/parts/libvirt.ts';
@@ -187,6 +189,42 @@ describeWithLibvirt('libvirt', () => {
       const domain = await startVm(libvirt);
       killDomain(domain.name);
       expect((await untilStopped(events, domain)).at(-1)).toEqual({ domain, type: 'stopped', detail: 'failed' });
+    },
+    testTimeoutMs,
+  );
+
+  test(
+    'whoever listens to the guests of a host is told of one that stopped and should run, and of QEMUs that are killed',
+    async () => {
+      const libvirt = await connect(open);
+      const notices: string[] = [];
+      const wanted = new Set<string>();
+      const watch = startGuestWatch({
+        open: async (signal) => connectLibvirt(endpointOf(handle.tcpUri, addressOf(open)), await readLibvirtAccess(settingsOf(), signal), {}, signal),
+        shouldRun: ({ uuid }) => Promise.resolve(wanted.has(uuid)),
+        notice: ({ verdict, domain }) => notices.push(`${verdict} ${domain.name}`),
+        limits: { windowMs: 600_000, ioErrors: 3, failingGuests: 3 },
+        verifyAfterMs: 200,
+        clock: systemClock,
+      });
+      try {
+        await until('the connection', deadlineMs, () => watch.isConnected || 'not yet');
+        const [ordered, unasked, first, second] = [await startVm(libvirt), await startVm(libvirt), await startVm(libvirt), await startVm(libvirt)];
+        wanted.add(unasked.uuid);
+        await libvirt.removeDomain(ordered, never);
+        await libvirt.removeDomain(unasked, never);
+        await until('the one that should run', deadlineMs, () => notices.includes(`evict ${unasked.name}`) || 'not yet');
+        killDomain(first.name);
+        await until('the first that is killed', deadlineMs, () => notices.includes(`evict ${first.name}`) || 'not yet');
+        expect(watch.judge()).toBeNull();
+        killDomain(second.name);
+        await until('three to be the host’s trouble', deadlineMs, () => watch.judge() !== null || 'not yet');
+        expect(watch.judge()).toContain('3 guests failed');
+        expect(notices).not.toContain(`evict ${ordered.name}`);
+      } finally {
+        await watch.stop();
+      }
+      expect(watch.isConnected).toBe(false);
     },
     testTimeoutMs,
   );

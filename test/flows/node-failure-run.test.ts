@@ -1,5 +1,13 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { GuestWatchProgress } from '../../contracts/guest-watch.ts';
 import { messages } from '../../contracts/messages.ts';
+import { sampleHypervisor } from '../../activities/kubernetes/sample-hypervisor.ts';
+import { systemClock } from '../../activities/nova/wait.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { hypervisorConfig } from '../../runtime/hypervisor-config.ts';
+import { nodeFailureConfig } from '../../runtime/node-failure-config.ts';
 import { contextOf, nodeOf } from '../../workflows/hypervisor/sample.ts';
+import { lifecycleEvent, startScriptedLibvirtd } from '../scripted-libvirtd.ts';
 import { comeBack, openFailureWorld, untilLookedAt, type FailureWorld, type Machine } from './node-failure/world.ts';
 import { until } from './until.ts';
 
@@ -39,7 +47,7 @@ test('a partition: everything is silent and the BMC says On, so nothing is done 
   await expect(confirm()).rejects.toMatchObject({ cause: { message: expect.stringContaining('PowerOn') } });
   await untilLookedAt(machine, 10);
   expect(machine).toMatchObject({ deeds: [], hold: null, forcedDown: false, condition: { status: 'True', reason: 'NoWitness' } });
-  expect(machine.events).toEqual([expect.stringContaining('confirmOff')]);
+  expect(machine.events).toEqual([expect.stringContaining('drover confirm cut-off --incident cut-off/')]);
   // The network is mended: the same boot, as it never was off.
   comeBack(machine, 'boot-1');
   expect(await handle.result()).toMatchObject({ outcome: 'Recovered' });
@@ -138,9 +146,127 @@ test('a host that lives and is not Ready is handed over, to be emptied live; whe
   await until('it to be recommended', patienceMs, () => told.machine.events.length > 0 || 'not yet');
   await untilLookedAt(told.machine, 3);
   expect(told.machine.events).toEqual([expect.stringContaining('"maintenance":"ha"')]);
-  expect(told.machine.deeds).toEqual([]);
+  expect(told.machine.deeds).toEqual(['advise']);
   comeBack(told.machine, 'boot-1');
   await told.handle.result();
+  expect(told.machine.deeds).toEqual(['advise', 'withdraw advice']);
+}, 120_000);
+
+const alive = { ready: 'True', compute: 'up', power: 'On', libvirt: 'healthy' } as const;
+
+test('guests that fail on a host that lives: it is handed over where drover may act, else what it would take is planned and said', async () => {
+  const acted = await world.fail('guests', alive, '2 guests failed: vm-1, vm-2');
+  expect(await acted.handle.result()).toMatchObject({ outcome: 'HandedOver' });
+  expect(acted.machine).toMatchObject({ deeds: ['maintenance ha'], hold: null, forcedDown: false });
+  await acted.replay();
+
+  const { machine, handle, progress, confirm, replay } = await world.fail('guests-told', { ...alive, mode: 'recommend' }, '2 guests failed: vm-1, vm-2');
+  await until('it to be recommended', patienceMs, () => machine.events.length > 0 || 'not yet');
+  await untilLookedAt(machine, 3);
+  // The same word once more is no news.
+  await handle.signal(messages.guestsFailing, { message: '2 guests failed: vm-1, vm-2' });
+  await handle.signal(messages.guestsFailing, 'no word at all');
+  await untilLookedAt(machine, 3);
+  expect(await progress()).toMatchObject({ verdict: 'failed', reason: 'GuestsFailing', confirm: null });
+  await expect(confirm()).rejects.toMatchObject({ cause: { message: expect.stringContaining('ServiceUp') } });
+  expect(machine.deeds).toEqual(['advise']);
+  expect(machine.events).toEqual([expect.stringMatching(/^GuestsFailing: .*vm-1, vm-2.*"maintenance":"ha"/u)]);
+  machine.libvirt = 'silent';
+  await until('libvirt to be what is wrong', patienceMs, async () => (await progress()).reason === 'LibvirtSilent' || 'not yet');
+  machine.libvirt = null;
+  expect(await handle.result()).toMatchObject({ outcome: 'Recovered' });
+  expect(machine.deeds).toEqual(['advise', 'withdraw advice']);
+  await replay();
+}, 120_000);
+
+test('whoever listens to guests takes turn after turn, waits after a failure until somebody asks, and ends where nobody wants it', async () => {
+  const turn = { wanted: true, hosts: 3, connected: 2, left: 1, told: 0, withheld: 0 };
+  world.turns.push(turn, ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }), turn);
+  const { handle, replay } = await world.listen(0);
+  await until('it to wait', patienceMs, async () => (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet');
+  expect(await handle.query<GuestWatchProgress>(messages.progress)).toMatchObject({ shard: 0, lastTurn: turn });
+  await handle.executeUpdate(messages.retryNow);
+  expect(await handle.result()).toMatchObject({ outcome: 'SwitchedOff' });
+  await replay();
+
+  world.turns.push(droverFailure('InvalidInput', 'A guest watch is {"shard": number}'));
+  const refused = await world.listen(1, { shard: 'one' });
+  await expect(refused.handle.result()).rejects.toMatchObject({ cause: { type: 'InvalidInput' } });
+}, 60_000);
+
+test('from libvirt to the run: guests that crash start the run of their host, which is handed over; to end the listening stops nobody', async () => {
+  const daemon = await startScriptedLibvirtd(({ name }) => (name === 'connectListAllDomains' ? { result: { domains: [], count: 0 } } : undefined));
+  const machine = world.place('heard', alive);
+  const conditions = [{ type: 'HaEnabled', status: 'True', reason: 'Succeeded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+  const object = sampleHypervisor();
+  const events: string[] = [];
+  const watch = await world.listenTo({
+    listHypervisors: () => Promise.resolve([{ ...object, metadata: { ...object.metadata, name: 'heard' }, status: { internalIp: '127.0.0.1', conditions } } as typeof object]),
+    nova: { server: () => Promise.resolve(null) },
+    createEvent: async ({ reason, message }) => void events.push(`${reason}: ${message}`),
+    settings: nodeFailureConfig.parse({ guestEvents: { lookMs: 100 } }).guestEvents,
+    libvirt: hypervisorConfig.parse({ libvirt: { connectUri: `qemu+tcp://{host}:${daemon.port}/system` } }).libvirt,
+    clock: systemClock,
+  });
+  try {
+    await until('the connection', patienceMs, () => daemon.received.some(({ name }) => name === 'connectListAllDomains') || 'not yet');
+    for (const digit of [1, 2]) daemon.say(lifecycleEvent({ uuid: `8a3b1c5e-0000-4000-8000-00000000000${digit}`, name: `vm-${digit}` }, 5, 5));
+    await until('the host to be handed over', patienceMs, () => machine.deeds.includes('maintenance ha') || JSON.stringify(machine.deeds));
+    expect(await world.failureOf('heard').result()).toMatchObject({ outcome: 'HandedOver' });
+    expect(events).toEqual(['GuestStopped: vm-1 has lost its QEMU', 'GuestStopped: vm-2 has lost its QEMU']);
+  } finally {
+    await watch.cancel();
+    await expect(watch.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+    await until('the good-bye', patienceMs, () => daemon.received.some(({ name }) => name === 'connectClose') || 'not yet');
+    await daemon.close();
+  }
+}, 60_000);
+
+test('local disks stay until a person gives them up, server by server', async () => {
+  const { machine, handle, progress, replay } = await world.fail('disks', { localDisks: ['b', 'c'] });
+  await until('the others to be evacuated', patienceMs, () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.deeds));
+  await until('it to wait', patienceMs, async () => (await progress()).waitingFor?.includes('to be mended') ?? 'not yet');
+  const { incident, servers } = await progress();
+  expect(servers?.left.map(({ name }) => name)).toEqual(['vm-b', 'vm-c']);
+  const giveUp = (change: object) => handle.executeUpdate<string, [object]>(messages.abandonDisks, { args: [{ incident, instances: ['vm-b'], person: 'jane', ...change }] });
+  await expect(giveUp({ incident: 'disks/yesterday' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('the one at hand is disks/') } });
+  await expect(giveUp({ instances: ['vm-b', 'vm-a'] })).rejects.toMatchObject({ cause: { message: expect.stringContaining('vm-a has no disks on the host') } });
+  await expect(giveUp({ person: '' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('Giving up disks is') } });
+  expect(evacuations(machine)).toEqual(['evacuate a']);
+  expect(await giveUp({})).toContain('jane gives up the local disks of vm-b');
+  await until('that one to follow', patienceMs, () => machine.servers['b'] === 'elsewhere' || JSON.stringify(machine.deeds));
+  await untilLookedAt(machine, 3);
+  expect(evacuations(machine)).toEqual(['evacuate a', 'evacuate b']);
+  expect((await progress()).servers).toMatchObject({ left: [{ name: 'vm-c' }], abandoned: [{ id: 'b', person: 'jane' }] });
+  comeBack(machine, 'boot-2');
+  await handle.result();
+  await replay();
+}, 120_000);
+
+test('an evacuation that fails lets the others pass, and is tried again after pauses that grow, so many times', async () => {
+  const { machine, handle, progress, replay } = await world.fail('refused', { servers: { a: 'refused' }, refusals: 2 });
+  await until('the first failure', patienceMs, async () => (await progress()).servers?.retrying.length === 1 || 'not yet');
+  expect((await progress()).servers?.retrying).toEqual([{ id: 'a', name: 'vm-a', why: 'no host has room for it', attempts: expect.any(Number), at: expect.stringMatching(/Z$/u) }]);
+  await until('it to be evacuated', patienceMs, () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.deeds));
+  const [first = 0, second = 0, third = 0] = machine.askedMs;
+  expect(machine.askedMs).toHaveLength(3);
+  // The clock of the run has a resolution of its own.
+  expect(second - first).toBeGreaterThanOrEqual(550);
+  expect(third - second).toBeGreaterThanOrEqual(1_150);
+  comeBack(machine, 'boot-2');
+  await handle.result();
+  await replay();
+
+  const never = await world.fail('refused-always', { servers: { a: 'refused-always' }, refusals: 100 });
+  await until('it to be left', patienceMs, async () => (await never.progress()).servers?.left.length === 1 || 'not yet');
+  await untilLookedAt(never.machine, 3);
+  expect(evacuations(never.machine)).toHaveLength(3);
+  expect(never.machine.condition?.message).toContain('left behind: vm-a (no host has room for it)');
+  never.machine.refusals = 0;
+  await never.handle.executeUpdate(messages.retryNow);
+  await until('it to be tried once more', patienceMs, () => never.machine.servers['a'] === 'elsewhere' || 'not yet');
+  comeBack(never.machine, 'boot-2');
+  await never.handle.result();
 }, 120_000);
 
 test('while Nova does not answer nothing is begun, and it goes on when it does', async () => {

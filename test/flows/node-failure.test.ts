@@ -45,8 +45,7 @@ afterAll(async () => {
 }, limitMs);
 
 const progress = (): Promise<NodeFailureProgress> => world.client.workflow.getHandle(nodeFailureId(host)).query<NodeFailureProgress>('progress');
-const confirm = ({ incident, bootId }: NodeFailureProgress) =>
-  world.tool('temporal', 'workflow', 'update', 'execute', '--workflow-id', nodeFailureId(host), '--name', 'confirmOff', '--input', JSON.stringify({ incident, bootId, person: 'flow-test' }));
+const confirm = ({ incident, bootId }: NodeFailureProgress) => world.command('confirm', host, '--incident', incident ?? '', '--boot-id', bootId ?? '');
 const evacuations = async (): Promise<number> => (await world.mutations(world.sinceMs)).filter(({ action }) => action === 'evacuate').length;
 
 test(
@@ -84,9 +83,12 @@ test(
     await world.fleet.crash(host);
     await scene.reportNode(host, { ready: 'Unknown', bootId: 'boot-1' });
     const { status } = await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'NoWitness');
-    expect(findCondition(status?.conditions, hypervisorConditions.nodeFailure)).toMatchObject({ status: 'True', message: expect.stringContaining('confirmOff') });
+    expect(findCondition(status?.conditions, hypervisorConditions.nodeFailure)).toMatchObject({ status: 'True', message: expect.stringContaining(`drover confirm ${host} --incident ${host}/`) });
     const refused = await confirm(await progress());
-    expect(refused.stdout + refused.stderr).toContain('PowerOn');
+    expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('PowerOn') });
+    // Without the names it confirms nothing, and says what to type.
+    expect(await world.command('confirm', host)).toMatchObject({ code: 2, stderr: expect.stringContaining(`drover confirm ${host} --incident ${host}/`) });
+    expect(await world.command('describe', host)).toMatchObject({ code: 0, stdout: expect.stringContaining(`Failure of ${host}`) });
     expect(await evacuations()).toBe(0);
     expect((await findService(world.session, host)).forced_down).toBe(false);
     expect((await machines.all())[host]?.resets).toEqual([]);

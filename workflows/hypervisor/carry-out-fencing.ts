@@ -2,6 +2,7 @@ import { fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../con
 import type { NodeFailureLook, SeenHypervisor } from '../../contracts/node-failure-activities.ts';
 import { priorityKey } from '../../contracts/fencing.ts';
 import { hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
+import { count } from '../lib/metrics.ts';
 import { failureObjects, failureRegion, power } from '../lib/node-failure-activities.ts';
 import { confirmCommand } from './describe-failure.ts';
 import type { FailureRun } from './failure-run.ts';
@@ -16,7 +17,6 @@ export interface Stage {
   fencing: FencingState;
   hypervisor: SeenHypervisor;
   nova: NonNullable<NodeFailureLook['nova']>;
-  workflowId: string;
 }
 
 type Deed = Exclude<FailureStep['do'], 'wait' | 'end' | 'evacuate'>;
@@ -26,20 +26,27 @@ export const carryOutFencing = (stage: Stage, step: Extract<FailureStep, { do: D
 
 const deeds: { readonly [Do in Deed]: (stage: Stage, step: Extract<FailureStep, { do: Do }>) => Promise<FencingState> } = {
   async recommend(stage, { what, message }) {
-    const { fencing, hypervisor, workflowId } = stage;
-    const command = confirmCommand(fencing, workflowId);
+    const { fencing, hypervisor } = stage;
+    const command = confirmCommand(fencing);
+    // A dead host is never emptied live, so there is nothing to plan; and where drover acts, it plans then.
+    const isAdvised = what === 'evictLive' && fencing.mode === 'recommend';
     const advice = {
       fence: command === null ? 'Look at it: console, BMC, rack.' : `Once you have made sure that it is off and stays off: ${command}`,
-      evictLive: `To move its servers live: kubectl patch hypervisor ${hypervisor.name} --type=merge --patch '{"spec":{"maintenance":"ha"}}'`,
+      evictLive: `To move its servers live${isAdvised ? ` (what that takes: kubectl describe eviction ${hypervisor.name}-node-failure)` : ''}: kubectl patch hypervisor ${hypervisor.name} --type=merge --patch '{"spec":{"maintenance":"ha"}}'`,
       mend: 'Its servers run: nothing is to be evacuated.',
     }[what];
     await record(stage, 'Warning', fencing.verdict.reason, `${message}. ${advice}`, [what]);
+    if (isAdvised) await advise(stage, message);
+    count('hostFailures', { reason: fencing.verdict.reason });
     return { ...fencing, recommended: what };
   },
 
   /** What the Hypervisor's own run makes of it: disabled, and emptied by an Eviction whose obstacles are carried along. */
   async evictLive(stage, { message }) {
-    const { fencing, hypervisor } = stage;
+    const { fencing, hypervisor, run } = stage;
+    const waiting = await takeTurn(stage);
+    if (waiting !== null) return waiting;
+    await withdrawAdvice(run);
     await patch(stage, 'Have its servers moved live', [{ annotations: { [hypervisorAnnotations.maintenanceBy]: null }, spec: { maintenance: 'ha' } }]);
     await record(stage, 'Warning', 'EvictedLive', `${message}. ${hypervisor.name} is taken into maintenance, and its servers are moved live`, []);
     return { ...fencing, handedOver: true };
@@ -48,9 +55,9 @@ const deeds: { readonly [Do in Deed]: (stage: Stage, step: Extract<FailureStep, 
   async powerOff(stage, { cause }) {
     const { run, fencing } = stage;
     const { settings, incident } = fencing;
-    const { power: times, gates } = run.seen!.settings;
-    const claim = await failureObjects(`Take the turn to fence ${incident.host}`).claimFencing({ host: incident.host, cycleMs: gates.cycleMs });
-    if (!claim.granted) return takeProblem(fencing, `Another host, ${claim.host}, was fenced a short time ago; one at a time.`, Date.now() + run.seen!.settings.lookMs);
+    const { power: times } = run.seen!.settings;
+    const waiting = await takeTurn(stage);
+    if (waiting !== null) return waiting;
     await hold(stage, fencing.incident.bootId);
     const askedMs = Date.now();
     const proof = await power(`Power ${incident.host} off, and read Off twice`, times.timeoutMs + settings.powerRecheckMs + 60_000).ensurePoweredOff({ host: incident.host, cause, recheckMs: settings.powerRecheckMs, ...times });
@@ -105,6 +112,14 @@ const deeds: { readonly [Do in Deed]: (stage: Stage, step: Extract<FailureStep, 
   },
 };
 
+/** What drover does by itself, it does to one host at a time. Null: it is this one's turn. */
+async function takeTurn({ run, fencing }: Stage): Promise<FencingState | null> {
+  const { host } = fencing.incident;
+  const { gates, lookMs } = run.seen!.settings;
+  const claim = await failureObjects(`Take the turn to deal with ${host}`).claimFencing({ host, cycleMs: gates.cycleMs });
+  return claim.granted ? null : takeProblem(fencing, `Another host, ${claim.host}, was fenced or emptied a short time ago; one at a time.`, Date.now() + lookMs);
+}
+
 /** Keeps the host out of service until it is restored, and says so where people and the hypervisor's run look. */
 async function hold(stage: Stage, bootId: string | null): Promise<void> {
   const { incident } = stage.fencing;
@@ -121,6 +136,19 @@ export async function release(stage: Stage): Promise<void> {
 
 const patch = ({ hypervisor: { name, uid, generation } }: Stage, words: string, patches: Parameters<ReturnType<typeof hypervisorObjects>['patchHypervisor']>[0]['patches']): Promise<void> =>
   hypervisorObjects(words).patchHypervisor({ name, uid, generation, patches });
+
+/** What moving the servers live would take, planned by an Eviction that changes nothing. */
+async function advise({ run, hypervisor: { name, uid }, fencing }: Stage, message: string): Promise<void> {
+  await failureObjects(`Have planned how ${name} would be emptied`).adviseEviction({ name, uid, incident: fencing.incident.id, reason: message });
+  run.state.advised = true;
+}
+
+/** Takes that back. What is left of it does no harm. */
+export async function withdrawAdvice({ state, seen }: FailureRun): Promise<void> {
+  const hypervisor = seen?.look.hypervisor ?? null;
+  if (!state.advised || hypervisor === null) return;
+  await failureObjects(`Take back how ${hypervisor.name} would be emptied`).withdrawAdvice(hypervisor).then(() => void (state.advised = false), () => undefined);
+}
 
 /** Events are for people; one that cannot be written must not hold up what it tells of. */
 async function record({ hypervisor: { name, uid }, fencing }: Stage, type: 'Normal' | 'Warning', reason: string, message: string, identity: string[]): Promise<void> {

@@ -1,7 +1,6 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import type { FenceEvidence } from '../../contracts/fencing.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import { messages } from '../../contracts/messages.ts';
 import type { NodeFailureProgress, NodeFailureResult } from '../../contracts/node-failure-run.ts';
 import type { FailureRun, FailureState } from './failure-run.ts';
 import type { FencingState } from './fencing-state.ts';
@@ -9,7 +8,7 @@ import type { FailureStep } from './plan-failure.ts';
 import { describeServers } from './plan-fencing.ts';
 
 /** The answer to the query `progress`. Pure. */
-export function describeFailure({ name, state, seen, waiting, message }: FailureRun, workflowId: string): NodeFailureProgress {
+export function describeFailure({ name, state, seen, waiting, message }: FailureRun): NodeFailureProgress {
   const { fencing, refusal } = state;
   const evidence = fencing?.evidence ?? null;
   const gate = fencing?.gate.gate === 'hold' ? `${fencing.gate.name}: ${fencing.gate.message}` : null;
@@ -29,16 +28,20 @@ export function describeFailure({ name, state, seen, waiting, message }: Failure
     problem: fencing?.problem?.message ?? null,
     unread: seen?.look.problems ?? [],
     refusal,
-    confirm: fencing === null ? null : confirmCommand(fencing, workflowId),
+    confirm: fencing === null ? null : confirmCommand(fencing),
     servers: fencing === null ? null : countServers(fencing),
   };
 }
 
-function countServers({ servers }: FencingState): NodeFailureProgress['servers'] {
+function countServers({ servers, consentedDisks }: FencingState): NodeFailureProgress['servers'] {
   if (servers === null) return null;
   const count = (...states: string[]): number => servers.filter(({ state }) => states.includes(state)).length;
   const left = servers.filter(({ state }) => state === 'left').map(({ id, name, why }) => ({ id, name, why: why ?? '' }));
-  return { total: servers.length, evacuated: count('evacuated', 'gone'), evacuating: count('evacuating'), pending: count('pending'), left };
+  const retrying = servers
+    .filter(({ state, attempts }) => state === 'pending' && attempts > 0)
+    .map(({ id, name, why, attempts, retryAtMs }) => ({ id, name, why: why ?? '', attempts, at: retryAtMs === null ? null : timeOf(retryAtMs) }));
+  const abandoned = consentedDisks.map(({ id, person, atMs }) => ({ id, name: servers.find((server) => server.id === id)?.name ?? id, person, at: timeOf(atMs) }));
+  return { total: servers.length, evacuated: count('evacuated', 'gone'), evacuating: count('evacuating'), pending: count('pending'), retrying, left, abandoned };
 }
 
 export const describeEvidence = (evidence: FenceEvidence): string =>
@@ -47,19 +50,20 @@ export const describeEvidence = (evidence: FenceEvidence): string =>
     : `${evidence.confirmation.person} confirmed at ${timeOf(evidence.confirmation.atMs)} that it is off`;
 
 /** What to type once somebody has made sure that the host is off; null where it would be refused. Pure. */
-export function confirmCommand({ incident, verdict, evidence }: FencingState, workflowId: string): string | null {
+export function confirmCommand({ incident, verdict, evidence }: FencingState): string | null {
   const mayBeDead = (verdict.verdict === 'suspect' || verdict.verdict === 'failed') && verdict.alive !== 'yes';
   if (evidence !== null || !mayBeDead || incident.bootId === null) return null;
-  const input = JSON.stringify({ incident: incident.id, bootId: incident.bootId, person: 'YOUR NAME' });
-  return `temporal workflow update execute --workflow-id ${workflowId} --name ${messages.confirmOff} --input '${input}'`;
+  return `drover confirm ${incident.host} --incident ${shellWord(incident.id)} --boot-id ${shellWord(incident.bootId)}`;
 }
 
+const shellWord = (text: string): string => (/^[\w.:/+-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
 /** What the Hypervisor says of the failure while the run is open. Pure. */
-export function failureCondition(state: FencingState, step: FailureStep, workflowId: string): Omit<ConditionUpdate, 'observedGeneration'> {
+export function failureCondition(state: FencingState, step: FailureStep): Omit<ConditionUpdate, 'observedGeneration'> {
   const { verdict, forcedDown, evidence } = state;
   const isFenced = forcedDown || evidence !== null;
   const status = isFenced || verdict.verdict === 'failed' || verdict.verdict === 'suspect' ? 'True' : verdict.verdict === 'healthy' ? 'False' : 'Unknown';
-  const command = confirmCommand(state, workflowId);
+  const command = confirmCommand(state);
   const sentences = [verdict.message, ...(isFenced ? [describeServers(state)] : []), sentenceOf(step), ...(command === null ? [] : [`Once you have made sure that it is off and stays off: ${command}`])];
   return { type: hypervisorConditions.nodeFailure, status, reason: isFenced ? 'Fenced' : verdict.reason, message: sentences.filter((one) => one !== '' && one !== verdict.message).reduce((all, one) => `${all}. ${one}`, verdict.message) };
 }
@@ -107,9 +111,13 @@ export const reportKey = ({ status, reason, message }: Omit<ConditionUpdate, 'ob
 export const phaseOf = ({ fencing }: FailureState): string => (fencing === null ? 'Looking' : fencing.forcedDown || fencing.evidence !== null ? 'Fenced' : fencing.verdict.reason);
 
 /** The run as the Web UI shows it. */
-export function describeFailureRun(run: FailureRun, workflowId: string): string {
-  const { incident, message, verdict, reason, gate, evidence, problem, unread, servers, confirm } = describeFailure(run, workflowId);
-  const left = servers?.left.map(({ name, why }) => `- ${name}: ${why}`) ?? [];
+export function describeFailureRun(run: FailureRun): string {
+  const { incident, message, verdict, reason, gate, evidence, problem, unread, servers, confirm } = describeFailure(run);
+  const left = [
+    ...(servers?.retrying.map(({ name, why, attempts, at }) => `- ${name}: attempt ${attempts} failed, ${at === null ? 'again at once' : `again at ${at}`}: ${why}`) ?? []),
+    ...(servers?.left.map(({ name, why }) => `- ${name}: ${why}`) ?? []),
+    ...(servers?.abandoned.map(({ name, person, at }) => `- ${name}: ${person} gave up its local disks at ${at}`) ?? []),
+  ];
   const rows: [string, string | null][] = [
     ['incident', incident],
     ['verdict', verdict === null ? null : `${verdict}: ${reason}`],

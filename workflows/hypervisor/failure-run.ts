@@ -1,4 +1,3 @@
-import type { Confirmation } from '../../contracts/fencing.ts';
 import type { HandlingSettings, NodeFailureLook } from '../../contracts/node-failure-activities.ts';
 import type { FencingState } from './fencing-state.ts';
 
@@ -8,8 +7,12 @@ export interface FailureState {
   fencing: FencingState | null;
   /** drover has written `drover.dev/hold` for this incident. */
   held: boolean;
+  /** drover has made an Eviction in `observe`, to show what emptying the host would take. */
+  advised: boolean;
   /** Failures in a row, for the back-off. */
   failures: number;
+  /** The last word of whoever listens to its guests that too many of them fail, and when it came. */
+  guests: { message: string; atMs: number } | null;
   /** Why the last confirmation did not count. */
   refusal: string | null;
   /** What was said last in the Hypervisor, and when; so that a clock that goes on is no news. */
@@ -27,12 +30,6 @@ export interface FailureRun {
   message: string;
 }
 
-/** A confirmation that is to be judged after the next look. */
-export interface AskedConfirmation {
-  confirmation: Confirmation;
-  answer: { taken: boolean; message: string } | null;
-}
-
-export const beginFailureState = (): FailureState => ({ fencing: null, held: false, failures: 0, refusal: null, said: null, phase: null });
+export const beginFailureState = (): FailureState => ({ fencing: null, held: false, advised: false, failures: 0, guests: null, refusal: null, said: null, phase: null });
 
 export const inFlight = ({ fencing }: FailureState): number => fencing?.servers?.filter(({ state }) => state === 'evacuating').length ?? 0;

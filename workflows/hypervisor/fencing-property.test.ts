@@ -219,7 +219,7 @@ function happen(world: World, event: Event): void {
     case 'fate': {
       world.fate = event;
       const flying = state.servers?.filter(({ state: its }) => its === 'evacuating') ?? [];
-      for (const { id } of flying) if (event.evacuation !== null) world.state = endEvacuation(world.state, id, event.evacuation);
+      for (const { id } of flying) if (event.evacuation !== null) world.state = endEvacuation(world.state, id, event.evacuation, null, world.nowMs);
     }
   }
 }

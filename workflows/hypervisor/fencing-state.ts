@@ -1,4 +1,5 @@
-import type { Confirmation, EvacuationCandidate, FenceEvidence, FencingSettings, Incident, TrackedEvacuation } from '../../contracts/fencing.ts';
+import type { Confirmation, DiskConsent, EvacuationCandidate, FenceEvidence, FencingSettings, Incident, TrackedEvacuation } from '../../contracts/fencing.ts';
+import { longestEvacuationRetryMs } from '../../contracts/fencing.ts';
 import type { FailureVerdict, GateDecision, HostSigns } from '../../contracts/node-failure.ts';
 import type { PowerObservation, PowerProof } from '../../contracts/power.ts';
 import { judgeConsent, proofProblem, type ConsentDecision } from './fencing-consent.ts';
@@ -27,8 +28,8 @@ export interface FencingState {
   forcedDown: boolean;
   /** Null until they have been listed. */
   servers: TrackedEvacuation[] | null;
-  /** Servers whose local disks somebody gave up, by name of the person in the audit log. */
-  consentedDisks: string[];
+  /** Servers whose local disks somebody gave up. */
+  consentedDisks: DiskConsent[];
   /** What went wrong last, and when it is tried again. */
   problem: { message: string; retryAtMs: number } | null;
   /** An Eviction empties the host live. */
@@ -79,14 +80,14 @@ export const takeProblem = (state: FencingState, message: string, retryAtMs: num
 export function takeServers(state: FencingState, found: readonly EvacuationCandidate[]): FencingState {
   const servers = found.map((server): TrackedEvacuation => {
     const why = whyLeft(server, state.settings.exclusions, state.consentedDisks);
-    return { ...server, state: why === null ? 'pending' : 'left', attempts: 0, why };
+    return { ...server, state: why === null ? 'pending' : 'left', attempts: 0, why, retryAtMs: null };
   });
   return { ...state, servers, problem: null };
 }
 
 /** Somebody gave up the local disks of these servers: those that were left for that alone may go. */
-export function consentToLoss(state: FencingState, ids: readonly string[]): FencingState {
-  const consentedDisks = [...new Set([...state.consentedDisks, ...ids])];
+export function consentToLoss(state: FencingState, consents: readonly DiskConsent[]): FencingState {
+  const consentedDisks = [...state.consentedDisks, ...consents.filter(({ id }) => !state.consentedDisks.some((before) => before.id === id))];
   const servers = state.servers?.map((server): TrackedEvacuation => {
     if (server.state !== 'left' || server.attempts > 0) return server;
     const why = whyLeft(server, state.settings.exclusions, consentedDisks);
@@ -96,18 +97,26 @@ export function consentToLoss(state: FencingState, ids: readonly string[]): Fenc
 }
 
 export const beginEvacuations = (state: FencingState, ids: readonly string[]): FencingState =>
-  changeServers(state, ids, (server) => ({ ...server, state: 'evacuating', attempts: server.attempts + 1, why: null }));
+  changeServers(state, ids, (server) => ({ ...server, state: 'evacuating', attempts: server.attempts + 1, why: null, retryAtMs: null }));
 
 /** Those that were tried often enough are tried anew, because somebody asks. */
 export const retryLeft = (state: FencingState): FencingState => ({
   ...state,
   problem: null,
-  servers: state.servers?.map((server): TrackedEvacuation => (server.state === 'left' && server.attempts > 0 ? { ...server, state: 'pending', attempts: 0 } : server)) ?? null,
+  servers:
+    state.servers?.map((server): TrackedEvacuation => {
+      if (server.state === 'left' && server.attempts > 0) return { ...server, state: 'pending', attempts: 0, retryAtMs: null };
+      return server.state === 'pending' ? { ...server, retryAtMs: null } : server;
+    }) ?? null,
 });
 
-/** `failed` is tried again until it has been tried often enough. */
-export const endEvacuation = (state: FencingState, id: string, outcome: 'evacuated' | 'gone' | 'failed', why: string | null = null): FencingState =>
-  changeServers(state, [id], (server) => ({ ...server, state: outcome !== 'failed' ? outcome : server.attempts >= state.settings.maxAttempts ? 'left' : 'pending', why }));
+/** `failed` is tried again after a pause that doubles, until it has been tried often enough. */
+export const endEvacuation = (state: FencingState, id: string, outcome: 'evacuated' | 'gone' | 'failed', why: string | null, nowMs: number): FencingState =>
+  changeServers(state, [id], (server) => {
+    if (outcome !== 'failed') return { ...server, state: outcome, why };
+    if (server.attempts >= state.settings.maxAttempts) return { ...server, state: 'left', why };
+    return { ...server, state: 'pending', why, retryAtMs: nowMs + Math.min(longestEvacuationRetryMs, state.settings.retryMs * 2 ** (server.attempts - 1)) };
+  });
 
 const changeServers = (state: FencingState, ids: readonly string[], change: (server: TrackedEvacuation) => TrackedEvacuation): FencingState => ({
   ...state,

@@ -1,36 +1,20 @@
-import { allHandlersFinished, ApplicationFailure, CancellationScope, CancelledFailure, condition, continueAsNew, currentUpdateInfo, defineQuery, defineSignal, defineUpdate, setCurrentDetails, setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { Confirmation } from '../../contracts/fencing.ts';
-import type { HypervisorStatusPatch } from '../../contracts/hypervisor.ts';
-import { messages } from '../../contracts/messages.ts';
+import { allHandlersFinished, ApplicationFailure, CancellationScope, CancelledFailure, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { NodeFailureInput } from '../../contracts/node-failure-activities.ts';
-import type { NodeFailureProgress, NodeFailureResult } from '../../contracts/node-failure-run.ts';
+import type { NodeFailureResult } from '../../contracts/node-failure-run.ts';
 import { fencedHold } from '../../contracts/ids.ts';
-import { showAttributes } from '../lib/attributes.ts';
 import { readCarried } from '../lib/carried.ts';
 import { explain } from '../lib/failures.ts';
-import { hypervisorObjects } from '../lib/hypervisor-activities.ts';
 import { failureLook } from '../lib/node-failure-activities.ts';
 import { retryAfterMs } from '../lib/retry.ts';
-import { carryOutFencing, release, type Stage } from './carry-out-fencing.ts';
-import { describeFailure, describeFailureRun, endCondition, failureCondition, phaseOf, reportKey, sentenceOf } from './describe-failure.ts';
+import { carryOutFencing, release, withdrawAdvice, type Stage } from './carry-out-fencing.ts';
 import { evacuateServer } from './evacuate-server.ts';
-import type { AskedConfirmation, FailureRun, FailureState } from './failure-run.ts';
+import { answer, dismiss, emptyInbox, takeMessages, type Inbox } from './failure-inbox.ts';
+import type { FailureRun, FailureState } from './failure-run.ts';
 import { beginFailureState, inFlight } from './failure-run.ts';
-import { beginEvacuations, endEvacuation, retryLeft, takeConfirmation, takeProblem } from './fencing-state.ts';
+import { beginEvacuations, endEvacuation, takeProblem } from './fencing-state.ts';
 import { planFailure, type FailureStep } from './plan-failure.ts';
-import { readConfirmation } from './read-confirmation.ts';
+import { publish, sayEnd } from './say-failure.ts';
 import { takeInLook } from './take-look.ts';
-
-interface Inbox {
-  changed: boolean;
-  /** Somebody wants it tried now. */
-  retryNow: boolean;
-  cancelled: boolean;
-  asked: AskedConfirmation[];
-}
-
-/** How often the Hypervisor is told anew what has changed only in its figures. */
-const repeatMs = 10 * 60_000;
 
 /**
  * Deals with the failure of a host: look, judge, plan, take one step, say so, until it is well, is handed over, or is restored. Servers are
@@ -40,8 +24,8 @@ const repeatMs = 10 * 60_000;
  * @param carried what an earlier run knew, when it continues as new
  */
 export async function handleNodeFailure(input: NodeFailureInput, carried?: FailureState): Promise<NodeFailureResult> {
-  const run: FailureRun = { name: input.hypervisor, state: readCarried(carried) ?? beginFailureState(), seen: null, waiting: null, message: 'Begins' };
-  const inbox: Inbox = { changed: false, retryNow: false, cancelled: false, asked: [] };
+  const run: FailureRun = { name: input.hypervisor, state: { ...beginFailureState(), ...readCarried(carried) }, seen: null, waiting: null, message: 'Begins' };
+  const inbox = emptyInbox();
   takeMessages(run, inbox);
   return await CancellationScope.nonCancellable(async () => {
     for (;;) {
@@ -63,36 +47,6 @@ export async function handleNodeFailure(input: NodeFailureInput, carried?: Failu
   });
 }
 
-function takeMessages(run: FailureRun, inbox: Inbox): void {
-  const { workflowId } = workflowInfo();
-  setHandler(defineQuery<NodeFailureProgress>(messages.progress), () => describeFailure(run, workflowId));
-  setHandler(defineSignal(messages.objectChanged), () => void (inbox.changed = true));
-  const retryNow = (): string => {
-    inbox.retryNow = true;
-    if (run.state.fencing !== null) run.state.fencing = retryLeft(run.state.fencing);
-    return `Looks at ${run.name} again, and tries again what was given up`;
-  };
-  setHandler(defineUpdate<string>(messages.retryNow), retryNow);
-  setHandler(defineSignal(messages.retryNow), () => void retryNow());
-  // What a person says is judged by a look that is younger than it.
-  const confirm = async (argument: unknown): Promise<string> => {
-    const confirmation: Confirmation = { id: currentUpdateInfo()?.id ?? uuid4(), ...readConfirmation(argument), atMs: Date.now() };
-    const asked: AskedConfirmation = { confirmation, answer: null };
-    inbox.asked.push(asked);
-    inbox.changed = true;
-    await condition(() => asked.answer !== null);
-    const { taken, message } = asked.answer!;
-    if (!taken) throw ApplicationFailure.create({ type: 'InvalidInput', message, nonRetryable: true });
-    return message;
-  };
-  setHandler(defineUpdate<string, [unknown]>(messages.confirmOff), confirm);
-  // A signal has nobody to answer; what is refused is in `progress`.
-  setHandler(defineSignal<[unknown]>(messages.confirmOff), (argument) => confirm(argument).then(noAnswer, (error: unknown) => void (run.state.refusal = explain(error).message)));
-  void CancellationScope.current().cancelRequested.catch(() => (inbox.cancelled = true));
-}
-
-const noAnswer = (): void => undefined;
-
 /** Null: it was looked at, or could not be; then `run.seen` is null. Else the run has nothing (more) to do. */
 async function look(run: FailureRun, inbox: Inbox, input: NodeFailureInput): Promise<NodeFailureResult | null> {
   const { name, state } = run;
@@ -108,7 +62,7 @@ async function look(run: FailureRun, inbox: Inbox, input: NodeFailureInput): Pro
     }
     run.seen = seen;
     const { look: found, settings } = seen;
-    state.fencing = takeInLook(state.fencing, name, { look: found, askedMs }, settings, Date.now());
+    state.fencing = takeInLook(state.fencing, name, { look: found, askedMs, guests: state.guests }, settings, Date.now());
     if (found.hypervisor?.hold === fencedHold && state.fencing !== null) state.held = true;
     return null;
   } catch (error) {
@@ -126,26 +80,11 @@ function fail({ state }: FailureRun, message: string): void {
   if (state.fencing !== null) state.fencing = takeProblem(state.fencing, message, Date.now() + retryAfterMs(state.failures));
 }
 
-/** Judges what people have said meanwhile, by the look that was just made. */
-function answer({ seen, state }: FailureRun, inbox: Inbox): void {
-  if (seen === null || state.fencing === null) return;
-  for (const asked of inbox.asked.splice(0)) {
-    const { state: after, decision } = takeConfirmation(state.fencing, asked.confirmation, Date.now());
-    state.fencing = after;
-    asked.answer =
-      decision.consent === 'valid'
-        ? { taken: true, message: `Taken: ${asked.confirmation.person} has made sure that ${state.fencing.incident.host} is off. Its servers are evacuated unless it shows life.` }
-        : { taken: false, message: `Refused (${decision.reason}): ${decision.message}` };
-    state.refusal = asked.answer.taken ? null : asked.answer.message;
-  }
-}
-
 /** Null while not all is known that a step is made on. */
 function stageOf(run: FailureRun): Stage | null {
   const { seen, state } = run;
-  const { workflowId } = workflowInfo();
   if (seen === null || state.fencing === null || seen.look.hypervisor === null || seen.look.nova === null) return null;
-  return { run, fencing: state.fencing, hypervisor: seen.look.hypervisor, nova: seen.look.nova, workflowId };
+  return { run, fencing: state.fencing, hypervisor: seen.look.hypervisor, nova: seen.look.nova };
 }
 
 const notSeen = ({ name, seen, state }: FailureRun): FailureStep => ({ do: 'wait', for: `a look at ${name}: ${seen?.look.problems.join(' ') || state.fencing?.problem?.message || 'Nova or kube-apiserver does not know it'}`, untilMs: null });
@@ -194,7 +133,7 @@ function evacuate(run: FailureRun, inbox: Inbox, fencing: Stage['fencing'], host
   state.fencing = beginEvacuations(fencing, servers.map(({ id }) => id));
   for (const server of servers) {
     void evacuateServer(server, host, fencing.incident, settings).then(({ outcome, why }) => {
-      if (state.fencing !== null) state.fencing = endEvacuation(state.fencing, server.id, outcome, why);
+      if (state.fencing !== null) state.fencing = endEvacuation(state.fencing, server.id, outcome, why, Date.now());
       inbox.changed = true;
     });
   }
@@ -212,56 +151,20 @@ async function waitFor(run: FailureRun, inbox: Inbox, what: string, until: numbe
   run.waiting = null;
 }
 
-/** Says in the Hypervisor, and in the Web UI, what was found and what comes next. A report that fails is not the host's problem. */
-async function publish(run: FailureRun, stage: Stage | null, step: FailureStep): Promise<void> {
-  const { state } = run;
-  const { workflowId } = workflowInfo();
-  run.message = sentenceOf(step);
-  setCurrentDetails(describeFailureRun(run, workflowId));
-  const phase = phaseOf(state);
-  if (phase !== state.phase) {
-    showAttributes({ kind: 'NodeFailure', object: run.name, host: run.name, phase });
-    state.phase = phase;
-  }
-  // What is done on evidence is done before the look that it was planned on grows old.
-  if (stage === null || !['wait', 'recommend', 'powerOff'].includes(step.do)) return;
-  const said = failureCondition(stage.fencing, step, workflowId);
-  const key = reportKey(said);
-  if (state.said?.key === key && Date.now() - state.said.atMs < repeatMs) return;
-  if (await say(stage.hypervisor, said)) state.said = { key, atMs: Date.now() };
-}
-
-async function say({ name, uid, generation }: Stage['hypervisor'], said: ReturnType<typeof endCondition>): Promise<boolean> {
-  const nothing: HypervisorStatusPatch = { conditions: [], removed: [], hypervisorId: null, serviceId: null, traits: null, aggregates: null, internalIp: null, evicted: null, libVirtVersion: null };
-  try {
-    await hypervisorObjects(`Say in Hypervisor ${name} what became of its host`).publishHypervisor({ name, uid, status: { ...nothing, conditions: [{ ...said, observedGeneration: generation }] } });
-    return true;
-  } catch (error) {
-    void explain(error);
-    return false;
-  }
-}
-
 async function end(run: FailureRun, inbox: Inbox, result: NodeFailureResult): Promise<NodeFailureResult> {
-  const hypervisor = run.seen?.look.hypervisor ?? null;
-  if (hypervisor !== null && (result.outcome !== 'Recovered' || run.state.said !== null)) await say(hypervisor, endCondition(result));
+  await withdrawAdvice(run);
+  await sayEnd(run, result);
   run.message = result.message;
   await dismiss(inbox, `${result.message}.`);
   return result;
-}
-
-/** Nobody is left without an answer. */
-async function dismiss({ asked }: Inbox, why: string): Promise<void> {
-  for (const one of asked.splice(0)) one.answer = { taken: false, message: `Refused: ${why}` };
-  await condition(allHandlersFinished);
 }
 
 async function endAsCancelled(run: FailureRun, inbox: Inbox): Promise<CancelledFailure> {
   const message = `The run was cancelled: nothing more is begun${run.state.fencing?.forcedDown === true ? `, and ${run.name} stays forced down and held` : ''}`;
   run.message = message;
   await condition(() => inFlight(run.state) === 0);
-  const hypervisor = run.seen?.look.hypervisor ?? null;
-  if (hypervisor !== null) await say(hypervisor, { ...endCondition({ outcome: 'TakenOver', message }), reason: 'Cancelled' });
+  await withdrawAdvice(run);
+  await sayEnd(run, { outcome: 'TakenOver', message }, 'Cancelled');
   await dismiss(inbox, message);
   return new CancelledFailure(message);
 }

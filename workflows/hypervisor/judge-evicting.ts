@@ -39,6 +39,7 @@ export function judgeEmptying(context: Context): Emptying {
   switch (own?.state) {
     case 'waiting':
     case 'running':
+    case 'observed':
       return 'running';
     case 'failed':
       return 'failed';

@@ -1,4 +1,4 @@
-import type { EvacuationCandidate, EvacuationExclusions, TrackedEvacuation } from '../../contracts/fencing.ts';
+import type { DiskConsent, EvacuationCandidate, EvacuationExclusions, TrackedEvacuation } from '../../contracts/fencing.ts';
 import { priorityKey } from '../../contracts/fencing.ts';
 
 /** Nova evacuates servers in these states only. */
@@ -8,19 +8,21 @@ const evacuable: readonly string[] = ['active', 'stopped', 'error'];
  * Why a server stays on its dead host; null where it may be evacuated. Pure. A local disk is made anew, empty, so it takes a consent for
  * each server (design section 2, rule 16).
  *
- * @param consentedDisks ids of the servers whose local disks somebody gave up
+ * @param consentedDisks the servers whose local disks somebody gave up
  */
-export function whyLeft(server: EvacuationCandidate, exclusions: EvacuationExclusions, consentedDisks: readonly string[]): string | null {
+export function whyLeft(server: EvacuationCandidate, exclusions: EvacuationExclusions, consentedDisks: readonly Pick<DiskConsent, 'id'>[]): string | null {
   if (!evacuable.includes(server.vmState)) return `Nova evacuates no server in the state ${server.vmState}`;
   const mark = exclusions.metadata.find((one) => hasMetadata(server.metadata, one));
   if (mark !== undefined) return `its metadata has ${mark}`;
   if (server.imageId !== null && exclusions.imageIds.includes(server.imageId)) return `its image ${server.imageId} is excluded`;
   const tag = exclusions.imageTags.find((one) => server.imageTags.includes(one));
   if (tag !== undefined) return `its image has the tag ${tag}`;
-  // What is no number is no proof that nothing lies on the host.
-  if (!(server.localDiskGiB <= 0) && !consentedDisks.includes(server.id)) return `${server.localDiskGiB} GiB of its disks lie on the host and would be lost; it needs a consent of its own`;
+  if (hasLocalDisk(server) && !consentedDisks.some(({ id }) => id === server.id)) return `${server.localDiskGiB} GiB of its disks lie on the host and would be lost; it needs a consent of its own`;
   return null;
 }
+
+/** What is no number is no proof that nothing lies on the host. */
+export const hasLocalDisk = ({ localDiskGiB }: EvacuationCandidate): boolean => !(localDiskGiB <= 0);
 
 function hasMetadata(metadata: Record<string, string>, mark: string): boolean {
   const [key = '', value] = mark.split('=', 2);
@@ -36,14 +38,17 @@ function priorityOf({ metadata }: EvacuationCandidate): number {
   return Number.isInteger(told) && told >= 1 && told <= 1_000 ? told : usualPriority;
 }
 
+/** Whether it waits for its next attempt. */
+export const isPaused = ({ retryAtMs }: TrackedEvacuation, nowMs: number): boolean => retryAtMs !== null && nowMs < retryAtMs;
+
 /**
  * Which of the pending servers go next: the highest priority first, those that ran before those that were stopped, large ones before
  * small ones while there is room for them. Members of one server group go one at a time, as the scheduler must see where the last one is.
  */
-export function pickEvacuations(all: readonly TrackedEvacuation[], parallelism: number): TrackedEvacuation[] {
+export function pickEvacuations(all: readonly TrackedEvacuation[], parallelism: number, nowMs: number): TrackedEvacuation[] {
   const inFlight = all.filter(({ state }) => state === 'evacuating');
   const sorted = all
-    .filter(({ state }) => state === 'pending')
+    .filter((server) => server.state === 'pending' && !isPaused(server, nowMs))
     .toSorted(
       (a, b) =>
         // One that failed before lets the others pass.

@@ -11,7 +11,7 @@ const fenced = (change: Partial<FencingState> = {}): FencingState => ({ ...takeS
 const rows: [why: string, state: FencingState, isForcedDown: boolean, step: object][] = [
   ['it is as drover left it', fenced(), true, { do: 'evacuate' }],
   ['somebody took it back: nothing more is begun', fenced(), false, { do: 'loseEvidence' }],
-  ['and what is in flight ends', fenced({ evidence: null, servers: [{ ...candidate('a'), state: 'evacuating', attempts: 1, why: null }] }), false, { do: 'wait' }],
+  ['and what is in flight ends', fenced({ evidence: null, servers: [{ ...candidate('a'), state: 'evacuating', attempts: 1, why: null, retryAtMs: null }] }), false, { do: 'wait' }],
   ['and then it is theirs', fenced({ evidence: null }), false, { do: 'end', outcome: 'TakenOver' }],
   ['drover has taken it back itself', fenced({ evidence: null, restored: true }), false, { do: 'end', outcome: 'Restored' }],
   ['it is not forced down yet', fencingOf({ evidence, power }), false, { do: 'forceDown' }],

@@ -3,7 +3,7 @@ import { fencingDefaults } from '../../contracts/fencing.ts';
 import type { GateName, HostSigns } from '../../contracts/node-failure.ts';
 import type { PowerState } from '../../contracts/power.ts';
 import { candidate, confirmationAt, fencingOf, openedAtMs, proofAt, silentSigns, verdictOf } from './fencing-sample.ts';
-import { consentToLoss, endEvacuation, beginEvacuations, takeConfirmation, takePower, takeProof, takeServers, useConfirmation, type FencingState } from './fencing-state.ts';
+import { consentToLoss, endEvacuation, beginEvacuations, retryLeft, takeConfirmation, takePower, takeProof, takeServers, useConfirmation, type FencingState } from './fencing-state.ts';
 import { planFencing } from './plan-fencing.ts';
 
 const nowMs = openedAtMs + 20_000;
@@ -16,7 +16,7 @@ const recommends = (what: string): object => ({ do: 'recommend', what, message: 
 const byPower: FenceEvidence = { by: 'power', proof: proofAt(openedAtMs) };
 const fenced = (change: Partial<FencingState> = {}): FencingState => ({ ...takeProof(fencingOf(), proofAt(openedAtMs)), ...change });
 const confirmed = (change: Partial<FencingState> = {}): FencingState => ({ ...useConfirmation(fencingOf({ confirmation: confirmationAt(openedAtMs) }), openedAtMs + 1), ...change });
-const tracked = (id: string, state: TrackedEvacuation['state'] = 'pending', change: Partial<TrackedEvacuation> = {}): TrackedEvacuation => ({ ...candidate(id), state, attempts: 0, why: null, ...change });
+const tracked = (id: string, state: TrackedEvacuation['state'] = 'pending', change: Partial<TrackedEvacuation> = {}): TrackedEvacuation => ({ ...candidate(id), state, attempts: 0, why: null, retryAtMs: null, ...change });
 const down = { forcedDown: true };
 const going = (...servers: TrackedEvacuation[]): Partial<FencingState> => ({ ...down, servers });
 const signs = (change: Partial<HostSigns>): Partial<FencingState> => ({ signs: { ...silentSigns, ...change } });
@@ -44,6 +44,7 @@ const rows: Row[] = [
   // It lives
   ['one that fails and lives is told', fencingOf({ verdict: verdictOf('failed', 'yes') }), recommends('evictLive')],
   ['and moved live, never fenced', fencingOf({ verdict: verdictOf('failed', 'yes'), recommended: 'evictLive' }), { do: 'evictLive', message: 'node-1 is silent' }],
+  ['one host at a time', fencingOf({ verdict: verdictOf('failed', 'yes'), recommended: 'evictLive', problem: { message: 'Another host was emptied.', retryAtMs: nowMs + 1 } }), wait(/Another host was emptied/, nowMs + 1)],
   ['without an opt-in by a person', fencingOf({ verdict: verdictOf('failed', 'yes'), recommended: 'evictLive', mode: 'recommend' }), wait(/a person to start the eviction/)],
   ['unless a gate holds', fencingOf({ verdict: verdictOf('failed', 'yes'), recommended: 'evictLive', ...held('MassFailure') }), wait(/MassFailure/)],
   ['then the eviction has it', fencingOf({ handedOver: true }), { do: 'end', outcome: 'HandedOver', message: words(/Eviction/) }],
@@ -66,6 +67,10 @@ const rows: Row[] = [
   ['not without a scheduler', fenced({ ...going(tracked('a')), ...held('SchedulerDown') }), wait(/SchedulerDown/)],
   ['those in flight are waited for', fenced({ ...going(tracked('a', 'evacuating')), ...held('SchedulerDown') }), wait(/1 in flight/, holdUntilMs)],
   ['gates of the fleet do not stop what has begun', fenced({ ...going(tracked('a')), ...held('MassFailure') }), { do: 'evacuate', servers: [expect.anything() as object] }],
+  ['one that failed waits for its next attempt', fenced(going(tracked('a', 'pending', { attempts: 1, retryAtMs: nowMs + 1_000 }))), wait(/0 in flight and 1 pending, 1 of them for their next attempt/, nowMs + 1_000)],
+  ['while the others go', fenced(going(tracked('a', 'pending', { attempts: 1, retryAtMs: nowMs + 1_000 }), tracked('b'))), { do: 'evacuate', servers: [expect.objectContaining({ id: 'b' })] }],
+  ['and then goes itself', fenced(going(tracked('a', 'pending', { attempts: 1, retryAtMs: nowMs }))), { do: 'evacuate', servers: [expect.objectContaining({ id: 'a' })] }],
+  ['the power is looked at meanwhile', fenced(going(tracked('a', 'pending', { attempts: 1, retryAtMs: nowMs + 600_000 }))), wait(/next attempt/, holdUntilMs)],
   ['when all have left the host is held off', fenced(going(tracked('a', 'evacuated'), tracked('b', 'gone'))), wait(/node-1 to be mended and started: 2 of 2 servers have left it/)],
   ['those that stay behind are named', fenced(going(tracked('a', 'evacuated'), tracked('b', 'left', { why: 'a local disk' }))), wait(/1 of 2 servers have left it, left behind: vm-b \(a local disk\)/)],
 
@@ -131,15 +136,22 @@ describe('what is taken in', () => {
   test('local disks are left until somebody gives them up', () => {
     const listed = takeServers(fenced(down), [candidate('a'), candidate('b', { localDiskGiB: 5 }), candidate('c', { imageTags: ['amphora'], localDiskGiB: 5 })]);
     expect(listed.servers?.map(({ state }) => state)).toEqual(['pending', 'left', 'left']);
-    expect(consentToLoss(listed, ['b', 'c']).servers?.map(({ state }) => state)).toEqual(['pending', 'pending', 'left']);
+    expect(consentToLoss(listed, ['b', 'c'].map((id) => ({ id, person: 'jane', atMs: nowMs }))).servers?.map(({ state }) => state)).toEqual(['pending', 'pending', 'left']);
+  });
+
+  test('the pause has an end, and whoever asks for a retry ends it', () => {
+    const settings = { ...fencingDefaults, maxAttempts: 20 };
+    const many = endEvacuation(fenced({ ...going(tracked('a', 'evacuating', { attempts: 12 })), settings }), 'a', 'failed', 'No valid host was found', nowMs);
+    expect(many.servers?.[0]?.retryAtMs).toBe(nowMs + 600_000);
+    expect(retryLeft(many).servers?.[0]).toMatchObject({ state: 'pending', attempts: 12, retryAtMs: null });
   });
 
   test('a failed evacuation is tried again, and left after the last time', () => {
     let state = takeServers(fenced(down), [candidate('a')]);
-    for (const expected of ['pending', 'pending', 'left'] as const) {
-      state = endEvacuation(beginEvacuations(state, ['a']), 'a', 'failed', 'No valid host was found');
-      expect(state.servers?.[0]).toMatchObject({ state: expected, why: 'No valid host was found' });
+    for (const [expected, pauseMs] of [['pending', 30_000], ['pending', 60_000], ['left', null]] as const) {
+      state = endEvacuation(beginEvacuations(state, ['a']), 'a', 'failed', 'No valid host was found', nowMs);
+      expect(state.servers?.[0]).toMatchObject({ state: expected, why: 'No valid host was found', retryAtMs: pauseMs === null ? null : nowMs + pauseMs });
     }
-    expect(consentToLoss(state, ['a']).servers?.[0]?.state).toBe('left');
+    expect(consentToLoss(state, [{ id: 'a', person: 'jane', atMs: nowMs }]).servers?.[0]?.state).toBe('left');
   });
 });

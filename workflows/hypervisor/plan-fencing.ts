@@ -1,7 +1,7 @@
 import type { Confirmation, TrackedEvacuation } from '../../contracts/fencing.ts';
 import { evidenceProblem, tellsPower } from './fencing-consent.ts';
 import { consentNow, type FencingState } from './fencing-state.ts';
-import { pickEvacuations } from './pick-evacuations.ts';
+import { isPaused, pickEvacuations } from './pick-evacuations.ts';
 import { technicalGates } from './safety-gates.ts';
 import { speaks } from './speaks.ts';
 
@@ -49,7 +49,7 @@ function planFence(state: FencingState, nowMs: number): FencingStep {
   if (confirmation !== null) return planConfirmed(state, confirmation, nowMs);
   if (verdict.verdict === 'watch') return { do: 'wait', for: verdict.message, untilMs: verdict.untilMs };
   if (verdict.verdict === 'suspect') return recommendOnce(state, verdict.alive === 'yes' ? 'mend' : 'fence') ?? { do: 'wait', for: `a person to look: ${verdict.message}`, untilMs: null };
-  if (verdict.alive === 'yes') return planLive(state);
+  if (verdict.alive === 'yes') return planLive(state, nowMs);
   const recommended = recommendOnce(state, 'fence');
   if (recommended !== null) return recommended;
   if (state.mode === 'recommend' || verdict.alive !== 'no') return { do: 'wait', for: `a person to confirm that ${incident.host} is off`, untilMs: null };
@@ -59,12 +59,13 @@ function planFence(state: FencingState, nowMs: number): FencingStep {
 const recommendOnce = ({ recommended, verdict }: FencingState, what: 'fence' | 'evictLive' | 'mend'): FencingStep | null =>
   recommended === what ? null : { do: 'recommend', what, message: verdict.message };
 
-function planLive(state: FencingState): FencingStep {
-  const { verdict, mode, gate } = state;
+function planLive(state: FencingState, nowMs: number): FencingStep {
+  const { verdict, mode, gate, problem } = state;
   const recommended = recommendOnce(state, 'evictLive');
   if (recommended !== null) return recommended;
   if (mode === 'recommend') return { do: 'wait', for: `a person to start the eviction: ${verdict.message}`, untilMs: null };
   if (gate.gate === 'hold') return { do: 'wait', for: `the gate ${gate.name}: ${gate.message}`, untilMs: null };
+  if (problem !== null && nowMs < problem.retryAtMs) return { do: 'wait', for: problem.message, untilMs: problem.retryAtMs };
   return { do: 'evictLive', message: verdict.message };
 }
 
@@ -101,11 +102,13 @@ function planEvacuations(state: FencingState, nowMs: number): FencingStep {
   const heldUntilMs = heldUntil(state);
   if (!(nowMs < heldUntilMs)) return paused ?? { do: 'checkPower' };
   if (state.evidence?.by === 'power' && state.power?.power !== 'Off') return { do: 'wait', for: `the BMC of ${state.incident.host} to tell its power again`, untilMs: heldUntilMs };
-  const next = closed === null && paused === null ? pickEvacuations(servers, settings.parallelism) : [];
+  const next = closed === null && paused === null ? pickEvacuations(servers, settings.parallelism, nowMs) : [];
   if (next.length > 0) return { do: 'evacuate', servers: next };
-  const untilMs = Math.min(heldUntilMs, paused?.untilMs ?? Infinity);
+  const retrying = servers.filter((server) => server.state === 'pending' && isPaused(server, nowMs));
+  const untilMs = Math.min(heldUntilMs, paused?.untilMs ?? Infinity, ...retrying.map(({ retryAtMs }) => retryAtMs ?? Infinity));
   if (inFlight === 0 && closed !== null) return closed;
-  return { do: 'wait', for: `${inFlight} in flight and ${pending} pending`, untilMs: Number.isFinite(untilMs) ? untilMs : null };
+  const which = retrying.length === 0 ? '' : `, ${retrying.length} of them for their next attempt`;
+  return { do: 'wait', for: `${inFlight} in flight and ${pending} pending${which}`, untilMs: Number.isFinite(untilMs) ? untilMs : null };
 }
 
 /** When the power must be looked at again. A person’s word is not looked up: there may be no BMC. */
@@ -152,7 +155,7 @@ export function describeServers(state: FencingState): string {
   const { servers } = state;
   if (servers === null) return 'its servers have not been looked at';
   const left = servers.filter(({ state: its }) => its === 'left' || its === 'pending');
-  const named = left.slice(0, 5).map(({ name, why }) => (why === null ? name : `${name} (${why})`));
+  const named = left.slice(0, 5).map(({ name, why, state: its, attempts }) => (why === null ? name : `${name} (${why}${its === 'pending' && attempts > 0 ? `; attempt ${attempts} of ${state.settings.maxAttempts}` : ''})`));
   const more = left.length > named.length ? ` and ${left.length - named.length} more` : '';
   return `${count(state, 'evacuated', 'gone')} of ${servers.length} servers have left it${left.length === 0 ? '' : `, left behind: ${named.join(', ')}${more}`}`;
 }

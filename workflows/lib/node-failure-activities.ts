@@ -1,6 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import { hostsQueue, kubernetesQueue, novaQueue } from '../../contracts/ids.ts';
 import type { NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../../contracts/node-failure-activities.ts';
+import { guestWatchTurnMs, type GuestWatchActivities } from '../../contracts/guest-watch.ts';
 import { heartbeatTimeoutMs, longCall, longWait, shortCall } from '../../contracts/policies.ts';
 import type { PowerActivities } from '../../contracts/power.ts';
 
@@ -32,3 +33,6 @@ export const onEvidence = (region: string, summary: string, freshMs: number) =>
 
 export const failureRegionWait = (region: string, summary: string, deadlineMs: number) =>
   proxyActivities<NodeFailureRegionActivities>({ ...longWait(deadlineMs), taskQueue: novaQueue(region), cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED, summary });
+
+/** One turn; a worker that dies costs the others a heartbeat time-out. */
+export const guestWatch = (summary: string) => proxyActivities<GuestWatchActivities>({ ...longWait(guestWatchTurnMs), taskQueue: hostsQueue, summary });

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { watchShard, type ShardTools } from '../../../activities/hypervisor/watch-shard.ts';
+import { currentKubernetesScope } from '../../../activities/kubernetes/scope.ts';
 import { fencingDefaults } from '../../../contracts/fencing.ts';
 import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities, HypervisorSeen } from '../../../contracts/hypervisor-activities.ts';
-import { hostsQueue, hypervisorId, kubernetesQueue, nodeFailureId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
+import type { GuestWatchActivities, GuestWatchInput, GuestWatchTurn } from '../../../contracts/guest-watch.ts';
+import { guestWatchId, hostsQueue, hypervisorId, kubernetesQueue, nodeFailureId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import type { HandlingSettings, NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../../../contracts/node-failure-activities.ts';
 import type { NodeFailureProgress } from '../../../contracts/node-failure-run.ts';
@@ -13,8 +16,8 @@ import { gateDefaults } from '../../../contracts/node-failure.ts';
 import type { PowerActivities, PowerState } from '../../../contracts/power.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { startLab } from '../../../lab/lab.ts';
-import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
-import type { handleNodeFailure, reconcileHypervisor } from '../../../workflows/index.ts';
+import { openClient, readTemporalSettings, signalGuestsFailing, startGuestWatches } from '../../../runtime/temporal.ts';
+import type { handleNodeFailure, reconcileHypervisor, watchGuests } from '../../../workflows/index.ts';
 import { until } from '../until.ts';
 
 /** A host, its BMC and its Nova, as a test has them; and what drover did to them, in order. */
@@ -40,6 +43,14 @@ export interface Machine {
   looks: number;
   /** Nova does not answer. */
   novaSilent: boolean;
+  /** What libvirt answers; null: nobody asks it. */
+  libvirt: 'healthy' | 'silent' | null;
+  /** Ids of the servers with disks on the host. */
+  localDisks: string[];
+  /** How many requests to evacuate Nova refuses before it takes one. */
+  refusals: number;
+  /** When each request to evacuate came. */
+  askedMs: number[];
 }
 
 /** Everything quick, but for what is proved by it. */
@@ -47,7 +58,7 @@ const settings: HandlingSettings = {
   region: 'RegionOne',
   judging: { failAfterMs: 400, witnessMaxAgeMs: 60_000 },
   gates: gateDefaults,
-  fencing: { ...fencingDefaults, powerRecheckMs: 50, holdCheckMs: 20_000, parallelism: 1 },
+  fencing: { ...fencingDefaults, powerRecheckMs: 50, holdCheckMs: 20_000, parallelism: 1, retryMs: 600 },
   lookMs: 150,
   restLookMs: 200,
   power: { pollMs: 10, timeoutMs: 1_000 },
@@ -82,7 +93,10 @@ export async function openFailureWorld() {
   /** By hypervisor, what its own run sees; and what it told the run of the failure. */
   const seen = new Map<string, HypervisorSeen>();
   const told: string[] = [];
-  const activities = activitiesOn((host) => machines.get(host)!, { seen, told });
+  /** What the turns of whoever listens to guests come to, in order; one that is an error fails. */
+  const turns: (GuestWatchTurn | Error)[] = [];
+  const real: Real = { shard: null };
+  const activities = activitiesOn((host) => machines.get(host)!, { seen, told, turns, real });
   const workers = await Promise.all([
     Worker.create({ connection, taskQueue: workflowQueue, workflowBundle }),
     Worker.create({ connection, taskQueue: hostsQueue, activities: activities.hosts }),
@@ -90,16 +104,28 @@ export async function openFailureWorld() {
     Worker.create({ connection, taskQueue: novaQueue(settings.region), activities: activities.nova }),
   ]);
   const running = workers.map((worker) => worker.run());
+  const place = (host: string, change: Partial<Machine>): Machine => {
+    const machine: Machine = {
+      host, ready: 'Unknown', bootId: 'boot-1', compute: 'down', forcedDown: false, mode: 'automatic', power: 'Off', servers: { a: host, b: host, c: host }, evacuationsEnd: true,
+      hold: null, fencedBootId: null, condition: null, events: [], deeds: [], looks: 0, novaSilent: false, libvirt: null, localDisks: [], refusals: 0, askedMs: [], ...change,
+    };
+    machines.set(host, machine);
+    return machine;
+  };
   return {
     client,
-    /** A machine that has just fallen silent, and the run that looks at it. */
-    async fail(host: string, change: Partial<Machine> = {}) {
-      const machine: Machine = {
-        host, ready: 'Unknown', bootId: 'boot-1', compute: 'down', forcedDown: false, mode: 'automatic', power: 'Off', servers: { a: host, b: host, c: host }, evacuationsEnd: true,
-        hold: null, fencedBootId: null, condition: null, events: [], deeds: [], looks: 0, novaSilent: false, ...change,
-      };
-      machines.set(host, machine);
-      const handle = await client.workflow.start<typeof handleNodeFailure>(workflowTypes.handleNodeFailure, { workflowId: nodeFailureId(host), taskQueue: workflowQueue, args: [{ hypervisor: host }] });
+    /**
+     * A machine that has just fallen silent, and the run that looks at it.
+     *
+     * @param word what whoever listens to its guests says, and starts the run with
+     */
+    async fail(host: string, change: Partial<Machine> = {}, word: string | null = null) {
+      const machine = place(host, change);
+      const start = { workflowId: nodeFailureId(host), taskQueue: workflowQueue, args: [{ hypervisor: host }] as [{ hypervisor: string }] };
+      const handle =
+        word === null
+          ? await client.workflow.start<typeof handleNodeFailure>(workflowTypes.handleNodeFailure, start)
+          : await client.workflow.signalWithStart<typeof handleNodeFailure, [{ message: string }]>(workflowTypes.handleNodeFailure, { ...start, signal: messages.guestsFailing, signalArgs: [{ message: word }] });
       return {
         machine,
         handle,
@@ -113,6 +139,22 @@ export async function openFailureWorld() {
       };
     },
     told,
+    turns,
+    /** A machine that no run looks at yet. */
+    place,
+    /** Has libvirts listened to in earnest, as a worker has it. */
+    async listenTo(tools: Omit<ShardTools, 'scope' | 'tell'>) {
+      real.shard = { ...tools, tell: async (hypervisor, message) => void (await signalGuestsFailing(client, { hypervisor, cluster: '' }, { message })) };
+      await startGuestWatches(client, { shards: 1, cluster: '' });
+      return client.workflow.getHandle(guestWatchId(0));
+    },
+    /** The run of a host's failure, whoever started it. */
+    failureOf: (host: string) => client.workflow.getHandle<typeof handleNodeFailure>(nodeFailureId(host)),
+    /** The run that listens to the guests of one shard. */
+    async listen(shard: number, input: object = { shard }) {
+      const handle = await client.workflow.start<typeof watchGuests>(workflowTypes.watchGuests, { workflowId: guestWatchId(shard), taskQueue: workflowQueue, args: [input as GuestWatchInput] });
+      return { handle, replay: async () => Worker.runReplayHistory({ workflowBundle }, await handle.fetchHistory(), handle.workflowId) };
+    },
     /** The result of the run that drives a hypervisor, while it looks like that. */
     drive(hypervisor: string, look: HypervisorSeen) {
       seen.set(hypervisor, look);
@@ -130,13 +172,18 @@ export async function openFailureWorld() {
   };
 }
 
-function activitiesOn(find: (host: string) => Machine, { seen, told }: { seen: ReadonlyMap<string, HypervisorSeen>; told: string[] }) {
-  const hosts: NodeFailureHostActivities & PowerActivities & Pick<HypervisorHostActivities, 'observeHypervisor'> = {
+/** What is not played. */
+interface Real {
+  shard: Omit<ShardTools, 'scope'> | null;
+}
+
+function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real }: { seen: ReadonlyMap<string, HypervisorSeen>; told: string[]; turns: (GuestWatchTurn | Error)[]; real: Real }) {
+  const hosts: NodeFailureHostActivities & GuestWatchActivities & PowerActivities & Pick<HypervisorHostActivities, 'observeHypervisor'> = {
     observeHypervisor: ({ hypervisor }) => Promise.resolve(seen.get(hypervisor)!),
     async observeNodeFailure({ hypervisor }) {
       const machine = find(hypervisor);
       machine.looks += 1;
-      const { host, ready, bootId, compute, forcedDown, mode, power, hold, fencedBootId, novaSilent } = machine;
+      const { host, ready, bootId, compute, forcedDown, mode, power, hold, fencedBootId, novaSilent, libvirt } = machine;
       const service = { status: forcedDown ? 'disabled' : 'enabled', state: forcedDown ? 'down' : compute, disabledReason: null, forcedDown } as const;
       const fleet = { host, failureDomain: null, apis: [{ name: 'Nova', reachable: !novaSilent }], schedulerUp: true, hosts: 10, suspects: [], lastFencingMs: null, aggregates: [] };
       return {
@@ -148,12 +195,18 @@ function activitiesOn(find: (host: string) => Machine, { seen, told }: { seen: R
           node: { ready, bootId, pressures: [] },
           compute: novaSilent ? null : { state: service.state },
           nova: novaSilent ? null : { host, service },
-          libvirt: null,
+          libvirt: libvirt === null ? null : { verdict: libvirt, message: `it is ${libvirt}` },
           power,
           problems: novaSilent ? ['Nova does not answer'] : [],
           fleet,
         },
       };
+    },
+    async watchGuests(request) {
+      if (real.shard !== null) return watchShard({ ...real.shard, scope: currentKubernetesScope() }, request);
+      const turn = turns.shift() ?? { wanted: false, hosts: 0, connected: 0, left: 0, told: 0, withheld: 0 };
+      if (turn instanceof Error) throw turn;
+      return turn;
     },
     async tellNodeFailure({ cause }) {
       told.push(cause);
@@ -170,6 +223,12 @@ function activitiesOn(find: (host: string) => Machine, { seen, told }: { seen: R
   };
   const kubernetes: NodeFailureObjectActivities & Pick<HypervisorObjectActivities, 'patchHypervisor' | 'publishHypervisor'> = {
     claimFencing: () => Promise.resolve({ granted: true }),
+    async adviseEviction({ name }) {
+      find(name).deeds.push('advise');
+    },
+    async withdrawAdvice({ name }) {
+      find(name).deeds.push('withdraw advice');
+    },
     async recordHypervisorEvent({ name, reason, message }) {
       find(name).events.push(`${reason}: ${message}`);
     },
@@ -201,9 +260,13 @@ function activitiesOn(find: (host: string) => Machine, { seen, told }: { seen: R
       return { status: 'disabled', state: 'down', disabledReason: null, forcedDown };
     },
     listEvacuationCandidates: ({ host }) =>
-      Promise.resolve(Object.keys(find(host).servers).map((id) => ({ id, name: `vm-${id}`, vmState: 'active', memoryMiB: 512, localDiskGiB: 0, metadata: {}, imageId: null, imageTags: [], serverGroups: [] }))),
+      Promise.resolve(Object.keys(find(host).servers).map((id) => ({ id, name: `vm-${id}`, vmState: 'active', memoryMiB: 512, localDiskGiB: find(host).localDisks.includes(id) ? 5 : 0, metadata: {}, imageId: null, imageTags: [], serverGroups: [] }))),
     async startEvacuation({ instanceId, sourceHost }) {
-      find(sourceHost).deeds.push(`evacuate ${instanceId}`);
+      const machine = find(sourceHost);
+      machine.deeds.push(`evacuate ${instanceId}`);
+      machine.askedMs.push(Date.now());
+      machine.refusals -= 1;
+      if (machine.refusals >= 0) return { outcome: 'refused', message: 'no host has room for it' };
       return { outcome: 'started', migration: { ...migration, instanceId, sourceHost } };
     },
     async awaitEvacuation({ instanceId, sourceHost }) {

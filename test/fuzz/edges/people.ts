@@ -17,7 +17,7 @@ import {
   parseTimeout,
 } from '../../../starters/arguments.ts';
 import { readCommand } from '../../../workflows/eviction/command-arguments.ts';
-import { readConfirmation } from '../../../workflows/hypervisor/read-confirmation.ts';
+import { readAbandonment, readConfirmation, readGuestsFailing } from '../../../workflows/hypervisor/read-confirmation.ts';
 import { readGrant } from '../../../workflows/limits/grant.ts';
 import { readReport } from '../../../workflows/limits/report.ts';
 import { readMigrateInput } from '../../../workflows/migration/read-input.ts';
@@ -66,6 +66,8 @@ const commands = ['pause', 'resume', 'skipInstance', 'retryInstance', 'setParall
 export const peopleEdges: readonly Edge[] = [
   { name: 'workflow input: evictHypervisor', inputs: argument(input, { hypervisor: 'node-1' }), failures: ['InvalidInput'], read: parseEvictionInput },
   { name: 'update: confirmOff', inputs: argument({ incident: 'node-1/2026-01-31T12:00:00.000Z', bootId: 'b', person: 'jane' }), failures: ['InvalidInput'], read: readConfirmation },
+  { name: 'update: abandonDisks', inputs: argument({ incident: 'node-1/2026-01-31T12:00:00.000Z', instances: ['web-3'], person: 'jane' }), failures: ['InvalidInput'], read: readAbandonment },
+  { name: 'workflow signals: a word about guests', inputs: argument({ message: '2 guests failed' }), failures: [], read: (value) => readGuestsFailing(value) },
   { name: 'workflow input: migrateInstance', inputs: argument(move), failures: ['InvalidInput'], read: readMigrateInput },
   edge({
     name: 'workflow commands: the argument of an update or signal',

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import type { AbandonDisks } from '../contracts/messages.ts';
+import { messages } from '../contracts/messages.ts';
+import { parseId, parseInstance } from './arguments.ts';
+import { asOption, describedCommand, hostArgument } from './command.ts';
+import { tellFailureRun } from './failure-run.ts';
+import { interruptible } from './interruption.ts';
+import { withTemporal } from './temporal-access.ts';
+import { systemTerminal } from './terminal.ts';
+import { whoRuns } from './who.ts';
+
+export const abandonDisksCommand = (): Command =>
+  describedCommand(
+    'abandon-disks',
+    'Gives up what lies on a dead host’s own disks of the servers that you name, so that they are started elsewhere with these disks made anew, empty or from their image. Without that word they stay on the host until it is mended. All of them, or none where one is refused. It cannot be taken back once a server is on its way.',
+    [
+      ['drover abandon-disks node-1 web-3 --incident node-1/2026-01-31T03:00:00.000Z', 'one server'],
+      ['drover abandon-disks node-1 web-3 db-1 --incident node-1/2026-01-31T03:00:00.000Z', 'and another'],
+    ],
+  )
+    .addArgument(hostArgument())
+    .argument('<instance...>', 'names or ids of the servers', (text: string, before: string[] | undefined) => [...(before ?? []), parseInstance(text)])
+    .requiredOption('--incident <id>', 'the failure that is meant, as `drover describe` shows it', parseId)
+    .addOption(asOption())
+    .action((host: string, instances: string[], { incident, as }: { incident: string; as?: string }) =>
+      interruptible((abort) =>
+        withTemporal(abort, async (temporal) =>
+          systemTerminal().print(await tellFailureRun(temporal, host, messages.abandonDisks, { incident, instances, person: whoRuns(as) } satisfies AbandonDisks)),
+        ),
+      ),
+    );

@@ -1,0 +1,56 @@
+import { nodeFailureId } from '../contracts/ids.ts';
+import { messages } from '../contracts/messages.ts';
+import type { NodeFailureProgress } from '../contracts/node-failure-run.ts';
+import { CommandError } from './command-error.ts';
+import { exitCodes } from './exit-codes.ts';
+import { explainError } from './explain-error.ts';
+import { updateRun } from './give-command.ts';
+import type { TemporalAccess } from './temporal-access.ts';
+import { answered } from './temporal-access.ts';
+
+/** The run that deals with the failure of a host; part of the JSON of `drover describe --json`. `progress` null: no worker answers. */
+export interface FailureDescription {
+  workflowId: string;
+  runId: string;
+  progress: NodeFailureProgress | null;
+}
+
+/** A worker may be gone. */
+const progressTimeoutMs = 5_000;
+
+/** Null: no failure of the host is dealt with. */
+export async function describeFailureRun(temporal: TemporalAccess, host: string): Promise<FailureDescription | null> {
+  const workflowId = nodeFailureId(host, temporal.config.cluster);
+  const handle = temporal.client.workflow.getHandle(workflowId);
+  try {
+    const { runId, status } = await answered(temporal, () => handle.describe());
+    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return null;
+    const progress = await answered(temporal, () => handle.query<NodeFailureProgress>(messages.progress), progressTimeoutMs).catch(() => null);
+    return { workflowId, runId, progress };
+  } catch (error) {
+    temporal.abort.throwIfAborted();
+    if (explainError(error).exitCode === exitCodes.notFound) return null;
+    throw error;
+  }
+}
+
+/**
+ * Tells the run of a host's failure what a person has decided, and returns the sentence it answers with.
+ *
+ * @throws CommandError: notFound when no such run is open, refused with the run's own words, unreachable when no worker answers
+ */
+export async function tellFailureRun(temporal: TemporalAccess, host: string, update: string, argument: object): Promise<string> {
+  try {
+    // The run looks at the host before it answers, and a system that is away takes its time.
+    return await updateRun(temporal, nodeFailureId(host, temporal.config.cluster), update, argument, 90_000);
+  } catch (error) {
+    temporal.abort.throwIfAborted();
+    const explained = explainError(error);
+    if (explained.exitCode === exitCodes.notFound) throw noFailure(host, error);
+    if (explained.exitCode === exitCodes.usage) throw new CommandError(explained.message, exitCodes.refused, `\`drover describe ${host}\` shows how it stands.`, error);
+    throw explained;
+  }
+}
+
+export const noFailure = (host: string, cause?: unknown): CommandError =>
+  new CommandError(`No failure of ${host} is dealt with. Nothing was changed.`, exitCodes.notFound, `\`drover describe ${host}\` shows how it stands; docs/node-failure.md, when drover looks at a host.`, cause);
