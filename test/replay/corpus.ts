@@ -57,6 +57,8 @@ export function writeRuns(release: string, recording: string, runs: readonly Omi
 /** Without the names of the machine, the processes and the folders that it was recorded on. */
 function anonymous(key: string, value: unknown): unknown {
   if (key === 'identity' || key === 'binaryChecksum') return 'drover';
+  // A worker's own queue is called by process and machine.
+  if (key === 'name' && typeof value === 'string' && /^\d+@/u.test(value)) return 'drover';
   return key === 'stackTrace' ? '' : value;
 }
 
