@@ -44,8 +44,9 @@ export async function removeHypervisor(ground: Pick<Ground, 'api' | 'session' | 
   for (const { id, hosts } of await listAggregates(session)) if (hosts.includes(host)) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
   await removeTrait(ground, host);
   const isRegistered = async (): Promise<boolean> => (await listServices(session)).some((service) => service.host === host);
-  if (await isRegistered()) return;
-  if ((await fleet.hosts())[host]?.running === true) await fleet.crash(host);
+  const isRunning = (await fleet.hosts())[host]?.running === true;
+  if (isRunning && (await isRegistered())) return;
+  if (isRunning) await fleet.crash(host);
   await fleet.reinstall(host);
   await until(`${host} to be registered again`, readyMs, async () => (await isRegistered()) || 'not yet');
 }

@@ -86,7 +86,10 @@ export const hypervisorScenarios: readonly Scenario[] = [
     start: (stage) => stage.change('A', { maintenance: 'termination', maintenanceReason: 'fault matrix' }),
     // As its kubelet would be; the service of one that answers is not removed.
     async meanwhile(stage) {
-      await until('nova-compute to be waited for', patienceMs, async () => lifecycleOf(await stage.read('A')).message.includes('nova-compute on the host still answers') || 'not yet');
+      await until('nova-compute to be waited for, or the end', patienceMs, async () => {
+        const object = await stage.read('A');
+        return (object !== null && stage.subject.isStopped(object)) || lifecycleOf(object).message.includes('nova-compute on the host still answers') || 'not yet';
+      });
       await stage.lane.ground.fleet.crash(stage.hostOf('A'));
     },
     ends: { A: 'Decommissioned' },

@@ -115,8 +115,10 @@ async function judgeEnds(stage: Stage, { ends, endsAfter }: Scenario, fault: Fau
   const right = fault === null ? ends : { ...ends, ...endsAfter?.[fault] };
   const found = await Promise.all(
     stage.aliases.map(async (alias) => {
-      const { reason, message } = endOf(stage, await stage.read(alias));
-      const isRight = [right[alias] ?? []].flat().includes(reason) || (fault !== null && faults[fault].mayStop && reason === 'Stopped');
+      const object = await stage.read(alias);
+      const { reason, message } = endOf(stage, object);
+      const mayStop = fault !== null && faults[fault].mayStop;
+      const isRight = [right[alias] ?? []].flat().includes(reason) || (mayStop && object !== null && stage.subject.isStopped(object));
       return isRight ? [] : [`${alias} ended as ${reason} instead of ${[right[alias] ?? []].flat().join(' or ')}: ${message}`];
     }),
   );

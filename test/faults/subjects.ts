@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Condition } from '../../contracts/conditions.ts';
+import { findCondition } from '../../contracts/conditions.ts';
 import { evictionConditions } from '../../contracts/eviction-conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { evictionId, hypervisorId } from '../../contracts/ids.ts';
@@ -21,6 +22,8 @@ export interface Subject {
   workflowId(host: string): string;
   path(host: string): string;
   isSettled(object: AnyObject): boolean;
+  /** It says that somebody has cancelled its run, and rests where it was. */
+  isStopped(object: AnyObject): boolean;
   /** As the bridge tells of a change; starts the run if none is open. */
   tell(client: Client, host: string, signal: ObjectChanged): Promise<unknown>;
   /** A change of its spec after which it ends the same. */
@@ -35,6 +38,7 @@ export const subjects = {
     workflowId: evictionId,
     path: kvm('evictions'),
     isSettled: (object) => settled.Eviction(object as never, 'act'),
+    isStopped: ({ status }) => findCondition(status?.conditions, evictionConditions.evicting)?.reason === 'Stopped',
     tell: (client, host, signal) => signalWithStartEviction(client, { host, cluster: '', eviction: host, signal }),
     change: { reason: 'fault matrix, changed' },
   },
@@ -43,6 +47,10 @@ export const subjects = {
     workflowId: hypervisorId,
     path: kvm('hypervisors'),
     isSettled: (object) => settled.Hypervisor(object as never, 'act'),
+    isStopped({ status }) {
+      const lifecycle = findCondition(status?.conditions, hypervisorConditions.lifecycle);
+      return lifecycle?.status === 'False' && lifecycle.message.startsWith('The run was cancelled');
+    },
     tell: (client, hypervisor, signal) => signalWithStartHypervisor(client, { hypervisor, cluster: '', signal }),
     change: { highAvailability: true },
   },
