@@ -48,14 +48,15 @@ export function planEmptying(context: Context, mode: Exclude<MaintenanceMode, ''
  * person's consent, and is then emptied once more; without it that is what is said. Null: that is not all that is left.
  */
 function planRelease({ desired, observed }: Context, own: EvictionFacts): Plan | null {
+  const { nova } = observed;
+  const consentBy = releaseConsent(desired);
+  const clearing = { do: 'deleteEviction', name: own.name, uid: own.uid, words: `Clear Eviction ${own.name} away, to empty ${desired.name} once more` } as const;
+  // They were taken away, and news came before the Eviction was.
+  if (nova !== null && remainsOn(nova).length === 0) return consentBy === null ? null : act(clearing);
   const left = leftoverProvider(observed);
   if (left === null) return null;
-  const consentBy = releaseConsent(desired);
   if (consentBy === null) return desired.retry === null ? rest(`Nothing but ${describeConsumers(left)} is left of ${desired.name}. ${consentAdvice}`) : null;
-  return act(
-    { do: 'releaseAllocations', providerId: left.uuid, consentBy, words: `Take away ${describeConsumers(left)}, by consent of ${consentBy}` },
-    { do: 'deleteEviction', name: own.name, uid: own.uid, words: `Clear Eviction ${own.name} away, to empty ${desired.name} once more` },
-  );
+  return act({ do: 'releaseAllocations', providerId: left.uuid, consentBy, words: `Take away ${describeConsumers(left)}, by consent of ${consentBy}` }, clearing);
 }
 
 function awaitEviction({ desired, observed, settings }: Context, own: ReturnType<typeof ownEviction>): Plan {

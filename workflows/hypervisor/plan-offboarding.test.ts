@@ -41,6 +41,8 @@ const rows: [why: string, given: Given, plan: string | RegExp][] = [
   ['where nothing is allocated, nobody’s consent is used up', { ...outOfNova, desired: { appliedTraits: [], ...consent } }, 'act deleteProvider hypervisor-id'],
   ['what nobody holds any more keeps it from being empty, and is named', { ...leftover }, /^rest: Nothing but allocations of 1 consumer\(s\): gone is left of node-1\. .*--consent delete-allocations/],
   ['by consent it goes, and the host is emptied once more', { ...leftover, desired: consent }, `act releaseAllocations hypervisor-id by ${consent.consentBy}, deleteEviction`],
+  ['also where they were taken away, and news came before the Eviction was', { ...leftover, nova: empty.nova, desired: consent }, 'act deleteEviction'],
+  ['not without that consent', { ...leftover, nova: empty.nova }, 'rest: Eviction node-1 has not emptied node-1: something remains'],
   ['not while servers are there', { ...leftover, nova: disabledFor('drover: maintenance termination', { allocations: 1, servers: 1 }), desired: consent }, 'rest: Eviction node-1 has not emptied node-1: something remains'],
   ['not while the Eviction is at it', { ...leftover, evictions: [ownEvictionOf('running')], desired: consent }, 'wait: Eviction node-1: running so far'],
   ['not where a person stopped it', { ...leftover, evictions: [ownEvictionOf('stopped')], desired: consent }, 'rest: Eviction node-1 has not emptied node-1: stopped so far'],
