@@ -222,6 +222,7 @@ test(
       for (const consumer of orphans) expect(messageOf(eviction)).toContain(consumer);
       if (orphans.length > 0) await world.annotate(host, { 'drover.dev/retry': 'cleared' });
       await world.untilReason(host, 'Succeeded');
+      await world.untilClosed(host);
       await checkInvariants(world, [host]);
     }),
   limitMs,
