@@ -15,9 +15,18 @@ import { webUiLink } from './web-ui.ts';
 
 /** A preflight that refuses does so within seconds: worth waiting for, so that the person learns of it here. */
 const beginningMs = 8_000;
+/** A run whose outcome is decided ends within moments, and a script wants its exit code. */
+const endingMs = 30_000;
 
-/** Phases that say no more about the eviction than that something is about to be said: at its beginning, and just before a run ends. */
-const passingPhases = new Set<EvictionPhase>(['Opening', 'Preflight', 'Succeeded', 'Failed', 'Stopped', 'Observed']);
+/** For how long it is waited for more; a phase that is not named says enough. */
+const patienceMs: Readonly<Partial<Record<EvictionPhase, number>>> = {
+  Opening: beginningMs,
+  Preflight: beginningMs,
+  Succeeded: endingMs,
+  Failed: endingMs,
+  Stopped: endingMs,
+  Observed: endingMs,
+};
 
 /** Tells how an eviction begins, and what to type next. */
 export async function tellBeginning(source: FollowSource, temporal: TemporalAccess, host: string, terminal: Terminal): Promise<void> {
@@ -44,15 +53,21 @@ export async function tellBeginning(source: FollowSource, temporal: TemporalAcce
 }
 
 async function lookAtBeginning(source: FollowSource, abort: AbortSignal): Promise<Look | null> {
-  const untilMs = Date.now() + beginningMs;
+  const sinceMs = Date.now();
   for (;;) {
     const look = await source.look().catch((error: unknown) => {
       abort.throwIfAborted();
       if (explainError(error).exitCode !== exitCodes.unreachable) throw error;
       return null;
     });
-    const isPassing = look === null || look.state === 'waiting' || (look.state === 'running' && (look.progress === null || passingPhases.has(look.progress.phase)));
-    if (!isPassing || Date.now() > untilMs) return look;
+    if (Date.now() - sinceMs >= patienceWith(look)) return look;
     await delay(250, undefined, { signal: abort });
   }
+}
+
+/** Milliseconds since the beginning; 0: it says enough. */
+function patienceWith(look: Look | null): number {
+  if (look === null || look.state === 'waiting') return beginningMs;
+  if (look.state !== 'running') return 0;
+  return look.progress === null ? beginningMs : (patienceMs[look.progress.phase] ?? 0);
 }
