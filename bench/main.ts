@@ -16,6 +16,7 @@ import { runSuite } from './harness/run-suite.ts';
 import { renderMeasured, renderRecorded } from './harness/table.ts';
 import type { LoadRun } from './load/load-run.ts';
 import { loadSuite } from './load/main.ts';
+import { untilInterrupted } from '../lab/interruption.ts';
 import { describeMachine } from './machine.ts';
 import type { Size } from './onboarding/figures.ts';
 import { sizes } from './onboarding/figures.ts';
@@ -39,9 +40,7 @@ const atLeastOne = (text: string): number => {
   return count;
 };
 
-const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupted.abort(new Error('interrupted')));
-const { signal } = interrupted;
+const signal = untilInterrupted(new Error('interrupted'));
 
 const print = (text: string): void => void process.stdout.write(text);
 const report = (line: string): void => void process.stderr.write(`${line}\n`);

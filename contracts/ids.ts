@@ -27,6 +27,12 @@ export const hypervisorId = (name: string, cluster = ''): string => inCluster(cl
 /** The run that deals with the failure of a host. The id is the lock: whatever starts it, one run judges, fences and evacuates it. */
 export const nodeFailureId = (host: string, cluster = ''): string => inCluster(cluster, `node-failure/${host}`);
 
+/** Too long a name of a host leaves no room for what follows it. */
+const longestAdvised = 230;
+
+/** The Eviction in `observe` that says what emptying a failing host would take. */
+export const adviceName = (host: string): string => `${host.slice(0, longestAdvised)}-node-failure`;
+
 /** The run that listens to the guests of one shard of the hypervisors. */
 export const guestWatchId = (shard: number, cluster = ''): string => inCluster(cluster, `guest-watch/${shard}`);
 

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { untilInterrupted } from './interruption.ts';
 import { LabError } from './lab-error.ts';
 import { labDirectory, readLab, startLab, stopLab, wipeLab } from './lab.ts';
 import type { PartName } from './part.ts';
@@ -10,11 +11,10 @@ import { formatStatus } from './status.ts';
 const EXIT_FAILED = 1;
 const EXIT_INTERRUPTED = 130;
 
-const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupted.abort(new LabError('interrupted; what had been started is stopped again')));
+const interrupted = untilInterrupted(new LabError('interrupted; what had been started is stopped again'));
 
 const report = (line: string) => void process.stderr.write(`${line}\n`);
-const optionsFor = (parts: PartName[]) => ({ report, signal: interrupted.signal, ...(parts.length > 0 ? { parts } : {}) });
+const optionsFor = (parts: PartName[]) => ({ report, signal: interrupted, ...(parts.length > 0 ? { parts } : {}) });
 const printStatus = () => void process.stdout.write(formatStatus(readLab(labDirectory())));
 
 const program = new Command('lab')
@@ -57,5 +57,5 @@ try {
 } catch (error) {
   if (!(error instanceof LabError)) throw error;
   report(error.message);
-  process.exitCode = interrupted.signal.aborted ? EXIT_INTERRUPTED : EXIT_FAILED;
+  process.exitCode = interrupted.aborted ? EXIT_INTERRUPTED : EXIT_FAILED;
 }

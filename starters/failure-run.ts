@@ -4,7 +4,7 @@ import type { NodeFailureProgress } from '../contracts/node-failure-run.ts';
 import { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
-import { updateRun } from './give-command.ts';
+import { commandRunOf } from './give-command.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { answered } from './temporal-access.ts';
 
@@ -39,18 +39,9 @@ export async function describeFailureRun(temporal: TemporalAccess, host: string)
  *
  * @throws CommandError: notFound when no such run is open, refused with the run's own words, unreachable when no worker answers
  */
-export async function tellFailureRun(temporal: TemporalAccess, host: string, update: string, argument: object): Promise<string> {
-  try {
-    // The run looks at the host before it answers, and a system that is away takes its time.
-    return await updateRun(temporal, nodeFailureId(host, temporal.config.cluster), update, argument, 90_000);
-  } catch (error) {
-    temporal.abort.throwIfAborted();
-    const explained = explainError(error);
-    if (explained.exitCode === exitCodes.notFound) throw noFailure(host, error);
-    if (explained.exitCode === exitCodes.usage) throw new CommandError(explained.message, exitCodes.refused, `\`drover describe ${host}\` shows how it stands.`, error);
-    throw explained;
-  }
-}
+export const tellFailureRun = (temporal: TemporalAccess, host: string, update: string, argument: object): Promise<string> =>
+  // The run looks at the host before it answers, and a system that is away takes its time.
+  commandRunOf(temporal, host, { workflowId: nodeFailureId(host, temporal.config.cluster), update, argument, timeoutMs: 90_000, absent: noFailure });
 
 export const noFailure = (host: string, cause?: unknown): CommandError =>
   new CommandError(`No failure of ${host} is dealt with. Nothing was changed.`, exitCodes.notFound, `\`drover describe ${host}\` shows how it stands; docs/node-failure.md, when drover looks at a host.`, cause);

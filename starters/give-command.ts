@@ -20,13 +20,27 @@ export const giveCommand = (host: string, update: string, argument: object): Pro
  * @param update one of `messages` in contracts/messages.ts
  * @throws CommandError: notFound when no eviction of the host runs, refused with the run's own words, unreachable when no worker answers
  */
-export async function commandRun(access: TemporalAccess, host: string, update: string, argument: object, timeoutMs = updateTimeoutMs): Promise<string> {
+export const commandRun = (access: TemporalAccess, host: string, update: string, argument: object, timeoutMs = updateTimeoutMs): Promise<string> =>
+  commandRunOf(access, host, { workflowId: evictionId(host, access.config.cluster), update, argument, timeoutMs, absent: notRunning });
+
+export interface RunCommand {
+  workflowId: string;
+  /** One of `messages` in contracts/messages.ts. */
+  update: string;
+  argument: object;
+  timeoutMs: number;
+  /** What is said where no such run is open. */
+  absent: (host: string, cause: unknown) => CommandError;
+}
+
+/** As {@link commandRun}, of any run about the host. */
+export async function commandRunOf(access: TemporalAccess, host: string, { workflowId, update, argument, timeoutMs, absent }: RunCommand): Promise<string> {
   try {
-    return await updateRun(access, evictionId(host, access.config.cluster), update, argument, timeoutMs);
+    return await updateRun(access, workflowId, update, argument, timeoutMs);
   } catch (error) {
     access.abort.throwIfAborted();
     const explained = explainError(error);
-    if (explained.exitCode === exitCodes.notFound) throw notRunning(host, error);
+    if (explained.exitCode === exitCodes.notFound) throw absent(host, error);
     // The run refuses as bad input what cannot be done now: it was good input to a run in another state.
     if (explained.exitCode === exitCodes.usage) throw new CommandError(explained.message, exitCodes.refused, `\`drover describe ${host}\` shows how it stands.`, error);
     throw explained;

@@ -1,5 +1,7 @@
+import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { Drift, DriftFindings } from '../../contracts/drift.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { codeOf } from '../nova/failures.ts';
 import { matchRegistration } from '../nova/find-registration.ts';
 import type { ActivityScope } from '../nova/scope.ts';
@@ -54,7 +56,7 @@ export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
 function serviceOf({ metadata, status }: Hypervisor, byId: ReadonlyMap<string, ComputeServiceRecord>, services: readonly ComputeServiceRecord[]): ComputeServiceRecord | null {
   const recorded = status?.serviceId ? byId.get(status.serviceId) : undefined;
   if (recorded !== undefined) return recorded;
-  const isOut = status?.conditions?.some(({ type, status: said }) => type === 'Offboarded' && said === 'True');
+  const isOut = findCondition(status?.conditions, hypervisorConditions.offboarded)?.status === 'True';
   if (status?.serviceId && !isOut) return null;
   try {
     const match = matchRegistration(metadata.name, services, []);

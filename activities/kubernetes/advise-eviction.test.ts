@@ -1,5 +1,6 @@
 import type { Eviction } from '../../contracts/crds/eviction.ts';
-import { adviseEviction, adviceName, withdrawAdvice } from './advise-eviction.ts';
+import { adviceName } from '../../contracts/ids.ts';
+import { adviseEviction, withdrawAdvice } from './advise-eviction.ts';
 import { sampleEviction } from './sample-eviction.ts';
 import { sampleHypervisor } from './sample-hypervisor.ts';
 

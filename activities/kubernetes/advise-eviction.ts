@@ -1,14 +1,10 @@
-import { annotations } from '../../contracts/ids.ts';
+import { adviceName, annotations } from '../../contracts/ids.ts';
 import type { EvictionAdvice } from '../../contracts/node-failure-activities.ts';
+import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
 import { mutate } from './hypervisor-dependencies.ts';
 
 type AdviceTools = Pick<HypervisorTools, 'client' | 'stopGate' | 'audit' | 'scope'>;
-
-/** Too long a name of a host leaves no room for what follows it. */
-const longestHost = 230;
-
-export const adviceName = (host: string): string => `${host.slice(0, longestHost)}-node-failure`;
 
 /**
  * Makes an Eviction that only plans (`drover.dev/mode: observe`): what emptying the host would take, before somebody decides it. One of an
@@ -21,10 +17,7 @@ export async function adviseEviction(tools: AdviceTools, { name: host, uid, inci
   const name = adviceName(host);
   const before = await client.getEviction(name, scope.signal);
   if (before !== null) {
-    const given = before.object.metadata.annotations ?? {};
-    // Somebody else's under that name, or one that somebody has made into more than advice.
-    if (given[annotations.incident] === undefined || given[annotations.mode] !== 'observe') return;
-    if (given[annotations.incident] === incident) return;
+    if (!isAdvice(before.object) || before.object.metadata.annotations?.[annotations.incident] === incident) return;
     await withdraw(tools, before.object.metadata, 'advice of an earlier failure');
   }
   const eviction = {
@@ -37,13 +30,15 @@ export async function adviseEviction(tools: AdviceTools, { name: host, uid, inci
   await mutate(tools, { action: 'createEviction', cause: `incident ${incident}, advice only`, object: `eviction/${name}`, before: null, after: eviction }, () => client.createEviction(eviction, scope.signal));
 }
 
+/** Not somebody else's under that name, nor one that somebody has made into more than advice. */
+const isAdvice = ({ metadata: { annotations: given = {} } }: Eviction): boolean => given[annotations.incident] !== undefined && given[annotations.mode] === 'observe';
+
 const withdraw = (tools: AdviceTools, { name, uid }: { name: string; uid: string }, cause: string): Promise<boolean> =>
   mutate(tools, { action: 'deleteEviction', cause, object: `eviction/${name}`, before: { uid }, after: null }, () => tools.client.deleteEviction({ name, uid }, tools.scope.signal));
 
 /** Takes advice back that has become of no use. One that is not advice any more stays. */
 export async function withdrawAdvice(tools: AdviceTools, { name: host }: Pick<EvictionAdvice, 'name'>): Promise<void> {
   const found = await tools.client.getEviction(adviceName(host), tools.scope.signal);
-  const given = found?.object.metadata.annotations ?? {};
-  if (found === null || found.object.spec.hypervisor !== host || given[annotations.incident] === undefined || given[annotations.mode] !== 'observe') return;
+  if (found === null || found.object.spec.hypervisor !== host || !isAdvice(found.object)) return;
   await withdraw(tools, found.object.metadata, 'the failure is over');
 }

@@ -29,11 +29,13 @@ export type GuestTally = ReadonlyMap<string, Readonly<Trouble>>;
 
 export const emptyTally: GuestTally = new Map();
 
+const calm = (name: string): Trouble => ({ name, downSinceMs: null, crashesMs: [], watchdogsMs: [], ioErrorsMs: [] });
+
 /** Takes an event in, and says what it asks for. Pure. */
 export function takeGuestEvent(tally: GuestTally, event: DomainEvent, limits: GuestLimits, nowMs: number): { tally: GuestTally; verdict: EventVerdict } {
   const kept = forget(tally, limits, nowMs);
   const { uuid, name } = event.domain;
-  const before = kept.get(uuid) ?? { name, downSinceMs: null, crashesMs: [], watchdogsMs: [], ioErrorsMs: [] };
+  const before = kept.get(uuid) ?? calm(name);
   const verdict = judgeEvent(event, { watchdogs: before.watchdogsMs.length, ioErrors: before.ioErrorsMs.length }, { restarts, ioErrors: limits.ioErrors });
   if (event.type === 'stopped' && event.detail === 'migrated') return { tally: without(kept, uuid), verdict };
   const after = verdict === 'evict' ? down(before, nowMs) : follow(before, event, nowMs);
@@ -43,7 +45,7 @@ export function takeGuestEvent(tally: GuestTally, event: DomainEvent, limits: Gu
 /** Takes in that a guest does not run although Nova wants it to. Pure. */
 export function takeGuestDown(tally: GuestTally, { uuid, name }: Domain, limits: GuestLimits, nowMs: number): GuestTally {
   const kept = forget(tally, limits, nowMs);
-  return new Map(kept).set(uuid, down(kept.get(uuid) ?? { name, downSinceMs: null, crashesMs: [], watchdogsMs: [], ioErrorsMs: [] }, nowMs));
+  return new Map(kept).set(uuid, down(kept.get(uuid) ?? calm(name), nowMs));
 }
 
 /** libvirt tells one crash several times over; while the guest is down it is the same one. */

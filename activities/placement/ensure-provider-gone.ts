@@ -3,7 +3,7 @@ import { record } from '../nova/dependencies.ts';
 import { codeOf } from '../nova/failures.ts';
 import type { PlacementTools } from './dependencies.ts';
 import { providersBelow } from './provider-tree.ts';
-import { allocationsOf, releaseAllocations } from './release-allocations.ts';
+import { allocationsOf, releaseFrom } from './release-allocations.ts';
 import type { ResourceProvider } from './types.ts';
 
 /** How many consumers a failure names. */
@@ -20,13 +20,13 @@ export interface ProviderDeletion {
  * Deletes the resource provider of a host that Nova does not have any more, with those below it. One with allocations only by a person's
  * consent: they may be a server's that runs somewhere (design section 2, rule 16). Safe to repeat and to run twice at once.
  *
- * @throws ProviderInUse there are allocations; some consumers are named; what {@link releaseAllocations} throws; Stopped
+ * @throws ProviderInUse there are allocations; some consumers are named; what `releaseAllocations` throws; Stopped
  * @see Placement API, "Delete resource provider"
  */
 export async function ensureProviderGone(tools: PlacementTools, { providerId, consentBy = null }: ProviderDeletion): Promise<void> {
   const { placement, scope } = tools;
   const doomed = await providersBelow(placement, providerId, scope.signal);
-  if (consentBy !== null) await releaseAllocations(tools, { providerId, consentBy });
+  if (consentBy !== null) await releaseFrom(tools, doomed, consentBy);
   // Also then: what came meanwhile was not there when it was consented to.
   for (const provider of doomed) await refuseIfUsed(tools, provider);
   for (const provider of doomed) await deleteOne(tools, provider);

@@ -2,7 +2,7 @@ import { record } from '../nova/dependencies.ts';
 import { codeOf } from '../nova/failures.ts';
 import type { PlacementTools } from './dependencies.ts';
 import { providersBelow } from './provider-tree.ts';
-import type { Consumer } from './types.ts';
+import type { Consumer, ResourceProvider } from './types.ts';
 
 export interface AllocationsRelease {
   /** The id of the host's hypervisor, as it was registered. */
@@ -20,8 +20,12 @@ export interface AllocationsRelease {
  * @see Placement API, "Update allocations", microversion 1.28: what is empty is deleted, and only in the generation that was read
  */
 export async function releaseAllocations(tools: PlacementTools, { providerId, consentBy }: AllocationsRelease): Promise<void> {
-  const { placement, scope } = tools;
-  const providers = (await providersBelow(placement, providerId, scope.signal)).map(({ uuid }) => uuid);
+  await releaseFrom(tools, await providersBelow(tools.placement, providerId, tools.scope.signal), consentBy);
+}
+
+/** As {@link releaseAllocations}, of providers that were looked up. */
+export async function releaseFrom(tools: PlacementTools, found: readonly ResourceProvider[], consentBy: string): Promise<void> {
+  const providers = found.map(({ uuid }) => uuid);
   const consumers = new Set<string>();
   for (const uuid of providers) for (const consumer of Object.keys(await allocationsOf(tools, uuid))) consumers.add(consumer);
   for (const consumer of consumers) await releaseOne(tools, consumer, providers, consentBy);

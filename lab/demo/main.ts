@@ -11,6 +11,7 @@ import { startDrover } from '../drover.ts';
 import { kubectl } from '../kubectl.ts';
 import type { CheckedParts } from '../host-check-settings.ts';
 import { hostCheckSettings } from '../host-check-settings.ts';
+import { untilInterrupted } from '../interruption.ts';
 import { startLab, stopLab } from '../lab.ts';
 import { listServers } from '../openstack/seed.ts';
 import { openSession } from '../openstack/session.ts';
@@ -25,8 +26,7 @@ import { judge } from './verdict.ts';
 const isOnce = process.argv.includes('--once');
 const startedMs = performance.now();
 const say = (line = ''): void => void process.stdout.write(`${line}\n`);
-const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupted.abort());
+const interrupted = untilInterrupted(new Error('interrupted'));
 
 /** A step of the story, with the time it took. */
 async function step<Result>(title: string, action: () => Promise<Result>): Promise<Result> {
@@ -42,7 +42,7 @@ async function command({ env }: Drover, lab: DemoLab, ...args: string[]): Promis
   const child = spawn(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], {
     env: { ...process.env, ...env, KUBECONFIG: lab.handles.kubernetes.kubeconfig },
     stdio: ['ignore', 'inherit', 'inherit'],
-    signal: interrupted.signal,
+    signal: interrupted,
   });
   await once(child, 'exit');
 }
@@ -71,7 +71,7 @@ In another terminal: eval "$(npm run --silent lab -- status)"`);
 say(`drover brings a new compute host into service and empties another one: real Temporal, Kubernetes, Nova, libvirt, Open vSwitch and
 Ceph on this machine. The first time they are built, which takes a quarter of an hour; then it is seconds.
 `);
-const options = { report: say, signal: interrupted.signal };
+const options = { report: say, signal: interrupted };
 const core = ['temporal', 'tctl', 'kubernetes', 'openstack'] as const;
 const lab: DemoLab = await startLab({ parts: core, ...options });
 let drover: Drover | null = null;
@@ -81,7 +81,7 @@ try {
   for (const remark of remarks) say(`${'demo'.padEnd(12)}${remark}`);
   const servers = await step('24 servers on node-1, one of six hosts', () => setTheScene(lab));
   const settings = demoSettings(hostCheckSettings(newHost, lab.handles.openstack, parts));
-  drover = await step('a drover worker and a drover bridge', () => startDrover(lab, { dir: join(lab.dir, 'drover'), settings, signal: interrupted.signal }));
+  drover = await step('a drover worker and a drover bridge', () => startDrover(lab, { dir: join(lab.dir, 'drover'), settings, signal: interrupted }));
   const onboardingMs = performance.now();
   const wrong = await onboard(drover, lab, parts);
   const onboardedMs = performance.now() - onboardingMs;
@@ -103,13 +103,13 @@ try {
   if (wrong.length > 0) process.exitCode = 1;
   if (!isOnce) {
     say('\nAll of it stays up. Ctrl-C stops it.');
-    await new Promise((resolve) => interrupted.signal.addEventListener('abort', resolve));
+    await new Promise((resolve) => interrupted.addEventListener('abort', resolve));
   }
   summary =
     `${wrong.length === 0 ? 'As it should be' : 'Not as it should be'}: ${newHost} came into service in ${formatDuration(onboardedMs)}; ${verdict.moved} of 24 servers left ${host} in ${formatDuration(tookMs)}, the one that hung in ${verdict.attemptsOfHanging} attempts; ` +
     `${verdict.notMoved.join(', ') || 'none'} cannot move and was named; ${formatDuration(performance.now() - startedMs)} in all.`;
 } catch (error) {
-  if (!interrupted.signal.aborted) throw error;
+  if (!interrupted.aborted) throw error;
   summary = 'Interrupted.';
   process.exitCode = 130;
 } finally {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
 import { describeMachine } from '../../bench/machine.ts';
+import { untilInterrupted } from '../../lab/interruption.ts';
 import { startLab } from '../../lab/lab.ts';
 import type { CleanRuns, Outcome } from './matrix.ts';
 import { runMatrix } from './matrix.ts';
@@ -31,9 +32,7 @@ const number = (text: string): number => {
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('A whole number, please.');
   return value;
 };
-const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupted.abort(new Error('interrupted')));
-const { signal } = interrupted;
+const signal = untilInterrupted(new Error('interrupted'));
 
 const list = (text: string): string[] => text.split(',').map((part) => part.trim());
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -1,4 +1,5 @@
 import type { Lab } from '../../lab/lab.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { faultNames } from './faults.ts';
 import type { Ground, Lane } from './lane.ts';
 import { openGround, openLane } from './lane.ts';
@@ -37,6 +38,8 @@ export interface CleanRuns {
   seconds: number;
 }
 
+const neverAborted = new AbortController().signal;
+
 /** A cell whose step does not come is run so often. */
 const attempts = 3;
 
@@ -54,17 +57,17 @@ const planCells = (runs: readonly CleanRuns[], scenarios: readonly Scenario[]): 
   });
 
 /** Runs clean first, then with every chosen fault at every step. */
-export async function runMatrix({ lab, scenarios, lanes, mutation, choose, report, take, signal }: MatrixOptions): Promise<{ clean: CleanRuns[]; outcomes: Outcome[] }> {
+export async function runMatrix({ lab, scenarios, lanes, mutation, choose, report, take, signal = neverAborted }: MatrixOptions): Promise<{ clean: CleanRuns[]; outcomes: Outcome[] }> {
   const clean: CleanRuns[] = [];
   const outcomes: Outcome[] = [];
-  await withLanes({ lab, scenarios, lanes, ...(mutation === undefined ? {} : { mutation }), ...(signal === undefined ? {} : { signal }) }, async (opened, group) => {
+  await withLanes({ lab, scenarios, lanes, signal, ...(mutation === undefined ? {} : { mutation }) }, async (opened, group) => {
     const runs = await runClean(opened, group, report);
     clean.push(...runs);
     const cells = choose(planCells(runs, group));
     report(`${group.map(({ name }) => name).join(', ')}: ${cells.length} cells on ${opened.length} lanes`);
     await onLanes(opened, cells, async (lane, cell, index) => {
       const outcome = await runOnce(lane, group, cell);
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       outcomes.push(outcome);
       take?.(outcome);
       if (outcomes.length % archiveEvery === 0) await lane.ground.fleet.archive();
@@ -79,7 +82,7 @@ const indented = (complaints: readonly string[]): string => complaints.map((comp
 
 /** Opens lanes for each group of scenarios that can share a worker, one group after the other. */
 export async function withLanes(
-  { lab, scenarios, lanes, mutation, signal }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'lanes' | 'mutation' | 'signal'>,
+  { lab, scenarios, lanes, mutation, signal = neverAborted }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'lanes' | 'mutation' | 'signal'>,
   use: (lanes: readonly Lane[], scenarios: readonly Scenario[]) => Promise<void>,
 ): Promise<void> {
   const ground = await openGround(lab);
@@ -87,7 +90,8 @@ export async function withLanes(
     for (const group of groupScenarios(scenarios)) {
       const opened = await openLanes(ground, group, group.ownRegion ? 1 : lanes, mutation);
       try {
-        await untilAborted(use(opened, group.scenarios), signal);
+        signal.throwIfAborted();
+        await unlessAborted(use(opened, group.scenarios), signal);
       } finally {
         await closeLanes(opened);
       }
@@ -98,19 +102,6 @@ export async function withLanes(
 }
 
 const closeLanes = (lanes: readonly Lane[]): Promise<unknown> => Promise.all(lanes.map((lane) => lane.close()));
-
-/** Does not wait for work that is not wanted any more. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal?.reason as Error);
-  signal?.addEventListener('abort', abort, { once: true });
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    signal?.removeEventListener('abort', abort);
-  }
-}
 
 async function runOnce(lane: Lane, scenarios: readonly Scenario[], cell: Cell): Promise<Outcome> {
   const scenario = scenarios.find(({ name }) => name === cell.scenario);

@@ -1,4 +1,4 @@
-import { fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../contracts/ids.ts';
+import { adviceName, fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../contracts/ids.ts';
 import type { NodeFailureLook, SeenHypervisor } from '../../contracts/node-failure-activities.ts';
 import { priorityKey } from '../../contracts/fencing.ts';
 import { hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
@@ -32,7 +32,7 @@ const deeds: { readonly [Do in Deed]: (stage: Stage, step: Extract<FailureStep, 
     const isAdvised = what === 'evictLive' && fencing.mode === 'recommend';
     const advice = {
       fence: command === null ? 'Look at it: console, BMC, rack.' : `Once you have made sure that it is off and stays off: ${command}`,
-      evictLive: `To move its servers live${isAdvised ? ` (what that takes: kubectl describe eviction ${hypervisor.name}-node-failure)` : ''}: kubectl patch hypervisor ${hypervisor.name} --type=merge --patch '{"spec":{"maintenance":"ha"}}'`,
+      evictLive: `To move its servers live${isAdvised ? ` (what that takes: kubectl describe eviction ${adviceName(hypervisor.name)})` : ''}: kubectl patch hypervisor ${hypervisor.name} --type=merge --patch '{"spec":{"maintenance":"ha"}}'`,
       mend: 'Its servers run: nothing is to be evacuated.',
     }[what];
     await record(stage, 'Warning', fencing.verdict.reason, `${message}. ${advice}`, [what]);
