@@ -2,12 +2,14 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { inLanes } from '../../bench/load/lanes.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { type Bridge, type BridgeSettings, type BridgeTimings, defaultBridgeTimings, startBridge } from '../../k8s-bridge/main.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
 import { connectKubernetes, type Kubernetes, resourcePath } from '../../runtime/kubernetes.ts';
+import type { KubernetesFaultDetails } from '../../runtime/kubernetes-faults.ts';
 import { createLogger } from '../../runtime/logging.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
 import { type Proxy, openProxy } from './bridge-proxy.ts';
@@ -42,6 +44,20 @@ export interface TestBridge extends Bridge {
 
 export type BridgeWorld = Awaited<ReturnType<typeof openBridgeWorld>>;
 
+/** A kube-apiserver that has started again opens the storage of a resource at the first request for it, and refuses that one: 429, "storage is (re)initializing". */
+async function onceServed(ask: () => Promise<unknown>): Promise<unknown> {
+  const answered = await until('kube-apiserver to serve the resource', 15_000, async () => {
+    try {
+      return { answer: await ask() };
+    } catch (error) {
+      const isThrottled = error instanceof ApplicationFailure && (error.details?.[0] as KubernetesFaultDetails | undefined)?.httpStatus === 429;
+      return isThrottled ? error.message : { error };
+    }
+  });
+  if ('error' in answered) throw answered.error;
+  return answered.answer;
+}
+
 /** A real kube-apiserver and a real Temporal of their own, and bridges that run under the service account that deploy/rbac gives them. No worker: what is signalled stays to be read. */
 export async function openBridgeWorld() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bridge-')));
@@ -54,7 +70,7 @@ export async function openBridgeWorld() {
   let proxies = 0;
 
   const request = <Answer>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', to: string, body?: unknown): Promise<Answer> =>
-    admin.request({ method, path: to, body, ...(method === 'PATCH' && { patchType: 'merge' as const }) }, AbortSignal.timeout(20_000)) as Promise<Answer>;
+    onceServed(() => admin.request({ method, path: to, body, ...(method === 'PATCH' && { patchType: 'merge' as const }) }, AbortSignal.timeout(20_000))) as Promise<Answer>;
 
   const kubeconfigOf = (server: string): string => {
     const kubeconfig = join(root, `proxied-${(proxies += 1)}.kubeconfig`);
