@@ -196,6 +196,70 @@ export const errors = {
     advice: 'Enable it for block devices: `ceph osd pool application enable POOL rbd`; then `drover retry`.',
   },
 
+  // vSphere
+  VsphereUnavailable: { retryable: true, reason: 'VsphereUnavailable', advice: 'vCenter did not answer as it should. drover keeps trying.' },
+  VsphereCredentialRefused: {
+    retryable: false,
+    reason: 'VsphereCredentialRefused',
+    advice: 'vCenter refused drover’s user. Renew the files of its name and password in drover’s settings, then `drover retry`.',
+  },
+  VsphereNotPermitted: {
+    retryable: false,
+    reason: 'VsphereNotPermitted',
+    advice: 'drover’s user at vCenter lacks a privilege: docs/vsphere.md has the list. Give it to its role, then `drover retry`.',
+  },
+  VsphereObjectNotFound: {
+    retryable: false,
+    reason: 'VsphereObjectNotFound',
+    advice: 'vCenter has no such folder, pool, datastore, network or host. Correct what names it; drover looks again.',
+  },
+  VsphereResourcesExhausted: {
+    retryable: false,
+    reason: 'VsphereResourcesExhausted',
+    advice: 'vCenter has too little memory, CPU, space, slots or licences for it. Make room; drover tries again later.',
+  },
+  VsphereBusy: { retryable: true, reason: 'VsphereBusy', advice: 'vCenter has too much to do, or drover’s budget for it is used up. drover tries again.' },
+  VsphereFailed: { retryable: true, reason: 'VsphereFailed', advice: 'vCenter could not do it; its words say why. drover tries again.' },
+  VsphereTaskNotFound: {
+    retryable: false,
+    reason: 'VsphereTaskNotFound',
+    advice: 'vCenter has forgotten the task, as it does some time after its end or when it restarts. drover looks at the VM itself.',
+  },
+  VsphereTaskCancelled: { retryable: false, reason: 'VsphereTaskCancelled', advice: 'The task was cancelled at vCenter. drover looks at the VM itself.' },
+  VsphereTaskOverdue: { retryable: false, reason: 'VsphereTaskOverdue', advice: 'The task still runs at vCenter. Look at it there; drover looks at the VM again later.' },
+  VirtualMachineNotFound: { retryable: false, reason: 'VirtualMachineNotFound', advice: 'The VM is gone.' },
+  VirtualMachineAmbiguous: {
+    retryable: false,
+    reason: 'VirtualMachineAmbiguous',
+    advice: 'Several VMs have one instance UUID, so drover touches none. Give those that are copies another one, or remove them.',
+  },
+  VirtualMachineNameTaken: {
+    retryable: false,
+    reason: 'VirtualMachineNameTaken',
+    advice: 'Something else in the folder has that name, and drover does not touch it. Rename or remove it, or choose another name.',
+  },
+  VirtualMachineNotOwned: {
+    retryable: false,
+    reason: 'VirtualMachineNotOwned',
+    advice: 'The VM does not carry the mark of this object, so drover does not change it.',
+  },
+  VirtualMachineConflict: { retryable: true, reason: 'VirtualMachineConflict', advice: 'Somebody changed the VM at the same time, or another task holds it. drover reads it again.' },
+  VirtualMachineStateRefused: {
+    retryable: false,
+    reason: 'VirtualMachineStateRefused',
+    advice: 'vCenter does not do that to a VM in its present state; its words say which. drover looks at it again.',
+  },
+  GuestToolsNotRunning: {
+    retryable: false,
+    reason: 'GuestToolsNotRunning',
+    advice: 'VMware Tools do not run in the guest, so it cannot be asked. Start them, or allow the hard way.',
+  },
+  ForeignDisksAttached: {
+    retryable: false,
+    reason: 'ForeignDisksAttached',
+    advice: 'Disks that drover did not make are attached, and would be destroyed with the VM. Detach them.',
+  },
+
   // Kubernetes
   KubernetesUnavailable: { retryable: true, reason: 'KubernetesUnavailable', advice: 'kube-apiserver did not answer as it should. drover keeps trying.' },
   KubernetesForbidden: {

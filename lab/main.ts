@@ -18,7 +18,7 @@ const optionsFor = (parts: PartName[]) => ({ report, signal: interrupted, ...(pa
 const printStatus = () => void process.stdout.write(formatStatus(readLab(labDirectory())));
 
 const program = new Command('lab')
-  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; libvirt, Open vSwitch, Ceph and BMCs where they are asked for.')
+  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; libvirt, Open vSwitch, Ceph, BMCs and vSphere where they are asked for.')
   .addHelpText('after', `
 Its directory is $DROVER_LAB, else .lab in the checkout; what is built goes to $DROVER_CACHE, else ~/.cache/drover.
 
@@ -26,6 +26,7 @@ Examples:
   npm run lab -- up                        what an eviction needs; the first time it builds, which takes a quarter of an hour
   npm run lab -- up temporal kubernetes    only these
   npm run lab -- up libvirt ovs ceph       what hypervisors need: Debian's packages, which root installs; redfish for BMCs
+  npm run lab -- up vsphere                a vCenter to try things on, and govc
   eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`);
 
 const usualParts = `default: ${defaultPartNames.join(', ')}`;

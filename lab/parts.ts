@@ -12,7 +12,9 @@ import type { OvsHandle } from './parts/ovs-handle.ts';
 import { redfish } from './parts/redfish.ts';
 import { tctl, type TctlHandle } from './parts/tctl.ts';
 import { temporal, type TemporalHandle } from './parts/temporal.ts';
+import { vsphere } from './parts/vsphere.ts';
 import type { RedfishHandle } from './redfish/handle.ts';
+import type { VsphereHandle } from './vsphere/handle.ts';
 
 /** What each part hands to those who use it. */
 export interface Handles {
@@ -24,6 +26,7 @@ export interface Handles {
   ovs: OvsHandle;
   ceph: CephHandle;
   redfish: RedfishHandle;
+  vsphere: VsphereHandle;
 }
 
 /** A part whose types are its own business; `lab.ts` only passes what one method returned to the next. */
@@ -33,7 +36,7 @@ export type AnyPart = Part<object, unknown>;
 export const defaultPartNames = ['temporal', 'tctl', 'kubernetes', 'openstack'] as const satisfies readonly PartName[];
 export type DefaultPartName = (typeof defaultPartNames)[number];
 
-export const partNames = [...defaultPartNames, 'libvirt', 'ovs', 'ceph', 'redfish'] as const satisfies readonly PartName[];
+export const partNames = [...defaultPartNames, 'libvirt', 'ovs', 'ceph', 'redfish', 'vsphere'] as const satisfies readonly PartName[];
 
 export type Parts = Readonly<Record<PartName, AnyPart>>;
 
@@ -45,5 +48,5 @@ export interface PartOptions {
 }
 
 export function createParts(options: PartOptions = {}): Parts {
-  return { temporal, tctl, kubernetes, openstack: openStackPart(options.openstack), libvirt: libvirtPart(options.libvirt), ovs: ovsPart(options.ovs), ceph: cephPart, redfish };
+  return { temporal, tctl, kubernetes, openstack: openStackPart(options.openstack), libvirt: libvirtPart(options.libvirt), ovs: ovsPart(options.ovs), ceph: cephPart, redfish, vsphere };
 }

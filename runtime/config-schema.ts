@@ -5,6 +5,7 @@ import type { Kind } from '../contracts/ids.ts';
 import { hypervisorConfig } from './hypervisor-config.ts';
 import { nodeFailureConfig } from './node-failure-config.ts';
 import { count, hour, minute, ms, optionalText, second } from './setting-types.ts';
+import { vsphereConfig } from './vsphere-config.ts';
 
 /**
  * drover's own settings: every field, its default and what is absurd. What OpenStack, Kubernetes and Temporal need to be reached stands
@@ -73,6 +74,7 @@ export const configSchema = z
     eviction,
     hypervisor: hypervisorConfig,
     nodeFailure: nodeFailureConfig,
+    vsphere: vsphereConfig,
     limits: z.strictObject({ migrationsPerRegion: count(8, 1_000), checkMs: ms(30 * second, { most: hour }), silentMs: ms(150 * second, { most: hour }) }).prefault({}),
     worker: z
       .strictObject({

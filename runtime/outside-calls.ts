@@ -2,7 +2,7 @@ import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { traceCall } from './tracing.ts';
 
-export type OutsideSystem = 'keystone' | 'nova' | 'placement' | 'kubernetes' | 'libvirt' | 'ovs' | 'ceph' | 'redfish';
+export type OutsideSystem = 'keystone' | 'nova' | 'placement' | 'kubernetes' | 'libvirt' | 'ovs' | 'ceph' | 'redfish' | 'vsphere';
 
 /** One request to another system. */
 export interface OutsideCall {

@@ -48,7 +48,7 @@ export function waitFor<Result>({ scope, clock, look, details = () => undefined 
       } catch (error) {
         if (scope.signal.aborted || isFinal(error)) throw error;
         failingSinceMs ??= clock.now();
-        if (clock.now() - failingSinceMs >= pollFailureLimitMs) throw final(error);
+        if (clock.now() - failingSinceMs >= pollFailureLimitMs) throw finalFailure(error);
         await clock.sleep(failureDelayMs, scope.signal);
       }
     }
@@ -70,7 +70,7 @@ export async function whileBeating<Result>(scope: ActivityScope, details: () => 
 const isFinal = (error: unknown): boolean => error instanceof ApplicationFailure && error.nonRetryable === true;
 
 /** The same failure, which Temporal does not try again: a wait has unlimited attempts. */
-function final(error: unknown): ApplicationFailure {
+export function finalFailure(error: unknown): ApplicationFailure {
   const { message, type, details } = ApplicationFailure.fromError(error);
   return ApplicationFailure.create({ message, nonRetryable: true, details: details ?? [], ...(typeof type === 'string' ? { type } : {}) });
 }

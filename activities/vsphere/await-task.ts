@@ -1,0 +1,69 @@
+import { CancelledFailure } from '@temporalio/common';
+
+import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { finalFailure, settlingDelayMs, waitFor } from '../nova/wait.ts';
+import type { Tools } from './dependencies.ts';
+import { judgeByName } from './find-vm.ts';
+
+/** For passing a cancel on: the run waits for it. */
+const cancelWithinMs = 5_000;
+
+/**
+ * Waits for a task by looking at it, which needs nothing of the session that started it: any worker can take it over. A cancel of the
+ * activity is passed on to the task; the end of a worker is not.
+ */
+export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask): Promise<{ vmId: string | null }> {
+  const { gateway, scope, clock } = tools;
+  const startMs = clock.now();
+  try {
+    return await waitFor({
+      scope,
+      clock,
+      look: async () => {
+        const seen = await readUnlessForgotten(tools, taskId);
+        if (seen.state === 'success') return { done: { vmId: seen.vmId ?? ('vmId' in purpose ? purpose.vmId : null) } };
+        if (seen.state === 'error') {
+          const reached = await lookBehind(tools, purpose);
+          // It stays failed, however often it is looked at: whether to try again is the run's business.
+          if (reached === null) throw finalFailure(seen.failure);
+          return { done: reached };
+        }
+        if (clock.now() >= scope.deadlineMs) throw droverFailure('VsphereTaskOverdue', `${taskId} at vCenter ${gateway.vcenter} is ${seen.state}${seen.progressPercent === null ? '' : ` at ${seen.progressPercent} %`} after ${Math.round((clock.now() - startMs) / 1_000)} s`);
+        return { againMs: settlingDelayMs(clock.now() - startMs) };
+      },
+    });
+  } catch (error) {
+    if (isCancelled(scope.signal)) await gateway.cancelTask(taskId, AbortSignal.timeout(cancelWithinMs)).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** vCenter forgets tasks, and all of them when it restarts: then what the task was for tells. */
+async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string) {
+  try {
+    return await gateway.readTask(taskId, scope.signal);
+  } catch (failure) {
+    if (failureCode(failure) !== 'VsphereTaskNotFound') throw failure;
+    return { state: 'error' as const, failure: failure as Error };
+  }
+}
+
+/** Whether what the task was for is so all the same: done by another attempt, by somebody else, or just before. */
+async function lookBehind({ gateway, scope: { signal } }: Tools, purpose: TaskPurpose): Promise<{ vmId: string | null } | null> {
+  switch (purpose.kind) {
+    case 'create': {
+      const made = judgeByName(await gateway.findInFolder(purpose.folderId, purpose.name, signal), purpose);
+      return made === null ? null : { vmId: made.id };
+    }
+    case 'power':
+      return (await gateway.read(purpose.vmId, signal))?.powerState === purpose.powerState ? { vmId: purpose.vmId } : null;
+    case 'destroy':
+      return (await gateway.read(purpose.vmId, signal)) === null ? { vmId: purpose.vmId } : null;
+    case 'change':
+      return null;
+  }
+}
+
+/** Temporal aborts with the cause as message: `CANCELLED`, `WORKER_SHUTDOWN`, `TIMED_OUT` … */
+const isCancelled = ({ aborted, reason }: AbortSignal): boolean => aborted && reason instanceof CancelledFailure && reason.message === 'CANCELLED';

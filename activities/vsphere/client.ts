@@ -1,0 +1,131 @@
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
+import { openCallBudget } from './budget.ts';
+import { vimFailure } from './faults.ts';
+import { createSoapHttp, type HttpOptions, type SoapAnswer, type SoapHttp } from './http.ts';
+import { openSessions, type VcenterSession } from './session.ts';
+import { decodeResponse, type Decoded, type Returned } from './wire/decode.ts';
+import { encodeRequest } from './wire/encode.ts';
+import type { ManagedObjectReference } from './wire/values.ts';
+import type { ServiceContent, VimTypes } from './wire/vim/types.ts';
+
+/**
+ * The methods of one vCenter, with one session for all. It is the seam behind which another protocol with the same types can stand, such
+ * as VI JSON.
+ *
+ * Every call ends when its signal is aborted, or by itself within its time, and is sent once; only a session that has ended is
+ * renewed, and the call, which vCenter did not take, sent again. Failures: `VsphereUnavailable`, `CertificateNotTrusted`,
+ * `AnswerMalformed`, and what faults mean (faults.ts). After `VsphereUnavailable` nobody knows whether the call had an effect.
+ */
+export interface Vim {
+  /** As in the settings. */
+  readonly name: string;
+  content(signal: AbortSignal): Promise<ServiceContent>;
+  call<Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], signal: AbortSignal, options?: CallOptions): Promise<Returned<Method>>;
+  /** Ends the session, as vCenter has room for few. */
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  /** It refers to something that ended with the session, such as the next page: a new one is of no use. */
+  needsSameSession?: boolean;
+}
+
+export interface ClientOptions extends HttpOptions {
+  /** What the answers come by; default: a pool of connections of its own. */
+  http?: SoapHttp;
+  /** For all of one call: its turn, a login, the request. Below the 15 s that a short activity has. */
+  callMs?: number;
+  /** Stands in vCenter's own log: who asks. Null: nobody in particular. */
+  operationId?: () => string | null;
+  nowMs?: () => number;
+}
+
+const defaultCallMs = 14_000;
+
+/** How long the end of a session may take: it is a courtesy. */
+const endWithinMs = 2_000;
+
+const serviceInstance: ManagedObjectReference = { type: 'ServiceInstance', value: 'ServiceInstance' };
+
+/** Nothing is sent before the first call. */
+export function openVcenter(settings: VcenterSettings, options: ClientOptions = {}): Vim {
+  const { name } = settings;
+  const http = options.http ?? createSoapHttp(settings, options);
+  const budget = openCallBudget(settings.budget);
+  const callMs = options.callMs ?? defaultCallMs;
+
+  /** One request and what its answer says; throws where that is neither a value nor a fault. */
+  const exchange = async <Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], cookie: string | null, signal: AbortSignal): Promise<{ answer: SoapAnswer; decoded: Decoded<Method> }> => {
+    const answer = await http.send({ method, body: encodeRequest(method, self, args, options.operationId?.() ?? null), cookie }, signal);
+    return { answer, decoded: decode(name, method, answer) };
+  };
+  const valueOf = <Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, decoded: Decoded<Method>): Returned<Method> => {
+    if ('fault' in decoded) throw vimFailure(decoded.fault, `vCenter ${name} answered ${method} of ${self.value}`);
+    return decoded.value;
+  };
+
+  const sessions = openSessions({
+    credential: settings.credential,
+    nowMs: options.nowMs ?? (() => performance.now()),
+    logIn: async ({ username: userName, password }, signal) => {
+      const { decoded: described } = await exchange('RetrieveServiceContent', serviceInstance, {}, null, signal);
+      const content = valueOf('RetrieveServiceContent', serviceInstance, described);
+      if (content.sessionManager === undefined) throw malformed(name, 'RetrieveServiceContent', 'it names no session manager: this is no vCenter');
+      const { answer, decoded } = await exchange('Login', content.sessionManager, { userName, password }, null, signal);
+      valueOf('Login', content.sessionManager, decoded);
+      if (answer.cookie === null) throw malformed(name, 'Login', 'it sets no cookie for the session');
+      return { cookie: answer.cookie, content };
+    },
+  });
+
+  const within = async <Result>(what: string, signal: AbortSignal, work: (limited: AbortSignal) => Promise<Result>): Promise<Result> => {
+    const overdue = AbortSignal.timeout(callMs);
+    try {
+      return await work(AbortSignal.any([signal, overdue]));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (overdue.aborted && failureCode(error) === null) throw droverFailure('VsphereUnavailable', `vCenter ${name}: ${what} was not done within ${callMs / 1_000} s, with its turn among the calls of this worker`);
+      throw error;
+    }
+  };
+  return {
+    name,
+    content: (signal) => within('the login', signal, async (limited) => (await sessions.current(limited)).content),
+    call: (method, self, args, signal, { needsSameSession = false } = {}) => {
+      const inTurn = async (limited: AbortSignal) => {
+        const attempt = async (session: VcenterSession) => (await exchange(method, self, args, session.cookie, limited)).decoded;
+        const session = await sessions.current(limited);
+        const decoded = await attempt(session);
+        if (!('fault' in decoded) || decoded.fault.type !== 'NotAuthenticated') return valueOf(method, self, decoded);
+        sessions.forget(session);
+        if (needsSameSession) throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
+        return valueOf(method, self, await attempt(await sessions.current(limited)));
+      };
+      return within(method, signal, (limited) => budget.run(() => inTurn(limited), limited));
+    },
+    close: async () => {
+      const last = sessions.end();
+      const manager = last?.content.sessionManager;
+      if (last !== null && manager !== undefined) await exchange('Logout', manager, {}, last.cookie, AbortSignal.timeout(endWithinMs)).catch(() => undefined);
+      await http.close();
+    },
+  };
+}
+
+/** vCenter answers with 500 when it says no; what stands before it answers with pages. */
+const soapFault = /<(?:\w+:)?Fault[\s>]/u;
+
+function decode<Method extends keyof VimTypes>(name: string, method: Method, { status, text }: SoapAnswer): Decoded<Method> {
+  if (status !== 200 && (status !== 500 || !soapFault.test(text))) {
+    const isAway = status === 408 || status === 429 || status >= 500;
+    throw droverFailure(isAway ? 'VsphereUnavailable' : 'AnswerMalformed', `vCenter ${name} answered ${status} to ${method}, and no SOAP`);
+  }
+  try {
+    return decodeResponse(method, text);
+  } catch (error) {
+    throw malformed(name, method, error instanceof Error ? error.message : String(error));
+  }
+}
+
+const malformed = (name: string, method: string, what: string) => droverFailure('AnswerMalformed', `The answer of vCenter ${name} to ${method} cannot be read: ${what.slice(0, 300)}`);

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+
+import { droverFailure } from '../../runtime/failure.ts';
+import type { Vim } from './client.ts';
+import { vimFailure } from './faults.ts';
+import { localizedFault } from './wire/decode.ts';
+import type { ManagedObjectReference } from './wire/values.ts';
+import type { ObjectContent, PropertyFilterSpec, RetrieveResult } from './wire/vim/types.ts';
+
+/** Objects of one answer; the rest comes in pages. */
+const pageSize = 200;
+
+/** What was read of one object, by path; what is not set is missing. */
+export interface ReadObject {
+  ref: ManagedObjectReference;
+  properties: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads these paths of these objects, of one type, in one call and one more for each further page.
+ *
+ * @throws as a call does; what is gone when one of the objects is; `VsphereNotPermitted` when a path may not be read
+ */
+export const readProperties = async (vim: Vim, refs: readonly ManagedObjectReference[], paths: readonly string[], signal: AbortSignal): Promise<ReadObject[]> => {
+  const [first] = refs;
+  if (first === undefined) return [];
+  return retrieve(vim, { propSet: [{ type: first.type, pathSet: [...paths] }], objectSet: refs.map((obj) => ({ obj })) }, signal);
+};
+
+/** Reads these paths of all objects of a type in a folder and in the folders below it. No view is made, which would end with the session. */
+export const readBelow = (vim: Vim, folder: ManagedObjectReference, type: string, paths: readonly string[], signal: AbortSignal): Promise<ReadObject[]> =>
+  retrieve(vim, { propSet: [{ type, pathSet: [...paths] }], objectSet: [{ obj: folder, skip: true, selectSet: [intoFolders] }] }, signal);
+
+/** `name` makes it recursive: it selects itself in each folder that it finds. */
+const intoFolders = { $type: 'TraversalSpec', name: 'folders', type: 'Folder', path: 'childEntity', selectSet: [{ name: 'folders' }] };
+
+async function retrieve(vim: Vim, spec: PropertyFilterSpec, signal: AbortSignal): Promise<ReadObject[]> {
+  const { propertyCollector } = await vim.content(signal);
+  const found: ReadObject[] = [];
+  let page: RetrieveResult | undefined = await vim.call('RetrievePropertiesEx', propertyCollector, { specSet: [spec], options: { maxObjects: pageSize } }, signal);
+  while (page !== undefined) {
+    found.push(...(page.objects ?? []).map((content) => toReadObject(vim, content)));
+    page = page.token === undefined ? undefined : await vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: page.token }, signal, { needsSameSession: true });
+  }
+  return found;
+}
+
+function toReadObject(vim: Vim, { obj, propSet = [], missingSet = [] }: ObjectContent): ReadObject {
+  const [missing] = missingSet;
+  if (missing !== undefined) throw vimFailure(localizedFault(missing.fault), `vCenter ${vim.name} answered the question for ${missing.path} of ${obj.value}`);
+  return { ref: obj, properties: Object.fromEntries(propSet.map(({ name, val }) => [name, val])) };
+}
+
+/** Checks what was read. @throws AnswerMalformed */
+export function checked<Schema extends z.ZodType>(vim: Pick<Vim, 'name'>, schema: Schema, { ref, properties }: ReadObject): z.output<Schema> {
+  const parsed = schema.safeParse(properties);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw droverFailure('AnswerMalformed', `vCenter ${vim.name} has an unexpected ${issue?.path.join('.') ?? 'property'} of ${ref.value}: ${issue?.message ?? ''}`);
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
+import type { VcenterCredential } from '../../runtime/vsphere-settings.ts';
+import type { ServiceContent } from './wire/vim/types.ts';
+
+/** A login at one vCenter, shared by all who speak to it with one credential. */
+export interface VcenterSession {
+  cookie: string;
+  /** Where a client begins: the objects that every vCenter has. */
+  content: ServiceContent;
+}
+
+export interface Sessions {
+  /** The present session; logs in where there is none. Concurrent callers share one login. */
+  current(signal: AbortSignal): Promise<VcenterSession>;
+  /** Says that it is no good; does nothing when it has been replaced meanwhile. */
+  forget(session: VcenterSession): void;
+  /** The session that is to be ended, if there is one; none is made any more. */
+  end(): VcenterSession | null;
+}
+
+export interface SessionOptions {
+  credential: (signal: AbortSignal) => Promise<VcenterCredential>;
+  logIn: (credential: VcenterCredential, signal: AbortSignal) => Promise<VcenterSession>;
+  nowMs: () => number;
+}
+
+/** A credential that was refused is not tried again for so long: vCenter locks users, by default after five times. */
+const refusalHoldsMs = 60_000;
+
+export function openSessions({ credential, logIn, nowMs }: SessionOptions): Sessions {
+  const closed = new AbortController();
+  let current: VcenterSession | null = null;
+  let login: Promise<VcenterSession> | null = null;
+  let refused: { failure: unknown; untilMs: number; credential: string } | null = null;
+  const recent: string[] = [];
+
+  const renew = async (): Promise<VcenterSession> => {
+    try {
+      const given = await credential(closed.signal);
+      registerSecret(given.password);
+      const fingerprint = createHash('sha256').update(JSON.stringify([given.username, given.password])).digest('hex');
+      if (refused !== null && refused.credential === fingerprint && nowMs() < refused.untilMs) throw refused.failure;
+      try {
+        current = await logIn(given, closed.signal);
+      } catch (failure) {
+        if (failureCode(failure) === 'VsphereCredentialRefused') refused = { failure, untilMs: nowMs() + refusalHoldsMs, credential: fingerprint };
+        throw failure;
+      }
+      refused = null;
+      registerSecret(secretOf(current));
+      recent.push(secretOf(current));
+      // The cookie before this one may still be good, and in errors that are about to be written.
+      for (const old of recent.splice(0, recent.length - 2)) forgetSecret(old);
+      return current;
+    } finally {
+      login = null;
+    }
+  };
+  return {
+    current: async (signal) => {
+      signal.throwIfAborted();
+      if (closed.signal.aborted) throw droverFailure('VsphereUnavailable', 'The client of this vCenter was closed');
+      if (current !== null) return current;
+      login ??= renew();
+      return unlessAborted(login, signal);
+    },
+    forget: (session) => {
+      if (current === session) current = null;
+    },
+    end: () => {
+      closed.abort(new Error('the client was closed'));
+      const last = current;
+      current = null;
+      return last;
+    },
+  };
+}
+
+const secretOf = ({ cookie }: VcenterSession): string => cookie.slice(cookie.indexOf('=') + 1).replaceAll('"', '');

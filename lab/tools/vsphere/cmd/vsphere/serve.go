@@ -1,0 +1,95 @@
+package main
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/vmware/govmomi/simulator"
+
+	_ "github.com/vmware/govmomi/pbm/simulator"
+	_ "github.com/vmware/govmomi/vapi/cluster/simulator"
+	_ "github.com/vmware/govmomi/vapi/simulator"
+)
+
+// settings are read from a file: arguments can be read by every user of the machine.
+type settings struct {
+	Listen       string `json:"listen"`
+	Control      string `json:"control"`
+	Certificate  string `json:"certificate"`
+	Key          string `json:"key"`
+	Username     string `json:"username"`
+	Password     string `json:"password"`
+	ControlToken string `json:"controlToken"`
+	Model        struct {
+		Clusters     int `json:"clusters"`
+		ClusterHosts int `json:"clusterHosts"`
+		Datastores   int `json:"datastores"`
+		Machines     int `json:"machines"`
+		StoragePods  int `json:"storagePods"`
+	} `json:"model"`
+}
+
+// serve runs until it is told to stop. The control port listens last: when it answers, all is there.
+func serve(settingsFile string) error {
+	var given settings
+	raw, err := os.ReadFile(settingsFile)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return fmt.Errorf("%s: %w", settingsFile, err)
+	}
+	certificate, err := tls.LoadX509KeyPair(given.Certificate, given.Key)
+	if err != nil {
+		return err
+	}
+
+	model := simulator.VPX()
+	model.Cluster = given.Model.Clusters
+	model.ClusterHost = given.Model.ClusterHosts
+	model.Host = 0
+	model.Datastore = given.Model.Datastores
+	model.Machine = given.Model.Machines
+	model.Pod = given.Model.StoragePods
+	if err := model.Create(); err != nil {
+		return err
+	}
+	defer model.Remove()
+
+	service := model.Service
+	service.Listen = &url.URL{Host: given.Listen, User: url.UserPassword(given.Username, given.Password)}
+	service.RegisterEndpoints = true
+	service.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	rules := newRules(given.Password)
+	resetTaskDelays()
+	service.Context.Map.SessionManager().ValidLogin = rules.isValidLogin(given.Username)
+	service.Context.Map.Handler = rules.handle
+
+	server := service.NewServer()
+	defer server.Close()
+	front := &front{inner: server.Config.Handler}
+	server.Config.Handler = front
+
+	failed := make(chan error, 1)
+	control := &http.Server{Addr: given.Control, Handler: newControl(given.ControlToken, service, rules, front)}
+	go func() { failed <- control.ListenAndServe() }()
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)
+	select {
+	case err := <-failed:
+		return err
+	case <-stop:
+		return nil
+	}
+}
+
+// resetTaskDelays lets every task take no time. Without a hand-off of its lock a slow task blocks no read of its entity.
+func resetTaskDelays() {
+	simulator.TaskDelay.MethodDelay = map[string]int{"LockHandoff": 0}
+}

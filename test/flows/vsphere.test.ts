@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs';
+
+import { Agent, request } from 'undici';
+
+import { govc } from '../../lab/vsphere/govc.ts';
+import { typesThatDrifted } from '../../lab/vsphere/write-types.ts';
+import { makeCertificate } from '../loopback-certificate.ts';
+import { startScriptedService } from '../scripted-service.ts';
+import { makeVm, never, openVsphereWorld, startTimeoutMs, type VsphereWorld } from './vsphere-world.ts';
+
+let world: VsphereWorld;
+
+beforeAll(async () => {
+  world = await openVsphereWorld();
+}, startTimeoutMs);
+afterAll(() => world?.close());
+beforeEach(() => world.control.reset());
+
+const failureOf = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => 'no failure', (error: unknown) => error);
+const read = (gateway: ReturnType<VsphereWorld['gateway']>) => gateway.read(world.ids.template, never);
+
+test('what is checked in is what the selection and govmomi make', async () => {
+  expect(await typesThatDrifted()).toEqual([]);
+}, startTimeoutMs);
+
+test('one login for all who speak to it at once, and a logout at the end', async () => {
+  const vim = world.connect();
+  await Promise.all(Array.from({ length: 20 }, () => vim.call('FindByInventoryPath', { type: 'SearchIndex', value: 'SearchIndex' }, { inventoryPath: '/DC0' }, never)));
+  expect(await world.requests('Login')).toHaveLength(1);
+  const [login] = await world.requests('Login');
+  expect(login).toMatchObject({ hasSession: false, soapAction: 'urn:vim25/8.0.1.0' });
+  await vim.close();
+  expect(await world.requests('Logout')).toEqual([expect.objectContaining({ hasSession: true, status: 200 })]);
+});
+
+test('sessions that somebody ended are renewed once, and nobody notices', async () => {
+  const gateway = world.gateway();
+  await read(gateway);
+  await world.control.endSessions();
+  await world.control.forgetRequests();
+  const seen = await Promise.all(Array.from({ length: 20 }, () => read(gateway)));
+  expect(seen.every((vm) => vm?.name === 'DC0_C0_RP0_VM0')).toBe(true);
+  expect(await world.requests('Login')).toHaveLength(1);
+});
+
+test('a session that ends between two pages fails the read, which is tried again from its beginning', async () => {
+  const gateway = world.gateway();
+  const activities = world.activities(gateway);
+  for (let more = 0; more < 3; more += 1) await makeVm(world, activities, world.newVm(`paged-${more}`));
+  const vim = world.connect();
+  const { propertyCollector } = await vim.content(never);
+  const spec = { propSet: [{ type: 'VirtualMachine', pathSet: ['name'] }], objectSet: [{ obj: { type: 'Folder', value: world.ids.folder }, skip: true, selectSet: [{ $type: 'TraversalSpec', type: 'Folder', path: 'childEntity' }] }] };
+  const page = await vim.call('RetrievePropertiesEx', propertyCollector, { specSet: [spec], options: { maxObjects: 2 } }, never);
+  expect(page?.objects).toHaveLength(2);
+  const next = await vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: page?.token ?? '' }, never);
+  expect(next.objects?.length).toBeGreaterThan(0);
+  const again = await vim.call('RetrievePropertiesEx', propertyCollector, { specSet: [spec], options: { maxObjects: 2 } }, never);
+  await world.control.endSessions();
+  expect(await failureOf(vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: again?.token ?? '' }, never, { needsSameSession: true }))).toMatchObject({ type: 'VsphereUnavailable', nonRetryable: false });
+});
+
+test('all VMs of a folder and of those below it, in one call for 200', async () => {
+  const gateway = world.gateway();
+  const vm = world.newVm('listed');
+  await makeVm(world, world.activities(gateway), vm);
+  await world.control.forgetRequests();
+  const listed = await gateway.list(world.ids.folder, never);
+  // No view, which would end with the session.
+  expect((await world.control.requests()).map(({ method }) => method)).toEqual(['RetrievePropertiesEx']);
+  const theirs = (await govc(world.handle, 'find', '/DC0/vm', '-type', 'm')).trim().split('\n').map((path) => path.split('/').at(-1) ?? '');
+  expect(listed.map(({ name }) => name).toSorted()).toEqual(theirs.toSorted());
+  expect(listed).toContainEqual({ id: expect.any(String), name: 'listed', instanceUuid: vm.instanceUuid, powerState: 'poweredOff', mark: vm.mark });
+});
+
+test('a read of a VM is one call with explicit paths', async () => {
+  const gateway = world.gateway();
+  await read(gateway);
+  await world.control.forgetRequests();
+  await read(gateway);
+  const requests = await world.control.requests();
+  expect(requests.map(({ method }) => method)).toEqual(['RetrievePropertiesEx']);
+  expect(requests[0]?.body).not.toContain('<all>true');
+});
+
+test('the lab refuses elements out of order, as a vCenter does', async () => {
+  const order = (first: string, second: string): string =>
+    `<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body><FindByInventoryPath xmlns="urn:vim25">${first}${second}</FindByInventoryPath></soapenv:Body></soapenv:Envelope>`;
+  const self = '<_this type="SearchIndex">SearchIndex</_this>';
+  const path = '<inventoryPath>/DC0</inventoryPath>';
+  await expect(world.connect().call('FindByInventoryPath', { type: 'SearchIndex', value: 'SearchIndex' }, { inventoryPath: '/DC0' }, never)).resolves.toMatchObject({ type: 'Datacenter' });
+  const answer = await sendRaw(order(path, self));
+  expect(answer).toContain('InvalidRequest');
+  expect(answer).toContain('_this comes after inventoryPath');
+});
+
+/** As a client that knows nothing of the schema. */
+async function sendRaw(body: string): Promise<string> {
+  const dispatcher = new Agent({ connect: { ca: readFileSync(world.handle.caFile, 'utf8') } });
+  try {
+    return await (await request(`${world.handle.url}/sdk`, { dispatcher, method: 'POST', body })).body.text();
+  } finally {
+    await dispatcher.close();
+  }
+}
+
+describe('who vCenter is', () => {
+  test('a thumbprint is enough, and takes the one certificate only', async () => {
+    expect(await read(world.gateway({ ca: null, thumbprint: world.handle.thumbprint }))).toMatchObject({ name: 'DC0_C0_RP0_VM0' });
+    expect(await failureOf(read(world.gateway({ ca: null, thumbprint: 'ab'.repeat(32) })))).toMatchObject({ type: 'CertificateNotTrusted', nonRetryable: true, message: expect.stringContaining(`its certificate has the thumbprint ${world.handle.thumbprint}`) });
+  });
+
+  test('one whose certificate nobody knows is not spoken to', async () => {
+    await world.control.forgetRequests();
+    expect(await failureOf(read(world.gateway({ ca: null })))).toMatchObject({ type: 'CertificateNotTrusted', message: expect.stringContaining('vsphere.vcenters.lab.caFile') });
+    expect(await world.control.requests()).toEqual([]);
+  });
+
+  test('another one at the same address is not told the password', async () => {
+    const certificate = makeCertificate();
+    const impostor = await startScriptedService(() => ({ json: {} }), certificate);
+    try {
+      expect(await failureOf(read(world.gateway({ url: impostor.url })))).toMatchObject({ type: 'CertificateNotTrusted' });
+      expect(await failureOf(read(world.gateway({ url: impostor.url, ca: null, thumbprint: world.handle.thumbprint })))).toMatchObject({ type: 'CertificateNotTrusted' });
+      expect(impostor.received).toEqual([]);
+    } finally {
+      await impostor.close();
+    }
+  });
+});
+
+describe('who drover is', () => {
+  test('a wrong password is said so once, not tried again for a minute, and not shown', async () => {
+    const gateway = world.gateway({ credential: () => Promise.resolve({ username: world.handle.username, password: 'not-the-password' }) });
+    for (let time = 0; time < 5; time += 1) {
+      const failure = await failureOf(read(gateway));
+      expect(failure).toMatchObject({ type: 'VsphereCredentialRefused', nonRetryable: true, message: expect.stringContaining('InvalidLogin') });
+      expect(JSON.stringify(failure)).not.toContain('not-the-password');
+    }
+    expect(await world.requests('Login')).toHaveLength(1);
+  });
+
+  test('a rotated password is taken from its file, at once', async () => {
+    let password = readFileSync(world.handle.passwordFile, 'utf8');
+    const gateway = world.gateway({ credential: () => Promise.resolve({ username: world.handle.username, password }) });
+    await read(gateway);
+    await world.control.changePassword('another-password');
+    await world.control.endSessions();
+    expect(await failureOf(read(gateway))).toMatchObject({ type: 'VsphereCredentialRefused' });
+    password = 'another-password';
+    expect(await read(gateway)).toMatchObject({ name: 'DC0_C0_RP0_VM0' });
+  });
+});
+
+describe('when the answer does not come', () => {
+  const quick = { timeouts: { connectMs: 2_000, headersMs: 400, bodyMs: 400 } };
+  const rows: [what: string, strike: Parameters<VsphereWorld['control']['strike']>[0], words: RegExp][] = [
+    ['the connection is cut', { does: 'cut' }, /the connection was cut/u],
+    ['vCenter hangs', { does: 'hang' }, /no answer within 0\.4 s/u],
+    ['a proxy says 503', { does: 'status', status: 503 }, /answered 503 to RetrievePropertiesEx, and no SOAP/u],
+    ['a proxy says 429', { does: 'status', status: 429 }, /answered 429/u],
+  ];
+  test.each(rows)('%s: once, and retryable', async (_, strike, words) => {
+    const gateway = world.gateway({}, quick);
+    await read(gateway);
+    await world.control.strike({ method: 'RetrievePropertiesEx', ...strike });
+    expect(await failureOf(read(gateway))).toMatchObject({ type: 'VsphereUnavailable', nonRetryable: false, message: expect.stringMatching(words) });
+    expect(await read(gateway)).not.toBeNull();
+  });
+
+  test('another status is no vCenter', async () => {
+    const gateway = world.gateway();
+    await read(gateway);
+    await world.control.strike({ does: 'status', status: 404 });
+    expect(await failureOf(read(gateway))).toMatchObject({ type: 'AnswerMalformed' });
+  });
+
+  test('a call and all that it waits for has an end', async () => {
+    const vim = world.connect({ budget: { calls: 1, callsPerSecond: 1_000, tasks: 1 } }, { callMs: 500 });
+    await vim.content(never);
+    await world.control.strike({ does: 'hang', count: 2 });
+    const calls = [0, 1].map(() => failureOf(vim.call('FindByInventoryPath', { type: 'SearchIndex', value: 'SearchIndex' }, { inventoryPath: '/DC0' }, never)));
+    for (const call of calls) expect(await call).toMatchObject({ type: 'VsphereUnavailable', message: expect.stringContaining('was not done within 0.5 s') });
+  });
+
+  test('a cancel ends a call at once, and a login that others wait for goes on', async () => {
+    const gateway = world.gateway();
+    await world.control.strike({ method: 'Login', does: 'delay', delayMs: 400 });
+    const stop = new AbortController();
+    const given = failureOf(gateway.read(world.ids.template, stop.signal));
+    const kept = read(gateway);
+    const reason = new Error('cancelled');
+    stop.abort(reason);
+    expect(await given).toBe(reason);
+    expect(await kept).toMatchObject({ name: 'DC0_C0_RP0_VM0' });
+    expect(await world.requests('Login')).toHaveLength(1);
+  });
+});
+
+test('no more tasks of a worker at once than its budget allows; those that have ended make room, whoever waited for them', async () => {
+  const gateway = world.gateway({ budget: { calls: 8, callsPerSecond: 1_000, tasks: 2 } });
+  await world.control.delayTasks({ CloneVm: 300 });
+  const submitted = await Promise.all(Array.from({ length: 6 }, (_, number) => gateway.clone({ vmId: world.ids.template, linkedToSnapshotId: null }, world.newVm(`budget-${number}`), never)));
+  expect(new Set(submitted).size).toBe(6);
+  const clones = (await world.control.requests()).map(({ method, body }) => (method === 'CloneVM_Task' ? 'clone' : method === 'RetrievePropertiesEx' && body.includes('info.state') ? 'look' : null)).filter((what) => what !== null);
+  // Of the first three, the third waited for a look.
+  expect(clones.slice(0, 3)).toEqual(['clone', 'clone', 'look']);
+  for (const taskId of submitted) await world.activities(gateway).awaitTask({ taskId, purpose: { kind: 'change', vmId: world.ids.template } });
+});
+
+test('what vCenter does not allow is told with the privilege that is missing', async () => {
+  const gateway = world.gateway();
+  await world.control.fail({ method: 'PowerOffVM_Task', fault: 'NoPermission', fields: { privilegeId: 'VirtualMachine.Interact.PowerOff' } });
+  expect(await failureOf(gateway.power(world.ids.template, 'off', never))).toMatchObject({ type: 'VsphereNotPermitted', nonRetryable: true, message: expect.stringContaining('VirtualMachine.Interact.PowerOff') });
+});

@@ -1,0 +1,64 @@
+import * as fc from 'fast-check';
+import { openVcenter } from '../../../activities/vsphere/client.ts';
+import { openGateway } from '../../../activities/vsphere/gateway.ts';
+import type { SoapAnswer } from '../../../activities/vsphere/http.ts';
+import type { VcenterGateway } from '../../../activities/vsphere/types.ts';
+import type { ErrorCode } from '../../../contracts/errors.ts';
+import { vmPowerStates } from '../../../contracts/virtual-machine.ts';
+import { edge, type Edge } from '../edge.ts';
+import { hostileText, nearText } from '../hostile.ts';
+
+const never = new AbortController().signal;
+
+const envelope = (body: string): string =>
+  `<?xml version="1.0"?><soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><soapenv:Body>${body}</soapenv:Body></soapenv:Envelope>`;
+const answerOf = (method: string, value: string): string => envelope(`<${method}Response xmlns="urn:vim25">${value}</${method}Response>`);
+const fault = (type: string, fields = ''): string =>
+  envelope(`<soapenv:Fault><faultcode>S</faultcode><faultstring>no</faultstring><detail><${type}Fault xmlns="urn:vim25" xsi:type="${type}">${fields}</${type}Fault></detail></soapenv:Fault>`);
+
+const content = answerOf(
+  'RetrieveServiceContent',
+  '<returnval><rootFolder type="Folder">group-d1</rootFolder><propertyCollector type="PropertyCollector">propertyCollector</propertyCollector><about><name>vCenter</name><version>8</version><build>1</build><apiVersion>8.0.1.0</apiVersion></about><sessionManager type="SessionManager">SessionManager</sessionManager><searchIndex type="SearchIndex">SearchIndex</searchIndex></returnval>',
+);
+const login = answerOf('Login', '<returnval><key>k</key></returnval>');
+const property = (name: string, type: string, value: string): string => `<propSet><name>${name}</name><val xsi:type="${type}">${value}</val></propSet>`;
+const objects = (type: string, properties: string, token = ''): string => answerOf('RetrievePropertiesEx', `<returnval>${token}<objects><obj type="${type}">x-1</obj>${properties}</objects></returnval>`);
+const vm = objects(
+  'VirtualMachine',
+  property('name', 'xsd:string', 'web') + property('runtime.connectionState', 'VirtualMachineConnectionState', 'connected') + property('runtime.powerState', 'VirtualMachinePowerState', 'poweredOn') +
+    property('config.instanceUuid', 'xsd:string', 'i') + property('config.hardware', 'VirtualHardware', '<numCPU>2</numCPU><memoryMB>64</memoryMB><device xsi:type="VirtualDisk"><key>2000</key><capacityInKB>1</capacityInKB></device>') +
+    property('config.extraConfig', 'ArrayOfOptionValue', '<OptionValue xsi:type="OptionValue"><key>drover.uid</key><value xsi:type="xsd:string">u</value></OptionValue>'),
+);
+const info = (state: string, more = ''): string => objects('Task', property('info', 'TaskInfo', `<key>x-1</key><descriptionId>d</descriptionId><state>${state}</state><cancelable>true</cancelable>${more}`));
+
+interface Wire {
+  status: number;
+  text: string;
+}
+
+/** Mostly an answer that says yes. */
+const wire = (...samples: string[]): fc.Arbitrary<Wire> =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.record({ status: fc.constant(200), text: nearText(...samples) }) },
+    { weight: 3, arbitrary: fc.record({ status: fc.constant(500), text: nearText(fault('NotAuthenticated'), fault('ManagedObjectNotFound', '<obj type="VirtualMachine">x-1</obj>'), fault('InvalidPowerState', '<existingState>poweredOn</existingState>')) }) },
+    { weight: 1, arbitrary: fc.record({ status: fc.constantFrom(200, 301, 404, 429, 500, 503), text: hostileText() }) },
+  );
+
+/** A vCenter that answers one method so, and those of the login as it should unless that one is meant. */
+function answering(method: string, { status, text }: Wire): VcenterGateway {
+  const right: Readonly<Record<string, string>> = { RetrieveServiceContent: content, Login: login, FindByInventoryPath: answerOf('FindByInventoryPath', '') };
+  const answer = (asked: string): SoapAnswer => ({ cookie: 'vmware_soap_session="the-session"', requestId: '', ...(asked === method || right[asked] === undefined ? { status, text } : { status: 200, text: right[asked] }) });
+  const http = { send: (request: { method: string }) => Promise.resolve(answer(request.method)), close: () => Promise.resolve() };
+  const settings = { name: 'lab', url: 'https://vcenter', credential: () => Promise.resolve({ username: 'u', password: 'the-password' }), ca: null, thumbprint: null, budget: { calls: 8, callsPerSecond: 1_000, tasks: 8 } };
+  return openGateway(openVcenter(settings, { http }), { tasks: 8 });
+}
+
+const failures: ErrorCode[] = ['AnswerMalformed', 'RequestRefused', 'VirtualMachineNotFound', 'VirtualMachineStateRefused', 'VsphereCredentialRefused', 'VsphereFailed', 'VsphereNotPermitted', 'VsphereObjectNotFound', 'VsphereUnavailable'];
+const isVm = (value: unknown): boolean => value === null || vmPowerStates.some((state) => state === (value as { powerState: string }).powerState);
+
+export const vsphereEdges: readonly Edge[] = [
+  edge({ name: 'vSphere: where everything is', inputs: wire(content), failures, read: (answer) => answering('RetrieveServiceContent', answer).findByPath('/DC0', never) }),
+  edge({ name: 'vSphere: a VM', inputs: wire(vm), failures, read: (answer) => answering('RetrievePropertiesEx', answer).read('x-1', never), holds: isVm }),
+  edge({ name: 'vSphere: a task', inputs: wire(info('running', '<progress>7</progress>'), info('success', '<result xsi:type="ManagedObjectReference" type="VirtualMachine">vm-9</result>'), info('error', '<error><fault xsi:type="SystemError"><reason>r</reason></fault><localizedMessage>m</localizedMessage></error>')), failures: [...failures, 'VsphereTaskNotFound'], read: async (answer) => (await answering('RetrievePropertiesEx', answer).readTask('x-1', never)).state }),
+  edge({ name: 'vSphere: what was submitted', inputs: wire(answerOf('PowerOnVM_Task', '<returnval type="Task">task-1</returnval>')), failures, read: (answer) => answering('PowerOnVM_Task', answer).power('vm-1', 'on', never), holds: (value) => typeof value === 'string' && value !== '' }),
+];

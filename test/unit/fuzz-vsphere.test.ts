@@ -1,0 +1,4 @@
+import { vsphereEdges } from '../fuzz/edges/vsphere.ts';
+import { testEdges } from '../fuzz/test-edges.ts';
+
+testEdges(vsphereEdges);
