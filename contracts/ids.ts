@@ -27,6 +27,9 @@ export const evictionId = (host: string, cluster = ''): string => inCluster(clus
 /** The run that drives the lifecycle of a hypervisor. */
 export const hypervisorId = (name: string, cluster = ''): string => inCluster(cluster, `hypervisor/${name}`);
 
+/** The run that drives a virtual machine. The id is the lock: two runs never make one VM. */
+export const virtualMachineId = (namespace: string, name: string, cluster = ''): string => inCluster(cluster, `virtualmachine/${namespace}/${name}`);
+
 /** The run that deals with the failure of a host. The id is the lock: whatever starts it, one run judges, fences and evacuates it. */
 export const nodeFailureId = (host: string, cluster = ''): string => inCluster(cluster, `node-failure/${host}`);
 

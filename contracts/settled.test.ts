@@ -1,7 +1,8 @@
 import type { Condition } from './conditions.ts';
 import type { Eviction } from './crds/eviction.ts';
 import type { Hypervisor } from './crds/hypervisor.ts';
-import { isEvictionSettled, isHypervisorSettled } from './settled.ts';
+import type { VirtualMachine } from './crds/virtual-machine.ts';
+import { isEvictionSettled, isHypervisorSettled, isVirtualMachineSettled } from './settled.ts';
 
 const condition = (type: string, status: Condition['status'], reason: string, observedGeneration?: number): Condition => ({
   type,
@@ -99,4 +100,31 @@ test.each(hypervisorRows)('a Hypervisor: %s', (_why, { conditions, annotations, 
     ...(conditions && { status: { numInstances: 0, conditions } }),
   };
   expect(isHypervisorSettled(hypervisor, mode)).toBe(settled);
+});
+
+const virtualMachineRows: [why: string, given: Omit<Given, 'deleting'> & { finalizers?: string[] }, settled: boolean][] = [
+  ['a new one', {}, false],
+  ['one on its way', { conditions: [condition('Lifecycle', 'Unknown', 'Creating', 2)] }, false],
+  ['one as its spec wants it', { conditions: [condition('Lifecycle', 'True', 'Settled', 2)] }, true],
+  ['one that somebody has to look at', { conditions: [condition('Lifecycle', 'False', 'NotOwned', 2)] }, true],
+  ['one whose spec changed since', { conditions: [condition('Lifecycle', 'True', 'Settled', 1)] }, false],
+  ['one that the operator before drove', { conditions: [condition('VirtualMachineCreated', 'True', 'True')] }, false],
+  ['one to try again', { conditions: [condition('Lifecycle', 'False', 'Failed', 2)], annotations: retry('b', 'a') }, false],
+  ['one to observe', { mode: 'observe', conditions: [condition('Lifecycle', 'True', 'Settled', 2)] }, false],
+  ['one that was observed', { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 2)] }, true],
+  ['one that was observed by its annotation', { annotations: { 'drover.dev/mode': 'observe' }, conditions: [condition('Observed', 'True', 'Observed', 2)] }, true],
+  ['a deleted one that drover holds', { finalizers: ['vmoperator.vmware.com/virtualmachine'], conditions: [condition('Lifecycle', 'True', 'Settled', 2)] }, false],
+  ['by the deprecated finalizer', { finalizers: ['virtualmachine.vmoperator.vmware.com'] }, false],
+  ['a deleted one that is held on purpose', { finalizers: ['vmoperator.vmware.com/virtualmachine'], conditions: [condition('Lifecycle', 'False', 'Paused', 2)] }, true],
+  ['a deleted one that others hold', { finalizers: ['a/b'] }, true],
+];
+
+test.each(virtualMachineRows)('a VirtualMachine: %s', (_why, { conditions, annotations, finalizers, mode = 'act' }, settled) => {
+  const vm: VirtualMachine = {
+    apiVersion: 'vmoperator.vmware.com/v1alpha6',
+    kind: 'VirtualMachine',
+    metadata: { name: 'web', namespace: 'team', uid: 'u', resourceVersion: '7', generation: 2, creationTimestamp: '2026-01-01T00:00:00Z', ...(annotations && { annotations }), ...(finalizers && { finalizers, deletionTimestamp: '2026-01-02T00:00:00Z' }) },
+    ...(conditions && { status: { conditions } }),
+  };
+  expect(isVirtualMachineSettled(vm, mode)).toBe(settled);
 });

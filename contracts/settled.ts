@@ -2,11 +2,14 @@ import { findCondition } from './conditions.ts';
 import type { Condition } from './conditions.ts';
 import type { Eviction } from './crds/eviction.ts';
 import type { Hypervisor } from './crds/hypervisor.ts';
+import type { VirtualMachine } from './crds/virtual-machine.ts';
 import { readEvictionAnnotations, retryHandledAnnotation } from './eviction-annotations.ts';
 import { evictionConditions } from './eviction-conditions.ts';
 import { hypervisorConditions } from './hypervisor-conditions.ts';
 import { annotations, evictionFinalizer, hypervisorAnnotations } from './ids.ts';
 import { hypervisorMode } from './read-hypervisor.ts';
+import { virtualMachineConditions } from './virtual-machine-conditions.ts';
+import { virtualMachineFinalizers } from './virtual-machine-marks.ts';
 
 /**
  * Whether nothing is left to do for an object, so that no run need be started for it. Pure; the bridge asks at every resync, the activity
@@ -61,6 +64,27 @@ export function isHypervisorSettled({ metadata, status }: Hypervisor, mode: 'obs
   const isObserved = mode === 'observe' || hypervisorMode(given) === 'observe';
   const final = findCondition(status?.conditions, isObserved ? hypervisorConditions.observed : hypervisorConditions.lifecycle);
   return final !== undefined && final.status !== 'Unknown' && final.observedGeneration === metadata.generation;
+}
+
+/**
+ * A VirtualMachine is settled, as a Hypervisor is, by `Lifecycle` for this generation; a deleted one when drover holds no finalizer on it.
+ * What happens to its VM in vCenter, its class, its image and its group start a run of their own, whatever this says.
+ */
+export function isVirtualMachineSettled({ metadata, status }: VirtualMachine, mode: 'observe' | 'act'): boolean {
+  if (metadata.deletionTimestamp !== undefined) {
+    const held = metadata.finalizers?.some((finalizer) => Object.values<string>(virtualMachineFinalizers).includes(finalizer)) ?? false;
+    // Held on purpose, by a pause or a gate: that is said for this generation, and its end is told.
+    return !held || isSaid(status, virtualMachineConditions.lifecycle, metadata.generation, 'False');
+  }
+  const given = metadata.annotations ?? {};
+  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation]) return false;
+  const isObserved = mode === 'observe' || !['act', undefined].includes(given[annotations.mode]);
+  return isSaid(status, isObserved ? virtualMachineConditions.observed : virtualMachineConditions.lifecycle, metadata.generation);
+}
+
+function isSaid(status: VirtualMachine['status'], type: string, generation: number, as?: 'False'): boolean {
+  const condition = findCondition(status?.conditions, type);
+  return condition !== undefined && condition.observedGeneration === generation && (as === undefined ? condition.status !== 'Unknown' : condition.status === as);
 }
 
 /** One row per kind (contracts/ids.ts). */

@@ -10,7 +10,7 @@ const hypervisor = (spec: object) => hypervisorSchema.safeParse({ apiVersion: 'k
 test('every definition has a name, a status subresource and nothing but a type for what all objects share', () => {
   for (const crd of definitions.map(toCustomResourceDefinition)) {
     const [version] = crd.spec.versions;
-    expect(crd.metadata.name).toBe(`${crd.spec.names.plural}.kvm.cloud.sap`);
+    expect(crd.metadata.name).toBe(`${crd.spec.names.plural}.${crd.spec.group}`);
     expect(version?.subresources).toEqual({ status: {} });
     expect(version?.schema.openAPIV3Schema.properties).toMatchObject({ apiVersion: { type: 'string' }, kind: { type: 'string' } });
     expect(version?.schema.openAPIV3Schema.properties?.['metadata']).toEqual({ type: 'object' });

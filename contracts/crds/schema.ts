@@ -18,6 +18,28 @@ export function withRules<Schema extends z.ZodType>(schema: Schema, ...rules: Ru
 /** Go's int64, as far as JSON numbers of this size are exact. */
 export const int64 = (): z.ZodInt => z.int().meta({ format: 'int64' });
 
+/** Go's int32; kube-apiserver checks the bounds by the format. */
+export const int32 = (): z.ZodInt => z.int().meta({ format: 'int32' });
+
+/** Any form of UUID that kube-apiserver takes. */
+export const uuid = (): z.ZodString => z.string().meta({ format: 'uuid' });
+
+/** A list that is merged by the named fields. */
+export const listMap = <Item extends z.ZodType>(keys: readonly string[], item: Item) =>
+  z.array(item).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
+
+/** A port or its name. */
+export const intOrString = () => z.union([z.int(), z.string()]).meta({ 'x-kubernetes-int-or-string': true });
+
+/** JSON of any kind, kept as it is. */
+export const anything = () => z.unknown().meta({ 'x-kubernetes-preserve-unknown-fields': true });
+
+/** An object of any fields, kept as it is. */
+export const anyObject = () => z.looseObject({});
+
+/** An object of the same namespace. */
+export const reference = () => z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() });
+
 /** `metav1.Time`: RFC 3339. */
 export const time = (): z.ZodISODateTime => z.iso.datetime({ offset: true });
 
@@ -26,6 +48,11 @@ const quantityPattern = /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[n
 /** `resource.Quantity`: `512Gi`, `"128"`, `128`. */
 export const quantity = () =>
   z.union([z.int(), z.string().regex(quantityPattern)]).meta({ 'x-kubernetes-int-or-string': true, pattern: quantityPattern.source });
+
+const wholePattern = /^[0-9]+([kKMGTPE]i?)?$/;
+
+/** A quantity of whole units: no fractions of a CPU. */
+export const wholeQuantity = () => z.union([z.int(), z.string().regex(wholePattern)]).meta({ 'x-kubernetes-int-or-string': true, pattern: wholePattern.source });
 
 const conditionSchema = z.object({
   type: z.string().max(316).describe('What the condition is about.'),

@@ -1,0 +1,68 @@
+/** Condition types of a VirtualMachine: upstream's (vm-and-machine.md A.2), and `Lifecycle` and `Observed`, which are drover's own. */
+export const virtualMachineConditions = {
+  classReady: 'VirtualMachineClassReady',
+  imageReady: 'VirtualMachineImageReady',
+  resourcePolicyReady: 'VirtualMachineConditionVMSetResourcePolicyReady',
+  storageReady: 'VirtualMachineStorageReady',
+  bootstrapReady: 'VirtualMachineBootstrapReady',
+  networkReady: 'VirtualMachineNetworkReady',
+  imageCacheReady: 'VirtualMachineConditionImageCacheReady',
+  placementReady: 'VirtualMachineConditionPlacementReady',
+  created: 'VirtualMachineCreated',
+  powerStateSynced: 'VirtualMachinePowerStateSynced',
+  locationValid: 'VirtualMachineLocationValid',
+  reconcileReady: 'VirtualMachineReconcileReady',
+  tools: 'VirtualMachineTools',
+  guestCustomization: 'GuestCustomization',
+  guestIdReconfigured: 'GuestIDReconfigured',
+  ready: 'Ready',
+  classSynced: 'VirtualMachineClassConfigurationSynced',
+  groupLinked: 'GroupLinked',
+  backupUpToDate: 'VirtualMachineBackupUpToDate',
+  extraConfigSynced: 'VirtualMachineExtraConfigSynced',
+  networkConfigSynced: 'VirtualMachineNetworkConfigSynced',
+  computeConfigSynced: 'VirtualMachineComputeConfigSynced',
+  cdromVerified: 'VirtualMachineHardwareCDROMVerified',
+  snapshotRevertSucceeded: 'VirtualMachineSnapshotRevertSucceeded',
+  /** True: where the spec wants it. False: at rest elsewhere, somebody has to do something. Unknown: on its way. Its reason is the state. */
+  lifecycle: 'Lifecycle',
+  /** What drover would do, where it only observes; then it is the only one written. */
+  observed: 'Observed',
+} as const;
+
+/** The reason of a condition that is True, unless it has a word of its own. */
+export const trueReason = 'True';
+
+/** Reasons of prerequisites: what kube-apiserver said. */
+export const objectReasons = {
+  notFound: 'NotFound',
+  forbidden: 'Forbidden',
+  invalid: 'Invalid',
+  internalError: 'InternalError',
+  getError: 'GetError',
+} as const;
+
+/** The states of a VirtualMachine, reasons of `Lifecycle`. */
+export const virtualMachineStates = [
+  'Settled',
+  'Paused',
+  'WaitingForPrerequisites',
+  'WaitingForImageCache',
+  'WaitingForGroup',
+  'TooManyCreates',
+  'Creating',
+  'Updating',
+  'PoweringOn',
+  'PoweringOff',
+  'Suspending',
+  'Restarting',
+  'WaitingForTools',
+  'WaitingForAddress',
+  'Deleting',
+  'DeletionBlocked',
+  'NotOwned',
+  'Ambiguous',
+  'Failed',
+  'Observed',
+] as const;
+export type VirtualMachineState = (typeof virtualMachineStates)[number];

@@ -1,0 +1,96 @@
+/** What a VM is made of, by vim25's names (VirtualMachineConfigInfo, VirtualMachineConfigSpec): as it is, and as it shall be changed. */
+
+/** MHz for CPU, MiB for memory; limit -1: none. */
+export interface ResourceAllocation {
+  reservation: number;
+  limit: number;
+}
+
+/** The part of a VM's size that its class says. */
+export interface ComputeConfig {
+  numCPUs: number;
+  memoryMB: number;
+  cpuAllocation: ResourceAllocation;
+  memoryAllocation: ResourceAllocation;
+}
+
+/** Durations in milliseconds, as vim25 has them. */
+export interface BootOptions {
+  bootDelay: number;
+  bootRetryEnabled: boolean;
+  bootRetryDelay: number;
+  efiSecureBootEnabled: boolean;
+  networkBootProtocol: 'ipv4' | 'ipv6';
+}
+
+export interface NetworkCard {
+  /** Device key; null: it is not there yet. */
+  key: number | null;
+  /** As the spec names it: VMXNet3, E1000, … */
+  type: string;
+  /** What it is connected to, as the network's object and, where it has them, switch and port group name it. Opaque; compared only. */
+  backing: string;
+  /** Null: any. Lower case. */
+  macAddress: string | null;
+}
+
+export interface Cdrom {
+  key: number | null;
+  /** Path of the ISO, `[datastore] folder/file.iso`. */
+  iso: string;
+  connected: boolean;
+  allowGuestControl: boolean;
+}
+
+export interface Disk {
+  key: number;
+  /** As the status shows it. */
+  name: string;
+  capacityBytes: number;
+  /** Made together with the VM. Another one, of a PersistentVolumeClaim for example, must outlive it. */
+  own: boolean;
+  /** Where it begins to boot. */
+  boot: boolean;
+}
+
+/** What is known of a VM's configuration. */
+export interface VmConfig extends ComputeConfig, Partial<BootOptions> {
+  /** Refuses a change that was decided on something older. */
+  changeVersion: string;
+  /** 21 of `vmx-21`. */
+  hardwareVersion: number;
+  guestId: string;
+  firmware: string;
+  numCoresPerSocket: number;
+  cpuHotAddEnabled: boolean;
+  memoryHotAddEnabled: boolean;
+  nestedHVEnabled: boolean;
+  vPMCEnabled: boolean;
+  vvtdEnabled: boolean;
+  memoryReservationLockedToMax: boolean;
+  /** normal, high, … */
+  latencySensitivity: string;
+  changeTrackingEnabled: boolean;
+  annotation: string;
+  managedBy: { extensionKey: string; type: string } | null;
+  /** The keys that are drover's (virtual-machine-marks.ts), that the spec asks for, or that were asked for once. Never bootstrap data. */
+  extraConfig: Record<string, string>;
+  networkCards: NetworkCard[];
+  cdroms: Cdrom[];
+  disks: Disk[];
+}
+
+/** One device that is added, changed or removed. */
+export type DeviceChange =
+  | { operation: 'add'; device: 'networkCard'; card: NetworkCard }
+  | { operation: 'edit'; device: 'networkCard'; card: NetworkCard }
+  | { operation: 'remove'; device: 'networkCard' | 'cdrom'; key: number }
+  | { operation: 'add' | 'edit'; device: 'cdrom'; cdrom: Cdrom }
+  | { operation: 'edit'; device: 'disk'; key: number; capacityBytes: number };
+
+/** The fields of a VirtualMachineConfigSpec that drover sets, each only where it differs. An empty value takes a key of the ExtraConfig away. */
+export type ReconfigSpec = Partial<Omit<VmConfig, 'changeVersion' | 'hardwareVersion' | 'extraConfig' | 'networkCards' | 'cdroms' | 'disks' | 'managedBy'>> & {
+  managedBy?: { extensionKey: string; type: string };
+  extraConfig?: { key: string; value: string }[];
+  deviceChange?: DeviceChange[];
+};

@@ -1,0 +1,83 @@
+/** What a VirtualMachine and its VM in vSphere are marked with. Names are upstream's but for `drover.…` (vm-and-machine.md A.1). */
+
+export const virtualMachineFinalizers = {
+  current: 'vmoperator.vmware.com/virtualmachine',
+  /** Older releases wrote it: taken off when seen, honoured on deletion. */
+  deprecated: 'virtualmachine.vmoperator.vmware.com',
+} as const;
+
+const group = 'vmoperator.vmware.com';
+/** Only privileged users may write what begins with it. */
+const guarded = `${group}.protected`;
+
+export const virtualMachineAnnotations = {
+  paused: `${group}/paused`,
+  /** Begins a gate; its end names who holds it. */
+  powerOnCheckPrefix: `poweron.check.${group}/`,
+  deleteCheckPrefix: `delete.check.${group}/`,
+  /** Begins a condition that others have written for it: `Type;Status;Reason;Message`. */
+  conditionPrefix: `condition.${guarded}/`,
+  skipDelete: `${guarded}/skip-delete-platform-resource`,
+  /** RFC 3339: the power state is not changed before it. */
+  applyPowerStateTime: `${guarded}/apply-power-state-time`,
+  firstBootDone: `virtualmachine.${group}/first-boot-done`,
+  /** `about.instanceUuid` of the vCenter that it is in. */
+  managerId: `${group}/manager-id`,
+  /** `direct`, `linked`; anything else switches fast deploy off for it. */
+  fastDeploy: `${group}/fast-deploy`,
+  /** `datacenterMoID,datastoreMoID,storageProfileID` of the cached files that it waits for. */
+  imageCacheLocation: `vmicache.${group}/location`,
+  /** JSON `{Name, UID, Generation}` of the class that was applied last. */
+  lastResizedClass: `${group}/last-resized-vm-class`,
+  sameClassResize: `${group}/same-vm-class-resize`,
+  bootstrapConfigHash: `${group}/bootstrap-hash-configspec`,
+  bootstrapCustomHash: `${group}/bootstrap-hash-customspec`,
+  snapshotRevertInProgress: `${group}/snapshot-revert-in-progress`,
+  upgradedToBuildVersion: `${group}/upgraded-to-build-version`,
+  upgradedToSchemaVersion: `${group}/upgraded-to-schema-version`,
+  upgradedToFeatureVersion: `${group}/upgraded-to-feature-version`,
+  clusterModuleGroup: 'vsphere-cluster-module-group',
+  clusterModuleUuid: 'vsphere-cluster-module-group-uuid',
+  forceBackup: `${group}/force-enable-backup`,
+  /** RFC 3339: since when its VM is being made. Whoever deletes it looks for a create under way, whatever drover remembers. */
+  creating: 'drover.dev/creating',
+  /** Makes drover show, after power-on, whether VMware Tools come up. */
+  waitForTools: 'drover.dev/wait-for-tools',
+} as const;
+
+export const virtualMachineLabels = {
+  /** The VirtualMachineImageCache that it waits for. */
+  imageCache: `vmicache.${group}/name`,
+  /** `devops`, `admin` or `both`. */
+  paused: `${group}/paused`,
+  zone: 'topology.kubernetes.io/zone',
+  /** Either marks a node of a Kubernetes cluster: no snapshots, no backup unless forced. */
+  clusterRoles: ['capw.vmware.com/cluster.role', 'capv.vmware.com/cluster.role'],
+} as const;
+
+/** Keys of the VM's ExtraConfig. */
+export const extraConfigKeys = {
+  /** `namespace/name`: half of the ownership mark, and how a VM is mapped back to its object. */
+  namespacedName: 'vmservice.namespacedName',
+  /** The object's uid: the other half. An object of the same name that was made later is another one. */
+  objectUid: 'drover.uid',
+  /** `true`: an administrator has paused it. */
+  paused: 'vmservice.virtualmachine.pause',
+  /** The nextRestartTime that was done last, in nanoseconds since the epoch. */
+  lastRestartTime: 'vmservice.lastRestartTime',
+  /** `<nextRestartTime in milliseconds> <what the VM's boot mark was before>`: a restart is being made. */
+  restartIntent: 'drover.restartIntent',
+  /** Generation of the object that was backed up last. */
+  backupVersion: 'drover.backupVersion',
+  /** Comma list of the keys of `spec.advanced.extraConfig` that were applied: one that is no longer asked for is taken away. */
+  managedKeys: 'vmservice.extraconfig.managedKeys',
+  /** Always taken away. */
+  evacuationPowerOff: 'maintenance.vm.evacuation.poweroff',
+  /** Set by the guest's customization until it has run. */
+  deployPackage: 'tools.deployPkg.fileName',
+  keepDisks: 'vmprov.keepDisks',
+} as const;
+
+export const managedBy = { extensionKey: 'com.vmware.vcenter.wcp', type: 'VirtualMachine' } as const;
+
+export const defaultVmAnnotation = 'Virtual Machine managed by the vSphere Virtual Machine service';
