@@ -79,7 +79,7 @@ const specFields = z.object({
   volumes: listMap(['name'], volume).optional().describe('Volumes that are attached.'),
 });
 
-/** What stays once it was set. Where each rule of upstream's webhooks lives: docs/adr/0009-rules-without-webhooks.md. */
+/** What stays once it was set. Where each rule of upstream's webhooks lives: docs/adr/0012-rules-without-webhooks.md. */
 const once = (field: string) => ({
   cel: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field})`,
   message: `${field} cannot be changed`,
