@@ -1,7 +1,7 @@
 import type { VirtualMachineStatus } from './crds/virtual-machine.ts';
 import type { ReconfigSpec } from './virtual-machine-config.ts';
 import type { BootstrapKind, DesiredVirtualMachine, VirtualMachineInput, VirtualMachineSettings } from './virtual-machine-lifecycle.ts';
-import type { BootstrapFacts, Candidate, ClassFacts, Fetched, GroupFacts, ImageCacheFacts, ImageFacts, NetworkFacts, PlacedAt, Placement, PolicyFacts, SnapshotFacts, StorageFacts, VmFacts } from './virtual-machine-observation.ts';
+import type { BootstrapFacts, Candidate, ClassFacts, Fetched, GroupFacts, ImageCacheFacts, ImageFacts, NetworkFacts, Placement, PolicyFacts, SnapshotFacts, StorageFacts, VmFacts } from './virtual-machine-observation.ts';
 import type { CreateSpec, ObjectName, PowerOperation, VirtualMachinePatch, VirtualMachinePlan } from './virtual-machine-plan.ts';
 
 /**
@@ -137,7 +137,7 @@ export interface VmSubject extends OwnerOfVm {
 
 /** What a task is for. A task that failed is looked behind: another one may have done the same. */
 export type TaskPurpose =
-  | { kind: 'create'; mark: OwnershipMark; folder: PlacedAt['folder']; name: string; instanceUuid: string }
+  | { kind: 'create'; mark: OwnershipMark; /** Null: not known any more. */ folder: string | null; name: string; instanceUuid: string }
   | { kind: 'power'; vmId: string; powerState: VmFacts['powerState'] }
   | { kind: 'destroy'; vmId: string }
   | { kind: 'change'; vmId: string };

@@ -1,6 +1,7 @@
 /** The workflow types. Their names are wire names: never renamed. */
 export { evictHypervisor } from './eviction/evict-hypervisor.ts';
 export { reconcileHypervisor } from './hypervisor/reconcile-hypervisor.ts';
+export { reconcileVirtualMachine } from './virtual-machine/reconcile-virtual-machine.ts';
 export { findDrift } from './hypervisor/find-drift.ts';
 export { handleNodeFailure } from './hypervisor/handle-node-failure.ts';
 export { watchGuests } from './hypervisor/watch-guests.ts';

@@ -1,7 +1,7 @@
 import type { VirtualMachineMemory } from '../../contracts/virtual-machine-observation.ts';
 import type { VirtualMachineDeed, VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
 import type { StepEnd } from './remember.ts';
-import { forget, forgive, noMemory, remember } from './remember.ts';
+import { afterLook, forget, forgive, noMemory, remember } from './remember.ts';
 import { beginMs, contextOf, failureIn, memoryOf } from './sample.ts';
 
 const nowMs = beginMs;
@@ -74,4 +74,15 @@ test.each(stale)('what still counts: %s', (_why, memory, given, kept) => {
 
 test('whoever changes something has the failures forgiven, and nothing else', () => {
   expect(forgive(memoryOf({ failures: [failureIn('power')], create: running }))).toEqual(memoryOf({ create: running }));
+});
+
+test('a vCenter that does not answer is asked ever more seldom, and an answer takes that away', () => {
+  const problem = { reason: 'VsphereUnavailable', message: 'no answer', requeue: true };
+  const once = afterLook(memoryOf({ failures: [failureIn('config')] }), problem, nowMs);
+  const twice = afterLook(once, problem, nowMs);
+  expect([once, twice].map(({ failures }) => failures.find(({ phase }) => phase === 'observe'))).toEqual([
+    { phase: 'observe', ...problem, attempts: 1, retryAtMs: nowMs + 10_000 },
+    { phase: 'observe', ...problem, attempts: 2, retryAtMs: nowMs + 20_000 },
+  ]);
+  expect(afterLook(twice, null, nowMs)).toEqual(memoryOf({ failures: [failureIn('config')] }));
 });

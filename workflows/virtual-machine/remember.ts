@@ -75,5 +75,14 @@ export function forget(memory: VirtualMachineMemory, desired: DesiredVirtualMach
   };
 }
 
+/** What the run knows after a look. Pure. @param problem null: vCenter has answered */
+export function afterLook(memory: VirtualMachineMemory, problem: Pick<PhaseFailure, 'reason' | 'message' | 'requeue'> | null, nowMs: number): VirtualMachineMemory {
+  const before = memory.failures.find(({ phase }) => phase === 'observe');
+  const others = memory.failures.filter(({ phase }) => phase !== 'observe');
+  if (problem === null) return { ...memory, failures: others };
+  const attempts = (before?.attempts ?? 0) + 1;
+  return { ...memory, failures: [...others, { phase: 'observe', ...problem, attempts, retryAtMs: nowMs + retryAfterMs(attempts) }] };
+}
+
 /** Whoever changed something may have mended what failed. */
 export const forgive = (memory: VirtualMachineMemory): VirtualMachineMemory => ({ ...memory, failures: [] });

@@ -1,0 +1,99 @@
+import type { Submission, SubmittedTask, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
+import type { VirtualMachineDeed, VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+import { virtualMachineObjects, vsphere } from '../lib/virtual-machine-activities.ts';
+import type { VirtualMachineRun } from './run.ts';
+import { fullName } from './step.ts';
+
+/** Waits for a task to its end, or throws what it failed with. */
+export type AwaitTask = (task: SubmittedTask, words: string, deadlineMs: number) => Promise<void>;
+
+/**
+ * Takes one step: the calls of one deed, with its words beside them in the Web UI. Fails as they do.
+ *
+ * @returns the task of a create that is not waited for
+ */
+export async function carryOut(run: VirtualMachineRun, step: VirtualMachineStep, awaitTask: AwaitTask): Promise<string | undefined> {
+  const desired = desiredOf(run);
+  const { namespace, name, uid, generation } = desired;
+  const settings = settingsOf(run);
+  switch (step.do) {
+    case 'patchVirtualMachine':
+      return void (await virtualMachineObjects(step.words).patchVirtualMachine({ namespace, name, uid, generation, patches: step.patches }));
+    case 'ensureImageCache':
+      return void (await virtualMachineObjects(step.words).ensureImageCache({ name: step.name, location: step.location }));
+    case 'createVirtualMachine': {
+      const submitted = await vsphere(settings.vcenter, step.words).submitNewVm({ mark: markOf(desired), cause: causeOf(desired), create: step.create });
+      if (!('taskId' in submitted)) return undefined;
+      if (!step.blocking) return submitted.taskId;
+      return void (await awaitTask(submitted, step.words, settings.taskMs));
+    }
+    case 'awaitTask':
+      return void (await awaitTask({ taskId: step.task, purpose: purposeOf(run, step) }, step.words, step.deadlineMs));
+    default: {
+      const submitted = await submit(run, step);
+      return submitted === null ? undefined : void (await awaitTask(submitted, step.words, settings.taskMs));
+    }
+  }
+}
+
+type VsphereDeed = Exclude<VirtualMachineDeed, { do: 'patchVirtualMachine' | 'ensureImageCache' | 'createVirtualMachine' | 'awaitTask' }>;
+
+/** What vCenter is asked to do to a VM; null: there is nothing to wait for. */
+async function submit(run: VirtualMachineRun, step: VsphereDeed & { words: string }): Promise<Submission> {
+  const desired = desiredOf(run);
+  const { namespace, name, uid } = desired;
+  const calls = vsphere(settingsOf(run).vcenter, step.words);
+  const owner = { mark: markOf(desired), cause: causeOf(desired) };
+  const subject = (vmId: string): VmSubject => ({ ...owner, vmId });
+  switch (step.do) {
+    case 'cancelCreate':
+      return await calls.stopCreate({ ...owner, task: step.task, folder: folderOf(run), name }).then(() => null);
+    case 'adopt':
+      return await calls.submitAdoption({ ...subject(step.moId), changeVersion: step.changeVersion });
+    case 'reconfigure':
+      return await calls.submitReconfigure({ ...subject(step.moId), changeVersion: step.changeVersion, spec: step.spec });
+    case 'upgradeHardware':
+      return await calls.submitHardwareUpgrade({ ...subject(step.moId), version: step.version });
+    case 'bootstrap':
+      return await calls.submitBootstrap({ ...subject(step.moId), object: { namespace, name, uid }, kind: desired.bootstrap.kind, part: step.part, hash: step.hash });
+    case 'attachClusterModule':
+      return await calls.attachClusterModule({ ...subject(step.moId), module: step.module }).then(() => null);
+    case 'power':
+      return await calls.submitPower({ ...subject(step.moId), operation: step.operation });
+    case 'writeBackup':
+      return await calls.submitBackup({ ...subject(step.moId), object: { namespace, name, uid }, version: step.version });
+    case 'detachDisks':
+      return await calls.submitDetachDisks({ ...subject(step.moId), keys: step.keys });
+    case 'destroy':
+      return await calls.submitDestroy(subject(step.moId));
+    case 'releaseMarks':
+      return await calls.submitRelease(subject(step.moId));
+    case 'cancelTask':
+      return await calls.cancelVsphereTask({ ...subject(run.facts.vm?.moId ?? ''), task: step.task }).then(() => null);
+  }
+}
+
+/** A task that is waited for anew: that of the create, or one that somebody began on the VM. */
+function purposeOf(run: VirtualMachineRun, { task }: { task: string }): SubmittedTask['purpose'] {
+  const desired = desiredOf(run);
+  if (task !== run.state.memory.create?.task) return { kind: 'change', vmId: run.facts.vm?.moId ?? '' };
+  return { kind: 'create', mark: markOf(desired), folder: folderOf(run), name: desired.name, instanceUuid: desired.instanceUuid ?? desired.uid };
+}
+
+const folderOf = ({ facts: { placement } }: VirtualMachineRun): string | null => (placement.is === 'placed' ? placement.at.folder : null);
+
+const markOf = (desired: DesiredVirtualMachine): VmSubject['mark'] => ({ namespacedName: fullName(desired), uid: desired.uid });
+
+/** On whose word: that of the spec. */
+const causeOf = ({ generation, deleting }: DesiredVirtualMachine): string => (deleting ? 'the object is deleted' : `generation ${generation} of the object`);
+
+function desiredOf({ seen }: VirtualMachineRun): DesiredVirtualMachine {
+  if (seen === null || seen.desired === null) throw new Error('planned before the first look');
+  return seen.desired;
+}
+
+function settingsOf({ seen }: VirtualMachineRun) {
+  if (seen === null) throw new Error('planned before the first look');
+  return seen.settings;
+}

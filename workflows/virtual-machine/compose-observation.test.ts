@@ -1,0 +1,63 @@
+import type { ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
+import { composeObservation, lookFor, noFacts } from './compose-observation.ts';
+import { classOf, desiredOf, placedAt, prerequisitesOf, vmOf } from './sample.ts';
+
+const turn = { create: true, destroy: true };
+const { class: _, storageClass: __, ...others } = prerequisitesOf();
+
+const objects: ObjectFacts = {
+  ...others,
+  class: { is: 'found', value: classOf({ compute: { numCPUs: 2, memoryMB: 4_096, cpuAllocation: { reservation: 500, limit: 1_500 }, memoryAllocation: { reservation: 0, limit: -1 } }, extraConfig: { 'class.key': '1' } }) },
+  storageClass: { is: 'found', value: { profileId: 'profile-1' } },
+  networks: [{ name: 'eth0', network: 'net-a' }],
+  imageCache: null,
+  group: null,
+  snapshots: { inProgress: null, problem: null },
+};
+
+const facts: VsphereFacts = { ...noFacts, placement: { is: 'placed', at: { ...placedAt, cpuMHz: 2_100 } }, storage: { hasDatastore: true, encrypted: true } };
+
+const allocationIn = (told: VsphereFacts) => {
+  const { class: found } = composeObservation({}, objects, told, turn).prerequisites;
+  return found?.is === 'found' ? found.value.compute.cpuAllocation : null;
+};
+
+test('a class asks for cores: they become MHz of the hosts where the VM goes', () => {
+  expect(allocationIn(facts)).toEqual({ reservation: 1_050, limit: 3_150 });
+});
+
+test('or of those where it is', () => {
+  expect(allocationIn({ ...facts, vm: vmOf({ cpuMHz: 3_000 }) })).toEqual({ reservation: 1_500, limit: 4_500 });
+});
+
+test('no limit stays none', () => {
+  const unlimited = { ...objects, class: { is: 'found' as const, value: classOf() } };
+  expect(composeObservation({}, unlimited, facts, turn).prerequisites.class).toMatchObject({ value: { compute: { cpuAllocation: { limit: -1 } } } });
+});
+
+test('a storage class has a profile by Kubernetes, and datastores by vCenter', () => {
+  expect(composeObservation({}, objects, facts, turn).prerequisites.storageClass).toEqual({ is: 'found', value: { profileId: 'profile-1', hasDatastore: true, encrypted: true } });
+  expect(composeObservation({}, objects, noFacts, turn).prerequisites.storageClass).toMatchObject({ value: { hasDatastore: false } });
+});
+
+test.each(['notFound', 'forbidden'] as const)('what is %s stays so', (is) => {
+  const missing = { is, message: 'no' };
+  expect(composeObservation({}, { ...objects, class: missing, storageClass: missing }, facts, turn).prerequisites).toMatchObject({ class: missing, storageClass: missing });
+});
+
+test('vCenter is asked about the VM by everything that it may be found by', () => {
+  const desired = desiredOf({ instanceUuid: 'uuid-1', zone: 'zone-a' });
+  expect(lookFor(desired, { uniqueID: 'vm-7' }, { ...objects, resourcePolicy: { is: 'found', value: { name: 'p', deleting: false, folder: 'child', resourcePool: null, modules: {} } } })).toEqual({
+    object: { namespace: desired.namespace, name: desired.name, uid: desired.uid },
+    vmName: desired.name,
+    uniqueId: 'vm-7',
+    instanceUuid: 'uuid-1',
+    zone: 'zone-a',
+    folder: 'child',
+    resourcePool: null,
+    profileId: 'profile-1',
+    networks: [{ name: 'eth0', network: 'net-a' }],
+    isos: {},
+    extraConfigKeys: ['class.key'],
+  });
+});

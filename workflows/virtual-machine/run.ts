@@ -1,0 +1,55 @@
+import type { VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
+import type { VirtualMachineMemory } from '../../contracts/virtual-machine-observation.ts';
+import { noFacts } from './compose-observation.ts';
+import { noMemory } from './remember.ts';
+
+/** What a run remembers from one look to the next, and across continue-as-new: nothing that it could read again. */
+export interface VirtualMachineState {
+  memory: VirtualMachineMemory;
+  /** Looks at Kubernetes that failed in a row, for the back-off. */
+  failures: number;
+  /** Something was changed: then the run lingers, so that echoes coalesce. */
+  acted: boolean;
+}
+
+export interface VirtualMachineRun {
+  namespace: string;
+  name: string;
+  state: VirtualMachineState;
+  /** Null before the first look. */
+  seen: Extract<VirtualMachineRead, { next: 'run' }> | null;
+  /** As vCenter told it last. */
+  facts: VsphereFacts;
+  /** What it waits for, for people; null: it is at work. */
+  waiting: { for: string; untilMs: number } | null;
+  /** State and sentence, for people. */
+  phase: string | null;
+  message: string;
+}
+
+export const beginRun = (namespace: string, name: string, state: VirtualMachineState | null): VirtualMachineRun => ({
+  namespace,
+  name,
+  state: state ?? { memory: noMemory, failures: 0, acted: false },
+  seen: null,
+  facts: noFacts,
+  waiting: null,
+  phase: null,
+  message: 'Begins',
+});
+
+/** What has come since the last look. */
+export interface Inbox {
+  changed: boolean;
+  /** Generation that was told of last; 0: none. */
+  generation: number;
+  /** Somebody wants it tried now. */
+  retryNow: boolean;
+  cancelled: boolean;
+}
+
+export const emptyInbox = (): Inbox => ({ changed: false, generation: 0, retryNow: false, cancelled: false });
+
+/** Whether what a decision was made on has changed, other than by what the run itself has written beside the spec. */
+export const isOutdated = ({ seen }: VirtualMachineRun, inbox: Inbox): boolean => inbox.cancelled || (inbox.changed && inbox.generation !== 0 && inbox.generation !== seen?.desired?.generation);
+
