@@ -1,6 +1,6 @@
 import type { Submission, SubmittedTask, VmSubject } from '../../contracts/virtual-machine-activities.ts';
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
-import type { VirtualMachineDeed, VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+import type { VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
 import { virtualMachineObjects, vsphere } from '../lib/virtual-machine-activities.ts';
 import type { VirtualMachineRun } from './run.ts';
 import { fullName } from './step.ts';
@@ -11,42 +11,36 @@ export type AwaitTask = (task: SubmittedTask, words: string, deadlineMs: number)
 /**
  * Takes one step: the calls of one deed, with its words beside them in the Web UI. Fails as they do.
  *
- * @returns the task of a create that is not waited for
+ * @returns the task of a create that is not waited for; null: the step is done
  */
-export async function carryOut(run: VirtualMachineRun, step: VirtualMachineStep, awaitTask: AwaitTask): Promise<string | undefined> {
-  const desired = desiredOf(run);
-  const { namespace, name, uid, generation } = desired;
-  const settings = settingsOf(run);
-  switch (step.do) {
-    case 'patchVirtualMachine':
-      return void (await virtualMachineObjects(step.words).patchVirtualMachine({ namespace, name, uid, generation, patches: step.patches }));
-    case 'ensureImageCache':
-      return void (await virtualMachineObjects(step.words).ensureImageCache({ name: step.name, location: step.location }));
-    case 'createVirtualMachine': {
-      const submitted = await vsphere(settings.vcenter, step.words).submitNewVm({ mark: markOf(desired), cause: causeOf(desired), create: step.create });
-      if (!('taskId' in submitted)) return undefined;
-      if (!step.blocking) return submitted.taskId;
-      return void (await awaitTask(submitted, step.words, settings.taskMs));
-    }
-    case 'awaitTask':
-      return void (await awaitTask({ taskId: step.task, purpose: purposeOf(run, step) }, step.words, step.deadlineMs));
-    default: {
-      const submitted = await submit(run, step);
-      return submitted === null ? undefined : void (await awaitTask(submitted, step.words, settings.taskMs));
-    }
-  }
+export async function carryOut(run: VirtualMachineRun, step: VirtualMachineStep, awaitTask: AwaitTask): Promise<string | null> {
+  const submitted = await begin(run, step);
+  if (submitted === null) return null;
+  if (step.do === 'createVirtualMachine' && !step.blocking) return submitted.taskId;
+  await awaitTask(submitted, step.words, step.do === 'awaitTask' ? step.deadlineMs : settingsOf(run).taskMs);
+  return null;
 }
 
-type VsphereDeed = Exclude<VirtualMachineDeed, { do: 'patchVirtualMachine' | 'ensureImageCache' | 'createVirtualMachine' | 'awaitTask' }>;
-
-/** What vCenter is asked to do to a VM; null: there is nothing to wait for. */
-async function submit(run: VirtualMachineRun, step: VsphereDeed & { words: string }): Promise<Submission> {
+/** What is to be waited for; null: nothing. */
+async function begin(run: VirtualMachineRun, step: VirtualMachineStep): Promise<Submission> {
   const desired = desiredOf(run);
-  const { namespace, name, uid } = desired;
+  const { namespace, name, uid, generation } = desired;
+  const object = { namespace, name, uid };
+  const objects = virtualMachineObjects(step.words);
   const calls = vsphere(settingsOf(run).vcenter, step.words);
   const owner = { mark: markOf(desired), cause: causeOf(desired) };
   const subject = (vmId: string): VmSubject => ({ ...owner, vmId });
   switch (step.do) {
+    case 'patchVirtualMachine':
+      return await objects.patchVirtualMachine({ ...object, generation, patches: step.patches }).then(() => null);
+    case 'ensureImageCache':
+      return await objects.ensureImageCache({ name: step.name, location: step.location }).then(() => null);
+    case 'createVirtualMachine': {
+      const made = await calls.submitNewVm({ ...owner, create: step.create });
+      return 'taskId' in made ? made : null;
+    }
+    case 'awaitTask':
+      return { taskId: step.task, purpose: purposeOf(run, step) };
     case 'cancelCreate':
       return await calls.stopCreate({ ...owner, task: step.task, folder: folderOf(run), name }).then(() => null);
     case 'adopt':
@@ -56,13 +50,13 @@ async function submit(run: VirtualMachineRun, step: VsphereDeed & { words: strin
     case 'upgradeHardware':
       return await calls.submitHardwareUpgrade({ ...subject(step.moId), version: step.version });
     case 'bootstrap':
-      return await calls.submitBootstrap({ ...subject(step.moId), object: { namespace, name, uid }, kind: desired.bootstrap.kind, part: step.part, hash: step.hash });
+      return await calls.submitBootstrap({ ...subject(step.moId), object, kind: desired.bootstrap.kind, part: step.part, hash: step.hash });
     case 'attachClusterModule':
       return await calls.attachClusterModule({ ...subject(step.moId), module: step.module }).then(() => null);
     case 'power':
       return await calls.submitPower({ ...subject(step.moId), operation: step.operation });
     case 'writeBackup':
-      return await calls.submitBackup({ ...subject(step.moId), object: { namespace, name, uid }, version: step.version });
+      return await calls.submitBackup({ ...subject(step.moId), object, version: step.version });
     case 'detachDisks':
       return await calls.submitDetachDisks({ ...subject(step.moId), keys: step.keys });
     case 'destroy':

@@ -28,7 +28,7 @@ export async function takeSteps(run: VirtualMachineRun, inbox: Inbox, steps: rea
 async function takeStep(run: VirtualMachineRun, inbox: Inbox, step: VirtualMachineStep): Promise<StepEnd | null> {
   try {
     const task = await carryOut(run, step, (submitted, words, deadlineMs) => awaitWhileWanted(run, inbox, { submitted, words, deadlineMs, isCreate: isCreate(run, step) }));
-    return task === undefined ? { ok: true } : { ok: true, task };
+    return task === null ? { ok: true } : { ok: true, task };
   } catch (error) {
     if (isCancellation(error)) return null;
     return endOf(explain(error));
@@ -49,10 +49,11 @@ async function awaitWhileWanted(run: VirtualMachineRun, inbox: Inbox, { submitte
   const scope = new CancellationScope();
   let isOver = false;
   const task = scope.run(() => vsphereTask(vcenter, deadlineMs, words).awaitTask(submitted)).finally(() => (isOver = true));
+  const news = (): Promise<void> => condition(() => isOver || isOutdated(run, inbox));
   try {
-    while (!isOver) {
-      await Promise.race([task, condition(() => isOver || isOutdated(run, inbox))]);
-      if (isOver) break;
+    for (;;) {
+      await Promise.race([task, news()]);
+      if (!isOutdated(run, inbox)) break;
       if (inbox.cancelled || (mayBeStopped && (await isUnwanted(run)))) {
         scope.cancel();
         break;
