@@ -6,6 +6,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { setConditions } from '../../contracts/conditions.ts';
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
+import { retryHandledAnnotation } from '../../contracts/eviction-annotations.ts';
 import { annotations, kubernetesQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
 import { readVirtualMachine } from '../../contracts/read-virtual-machine.ts';
 import type { VirtualMachineObjectActivities, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
@@ -134,12 +135,13 @@ test(
     expect(first.stdout).toMatch(/^VirtualMachine team\/web is tried again\. It was no run has said anything of it yet$.*^WaitingForPrerequisites: Waiting for .*VirtualMachineClass small was not found/msu);
     const noted = (await world.read('team', 'web')).metadata.annotations ?? {};
     expect(noted[annotations.retry]).toMatch(/^\d{4}-/u);
+    expect(noted[retryHandledAnnotation]).toBe(noted[annotations.retry]);
 
     const open = await described();
     expect(open).toMatchObject({ namespace: 'team', name: 'web', problems: [], stops: [], run: { workflowId: 'virtualmachine/team/web', status: 'Running', endedAt: null, ending: null, webUi: expect.stringMatching(/^http:\/\/ui\/namespaces\/default\/workflows\/virtualmachine%2Fteam%2Fweb\//u) } });
     expect(open.run?.progress).toMatchObject({ state: 'WaitingForPrerequisites', nextWakeUp: expect.stringMatching(/Z$/u) });
-    expect(open.run?.steps.map(({ activity, end, attempts }) => `${activity} ${end ?? 'open'} ${String(attempts)}`)).toEqual(['readVirtualMachine done 1', 'lookAtVirtualMachine done 1', 'publishVirtualMachine done 1']);
-    expect(open.run?.steps[1]?.words).toBe('Look at VM web');
+    expect(open.run?.steps.map(({ activity, end, attempts }) => `${activity} ${end ?? 'open'} ${String(attempts)}`)).toEqual(['readVirtualMachine done 1', 'patchVirtualMachine done 1', 'lookAtVirtualMachine done 1', 'publishVirtualMachine done 1']);
+    expect(open.run?.steps[2]?.words).toBe('Look at VM web');
     expect(await json<ListedVirtualMachine[]>('vms', '--state', 'waitingforprerequisites', '-n', 'team')).toEqual([expect.objectContaining({ stands: 'moving', message: expect.stringMatching(/^Waiting for /u) })]);
     expect((await drover(exitCodes.ok, 'describe', 'vm', '-n', 'team', 'web')).stdout).toMatch(/^Steps of the run$.*Look at VM web$.*^ {2}kubectl get virtualmachineclasses -n team /msu);
     // Who sees a namespace alone may still be asked of another one.
