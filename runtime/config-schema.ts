@@ -66,7 +66,7 @@ export type LogLevel = (typeof logLevels)[number];
 export const configSchema = z
   .strictObject({
     cluster: z.union([z.literal(''), dnsName.max(63)], 'expected a name of lower-case letters, digits and -, or nothing').default(''),
-    modes: z.strictObject({ Eviction: mode.default('act'), Hypervisor: mode.default('off') } satisfies Record<Kind, unknown>).prefault({}),
+    modes: z.strictObject({ Eviction: mode.default('act'), Hypervisor: mode.default('off'), VirtualMachine: mode.default('off') } satisfies Record<Kind, unknown>).prefault({}),
     openstack: z.strictObject({ cloud: optionalText, localDisks: z.boolean().default(false) }).prefault({}),
     kubernetes: z
       .strictObject({ kubeconfig: optionalText, context: optionalText, migrationNamespace: dnsName.max(63).default('monsoon3'), systemNamespace: dnsName.max(63).default('drover-system') })

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { collectConsents, collectHypervisorConsents, collectObstacles, collectStates, parseCause, parseDeadline, parseHost, parseMaintainMode, parseParallelism, parseReason, parseTimeout } from './arguments.ts';
+import { collectConsents, collectHypervisorConsents, collectObstacles, collectStates, collectVirtualMachineStates, parseCause, parseDeadline, parseHost, parseMaintainMode, parseParallelism, parseReason, parseTimeout } from './arguments.ts';
 
 const now = Date.parse('2026-01-31T12:00:00Z');
 const deadline = (text: string) => parseDeadline(text, now);
@@ -19,6 +19,7 @@ test.each<[why: string, parse: (text: string) => unknown, text: string, value: u
   ['consents as a list', consents, 'cold-migrate, force-complete,cold-migrate', ['cold-migrate', 'force-complete']],
   ['consents for a hypervisor', (text) => collectHypervisorConsents(text, undefined), 'delete-allocations', ['delete-allocations']],
   ['states in any capitals', (text) => collectStates(text, ['Active']), 'MAINTENANCE,evicting', ['Active', 'Maintenance', 'Evicting']],
+  ['states of virtual machines', (text) => collectVirtualMachineStates(text, undefined), 'notowned,WaitingForTools,NotOwned', ['NotOwned', 'WaitingForTools']],
   ['a mode', parseMaintainMode, 'ha', 'ha'],
   ['a patience', parseTimeout, '1h30m', 5_400_000],
   ['obstacles add up', obstacles, 'LocalDisk/5f0a,Vgpu', ['Vgpu', 'LocalDisk/5f0a']],
@@ -45,6 +46,7 @@ test.each<[why: string, parse: (text: string) => unknown, text: string, words: R
   ['a deadline in the next century', deadline, '2126-01-01T00:00:00Z', /more than a year/],
   ['an unknown consent', consents, 'fence', /cold-migrate, force-complete/],
   ['a state that is none', (text) => collectStates(text, undefined), 'tired', /Initial, Onboarding/],
+  ['a state of hosts', (text) => collectVirtualMachineStates(text, undefined), 'Active', /Settled, Paused/],
   ['an empty state', (text) => collectStates(text, undefined), ',', /empty/],
   ['a mode that is none', parseMaintainMode, '', /manual, auto, ha/],
   ['the mode that is a command', parseMaintainMode, 'termination', /drover decommission/],

@@ -6,6 +6,8 @@ import type { LifecycleState } from '../contracts/hypervisor-conditions.ts';
 import { lifecycleStates } from '../contracts/hypervisor-conditions.ts';
 import type { HypervisorConsent } from '../contracts/hypervisor.ts';
 import { hypervisorConsents } from '../contracts/hypervisor.ts';
+import type { VirtualMachineState } from '../contracts/virtual-machine-conditions.ts';
+import { virtualMachineStates } from '../contracts/virtual-machine-conditions.ts';
 import type { MaintainMode } from './hypervisor-facts.ts';
 import { maintainModes } from './hypervisor-facts.ts';
 import { formatDuration, formatTime } from './render/duration.ts';
@@ -94,9 +96,15 @@ export function collectHypervisorConsents(text: string, previous: HypervisorCons
 
 /** States of hosts, whatever their capitals. */
 export function collectStates(text: string, previous: LifecycleState[] | undefined): LifecycleState[] {
-  const given = splitList(text).map((name) => oneOf(name[0]?.toUpperCase() + name.slice(1).toLowerCase(), lifecycleStates));
-  return unique([...(previous ?? []), ...given]);
+  return unique([...(previous ?? []), ...splitList(text).map((name) => oneOf(withCapitalsOf(lifecycleStates, name), lifecycleStates))]);
 }
+
+/** States of virtual machines, whatever their capitals. */
+export function collectVirtualMachineStates(text: string, previous: VirtualMachineState[] | undefined): VirtualMachineState[] {
+  return unique([...(previous ?? []), ...splitList(text).map((name) => oneOf(withCapitalsOf(virtualMachineStates, name), virtualMachineStates))]);
+}
+
+const withCapitalsOf = (known: readonly string[], name: string): string => known.find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
 
 /** A maintenance that a host comes back from. */
 export function parseMaintainMode(text: string): MaintainMode {

@@ -7,7 +7,7 @@ import type { EvictionObject } from './eviction-facts.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
-import { isCurrent, lifecycleOf } from './hypervisor-objects.ts';
+import { isCurrent, lifecycleOf } from './lifecycle-condition.ts';
 import { oneLine } from './render/table.ts';
 
 /** Where a host is to come to. */

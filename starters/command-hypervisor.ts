@@ -5,13 +5,13 @@ import type { Target } from './await-state.ts';
 import type { HypervisorAccess } from './hypervisor-access.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
-import { isCurrent, lifecycleOf } from './hypervisor-objects.ts';
-import { whyNothingHappens } from './hypervisor-mode.ts';
 import type { HypervisorPlan } from './hypervisor-plan.ts';
 import { refused } from './hypervisor-plan.ts';
 import { interruptible } from './interruption.ts';
 import type { KubernetesAccess } from './kubernetes-access.ts';
 import { withKubernetes } from './kubernetes-access.ts';
+import { isCurrent, lifecycleOf } from './lifecycle-condition.ts';
+import { whyNothingHappens } from './lifecycle-mode.ts';
 import { retryConflicts } from '../runtime/retry-conflicts.ts';
 import { arrivalSource, carryOut, tellFirstWord, tellRun, tellState, waitFor } from './send-hypervisor.ts';
 import type { TemporalAccess } from './temporal-access.ts';
@@ -57,7 +57,7 @@ export async function readKnown({ access }: Surroundings, host: string): Promise
 
 /** Refuses to wait for what nobody does; says so where nobody waits. */
 export function tellMode(hypervisor: HypervisorObject | null, wait: boolean, terminal: Terminal): { acts: boolean } {
-  const why = whyNothingHappens(loadConfig(), hypervisor);
+  const why = whyNothingHappens('Hypervisor', loadConfig(), hypervisor);
   if (why === null) return { acts: true };
   if (wait) throw refused(`There would be nothing to wait for: ${why}`, 'Without --wait the object is changed for whoever acts on it.');
   terminal.remark(why);

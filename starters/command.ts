@@ -16,3 +16,5 @@ export const hostArgument = (): Argument => new Argument('<host>', 'name of the 
 export const asOption = (): Option => new Option('--as <name>', 'who asks, for the audit trail (else DROVER_USER, else the user of this machine)');
 
 export const jsonOption = (): Option => new Option('--json', 'print JSON, for programs');
+
+export const outputOption = (): Option => new Option('--output <format>', 'the same as --json, as kubectl says it').choices(['json']);

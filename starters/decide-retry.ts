@@ -3,7 +3,7 @@ import type { Condition } from '../contracts/conditions.ts';
 import { evictingReasons, evictionConditions } from '../contracts/eviction-conditions.ts';
 import type { EvictionObject } from './eviction-facts.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
-import { isCurrent, lifecycleOf } from './hypervisor-objects.ts';
+import { isCurrent, lifecycleOf } from './lifecycle-condition.ts';
 
 /** What `drover retry HOST` means. */
 export interface Retry {

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
-import { describeStop, readStops } from '../runtime/stop.ts';
 import { describedCommand, hostArgument, jsonOption } from './command.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError, usageError } from './command-error.ts';
+import { describeVirtualMachine } from './describe-virtual-machine.ts';
 import type { EvictionDescription } from './eviction-description.ts';
 import { chooseEviction, withStory } from './eviction-description.ts';
 import type { Ending, EvictionRun } from './eviction-facts.ts';
 import { exitCodes } from './exit-codes.ts';
-import { explainError } from './explain-error.ts';
 import { describeFailureRun } from './failure-run.ts';
 import { finalProgress } from './follow-source.ts';
+import { findHoldingStops } from './holding-stops.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
 import type { HypervisorDescription } from './hypervisor-description.ts';
 import { describeHypervisorRun } from './hypervisor-description.ts';
-import { lifecycleOf } from './hypervisor-objects.ts';
+import { lifecycleOf } from './lifecycle-condition.ts';
 import { inBatches } from './in-batches.ts';
 import { interruptible } from './interruption.ts';
 import type { KubernetesAccess } from './kubernetes-access.ts';
@@ -22,33 +22,44 @@ import { askProgress, listRunsOf, readEnding } from './runs.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { withTemporal } from './temporal-access.ts';
 import { printJson, systemTerminal } from './terminal.ts';
+import { machineOf, namespaceOption, virtualMachineWord } from './virtual-machine-reference.ts';
 import { webUiLink } from './web-ui.ts';
 
 /** Older runs are in the Web UI. */
 const earlierRuns = 5;
 
 export const describeCommand = (): Command =>
-  describedCommand('describe', 'Tells everything about a host: how its eviction and its lifecycle stand, what they wait for and by when, what is in the way, what to type next.', [
-    ['drover describe node-1', 'for people'],
+  describedCommand('describe', 'Tells everything about a host or a virtual machine: how it stands, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.', [
+    ['drover describe node-1', 'a host, for people'],
+    ['drover describe vm team/web', 'a virtual machine'],
     ['drover describe node-1 --json', 'the same facts, for programs'],
   ])
+    .usage('[options] (<host> | vm <namespace/name>)')
     .addArgument(hostArgument())
+    .argument('[machine]', 'after the word vm: NAMESPACE/NAME of a VirtualMachine, or its name where only one has it')
+    .addOption(namespaceOption())
     .addOption(jsonOption())
-    .action((host: string, { json = false }: { json?: boolean }) =>
-      interruptible((abort) =>
-        withTemporal(abort, (temporal) =>
-          withKubernetes(temporal.config, abort, async (kubernetes) => {
-            const terminal = systemTerminal();
-            const description = await gather(temporal, kubernetes, host);
-            if (json) return printJson(terminal, description);
-            for (const line of renderDescription(description, Date.now(), terminal.paint, terminal.widthColumns())) terminal.print(line);
-          }),
-        ),
-      ),
-    );
+    .action(async (host: string, second: string | undefined, { json = false, namespace }: { json?: boolean; namespace?: string }) => {
+      const machine = machineOf(host, second, namespace);
+      if (machine !== null) return await describeVirtualMachine(machine, json);
+      if (second !== undefined) throw usageError('One host is described at a time.', 'For a virtual machine, say `drover describe vm NAMESPACE/NAME`.');
+      await describeHost(host, json);
+    });
+
+const describeHost = (host: string, json: boolean): Promise<void> =>
+  interruptible((abort) =>
+    withTemporal(abort, (temporal) =>
+      withKubernetes(temporal.config, abort, async (kubernetes) => {
+        const terminal = systemTerminal();
+        const description = await gather(temporal, kubernetes, host);
+        if (json) return printJson(terminal, description);
+        for (const line of renderDescription(description, Date.now(), terminal.paint, terminal.widthColumns())) terminal.print(line);
+      }),
+    ),
+  );
 
 async function gather(temporal: TemporalAccess, kubernetes: KubernetesAccess, host: string): Promise<EvictionDescription> {
-  const [runs, { objects, problem }, hypervisor, stops, failure] = await Promise.all([listRunsOf(temporal, host), readEvictions(kubernetes), readHypervisor(temporal, kubernetes, host), findStops(temporal, kubernetes), describeFailureRun(temporal, host)]);
+  const [runs, { objects, problem }, hypervisor, stops, failure] = await Promise.all([listRunsOf(temporal, host), readEvictions(kubernetes), readHypervisor(temporal, kubernetes, host), findHoldingStops(kubernetes, temporal, ['Eviction', 'Hypervisor']), describeFailureRun(temporal, host)]);
   const ofHost = objects.filter((object) => object.host === host);
   const [run = null, ...earlier] = runs;
   const isEvicted = run !== null || ofHost.length > 0;
@@ -82,19 +93,8 @@ const readEndingOf = (temporal: TemporalAccess, { workflowId, runId }: EvictionR
     return null;
   });
 
-/** The stops that hold evictions or lifecycles up. One of a region is told too: which region the host is in, only its worker knows. */
-async function findStops({ config, abort }: TemporalAccess, kubernetes: KubernetesAccess): Promise<{ sentences: string[]; problem: string | null }> {
-  try {
-    const stops = await readStops(await kubernetes.open(), config.kubernetes.systemNamespace, abort);
-    const holding = stops.filter(({ of, name }) => of === 'all' || of === 'region' || (of === 'kind' ? name === 'Eviction' || name === 'Hypervisor' : name === config.cluster));
-    return { sentences: holding.map(describeStop), problem: null };
-  } catch (error) {
-    return { sentences: [], problem: `Whether drover is stopped: ${explainError(error).message}` };
-  }
-}
-
 const unknownHost = (host: string): CommandError =>
-  new CommandError(`Nothing is known of a host ${host}, nor of an eviction of it.`, exitCodes.notFound, '`drover ls --all` lists evictions; `drover hosts` lists hosts.');
+  new CommandError(`Nothing is known of a host ${host}, nor of an eviction of it.`, exitCodes.notFound, host === virtualMachineWord ? 'Of a virtual machine, say `drover describe vm NAMESPACE/NAME`; `drover vms` lists them.' : '`drover ls --all` lists evictions; `drover hosts` lists hosts.');
 
 /** Null: there is none, or it may not be read; that Kubernetes is away is told of the Evictions already. */
 async function readHypervisor(temporal: TemporalAccess, kubernetes: KubernetesAccess, host: string): Promise<HypervisorDescription | null> {

@@ -1,10 +1,9 @@
-import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { LifecycleState } from '../contracts/hypervisor-conditions.ts';
 import { lifecycleStates } from '../contracts/hypervisor-conditions.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { collectStates } from './arguments.ts';
-import { describedCommand, jsonOption } from './command.ts';
+import { describedCommand, jsonOption, outputOption } from './command.ts';
 import type { Answer, EvictionRun } from './eviction-facts.ts';
 import { explainError } from './explain-error.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
@@ -35,7 +34,7 @@ export const hostsCommand = (): Command =>
     .option('--state <states>', `only these, separated by commas: ${lifecycleStates.join(', ')}`, collectStates)
     .option('--attention', 'only those that need somebody')
     .addOption(jsonOption())
-    .addOption(new Option('--output <format>', 'the same as --json, as kubectl says it').choices(['json']))
+    .addOption(outputOption())
     .action(({ state: states = [], attention = false, json = false, output }: HostsOptions) =>
       interruptible(async (abort) => {
         const terminal = systemTerminal();

@@ -2,7 +2,8 @@ import { hypervisorConditions } from '../contracts/hypervisor-conditions.ts';
 import { findCondition } from '../contracts/conditions.ts';
 import { hypervisorAnnotations } from '../contracts/ids.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
-import { isCurrent, lifecycleOf, nodeTerminates } from './hypervisor-objects.ts';
+import { nodeTerminates } from './hypervisor-objects.ts';
+import { isCurrent, lifecycleOf } from './lifecycle-condition.ts';
 import type { NextCommand } from './next-commands.ts';
 
 /** What a person may want to type next for a host, the most likely first. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { findCondition } from '../contracts/conditions.ts';
-import type { Condition } from '../contracts/conditions.ts';
 import type { Hypervisor } from '../contracts/crds/hypervisor.ts';
 import { hypervisorSchema } from '../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../contracts/hypervisor-conditions.ts';
@@ -65,14 +64,5 @@ export function parseNode(answer: unknown): SpeakingNode | null {
 
 type Conditioned = Pick<HypervisorObject, 'conditions'>;
 
-/** Where it is, and what it waits for; undefined where no run has said so yet. */
-export const lifecycleOf = ({ conditions }: Conditioned): Condition | undefined => findCondition(conditions, hypervisorConditions.lifecycle);
-
-/** What drover would do, where it only observes; undefined where it has not looked. */
-export const observationOf = ({ conditions }: Conditioned): Condition | undefined => findCondition(conditions, hypervisorConditions.observed);
-
 /** Its Node is on its way out, by machine-controller-manager or because somebody deleted it. */
 export const nodeTerminates = ({ conditions }: Conditioned): boolean => findCondition(conditions, hypervisorConditions.terminating)?.status === 'True';
-
-/** What its lifecycle says is of the spec as it is now. */
-export const isCurrent = (hypervisor: Pick<HypervisorObject, 'conditions' | 'generation'>): boolean => lifecycleOf(hypervisor)?.observedGeneration === hypervisor.generation;

@@ -3,7 +3,6 @@ import { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { HypervisorChange } from './hypervisor-access.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
-import { lifecycleOf } from './hypervisor-objects.ts';
 
 /** What becomes of a command for a host. `says`: sentences for the person, what was done first, what follows from it after. */
 export type HypervisorPlan =
@@ -22,9 +21,3 @@ export function refuseDeleted({ name, deleting }: HypervisorObject): void {
 /** `maintenance manual, by alice 2026-01-31T12:00:00Z: new disks`, as far as it is recorded. */
 export const describeMaintenance = ({ maintenance, maintainedBy, maintenanceReason }: Pick<HypervisorObject, 'maintenance' | 'maintainedBy' | 'maintenanceReason'>): string =>
   `maintenance ${maintenance}${maintainedBy === null ? '' : `, by ${oneLine(maintainedBy)}`}${maintenanceReason === null ? '' : `: ${oneLine(maintenanceReason)}`}`;
-
-/** `Aborted: Onboarding was aborted: …`, or that nobody has said anything. */
-export function describeLifecycle(hypervisor: HypervisorObject): string {
-  const lifecycle = lifecycleOf(hypervisor);
-  return lifecycle === undefined ? 'no run has said anything of it yet' : `${lifecycle.reason}: ${oneLine(lifecycle.message)}`;
-}

@@ -1,7 +1,6 @@
 import type { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { HypervisorObject, SpeakingNode } from './hypervisor-facts.ts';
-import { whyNothingHappens } from './hypervisor-mode.ts';
 import type { HypervisorPlan } from './hypervisor-plan.ts';
 import { planActivate } from './plan-activate.ts';
 import { planDecommission } from './plan-decommission.ts';
@@ -10,7 +9,6 @@ import type { OnboardPlan } from './plan-onboard.ts';
 import { planOnboard } from './plan-onboard.ts';
 import { now } from './render/sample-progress.ts';
 import { lifecycle, sampleHypervisor, terminating } from './sample-hypervisor.ts';
-import { parseConfig } from '../runtime/config.ts';
 
 type Facts = Partial<HypervisorObject>;
 type Outcome = { plan: OnboardPlan | null } | { refusal: CommandError };
@@ -147,18 +145,4 @@ test.each<[why: string, facts: Facts | null, node: SpeakingNode | null, skipTest
 ])('onboard: %s', (_why, facts, itsNode, skipTests, does, words, change = null) => {
   const found = judged(attempt(() => planOnboard(facts === null ? null : sampleHypervisor(facts), itsNode, skipTests)));
   expect(found).toEqual({ does, words: expect.stringMatching(words), change });
-});
-
-const settings = (mode: string) => parseConfig({ modes: { Hypervisor: mode } }, {}, {});
-test.each<[why: string, mode: string, file: string | null, env: NodeJS.ProcessEnv, observed: boolean, words: RegExp | null]>([
-  ['no settings: nobody knows', 'off', null, {}, false, null],
-  ['off by the file', 'off', 'drover.yaml', {}, false, /switched off \(modes\.Hypervisor in drover\.yaml\)/u],
-  ['off by the variable', 'off', null, { DROVER_MODE_HYPERVISOR: 'off' }, false, /in DROVER_MODE_HYPERVISOR/u],
-  ['observing', 'observe', 'drover.yaml', {}, false, /only observes/u],
-  ['acting', 'act', 'drover.yaml', {}, false, null],
-  ['the object asks for no more', 'act', 'drover.yaml', {}, true, /node-1 asks drover to look only/u],
-])('what keeps drover from acting: %s', (_why, mode, file, env, observed, words) => {
-  const said = whyNothingHappens({ config: settings(mode), file }, sampleHypervisor({ observed }), env);
-  if (words === null) expect(said).toBeNull();
-  else expect(said).toMatch(words);
 });

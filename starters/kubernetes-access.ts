@@ -23,8 +23,8 @@ export interface KubernetesAccess {
   annotate(eviction: string, annotations: Readonly<Record<string, string>>): Promise<EvictionObject>;
   /** The Migration objects of the Eviction. */
   migrations(evictionUid: string): Promise<MigrationObject[]>;
-  /** Every object of a kind that has no namespace, as kube-apiserver serves it. */
-  listAll(definition: ResourceDefinition): Promise<unknown[]>;
+  /** Every object of a kind, as kube-apiserver serves it: of all namespaces, or of one. */
+  listAll(definition: ResourceDefinition, namespace?: string): Promise<unknown[]>;
   /** kube-apiserver itself. */
   open(): Promise<Kubernetes>;
 }
@@ -61,7 +61,7 @@ function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortS
 
   return {
     open,
-    listAll: (definition) => list(definition),
+    listAll: (definition, namespace) => list(definition, {}, namespace),
     async evictions() {
       const parsed = (await list(evictionDefinition)).map((item) => evictionSchema.safeParse(item));
       return parsed.flatMap(({ data }) => (data === undefined ? [] : [describeEviction(data, mode)]));

@@ -6,7 +6,9 @@ import { hypervisorConditions } from '../contracts/hypervisor-conditions.ts';
 import type { MaintenanceMode } from '../contracts/hypervisor.ts';
 import type { Answer, EvictionRun } from './eviction-facts.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
-import { isCurrent, lifecycleOf, nodeTerminates, observationOf } from './hypervisor-objects.ts';
+import { nodeTerminates } from './hypervisor-objects.ts';
+import type { Stands } from './lifecycle-condition.ts';
+import { lifecycleOf, observationOf, standing } from './lifecycle-condition.ts';
 import { phaseWord } from './render/progress.ts';
 
 /** One line of `drover hosts`, and one element of its `--json`. Times are RFC 3339. */
@@ -14,8 +16,7 @@ export interface ListedHost {
   host: string;
   /** Reason of the condition Lifecycle; null: no run has said anything yet. */
   state: string | null;
-  /** `there`: where it should be. `moving`: on its way. `rests`: elsewhere, and somebody has to do something. `unknown`: nobody has said, or of an earlier spec. */
-  stands: 'there' | 'moving' | 'rests' | 'unknown';
+  stands: Stands;
   /** Somebody has to do something: it rests elsewhere, waits for a person, or is late. */
   needsSomebody: boolean;
   since: string | null;
@@ -75,12 +76,6 @@ function listHost(hypervisor: HypervisorObject, eviction: ListedHost['eviction']
     lifecycleEnabled: hypervisor.lifecycleEnabled,
     terminating: nodeTerminates(hypervisor),
   };
-}
-
-function standing(hypervisor: HypervisorObject): ListedHost['stands'] {
-  const lifecycle = lifecycleOf(hypervisor);
-  if (lifecycle === undefined || !isCurrent(hypervisor)) return 'unknown';
-  return lifecycle.status === 'True' ? 'there' : lifecycle.status === 'False' ? 'rests' : 'moving';
 }
 
 /** That its host has failed, or seems to have, and nobody has taken it over yet; null: not so. */

@@ -1,4 +1,5 @@
 import { jest } from '@jest/globals';
+import { definitions } from '../contracts/crds/definitions.ts';
 import { exitCodes } from './exit-codes.ts';
 import { main } from './main.ts';
 
@@ -48,6 +49,13 @@ test.each<[why: string, args: string[], words: RegExp]>([
   ['onboarding a path', ['onboard', '../node'], /host name/],
   ['a state that is none', ['hosts', '--state', 'tired'], /Initial, Onboarding, Testing/],
   ['hosts as something else', ['hosts', '--output', 'xml'], /Allowed choices are json/],
+  ['a state of no virtual machine', ['vms', '--state', 'Active'], /Settled, Paused/],
+  ['one namespace and all', ['vms', '-n', 'team', '--all-namespaces'], /cannot be used with/],
+  ['a namespace that is none', ['vms', '-n', 'Team'], /lower-case letters/],
+  ['a virtual machine that is none', ['describe', 'vm', 'a/b/c'], /names no virtual machine.*drover vms/su],
+  ['two namespaces', ['retry', 'vm', 'team/web', '-n', 'other'], /not in the namespace other/],
+  ['the namespace of a host', ['retry', 'node-1', '-n', 'team'], /Hosts have no namespace.*vm NAME -n team/su],
+  ['two hosts', ['describe', 'node-1', 'node-2'], /One host is described.*describe vm/su],
   ['a stop without reason', ['stop'], /needs a reason/],
   ['two stops at once', ['stop', '--kind', 'Eviction', '--region', 'a', '--reason', 'x'], /stops of their own/],
   ['a stop of a kind that is none', ['stop', '--kind', 'Pod', '--reason', 'x'], /Allowed choices are Eviction/],
@@ -62,7 +70,7 @@ test.each<[why: string, args: string[], words: RegExp]>([
   expect(code).toBe(exitCodes.usage);
 });
 
-test.each(['evict', 'ls', 'describe', 'watch', 'cancel', 'retry', 'accept', 'pause', 'resume', 'skip', 'parallelism', 'hosts', 'onboard', 'maintain', 'activate', 'decommission', 'stop', 'worker', 'bridge', 'doctor', 'crds'])(
+test.each(['evict', 'ls', 'describe', 'watch', 'cancel', 'retry', 'accept', 'pause', 'resume', 'skip', 'parallelism', 'hosts', 'onboard', 'maintain', 'activate', 'decommission', 'vms', 'stop', 'worker', 'bridge', 'doctor', 'crds'])(
   '%s --help has examples, and the overview lists it',
   async (name) => {
     const { code, text } = await run(name, '--help');
@@ -80,6 +88,6 @@ test('every exit code is in the overview', async () => {
 test('crds prints what kubectl takes', async () => {
   const { code, text } = await run('crds');
   expect(code).toBe(exitCodes.ok);
-  expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(3);
-  expect(text.match(/^---$/gm)).toHaveLength(2);
+  expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(definitions.length);
+  expect(text.match(/^---$/gm)).toHaveLength(definitions.length - 1);
 });

@@ -17,15 +17,16 @@ interface CommandEntry {
 const evictions = 'Evictions:';
 const running = 'While one runs:';
 const hypervisors = 'Hypervisors:';
+const virtualMachines = 'Virtual machines:';
 const operation = 'Operation:';
 
 const commands: Record<string, CommandEntry> = {
   evict: { group: evictions, summary: 'empty a host', load: async () => (await import('./evict.ts')).evictCommand() },
   ls: { group: evictions, summary: 'list what is in motion, waits or ended recently', load: async () => (await import('./ls.ts')).lsCommand() },
-  describe: { group: evictions, summary: 'tell everything about one host and its eviction', load: async () => (await import('./describe.ts')).describeCommand() },
+  describe: { group: evictions, summary: 'tell everything about one host and its eviction, or one virtual machine', load: async () => (await import('./describe.ts')).describeCommand() },
   watch: { group: evictions, summary: 'follow one until it ends', load: async () => (await import('./watch.ts')).watchCommand() },
   cancel: { group: evictions, summary: 'stop one in good order', load: async () => (await import('./cancel.ts')).cancelCommand() },
-  retry: { group: evictions, summary: 'try a stopped or failed one, one instance, or a hypervisor again', load: async () => (await import('./retry.ts')).retryCommand() },
+  retry: { group: evictions, summary: 'try a stopped or failed one, one instance, a hypervisor or a virtual machine again', load: async () => (await import('./retry.ts')).retryCommand() },
   accept: { group: evictions, summary: 'accept obstacles, or consent to more', load: async () => (await import('./accept.ts')).acceptCommand() },
   pause: { group: running, summary: 'start no further moves', load: async () => (await import('./pause.ts')).pauseCommand() },
   resume: { group: running, summary: 'go on after a pause', load: async () => (await import('./resume.ts')).resumeCommand() },
@@ -38,6 +39,7 @@ const commands: Record<string, CommandEntry> = {
   decommission: { group: hypervisors, summary: 'take one out of Nova for good', load: async () => (await import('./decommission.ts')).decommissionCommand() },
   confirm: { group: hypervisors, summary: 'say that a host which has failed is off', load: async () => (await import('./confirm.ts')).confirmCommand() },
   'abandon-disks': { group: hypervisors, summary: 'give up local disks of servers on a dead host', load: async () => (await import('./abandon-disks.ts')).abandonDisksCommand() },
+  vms: { group: virtualMachines, summary: 'list them: state, what each waits for, who is needed', load: async () => (await import('./vms.ts')).vmsCommand() },
   stop: { group: operation, summary: 'hold drover back from every change, until lifted', load: async () => (await import('./stop.ts')).stopCommand() },
   worker: { group: operation, summary: 'run a worker', load: async () => (await import('./worker.ts')).workerCommand() },
   bridge: { group: operation, summary: 'run the bridge from Kubernetes to Temporal', load: async () => (await import('./bridge.ts')).bridgeCommand() },

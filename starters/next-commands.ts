@@ -26,7 +26,7 @@ export interface Situation {
 }
 
 /** More of the same are not printed: one line shows how, the table shows the rest. */
-const examples = 3;
+export const examples = 3;
 
 /** What a person may want to type next, the most likely first. */
 export function nextCommands(situation: Situation): NextCommand[] {
@@ -35,12 +35,7 @@ export function nextCommands(situation: Situation): NextCommand[] {
 }
 
 function unblock({ host, progress, obstacles, stopped }: Situation): NextCommand[] {
-  if (progress === null) {
-    return [
-      { command: 'drover doctor', why: 'no worker answers for this run: see which queue nobody polls' },
-      { command: 'drover worker', why: 'start a worker here' },
-    ];
-  }
+  if (progress === null) return [...noWorker];
   return [
     ...(stopped ? liftStop : []),
     ...(progress.paused === null ? [] : [{ command: `drover resume ${host}`, why: `go on: it is paused (${progress.paused})` }]),
@@ -48,6 +43,11 @@ function unblock({ host, progress, obstacles, stopped }: Situation): NextCommand
     ...freeInstances(host, progress),
   ];
 }
+
+export const noWorker: readonly NextCommand[] = [
+  { command: 'drover doctor', why: 'no worker answers for this run: see which queue nobody polls' },
+  { command: 'drover worker', why: 'start a worker here' },
+];
 
 export const liftStop: readonly NextCommand[] = [
   { command: 'drover stop --show', why: 'see who stopped drover, and why' },

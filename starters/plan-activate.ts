@@ -2,9 +2,10 @@ import { findCondition } from '../contracts/conditions.ts';
 import { hypervisorConditions } from '../contracts/hypervisor-conditions.ts';
 import { hypervisorAnnotations } from '../contracts/ids.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
-import { isCurrent, lifecycleOf, nodeTerminates } from './hypervisor-objects.ts';
+import { nodeTerminates } from './hypervisor-objects.ts';
+import { describeLifecycle, isCurrent, lifecycleOf } from './lifecycle-condition.ts';
 import type { HypervisorPlan } from './hypervisor-plan.ts';
-import { describeLifecycle, describeMaintenance, refused, refuseDeleted } from './hypervisor-plan.ts';
+import { describeMaintenance, refused, refuseDeleted } from './hypervisor-plan.ts';
 import { oneLine } from './render/table.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { MaintenanceMode } from '../contracts/hypervisor.ts';
 import { hypervisorAnnotations } from '../contracts/ids.ts';
 import type { HypervisorObject, MaintainMode } from './hypervisor-facts.ts';
-import { lifecycleOf, maintenanceBy, nodeTerminates } from './hypervisor-objects.ts';
+import { maintenanceBy, nodeTerminates } from './hypervisor-objects.ts';
+import { lifecycleOf } from './lifecycle-condition.ts';
 import type { HypervisorPlan } from './hypervisor-plan.ts';
 import { describeMaintenance, refused, refuseDeleted } from './hypervisor-plan.ts';
 

@@ -2,9 +2,10 @@ import { findCondition } from '../contracts/conditions.ts';
 import { hypervisorConditions, onboardingReasons } from '../contracts/hypervisor-conditions.ts';
 import { hypervisorAnnotations, nodeMarks } from '../contracts/ids.ts';
 import type { HypervisorObject, SpeakingNode } from './hypervisor-facts.ts';
-import { isCurrent, lifecycleOf, nodeTerminates } from './hypervisor-objects.ts';
+import { nodeTerminates } from './hypervisor-objects.ts';
+import { describeLifecycle, isCurrent, lifecycleOf } from './lifecycle-condition.ts';
 import type { HypervisorPlan } from './hypervisor-plan.ts';
-import { describeLifecycle, describeMaintenance, refused, refuseDeleted } from './hypervisor-plan.ts';
+import { describeMaintenance, refused, refuseDeleted } from './hypervisor-plan.ts';
 
 /** Where the Node speaks of the lifecycle, its label holds: what a spec says against it is taken back (workflows/hypervisor/map-node.ts). */
 export type OnboardPlan = HypervisorPlan | { do: 'label'; node: SpeakingNode; value: string; says: string[] };

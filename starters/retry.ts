@@ -15,32 +15,39 @@ import { explainError } from './explain-error.ts';
 import { followSource } from './follow-source.ts';
 import { commandRun, giveCommand, updateRun } from './give-command.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
-import { describeLifecycle } from './hypervisor-plan.ts';
 import { readEvictions } from './kubernetes-access.ts';
+import { describeLifecycle } from './lifecycle-condition.ts';
+import { retryVirtualMachine } from './retry-virtual-machine.ts';
 import { reviveEviction } from './revive-eviction.ts';
 import { retryConflicts } from '../runtime/retry-conflicts.ts';
 import { arrivalSource, tellFirstWord, tellRun } from './send-hypervisor.ts';
 import { tellBeginning } from './tell-beginning.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { isRunning } from './temporal-access.ts';
+import { machineOf, namespaceOption } from './virtual-machine-reference.ts';
 import { whoRuns } from './who.ts';
 
 export const retryCommand = (): Command =>
   describedCommand(
     'retry',
-    'Tries again: one instance that did not move, a run that waits for a system to come back, an eviction that failed or was stopped, a hypervisor whose onboarding was aborted or that rests. Which of them is meant is seen by how the host stands, and said.',
+    'Tries again: one instance that did not move, a run that waits for a system to come back, an eviction that failed or was stopped, a hypervisor whose onboarding was aborted or that rests, a virtual machine. Which of them is meant is seen by how the host stands, and said.',
     [
       ['drover retry node-1', 'start what failed, was stopped or aborted again, or end a back-off'],
       ['drover retry node-1 web-3', 'try this instance again, in the eviction that runs'],
+      ['drover retry vm team/web', 'look at this virtual machine now'],
     ],
   )
+    .usage('[options] (<host> [instance] | vm <namespace/name>)')
     .addArgument(hostArgument())
-    .argument('[instance]', 'name or id of the server', parseInstance)
+    .argument('[instance]', 'name or id of the server; after the word vm: NAMESPACE/NAME of a VirtualMachine', parseInstance)
+    .addOption(namespaceOption())
     .addOption(asOption())
-    .action((host: string, instance: string | undefined, { as }: { as?: string }) => {
+    .action(async (host: string, instance: string | undefined, { as, namespace }: { as?: string; namespace?: string }) => {
       const by = whoRuns(as);
-      if (instance !== undefined) return giveCommand(host, messages.retryInstance, { instance, by } satisfies RetryInstance);
-      return withHypervisors((surroundings) => retryHost(surroundings, host, by));
+      const machine = machineOf(host, instance, namespace);
+      if (machine !== null) return await retryVirtualMachine(machine, by);
+      if (instance !== undefined) return await giveCommand(host, messages.retryInstance, { instance, by } satisfies RetryInstance);
+      await withHypervisors((surroundings) => retryHost(surroundings, host, by));
     });
 
 async function retryHost(surroundings: Surroundings, host: string, by: string): Promise<void> {

@@ -54,13 +54,16 @@ function describeRun(execution: WorkflowExecutionInfo, prefix: string): Eviction
     workflowId,
     runId,
     host: typedSearchAttributes.get(hostKey) ?? workflowId.slice(prefix.length),
-    status: statuses[status.name] ?? 'Unknown',
+    status: runStatus(status.name),
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
     phase: typedSearchAttributes.get(phaseKey) ?? null,
     reason: typedSearchAttributes.get(reasonKey) ?? null,
   };
 }
+
+/** How a run is or ended, of Temporal's word for it. */
+export const runStatus = (name: WorkflowExecutionInfo['status']['name']): RunStatus => statuses[name] ?? 'Unknown';
 
 const statuses: Partial<Record<WorkflowExecutionInfo['status']['name'], RunStatus>> = {
   RUNNING: 'Running',

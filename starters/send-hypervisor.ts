@@ -1,16 +1,15 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { signalWithStartHypervisor } from '../runtime/temporal.ts';
 import type { ArrivalSource, Target } from './await-state.ts';
 import { awaitArrival } from './await-state.ts';
 import { exitCodes } from './exit-codes.ts';
+import { awaitFirstWord } from './first-word.ts';
 import { formatDuration, formatTime } from './render/duration.ts';
 import type { HypervisorAccess } from './hypervisor-access.ts';
 import { hypervisorCommands } from './hypervisor-commands.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
-import { isCurrent, lifecycleOf } from './hypervisor-objects.ts';
 import type { HypervisorPlan } from './hypervisor-plan.ts';
-import { describeLifecycle } from './hypervisor-plan.ts';
 import type { KubernetesAccess } from './kubernetes-access.ts';
+import { describeLifecycle, isCurrent } from './lifecycle-condition.ts';
 import type { NextCommand } from './next-commands.ts';
 import { renderNextCommands } from './render/next-commands.ts';
 import type { TemporalAccess } from './temporal-access.ts';
@@ -43,19 +42,10 @@ export async function waitFor(source: ArrivalSource, target: Target, host: strin
   else terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
 }
 
-/** A run says something within seconds: worth waiting for, so that the person learns of it here. */
-const firstWordMs = 8_000;
-
 /** Tells what the lifecycle says of a change first, and what to type next. */
 export async function tellFirstWord(source: ArrivalSource, before: HypervisorObject, { abort, terminal }: { abort: AbortSignal; terminal: Terminal }): Promise<void> {
-  const untilMs = Date.now() + firstWordMs;
-  let latest = before;
-  for (;;) {
-    latest = (await source.hypervisor()) ?? latest;
-    if (isNews(before, latest) || Date.now() > untilMs) break;
-    await delay(250, undefined, { signal: abort });
-  }
-  if (isNews(before, latest)) return tellState(latest, terminal);
+  const { latest, isNews } = await awaitFirstWord(() => source.hypervisor(), before, abort);
+  if (isNews) return tellState(latest, terminal);
   terminal.remark(noWord);
   tellCommands(latest, terminal, [{ command: 'drover doctor', why: 'see whether the bridge and the workers are there' }]);
 }
@@ -67,12 +57,6 @@ export function tellState(hypervisor: HypervisorObject, terminal: Terminal): voi
   if (isCurrent(hypervisor)) terminal.print(describeLifecycle(hypervisor));
   else terminal.remark(noWord);
   tellCommands(hypervisor, terminal);
-}
-
-/** @param before as it was when it was changed */
-function isNews(before: HypervisorObject, now: HypervisorObject): boolean {
-  const [then, lifecycle] = [lifecycleOf(before), lifecycleOf(now)];
-  return isCurrent(now) && (!isCurrent(before) || then?.message !== lifecycle?.message || then?.reason !== lifecycle?.reason);
 }
 
 function tellCommands(hypervisor: HypervisorObject, terminal: Terminal, commands: readonly NextCommand[] = hypervisorCommands(hypervisor)): void {

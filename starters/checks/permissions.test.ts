@@ -47,8 +47,18 @@ test('who only looks changes nothing', () => {
   expect(new Set(rules.flatMap(({ verbs }) => verbs))).toEqual(new Set(['get', 'list', 'watch']));
 });
 
+const machines = { group: 'vmoperator.vmware.com', resource: 'virtualmachines' };
+
+test.each([
+  ['drover-view', ['get', 'list', 'watch']],
+  ['drover-operate', ['get', 'list', 'watch', 'patch']],
+])('%s may do to virtual machines what the commands for them need', (role, verbs) => {
+  expect(refused(roles.filter(({ metadata }) => metadata.name === role), { ...machines, verbs: [...verbs, 'create', 'delete'] })).toEqual(['create', 'delete']);
+});
+
 test('who operates writes no status, and neither makes nor deletes hypervisors', () => {
   const operate = roles.filter(({ metadata }) => metadata.name === 'drover-operate');
+  expect(refused(operate, { ...machines, resource: 'virtualmachines/status', verbs: ['patch'] })).toEqual(['patch']);
   for (const verb of ['create', 'delete', 'deletecollection']) expect(refused(operate, { group: 'kvm.cloud.sap', resource: 'hypervisors', verbs: [verb] })).toEqual([verb]);
   for (const resource of ['hypervisors/status', 'evictions/status']) expect(refused(operate, { group: 'kvm.cloud.sap', resource, verbs: ['patch'] })).toEqual(['patch']);
 });

@@ -1,5 +1,4 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import type { Condition } from '../../contracts/conditions.ts';
 import type { EvictionProgress } from '../../contracts/eviction.ts';
 import { annotations } from '../../contracts/ids.ts';
 import type { EvictionDescription } from '../eviction-description.ts';
@@ -9,6 +8,7 @@ import type { NextCommand } from '../next-commands.ts';
 import { liftStop, nextCommands } from '../next-commands.ts';
 import { hypervisorCommands } from '../hypervisor-commands.ts';
 import { needsSomebody } from '../listed-host.ts';
+import { renderConditions } from './conditions.ts';
 import { formatAge, formatDuration, formatRelative, formatTime } from './duration.ts';
 import { renderEnding } from './ending.ts';
 import { failureCommands, renderFailure } from './failure.ts';
@@ -116,12 +116,6 @@ const renderObstacles = (host: string, { obstacles }: EvictionProgress, paint: P
     `${accepted ? paint('quiet', 'accepted') : paint('bad', 'open    ')}  ${id}  ${oneLine(message)}`,
     ...(accepted ? [] : [`          accept it: ${paint('strong', `drover accept ${host} ${id}`)}`]),
   ]);
-
-function renderConditions(conditions: readonly Condition[], nowMs: number, widthColumns: number): string[] {
-  const titles = ['TYPE', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'].map((title) => ({ title }));
-  const rows = conditions.map(({ type, status, reason, message, lastTransitionTime }) => [type, status, reason, formatAge(lastTransitionTime, nowMs), oneLine(message)]);
-  return rows.length === 0 ? ['none yet'] : renderTable(titles, rows, Math.max(widthColumns, 120));
-}
 
 /** Where no worker tells of the instances, their Migration objects still do. */
 const renderMigrations = (migrations: readonly MigrationObject[], widthColumns: number): string[] =>

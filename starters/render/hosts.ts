@@ -1,3 +1,4 @@
+import type { Stands } from '../lifecycle-condition.ts';
 import type { ListedHost } from '../listed-host.ts';
 import { formatAge } from './duration.ts';
 import type { Paint, Style } from './paint.ts';
@@ -14,7 +15,8 @@ const columns = [
   { title: 'WHY' },
 ];
 
-const styles: Record<ListedHost['stands'], Style> = { there: 'good', moving: 'busy', rests: 'warning', unknown: 'quiet' };
+/** How a state looks, by how what is in it stands. */
+export const stateStyles: Record<Stands, Style> = { there: 'good', moving: 'busy', rests: 'warning', unknown: 'quiet' };
 
 /** The table of `drover hosts`. What needs somebody is marked with `!` as well, for who sees no colours. */
 export function renderHosts(hosts: readonly ListedHost[], nowMs: number, paint: Paint, widthColumns: number): string[] {
@@ -29,7 +31,7 @@ export function renderHosts(hosts: readonly ListedHost[], nowMs: number, paint: 
 function renderRow(host: ListedHost, nowMs: number, paint: Paint): string[] {
   return [
     oneLine(host.host),
-    host.needsSomebody ? paint('bad', `${host.state ?? '-'} !`) : paint(styles[host.stands], host.state ?? '-'),
+    host.needsSomebody ? paint('bad', `${host.state ?? '-'} !`) : paint(stateStyles[host.stands], host.state ?? '-'),
     formatAge(host.since, nowMs),
     String(host.instances),
     renderEviction(host.eviction),

@@ -1,6 +1,6 @@
 import type { HypervisorDescription } from '../hypervisor-description.ts';
 import type { HypervisorObject } from '../hypervisor-facts.ts';
-import { isCurrent, lifecycleOf, observationOf } from '../hypervisor-objects.ts';
+import { isCurrent, lifecycleOf, observationOf } from '../lifecycle-condition.ts';
 import { describeMaintenance } from '../hypervisor-plan.ts';
 import { needsSomebody } from '../listed-host.ts';
 import { formatAge, formatRelative } from './duration.ts';

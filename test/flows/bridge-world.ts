@@ -90,7 +90,7 @@ export async function openBridgeWorld() {
     const started = await startBridge({
       kubernetes,
       temporal,
-      settings: { cluster: '', modes: { Eviction: 'act', Hypervisor: 'off' }, systemNamespace: 'drover-system', leaseName: 'drover-bridge', resyncMs: 3_600_000, healthAddress: '127.0.0.1:0', ...settings },
+      settings: { cluster: '', modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off' }, systemNamespace: 'drover-system', leaseName: 'drover-bridge', resyncMs: 3_600_000, healthAddress: '127.0.0.1:0', ...settings },
       timings: { ...quickTimings, ...timings },
       log,
     });

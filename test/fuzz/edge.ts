@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import { InvalidArgumentError } from 'commander';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { failureCode } from '../../runtime/failure.ts';
+import { CommandError } from '../../starters/command-error.ts';
+import { exitCodes } from '../../starters/exit-codes.ts';
 
 /** A place where something from outside comes in. */
 export interface Edge<Input = unknown> {
@@ -73,7 +75,8 @@ async function attempt(one: Edge, input: unknown): Promise<string | null> {
 }
 
 function typedFailure({ failures }: Edge, error: unknown): string {
-  const code = error instanceof InvalidArgumentError ? 'usage' : failureCode(error);
+  const isUsage = error instanceof InvalidArgumentError || (error instanceof CommandError && error.exitCode === exitCodes.usage);
+  const code = isUsage ? 'usage' : failureCode(error);
   const known = failures.find((one) => one === code);
   if (known === undefined) throw new Error(`it threw ${error instanceof Error ? `${code ?? error.name}: ${error.message.slice(0, 400)}` : String(error)}`, { cause: error });
   const { message } = error as Error;

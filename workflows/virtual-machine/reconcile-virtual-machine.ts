@@ -1,6 +1,7 @@
 import { ApplicationFailure, CancellationScope, CancelledFailure, condition, continueAsNew, defineQuery, defineSignal, defineUpdate, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import { findCondition } from '../../contracts/conditions.ts';
 import { errors } from '../../contracts/errors.ts';
+import { retryHandledAnnotation } from '../../contracts/eviction-annotations.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
@@ -36,6 +37,8 @@ export async function reconcileVirtualMachine(input: VirtualMachineInput, carrie
     for (;;) {
       inbox.changed = false;
       inbox.generation = 0;
+      if (inbox.retryNow) run.state.memory = forgive(run.state.memory);
+      inbox.retryNow = false;
       const early = await look(run, input);
       if (early !== null) return early;
       const plan = decide(run);
@@ -82,8 +85,22 @@ async function look(run: VirtualMachineRun, input: VirtualMachineInput): Promise
     run.seen = null;
     return null;
   }
+  await takeUpRetry(run);
   await lookAtVcenter(run);
   return null;
+}
+
+/** Notes that `drover retry` was heard, so that no run is started for it again; what had failed is tried anew. If that fails, the next look does it. */
+async function takeUpRetry({ namespace, name, seen, state }: VirtualMachineRun): Promise<void> {
+  const desired = seen?.desired ?? null;
+  if (seen === null || desired === null || desired.retry === null || seen.settings.mode === 'observe' || desired.mode === 'observe') return;
+  const { uid, generation, retry } = desired;
+  try {
+    await virtualMachineObjects(`Note that the retry of ${namespace}/${name} was taken up`).patchVirtualMachine({ namespace, name, uid, generation, patches: [{ annotations: { [retryHandledAnnotation]: retry } }] });
+    state.memory = forgive(state.memory);
+  } catch (error) {
+    void explain(error);
+  }
 }
 
 /** One that is gone, or that its owner has paused, is not looked at. */
@@ -142,8 +159,9 @@ async function proceed(run: VirtualMachineRun, inbox: Inbox, plan: VirtualMachin
     await waitFor(run, inbox, decision.for, decision.untilMs);
     return null;
   }
-  if (state.acted && decision.end !== 'gone' && !inbox.changed) await condition(() => inbox.changed || inbox.cancelled, settings?.lingerMs ?? 0);
-  if (inbox.changed) return null;
+  if (state.acted && decision.end !== 'gone' && !inbox.changed) await condition(() => inbox.changed || inbox.retryNow || inbox.cancelled, settings?.lingerMs ?? 0);
+  // Whoever was told that it looks again is not left with a run that has ended.
+  if (inbox.changed || inbox.retryNow) return null;
   return resultOf(run, decision.end === 'rests' ? 'Rests' : decision.end === 'gone' ? 'Gone' : 'Settled', decision.message);
 }
 
@@ -152,9 +170,7 @@ async function waitFor(run: VirtualMachineRun, inbox: Inbox, what: string, until
   // Whatever is missed, by whomever, is noticed within the hour.
   const endMs = untilMs ?? Date.now() + longestUntoldMs;
   run.waiting = { for: what, untilMs: endMs };
-  inbox.retryNow = false;
   await condition(() => inbox.changed || inbox.retryNow || inbox.cancelled, Math.max(0, endMs - Date.now()));
-  if (inbox.retryNow) run.state.memory = forgive(run.state.memory);
   run.waiting = null;
 }
 

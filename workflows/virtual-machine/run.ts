@@ -43,7 +43,7 @@ export interface Inbox {
   changed: boolean;
   /** Generation that was told of last; 0: none. */
   generation: number;
-  /** Somebody wants it tried now. */
+  /** Somebody wants it tried now, whatever has failed. */
   retryNow: boolean;
   cancelled: boolean;
 }

@@ -23,7 +23,11 @@ import { readTakenAway } from '../../../starters/hypervisor-description.ts';
 import { parseHypervisor, parseNode } from '../../../starters/hypervisor-objects.ts';
 import { listHosts } from '../../../starters/listed-host.ts';
 import { renderHosts } from '../../../starters/render/hosts.ts';
+import { listVirtualMachines } from '../../../starters/listed-virtual-machine.ts';
 import { plain } from '../../../starters/render/paint.ts';
+import { renderVirtualMachine } from '../../../starters/render/virtual-machine.ts';
+import { renderVirtualMachines } from '../../../starters/render/virtual-machines.ts';
+import { parseVirtualMachine } from '../../../starters/virtual-machine-objects.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, near, nearJson } from '../hostile.ts';
 
@@ -66,6 +70,13 @@ const hypervisor = {
     conditions: [condition],
   },
 };
+const virtualMachine = {
+  apiVersion: 'vmoperator.vmware.com/v1alpha6',
+  kind: 'VirtualMachine',
+  metadata: { ...metadata, namespace: 'team', annotations: { 'vmoperator.vmware.com/paused': '', 'poweron.check.vmoperator.vmware.com/a': '' } },
+  spec: { className: 'small', image: { kind: 'VirtualMachineImage', name: 'vmi-1' }, powerState: 'PoweredOn' },
+  status: { powerState: 'PoweredOff', uniqueID: 'vm-61', nodeName: 'esx-4', network: { primaryIP4: '192.0.2.1' }, conditions: [{ ...condition, type: 'Lifecycle', status: 'Unknown', reason: 'WaitingForPrerequisites' }] },
+};
 const migration = { apiVersion: 'kvm.cloud.sap/v1alpha1', kind: 'Migration', metadata, spec: {}, status: { origin: 'a', destination: 'b', type: 'unbounded', started: '2026-01-01T00:00:00Z', dataTotal: '512 MiB', dataRemaining: '1.5 GiB' } };
 const node = { status: { nodeInfo: { bootID: 'b' }, conditions: [{ type: 'Ready', status: 'True' }] } };
 
@@ -103,6 +114,18 @@ function shown(answer: unknown): unknown {
   return { hosts, lines: renderHosts(hosts, Date.parse('2026-02-01T00:00:00Z'), plain, 120), commands: hypervisorCommands(found), takenAwayAt: readTakenAway(found) };
 }
 
+/** A VirtualMachine as a person is shown it: in one line, and whole. */
+function shownMachine(answer: unknown): unknown {
+  const object = parseVirtualMachine(answer);
+  if (object === null) return null;
+  const nowMs = Date.parse('2026-02-01T00:00:00Z');
+  const { namespace, name } = object;
+  return {
+    lines: renderVirtualMachines(listVirtualMachines([object], { states: [], attention: false }, nowMs), nowMs, plain, 120),
+    description: renderVirtualMachine({ namespace, name, object, run: null, stops: [], problems: [] }, nowMs, plain, 120),
+  };
+}
+
 const chunked = fc.record({ lines: fc.array(nearJson({ type: 'ADDED', object: eviction }, { type: 'BOOKMARK', object: { metadata } }, { type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'old' } }), { maxLength: 3 }), cut: fc.nat(400) });
 
 async function* chunks({ lines, cut }: { lines: string[]; cut: number }): AsyncGenerator<Uint8Array> {
@@ -128,6 +151,7 @@ export const kubernetesEdges: readonly Edge[] = [
     read: shown,
     holds: (value) => value === null || (value as { lines: string[] }).lines.every((line) => !/\p{Cc}/u.test(line)),
   },
+  { name: 'kube-apiserver: a VirtualMachine that a person asks for', inputs: near(virtualMachine), failures: [], read: shownMachine },
   { name: 'kube-apiserver: a Node that a person asks for', inputs: near({ metadata: { ...metadata, labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'true' } } }), failures: [], read: parseNode },
   client('a Node', node, (kubernetes) => kubernetes.getNode('node-1', never)),
   {

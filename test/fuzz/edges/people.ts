@@ -7,6 +7,7 @@ import {
   collectHypervisorConsents,
   collectObstacles,
   collectStates,
+  collectVirtualMachineStates,
   parseCause,
   parseDeadline,
   parseHost,
@@ -16,6 +17,7 @@ import {
   parseReason,
   parseTimeout,
 } from '../../../starters/arguments.ts';
+import { parseNamespace, readReference } from '../../../starters/virtual-machine-reference.ts';
 import { readCommand } from '../../../workflows/eviction/command-arguments.ts';
 import { readAbandonment, readConfirmation, readGuestsFailing } from '../../../workflows/hypervisor/read-confirmation.ts';
 import { readGrant } from '../../../workflows/limits/grant.ts';
@@ -56,6 +58,9 @@ const parsers: readonly [what: string, parse: (text: string) => unknown, samples
   ['states of hosts', (text) => collectStates(text, undefined), ['aborted', 'Active,Maintenance']],
   ['a maintenance', parseMaintainMode, ['manual', 'termination']],
   ['a patience', parseTimeout, ['90m', '1d12h']],
+  ['states of virtual machines', (text) => collectVirtualMachineStates(text, undefined), ['failed', 'Settled,NotOwned']],
+  ['a namespace', parseNamespace, ['team', 'kube-system']],
+  ['a virtual machine', (text) => readReference(text, 'team'), ['team/web', 'web-1.example']],
   ['obstacles', (text) => collectObstacles(text, undefined), ['LocalDisk', 'Vgpu/a0000000-0000-4000-8000-000000000001, LocalDisk']],
 ];
 

@@ -1,0 +1,66 @@
+import { loadConfig } from '../runtime/config.ts';
+import { explainError } from './explain-error.ts';
+import { findHoldingStops } from './holding-stops.ts';
+import { interruptible } from './interruption.ts';
+import type { KubernetesAccess } from './kubernetes-access.ts';
+import { withKubernetes } from './kubernetes-access.ts';
+import { renderVirtualMachine } from './render/virtual-machine.ts';
+import { withTemporal } from './temporal-access.ts';
+import { printJson, systemTerminal } from './terminal.ts';
+import { onlyOneNamed, unknownVirtualMachine } from './unknown-virtual-machine.ts';
+import type { VirtualMachineAccess } from './virtual-machine-access.ts';
+import { listForSuggestion, virtualMachineAccess } from './virtual-machine-access.ts';
+import type { VirtualMachineDescription } from './virtual-machine-description.ts';
+import type { VirtualMachineObject, VirtualMachineReference } from './virtual-machine-facts.ts';
+import type { VirtualMachineRun } from './virtual-machine-run.ts';
+import { readVirtualMachineRun } from './virtual-machine-run.ts';
+
+/** `drover describe vm`. Kubernetes and Temporal each do without the other. */
+export const describeVirtualMachine = (reference: VirtualMachineReference, json: boolean): Promise<void> =>
+  interruptible((abort) =>
+    withKubernetes(loadConfig().config, abort, async (kubernetes) => {
+      const terminal = systemTerminal();
+      const description = await gather(kubernetes, reference, abort);
+      if (json) return printJson(terminal, description);
+      for (const line of renderVirtualMachine(description, Date.now(), terminal.paint, terminal.widthColumns())) terminal.print(line);
+    }),
+  );
+
+async function gather(kubernetes: KubernetesAccess, reference: VirtualMachineReference, abort: AbortSignal): Promise<VirtualMachineDescription> {
+  const { config } = loadConfig();
+  const access = virtualMachineAccess(kubernetes, abort);
+  const { namespace, name, object, problem } = await find(access, reference, abort);
+  const [{ run, problem: ofRun }, stops] = await Promise.all([findRun(namespace, name, abort), findHoldingStops(kubernetes, { config, abort }, ['VirtualMachine'])]);
+  if (object === null && problem === null && run === null) throw unknownVirtualMachine({ namespace, name }, await listForSuggestion(access, abort));
+  return { namespace, name, object, run, stops: stops.sentences, problems: [problem, ofRun, stops.problem].filter((sentence) => sentence !== null) };
+}
+
+interface Found {
+  namespace: string;
+  name: string;
+  object: VirtualMachineObject | null;
+  problem: string | null;
+}
+
+/** Where it is said whose it is, its run can be told of without Kubernetes, and after its object is gone. */
+async function find(access: VirtualMachineAccess, { namespace, name }: VirtualMachineReference, abort: AbortSignal): Promise<Found> {
+  if (namespace === null) {
+    const object = onlyOneNamed(name, (await access.list(null)).machines);
+    return { namespace: object.namespace, name, object, problem: null };
+  }
+  try {
+    return { namespace, name, object: await access.read(namespace, name), problem: null };
+  } catch (error) {
+    abort.throwIfAborted();
+    return { namespace, name, object: null, problem: explainError(error).message };
+  }
+}
+
+async function findRun(namespace: string, name: string, abort: AbortSignal): Promise<{ run: VirtualMachineRun | null; problem: string | null }> {
+  try {
+    return await withTemporal(abort, async (temporal) => ({ run: await readVirtualMachineRun(temporal, { namespace, name }), problem: null }));
+  } catch (error) {
+    abort.throwIfAborted();
+    return { run: null, problem: `The run that drives it: ${explainError(error).message}` };
+  }
+}

@@ -1,0 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Driven } from './lifecycle-condition.ts';
+import { isCurrent, lifecycleOf } from './lifecycle-condition.ts';
+
+/** A run says something within seconds: worth waiting for, so that the person learns of it here. */
+const firstWordMs = 8_000;
+
+/** Waits until the lifecycle of an object says something new, or the time is over. Returns the object as it is then. */
+export async function awaitFirstWord<Told extends Driven>(read: () => Promise<Told | null>, before: Told, abort: AbortSignal): Promise<{ latest: Told; isNews: boolean }> {
+  const untilMs = Date.now() + firstWordMs;
+  for (let latest = before; ; await delay(250, undefined, { signal: abort })) {
+    latest = (await read()) ?? latest;
+    const isNews = says(before, latest);
+    if (isNews || Date.now() > untilMs) return { latest, isNews };
+  }
+}
+
+/** @param before as it was when it was changed */
+function says(before: Driven, now: Driven): boolean {
+  const [then, lifecycle] = [lifecycleOf(before), lifecycleOf(now)];
+  return isCurrent(now) && (!isCurrent(before) || then?.message !== lifecycle?.message || then?.reason !== lifecycle?.reason);
+}

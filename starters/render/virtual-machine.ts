@@ -1,0 +1,110 @@
+import { lifecycleOf, observationOf, standing } from '../lifecycle-condition.ts';
+import { needsSomebody } from '../listed-virtual-machine.ts';
+import type { RunStep } from '../run-steps.ts';
+import { virtualMachineCommands } from '../virtual-machine-commands.ts';
+import type { VirtualMachineDescription } from '../virtual-machine-description.ts';
+import type { VirtualMachineObject } from '../virtual-machine-facts.ts';
+import type { VirtualMachineRun } from '../virtual-machine-run.ts';
+import { renderConditions } from './conditions.ts';
+import { formatAge, formatDuration, formatRelative } from './duration.ts';
+import { stateStyles } from './hosts.ts';
+import { renderNextCommands } from './next-commands.ts';
+import type { Paint, Style } from './paint.ts';
+import { oneLine, renderTable } from './table.ts';
+import { waitingLine } from './watch.ts';
+
+/** Everything about one virtual machine, the sentence that matters first, what to type next last. */
+export function renderVirtualMachine(description: VirtualMachineDescription, nowMs: number, paint: Paint, widthColumns: number): string[] {
+  const section = (title: string, lines: string[]): string[] => (lines.length === 0 ? [] : ['', paint('strong', title), ...lines]);
+  const { namespace, name, object, run, problems } = description;
+  return [
+    `${paint('strong', `${namespace}/${name}`)}: ${renderStanding(description, nowMs, paint)}`,
+    ...renderFacts(description, nowMs, paint),
+    ...section('Failures', run?.progress ? renderFailures(run.progress.failures, nowMs, widthColumns) : []),
+    ...section(run?.status === 'Running' ? 'Steps of the run' : 'Last steps of the last run', run === null ? [] : renderSteps(run.steps, nowMs, paint, widthColumns)),
+    ...section(`Conditions of VirtualMachine ${namespace}/${name}`, object === null ? [] : renderConditions(object.conditions, nowMs, widthColumns)),
+    ...section('Could not be read', problems.map((problem) => paint('warning', oneLine(problem)))),
+    ...section('What you can do', renderNextCommands(virtualMachineCommands(description), paint)),
+  ];
+}
+
+function renderStanding({ object, run, problems }: VirtualMachineDescription, nowMs: number, paint: Paint): string {
+  if (object === null) return paint('warning', problems.length > 0 || run === null ? 'the object cannot be read' : 'there is no such VirtualMachine any more');
+  const lifecycle = lifecycleOf(object);
+  if (lifecycle === undefined) return paint('warning', observationOf(object) === undefined ? 'drover has said nothing of this virtual machine yet' : 'drover only observes this virtual machine');
+  const stands = standing(object);
+  if (stands === 'unknown') return paint('warning', `was ${lifecycle.reason}, and its spec has changed since`);
+  const since = `${lifecycle.reason} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
+  return needsSomebody(object, nowMs) ? paint('bad', `${since}, and needs somebody`) : paint(stateStyles[stands], since);
+}
+
+function renderFacts({ object, run, stops }: VirtualMachineDescription, nowMs: number, paint: Paint): string[] {
+  const progress = run?.progress ?? null;
+  const facts: [name: string, value: string | null][] = [
+    ['says', oneLine((object === null ? null : (lifecycleOf(object) ?? observationOf(object))?.message) ?? progress?.message ?? '')],
+    ['waiting', progress === null || progress.waitingFor === null ? null : waitingLine(progress.waitingFor, progress.nextWakeUp, nowMs).replace(/^waiting /u, '')],
+    ...(object === null ? [] : factsOf(object, paint)),
+    ['drover stop', stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '))],
+    ['run', run === null ? null : renderRun(run, nowMs)],
+    ['web UI', run?.webUi ?? null],
+  ];
+  return facts.filter(([, value]) => value !== null && value !== '').map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
+}
+
+function factsOf(object: VirtualMachineObject, paint: Paint): [string, string | null][] {
+  const { powerState, wantedPowerState, vmId, node, zone, hardwareVersion } = object;
+  const where = [node === null ? null : `on ${node}`, zone === null ? null : `in ${zone}`].filter((part) => part !== null).join(', ');
+  const holds = (holders: readonly string[]): string | null => (holders.length === 0 ? null : paint('warning', `held by ${holders.map(oneLine).join(', ')}`));
+  return [
+    ['deletion', object.deleting ? paint('warning', ['somebody has deleted it', ...(object.deleteChecks.length === 0 ? [] : [`held by ${object.deleteChecks.map(oneLine).join(', ')}`])].join('; ')) : null],
+    ['paused', object.paused ? paint('warning', object.pausedBy === null ? 'by its annotation' : `by ${oneLine(object.pausedBy)}`) : null],
+    ['VM', vmId === null ? 'none in vCenter yet' : oneLine([vmId, where].join(' '))],
+    ['power', powerState === wantedPowerState ? powerState : `${powerState ?? 'not known'}, wanted ${wantedPowerState}`],
+    ['power-on', holds(object.powerOnChecks)],
+    ['address', oneLine(object.ip ?? '')],
+    ['class', oneLine(object.class ?? '')],
+    ['image', oneLine(object.image ?? '')],
+    ['storage', oneLine(object.storageClass ?? '')],
+    ['group', oneLine(object.group ?? '')],
+    ['guest', oneLine(object.guest ?? '')],
+    ['hardware', hardwareVersion === null ? null : `version ${String(hardwareVersion)}`],
+    ['instance', oneLine(object.instanceUuid ?? '')],
+    ['mode', object.observed ? 'only looked at (drover.dev/mode)' : null],
+  ];
+}
+
+function renderRun({ workflowId, runId, status, endedAt, progress, ending }: VirtualMachineRun, nowMs: number): string {
+  const id = `${workflowId} ${runId}`;
+  if (status === 'Running') return progress === null ? `${id}, and no worker answers for it` : id;
+  const words = ending === null || ending.message === '' ? '' : `: ${oneLine(ending.message)}`;
+  return `${id}, ${ending?.outcome ?? status} ${formatAge(endedAt, nowMs)} ago${words}`;
+}
+
+const renderFailures = (failures: readonly { phase: string; attempts: number; retryAt: string | null; message: string }[], nowMs: number, widthColumns: number): string[] =>
+  failures.length === 0
+    ? []
+    : renderTable(
+        [{ title: 'STEP' }, { title: 'ATTEMPTS', align: 'right' }, { title: 'AGAIN' }, { title: 'MESSAGE' }],
+        failures.map(({ phase, attempts, retryAt, message }) => [phase, String(attempts), retryAt === null ? 'when something changes' : formatRelative(retryAt, nowMs), oneLine(message)]),
+        Math.max(widthColumns, 120),
+      );
+
+const styles: Record<NonNullable<RunStep['end']>, Style> = { done: 'quiet', failed: 'bad', 'timed out': 'bad', cancelled: 'warning' };
+
+const renderSteps = (steps: readonly RunStep[], nowMs: number, paint: Paint, widthColumns: number): string[] =>
+  steps.length === 0
+    ? []
+    : renderTable(
+        [{ title: 'BEGAN' }, { title: 'TOOK', align: 'right' }, { title: 'ATTEMPTS', align: 'right' }, { title: 'END' }, { title: 'STEP' }],
+        steps.map(({ words, at, endedAt, end, attempts, message }) => [
+          `${formatAge(at, nowMs)} ago`,
+          endedAt === null ? '-' : formatTook(Date.parse(endedAt) - Date.parse(at)),
+          String(attempts),
+          end === null ? paint('busy', 'under way') : paint(styles[end], end),
+          `${oneLine(words)}${message === null ? '' : `: ${oneLine(message)}`}`,
+        ]),
+        Math.max(widthColumns, 120),
+      );
+
+/** Most calls take less than a second. */
+const formatTook = (durationMs: number): string => (durationMs < 1_000 ? `${String(durationMs)}ms` : formatDuration(durationMs));

@@ -1,0 +1,16 @@
+import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import type { VirtualMachineRun } from './virtual-machine-run.ts';
+
+/** Everything that is known of a virtual machine; also the JSON of `drover describe vm --json`. */
+export interface VirtualMachineDescription {
+  namespace: string;
+  name: string;
+  /** Null: there is none any more, or it cannot be read. */
+  object: VirtualMachineObject | null;
+  /** Null: it never ran, or too long ago, or Temporal does not tell. */
+  run: VirtualMachineRun | null;
+  /** Every `drover stop` that holds it up, as a sentence. */
+  stops: string[];
+  /** What could not be read, and so is missing above. */
+  problems: string[];
+}
