@@ -48,6 +48,12 @@ export const migrationId = (serverId: string, cluster = ''): string => inCluster
 /** The run that shares out how many migrations a region may have at once. */
 export const migrationAllowanceId = (region: string, cluster = ''): string => inCluster(cluster, `limits/migrations/${region}`);
 
+/** The run that shares out how many VMs of a vCenter may be made at once. */
+export const createAllowanceId = (vcenter: string, cluster = ''): string => inCluster(cluster, `limits/creates/${vcenter}`);
+
+/** The run that shares out how many VMs of a vCenter may be destroyed at once. */
+export const destroyAllowanceId = (vcenter: string, cluster = ''): string => inCluster(cluster, `limits/destroys/${vcenter}`);
+
 /** The Schedule that compares a region's hosts with what their Hypervisors say; its runs have this id and a time. */
 export const driftScheduleId = (region: string, cluster = ''): string => inCluster(cluster, `hypervisor-drift/${region}`);
 
@@ -55,6 +61,7 @@ export const driftScheduleId = (region: string, cluster = ''): string => inClust
 export const workflowTypes = {
   evictHypervisor: 'evictHypervisor',
   reconcileHypervisor: 'reconcileHypervisor',
+  reconcileVirtualMachine: 'reconcileVirtualMachine',
   handleNodeFailure: 'handleNodeFailure',
   watchGuests: 'watchGuests',
   migrateInstance: 'migrateInstance',
@@ -63,7 +70,7 @@ export const workflowTypes = {
 } as const;
 
 /** The kinds drover drives, as they appear in settings, search attributes and metrics. */
-export const kinds = ['Eviction', 'Hypervisor'] as const;
+export const kinds = ['Eviction', 'Hypervisor', 'VirtualMachine'] as const;
 export type Kind = (typeof kinds)[number];
 
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips (hypervisor.md A.4). */

@@ -88,4 +88,4 @@ function isSaid(status: VirtualMachine['status'], type: string, generation: numb
 }
 
 /** One row per kind (contracts/ids.ts). */
-export const settled = { Eviction: isEvictionSettled, Hypervisor: isHypervisorSettled } as const;
+export const settled = { Eviction: isEvictionSettled, Hypervisor: isHypervisorSettled, VirtualMachine: isVirtualMachineSettled } as const;

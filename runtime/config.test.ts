@@ -29,7 +29,7 @@ test('without a file everything is at its default', () => {
   const { config, file } = loadConfig({}, places());
   expect(file).toBeNull();
   expect(config).toEqual(configSchema.parse({}));
-  expect(config.modes).toEqual({ Eviction: 'act', Hypervisor: 'off' });
+  expect(config.modes).toEqual({ Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off' });
   expect(evictionSettings(config, 'RegionOne')).toMatchObject({
     region: 'RegionOne',
     cluster: '',
@@ -59,10 +59,10 @@ test('the first file that exists is read: DROVER_CONFIG, here, the person’s, t
 });
 
 test('variables override the file, empty ones do not', () => {
-  const env = { DROVER_CLUSTER: 'b', DROVER_MODE_EVICTION: 'observe', DROVER_MODE_HYPERVISOR: 'act', DROVER_AUDIT_FILE: '~/audit.log', DROVER_LOG_LEVEL: '' };
+  const env = { DROVER_CLUSTER: 'b', DROVER_MODE_EVICTION: 'observe', DROVER_MODE_HYPERVISOR: 'act', DROVER_MODE_VIRTUAL_MACHINE: 'observe', DROVER_AUDIT_FILE: '~/audit.log', DROVER_LOG_LEVEL: '' };
   expect(load('cluster: a\nlogLevel: warn', env)).toMatchObject({
     cluster: 'b',
-    modes: { Eviction: 'observe', Hypervisor: 'act' },
+    modes: { Eviction: 'observe', Hypervisor: 'act', VirtualMachine: 'observe' },
     audit: { file: join(dir, 'home', 'audit.log') },
     logLevel: 'warn',
   });

@@ -18,6 +18,7 @@ export const configVariables = {
   DROVER_CLUSTER: ['cluster'],
   DROVER_MODE_EVICTION: ['modes', 'Eviction'],
   DROVER_MODE_HYPERVISOR: ['modes', 'Hypervisor'],
+  DROVER_MODE_VIRTUAL_MACHINE: ['modes', 'VirtualMachine'],
   DROVER_AUDIT_FILE: ['audit', 'file'],
   DROVER_PAYLOAD_KEYS: ['temporal', 'payloadKeys'],
   DROVER_LOG_LEVEL: ['logLevel'],

@@ -7,10 +7,11 @@ import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { EvictionInput } from '../contracts/eviction.ts';
 import type { HypervisorInput } from '../contracts/hypervisor.ts';
 import type { GuestsFailing, GuestWatchInput } from '../contracts/guest-watch.ts';
-import { evictionId, guestWatchId, hypervisorId, type Kind, nodeFailureId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
+import { evictionId, guestWatchId, hypervisorId, type Kind, nodeFailureId, virtualMachineId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import type { NodeFailureInput } from '../contracts/node-failure-activities.ts';
 import { searchAttributes } from '../contracts/search-attributes.ts';
+import type { VirtualMachineInput } from '../contracts/virtual-machine-lifecycle.ts';
 import { createDataConverters, type DataConverters } from './data-converter.ts';
 import { droverFailure } from './failure.ts';
 import { registerSecret } from './redaction.ts';
@@ -124,11 +125,12 @@ const attributeKeys = { kind: keyword(searchAttributes.kind), object: keyword(se
 interface ToldRun {
   workflowType: string;
   workflowId: string;
-  input: EvictionInput | HypervisorInput | NodeFailureInput;
+  input: EvictionInput | HypervisorInput | NodeFailureInput | VirtualMachineInput;
   message: { name: 'objectChanged'; signal: ObjectChanged } | { name: 'guestsFailing'; signal: GuestsFailing };
   kind: Kind | 'NodeFailure';
   object: string;
-  host: string;
+  /** The compute host concerned; null: none. */
+  host: string | null;
   startedBy: string;
   /** Markdown. */
   summary: string;
@@ -153,7 +155,7 @@ async function signalWithStart(client: Client, told: ToldRun, limits: CallLimits
       typedSearchAttributes: [
         { key: attributeKeys.kind, value: told.kind },
         { key: attributeKeys.object, value: told.object },
-        { key: attributeKeys.host, value: told.host },
+        ...(told.host === null ? [] : [{ key: attributeKeys.host, value: told.host }]),
       ],
       memo: { startedBy: told.startedBy },
       staticSummary: told.summary,
@@ -250,6 +252,33 @@ export const signalWithStartNodeFailure = signalWithStartRun('NodeFailure');
 /** The same, because too many guests of the host fail. */
 export const signalGuestsFailing = (client: Client, told: Omit<HypervisorSignal, 'signal'>, signal: GuestsFailing, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> =>
   signalWithStart(client, toldRun('NodeFailure', told, { name: 'guestsFailing', signal }), limits);
+
+export interface VirtualMachineSignal extends Pick<EvictionSignal, 'cluster' | 'signal' | 'startedBy'> {
+  namespace: string;
+  name: string;
+}
+
+/** Tells the run that drives a VirtualMachine that it, or something it names, changed, starting it if none is open. Returns the id of the run. */
+export const signalWithStartVirtualMachine = (client: Client, { namespace, name, cluster, signal, startedBy = 'k8s-bridge' }: VirtualMachineSignal, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> =>
+  signalWithStart(
+    client,
+    {
+      workflowType: workflowTypes.reconcileVirtualMachine,
+      workflowId: virtualMachineId(namespace, name, cluster),
+      input: { namespace, name },
+      message: { name: 'objectChanged', signal },
+      kind: 'VirtualMachine',
+      object: `${namespace}/${name}`,
+      host: null,
+      startedBy,
+      summary: `Drive VM ${namespace}/${name}`,
+      details: [
+        `Brings the VM of VirtualMachine **${namespace}/${name}** to where its spec wants it: made, configured, on or off, or gone.`,
+        `What it waits for, and why, is in the conditions: \`kubectl describe vm -n ${namespace} ${name}\`.`,
+      ],
+    },
+    limits,
+  );
 
 /** Has the guests of every shard watched. A run that is open already goes on. */
 export async function startGuestWatches(client: Client, { shards, cluster }: { shards: number; cluster: string }, limits: CallLimits = { timeoutMs: 20_000 }): Promise<void> {

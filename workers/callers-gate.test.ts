@@ -1,4 +1,4 @@
-import { kinds, workflowTypes } from '../contracts/ids.ts';
+import { workflowTypes } from '../contracts/ids.ts';
 import { createCallersGate, kindOfRun } from './callers-gate.ts';
 
 const { signal } = new AbortController();
@@ -12,8 +12,8 @@ test.each([
   expect(kindOfRun(workflowType)).toBe(kind);
 });
 
-test.each(kinds)('a stop of %s holds the runs of that kind, and no others', async (stopped) => {
-  const gate = (kind: (typeof kinds)[number]) => async () => {
+test.each(['Eviction', 'Hypervisor'] as const)('a stop of %s holds the runs of that kind, and no others', async (stopped) => {
+  const gate = (kind: string) => async () => {
     if (kind === stopped) throw new Error(`${kind} is stopped`);
   };
   const asks = (workflowType: string): Promise<void> => createCallersGate({ Eviction: gate('Eviction'), Hypervisor: gate('Hypervisor') }, () => workflowType)(signal);

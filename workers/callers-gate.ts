@@ -3,8 +3,11 @@ import type { Kind } from '../contracts/ids.ts';
 import { workflowTypes } from '../contracts/ids.ts';
 import type { StopGate } from '../runtime/stop.ts';
 
+/** The kinds whose runs share verbs. */
+type Sharing = Exclude<Kind, 'VirtualMachine'>;
+
 /** The kind that a run serves; what it changes is held by the stop of that kind. */
-export function kindOfRun(workflowType: string): Kind {
+export function kindOfRun(workflowType: string): Sharing {
   const ofHypervisors: readonly string[] = [workflowTypes.reconcileHypervisor, workflowTypes.handleNodeFailure];
   return ofHypervisors.includes(workflowType) ? 'Hypervisor' : 'Eviction';
 }
@@ -14,6 +17,6 @@ export function kindOfRun(workflowType: string): Kind {
  * that kind asks, and not where another does.
  */
 export const createCallersGate =
-  (gates: Readonly<Record<Kind, StopGate>>, workflowType = (): string => Context.current().info.workflowType ?? ''): StopGate =>
+  (gates: Readonly<Record<Sharing, StopGate>>, workflowType = (): string => Context.current().info.workflowType ?? ''): StopGate =>
   (signal) =>
     gates[kindOfRun(workflowType())](signal);

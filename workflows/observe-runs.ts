@@ -7,6 +7,7 @@ import { count, observe } from './lib/metrics.ts';
 const kindOf: Readonly<Record<string, string>> = {
   [workflowTypes.evictHypervisor]: 'Eviction',
   [workflowTypes.reconcileHypervisor]: 'Hypervisor',
+  [workflowTypes.reconcileVirtualMachine]: 'VirtualMachine',
   [workflowTypes.handleNodeFailure]: 'NodeFailure',
   [workflowTypes.watchGuests]: 'GuestWatch',
   [workflowTypes.migrateInstance]: 'Migration',
