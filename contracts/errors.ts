@@ -269,6 +269,11 @@ export const errors = {
   },
   ObjectNotFound: { retryable: false, reason: 'ObjectNotFound', advice: 'The object is gone.' },
   ObjectConflict: { retryable: true, reason: 'ObjectConflict', advice: 'Somebody changed the object at the same time. drover reads it again.' },
+  ImageCacheNotInstalled: {
+    retryable: false,
+    reason: 'ImageCacheNotInstalled',
+    advice: 'Fast deploy needs VirtualMachineImageCaches, and something that fills them. Install both, or set virtualMachine.fastDeploy to null.',
+  },
   ObjectRefused: { retryable: false, reason: 'ObjectRefused', advice: 'kube-apiserver refused the object; its words say why.' },
 
   // Temporal

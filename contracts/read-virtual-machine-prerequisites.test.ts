@@ -42,10 +42,10 @@ const ready = { type: 'Ready', status: 'False', reason: 'NotSynced', message: 'm
 const image = (spec: object, status: object) => virtualMachineImageSchema.parse({ apiVersion, kind: 'VirtualMachineImage', metadata, spec, status });
 
 test('an image', () => {
-  expect(readImage(image({ providerRef: { apiVersion: 'v', kind: 'ContentLibraryItem', name: 'n' } }, { conditions: [ready], providerItemID: 'item', type: 'OVF' }), 'vmi-1')).toEqual({
-    kind: 'VirtualMachineImage', name: 'a', ready: { status: 'False', reason: 'NotSynced', message: 'm' }, providerKind: 'ContentLibraryItem', providerItemId: 'item', type: 'OVF', cacheName: 'vmi-1',
+  expect(readImage(image({ providerRef: { apiVersion: 'v', kind: 'ContentLibraryItem', name: 'n' } }, { conditions: [ready], providerItemID: 'item', providerContentVersion: '7', type: 'OVF' }), 'vmi-1')).toEqual({
+    kind: 'VirtualMachineImage', name: 'a', ready: { status: 'False', reason: 'NotSynced', message: 'm' }, providerKind: 'ContentLibraryItem', providerItemId: 'item', providerVersion: '7', type: 'OVF', cacheName: 'vmi-1',
   });
-  expect(readImage(image({}, {}), 'vmi-1')).toMatchObject({ ready: null, providerKind: null, providerItemId: null, type: null });
+  expect(readImage(image({}, {}), 'vmi-1')).toMatchObject({ ready: null, providerKind: null, providerItemId: null, providerVersion: null, type: null });
 });
 
 test('a policy, with the modules of the cluster', () => {

@@ -66,6 +66,7 @@ export function readImage({ kind, metadata, spec, status }: VirtualMachineImage 
     ready: ready === undefined ? null : { status: ready.status, reason: ready.reason, message: ready.message },
     providerKind: spec?.providerRef?.kind ?? null,
     providerItemId: status?.providerItemID || null,
+    providerVersion: status?.providerContentVersion || null,
     type: status?.type || null,
     cacheName,
   };

@@ -21,7 +21,7 @@ const rows: [why: string, object: VirtualMachine, desired: object][] = [
   ['gates', annotated({ [`poweron.check.${group}/b`]: 'x', [`poweron.check.${group}/a`]: '', [`delete.check.${group}/c`]: '' }), { powerOnChecks: ['a', 'b'], deleteChecks: ['c'] }],
   ['that the VM is to stay', annotated({ [`${group}.protected/skip-delete-platform-resource`]: '' }), { skipDelete: true }],
   ['the time of its group', annotated({ [`${group}.protected/apply-power-state-time`]: 't' }), { applyPowerStateAt: 't' }],
-  ['conditions that others give it', annotated({ [`condition.${group}.protected/x`]: 'A;False;B;c;d', [`condition.${group}.protected/y`]: 'A;Maybe;B;c' }), { givenConditions: [{ type: 'A', status: 'False', reason: 'B', message: 'c;d' }] }],
+  ['conditions that others give it', annotated({ [`condition.${group}.protected/x`]: 'A;False;B;c;d', [`condition.${group}.protected/y`]: 'A;Maybe;B;c', [`condition.${group}.protected/z`]: 'A;True;not a reason!;c' }), { givenConditions: [{ type: 'A', status: 'False', reason: 'B', message: 'c;d' }] }],
   ['the class that was applied', annotated({ [`${group}/last-resized-vm-class`]: '{"Name":"small","UID":"c","Generation":2}' }), { lastResizedClass: { name: 'small', uid: 'c', generation: 2 } }],
   ['nonsense in its place', annotated({ [`${group}/last-resized-vm-class`]: 'small' }), { lastResizedClass: null }],
   ['a retry', annotated({ 'drover.dev/retry': 'b', 'drover.dev/retry-handled': 'a' }), { retry: 'b' }],

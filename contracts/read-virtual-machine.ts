@@ -68,11 +68,14 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
 
 const namesUnder = (given: Readonly<Record<string, string>>, prefix: string): string[] => Object.keys(given).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)).toSorted();
 
+/** As kube-apiserver takes a reason: one that it refuses would hold up all that the status says. */
+const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/u;
+
 /** `Type;Status;Reason;Message`; what is not of that form says nothing. */
 function readConditions(given: Readonly<Record<string, string>>): DesiredVirtualMachine['givenConditions'] {
   return Object.entries(given).flatMap(([key, text]) => {
     const [type = '', status, reason = '', ...message] = text.split(';');
-    const isOne = key.startsWith(own.conditionPrefix) && type !== '' && reason !== '' && (status === 'True' || status === 'False' || status === 'Unknown');
+    const isOne = key.startsWith(own.conditionPrefix) && type !== '' && reasonPattern.test(reason) && (status === 'True' || status === 'False' || status === 'Unknown');
     return isOne ? [{ type, status, reason, message: message.join(';') }] : [];
   });
 }

@@ -1,8 +1,8 @@
 import type { VirtualMachineStatus } from './crds/virtual-machine.ts';
 import type { ReconfigSpec } from './virtual-machine-config.ts';
 import type { BootstrapKind, DesiredVirtualMachine, VirtualMachineInput, VirtualMachineSettings } from './virtual-machine-lifecycle.ts';
-import type { BootstrapFacts, Candidate, ClassFacts, Fetched, GroupFacts, ImageCacheFacts, ImageFacts, NetworkFacts, Placement, PolicyFacts, SnapshotFacts, StorageFacts, VmFacts } from './virtual-machine-observation.ts';
-import type { CreateSpec, ObjectName, PowerOperation, VirtualMachinePatch, VirtualMachinePlan } from './virtual-machine-plan.ts';
+import type { BootstrapFacts, Candidate, ClassFacts, Fetched, GroupFacts, ImageCacheFacts, ImageFacts, NetworkFacts, PlacedAt, Placement, PolicyFacts, SnapshotFacts, StorageFacts, VmFacts } from './virtual-machine-observation.ts';
+import type { CreateSpec, ObjectName, PowerOperation, VirtualMachinePatch, VirtualMachinePlan, WantedImageCache } from './virtual-machine-plan.ts';
 
 /**
  * What the run of a virtual machine may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice
@@ -15,8 +15,8 @@ export interface VirtualMachineObjectActivities {
   readVirtualMachine(input: VirtualMachineInput): Promise<VirtualMachineRead>;
   /** In their order. The spec is written only while it is the one of that generation: nobody's change is overwritten. */
   patchVirtualMachine(request: ObjectName & { generation: number; patches: VirtualMachinePatch[] }): Promise<void>;
-  /** Puts the location into the VirtualMachineImageCache, which is made if there is none. */
-  ensureImageCache(request: { name: string; location: { datacenterId: string; datastoreId: string; profileId: string } }): Promise<void>;
+  /** Puts the location into the VirtualMachineImageCache, which is made if there is none. @throws ImageCacheNotInstalled */
+  ensureImageCache(request: WantedImageCache): Promise<void>;
   /** Writes the status where it differs, and the Event. */
   publishVirtualMachine(report: ObjectName & Pick<VirtualMachinePlan, 'status' | 'event'>): Promise<void>;
 }
@@ -42,8 +42,13 @@ export interface ObjectFacts {
   /** Network by the interface's name, in the order of the spec. */
   networks: { name: string; network: string | null }[];
   imageCache: Fetched<ImageCacheFacts> | null;
-  group: GroupFacts | null;
+  group: GroupObjectFacts | null;
   snapshots: SnapshotFacts;
+}
+
+/** A group knows where it has placed a VM, but for what only vCenter tells. */
+export interface GroupObjectFacts extends Omit<GroupFacts, 'placement'> {
+  placement: Pick<PlacedAt, 'zone' | 'resourcePool' | 'datastore' | 'host'> | null;
 }
 
 /** Queue `vsphere:<vcenter>`. Everything but reads is asked of the stop gate first, and stands in the audit log. */

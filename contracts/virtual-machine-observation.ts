@@ -60,6 +60,8 @@ export interface ImageFacts {
   providerKind: string | null;
   /** Id of the item in the content library, or MoID (`vm-…`) of the template. */
   providerItemId: string | null;
+  /** Of the item's content. */
+  providerVersion: string | null;
   /** OVF, ISO, VM. */
   type: string | null;
   /** Name of its VirtualMachineImageCache, there or not. */

@@ -11,7 +11,7 @@ export type VirtualMachineDeed =
   /** Kubernetes. In that order; the spec only while it is of the generation that was read. */
   | { do: 'patchVirtualMachine'; patches: VirtualMachinePatch[] }
   /** Puts the location into the VirtualMachineImageCache of the image, which is made if there is none. */
-  | { do: 'ensureImageCache'; name: string; location: { datacenterId: string; datastoreId: string; profileId: string } }
+  | ({ do: 'ensureImageCache' } & WantedImageCache)
   /** vCenter. Finds by mark before it submits; `blocking`: waits to the end. */
   | { do: 'createVirtualMachine'; create: CreateSpec; blocking: boolean }
   /** A task that somebody began, to its end; failure of the task is a failure of the phase. */
@@ -32,6 +32,15 @@ export type VirtualMachineDeed =
   /** Takes drover's marks off a VM that stays. */
   | { do: 'releaseMarks'; moId: string }
   | { do: 'cancelTask'; task: string };
+
+/** Whose files shall be cached, and where. */
+export interface WantedImageCache {
+  name: string;
+  /** `spec.providerID` and `spec.providerVersion`: which item of the content library, or which template. */
+  providerId: string;
+  providerVersion: string | null;
+  location: { datacenterId: string; datastoreId: string; profileId: string };
+}
 
 /** vim25's names. `InvalidPowerState` of what it is already in is success. */
 export type PowerOperation = 'powerOn' | 'powerOff' | 'suspend' | 'reset' | 'shutdownGuest' | 'standbyGuest' | 'rebootGuest';

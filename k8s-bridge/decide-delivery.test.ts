@@ -4,10 +4,12 @@ import type { Cause, Facts } from './facts.ts';
 const base: Facts = {
   name: 'evict-1',
   namespace: null,
+  fullName: 'evict-1',
   uid: 'u1',
   resourceVersion: '5',
   generation: 2,
   subject: 'node-1',
+  names: [],
   deleting: false,
   held: true,
   retry: null,

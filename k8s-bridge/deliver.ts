@@ -30,9 +30,9 @@ export interface RoutedChange {
 /** Takes one change to where it belongs, and says where that was. Whatever it throws may be tried again. */
 export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, log }: DeliverDeps, { route, mode, change }: RoutedChange, abort: AbortSignal): Promise<Delivery> {
   const { facts, causes } = change;
-  const { subject, name, uid, generation, resourceVersion } = facts;
+  const { subject, name, fullName, uid, generation, resourceVersion } = facts;
   if (subject === null) {
-    log.warn({ kind: route.kind, object: name, uid }, 'the object does not say whom it concerns');
+    log.warn({ kind: route.kind, object: fullName, uid }, 'the object does not say whom it concerns');
     return 'nothing';
   }
   const workflowId = route.workflowId(subject, cluster);
@@ -48,15 +48,15 @@ export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, 
   switch (delivery) {
     case 'signalWithStart': {
       const runId = await route.signalWithStart(temporal, { subject, name, cluster, signal }, limits);
-      log.info({ workflowId, runId, object: name, ...signal }, 'signalled');
+      log.info({ workflowId, runId, object: fullName, ...signal }, 'signalled');
       break;
     }
     case 'signalOpen':
-      if (await signalOpen(temporal, workflowId, signal, limits)) log.info({ workflowId, object: name, ...signal }, 'signalled the open run');
+      if (await signalOpen(temporal, workflowId, signal, limits)) log.info({ workflowId, object: fullName, ...signal }, 'signalled the open run');
       break;
     case 'reportStopped': {
       const message = found?.stop ? describePersonsStop(found.stop, subject) : '';
-      if (await reportStopped(kubernetes, route, facts, mode, message, abort)) log.info({ workflowId, object: name, uid, message }, 'a person stopped it for good');
+      if (await reportStopped(kubernetes, route, facts, mode, message, abort)) log.info({ workflowId, object: fullName, uid, message }, 'a person stopped it for good');
       break;
     }
     case 'nothing':

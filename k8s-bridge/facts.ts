@@ -1,17 +1,21 @@
 import { findCondition } from '../contracts/conditions.ts';
 import { annotations } from '../contracts/ids.ts';
 import type { KubeObject } from './kube-object.ts';
-import { conditionsOf, type Outstanding, type Route, type RoutedMode, type WatchedFields } from './route.ts';
+import { conditionsOf, fullNameOf, type Outstanding, type Route, type RoutedMode, type WatchedFields } from './route.ts';
 import type { Identity } from './store.ts';
 
 /** What the bridge keeps of an object: enough to tell which changes matter, and to decide without reading it again. */
 export interface Facts extends Identity {
   name: string;
   namespace: string | null;
+  /** As people and metrics call it: `namespace/name` where it has a namespace. */
+  fullName: string;
   generation: number;
   /** What the run is found by; null where the object does not say. */
   subject: string | null;
   deleting: boolean;
+  /** The objects of other kinds that it names. */
+  names: readonly string[];
   /** Whether drover's finalizer is on it. */
   held: boolean;
   /** Value of `drover.dev/retry`. */
@@ -50,10 +54,12 @@ export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): F
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? null,
+    fullName: fullNameOf(object),
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
     generation: metadata.generation,
     subject: route.subject(object),
+    names: route.names?.(object) ?? [],
     deleting: metadata.deletionTimestamp !== undefined,
     held: finalizers.some((finalizer) => finalizer === route.finalizer),
     retry,
@@ -83,8 +89,8 @@ const select = (pairs: Readonly<Record<string, string>>, wanted: (key: string) =
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-/** Why a run is told, for people. */
-export type Cause = 'spec' | 'deleted' | 'retry' | 'annotations' | 'labels' | 'finalizers' | 'status' | 'relist' | 'resync';
+/** Why a run is told, for people. `prerequisite`: something that the object names has changed. */
+export type Cause = 'spec' | 'prerequisite' | 'deleted' | 'retry' | 'annotations' | 'labels' | 'finalizers' | 'status' | 'relist' | 'resync';
 
 /**
  * Which of the changes that matter lie between two states of one object. None: whatever changed does not concern a run, such as drover's

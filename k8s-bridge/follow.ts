@@ -6,7 +6,7 @@ import type { Change } from './decide-delivery.ts';
 import type { RoutedChange } from './deliver.ts';
 import { type Facts, findCauses, readFacts } from './facts.ts';
 import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
-import type { Route, RoutedMode, WatchedKind } from './route.ts';
+import { fullNameOf, nameOf, type Reference, type Route, type RoutedMode, type WatchedKind } from './route.ts';
 import type { Delta, Identity } from './store.ts';
 import type { Priority } from './work-queue.ts';
 
@@ -14,11 +14,14 @@ import type { Priority } from './work-queue.ts';
 interface Seen extends Identity {
   name: string;
   views: ReadonlyMap<Route, Facts>;
+  /** What of it matters to those that name it; null: nobody does. */
+  matter: string | null;
 }
 
 export interface FollowOptions {
   kubernetes: Kubernetes;
   routes: readonly Route[];
+  references: readonly Reference[];
   modes: Readonly<Record<Kind, Mode>>;
   settings: ReflectorSettings;
   onChange: (routed: RoutedChange, priority: Priority) => void;
@@ -45,7 +48,7 @@ export interface Follower {
 }
 
 /** Follows every kind that has a route which is switched on: one reflector per kind, however many routes it has. */
-export function followKinds({ kubernetes, routes, modes, settings, onChange, log, abort }: FollowOptions): Follower {
+export function followKinds({ kubernetes, routes, references, modes, settings, onChange, log, abort }: FollowOptions): Follower {
   const active = routes.flatMap((route) => {
     const mode = modes[route.drives];
     return mode === 'off' ? [] : [{ route, mode }];
@@ -77,6 +80,19 @@ export function followKinds({ kubernetes, routes, modes, settings, onChange, log
     onChange({ route, mode, change: { facts, causes, gone, subjectExists }, seenMs: relisted ? null : performance.now() }, 'fresh');
   };
 
+  /** What an object is to those that name it has changed: they are told as if they had themselves. */
+  const tellThose = ({ kind, drives, concerns }: Reference, delta: Delta<Seen>, relisted: boolean): void => {
+    if (delta.type === 'changed' && delta.before.matter === delta.after.matter) return;
+    const called = nameOf(kind, delta.after.name);
+    for (const { route, mode } of active.filter(({ route: { drives: driven } }) => driven === drives)) {
+      for (const { views } of reflectors.get(route.kind)?.objects() ?? []) {
+        const facts = views.get(route);
+        if (facts === undefined || !facts.names.includes(called) || (facts.settled && concerns === 'unsettled')) continue;
+        onChange({ route, mode, change: { facts, causes: ['prerequisite'], gone: false, subjectExists: true }, seenMs: relisted ? null : performance.now() }, 'fresh');
+      }
+    }
+  };
+
   const isDue = (route: Route, facts: Facts, cause: 'relist' | 'resync'): boolean =>
     !isSettled(route, facts) || (cause === 'relist' && route.partial && route.standIn === null);
 
@@ -90,17 +106,21 @@ export function followKinds({ kubernetes, routes, modes, settings, onChange, log
     }
   };
 
-  const follow = (kind: WatchedKind, own: typeof active): Reflector<Seen> => {
-    const { apiVersion, plural } = own[0]!.route;
+  const follow = (kind: WatchedKind, own: typeof active, reference?: Reference): Reflector<Seen> => {
+    const { apiVersion, plural, namespace }: Pick<Reference, 'apiVersion' | 'plural' | 'namespace'> = reference ?? own[0]!.route;
     return startReflector<Seen>({
       kubernetes,
-      path: resourcePath(apiVersion, plural),
+      path: resourcePath(apiVersion, plural, namespace === undefined ? {} : { namespace }),
       settings,
       keep: (object) => {
-        const { uid, resourceVersion, name } = object.metadata;
-        return { uid, resourceVersion, name, views: new Map(own.map(({ route, mode }) => [route, readFacts(route, object, mode)])) };
+        const { uid, resourceVersion } = object.metadata;
+        const views = new Map(own.map(({ route, mode }) => [route, readFacts(route, object, mode)]));
+        return { uid, resourceVersion, name: fullNameOf(object), views, matter: reference?.matter(object) ?? null };
       },
-      onDelta: (delta, relisted) => own.forEach((one) => take(one, delta, relisted)),
+      onDelta: (delta, relisted) => {
+        own.forEach((one) => take(one, delta, relisted));
+        if (reference !== undefined) tellThose(reference, delta, relisted);
+      },
       onSynced: () => active.filter(({ route }) => route.kind === kind || route.standIn === kind).forEach((one) => compareRoute(one, 'relist')),
       log,
       abort,
@@ -109,18 +129,22 @@ export function followKinds({ kubernetes, routes, modes, settings, onChange, log
 
   const byKind = Map.groupBy(active, ({ route }) => route.kind);
   for (const [kind, own] of byKind) reflectors.set(kind, follow(kind, own));
+  const watchedReferences = references.filter(({ drives }) => modes[drives] !== 'off');
+  for (const reference of watchedReferences) reflectors.set(reference.kind, follow(reference.kind, [], reference));
   for (const { kind, drives } of routes) {
     if (modes[drives] === 'off') log.info({ kind, run: drives }, 'is switched off and not routed');
   }
 
   return {
-    kinds: () =>
-      [...byKind].map(([kind, [first]]) => {
+    kinds: () => [
+      ...watchedReferences.map(({ kind }) => ({ kind, state: reflectors.get(kind)!.state(), objects: [] })),
+      ...[...byKind].map(([kind, [first]]) => {
         const reflector = reflectors.get(kind)!;
         const { route } = first!;
         const objects = [...reflector.objects()].flatMap(({ views }) => views.get(route) ?? []).map((facts) => ({ ...facts, settled: isSettled(route, facts) }));
         return { kind, state: reflector.state(), objects };
       }),
+    ],
     states: () => Object.fromEntries([...reflectors].map(([kind, reflector]) => [kind, reflector.state()])),
     renew: ({ route, change }) => {
       const facts = reflectors.get(route.kind)?.get(change.facts.uid)?.views.get(route) ?? change.facts;

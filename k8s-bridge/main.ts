@@ -19,6 +19,7 @@ import type { ReflectorSettings, ReflectorState } from './reflector.ts';
 import { reportMetrics } from './report-metrics.ts';
 import type { WatchedKind } from './route.ts';
 import { routesFor } from './routes.ts';
+import { virtualMachineReferences, type VirtualMachineRouteSettings } from './virtual-machine-routes.ts';
 import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
 
 export interface BridgeSettings {
@@ -34,6 +35,8 @@ export interface BridgeSettings {
   healthAddress: string;
   /** Node labels that come into the Hypervisor besides the known ones; default: none. */
   copiedLabels?: readonly string[];
+  /** What VirtualMachines may wait for besides classes and images; default: nothing. */
+  virtualMachines?: VirtualMachineRouteSettings;
 }
 
 /** What seldom needs another value, except in tests. */
@@ -111,7 +114,7 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
       const change = follower.renew(routed);
       const deps = { temporal, kubernetes, cluster: settings.cluster, timeoutMs: timings.deliveryTimeoutMs, log };
       const deliver = (): Promise<Delivery> => deliverChange(deps, { ...routed, change }, abort);
-      const delivery = await inTrace(`deliver ${route.kind}`, { 'drover.object': change.facts.name, 'drover.causes': [...change.causes] }, deliver);
+      const delivery = await inTrace(`deliver ${route.kind}`, { 'drover.object': change.facts.fullName, 'drover.causes': [...change.causes] }, deliver);
       deliveries[delivery] += 1;
       const { kind } = route;
       metrics.count('bridgeDeliveries', { kind, delivery });
@@ -120,8 +123,8 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
     coalesce: (earlier, later) => ({ ...later, change: coalesceChanges(earlier.change, later.change), seenMs: earlier.seenMs ?? later.seenMs }),
     onFailure: ({ route, change: { facts } }, error, retryInMs) => {
       metrics.count('bridgeDeliveries', { kind: route.kind, delivery: 'failed' });
-      lastFailure = `${route.kind} ${facts.name}: ${wordsOf(error)}`;
-      log.warn({ kind: route.kind, object: facts.name, uid: facts.uid, retryInMs: Math.round(retryInMs), error: wordsOf(error) }, 'not delivered yet');
+      lastFailure = `${route.kind} ${facts.fullName}: ${wordsOf(error)}`;
+      log.warn({ kind: route.kind, object: facts.fullName, uid: facts.uid, retryInMs: Math.round(retryInMs), error: wordsOf(error) }, 'not delivered yet');
     },
   });
   // Until the Lease is held.
@@ -177,9 +180,11 @@ export async function startBridge({ kubernetes, temporal, settings, timings = de
     abort: stopping.signal,
   });
 
+  const { virtualMachines = { imageCacheNamespace: null, groups: false } } = settings;
   const follower = followKinds({
     kubernetes,
-    routes: routesFor({ copiedLabels: settings.copiedLabels ?? [] }),
+    routes: routesFor({ copiedLabels: settings.copiedLabels ?? [], ...virtualMachines }),
+    references: virtualMachineReferences(virtualMachines),
     modes: settings.modes,
     settings: timings.reflector,
     // One object may concern two runs.

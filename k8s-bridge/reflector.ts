@@ -18,7 +18,7 @@ export interface ReflectorSettings {
   backOffResetMs: number;
 }
 
-/** What a reflector keeps of an object at least. Objects of namespaces would need more than a name. */
+/** What a reflector keeps of an object at least. `name` is unique among those of its kind: `namespace/name` where it has a namespace. */
 type Named = Identity & { name: string };
 
 export interface ReflectorOptions<Kept extends Named> {

@@ -26,10 +26,10 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
     const states = { fresh, resync, in_flight: inFlight, backing_off: backingOff };
     metrics.replace('bridgeQueue', Object.entries(states).map(([state, value]) => ({ labels: { state }, value })));
     metrics.replace('bridgeLeading', [{ labels: {}, value: bridge.leading() ? 1 : 0 }]);
-    metrics.replace('objects', all.map(({ kind, objects }) => ({ labels: kind, value: objects.length })));
+    metrics.replace('objects', all.map(({ kind, state: { objects } }) => ({ labels: kind, value: objects })));
     metrics.replace('unsettledObjects', open.map(({ kind, objects }) => ({ labels: kind, value: objects.length })));
     metrics.replace('oldestUnsettled', open.map(({ kind, objects }) => ({ labels: kind, value: ageSeconds(objects.map(({ uid }) => since.get(uid) ?? nowMs), nowMs) })));
-    metrics.replace('objectState', open.flatMap(({ kind, objects }) => objects.map(({ name, reason }) => ({ labels: { ...kind, object: name, reason: reason ?? '' }, value: 1 }))));
+    metrics.replace('objectState', open.flatMap(({ kind, objects }) => objects.map(({ fullName, reason }) => ({ labels: { ...kind, object: fullName, reason: reason ?? '' }, value: 1 }))));
     const evictions = open.filter(({ kind: { kind } }) => kind === 'Eviction').flatMap(({ objects }) => objects);
     metrics.replace('evictionInstances', evictions.flatMap((facts) => sampleOf(facts, facts.outstanding?.instances)));
     metrics.replace('evictionMemory', evictions.flatMap((facts) => sampleOf(facts, facts.outstanding?.memoryBytes)));

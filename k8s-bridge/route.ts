@@ -8,8 +8,11 @@ import type { KubeObject } from './kube-object.ts';
 /** What drover may do with a kind that is routed; `off` is not routed at all. */
 export type RoutedMode = 'observe' | 'act';
 
-/** The kinds that are watched. All are cluster-scoped, so that a name is one object. */
-export type WatchedKind = Kind | 'Node';
+/** The kinds whose objects are named by the VirtualMachines that they matter to. */
+export type NamedKind = 'VirtualMachineClass' | 'VirtualMachineImage' | 'ClusterVirtualMachineImage' | 'VirtualMachineImageCache' | 'VirtualMachineGroup';
+
+/** The kinds that are watched. */
+export type WatchedKind = Kind | 'Node' | NamedKind;
 
 /** Whom to tell, and what. */
 export interface Telling {
@@ -45,7 +48,7 @@ export interface Route {
   plural: string;
   /** The kind whose run is told. Its mode switches the route. */
   drives: Kind;
-  /** What the run is found by: the host of an Eviction. Null where the object does not say. */
+  /** What the run is found by: the host of an Eviction, `namespace/name` of a VirtualMachine. Null where the object does not say. */
   subject(object: KubeObject): string | null;
   workflowId(subject: string, cluster: string): string;
   signalWithStart(client: Client, telling: Telling, limits: CallLimits): Promise<string>;
@@ -68,6 +71,8 @@ export interface Route {
   retryHandled: string | null;
   /** drover's own; other finalizers matter, this one does not. Null: none matters. */
   finalizer: string | null;
+  /** Which objects of other kinds it names, as {@link nameOf} has them: a change of one concerns its run. None where it is left out. */
+  names?(object: KubeObject): string[];
   /** What matters besides; never what drover has written, unless it is another run's. */
   fields(object: KubeObject): WatchedFields;
   isSettled(object: KubeObject, mode: RoutedMode): boolean;
@@ -80,6 +85,27 @@ export interface Route {
   /** The ends of a run after which resync does not start another one for the same generation (design section 2, rule 15). */
   final: readonly ('CANCELLED' | 'TERMINATED')[];
 }
+
+/** A kind whose objects others name. A change of one concerns the runs of all that name it. */
+export interface Reference {
+  kind: NamedKind;
+  apiVersion: string;
+  plural: string;
+  /** The only one where it is looked for; left out: all of them. */
+  namespace?: string;
+  /** The kind that names it, and whose runs are told. */
+  drives: Kind;
+  /** Whom it concerns: whoever names it, or only those that are not settled, as it is needed once. */
+  concerns: 'all' | 'unsettled';
+  /** What of it matters, as text: equal while nothing of it changes. */
+  matter(object: KubeObject): string;
+}
+
+/** What others name an object by. */
+export const nameOf = (kind: NamedKind, fullName: string): string => `${kind} ${fullName}`;
+
+/** An object's name among all of its kind. */
+export const fullNameOf = ({ metadata: { namespace, name } }: KubeObject): string => (namespace === undefined ? name : `${namespace}/${name}`);
 
 /** The conditions in an object's status, whatever else is in it. */
 export function conditionsOf({ status }: KubeObject): Condition[] {

@@ -5,6 +5,7 @@ import type { Kind } from '../contracts/ids.ts';
 import { hypervisorConfig } from './hypervisor-config.ts';
 import { nodeFailureConfig } from './node-failure-config.ts';
 import { count, hour, minute, ms, optionalText, second } from './setting-types.ts';
+import { virtualMachineConfig } from './virtual-machine-config.ts';
 import { vsphereConfig } from './vsphere-config.ts';
 
 /**
@@ -74,6 +75,7 @@ export const configSchema = z
     eviction,
     hypervisor: hypervisorConfig,
     nodeFailure: nodeFailureConfig,
+    virtualMachine: virtualMachineConfig,
     vsphere: vsphereConfig,
     limits: z.strictObject({ migrationsPerRegion: count(8, 1_000), checkMs: ms(30 * second, { most: hour }), silentMs: ms(150 * second, { most: hour }) }).prefault({}),
     worker: z
@@ -98,6 +100,11 @@ export const configSchema = z
   .refine(({ hypervisor: { libvirt }, nodeFailure }) => nodeFailure.guestEvents === null || libvirt !== null, {
     path: ['nodeFailure', 'guestEvents'],
     error: 'expected hypervisor.libvirt beside it, which says how the libvirt of a host is reached',
+  })
+  // Without any, it may be that of GOVC_URL.
+  .refine(({ virtualMachine: { vcenter }, vsphere: { vcenters } }) => vcenter === null || Object.keys(vcenters).length === 0 || Object.hasOwn(vcenters, vcenter), {
+    path: ['virtualMachine', 'vcenter'],
+    error: 'expected a name of vsphere.vcenters',
   });
 
 export type Config = z.infer<typeof configSchema>;

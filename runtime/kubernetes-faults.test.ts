@@ -1,4 +1,4 @@
-import { isAlreadyExists, isFailure, refusalFailure, transportFailure } from './kubernetes-faults.ts';
+import { isAlreadyExists, isFailure, isUnknownKind, refusalFailure, transportFailure } from './kubernetes-faults.ts';
 
 const status = (reason: string, name?: string): string =>
   JSON.stringify({ kind: 'Status', status: 'Failure', reason, message: 'its words', details: { ...(name !== undefined && { name }), kind: 'evictions' } });
@@ -42,6 +42,12 @@ test('a name that is taken is told from a version that is old', () => {
   expect(isAlreadyExists(refusalFailure(409, status('AlreadyExists', 'node-1'), 'POST /x'))).toBe(true);
   expect(isAlreadyExists(refusalFailure(409, status('Conflict', 'node-1'), 'PATCH /x'))).toBe(false);
   expect(isAlreadyExists(new Error('AlreadyExists'))).toBe(false);
+});
+
+test('a kind that is not served is told from an object that is not there, and from a kube-apiserver that does not answer', () => {
+  expect(isUnknownKind(refusalFailure(404, '404 page not found\n', 'GET /x'))).toBe(true);
+  expect(isUnknownKind(refusalFailure(404, status('NotFound', 'node-1'), 'GET /x'))).toBe(false);
+  expect(isUnknownKind(refusalFailure(503, '', 'GET /x'))).toBe(false);
 });
 
 test('a request without an answer says what it met', () => {

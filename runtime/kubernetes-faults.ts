@@ -79,6 +79,10 @@ export function checkAnswer<Schema extends z.ZodType>(schema: Schema, answer: un
 /** Whether `error` is that row of the table. */
 export const isFailure = (error: unknown, code: ErrorCode): error is ApplicationFailure => error instanceof ApplicationFailure && error.type === code && Object.hasOwn(errors, code);
 
+/** Whether kube-apiserver serves no such kind: its CRD is not there, or not yet. */
+export const isUnknownKind = (error: unknown): boolean =>
+  isFailure(error, 'KubernetesUnavailable') && (error.details?.[0] as KubernetesFaultDetails | undefined)?.httpStatus === 404;
+
 /** Whether kube-apiserver refused to create what exists. */
 export const isAlreadyExists = (error: unknown): boolean =>
   isFailure(error, 'ObjectConflict') && (error.details?.[0] as KubernetesFaultDetails | undefined)?.reason === 'AlreadyExists';

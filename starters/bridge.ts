@@ -28,7 +28,7 @@ export const bridgeCommand = (): Command =>
     const tracing = await openTracing('bridge');
     const temporal = openClient({ ...readTemporalSettings(process.env, config.temporal.payloadKeys), ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
     try {
-      const bridge = await startBridge({ kubernetes, temporal, log, metrics, settings: { cluster, modes, systemNamespace, leaseName, resyncMs, healthAddress, copiedLabels: config.hypervisor.copiedLabels } });
+      const bridge = await startBridge({ kubernetes, temporal, log, metrics, settings: { cluster, modes, systemNamespace, leaseName, resyncMs, healthAddress, copiedLabels: config.hypervisor.copiedLabels, virtualMachines: { imageCacheNamespace: config.virtualMachine.fastDeploy === null ? null : systemNamespace, groups: config.virtualMachine.groups } } });
       // It goes on whatever breaks around it, so it has no end of its own.
       await untilSignalled({ stop: () => bridge.stop(), done: new Promise<void>(() => undefined) });
     } finally {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { openSession } from '../activities/keystone/client.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
+import { definitions, hypervisorDefinitions } from '../contracts/crds/definitions.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
@@ -95,10 +96,10 @@ const examineKubernetes = (config: Config, abort: AbortSignal): Promise<Finding[
     const { username, serverTimeMs } = await reviewSelf(kubernetes, abort).catch(() => ({ username: 'unknown', serverTimeMs: null }));
     const nowMs = Date.now();
     const further = await Promise.all([
-      examine('CRDs', abort, (signal) => checkDefinitions(kubernetes, signal)),
+      examine('CRDs', abort, (signal) => checkDefinitions(kubernetes, config.modes.VirtualMachine === 'off' ? hypervisorDefinitions : definitions, signal)),
       examine(`namespace ${migrationNamespace}`, abort, (signal) => checkNamespace(kubernetes, migrationNamespace, 'Migration objects live there', signal)),
       examine(`namespace ${systemNamespace}`, abort, (signal) => checkNamespace(kubernetes, systemNamespace, 'drover’s own objects live there', signal)),
-      examine('permissions', abort, (signal) => checkPermissions(kubernetes, username, names, { mode: config.modes.Hypervisor, guardsDrain: config.hypervisor.guardsDrain }, signal)),
+      examine('permissions', abort, (signal) => checkPermissions(kubernetes, username, names, { mode: config.modes.Hypervisor, guardsDrain: config.hypervisor.guardsDrain }, { mode: config.modes.VirtualMachine, fastDeploy: config.virtualMachine.fastDeploy !== null, groups: config.virtualMachine.groups }, signal)),
       examine('replaced operator', abort, (signal) => checkReplacedOperator(kubernetes, config.modes.Eviction, serverTimeMs ?? nowMs, signal)),
       examine('drover stop', abort, (signal) => checkStops(kubernetes, systemNamespace, signal)),
     ]);

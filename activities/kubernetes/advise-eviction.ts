@@ -2,7 +2,7 @@ import { adviceName, annotations } from '../../contracts/ids.ts';
 import type { EvictionAdvice } from '../../contracts/node-failure-activities.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
-import { mutate } from './hypervisor-dependencies.ts';
+import { mutate } from './mutate.ts';
 
 type AdviceTools = Pick<HypervisorTools, 'client' | 'stopGate' | 'audit' | 'scope'>;
 

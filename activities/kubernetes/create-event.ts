@@ -2,14 +2,19 @@ import { isAlreadyExists } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 
-/** What drover does to each kind, in one word. */
-const actions = { Eviction: 'Evict', Hypervisor: 'Reconcile' } as const;
+/** What each kind is, and what drover does to it, in one word. */
+const kinds = {
+  Eviction: { apiVersion: 'kvm.cloud.sap/v1', action: 'Evict' },
+  Hypervisor: { apiVersion: 'kvm.cloud.sap/v1', action: 'Reconcile' },
+  VirtualMachine: { apiVersion: 'vmoperator.vmware.com/v1alpha6', action: 'Reconcile' },
+} as const;
 
 /** An event about an object of drover's. */
 export interface NewEvent {
   /** Deterministic: a repeat finds it there. */
   name: string;
-  regarding: { kind: keyof typeof actions; name: string; uid: string };
+  /** Without a namespace where the kind has none. */
+  regarding: { kind: keyof typeof kinds; namespace?: string; name: string; uid: string };
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
@@ -18,18 +23,20 @@ export interface NewEvent {
 }
 
 /** Events about objects without a namespace belong here. */
-const namespace = 'default';
+const clusterNamespace = 'default';
 
 /** An event that is there already is left as it is. */
 export async function createEvent(kubernetes: Kubernetes, { name, regarding, type, reason, message, at }: NewEvent, signal: AbortSignal): Promise<void> {
+  const { kind, namespace = clusterNamespace } = regarding;
+  const { apiVersion, action } = kinds[kind];
   const body = {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     metadata: { name, namespace },
-    regarding: { apiVersion: 'kvm.cloud.sap/v1', kind: regarding.kind, name: regarding.name, uid: regarding.uid },
+    regarding: { apiVersion, ...regarding },
     reportingController: 'drover',
     reportingInstance: 'drover',
-    action: actions[regarding.kind],
+    action,
     eventTime: at,
     type,
     reason,

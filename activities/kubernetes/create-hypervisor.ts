@@ -1,6 +1,6 @@
 import type { NewHypervisor } from '../../contracts/hypervisor.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
-import { mutate } from './hypervisor-dependencies.ts';
+import { mutate } from './mutate.ts';
 
 /** Makes the Hypervisor of a Node. One of that name, whoever made it, is left as it is. */
 export async function createHypervisor(tools: HypervisorTools, hypervisor: NewHypervisor): Promise<void> {

@@ -7,7 +7,7 @@ import type { Budget, Deployment } from './drain-guard.ts';
 import { budgetFor, deploymentFor, guardName, guardNamespace, isGuard, readDrainGuard } from './drain-guard.ts';
 import { findDrainGuard } from './drain-guard-calls.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
-import { mutate } from './hypervisor-dependencies.ts';
+import { mutate } from './mutate.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 /**

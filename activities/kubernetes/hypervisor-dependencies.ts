@@ -1,4 +1,4 @@
-import type { Audit, AuditEntry } from '../../runtime/audit.ts';
+import type { Audit } from '../../runtime/audit.ts';
 import type { StopGate } from '../../runtime/stop.ts';
 import type { Clock } from '../nova/wait.ts';
 import type { HypervisorClient } from './hypervisor-client.ts';
@@ -20,15 +20,3 @@ export interface HypervisorObjectDependencies {
 
 /** The same, with what may be left out filled in. */
 export type HypervisorTools = Omit<HypervisorObjectDependencies, 'scope' | 'clock'> & { scope: KubernetesScope; clock: Clock };
-
-/**
- * One mutation, behind the stop and with its line in the audit log.
- *
- * @param write returns false when it has changed nothing
- */
-export async function mutate({ stopGate, audit, scope }: Pick<HypervisorTools, 'stopGate' | 'audit' | 'scope'>, entry: Pick<AuditEntry, 'cause' | 'action' | 'object' | 'before' | 'after'>, write: () => Promise<unknown>): Promise<boolean> {
-  await stopGate(scope.signal);
-  if ((await write()) === false) return false;
-  await audit.record({ ...entry, actor: 'drover', run: scope.run, requestId: null });
-  return true;
-}

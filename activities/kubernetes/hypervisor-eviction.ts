@@ -8,7 +8,7 @@ import { readEviction } from '../../contracts/read-hypervisor.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Owned } from './hypervisor-client.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
-import { mutate } from './hypervisor-dependencies.ts';
+import { mutate } from './mutate.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 /**

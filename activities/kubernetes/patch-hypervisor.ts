@@ -5,7 +5,7 @@ import type { ObjectKey } from '../../contracts/hypervisor-activities.ts';
 import type { HypervisorPatch, HypervisorSpec } from '../../contracts/hypervisor.ts';
 import type { HypervisorChange, Owned } from './hypervisor-client.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
-import { mutate } from './hypervisor-dependencies.ts';
+import { mutate } from './mutate.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 /**

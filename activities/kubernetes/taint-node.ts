@@ -1,6 +1,6 @@
 import type { NodeKey } from '../../contracts/hypervisor-activities.ts';
 import type { HypervisorTools } from './hypervisor-dependencies.ts';
-import { mutate } from './hypervisor-dependencies.ts';
+import { mutate } from './mutate.ts';
 import type { Taint } from './node-schema.ts';
 import { isOffboardingTaint, offboardingTaint } from '../../contracts/read-node.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';

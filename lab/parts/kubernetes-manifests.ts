@@ -11,13 +11,14 @@ export async function applyCrds(context: LabContext, handle: KubernetesHandle): 
   await kubectl(context, handle, ['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']);
 }
 
-/** Applies drover's service accounts, roles and bindings. */
+/** Applies drover's service accounts, roles and bindings, and the rules about who may write what. */
 export async function applyRbac(context: LabContext, handle: KubernetesHandle): Promise<void> {
   await applyFolder(context, handle, 'rbac');
+  await applyFolder(context, handle, 'admission');
 }
 
 /** Applies every `deploy/<folder>/*.yaml`; false where there is none. */
-async function applyFolder(context: LabContext, handle: KubernetesHandle, folder: 'crds' | 'rbac'): Promise<boolean> {
+async function applyFolder(context: LabContext, handle: KubernetesHandle, folder: 'crds' | 'rbac' | 'admission'): Promise<boolean> {
   const path = join(context.checkoutDir, 'deploy', folder);
   if (!existsSync(path) || !readdirSync(path).some((file) => file.endsWith('.yaml'))) return false;
   await kubectl(context, handle, ['apply', '--server-side', '--force-conflicts', '-f', path]);

@@ -4,7 +4,7 @@ import { examine, ok } from './finding.ts';
 import { checkClock } from './kubernetes.ts';
 import type { HeldLease } from './replaced-operator.ts';
 import { judgeReplacedOperator } from './replaced-operator.ts';
-import type { HypervisorNeeds } from './permissions.ts';
+import type { HypervisorNeeds, VirtualMachineNeeds } from './permissions.ts';
 import { needsOf } from './permissions.ts';
 import { compareSearchAttributes } from './temporal.ts';
 
@@ -59,8 +59,9 @@ test('Ctrl-C is no finding', async () => {
 });
 
 /** `who verb resource`, each. */
-const allowed = (hypervisors: HypervisorNeeds): string[] =>
-  Object.entries(needsOf({ migrationNamespace: 'm', systemNamespace: 's', leaseName: 'l' }, hypervisors)).flatMap(([who, needs]) =>
+const noVms: VirtualMachineNeeds = { mode: 'off', fastDeploy: false, groups: false };
+const allowed = (hypervisors: HypervisorNeeds, vms: VirtualMachineNeeds = noVms): string[] =>
+  Object.entries(needsOf({ migrationNamespace: 'm', systemNamespace: 's', leaseName: 'l' }, hypervisors, vms)).flatMap(([who, needs]) =>
     needs.flatMap(({ verbs, resource }) => verbs.map((verb) => `${who} ${verb} ${resource}`)),
   );
 const watching = ['bridge watch hypervisors', 'bridge watch nodes'];
@@ -75,5 +76,18 @@ test.each<[why: string, hypervisors: HypervisorNeeds, more: string[], not: strin
 ])('permissions where hypervisors are %s', (_why, hypervisors, more, not) => {
   const all = allowed(hypervisors);
   expect(all).toEqual(expect.arrayContaining(['worker patch hypervisors', 'bridge watch evictions', 'person list hypervisors', ...more]));
+  expect(all.filter((need) => not.includes(need))).toEqual([]);
+});
+
+const drivesVms = ['worker patch virtualmachines', 'worker get secrets', 'bridge watch virtualmachines', 'bridge watch virtualmachineclasses'];
+const caches = ['worker create virtualmachineimagecaches', 'bridge watch virtualmachineimagecaches'];
+const groups = ['worker get virtualmachinegroups', 'bridge watch virtualmachinegroups'];
+test.each<[why: string, vms: VirtualMachineNeeds, more: string[], not: string[]]>([
+  ['switched off', { mode: 'off', fastDeploy: true, groups: true }, [], [...drivesVms, ...caches, ...groups]],
+  ['driven', { mode: 'act', fastDeploy: false, groups: false }, drivesVms, [...caches, ...groups]],
+  ['driven, with all that they may wait for', { mode: 'observe', fastDeploy: true, groups: true }, [...drivesVms, ...caches, ...groups], []],
+])('permissions where virtual machines are %s', (_why, vms, more, not) => {
+  const all = allowed({ mode: 'off', guardsDrain: false }, vms);
+  expect(all).toEqual(expect.arrayContaining(more));
   expect(all.filter((need) => not.includes(need))).toEqual([]);
 });

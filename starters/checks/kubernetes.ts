@@ -1,6 +1,5 @@
 import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
 import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
-import { hypervisorDefinitions } from '../../contracts/crds/definitions.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
@@ -46,9 +45,9 @@ export function checkClock(serverTimeMs: number | null, nowMs: number): Finding[
   return [warn('clock', `this machine is ${formatDuration(distanceMs)} ${skewMs < 0 ? 'behind' : 'ahead of'} kube-apiserver`, 'Synchronise the clocks (NTP): deadlines and ages are told wrongly.')];
 }
 
-/** Those of what can be driven: nothing needs the definitions of virtual machines yet. */
-export const checkDefinitions = (kubernetes: Kubernetes, signal: AbortSignal): Promise<Finding[]> =>
-  Promise.all(hypervisorDefinitions.map((definition) => checkDefinition(kubernetes, definition, signal)));
+/** @param wanted of what is switched on */
+export const checkDefinitions = (kubernetes: Kubernetes, wanted: readonly ResourceDefinition[], signal: AbortSignal): Promise<Finding[]> =>
+  Promise.all(wanted.map((definition) => checkDefinition(kubernetes, definition, signal)));
 
 /** A field that is named, not counted: three say what kind of difference it is. */
 const namedAtMost = 3;

@@ -19,7 +19,7 @@ const roles = readdirSync(folder).flatMap((file) =>
   }),
 );
 const names = { migrationNamespace: 'monsoon3', systemNamespace: 'drover-system', leaseName: 'drover-bridge' };
-const needs = needsOf(names, { mode: 'act', guardsDrain: true });
+const needs = needsOf(names, { mode: 'act', guardsDrain: true }, { mode: 'act', fastDeploy: true, groups: true });
 
 /** Verbs of the need that none of the roles grants. */
 const refused = (granted: readonly Role[], { group, resource, verbs, namespace, name }: Need): string[] =>
@@ -33,8 +33,8 @@ const refused = (granted: readonly Role[], { group, resource, verbs, namespace, 
   );
 
 test.each([
-  ['drover-worker and drover-drain-guard', needs.worker, ['drover-worker', 'drover-drain-guard']],
-  ['drover-bridge', needs.bridge, ['drover-bridge']],
+  ['drover-worker, with its further roles', needs.worker, ['drover-worker', 'drover-drain-guard', 'drover-worker-virtual-machines']],
+  ['drover-bridge, with its further role', needs.bridge, ['drover-bridge', 'drover-bridge-virtual-machines']],
   ['drover-operate', needs.person, ['drover-operate']],
 ])('%s may do what is needed', (_name, wanted, granted) => {
   const those = roles.filter(({ metadata }) => granted.includes(metadata.name));
@@ -54,6 +54,15 @@ test.each([
   ['drover-operate', ['get', 'list', 'watch', 'patch']],
 ])('%s may do to virtual machines what the commands for them need', (role, verbs) => {
   expect(refused(roles.filter(({ metadata }) => metadata.name === role), { ...machines, verbs: [...verbs, 'create', 'delete'] })).toEqual(['create', 'delete']);
+});
+
+test('Secrets are read by name, by the worker alone, and never written', () => {
+  const ofSecrets = roles.flatMap(({ metadata, rules }) => rules.filter(({ resources }) => resources.includes('secrets') || resources.includes('*')).map(({ verbs }) => [metadata.name, verbs]));
+  expect(ofSecrets).toEqual([['drover-worker-virtual-machines', ['get']]]);
+});
+
+test('nobody makes or deletes VirtualMachines', () => {
+  for (const verb of ['create', 'delete', 'deletecollection', 'update']) expect(refused(roles, { group: 'vmoperator.vmware.com', resource: 'virtualmachines', verbs: [verb] })).toEqual([verb]);
 });
 
 test('who operates writes no status, and neither makes nor deletes hypervisors', () => {

@@ -18,6 +18,7 @@ export interface Need {
 }
 
 const kvm = 'kvm.cloud.sap';
+const vmoperator = 'vmoperator.vmware.com';
 
 /** What the roles of deploy/rbac grant, as far as a run or a watch cannot do without it. */
 const workerNeeds = (migrationNamespace: string, systemNamespace: string): Need[] => [
@@ -41,6 +42,26 @@ const drainGuardNeeds: readonly Need[] = [
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'create', 'update'], namespace: 'kube-system' },
   { group: 'apps', resource: 'deployments', verbs: ['get', 'create', 'update'], namespace: 'kube-system' },
 ];
+
+/** Where drover drives virtual machines: deploy/rbac/virtual-machines.yaml. */
+const virtualMachineWorkerNeeds = ({ fastDeploy, groups }: VirtualMachineNeeds, systemNamespace: string): Need[] => [
+  { group: vmoperator, resource: 'virtualmachines', verbs: ['get', 'patch'] },
+  { group: vmoperator, resource: 'virtualmachines/status', verbs: ['patch'] },
+  ...virtualMachineKinds(groups).map((resource) => ({ group: vmoperator, resource, verbs: ['get'] })),
+  { group: vmoperator, resource: 'virtualmachinesetresourcepolicies', verbs: ['get'] },
+  { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
+  { group: '', resource: 'secrets', verbs: ['get'] },
+  ...(fastDeploy ? [{ group: vmoperator, resource: 'virtualmachineimagecaches', verbs: ['get', 'create', 'patch'], namespace: systemNamespace }] : []),
+];
+
+const virtualMachineBridgeNeeds = ({ fastDeploy, groups }: VirtualMachineNeeds, systemNamespace: string): Need[] => {
+  const verbs = ['list', 'watch'];
+  const caches = fastDeploy ? [{ group: vmoperator, resource: 'virtualmachineimagecaches', verbs, namespace: systemNamespace }] : [];
+  return [...['virtualmachines', ...virtualMachineKinds(groups)].map((resource) => ({ group: vmoperator, resource, verbs })), ...caches];
+};
+
+/** What virtual machines name, and the bridge watches. */
+const virtualMachineKinds = (groups: boolean): string[] => ['virtualmachineclasses', 'virtualmachineimages', 'clustervirtualmachineimages', ...(groups ? ['virtualmachinegroups'] : [])];
 
 const bridgeNeeds = (systemNamespace: string, leaseName: string): Need[] => [
   { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'watch'] },
@@ -81,12 +102,19 @@ export interface HypervisorNeeds {
   guardsDrain: boolean;
 }
 
-/** Who has to be allowed what. Lifecycles of hypervisors need more, where they are switched on. */
-export function needsOf({ migrationNamespace, systemNamespace, leaseName }: Names, { mode, guardsDrain }: HypervisorNeeds): Record<'worker' | 'bridge' | 'person', Need[]> {
+export interface VirtualMachineNeeds {
+  mode: Mode;
+  fastDeploy: boolean;
+  groups: boolean;
+}
+
+/** Who has to be allowed what. Lifecycles of hypervisors and of virtual machines need more, where they are switched on. */
+export function needsOf({ migrationNamespace, systemNamespace, leaseName }: Names, { mode, guardsDrain }: HypervisorNeeds, vms: VirtualMachineNeeds): Record<'worker' | 'bridge' | 'person', Need[]> {
   const isOn = mode !== 'off';
+  const drivesVms = vms.mode !== 'off';
   return {
-    worker: [...workerNeeds(migrationNamespace, systemNamespace), ...(isOn && guardsDrain ? drainGuardNeeds : [])],
-    bridge: [...bridgeNeeds(systemNamespace, leaseName), ...(isOn ? hypervisorBridgeNeeds : [])],
+    worker: [...workerNeeds(migrationNamespace, systemNamespace), ...(isOn && guardsDrain ? drainGuardNeeds : []), ...(drivesVms ? virtualMachineWorkerNeeds(vms, systemNamespace) : [])],
+    bridge: [...bridgeNeeds(systemNamespace, leaseName), ...(isOn ? hypervisorBridgeNeeds : []), ...(drivesVms ? virtualMachineBridgeNeeds(vms, systemNamespace) : [])],
     person: [...personNeeds(migrationNamespace, systemNamespace), ...(isOn ? hypervisorPersonNeeds : [])],
   };
 }
@@ -100,9 +128,9 @@ const serviceAccount = (namespace: string, name: string): string => `system:serv
  *
  * @param username of the kubeconfig
  */
-export async function checkPermissions(kubernetes: Kubernetes, username: string, names: Names, hypervisors: HypervisorNeeds, signal: AbortSignal): Promise<Finding[]> {
+export async function checkPermissions(kubernetes: Kubernetes, username: string, names: Names, hypervisors: HypervisorNeeds, vms: VirtualMachineNeeds, signal: AbortSignal): Promise<Finding[]> {
   const { systemNamespace } = names;
-  const needs = needsOf(names, hypervisors);
+  const needs = needsOf(names, hypervisors, vms);
   const components = [
     { user: serviceAccount(systemNamespace, 'drover-worker'), needs: needs.worker },
     { user: serviceAccount(systemNamespace, 'drover-bridge'), needs: needs.bridge },

@@ -157,9 +157,13 @@ export async function openBridgeWorld() {
         await request('DELETE', path(name)).catch(() => undefined);
       });
       // The lab has no Nodes of its own.
-      for (const all of [resourcePath('kvm.cloud.sap/v1', 'hypervisors'), resourcePath('v1', 'nodes')]) {
-        const { items: others } = await request<{ items: { metadata: { name: string } }[] }>('GET', all);
-        await inLanes(others, 16, ({ metadata: { name } }) => request('DELETE', `${all}/${name}`));
+      const ofVms = ['virtualmachines', 'virtualmachineclasses', 'virtualmachineimages'].map((plural) => resourcePath('vmoperator.vmware.com/v1alpha6', plural, { namespace: 'default' }));
+      for (const all of [resourcePath('kvm.cloud.sap/v1', 'hypervisors'), resourcePath('v1', 'nodes'), resourcePath('vmoperator.vmware.com/v1alpha6', 'clustervirtualmachineimages'), ...ofVms]) {
+        const { items: others } = await request<{ items: { metadata: { name: string; finalizers?: string[] } }[] }>('GET', all);
+        await inLanes(others, 16, async ({ metadata: { name, finalizers = [] } }) => {
+          if (finalizers.length > 0) await request('PATCH', `${all}/${name}`, { metadata: { finalizers: null } });
+          await request('DELETE', `${all}/${name}`).catch(() => undefined);
+        });
       }
     },
 

@@ -34,7 +34,7 @@ async function begin(run: VirtualMachineRun, step: VirtualMachineStep): Promise<
     case 'patchVirtualMachine':
       return await objects.patchVirtualMachine({ ...object, generation, patches: step.patches }).then(() => null);
     case 'ensureImageCache':
-      return await objects.ensureImageCache({ name: step.name, location: step.location }).then(() => null);
+      return await objects.ensureImageCache({ name: step.name, providerId: step.providerId, providerVersion: step.providerVersion, location: step.location }).then(() => null);
     case 'createVirtualMachine': {
       const made = await calls.submitNewVm({ ...owner, create: step.create });
       return 'taskId' in made ? made : null;

@@ -61,3 +61,14 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
     extraConfigKeys: ['class.key'],
   });
 });
+
+const group = { found: true, linked: true, placement: { zone: 'zone-a', resourcePool: 'resgroup-9', datastore: 'datastore-9', host: 'host-9' } };
+
+test.each([
+  ['in its zone: folder, datacenter and MHz are those of the zone', facts.placement, { ...placedAt, cpuMHz: 2_100, ...group.placement }],
+  ['in another zone', { is: 'placed' as const, at: { ...placedAt, zone: 'zone-b' } }, null],
+  ['in one that cannot be reached', { is: 'notReady' as const, message: 'no' }, null],
+])('a group has placed it %s', (_, placement, expected) => {
+  expect(composeObservation({}, { ...objects, group }, { ...facts, placement }, turn).group).toEqual({ found: true, linked: true, placement: expected });
+  expect(lookFor(desiredOf({ zone: null }), {}, { ...objects, group }).zone).toBe('zone-a');
+});

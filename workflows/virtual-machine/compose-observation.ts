@@ -1,8 +1,8 @@
-import type { ObjectFacts, VirtualMachineLook, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
+import type { GroupObjectFacts, ObjectFacts, VirtualMachineLook, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
 import type { ResourceAllocation } from '../../contracts/virtual-machine-config.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
-import type { ClassFacts, Fetched, StorageFacts, VirtualMachineObservation } from '../../contracts/virtual-machine-observation.ts';
+import type { ClassFacts, Fetched, PlacedAt, Placement, StorageFacts, VirtualMachineObservation } from '../../contracts/virtual-machine-observation.ts';
 
 /** What of vCenter is known before it was asked. */
 export const noFacts: VsphereFacts = { managerId: '', placement: { is: 'notReady', message: 'vCenter was not asked yet' }, candidates: [], vm: null, storage: null, network: null, isos: {} };
@@ -17,7 +17,8 @@ export function lookFor(desired: DesiredVirtualMachine, recorded: VirtualMachine
     vmName: name,
     uniqueId: recorded.uniqueID ?? null,
     instanceUuid,
-    zone,
+    // Where its group was placed counts where the VM itself says nothing.
+    zone: zone ?? objects.group?.placement?.zone ?? null,
     folder: policy?.folder ?? null,
     resourcePool: policy?.resourcePool ?? null,
     profileId: objects.storageClass?.is === 'found' ? objects.storageClass.value.profileId : null,
@@ -43,7 +44,7 @@ export function composeObservation(recorded: VirtualMachineStatus, objects: Obje
       isos: facts.isos,
     },
     imageCache: objects.imageCache,
-    group: objects.group,
+    group: objects.group === null ? null : { ...objects.group, placement: joinPlacement(objects.group.placement, placement) },
     placement,
     managerId: facts.managerId,
     candidates: facts.candidates,
@@ -65,6 +66,11 @@ const scale = ({ reservation, limit }: ResourceAllocation, cpuMHz: number): Reso
   reservation: Math.ceil((reservation * cpuMHz) / 1_000),
   limit: limit < 0 ? limit : Math.ceil((limit * cpuMHz) / 1_000),
 });
+
+/** The folder and the like of a group's place are those of its zone; null: it is not placed, or not there. */
+function joinPlacement(ofGroup: GroupObjectFacts['placement'], placement: Placement): PlacedAt | null {
+  return ofGroup === null || placement.is !== 'placed' || placement.at.zone !== ofGroup.zone ? null : { ...placement.at, ...ofGroup };
+}
 
 function joinStorage(found: ObjectFacts['storageClass'], storage: VsphereFacts['storage']): Fetched<StorageFacts> | null {
   if (found?.is !== 'found') return found;

@@ -3,7 +3,7 @@ import { planCreate } from './plan-create.ts';
 import type { Given } from './sample.ts';
 import { classOf, contextOf, inShort, placedAt, prerequisitesOf, uid } from './sample.ts';
 
-const image = (more: object) => ({ image: { is: 'found' as const, value: { kind: 'VirtualMachineImage', name: 'vmi-1', ready: { status: 'True' as const, reason: 'True', message: '' }, providerKind: 'ContentLibraryItem', providerItemId: 'item-1', type: 'OVF', cacheName: 'vmi-cache', ...more } } });
+const image = (more: object) => ({ image: { is: 'found' as const, value: { kind: 'VirtualMachineImage', name: 'vmi-1', ready: { status: 'True' as const, reason: 'True', message: '' }, providerKind: 'ContentLibraryItem', providerItemId: 'item-1', providerVersion: '1', type: 'OVF', cacheName: 'vmi-cache', ...more } } });
 const group = (more: object = {}) => ({ group: { found: true, linked: true, placement: placedAt, ...more } });
 const fast = { settings: { fastDeploy: 'linked' as const } };
 const cached = (ready: boolean | null): { imageCache: { is: 'found'; value: ImageCacheFacts } } => ({ imageCache: { is: 'found', value: { hardwareReady: true, locations: [{ datacenterId: 'datacenter-1', datastoreId: 'datastore-1', profileId: 'profile-1', ready, message: 'm' }] } } });

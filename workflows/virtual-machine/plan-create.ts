@@ -44,14 +44,14 @@ function planCache({ desired, observed }: Context, { datacenter, datastore }: Pl
   const { imageCache, prerequisites } = observed;
   const image = found(prerequisites.image);
   const storage = prerequisites.storageClass;
-  if (image === null || storage?.is !== 'found') return null;
+  if (image === null || image.providerItemId === null || storage?.is !== 'found') return null;
   const location = { datacenterId: datacenter, datastoreId: datastore, profileId: storage.value.profileId };
   const there = imageCache?.is === 'found' ? imageCache.value.locations.find((one) => one.datastoreId === datastore && one.datacenterId === datacenter && one.profileId === location.profileId) : undefined;
   if (there?.ready === true) return null;
   if (there?.ready === false) return stop('ImageCacheFailed', `The files of image ${image.name} could not be cached on ${datastore}: ${there.message}`);
   return act(
     'create',
-    [`Have image ${image.name} cached on ${datastore}`, { do: 'ensureImageCache', name: image.cacheName, location }],
+    [`Have image ${image.name} cached on ${datastore}`, { do: 'ensureImageCache', name: image.cacheName, providerId: image.providerItemId, providerVersion: image.providerVersion, location }],
     [
       `Let ${desired.name} wait for it`,
       { do: 'patchVirtualMachine', patches: [{ labels: { [virtualMachineLabels.imageCache]: image.cacheName }, annotations: { [virtualMachineAnnotations.imageCacheLocation]: `${datacenter},${datastore},${location.profileId}` } }] },

@@ -105,7 +105,7 @@ export const prerequisitesOf = (more: Partial<Prerequisites> = {}): Prerequisite
   class: { is: 'found', value: classOf() },
   image: {
     is: 'found',
-    value: { kind: 'VirtualMachineImage', name: 'vmi-1', ready: { status: 'True', reason: 'True', message: '' }, providerKind: 'ContentLibraryItem', providerItemId: 'item-1', type: 'OVF', cacheName: 'vmi-cache' },
+    value: { kind: 'VirtualMachineImage', name: 'vmi-1', ready: { status: 'True', reason: 'True', message: '' }, providerKind: 'ContentLibraryItem', providerItemId: 'item-1', providerVersion: '1', type: 'OVF', cacheName: 'vmi-cache' },
   },
   resourcePolicy: null,
   storageClass: { is: 'found', value: { profileId: 'profile-1', hasDatastore: true, encrypted: false } },

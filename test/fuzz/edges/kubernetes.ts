@@ -134,7 +134,7 @@ async function* chunks({ lines, cut }: { lines: string[]; cut: number }): AsyncG
   yield bytes.subarray(cut);
 }
 
-const [route] = routesFor({ copiedLabels: [] });
+const [route] = routesFor({ copiedLabels: [], imageCacheNamespace: null, groups: false });
 
 export const kubernetesEdges: readonly Edge[] = [
   client('an Eviction', eviction, async (kubernetes) => judged(await kubernetes.getEviction('node-1', never))),

@@ -1,0 +1,54 @@
+import { setConditions } from '../../contracts/conditions.ts';
+import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
+import type { VirtualMachineObjectActivities } from '../../contracts/virtual-machine-activities.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import { retryConflicts } from '../../runtime/retry-conflicts.ts';
+import { conditionMessageLimit, cut } from './cut-text.ts';
+import { patchBetween } from './merge-patch.ts';
+import type { StatusChange } from './virtual-machine-client.ts';
+import type { VirtualMachineTools } from './virtual-machine-dependencies.ts';
+import { writeEvent } from './write-event.ts';
+
+export type VirtualMachineReport = Parameters<VirtualMachineObjectActivities['publishVirtualMachine']>[0];
+
+/**
+ * Writes what differs, on the version that was read; then the Event. Safe to repeat, and safe when two runs publish at once: each compares
+ * with what is there. A VirtualMachine that is gone, or is another one of that name, is told nothing.
+ *
+ * @throws ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
+ */
+export async function publishVirtualMachine(tools: VirtualMachineTools, report: VirtualMachineReport): Promise<void> {
+  const { namespace, name, uid, event } = report;
+  const isThere = await retryConflicts(() => writeStatus(tools, report));
+  if (!isThere || event === null) return;
+  // Whatever attempt this is, it is the same Event.
+  await writeEvent(tools, { regarding: { kind: 'VirtualMachine', namespace, name, uid }, ...event }, [uid, String(tools.scope.scheduledMs), event.reason, event.message]);
+}
+
+/** False: there is nobody to tell. */
+async function writeStatus({ client, scope, clock }: VirtualMachineTools, { namespace, name, uid, status }: VirtualMachineReport): Promise<boolean> {
+  const found = await client.getVirtualMachine({ namespace, name }, scope.signal);
+  if (found?.metadata.uid !== uid) return false;
+  const change = status === null ? null : statusChange(found.status, status, new Date(clock.now()));
+  if (change === null) return true;
+  try {
+    await client.patchVirtualMachineStatus({ namespace, name, uid, resourceVersion: found.metadata.resourceVersion }, change, scope.signal);
+    return true;
+  } catch (error) {
+    if (isFailure(error, 'ObjectNotFound')) return false;
+    throw error;
+  }
+}
+
+/**
+ * What is to be written as a merge patch; null: nothing. A field that the patch speaks of is whole afterwards: what it does not hold any more
+ * goes. Conditions of others, and all fields that it does not speak of, stay. Pure.
+ */
+export function statusChange(current: VirtualMachineStatus = {}, { fields, conditions, removed }: VirtualMachineStatusPatch, now: Date): StatusChange | null {
+  const updates = conditions.map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
+  const kept = current.conditions?.filter(({ type }) => !removed.includes(type)) ?? [];
+  const { conditions: _, ...rest } = current;
+  const wanted = { ...rest, ...fields, conditions: [...setConditions(kept, updates, now.toISOString())] };
+  return (patchBetween({ conditions: [], ...current }, wanted) as StatusChange | undefined) ?? null;
+}

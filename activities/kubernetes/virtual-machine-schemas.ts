@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+import { conditions } from '../../contracts/crds/schema.ts';
+
+/** What is read of kinds that others define. Source: vm-and-machine.md annex 1. */
+
+const metadata = z.object({ name: z.string(), uid: z.string(), resourceVersion: z.string() });
+
+export const storageClassSchema = z.object({ metadata, parameters: z.record(z.string(), z.string()).optional() });
+
+/** Values are base64. */
+export const secretSchema = z.object({ metadata, data: z.record(z.string(), z.string()).nullish() });
+
+const location = { datacenterID: z.string(), datastoreID: z.string(), profileID: z.string() };
+
+export const imageCacheSchema = z.object({
+  metadata,
+  spec: z.object({ providerID: z.string(), providerVersion: z.string().optional(), locations: z.array(z.object({ ...location, profileID: z.string().optional() })).optional() }),
+  status: z.object({ conditions: conditions().optional(), locations: z.array(z.object({ ...location, conditions: conditions().optional() })).optional() }).optional(),
+});
+export type ImageCache = z.output<typeof imageCacheSchema>;
+
+const member = { kind: z.string().default('VirtualMachine'), name: z.string() };
+
+export const groupSchema = z.object({
+  metadata,
+  spec: z.object({ bootOrder: z.array(z.object({ members: z.array(z.object(member)).optional() })).optional() }).optional(),
+  status: z
+    .object({
+      members: z
+        .array(
+          z.object({
+            ...member,
+            placement: z.object({ zoneID: z.string().optional(), pool: z.string().optional(), node: z.string().optional(), datastores: z.array(z.object({ id: z.string().optional() })).optional() }).optional(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+});
+export type Group = z.output<typeof groupSchema>;

@@ -1,0 +1,147 @@
+import { virtualMachineSchema } from '../contracts/crds/virtual-machine.ts';
+import { retryHandledAnnotation } from '../contracts/eviction-annotations.ts';
+import { annotations, virtualMachineId } from '../contracts/ids.ts';
+import { settled } from '../contracts/settled.ts';
+import { virtualMachineConditions } from '../contracts/virtual-machine-conditions.ts';
+import { virtualMachineAnnotations as marks, virtualMachineLabels } from '../contracts/virtual-machine-marks.ts';
+import { signalWithStartVirtualMachine } from '../runtime/temporal.ts';
+import type { KubeObject } from './kube-object.ts';
+import { isOwn } from './owned-fields.ts';
+import { conditionsOf, fullNameOf, nameOf, type Reference, type Route, type WatchedFields } from './route.ts';
+
+/** Switches of the lifecycle: what a VM never waits for is not watched. */
+export interface VirtualMachineRouteSettings {
+  /** Where VirtualMachineImageCaches are; null: fast deploy is off. */
+  imageCacheNamespace: string | null;
+  groups: boolean;
+}
+
+const apiVersion = 'vmoperator.vmware.com/v1alpha6';
+
+/** drover's own notes, under its own prefix. */
+const notes: readonly string[] = [marks.creating, retryHandledAnnotation];
+const readAnnotations: readonly string[] = [
+  marks.paused,
+  marks.skipDelete,
+  marks.applyPowerStateTime,
+  marks.fastDeploy,
+  marks.sameClassResize,
+  marks.forceBackup,
+  marks.clusterModuleGroup,
+  marks.snapshotRevertInProgress,
+];
+const prefixes = [marks.powerOnCheckPrefix, marks.deleteCheckPrefix, marks.conditionPrefix];
+
+/** A VirtualMachine concerns the run that drives it. */
+export const virtualMachineRoute = ({ imageCacheNamespace }: VirtualMachineRouteSettings): Route => ({
+  kind: 'VirtualMachine',
+  apiVersion,
+  plural: 'virtualmachines',
+  drives: 'VirtualMachine',
+  subject: fullNameOf,
+  workflowId: (subject, cluster) => virtualMachineId(...partsOf(subject), cluster),
+  signalWithStart: (client, { subject, cluster, signal }, limits) => {
+    const [namespace, name] = partsOf(subject);
+    return signalWithStartVirtualMachine(client, { namespace, name, cluster, signal }, limits);
+  },
+  // What it names, and what has become of its VM in vCenter, is not in it.
+  partial: true,
+  standIn: null,
+  watchesSpec: true,
+  watchesLabel: (key) => (virtualMachineLabels.clusterRoles as readonly string[]).includes(key),
+  watchesAnnotation: (key) => readAnnotations.includes(key) || prefixes.some((prefix) => key.startsWith(prefix)) || (key.startsWith('drover.dev/') && !notes.includes(key)),
+  retryHandled: retryHandledAnnotation,
+  // Nobody else's keeps a run from its work, and drover's own is no news.
+  finalizer: null,
+  names: (object) => [...namesOf(object), ...(imageCacheNamespace === null ? [] : cachesOf(object, imageCacheNamespace))],
+  fields: volumeFields,
+  // What is no VirtualMachine by the schema is not settled: the run reads it and says what is wrong.
+  isSettled: (object, mode) => {
+    const { data } = virtualMachineSchema.safeParse(object);
+    return data !== undefined && settled.VirtualMachine(data, mode);
+  },
+  condition: ({ metadata }, mode) =>
+    mode === 'observe' || !['act', undefined].includes(metadata.annotations?.[annotations.mode]) ? virtualMachineConditions.observed : virtualMachineConditions.lifecycle,
+  outstanding: () => null,
+  stopped: () => [],
+  // A person who wants a VM left alone pauses it; a run that was only ended is missed, and healed.
+  final: [],
+});
+
+/** Names have no slash. */
+function partsOf(subject: string): [namespace: string, name: string] {
+  const slash = subject.indexOf('/');
+  return [subject.slice(0, Math.max(0, slash)), subject.slice(slash + 1)];
+}
+
+/** An object may hold anything. */
+interface AnySpec {
+  className?: unknown;
+  imageName?: unknown;
+  image?: { kind?: unknown; name?: unknown } | null;
+  groupName?: unknown;
+  hardware?: { cdrom?: unknown } | null;
+}
+
+function namesOf({ metadata, spec }: KubeObject): string[] {
+  const { className, imageName, image, groupName, hardware } = (spec ?? {}) as AnySpec;
+  const { namespace = '' } = metadata;
+  const here = (name: string): string => `${namespace}/${name}`;
+  const drives = Array.isArray(hardware?.cdrom) ? (hardware.cdrom as ({ image?: AnySpec['image'] } | null)[]) : [];
+  const images = [image, ...drives.map((drive) => drive?.image), { kind: 'VirtualMachineImage', name: imageName }];
+  return [
+    ...(typeof className === 'string' ? [nameOf('VirtualMachineClass', here(className))] : []),
+    ...images.flatMap((named) => {
+      if (typeof named?.name !== 'string') return [];
+      if (named.kind === 'ClusterVirtualMachineImage') return [nameOf(named.kind, named.name)];
+      return named.kind === 'VirtualMachineImage' ? [nameOf(named.kind, here(named.name))] : [];
+    }),
+    ...(typeof groupName === 'string' ? [nameOf('VirtualMachineGroup', here(groupName))] : []),
+  ];
+}
+
+/** The one that it waits for. */
+function cachesOf({ metadata: { labels = {} } }: KubeObject, namespace: string): string[] {
+  const cache = labels[virtualMachineLabels.imageCache];
+  return cache === undefined ? [] : [nameOf('VirtualMachineImageCache', `${namespace}/${cache}`)];
+}
+
+/** Volumes are attached by another controller, which says so in the status; a VM is not powered on without them. */
+function volumeFields(object: KubeObject): WatchedFields {
+  const { volumes } = (object['status'] ?? {}) as { volumes?: unknown };
+  if (!Array.isArray(volumes)) return {};
+  const rows = (volumes as ({ name?: unknown; type?: unknown; attached?: unknown } | null)[]).flatMap((volume) => {
+    const { name, type = 'Managed', attached } = volume ?? {};
+    if (typeof name !== 'string') return [];
+    const own = isOwn(object, ['f:status', 'f:volumes', `k:${JSON.stringify({ name, type })}`, 'f:attached']);
+    return [[`status.volumes.${name}`, { value: attached === true, own }] as const];
+  });
+  return Object.fromEntries(rows);
+}
+
+const generationOf = ({ metadata }: KubeObject): number => metadata.generation;
+const conditionsIn = (object: KubeObject): unknown[] => conditionsOf(object).map(({ type, status, reason }) => [type, status, reason]);
+const statusOf = ({ status }: KubeObject): Record<string, unknown> => (status ?? {}) as Record<string, unknown>;
+
+const named = { apiVersion, drives: 'VirtualMachine' } as const;
+/** Needed while its VM is made. */
+const image = { ...named, concerns: 'unsettled', matter: (object: KubeObject) => JSON.stringify([conditionsIn(object), statusOf(object)['providerItemID'], statusOf(object)['type']]) } as const;
+
+/** What VirtualMachines name, and wait for. Secrets, StorageClasses and the vCenter are looked at by the runs that wait: to watch all Secrets would be to read them. */
+export function virtualMachineReferences({ imageCacheNamespace, groups }: VirtualMachineRouteSettings): readonly Reference[] {
+  const always: Reference[] = [
+    { ...named, kind: 'VirtualMachineClass', plural: 'virtualmachineclasses', concerns: 'all', matter: (object) => String(generationOf(object)) },
+    { ...image, kind: 'VirtualMachineImage', plural: 'virtualmachineimages' },
+    { ...image, kind: 'ClusterVirtualMachineImage', plural: 'clustervirtualmachineimages' },
+  ];
+  const caches = (namespace: string): Reference => ({
+    ...named,
+    kind: 'VirtualMachineImageCache',
+    plural: 'virtualmachineimagecaches',
+    namespace,
+    concerns: 'unsettled',
+    matter: (object) => JSON.stringify([conditionsIn(object), statusOf(object)['locations']]),
+  });
+  const group: Reference = { ...named, kind: 'VirtualMachineGroup', plural: 'virtualmachinegroups', concerns: 'all', matter: (object) => JSON.stringify([generationOf(object), statusOf(object)['members']]) };
+  return [...always, ...(imageCacheNamespace === null ? [] : [caches(imageCacheNamespace)]), ...(groups ? [group] : [])];
+}

@@ -1,0 +1,194 @@
+import { virtualMachineId } from '../../contracts/ids.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import { type BridgeOptions, type BridgeWorld, openBridgeWorld, type TestBridge } from './bridge-world.ts';
+import type { Signalled } from './read-signals.ts';
+import { until } from './until.ts';
+
+let world: BridgeWorld;
+
+beforeAll(async () => {
+  world = await openBridgeWorld();
+}, 180_000);
+afterEach(() => world.clear());
+afterAll(() => world?.close(), 60_000);
+
+/** Every test has VMs of its own: Temporal remembers runs. */
+let vms = 0;
+const newVm = (): string => `vm-${(vms += 1)}`;
+
+const driven: BridgeOptions['settings'] = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' } };
+const leading = (settings: BridgeOptions['settings'] = {}): Promise<TestBridge> => world.leadingBridge({ settings: { ...driven, ...settings } });
+
+const apiVersion = 'vmoperator.vmware.com/v1alpha6';
+const namespace = 'default';
+const pathOf = (plural: string, name?: string, subresource?: string): string => resourcePath(apiVersion, plural, { namespace, ...(name !== undefined && { name }), ...(subresource !== undefined && { subresource }) });
+
+interface Created {
+  metadata: { uid: string; generation: number };
+}
+
+const create = (name: string, spec: object = {}, metadata: object = {}): Promise<Created> =>
+  world.request('POST', pathOf('virtualmachines'), { apiVersion, kind: 'VirtualMachine', metadata: { name, ...metadata }, spec });
+const createClass = (name: string): Promise<Created> =>
+  world.request('POST', pathOf('virtualmachineclasses'), { apiVersion, kind: 'VirtualMachineClass', metadata: { name }, spec: { hardware: { cpus: 1, memory: '1Gi' } } });
+const createImage = (name: string): Promise<Created> => world.request('POST', pathOf('virtualmachineimages'), { apiVersion, kind: 'VirtualMachineImage', metadata: { name }, spec: {} });
+const patch = (name: string, change: object): Promise<Created> => world.request('PATCH', pathOf('virtualmachines', name), change);
+const annotate = (name: string, annotations: Record<string, string | null>): Promise<Created> => patch(name, { metadata: { annotations } });
+const patchStatus = (name: string, status: object, manager = 'drover'): Promise<Created> => world.request('PATCH', `${pathOf('virtualmachines', name, 'status')}?fieldManager=${manager}`, { status });
+const remove = (name: string): Promise<unknown> => world.request('DELETE', pathOf('virtualmachines', name));
+
+const condition = (type: string, status: string, reason: string, more: object = {}) => ({ type, status, reason, message: reason, lastTransitionTime: '2026-01-01T00:00:00Z', ...more });
+/** What the run would say of one that is where it should be. */
+const settle = (name: string, observedGeneration = 1): Promise<Created> => patchStatus(name, { conditions: [condition('Lifecycle', 'True', 'Settled', { observedGeneration })] });
+
+const told = (name: string): Promise<Signalled[]> => world.signals(name, virtualMachineId(namespace, name));
+const signalled = (name: string, count: number): Promise<Signalled[]> => world.signalled(name, count, 15_000, virtualMachineId(namespace, name));
+const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => cause);
+const terminate = (name: string) => world.client.workflow.getHandle(virtualMachineId(namespace, name)).terminate('by mistake');
+
+/** Makes a change and waits until it is told. */
+const tellsNext = async (name: string, change: () => Promise<unknown>, cause: string): Promise<void> => {
+  const before = (await told(name)).length;
+  await change();
+  const all = await signalled(name, before + 1);
+  expect(causes(all.slice(before))).toEqual([cause]);
+};
+
+test('a new VirtualMachine starts the run that the design names, readable in the Web UI', async () => {
+  const name = newVm();
+  await leading();
+  const { metadata } = await create(name);
+  expect((await signalled(name, 1))[0]).toMatchObject({ uid: metadata.uid, generation: 1, cause: 'spec' });
+  const handle = world.client.workflow.getHandle(`virtualmachine/${namespace}/${name}`);
+  const description = await handle.describe();
+  expect(description).toMatchObject({ type: 'reconcileVirtualMachine', taskQueue: 'drover', memo: { startedBy: 'k8s-bridge' } });
+  expect(Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))).toEqual({ DroverKind: 'VirtualMachine', DroverObject: `${namespace}/${name}` });
+  expect(await description.staticSummary()).toBe(`Drive VM ${namespace}/${name}`);
+  const { events } = await handle.fetchHistory();
+  expect(events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.map(({ data }) => JSON.parse(String(data)))).toEqual([{ namespace, name }]);
+});
+
+test('what people and other controllers change is told, what drover writes is not', async () => {
+  const name = newVm();
+  await leading();
+  await create(name, { powerState: 'PoweredOff' });
+  await signalled(name, 1);
+
+  await tellsNext(name, () => patch(name, { spec: { powerState: 'PoweredOn' } }), 'spec');
+  // drover's own notes, finalizer and status.
+  await annotate(name, { 'drover.dev/creating': '2026-01-01T00:00:00Z', 'drover.dev/retry-handled': 'x', 'vmoperator.vmware.com/manager-id': 'vc', 'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true' });
+  await patch(name, { metadata: { finalizers: ['vmoperator.vmware.com/virtualmachine'], labels: { 'topology.kubernetes.io/zone': 'zone-a', app: 'web' } } });
+  const volumes = (attached: boolean) => [{ name: 'data', type: 'Managed', attached }];
+  await patchStatus(name, { powerState: 'PoweredOff', volumes: volumes(false), conditions: [condition('Lifecycle', 'Unknown', 'Creating', { observedGeneration: 2 })] });
+  await tellsNext(name, () => patchStatus(name, { volumes: volumes(true) }, 'csi'), 'status');
+  await tellsNext(name, () => annotate(name, { 'vmoperator.vmware.com/paused': 'x' }), 'annotations');
+  await tellsNext(name, () => annotate(name, { 'vmoperator.vmware.com/paused': null }), 'annotations');
+  await tellsNext(name, () => annotate(name, { 'poweron.check.vmoperator.vmware.com/scanner': 'x' }), 'annotations');
+  await tellsNext(name, () => annotate(name, { 'drover.dev/mode': 'observe' }), 'annotations');
+  await tellsNext(name, () => annotate(name, { 'drover.dev/retry': '1' }), 'retry');
+  await tellsNext(name, () => remove(name), 'deleted');
+  await patch(name, { metadata: { finalizers: null } });
+  await until('its end to be told', 15_000, async () => (causes(await told(name)).filter((cause) => cause === 'deleted').length === 2 ? {} : 'not yet'));
+  expect(new Set((await told(name)).map(({ runId }) => runId)).size).toBe(1);
+});
+
+test('a pause that ends starts a run, though the generation is the same', async () => {
+  const name = newVm();
+  await leading();
+  await create(name, {}, { annotations: { 'vmoperator.vmware.com/paused': '' } });
+  await signalled(name, 1);
+  await patchStatus(name, { conditions: [condition('Lifecycle', 'False', 'Paused', { observedGeneration: 1 })] });
+  await terminate(name);
+  await annotate(name, { 'vmoperator.vmware.com/paused': null });
+  const all = await signalled(name, 2);
+  expect(new Set(all.map(({ runId }) => runId)).size).toBe(2);
+});
+
+test('a class that changes reaches the VMs that name it, settled or not, and no others', async () => {
+  const [settled, waiting, other] = [newVm(), newVm(), newVm()];
+  const bridge = await leading();
+  await create(settled, { className: 'late' });
+  await create(waiting, { className: 'late' });
+  await create(other, { className: 'another' });
+  for (const name of [settled, waiting, other]) await signalled(name, 1);
+  for (const name of [settled, other]) {
+    await settle(name);
+    await terminate(name);
+  }
+  await createClass('another-one');
+  await createClass('late');
+  for (const name of [settled, waiting]) expect((await signalled(name, 2)).at(-1)).toMatchObject({ cause: 'prerequisite', generation: 1 });
+  await world.request('PATCH', pathOf('virtualmachineclasses', 'late'), { metadata: { labels: { a: 'b' } } });
+  await world.request('PATCH', pathOf('virtualmachineclasses', 'late'), { spec: { hardware: { cpus: 2 } } });
+  for (const name of [settled, waiting]) expect(causes((await signalled(name, 3)).slice(2))).toEqual(['prerequisite']);
+  await world.request('DELETE', pathOf('virtualmachineclasses', 'late'));
+  for (const name of [settled, waiting]) expect(causes((await signalled(name, 4)).slice(3))).toEqual(['prerequisite']);
+  expect(causes(await told(other))).toEqual(['spec']);
+  expect(bridge.stats().deliveries).toMatchObject({ nothing: 0, signalOpen: 0 });
+});
+
+test('an image that gets ready reaches the VMs that wait for it', async () => {
+  const [waiting, settled, drive] = [newVm(), newVm(), newVm()];
+  await leading();
+  await createImage('vmi-1');
+  await create(waiting, { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } });
+  await create(settled, { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } });
+  await create(drive, { hardware: { cdrom: [{ name: 'cd1', image: { kind: 'VirtualMachineImage', name: 'vmi-1' } }] } });
+  for (const name of [waiting, settled, drive]) await signalled(name, 1);
+  await settle(settled);
+  await tellsNext(waiting, () => annotate(waiting, { 'drover.dev/mode': 'act' }), 'annotations');
+  await world.request('PATCH', pathOf('virtualmachineimages', 'vmi-1', 'status'), { status: { providerItemID: 'item', conditions: [condition('Ready', 'True', 'Synced')] } });
+  for (const name of [waiting, drive]) expect((await until(`${name} to be told`, 15_000, async () => ((await told(name)).at(-1)?.cause === 'prerequisite' ? await told(name) : 'not yet'))).length).toBeGreaterThan(1);
+  expect(causes(await told(settled))).toEqual(['spec']);
+});
+
+test('two VMs of one name in two namespaces are two', async () => {
+  const name = newVm();
+  await world.request('POST', resourcePath('v1', 'namespaces'), { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other-team' } });
+  await leading();
+  const [here, there] = [await create(name), await world.request<Created>('POST', resourcePath(apiVersion, 'virtualmachines', { namespace: 'other-team' }), { apiVersion, kind: 'VirtualMachine', metadata: { name }, spec: {} })];
+  expect((await signalled(name, 1))[0]?.uid).toBe(here.metadata.uid);
+  expect((await world.signalled(name, 1, 15_000, virtualMachineId('other-team', name)))[0]?.uid).toBe(there.metadata.uid);
+  await world.request('DELETE', resourcePath(apiVersion, 'virtualmachines', { namespace: 'other-team', name }));
+});
+
+test('a VM whose run was terminated is healed at a resync, and one that is settled is left alone', async () => {
+  const [broken, settled] = [newVm(), newVm()];
+  const bridge = await leading({ resyncMs: 300 });
+  await create(settled);
+  await signalled(settled, 1);
+  await settle(settled);
+  // Events of one kind come in order: once this one is told, the bridge knows that the other is settled.
+  await create(broken);
+  await signalled(broken, 1);
+  const quiet = await told(settled);
+  for (const name of [broken, settled]) await terminate(name);
+  expect((await signalled(broken, 2)).at(-1)?.cause).toBe('resync');
+  const { resyncs } = bridge.stats();
+  await until('more resyncs', 15_000, () => bridge.stats().resyncs >= resyncs + 3 || 'not yet');
+  expect(await told(settled)).toEqual(quiet);
+});
+
+test('switched off, none of it is watched', async () => {
+  const name = newVm();
+  const bridge = await leading({ modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off' } });
+  await create(name);
+  await world.create(name);
+  await world.signalled(name, 1);
+  expect(Object.keys(bridge.stats().reflectors)).toEqual(['Eviction']);
+  expect(await told(name)).toEqual([]);
+});
+
+test('pages and metrics show every kind, and VMs by namespace and name', async () => {
+  const name = newVm();
+  const bridge = await leading();
+  await createClass('small');
+  await create(name);
+  await signalled(name, 1);
+  const ready = await fetch(`${bridge.healthUrl}/readyz`);
+  expect(await ready.json()).toMatchObject({ ok: true, kinds: { VirtualMachine: { synced: true, objects: 1 }, VirtualMachineClass: { synced: true, objects: 1 }, VirtualMachineImage: { synced: true }, ClusterVirtualMachineImage: { synced: true } } });
+  const page = await (await fetch(`${bridge.healthUrl}/metrics`)).text();
+  expect(page).toMatch(/^drover_unsettled_objects\{[^}]*kind="VirtualMachine"[^}]*\} 1$/mu);
+  expect(page).toMatch(/^drover_objects\{[^}]*kind="VirtualMachineClass"[^}]*\} 1$/mu);
+  expect(page).toContain(`object="${namespace}/${name}"`);
+});

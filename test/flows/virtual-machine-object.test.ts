@@ -1,0 +1,403 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { createVirtualMachineObjectActivities, createReadBootstrap } from '../../activities/kubernetes/virtual-machine-activities.ts';
+import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine-client.ts';
+import type { VirtualMachineClient } from '../../activities/kubernetes/virtual-machine-client.ts';
+import type { VirtualMachineObjectDependencies } from '../../activities/kubernetes/virtual-machine-dependencies.ts';
+import type { ConditionUpdate } from '../../contracts/conditions.ts';
+import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import type { ObjectFacts, VirtualMachineRead } from '../../contracts/virtual-machine-activities.ts';
+import type { VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
+import { virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
+import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
+import type { AuditEntry } from '../../runtime/audit.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { connectKubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/virtual-machine-config.ts';
+import { openKubernetesWorld } from './kubernetes-world.ts';
+import type { KubernetesWorld } from './kubernetes-world.ts';
+import { until } from './until.ts';
+
+/** The activities on VirtualMachines, on a real kube-apiserver, with the permissions of deploy/rbac and the rules of deploy/admission. */
+let world: KubernetesWorld;
+/** Of the bridge, which may read VirtualMachines and classes, but neither Secrets nor StorageClasses. */
+let bridge: Kubernetes;
+let dir = '';
+let name = '';
+let counter = 0;
+let audited: AuditEntry[] = [];
+let warnings: string[] = [];
+let scheduledMs = 0;
+const { signal } = new AbortController();
+const namespace = 'vm-objects';
+const apiVersion = 'vmoperator.vmware.com/v1alpha6';
+const { current: finalizer, deprecated } = virtualMachineFinalizers;
+
+beforeAll(async () => {
+  world = await openKubernetesWorld();
+  dir = mkdtempSync(join(tmpdir(), 'drover-vm-objects-'));
+  bridge = connectKubernetes({ kubeconfig: await writeServiceAccountKubeconfig(world.handle, { namespace: 'drover-system', name: 'drover-bridge', path: join(dir, 'bridge.kubeconfig') }) });
+  await world.kubectl(['apply', '-f', '-'], { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+}, 120_000);
+
+afterAll(async () => {
+  await bridge.close();
+  await world.close();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+beforeEach(() => {
+  counter += 1;
+  name = `vm-${counter}`;
+  scheduledMs = Date.now();
+  [audited, warnings] = [[], []];
+});
+
+afterEach(async () => {
+  await releaseAll();
+  for (const kind of ['vm', 'vmclass', 'vmi', 'virtualmachinesetresourcepolicies', 'secrets']) await world.kubectl(['delete', kind, '--all', '-n', namespace]);
+  for (const kind of ['cvmi', 'storageclasses']) await world.kubectl(['delete', kind, '--all']);
+  await world.kubectl(['delete', 'crd', 'virtualmachineimagecaches.vmoperator.vmware.com', 'virtualmachinegroups.vmoperator.vmware.com', '--ignore-not-found']);
+});
+
+async function releaseAll(): Promise<void> {
+  const all = await world.read<{ items: VirtualMachine[] }>('vm', '-n', namespace);
+  for (const { metadata } of all?.items ?? []) await write('kubectl-edit', { metadata: { finalizers: null } }, metadata.name);
+}
+
+const settings = (more: Partial<VirtualMachineSettings> = {}): VirtualMachineSettings => ({ ...virtualMachineSettings(virtualMachineConfig.parse(undefined), { vcenters: ['vc'], cluster: '', mode: 'act' }), ...more });
+
+const activities = (more: Partial<VirtualMachineObjectDependencies> = {}) =>
+  createVirtualMachineObjectActivities({
+    client: createVirtualMachineClient(world.worker),
+    settings: settings(),
+    imageCacheNamespace: 'drover-system',
+    signalWithStart: () => Promise.reject(new Error('nobody is to be signalled')),
+    stopGate: async () => undefined,
+    audit: { record: async (entry) => void audited.push(entry) },
+    scope: () => ({
+      signal,
+      deadlineMs: Date.now() + 60_000,
+      heartbeatDetails: undefined,
+      run: { workflowId: `virtualmachine/${namespace}/${name}`, runId: 'run-1' },
+      heartbeat: () => undefined,
+      scheduledMs,
+      warn: (message) => void warnings.push(message),
+    }),
+    ...more,
+  });
+
+const look = async (more: Partial<VirtualMachineObjectDependencies> = {}): Promise<VirtualMachineRead & { next: 'run' }> => {
+  const read = await activities(more).readVirtualMachine({ namespace, name });
+  if (read.next !== 'run') throw new Error(`it is not driven: ${JSON.stringify(read)}`);
+  return read;
+};
+const facts = async (more: Partial<VirtualMachineObjectDependencies> = {}): Promise<ObjectFacts> => (await look(more)).objects;
+
+const create = (object: object) => world.kubectl(['create', '-f', '-'], object);
+const make = async (spec: object = {}, metadata: object = {}): Promise<VirtualMachine['metadata']> => {
+  await create({ apiVersion, kind: 'VirtualMachine', metadata: { namespace, name, ...metadata }, spec });
+  return (await readVm()).metadata;
+};
+async function readVm(): Promise<VirtualMachine> {
+  const found = await world.read<VirtualMachine>('vm', '-n', namespace, name);
+  if (found === null) throw new Error(`there is no VirtualMachine ${name}`);
+  return found;
+}
+const path = (of = name, subresource = ''): string => `/apis/${apiVersion}/namespaces/${namespace}/virtualmachines/${of}${subresource}`;
+const write = (manager: string, body: object, of = name) => world.admin.request({ method: 'PATCH', path: path(of), query: { fieldManager: manager }, patchType: 'merge', body }, signal);
+
+/** Somebody else at work on the same object, in the moment before drover's first write of that kind. */
+function interrupted(call: 'patchVirtualMachine' | 'patchVirtualMachineStatus' | 'createImageCache' | 'patchImageCache', interrupt: () => Promise<unknown>): VirtualMachineClient {
+  const real = createVirtualMachineClient(world.worker);
+  let isDone = false;
+  const racing = async (...args: unknown[]): Promise<unknown> => {
+    if (!isDone) {
+      isDone = true;
+      await interrupt();
+    }
+    return await (real[call] as (...given: unknown[]) => Promise<unknown>)(...args);
+  };
+  return { ...real, [call]: racing };
+}
+
+const small = () => ({ apiVersion, kind: 'VirtualMachineClass', metadata: { namespace, name: 'small' }, spec: { hardware: { cpus: 2, memory: '4Gi' } } });
+const fast = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name: 'fast' }, provisioner: 'example.com/none', parameters: { storagePolicyID: 'profile-1' } };
+const secret = (of: string, data: Record<string, string>) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: of }, stringData: data });
+
+async function makeImage(kind: 'VirtualMachineImage' | 'ClusterVirtualMachineImage', of: string, status: 'True' | 'False'): Promise<void> {
+  const place = kind === 'VirtualMachineImage' ? ['-n', namespace] : [];
+  await create({ apiVersion, kind, metadata: { ...(kind === 'VirtualMachineImage' && { namespace }), name: of }, spec: { providerRef: { apiVersion: 'imageregistry.vmware.com/v1alpha2', kind: 'ContentLibraryItem', name: 'item' } } });
+  const conditions = [{ type: 'Ready', status, reason: 'Synced', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+  await world.kubectl(['patch', kind.toLowerCase(), of, ...place, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { conditions, providerItemID: 'item-1', providerContentVersion: '3', type: 'OVF' } })]);
+}
+
+/** A kind of vm-operator's that drover does not bring along. */
+async function install(kind: string, plural: string): Promise<void> {
+  const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const version = { name: 'v1alpha6', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status: anything } } } };
+  const crd = `${plural}.vmoperator.vmware.com`;
+  await create({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: crd }, spec: { group: 'vmoperator.vmware.com', names: { kind, plural, singular: kind.toLowerCase() }, scope: 'Namespaced', versions: [version] } });
+  await world.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', crd]);
+}
+
+describe('a look', () => {
+  test('at nothing', async () => {
+    expect(await look()).toMatchObject({ desired: null, recorded: {}, objects: { class: null, networks: [] } });
+  });
+
+  test('at a VirtualMachine and all that it names', async () => {
+    await Promise.all([create(small()), create(fast), create(secret('user-data', { data: '#cloud-config' })), makeImage('VirtualMachineImage', 'vmi-1', 'True'), makeImage('ClusterVirtualMachineImage', 'iso-1', 'True')]);
+    await create({ apiVersion, kind: 'VirtualMachineSetResourcePolicy', metadata: { namespace, name: 'policy' }, spec: { folder: 'web', clusterModuleGroups: ['g'] } });
+    const { uid, generation } = await make({
+      className: 'small', image: { kind: 'VirtualMachineImage', name: 'vmi-1' }, storageClass: 'fast', reserved: { resourcePolicyName: 'policy' }, bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'data' } } },
+      hardware: { cdrom: [{ name: 'cd1', image: { kind: 'ClusterVirtualMachineImage', name: 'iso-1' } }] },
+    });
+    const { desired, objects } = await look();
+    // deploy/admission has given it a network card.
+    expect(desired).toMatchObject({ namespace, name, uid, generation, powerState: 'PoweredOn', className: 'small', networkCards: [{ name: 'eth0' }] });
+    expect(objects).toEqual({
+      class: { is: 'found', value: expect.objectContaining({ name: 'small', generation: 1, compute: expect.objectContaining({ numCPUs: 2, memoryMB: 4_096 }) }) },
+      image: { is: 'found', value: expect.objectContaining({ providerItemId: 'item-1', providerVersion: '3', ready: expect.objectContaining({ status: 'True' }) }) },
+      resourcePolicy: { is: 'found', value: { name: 'policy', deleting: false, folder: 'web', resourcePool: null, modules: { g: null } } },
+      storageClass: { is: 'found', value: { profileId: 'profile-1' } },
+      bootstrap: { is: 'found', value: { missingKeys: [], configHash: expect.stringMatching(/^[0-9a-f]{40}$/u), customHash: null } },
+      isos: { cd1: 'item-1' },
+      networks: [{ name: 'eth0', network: null }],
+      imageCache: null,
+      group: null,
+      snapshots: { inProgress: null, problem: null },
+    });
+  });
+
+  test('where each prerequisite is missing: all of them are told at once', async () => {
+    await make({ className: 'small', image: { kind: 'VirtualMachineImage', name: 'vmi-1' }, storageClass: 'fast', reserved: { resourcePolicyName: 'policy' }, bootstrap: { linuxPrep: { password: { name: 'root', key: 'password' } } } });
+    const missing = (what: string) => ({ is: 'notFound', message: expect.stringContaining(`There is no ${what}`) });
+    expect(await facts()).toMatchObject({
+      class: missing('VirtualMachineClass small'), image: missing('VirtualMachineImage vmi-1'), storageClass: missing('StorageClass fast'), resourcePolicy: missing('VirtualMachineSetResourcePolicy policy'), bootstrap: missing('Secret root'),
+    });
+  });
+
+  test('where they are there, and no good', async () => {
+    await Promise.all([create({ ...small(), spec: {} }), create({ ...fast, parameters: { type: 'thin' } }), create(secret('root', { other: 'x' })), makeImage('VirtualMachineImage', 'vmi-1', 'False')]);
+    await make({ className: 'small', image: { kind: 'VirtualMachineImage', name: 'vmi-1' }, storageClass: 'fast', bootstrap: { linuxPrep: { password: { name: 'root', key: 'password' } } } });
+    expect(await facts()).toMatchObject({
+      class: { is: 'invalid' }, image: { is: 'found', value: { ready: { status: 'False', reason: 'Synced' } } }, storageClass: { is: 'invalid', message: expect.stringContaining('storagePolicyID') }, bootstrap: { is: 'found', value: { missingKeys: ['root/password'] } },
+    });
+  });
+
+  test('with an account that may not read what it names', async () => {
+    await Promise.all([create(small()), create(fast), create(secret('root', { password: 'hunter2' }))]);
+    await make({ className: 'small', storageClass: 'fast', bootstrap: { linuxPrep: { password: { name: 'root', key: 'password' } } } });
+    const seen = await facts({ client: createVirtualMachineClient(bridge) });
+    expect(seen).toMatchObject({ class: { is: 'found' }, storageClass: { is: 'forbidden' }, bootstrap: { is: 'forbidden', message: expect.stringContaining('secrets/root') } });
+    expect((await facts()).bootstrap).toMatchObject({ is: 'found' });
+  });
+
+  test('with an account that may not even read VirtualMachines is a failure', async () => {
+    await make();
+    const nobody = connectKubernetes({ kubeconfig: await writeServiceAccountKubeconfig(world.handle, { namespace: 'default', name: 'default', path: join(dir, 'nobody.kubeconfig') }) });
+    await expect(look({ client: createVirtualMachineClient(nobody) })).rejects.toMatchObject({ type: 'KubernetesForbidden' });
+    await nobody.close();
+  });
+
+  test('beside kinds that are not installed', async () => {
+    await makeImage('VirtualMachineImage', 'vmi-1', 'True');
+    await make({ image: { kind: 'VirtualMachineImage', name: 'vmi-1' }, groupName: 'g' });
+    expect(await facts({ settings: settings({ fastDeploy: 'linked', groups: true }) })).toMatchObject({ imageCache: { is: 'notFound', message: expect.stringContaining('does not know that kind') }, group: { found: false } });
+  });
+
+  test('at the group that has placed it', async () => {
+    await install('VirtualMachineGroup', 'virtualmachinegroups');
+    await create({ apiVersion, kind: 'VirtualMachineGroup', metadata: { namespace, name: 'g' }, spec: { bootOrder: [{ members: [{ kind: 'VirtualMachine', name }] }] } });
+    const member = { kind: 'VirtualMachine', name, placement: { zoneID: 'zone-a', pool: 'resgroup-1', datastores: [{ id: 'datastore-1' }] } };
+    await world.kubectl(['patch', 'virtualmachinegroup', 'g', '-n', namespace, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { members: [member] } })]);
+    await make({ groupName: 'g' });
+    expect((await facts({ settings: settings({ groups: true }) })).group).toEqual({ found: true, linked: true, placement: { zone: 'zone-a', resourcePool: 'resgroup-1', datastore: 'datastore-1', host: null } });
+  });
+});
+
+test('the data of a bootstrap are those whose hash was told, and in nothing that goes through a history', async () => {
+  await create(secret('user-data', { data: '#cloud-config\npassword: hunter2\n' }));
+  const { uid } = await make({ bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'data' } } } });
+  const read = createReadBootstrap(createVirtualMachineClient(world.worker));
+  const before = await look();
+  expect(JSON.stringify(before)).not.toContain('hunter2');
+  const hash = before.objects.bootstrap?.is === 'found' ? before.objects.bootstrap.value.configHash : null;
+  expect((await read({ namespace, name, uid }, 'CloudInit', signal)).config?.hash).toBe(hash);
+  await world.kubectl(['patch', 'secret', 'user-data', '-n', namespace, '--type=merge', '-p', JSON.stringify({ stringData: { data: '#cloud-config\n' } })]);
+  expect((await read({ namespace, name, uid }, 'CloudInit', signal)).config?.hash).not.toBe(hash);
+  await expect(read({ namespace, name, uid: 'another' }, 'CloudInit', signal)).rejects.toMatchObject({ type: 'ObjectNotFound' });
+});
+
+describe('a VirtualMachine', () => {
+  const hold = { addFinalizers: [finalizer], removeFinalizers: [deprecated], annotations: { 'vmoperator.vmware.com/manager-id': 'vc' }, spec: { instanceUUID: '11111111-1111-4111-8111-111111111111' } };
+
+  test('is held and filled in once, however many do it', async () => {
+    const { uid, generation } = await make({}, { finalizers: ['example.com/theirs', deprecated] });
+    const request = { namespace, name, uid, generation, patches: [hold, { labels: { 'topology.kubernetes.io/zone': 'zone-a' } }] };
+    await Promise.all([activities().patchVirtualMachine(request), activities().patchVirtualMachine(request)]);
+    const after = await readVm();
+    expect(after.metadata.finalizers).toEqual(['example.com/theirs', finalizer]);
+    expect(after).toMatchObject({ metadata: { labels: { 'topology.kubernetes.io/zone': 'zone-a' }, annotations: hold.annotations }, spec: hold.spec });
+    expect(audited.map(({ action, object }) => [action, object])).toEqual(audited.map(() => ['patchVirtualMachine', `virtualmachine/${namespace}/${name}`]));
+    await activities().patchVirtualMachine(request);
+    expect((await readVm()).metadata.resourceVersion).toBe(after.metadata.resourceVersion);
+  });
+
+  test('keeps what somebody else writes at the same moment', async () => {
+    const { uid, generation } = await make();
+    const racing = interrupted('patchVirtualMachine', () => write('other', { metadata: { annotations: { theirs: 'x' }, finalizers: ['example.com/theirs'] } }));
+    await activities({ client: racing }).patchVirtualMachine({ namespace, name, uid, generation, patches: [hold] });
+    const { metadata } = await readVm();
+    expect(metadata.annotations).toMatchObject({ theirs: 'x', ...hold.annotations });
+    expect(metadata.finalizers).toEqual(['example.com/theirs', finalizer]);
+    expect(audited).toHaveLength(1);
+  });
+
+  test('is left alone where its spec is another one by now, or where it is another one', async () => {
+    const { uid, generation } = await make();
+    await activities().patchVirtualMachine({ namespace, name, uid: 'another', generation, patches: [hold] });
+    const racing = interrupted('patchVirtualMachine', () => write('jane', { spec: { powerState: 'PoweredOff' } }));
+    await activities({ client: racing }).patchVirtualMachine({ namespace, name, uid, generation, patches: [hold] });
+    const { metadata, spec } = await readVm();
+    expect(spec?.powerState).toBe('PoweredOff');
+    expect(spec?.instanceUUID).toBeUndefined();
+    expect(metadata.finalizers).toBeUndefined();
+    expect(audited).toEqual([]);
+  });
+
+  test('that was made anew under the same name in the moment between is not touched', async () => {
+    const { uid, generation } = await make();
+    const racing = interrupted('patchVirtualMachine', async () => {
+      await world.kubectl(['delete', 'vm', name, '-n', namespace]);
+      await make();
+    });
+    await activities({ client: racing }).patchVirtualMachine({ namespace, name, uid, generation, patches: [{ annotations: { 'drover.dev/creating': 'now' } }] });
+    const { metadata } = await readVm();
+    expect(metadata.uid).not.toBe(uid);
+    expect(metadata.annotations?.['drover.dev/creating']).toBeUndefined();
+  });
+
+  test('that is being deleted is released, and not held anew', async () => {
+    const { uid } = await make({}, { finalizers: [finalizer] });
+    await world.kubectl(['delete', 'vm', name, '-n', namespace, '--wait=false']);
+    const { generation } = (await readVm()).metadata;
+    await activities().patchVirtualMachine({ namespace, name, uid, generation, patches: [{ addFinalizers: ['vmoperator.vmware.com/other'] }] });
+    expect((await readVm()).metadata.finalizers).toEqual([finalizer]);
+    await activities().patchVirtualMachine({ namespace, name, uid, generation, patches: [{ removeFinalizers: [finalizer] }, { annotations: { late: 'x' } }] });
+    await until('it to be gone', 15_000, async () => ((await world.read('vm', '-n', namespace, name)) === null ? true : 'there'));
+    await activities().patchVirtualMachine({ namespace, name, uid, generation, patches: [{ removeFinalizers: [finalizer] }] });
+  });
+
+  test('a change that kube-apiserver refuses is a failure with its words', async () => {
+    const { uid, generation } = await make({ instanceUUID: '22222222-2222-4222-8222-222222222222' });
+    await expect(activities().patchVirtualMachine({ namespace, name, uid, generation, patches: [hold] })).rejects.toMatchObject({ type: 'ObjectRefused', message: expect.stringContaining('instanceUUID cannot be changed') });
+  });
+});
+
+describe('what a VirtualMachine says', () => {
+  const saying = (type: string, status: ConditionUpdate['status'], reason: string): ConditionUpdate => ({ type, status, reason, message: `${reason}.`, observedGeneration: 1 });
+  const patch = (more: Partial<VirtualMachineStatusPatch>): VirtualMachineStatusPatch => ({ fields: {}, conditions: [], removed: [], ...more });
+  const events = async (): Promise<string[]> => {
+    const { items } = (await world.read<{ items: { type: string; reason: string; regarding: { kind: string; name: string; namespace: string } }[] }>('events.events.k8s.io', '-n', namespace)) ?? { items: [] };
+    return items.filter(({ regarding }) => regarding.name === name).map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.kind} ${regarding.namespace}`);
+  };
+  const created = { type: 'Normal', reason: 'CreateSuccess', message: 'Create success' } as const;
+
+  test('is written where it differs, with its Event, and read by people', async () => {
+    const { uid } = await make();
+    const status = patch({ fields: { powerState: 'PoweredOn', uniqueID: 'vm-61', network: { primaryIP4: '192.0.2.1', hostName: 'web' } }, conditions: [saying('Lifecycle', 'Unknown', 'Creating'), saying('VirtualMachineCreated', 'True', 'True')] });
+    await activities().publishVirtualMachine({ namespace, name, uid, status, event: created });
+    const first = await readVm();
+    expect(first.status).toMatchObject({ powerState: 'PoweredOn', uniqueID: 'vm-61', network: { primaryIP4: '192.0.2.1', hostName: 'web' } });
+    await activities().publishVirtualMachine({ namespace, name, uid, status, event: created });
+    expect((await readVm()).metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
+
+    const later = patch({ fields: { uniqueID: null, network: { hostName: 'web' } }, conditions: [saying('Lifecycle', 'True', 'Settled')], removed: ['VirtualMachineCreated'] });
+    scheduledMs += 1;
+    await activities().publishVirtualMachine({ namespace, name, uid, status: later, event: { type: 'Warning', reason: 'UpdateFailure', message: 'no room' } });
+    const { status: after } = await readVm();
+    expect(after).toMatchObject({ powerState: 'PoweredOn', network: { hostName: 'web' } });
+    expect(after?.uniqueID).toBeUndefined();
+    expect(after?.network?.primaryIP4).toBeUndefined();
+    expect(after?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Lifecycle Settled']);
+    expect((await events()).toSorted()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`, `Warning UpdateFailure VirtualMachine ${namespace}`]);
+    expect(await world.kubectl(['get', 'vm', name, '-n', namespace])).toContain('Settled');
+    expect(warnings).toEqual([]);
+  });
+
+  test('leaves alone what others say, also at the same moment', async () => {
+    const { uid } = await make();
+    const theirs = { type: 'GuestBootstrap', status: 'True', reason: 'Done', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const racing = interrupted('patchVirtualMachineStatus', () =>
+      world.admin.request({ method: 'PATCH', path: path(name, '/status'), query: { fieldManager: 'csi' }, patchType: 'merge', body: { status: { conditions: [theirs], volumes: [{ name: 'a', type: 'Managed', attached: true }] } } }, signal),
+    );
+    await activities({ client: racing }).publishVirtualMachine({ namespace, name, uid, status: patch({ fields: { powerState: 'PoweredOff' }, conditions: [saying('Lifecycle', 'True', 'Settled')] }), event: null });
+    const { status } = await readVm();
+    expect(status).toMatchObject({ powerState: 'PoweredOff', volumes: [{ name: 'a', attached: true }] });
+    expect(status?.conditions?.map(({ type }) => type).toSorted()).toEqual(['GuestBootstrap', 'Lifecycle']);
+    expect(await events()).toEqual([]);
+  });
+
+  test('is told to nobody where there is none, or another one of that name', async () => {
+    await make();
+    const report = { namespace, name, uid: 'another', status: patch({ fields: { powerState: 'PoweredOn' } }), event: created };
+    await activities().publishVirtualMachine(report);
+    await activities().publishVirtualMachine({ ...report, name: 'nowhere' });
+    expect((await readVm()).status).toBeUndefined();
+    expect(await events()).toEqual([]);
+  });
+
+  test('an Event alone', async () => {
+    const { uid, resourceVersion } = await make();
+    await activities().publishVirtualMachine({ namespace, name, uid, status: null, event: created });
+    expect((await readVm()).metadata.resourceVersion).toBe(resourceVersion);
+    expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
+  });
+});
+
+describe('a VirtualMachineImageCache', () => {
+  const wanted = (datastoreId: string) => ({ name: 'vmi-1', providerId: 'item-1', providerVersion: '3', location: { datacenterId: 'dc', datastoreId, profileId: 'p' } });
+  const at = (datastoreID: string) => ({ datacenterID: 'dc', datastoreID, profileID: 'p' });
+  const readCache = async () => (await world.read<{ spec: { providerID: string; providerVersion: string; locations: { datastoreID: string }[] } }>('virtualmachineimagecache', 'vmi-1', '-n', 'drover-system'))?.spec;
+
+  test('where the kind is not installed: says so, and does not try again', async () => {
+    await expect(activities().ensureImageCache(wanted('ds-1'))).rejects.toMatchObject({ type: 'ImageCacheNotInstalled', nonRetryable: true, message: expect.stringContaining('virtualMachine.fastDeploy') });
+    expect(audited).toEqual([]);
+  });
+
+  test('is made, and gets each location once, however many ask at once', async () => {
+    await install('VirtualMachineImageCache', 'virtualmachineimagecaches');
+    await Promise.all(['ds-1', 'ds-1', 'ds-2'].map((datastore) => activities().ensureImageCache(wanted(datastore))));
+    expect(await readCache()).toMatchObject({ providerID: 'item-1', providerVersion: '3' });
+    expect((await readCache())?.locations).toEqual(expect.arrayContaining([at('ds-1'), at('ds-2')]));
+    expect((await readCache())?.locations).toHaveLength(2);
+    const before = audited.length;
+    await activities().ensureImageCache(wanted('ds-1'));
+    expect(audited).toHaveLength(before);
+    await makeImage('VirtualMachineImage', 'vmi-1', 'True');
+    await make({ image: { kind: 'VirtualMachineImage', name: 'vmi-1' } }, { labels: { 'vmicache.vmoperator.vmware.com/name': 'vmi-1' } });
+    expect((await facts({ settings: settings({ fastDeploy: 'direct' }) })).imageCache).toEqual({ is: 'found', value: { hardwareReady: false, locations: [] } });
+  });
+});
+
+test('nothing is changed while drover is stopped', async () => {
+  const { uid, generation, resourceVersion } = await make();
+  const stopped = activities({
+    stopGate: async () => {
+      throw droverFailure('Stopped', 'Everything was stopped by jane');
+    },
+  });
+  await expect(stopped.patchVirtualMachine({ namespace, name, uid, generation, patches: [{ annotations: { a: 'b' } }] })).rejects.toMatchObject({ type: 'Stopped' });
+  expect((await readVm()).metadata.resourceVersion).toBe(resourceVersion);
+  // What is so may be said all the same.
+  await stopped.publishVirtualMachine({ namespace, name, uid, status: { fields: { powerState: 'PoweredOn' }, conditions: [], removed: [] }, event: null });
+  expect((await readVm()).status?.powerState).toBe('PoweredOn');
+  expect(audited).toEqual([]);
+});
