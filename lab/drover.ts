@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { kubernetesQueue, novaQueue, workflowQueue } from '../contracts/ids.ts';
+import { kubernetesQueue, novaQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
 import { readPollers } from '../runtime/task-queues.ts';
 import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
 import { checkoutDirectory } from './context.ts';
-import type { Lab } from './lab.ts';
 import { cacheDirectory } from '../runtime/cache.ts';
 import type { ProcessRecord } from './part.ts';
+import type { Handles } from './parts.ts';
 import { releasePorts, reservePorts } from './ports.ts';
 import { writeServiceAccountKubeconfig } from './parts/kubernetes-access.ts';
 import { ensurePrivateDirectory, writePrivateFile } from './private-files.ts';
@@ -42,8 +42,17 @@ export interface DroverOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What drover finds in a lab. */
+export interface DroverLab {
+  readonly exports: Readonly<Record<string, string>>;
+  readonly handles: Pick<Handles, 'temporal' | 'kubernetes'> & Partial<Pick<Handles, 'openstack' | 'vsphere'>>;
+}
+
+/** As settings call the lab's vCenter. */
+export const labVcenter = 'lab';
+
 /** Starts a worker and a bridge and waits until both serve. */
-export async function startDrover(lab: Lab<'temporal' | 'kubernetes' | 'openstack'>, options: DroverOptions): Promise<Drover> {
+export async function startDrover(lab: DroverLab, options: DroverOptions): Promise<Drover> {
   const { dir, settings = {}, cloud = 'lab', bridge: withBridge = true, workerArgs, signal = AbortSignal.timeout(readyTimeoutMs * 2) } = options;
   ensurePrivateDirectory(dir);
   const cacheDir = cacheDirectory();
@@ -57,7 +66,7 @@ export async function startDrover(lab: Lab<'temporal' | 'kubernetes' | 'openstac
   const account = (name: string): Promise<string> =>
     writeServiceAccountKubeconfig(lab.handles.kubernetes, { namespace: 'drover-system', name, path: join(dir, `${name}.kubeconfig`) });
 
-  const ready = { worker: () => everyQueueIsPolled(common, lab.handles.openstack.region), bridge: () => answers(`http://${sections.bridge.healthAddress}/readyz`) };
+  const ready = { worker: () => everyQueueIsPolled(common, lab.handles), bridge: () => answers(`http://${sections.bridge.healthAddress}/readyz`) };
   const start = async (name: 'worker' | 'bridge'): Promise<ProcessRecord> =>
     spawnService(
       dir,
@@ -89,14 +98,15 @@ export async function startDrover(lab: Lab<'temporal' | 'kubernetes' | 'openstac
 }
 
 /** A worker serves once Temporal sees somebody poll each of its queues. */
-async function everyQueueIsPolled(env: Readonly<Record<string, string>>, region: string): Promise<boolean> {
+async function everyQueueIsPolled(env: Readonly<Record<string, string>>, { openstack, vsphere }: DroverLab['handles']): Promise<boolean> {
   const client = openClient(readTemporalSettings(env));
   try {
     const queues = [
       { name: workflowQueue, of: 'workflow' },
       { name: workflowQueue, of: 'activity' },
       { name: kubernetesQueue, of: 'activity' },
-      { name: novaQueue(region), of: 'activity' },
+      ...(openstack === undefined ? [] : [{ name: novaQueue(openstack.region), of: 'activity' }] as const),
+      ...(vsphere === undefined ? [] : [{ name: vsphereQueue(labVcenter), of: 'activity' }] as const),
     ] as const;
     const pollers = await Promise.all(queues.map((queue) => readPollers(client, queue)));
     return pollers.every(({ length }) => length > 0);

@@ -80,7 +80,7 @@ export const configSchema = z
     limits: z.strictObject({ migrationsPerRegion: count(8, 1_000), checkMs: ms(30 * second, { most: hour }), silentMs: ms(150 * second, { most: hour }) }).prefault({}),
     worker: z
       .strictObject({
-        concurrency: z.strictObject({ workflows: count(40, 1_000), drover: count(50, 10_000), kubernetes: count(50, 10_000), nova: count(100, 10_000), hosts: count(50, 10_000) }).prefault({}),
+        concurrency: z.strictObject({ workflows: count(40, 1_000), drover: count(50, 10_000), kubernetes: count(50, 10_000), nova: count(100, 10_000), hosts: count(50, 10_000), vsphere: count(100, 10_000) }).prefault({}),
         healthAddress: address.nullable().default(null),
       })
       .prefault({}),

@@ -32,7 +32,8 @@ export interface StopPlace {
   kind: Kind;
   /** Empty where the settings name none. */
   cluster: string;
-  region: string;
+  /** Null: it is in none of Nova's. */
+  region: string | null;
 }
 
 /** Asked before each mutation. @throws Stopped; KubernetesUnavailable when nobody can tell */

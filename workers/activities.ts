@@ -4,8 +4,7 @@ import { createMigrationReporter } from '../activities/kubernetes/report-migrati
 import { createAllowanceActivities, createHostActivities, createInstanceActivities } from '../activities/nova/activities.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
-import { createTemporalActivities } from '../activities/temporal/activities.ts';
-import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities } from '../contracts/activities.ts';
+import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities } from '../contracts/activities.ts';
 import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities } from '../contracts/hypervisor-activities.ts';
 import type { GuestWatchActivities } from '../contracts/guest-watch.ts';
 import type { NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../contracts/node-failure-activities.ts';
@@ -18,9 +17,8 @@ import { createCallersGate } from './callers-gate.ts';
 import { composeHypervisorActivities } from './hypervisor-activities.ts';
 import type { Systems } from './systems.ts';
 
-/** By task queue. */
+/** Of what there is an OpenStack for, by task queue. */
 export interface ActivitiesByQueue {
-  drover: TemporalActivities;
   kubernetes: EvictionObjectActivities & HypervisorObjectActivities & NodeFailureObjectActivities;
   nova: EvictionHostActivities & InstanceActivities & AllowanceActivities & HypervisorRegionActivities & NodeFailureRegionActivities;
   hosts: HypervisorHostActivities & NodeFailureHostActivities & GuestWatchActivities & PowerActivities;
@@ -39,7 +37,6 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
   const stopGate = createStopGate(kubernetes, names.systemNamespace, place);
   const callersGate = createCallersGate({ Eviction: stopGate, Hypervisor: createStopGate(kubernetes, names.systemNamespace, { ...place, kind: 'Hypervisor' }) });
   return {
-    drover: createTemporalActivities({ client: temporal, cluster }),
     kubernetes: {
       ...hypervisor.kubernetes,
       ...createEvictionObjectActivities({

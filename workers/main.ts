@@ -1,19 +1,21 @@
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivityInterceptorsFactory, WorkerOptions } from '@temporalio/worker';
 import { openSession } from '../activities/keystone/client.ts';
-import { hostsQueue, kubernetesQueue, novaQueue, workflowQueue } from '../contracts/ids.ts';
 import { maxHeartbeatThrottleIntervalMs, shutdownGraceTimeMs, stickyScheduleToStartTimeoutMs } from '../contracts/policies.ts';
 import { openAudit } from '../runtime/audit.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import { connectKubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 import { temporalLogger } from '../runtime/logging.ts';
+import { failureCode } from '../runtime/failure.ts';
 import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
+import type { OpenStackSettings } from '../runtime/openstack-settings.ts';
 import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal.ts';
 import type { Tracing } from '../runtime/trace-exporter.ts';
-import { composeActivities } from './activities.ts';
+import { loadVcenters } from '../runtime/vsphere-settings.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { globalRequestId, openObservation } from './observation.ts';
+import { composeQueues } from './queues.ts';
 import { startStandingRuns } from './standing-runs.ts';
 
 /** A worker that serves. */
@@ -34,15 +36,16 @@ export interface WorkerStartOptions {
 }
 
 /**
- * Starts the worker of every queue in this process: workflows, Kubernetes, and Nova of the credential's region.
+ * Starts the worker of every queue in this process: workflows, Kubernetes, Nova of the credential's region, the vCenters.
  * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
  */
 export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, tracing = null }: WorkerStartOptions = {}): Promise<RunningWorker> {
   const settings = readTemporalSettings(env, config.temporal.payloadKeys);
-  const { cloud } = config.openstack;
+  const cloud = readCloud(config, env);
+  const vcenters = loadVcenters(config.vsphere, env);
   const observation = await openObservation(config, logger);
   const observe = observation.observeCall;
-  const openstack = openSession(loadOpenStackSettings(env, cloud === null ? {} : { cloud }), { observe, globalRequestId });
+  const openstack = cloud === null ? null : openSession(cloud, { observe, globalRequestId });
   const kubernetes = connectKubernetes({ kubeconfig: config.kubernetes.kubeconfig, context: config.kubernetes.context, observe });
   const audit = openAudit({ file: config.audit.file });
   const traced = tracing === null ? null : { ...(await import('./trace-runs.ts')), tracing };
@@ -52,8 +55,8 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
     throw unreachable(settings, error);
   });
-  const activities = composeActivities({ config, temporal, kubernetes, openstack, audit, logger, onLook: observation.showRegion, observe });
-  const { concurrency } = config.worker;
+  const { queues, close } = composeQueues({ config, temporal, kubernetes, audit, logger, observe }, openstack === null ? null : { openstack, onLook: observation.showRegion }, vcenters);
+  const [ofWorkflows, ...others] = queues;
   const shared = {
     connection,
     namespace: settings.namespace,
@@ -67,16 +70,12 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const workers = await Promise.all([
     Worker.create({
       ...shared,
-      taskQueue: workflowQueue,
+      ...ofWorkflows,
       workflowBundle: await bundleWorkflows({ logger: temporalLogger(logger), dataConverter: settings.converters.worker, interceptorModules: traced === null ? [] : [traced.tracingModule] }),
       stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
-      maxConcurrentWorkflowTaskExecutions: concurrency.workflows,
-      maxConcurrentActivityTaskExecutions: concurrency.drover,
-      activities: activities.drover,
+      maxConcurrentWorkflowTaskExecutions: config.worker.concurrency.workflows,
     }),
-    Worker.create({ ...shared, taskQueue: kubernetesQueue, maxConcurrentActivityTaskExecutions: concurrency.kubernetes, activities: activities.kubernetes }),
-    Worker.create({ ...shared, taskQueue: novaQueue(openstack.region), maxConcurrentActivityTaskExecutions: concurrency.nova, activities: activities.nova }),
-    Worker.create({ ...shared, taskQueue: hostsQueue, maxConcurrentActivityTaskExecutions: concurrency.hosts, activities: activities.hosts }),
+    ...others.map((queue) => Worker.create({ ...shared, ...queue })),
   ]);
   health.watch(workers);
   const stopAll = (): void => {
@@ -87,12 +86,12 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
       // One that breaks takes the others along: half a worker would look alive.
       await Promise.all(workers.map((worker) => worker.run().finally(stopAll)));
     } finally {
-      await Promise.allSettled([health.close(), connection.close(), temporal.connection.close(), kubernetes.close(), openstack.close()]);
+      await Promise.allSettled([health.close(), connection.close(), temporal.connection.close(), kubernetes.close(), openstack?.close(), close()]);
     }
   };
   const done = run();
-  startStandingRuns(temporal, config, openstack.region, logger);
-  logger.info({ namespace: settings.namespace, queues: [workflowQueue, kubernetesQueue, novaQueue(openstack.region), hostsQueue], health: health.url }, 'Worker serves');
+  if (openstack !== null) startStandingRuns(temporal, config, openstack.region, logger);
+  logger.info({ namespace: settings.namespace, queues: queues.map(({ taskQueue }) => taskQueue), health: health.url }, 'Worker serves');
   return {
     done,
     async stop() {
@@ -100,4 +99,14 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
       await done;
     },
   };
+}
+
+/** Null: there is none, and nothing that is switched on needs one. @throws InvalidConfiguration */
+function readCloud({ modes, openstack: { cloud } }: Config, env: NodeJS.ProcessEnv): OpenStackSettings | null {
+  try {
+    return loadOpenStackSettings(env, cloud === null ? {} : { cloud });
+  } catch (error) {
+    if (failureCode(error) === 'InvalidConfiguration' && cloud === null && modes.Eviction === 'off' && modes.Hypervisor === 'off') return null;
+    throw error;
+  }
 }

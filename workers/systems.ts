@@ -7,16 +7,20 @@ import type { Kubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 import type { ObserveCall } from '../runtime/outside-calls.ts';
 
-/** What the activities of one worker process share. */
-export interface Systems {
+/** What all activities of one worker process share. */
+export interface SharedSystems {
   config: Config;
   temporal: Client;
   kubernetes: Kubernetes;
-  openstack: KeystoneSession;
   audit: Audit;
   logger: Logger;
+  /** Told of every call of vCenters and of the systems on the hosts. */
+  observe?: ObserveCall;
+}
+
+/** What those share that speak to OpenStack. */
+export interface Systems extends SharedSystems {
+  openstack: KeystoneSession;
   /** Told of what each look at a region's migrations finds. */
   onLook?: (region: string, world: AllowanceWorld) => void;
-  /** Told of every call of the systems on the hosts. */
-  observe?: ObserveCall;
 }

@@ -1,0 +1,71 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findCondition } from '../../contracts/conditions.ts';
+import { type VirtualMachine, virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { startDrover } from '../../lab/drover.ts';
+import { kubectl } from '../../lab/kubectl.ts';
+import { startLab } from '../../lab/lab.ts';
+import { connectVcenterControl } from '../../lab/vsphere/control.ts';
+import { setVmScene, vcenterSettings, vmManifest, witness } from '../../lab/vsphere/scene.ts';
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
+import { until } from './until.ts';
+
+export const namespace = 'team-a';
+
+/** Seconds rather than minutes. */
+const settings = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' }, virtualMachine: { recheckMs: 2_000, lingerMs: 200, softPowerMs: 3_000, deletePowerOffMs: 3_000, taskMs: 60_000 }, bridge: { resyncMs: 3_000 } };
+
+export type VmWorld = Awaited<ReturnType<typeof openVmWorld>>;
+
+/** drover's own worker and bridge, on a real Temporal, kube-apiserver and govmomi's vCenter. */
+export async function openVmWorld() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-vms-')));
+  const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes', 'vsphere'] });
+  const { kubernetes, vsphere } = lab.handles;
+  await setVmScene(kubernetes, vsphere, namespace);
+  const drover = await startDrover(lab, { dir: join(root, 'drover'), settings: { ...settings, vsphere: vcenterSettings(vsphere) } });
+  const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
+  const path = (name: string): string => resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
+
+  const read = async (name: string): Promise<VirtualMachine | null> => {
+    try {
+      return virtualMachineSchema.parse(await api.request({ method: 'GET', path: path(name) }, AbortSignal.timeout(10_000)));
+    } catch (error) {
+      if (isFailure(error, 'ObjectNotFound')) return null;
+      throw error;
+    }
+  };
+  const lifecycleOf = async (name: string): Promise<string> => {
+    const object = await read(name);
+    if (object === null) return 'gone';
+    const said = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle);
+    return said === undefined || said.observedGeneration !== object.metadata.generation ? `nothing said of generation ${object.metadata.generation}` : `${said.status} ${said.reason}: ${said.message}`;
+  };
+
+  return {
+    lab,
+    drover,
+    control: connectVcenterControl(vsphere),
+    read,
+    witness: (name: string) => witness(vsphere, namespace, name),
+    create: (name: string, spec: object = {}): Promise<string> => kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(vmManifest(namespace, name, spec))),
+    change: (name: string, change: object): Promise<unknown> => api.request({ method: 'PATCH', patchType: 'merge', path: path(name), body: change }, AbortSignal.timeout(10_000)),
+    remove: (name: string): Promise<unknown> => api.request({ method: 'DELETE', path: path(name) }, AbortSignal.timeout(10_000)),
+    kubectl: (...args: string[]): Promise<string> => kubectl(kubernetes, args),
+    /** Waits until the object says so of its present spec. */
+    untilSaid: (name: string, said: RegExp, deadlineMs = 40_000): Promise<unknown> =>
+      until(`${name} to say ${said.source}`, deadlineMs, async () => {
+        const lifecycle = await lifecycleOf(name);
+        return said.test(lifecycle) ? { lifecycle } : lifecycle;
+      }),
+    async close(): Promise<void> {
+      await drover.stop();
+      await api.close();
+      await lab.stop();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}

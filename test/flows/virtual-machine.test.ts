@@ -1,0 +1,123 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import { virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
+import { govc } from '../../lab/vsphere/govc.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import type { WitnessedVm } from '../../lab/vsphere/scene.ts';
+import { vmScene } from '../../lab/vsphere/scene.ts';
+import { until } from './until.ts';
+import type { VmWorld } from './virtual-machine-world.ts';
+import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { limitMs } from './world.ts';
+
+/** A VirtualMachine from the first to the last: drover's own worker and bridge; govc is the witness of what the vCenter has. */
+
+let world: VmWorld;
+
+beforeAll(async () => {
+  world = await openVmWorld();
+}, limitMs);
+afterAll(() => world?.close(), limitMs);
+
+const settled = /^True Settled/u;
+
+/** Somebody else's VM in the folder of the namespace. */
+async function makeForeign(name: string): Promise<WitnessedVm | null> {
+  const { vsphere } = world.lab.handles;
+  await govc(vsphere, 'vm.clone', '-vm', inventory.template, '-folder', `${inventory.vmFolder}/${namespace}`, '-pool', `${inventory.resourcePool}/${namespace}`, '-ds', inventory.datastores[0], '-on=false', name);
+  return await world.witness(name);
+}
+
+test(
+  'made, resized, switched off and on, and deleted',
+  async () => {
+    await world.create('web');
+    await world.untilSaid('web', settled);
+    const made = await world.witness('web');
+    const object = await world.read('web');
+    expect(made).toMatchObject({ powerState: 'poweredOn', cpus: 1, memoryMiB: 1_024, instanceUuid: object?.metadata.uid, marks: { 'vmservice.namespacedName': `${namespace}/web`, 'drover.uid': object?.metadata.uid } });
+    expect(object?.metadata.finalizers).toContain(virtualMachineFinalizers.current);
+    expect(object?.status).toMatchObject({ powerState: 'PoweredOn', instanceUUID: object?.metadata.uid, zone: vmScene.zone });
+    for (const type of ['VirtualMachineClassReady', 'VirtualMachineCreated']) expect(findCondition(object?.status?.conditions, type)).toMatchObject({ status: 'True' });
+
+    await world.change('web', { spec: { powerState: 'PoweredOff' } });
+    await world.untilSaid('web', settled);
+    expect(await world.witness('web')).toMatchObject({ powerState: 'poweredOff' });
+
+    await world.change('web', { spec: { className: vmScene.classes.large } });
+    await world.untilSaid('web', settled);
+    expect(await world.witness('web')).toMatchObject({ cpus: 2, memoryMiB: 2_048 });
+
+    await world.change('web', { spec: { powerState: 'PoweredOn' } });
+    await world.untilSaid('web', settled);
+    expect(await world.witness('web')).toMatchObject({ powerState: 'poweredOn' });
+
+    await world.remove('web');
+    await world.untilSaid('web', /^gone$/u);
+    expect(await world.witness('web')).toBeNull();
+  },
+  limitMs,
+);
+
+test(
+  'what is missing is named, and the VM is made as soon as it is there',
+  async () => {
+    await world.create('early', { className: 'later' });
+    await world.untilSaid('early', /WaitingForPrerequisites: .*later/u);
+    expect(await world.witness('early')).toBeNull();
+    await world.change('early', { spec: { className: vmScene.classes.small } });
+    await world.untilSaid('early', settled);
+    expect(await world.witness('early')).toMatchObject({ cpus: 1 });
+    await world.remove('early');
+    await world.untilSaid('early', /^gone$/u);
+  },
+  limitMs,
+);
+
+test(
+  'a worker that is killed while the VM is made: one VM',
+  async () => {
+    await world.control.delayTasks({ CloneVm: 6_000 });
+    try {
+      await world.create('killed');
+      await until('the clone to be under way', 30_000, async () => ((await world.control.requests()).some(({ method }) => method === 'CloneVM_Task') ? {} : 'not yet'));
+      await world.drover.kill('worker');
+      await world.drover.restart('worker');
+      await world.untilSaid('killed', settled, 60_000);
+      const clones = (await world.control.requests()).filter(({ method, body }) => method === 'CloneVM_Task' && body.includes('killed'));
+      expect(clones).toHaveLength(1);
+    } finally {
+      await world.control.delayTasks({});
+    }
+  },
+  limitMs,
+);
+
+test(
+  'deleted while it is being made: nothing is left',
+  async () => {
+    await world.control.delayTasks({ CloneVm: 5_000 });
+    try {
+      await world.create('unwanted');
+      await world.untilSaid('unwanted', /Creating/u);
+      await world.remove('unwanted');
+      await world.untilSaid('unwanted', /^gone$/u, 60_000);
+      expect(await world.witness('unwanted')).toBeNull();
+    } finally {
+      await world.control.delayTasks({});
+    }
+  },
+  limitMs,
+);
+
+test(
+  'another’s VM of that name is not touched, and the object says so',
+  async () => {
+    const before = await makeForeign('taken');
+    await world.create('taken');
+    await world.untilSaid('taken', /^False NotOwned/u);
+    await world.remove('taken');
+    await world.untilSaid('taken', /^gone$/u);
+    expect(await world.witness('taken')).toEqual(before);
+  },
+  limitMs,
+);

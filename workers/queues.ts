@@ -1,0 +1,41 @@
+import { hostsQueue, kubernetesQueue, novaQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
+import { createTemporalActivities } from '../activities/temporal/activities.ts';
+import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import { composeActivities } from './activities.ts';
+import type { SharedSystems, Systems } from './systems.ts';
+import { composeVirtualMachineActivities } from './virtual-machine-activities.ts';
+
+/** A task queue that this process serves; its activities by their wire names. */
+export interface ServedQueue {
+  taskQueue: string;
+  maxConcurrentActivityTaskExecutions: number;
+  activities: object;
+}
+
+/** The queue of the workflows comes first. */
+export interface ServedQueues {
+  queues: [ServedQueue, ...ServedQueue[]];
+  close(): Promise<void>;
+}
+
+/**
+ * What this process serves, by what it can reach: Kubernetes always, Nova and its hosts where there is an OpenStack, each vCenter.
+ *
+ * @param cloud null: there is no OpenStack
+ * @throws InvalidConfiguration
+ */
+export function composeQueues(shared: SharedSystems, cloud: Pick<Systems, 'openstack' | 'onLook'> | null, vcenters: readonly VcenterSettings[]): ServedQueues {
+  const { concurrency } = shared.config.worker;
+  const ofCloud = cloud === null ? null : { region: cloud.openstack.region, ...composeActivities({ ...shared, ...cloud }) };
+  const ofVms = composeVirtualMachineActivities(shared, vcenters);
+  const queue = (taskQueue: string, maxConcurrentActivityTaskExecutions: number, activities: object): ServedQueue => ({ taskQueue, maxConcurrentActivityTaskExecutions, activities });
+  return {
+    queues: [
+      queue(workflowQueue, concurrency.drover, createTemporalActivities({ client: shared.temporal, cluster: shared.config.cluster })),
+      queue(kubernetesQueue, concurrency.kubernetes, { ...ofCloud?.kubernetes, ...ofVms.kubernetes }),
+      ...(ofCloud === null ? [] : [queue(novaQueue(ofCloud.region), concurrency.nova, ofCloud.nova), queue(hostsQueue, concurrency.hosts, ofCloud.hosts)]),
+      ...ofVms.vcenters.map(({ name, activities }) => queue(vsphereQueue(name), concurrency.vsphere, activities)),
+    ],
+    close: async () => void (await Promise.all(ofVms.vcenters.map((vcenter) => vcenter.close()))),
+  };
+}
