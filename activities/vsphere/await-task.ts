@@ -1,6 +1,6 @@
 import { CancelledFailure } from '@temporalio/common';
 
-import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine.ts';
+import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine-activities.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { finalFailure, settlingDelayMs, waitFor } from '../nova/wait.ts';
 import type { Tools } from './dependencies.ts';
@@ -53,7 +53,7 @@ async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string) {
 async function lookBehind({ gateway, scope: { signal } }: Tools, purpose: TaskPurpose): Promise<{ vmId: string | null } | null> {
   switch (purpose.kind) {
     case 'create': {
-      const made = judgeByName(await gateway.findInFolder(purpose.folderId, purpose.name, signal), purpose);
+      const made = judgeByName(await gateway.findInFolder(purpose.folder, purpose.name, signal), purpose);
       return made === null ? null : { vmId: made.id };
     }
     case 'power':
