@@ -59,8 +59,8 @@ beforeEach(() => {
 
 afterEach(async () => {
   await releaseAll();
-  for (const kind of ['vm', 'vmclass', 'vmi', 'virtualmachinesetresourcepolicies', 'secrets']) await world.kubectl(['delete', kind, '--all', '-n', namespace]);
-  for (const kind of ['cvmi', 'storageclasses']) await world.kubectl(['delete', kind, '--all']);
+  await world.kubectl(['delete', 'vm,vmclass,vmi,virtualmachinesetresourcepolicies,secrets', '--all', '-n', namespace]);
+  await world.kubectl(['delete', 'cvmi,storageclasses', '--all']);
   await world.kubectl(['delete', 'crd', 'virtualmachineimagecaches.vmoperator.vmware.com', 'virtualmachinegroups.vmoperator.vmware.com', '--ignore-not-found']);
 });
 
