@@ -1,8 +1,8 @@
-import { isFormerMark, judgeByName, judgeByUuid, type VmIdentity } from './find-vm.ts';
+import { isFormerMark, judgeByName, judgeByUuid } from './find-vm.ts';
 import { mark, uid, vmOf } from './sample.ts';
 import type { NameInFolder, SeenMark } from './types.ts';
 
-const identity: VmIdentity = { instanceUuid: uid, folder: 'group-1', name: 'web', mark };
+const identity = { instanceUuid: uid, folder: 'group-1', name: 'web', mark };
 
 test.each<[what: string, seen: SeenMark | null, isOurs: boolean, isFormer: boolean]>([
   ['the same', mark, true, false],

@@ -7,8 +7,8 @@ import type { NameInFolder, SeenConfig, SeenMark, VirtualMachine } from './types
 export interface VmIdentity {
   /** Unique in the vCenter, unless somebody copied it. */
   instanceUuid: string;
-  /** The name in its folder is the lock: vCenter makes no second one. */
-  folder: string;
+  /** The name in its folder is the lock: vCenter makes no second one. Null: the folder is not known any more. */
+  folder: string | null;
   name: string;
   mark: OwnershipMark;
 }
@@ -27,7 +27,7 @@ export function judgeByUuid(found: VirtualMachine | null, { instanceUuid, mark }
 }
 
 /** The one with the name in its folder, if it is the object's. vCenter may have given it another instance UUID. Pure. @throws VirtualMachineNameTaken */
-export function judgeByName(found: NameInFolder, { name, folder, mark }: VmIdentity): VirtualMachine | null {
+export function judgeByName(found: NameInFolder, { name, folder, mark }: VmIdentity & { folder: string }): VirtualMachine | null {
   if (found.kind === 'nothing') return null;
   if (found.kind === 'other') throw droverFailure('VirtualMachineNameTaken', `${name} in ${folder} is a ${found.type}`);
   if (isSameMark(mark, found.vm.mark)) return found.vm;
@@ -42,7 +42,8 @@ export async function findVm({ gateway, scope: { signal } }: Reading, identity: 
   const [found, ...others] = await gateway.findByInstanceUuid(instanceUuid, signal);
   if (others.length > 0) throw droverFailure('VirtualMachineAmbiguous', `${1 + others.length} VMs of vCenter ${gateway.vcenter} have the instance UUID ${instanceUuid}: ${[found, ...others].join(', ')}`);
   const byUuid = judgeByUuid(found === undefined ? null : await gateway.read(found, signal), identity);
-  return byUuid ?? judgeByName(await gateway.findInFolder(folder, name, signal), identity);
+  if (byUuid !== null || folder === null) return byUuid;
+  return judgeByName(await gateway.findInFolder(folder, name, signal), { ...identity, folder });
 }
 
 const notOwned = ({ name, id, mark: seen }: VirtualMachine, mark: OwnershipMark) => droverFailure('VirtualMachineNotOwned', `${name} (${id}) has ${told(seen)}, not that of ${mark.namespacedName} (${mark.uid})`);
