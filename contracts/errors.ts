@@ -219,6 +219,7 @@ export const errors = {
     advice: 'vCenter has too little memory, CPU, space, slots or licences for it. Make room; drover tries again later.',
   },
   VsphereBusy: { retryable: true, reason: 'VsphereBusy', advice: 'vCenter has too much to do, or drover’s budget for it is used up. drover tries again.' },
+  VsphereNotSupported: { retryable: false, reason: 'NotSupported', advice: 'drover does not do that at a vCenter yet; docs/vsphere.md says what it does.' },
   VsphereFailed: { retryable: true, reason: 'VsphereFailed', advice: 'vCenter could not do it; its words say why. drover tries again.' },
   VsphereTaskNotFound: {
     retryable: false,

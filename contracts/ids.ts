@@ -76,14 +76,6 @@ export type Kind = (typeof kinds)[number];
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips (hypervisor.md A.4). */
 export const fieldManager = 'drover';
 
-/** Keys of a VM's extraConfig that say whose it is. */
-export const ownershipKeys = {
-  /** `namespace/name`, as VM Operator writes it. */
-  namespacedName: 'vmservice.namespacedName',
-  /** Uid of the object: a new one of the same name is another one. */
-  uid: 'drover.uid',
-} as const;
-
 /** Keeps an Eviction until its run has ended and said so. */
 export const evictionFinalizer = 'drover.dev/eviction';
 

@@ -1,4 +1,4 @@
-import { mebibytesOf, quantityOf } from './quantity.ts';
+import { mebibytesOf, quantityOf, quantityText } from './quantity.ts';
 
 const rows: [quantity: string | number, value: number | null][] = [
   [5, 5],
@@ -27,4 +27,17 @@ test.each(rows)('%s', (quantity, value) => {
 
 test('mebibytes are rounded up', () => {
   expect([mebibytesOf('512Mi'), mebibytesOf('1'), mebibytesOf('1G'), mebibytesOf('x')]).toEqual([512, 1, 954, null]);
+});
+
+test.each<[bytes: number, text: string]>([
+  [0, '0'],
+  [1, '1'],
+  [1_024, '1Ki'],
+  [1_536, '1536'],
+  [512 * 1024 ** 2, '512Mi'],
+  [10 * 1024 ** 3, '10Gi'],
+  [1024 ** 5, '1Pi'],
+])('%d bytes are %s, and back', (bytes, text) => {
+  expect(quantityText(bytes)).toBe(text);
+  expect(quantityOf(text)).toBe(bytes);
 });

@@ -18,3 +18,9 @@ export const mebibytesOf = (quantity: string | number): number | null => {
   const bytes = quantityOf(quantity);
   return bytes === null ? null : Math.ceil(bytes / mib);
 };
+
+/** Bytes as a `resource.Quantity` in the way Kubernetes itself writes it: `10Gi`. */
+export function quantityText(bytes: number): string {
+  const exponent = bytes > 0 ? powers.findLastIndex((_, index) => bytes % 1024 ** (index + 1) === 0) : -1;
+  return exponent === -1 ? String(bytes) : `${bytes / 1024 ** (exponent + 1)}${powers[exponent] ?? ''}`;
+}

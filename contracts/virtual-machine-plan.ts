@@ -73,6 +73,8 @@ export interface CreateSpec {
   uuid: string;
   source: CreateSource;
   at: PlacedAt;
+  /** Of the disk that is made where nothing is copied; null: none is made. */
+  bootDiskBytes: number | null;
   config: ReconfigSpec;
   /** Of the class: what drover does not model. */
   classConfigSpec: Record<string, unknown>;

@@ -17,6 +17,13 @@ const thumbprint = z
   .regex(/^([0-9a-f]{2}:?){31}[0-9a-f]{2}$/iu, 'expected the SHA-256 thumbprint of the certificate: 64 hexadecimal digits')
   .transform((value) => value.replaceAll(':', '').toLowerCase());
 
+/** As `govc find` shows it. */
+const inventoryPath = z.string().regex(/^(\/[^/]+){2,}$/u, 'expected a path in vCenter’s inventory, such as /DC0/vm/team-a');
+
+/** `{namespace}` in it stands for the namespace of the object. */
+const vmFolder = inventoryPath.regex(/^(\/[^/]+)+?\/vm(\/|$)/u, 'expected a folder of VMs, such as /DC0/vm/{namespace}');
+const resourcePool = inventoryPath.regex(/^(\/[^/]+)+?\/host\/.+\/Resources(\/|$)/u, 'expected a resource pool, such as /DC0/host/DC0_C0/Resources/{namespace}');
+
 const vcenter = z
   .strictObject({
     url,
@@ -27,6 +34,12 @@ const vcenter = z
     caFile: optionalText,
     /** Or the one certificate itself. */
     thumbprint: thumbprint.nullable().default(null),
+    /** Where VMs go, by the zones that the label of an object names. */
+    zones: z.record(text, z.strictObject({ folder: vmFolder, resourcePool })).default({}),
+    /** By the `storagePolicyID` that a StorageClass names. */
+    storagePolicies: z.record(text, z.strictObject({ datastores: z.array(inventoryPath).min(1), encrypted: z.boolean().default(false) })).default({}),
+    /** Networks that are not `/<datacenter>/network/<name>`. */
+    networks: z.record(text, inventoryPath).default({}),
     budget: z
       .strictObject({
         /** Calls at once, of one worker. */
@@ -48,3 +61,5 @@ export const vsphereConfig = z.strictObject({ vcenters: z.record(name, vcenter).
 export type VsphereConfig = z.infer<typeof vsphereConfig>;
 export type VcenterConfig = VsphereConfig['vcenters'][string];
 export type VcenterBudget = VcenterConfig['budget'];
+/** Where VMs and their disks go in a vCenter. */
+export type VcenterPlaces = Pick<VcenterConfig, 'zones' | 'storagePolicies' | 'networks'>;

@@ -35,6 +35,13 @@ test('a thumbprint is taken as people copy it', () => {
   expect(vcenter).toMatchObject({ url: 'https://vc.example:8443', thumbprint: 'ab'.repeat(31) + 'cd' });
 });
 
+test('where VMs go', () => {
+  const zones = { 'zone-a': { folder: '/DC0/vm/{namespace}', resourcePool: '/DC0/host/DC0_C0/Resources/{namespace}' } };
+  const [vcenter] = loadVcenters(section({ url: 'https://vc', username: 'u', passwordFile: 'p', zones, storagePolicies: { gold: { datastores: ['/DC0/datastore/fast'] } }, networks: { web: '/DC0/network/web' } }), {});
+  expect(vcenter?.places).toEqual({ zones, storagePolicies: { gold: { datastores: ['/DC0/datastore/fast'], encrypted: false } }, networks: { web: '/DC0/network/web' } });
+  expect(loadVcenters(section({ url: 'https://vc', username: 'u', passwordFile: 'p' }), {})[0]?.places).toEqual({ zones: {}, storagePolicies: {}, networks: {} });
+});
+
 test('the variables of govc, where the settings name none', async () => {
   const ca = file('ca.pem', pem);
   const env = { GOVC_URL: 'vc.example', GOVC_USERNAME: 'u', GOVC_PASSWORD: 'the-password', GOVC_TLS_CA_CERTS: ca };
@@ -58,6 +65,10 @@ test.each<[what: string, vcenter: object, words: RegExp]>([
   ['a password', { url: 'https://vc', username: 'u', password: 'p' }, /unknown field vsphere\.vcenters\.prod\.password/u],
   ['a SHA-1 thumbprint', { url: 'https://vc', username: 'u', passwordFile: 'p', thumbprint: 'AB:'.repeat(19) + 'CD' }, /expected the SHA-256 thumbprint/u],
   ['a CA and a thumbprint', { url: 'https://vc', username: 'u', passwordFile: 'p', caFile: 'c', thumbprint }, /not both/u],
+  ['a folder that is none of VMs', { url: 'https://vc', username: 'u', passwordFile: 'p', zones: { a: { folder: '/DC0/host/x', resourcePool: '/DC0/host/C/Resources' } } }, /zones\.a\.folder: expected a folder of VMs/u],
+  ['a pool that is none', { url: 'https://vc', username: 'u', passwordFile: 'p', zones: { a: { folder: '/DC0/vm', resourcePool: '/DC0/host/C' } } }, /zones\.a\.resourcePool: expected a resource pool/u],
+  ['a datastore that is no path', { url: 'https://vc', username: 'u', passwordFile: 'p', storagePolicies: { gold: { datastores: ['fast'] } } }, /storagePolicies\.gold\.datastores.*expected a path/u],
+  ['a policy without datastores', { url: 'https://vc', username: 'u', passwordFile: 'p', storagePolicies: { gold: { datastores: [] } } }, /storagePolicies\.gold\.datastores/u],
 ])('refuses %s', (_, vcenter, words) => expect(() => section(vcenter)).toThrow(words));
 
 test.each<[what: string, env: Record<string, string>, words: RegExp]>([

@@ -4,7 +4,7 @@ import { droverFailure } from './failure.ts';
 import { isError } from './is-error.ts';
 import { registerSecret } from './redaction.ts';
 import { checkSettings, expandHome, readSettingsText, type SearchOptions } from './settings-file.ts';
-import { vsphereConfig, type VcenterBudget, type VcenterConfig, type VsphereConfig } from './vsphere-config.ts';
+import { vsphereConfig, type VcenterBudget, type VcenterConfig, type VcenterPlaces, type VsphereConfig } from './vsphere-config.ts';
 
 export interface VcenterCredential {
   username: string;
@@ -24,6 +24,7 @@ export interface VcenterSettings {
   /** SHA-256 of the only certificate that is taken, in lower case and without colons; null: certificates are verified. */
   thumbprint: string | null;
   budget: VcenterBudget;
+  places: VcenterPlaces;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -40,13 +41,13 @@ export function loadVcenters({ vcenters }: VsphereConfig, env: Environment = pro
   return env['GOVC_URL'] ? [fromEnvironment(env['GOVC_URL'], env, options)] : [];
 }
 
-function fromConfig(name: string, { url, username, usernameFile, passwordFile, caFile, thumbprint, budget }: VcenterConfig, options: SearchOptions): VcenterSettings {
+function fromConfig(name: string, { url, username, usernameFile, passwordFile, caFile, thumbprint, budget, zones, storagePolicies, networks }: VcenterConfig, options: SearchOptions): VcenterSettings {
   const file = (path: string): string => expandHome(path, options);
   const credential = async (signal: AbortSignal): Promise<VcenterCredential> => ({
     username: username ?? (await readSecret(file(usernameFile ?? ''), `the user of vCenter ${name}`, signal)),
     password: await readSecret(file(passwordFile), `the password of vCenter ${name}`, signal),
   });
-  return { name, url, credential, ca: caFile === null ? null : readCertificates(file(caFile), `vsphere.vcenters.${name}.caFile`), thumbprint, budget };
+  return { name, url, credential, ca: caFile === null ? null : readCertificates(file(caFile), `vsphere.vcenters.${name}.caFile`), thumbprint, budget, places: { zones, storagePolicies, networks } };
 }
 
 function fromEnvironment(given: string, env: Environment, options: SearchOptions): VcenterSettings {
@@ -63,7 +64,7 @@ function fromEnvironment(given: string, env: Environment, options: SearchOptions
   const config = checkSettings(vsphereConfig, { vcenters: { [name]: { url: `${url.protocol}//${url.host}${url.pathname}`, username, passwordFile: 'GOVC_PASSWORD' } } }, 'GOVC_URL').vcenters[name];
   if (config === undefined) throw droverFailure('InvalidConfiguration', 'GOVC_URL names no host');
   const ca = env['GOVC_TLS_CA_CERTS'] ? readCertificates(expandHome(env['GOVC_TLS_CA_CERTS'], options), 'GOVC_TLS_CA_CERTS') : null;
-  return { name, url: config.url, credential: () => Promise.resolve({ username, password }), ca, thumbprint: null, budget: config.budget };
+  return { name, url: config.url, credential: () => Promise.resolve({ username, password }), ca, thumbprint: null, budget: config.budget, places: { zones: config.zones, storagePolicies: config.storagePolicies, networks: config.networks } };
 }
 
 async function readSecret(path: string, what: string, signal: AbortSignal): Promise<string> {

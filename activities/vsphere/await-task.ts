@@ -1,10 +1,10 @@
 import { CancelledFailure } from '@temporalio/common';
 
-import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine.ts';
+import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine-activities.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { finalFailure, settlingDelayMs, waitFor } from '../nova/wait.ts';
 import type { Tools } from './dependencies.ts';
-import { judgeByName } from './find-vm.ts';
+import { findVm } from './find-vm.ts';
 
 /** For passing a cancel on: the run waits for it. */
 const cancelWithinMs = 5_000;
@@ -50,10 +50,11 @@ async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string) {
 }
 
 /** Whether what the task was for is so all the same: done by another attempt, by somebody else, or just before. */
-async function lookBehind({ gateway, scope: { signal } }: Tools, purpose: TaskPurpose): Promise<{ vmId: string | null } | null> {
+async function lookBehind(tools: Tools, purpose: TaskPurpose): Promise<{ vmId: string | null } | null> {
+  const { gateway, scope: { signal } } = tools;
   switch (purpose.kind) {
     case 'create': {
-      const made = judgeByName(await gateway.findInFolder(purpose.folderId, purpose.name, signal), purpose);
+      const made = await findVm(tools, purpose);
       return made === null ? null : { vmId: made.id };
     }
     case 'power':

@@ -1,11 +1,17 @@
+import type { OwnerOfVm } from '../../contracts/virtual-machine-activities.ts';
 import type { Audit } from '../../runtime/audit.ts';
+import type { VcenterPlaces } from '../../runtime/vsphere-config.ts';
 import type { ActivityScope } from '../nova/scope.ts';
 import type { Clock } from '../nova/wait.ts';
+import type { VcenterRest } from './rest/client.ts';
 import type { VcenterGateway } from './types.ts';
 
 /** What the composition root gives to the activities of one vCenter. */
 export interface VsphereDependencies {
   gateway: VcenterGateway;
+  /** Of the same vCenter. */
+  rest: VcenterRest;
+  places: VcenterPlaces;
   /** Throws Stopped while `drover stop` is in force. Asked before each mutation. */
   stopGate: (signal: AbortSignal) => Promise<void>;
   audit: Audit;
@@ -22,9 +28,7 @@ export type Tools = Pick<VsphereDependencies, 'gateway' | 'stopGate' | 'audit'> 
 export interface Mutation<Result> {
   /** As the activity is called. */
   action: string;
-  /** `vm/ns/name`. */
-  object: string;
-  cause: string;
+  owner: OwnerOfVm;
   before: unknown;
   after: unknown;
   submit: () => Promise<Result>;
@@ -32,9 +36,10 @@ export interface Mutation<Result> {
   idOf?: (result: Result) => string;
 }
 
-export async function mutate<Result>({ stopGate, audit, scope }: Tools, { action, object, cause, before, after, submit, idOf }: Mutation<Result>): Promise<Result> {
+export async function mutate<Result>({ stopGate, audit, scope }: Tools, { action, owner, before, after, submit, idOf }: Mutation<Result>): Promise<Result> {
   await stopGate(scope.signal);
-  const record = (requestId: string | null, outcome: unknown): Promise<void> => audit.record({ actor: 'drover', action, object, cause, before, after: outcome, run: scope.run, requestId });
+  const record = (requestId: string | null, outcome: unknown): Promise<void> =>
+    audit.record({ actor: 'drover', action, object: `vm/${owner.mark.namespacedName}`, cause: owner.cause, before, after: outcome, run: scope.run, requestId });
   try {
     const result = await submit();
     await record(idOf?.(result) ?? null, after);
@@ -44,3 +49,6 @@ export async function mutate<Result>({ stopGate, audit, scope }: Tools, { action
     throw error;
   }
 }
+
+/** A mutation that is a task. */
+export const mutateByTask = (tools: Tools, mutation: Omit<Mutation<string>, 'idOf'>): Promise<string> => mutate(tools, { ...mutation, idOf: (taskId) => taskId });

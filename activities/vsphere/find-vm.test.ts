@@ -1,23 +1,25 @@
-import type { VmIdentity } from '../../contracts/virtual-machine.ts';
-import { judgeByName, judgeByUuid } from './find-vm.ts';
-import type { NameInFolder, VirtualMachine } from './types.ts';
+import { isFormerMark, judgeByName, judgeByUuid, type VmIdentity } from './find-vm.ts';
+import { mark, uid, vmOf } from './sample.ts';
+import type { NameInFolder, SeenMark } from './types.ts';
 
-const mark = { namespacedName: 'ns/web', uid: 'u-1' };
-const identity: VmIdentity = { instanceUuid: 'i', folderId: 'group-1', name: 'web', mark };
-const vm = (seen: VirtualMachine['mark']): VirtualMachine => ({ id: 'vm-1', name: 'web', folderId: 'group-1', resourcePoolId: null, hostId: null, connectionState: 'connected', powerState: 'poweredOff', isToolsRunning: false, ipAddress: null, mark: seen, config: null });
+const identity: VmIdentity = { instanceUuid: uid, folder: 'group-1', name: 'web', mark };
 
-test.each<[what: string, seen: VirtualMachine['mark'], isOurs: boolean]>([
-  ['the same', mark, true],
-  ['an earlier object of the same name', { ...mark, uid: 'u-0' }, false],
-  ['another name', { ...mark, namespacedName: 'ns/other' }, false],
-  ['none', null, false],
-])('the mark is %s', (_, seen, isOurs) => {
-  const named: NameInFolder = { kind: 'vm', vm: vm(seen) };
+test.each<[what: string, seen: SeenMark | null, isOurs: boolean, isFormer: boolean]>([
+  ['the same', mark, true, false],
+  ['an earlier object of the same name', { ...mark, uid: 'u-0' }, false, false],
+  ['another name', { ...mark, namespacedName: 'team/other' }, false, false],
+  ['that of the operator before', { ...mark, uid: null }, false, true],
+  ['that of the operator before, of another object', { namespacedName: 'team/other', uid: null }, false, false],
+  ['none', null, false, false],
+])('the mark is %s', (_, seen, isOurs, isFormer) => {
+  expect(isFormerMark(mark, seen)).toBe(isFormer);
+  const vm = vmOf({}, seen);
+  const named: NameInFolder = { kind: 'vm', vm };
   if (isOurs) {
-    expect(judgeByUuid(vm(seen), identity)?.id).toBe('vm-1');
+    expect(judgeByUuid(vm, identity)?.id).toBe('vm-1');
     expect(judgeByName(named, identity)?.id).toBe('vm-1');
   } else {
-    expect(() => judgeByUuid(vm(seen), identity)).toThrow(expect.objectContaining({ type: 'VirtualMachineNotOwned' }));
+    expect(() => judgeByUuid(vm, identity)).toThrow(expect.objectContaining({ type: 'VirtualMachineNotOwned' }));
     expect(() => judgeByName(named, identity)).toThrow(expect.objectContaining({ type: 'VirtualMachineNameTaken' }));
   }
 });

@@ -1,7 +1,7 @@
 import { foreignDisks } from './foreign-disks.ts';
 import type { AttachedDisk } from './types.ts';
 
-const disk = (fileName: string | null, firstClassDiskId: string | null = null): AttachedDisk => ({ key: 2000, label: 'Hard disk 1', capacityKiB: 1, fileName, firstClassDiskId });
+const disk = (fileName: string | null, firstClassDiskId: string | null = null): AttachedDisk => ({ key: 2000, label: 'Hard disk 1', capacityBytes: 1, fileName, firstClassDiskId });
 
 test.each<[what: string, vmxPath: string, disk: AttachedDisk, isForeign: boolean]>([
   ['in the VM’s folder', '[ds] web/web.vmx', disk('[ds] web/web.vmdk'), false],

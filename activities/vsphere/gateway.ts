@@ -1,88 +1,61 @@
+import { z } from 'zod';
+
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import type { Vim } from './client.ts';
-import { readBelow, readProperties } from './properties.ts';
-import { listPaths, toListedVm, toVm, vmPaths } from './read-vm.ts';
-import { cloneSpec, configSpec, createSpec } from './specs.ts';
+import { configPaths } from './facts/config.ts';
+import { readProperties, retrieve } from './properties.ts';
+import { toVm, vmPaths } from './read-vm.ts';
+import { folderRef, taskRef, vmRef } from './references.ts';
 import { openTaskRoom } from './task-room.ts';
-import { endedTasks, readTask } from './tasks.ts';
-import type { GuestRequest, PowerAction, VcenterGateway, VirtualMachine } from './types.ts';
+import { endedTasks, makesVms, readTask, runningTasks } from './tasks.ts';
+import type { VcenterGateway, VirtualMachine } from './types.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
 
-const vm = (value: string): ManagedObjectReference => ({ type: 'VirtualMachine', value });
-const folder = (value: string): ManagedObjectReference => ({ type: 'Folder', value });
-const task = (value: string): ManagedObjectReference => ({ type: 'Task', value });
-
-const powerMethods = { on: 'PowerOnVM_Task', off: 'PowerOffVM_Task', suspend: 'SuspendVM_Task', reset: 'ResetVM_Task' } as const satisfies Record<PowerAction, string>;
-const guestMethods = { shutDown: 'ShutdownGuest', reboot: 'RebootGuest', standBy: 'StandbyGuest' } as const satisfies Record<GuestRequest, string>;
+/** Each of them says that a guest has started anew; a reset changes no boot time. */
+const startEvents = ['VmPoweredOnEvent', 'VmResettingEvent', 'VmGuestRebootEvent'];
 
 /** @param limits how many tasks of this worker may run at once */
 export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway {
   const room = openTaskRoom({ tasks: limits.tasks, readEnded: (taskIds, signal) => endedTasks(vim, taskIds, signal) });
-  const submit = (start: () => Promise<ManagedObjectReference>, signal: AbortSignal): Promise<string> => room.submit(async () => (await start()).value, signal);
-  const searchIndex = async (signal: AbortSignal): Promise<ManagedObjectReference> => {
-    const { searchIndex: found } = await vim.content(signal);
-    if (found === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vim.name} has no search index`);
+  const manager = async (name: 'searchIndex' | 'eventManager' | 'taskManager', signal: AbortSignal): Promise<ManagedObjectReference> => {
+    const { [name]: found } = await vim.content(signal);
+    if (found === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vim.name} has no ${name}`);
     return found;
   };
   const read = async (vmId: string, signal: AbortSignal): Promise<VirtualMachine | null> => {
-    const [object] = await unlessGone(readProperties(vim, [vm(vmId)], vmPaths, signal), []);
+    const [object] = await unlessGone(readProperties(vim, [vmRef(vmId)], [...vmPaths, ...configPaths], signal), []);
     return object === undefined ? null : toVm(vim, object);
   };
-  const reconfigure: VcenterGateway['reconfigure'] = (vmId, change, changeVersion, signal) =>
-    submit(() => vim.call('ReconfigVM_Task', vm(vmId), { spec: { changeVersion, ...configSpec(change) } }, signal), signal);
 
   return {
     vcenter: vim.name,
-    findByPath: async (path, signal) => {
-      const found = await vim.call('FindByInventoryPath', await searchIndex(signal), { inventoryPath: path }, signal);
-      return found === undefined ? null : { type: found.type, id: found.value };
+    managerId: async (signal) => {
+      const { about } = await vim.content(signal);
+      return about.instanceUuid ?? '';
     },
-    findByInstanceUuid: async (instanceUuid, signal) => {
-      // FindByUuid would give any of several.
-      const [found, ...others] = (await vim.call('FindAllByUuid', await searchIndex(signal), { uuid: instanceUuid, vmSearch: true, instanceUuid: true }, signal)) ?? [];
-      if (others.length > 0) throw droverFailure('VirtualMachineAmbiguous', `${1 + others.length} VMs of vCenter ${vim.name} have the instance UUID ${instanceUuid}: ${[found, ...others].map((one) => one?.value).join(', ')}`);
-      return found === undefined ? null : read(found.value, signal);
-    },
+    findByPath: async (path, signal) => (await vim.call('FindByInventoryPath', await manager('searchIndex', signal), { inventoryPath: path }, signal)) ?? null,
+    // FindByUuid would give any of several.
+    findByInstanceUuid: async (instanceUuid, signal) => ((await vim.call('FindAllByUuid', await manager('searchIndex', signal), { uuid: instanceUuid, vmSearch: true, instanceUuid: true }, signal)) ?? []).map(({ value }) => value),
     findInFolder: async (folderId, name, signal) => {
-      const found = await vim.call('FindChild', await searchIndex(signal), { entity: folder(folderId), name }, signal);
+      const found = await vim.call('FindChild', await manager('searchIndex', signal), { entity: folderRef(folderId), name }, signal);
       if (found === undefined) return { kind: 'nothing' };
       if (found.type !== 'VirtualMachine') return { kind: 'other', type: found.type };
       const seen = await read(found.value, signal);
       return seen === null ? { kind: 'nothing' } : { kind: 'vm', vm: seen };
     },
     read,
-    list: async (folderId, signal) => (await readBelow(vim, folder(folderId), 'VirtualMachine', listPaths, signal)).map((object) => toListedVm(vim, object)),
-
-    clone: (source, wanted, signal) =>
-      submit(() => vim.call('CloneVM_Task', vm(source.vmId), { folder: folder(wanted.folderId), name: wanted.name, spec: cloneSpec(source, wanted) }, signal), signal),
-    create: (wanted, datastoreName, signal) =>
-      submit(
-        () =>
-          vim.call(
-            'CreateVM_Task',
-            folder(wanted.folderId),
-            {
-              config: createSpec(wanted, datastoreName),
-              pool: { type: 'ResourcePool', value: wanted.placement.resourcePoolId },
-              ...(wanted.placement.hostId === null ? {} : { host: { type: 'HostSystem', value: wanted.placement.hostId } }),
-            },
-            signal,
-          ),
-        signal,
-      ),
-    reconfigure,
-    detachDisks: (vmId, keys, changeVersion, signal) =>
-      submit(
-        // Without a file operation the file stays.
-        () => vim.call('ReconfigVM_Task', vm(vmId), { spec: { changeVersion, deviceChange: keys.map((key) => ({ operation: 'remove', device: { $type: 'VirtualDisk', key, capacityInKB: 0 } })) } }, signal),
-        signal,
-      ),
-    power: (vmId, action, signal) => submit(() => vim.call(powerMethods[action], vm(vmId), {}, signal), signal),
-    destroy: (vmId, signal) => submit(() => vim.call('Destroy_Task', vm(vmId), {}, signal), signal),
-
-    askGuest: async (vmId, request, signal) => {
-      await vim.call(guestMethods[request], vm(vmId), {}, signal);
+    retrieve: (spec, signal) => retrieve(vim, { ...spec, reportMissingObjectsInResults: true }, signal),
+    lastStart: async (vmId, signal) => {
+      const filter = { entity: { entity: vmRef(vmId), recursion: 'self' }, eventTypeId: startEvents, maxCount: 1 };
+      const events = (await vim.call('QueryEvents', await manager('eventManager', signal), { filter }, signal)) ?? [];
+      const keys = z.array(z.looseObject({ key: z.number() })).catch([]).parse(events).map(({ key }) => key);
+      return keys.length === 0 ? null : String(Math.max(...keys));
     },
+    runningCreates: async (signal) => (await runningTasks(vim, await manager('taskManager', signal), signal)).filter(({ descriptionId }) => makesVms.test(descriptionId)).map(({ id }) => id),
+    findActivated: async (activationId, signal) => (await runningTasks(vim, await manager('taskManager', signal), signal)).find((task) => task.activationId === activationId)?.id ?? null,
+
+    submit: (method, self, args, signal) => room.submit(async () => taskIdOf(vim.name, method, await vim.call(method, self, args, signal)), signal),
+    call: (method, self, args, signal) => vim.call(method, self, args, signal),
 
     readTask: async (taskId, signal) => {
       const seen = await readTask(vim, taskId, signal);
@@ -91,7 +64,7 @@ export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway
     },
     cancelTask: async (taskId, signal) => {
       try {
-        await vim.call('CancelTask', task(taskId), {}, signal);
+        await vim.call('CancelTask', taskRef(taskId), {}, signal);
       } catch (error) {
         // It has ended, cannot be cancelled, or is forgotten.
         if (!['VirtualMachineStateRefused', 'RequestRefused', 'VsphereTaskNotFound'].includes(failureCode(error) ?? '')) throw error;
@@ -99,6 +72,12 @@ export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway
     },
     close: () => vim.close(),
   };
+}
+
+function taskIdOf(vcenter: string, method: string, answer: unknown): string {
+  const task = z.object({ type: z.literal('Task'), value: z.string().min(1) }).safeParse(answer);
+  if (!task.success) throw droverFailure('AnswerMalformed', `vCenter ${vcenter} did not answer ${method} with a task`);
+  return task.data.value;
 }
 
 async function unlessGone<Value>(reading: Promise<Value>, gone: Value): Promise<Value> {

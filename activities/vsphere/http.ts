@@ -9,7 +9,7 @@ import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
 import { transportFailure, type HttpTimeouts } from '../openstack/transport-faults.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long. */
-const defaultTimeouts: HttpTimeouts = { connectMs: 4_000, headersMs: 11_000, bodyMs: 11_000 };
+export const defaultTimeouts: HttpTimeouts = { connectMs: 4_000, headersMs: 11_000, bodyMs: 11_000 };
 
 /** A page of properties of some hundred VMs has some megabytes. */
 const largestAnswerBytes = 64 * 1024 * 1024;
@@ -51,12 +51,21 @@ export interface SoapHttp {
   close(): Promise<void>;
 }
 
-type Endpoint = Pick<VcenterSettings, 'name' | 'url' | 'ca' | 'thumbprint' | 'budget'>;
+export type Endpoint = Pick<VcenterSettings, 'name' | 'url' | 'ca' | 'thumbprint' | 'budget'>;
 
 export function createSoapHttp(vcenter: Endpoint, options: HttpOptions = {}): SoapHttp {
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const agent = new Agent({
-    connections: vcenter.budget.calls,
+  const agent = openAgent(vcenter, timeouts, vcenter.budget.calls);
+  return {
+    send: (request, signal) => observed(options.observe, { system: 'vsphere', verb: request.method }, signal, () => send(agent, vcenter, timeouts, request, signal)),
+    close: () => agent.destroy(),
+  };
+}
+
+/** Connections to one vCenter, of the certificate that its settings name. */
+export const openAgent = (vcenter: Endpoint, timeouts: HttpTimeouts, connections: number): Agent =>
+  new Agent({
+    connections,
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
@@ -65,11 +74,6 @@ export function createSoapHttp(vcenter: Endpoint, options: HttpOptions = {}): So
     maxResponseSize: largestAnswerBytes,
     connect: vcenter.thumbprint === null ? { timeout: timeouts.connectMs, ...(vcenter.ca === null ? {} : { ca: vcenter.ca }) } : pinned(vcenter.thumbprint, timeouts.connectMs),
   });
-  return {
-    send: (request, signal) => observed(options.observe, { system: 'vsphere', verb: request.method }, signal, () => send(agent, vcenter, timeouts, request, signal)),
-    close: () => agent.destroy(),
-  };
-}
 
 /** Takes the one certificate, whoever signed it, before anything is sent. A resumed session would not show the certificate. */
 function pinned(thumbprint: string, timeoutMs: number): buildConnector.connector {
@@ -97,11 +101,16 @@ async function send(agent: Agent, { name, url }: Endpoint, timeouts: HttpTimeout
     return { status: answer.statusCode, text: await answer.body.text(), cookie: sessionCookie(answer.headers['set-cookie']), requestId: '' };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const who = `vCenter ${name} at ${url}`;
-    if (isThumbprint(error)) throw droverFailure('CertificateNotTrusted', `${who}: ${error.message}, not the one in drover’s settings (${method})`, { cause: error });
-    const { words, malformed, certificate } = transportFailure(error, timeouts, `vsphere.vcenters.${name}.caFile in drover’s settings`);
-    throw droverFailure(malformed ? 'AnswerMalformed' : certificate ? 'CertificateNotTrusted' : 'VsphereUnavailable', `${who}: ${words} (${method})`, { cause: error });
+    throw httpFailure(error, { name, url }, timeouts, method);
   }
+}
+
+/** What went wrong before there was an answer. @param what was asked for */
+export function httpFailure(error: unknown, { name, url }: Pick<Endpoint, 'name' | 'url'>, timeouts: HttpTimeouts, what: string) {
+  const who = `vCenter ${name} at ${url}`;
+  if (isThumbprint(error)) return droverFailure('CertificateNotTrusted', `${who}: ${error.message}, not the one in drover’s settings (${what})`, { cause: error });
+  const { words, malformed, certificate } = transportFailure(error, timeouts, `vsphere.vcenters.${name}.caFile in drover’s settings`);
+  return droverFailure(malformed ? 'AnswerMalformed' : certificate ? 'CertificateNotTrusted' : 'VsphereUnavailable', `${who}: ${words} (${what})`, { cause: error });
 }
 
 const isThumbprint = (error: unknown): error is Error => typeof error === 'object' && error !== null && 'code' in error && error.code === certificateCode;

@@ -27,14 +27,8 @@ export const readProperties = async (vim: Vim, refs: readonly ManagedObjectRefer
   return retrieve(vim, { propSet: [{ type: first.type, pathSet: [...paths] }], objectSet: refs.map((obj) => ({ obj })) }, signal);
 };
 
-/** Reads these paths of all objects of a type in a folder and in the folders below it. No view is made, which would end with the session. */
-export const readBelow = (vim: Vim, folder: ManagedObjectReference, type: string, paths: readonly string[], signal: AbortSignal): Promise<ReadObject[]> =>
-  retrieve(vim, { propSet: [{ type, pathSet: [...paths] }], objectSet: [{ obj: folder, skip: true, selectSet: [intoFolders] }] }, signal);
-
-/** `name` makes it recursive: it selects itself in each folder that it finds. */
-const intoFolders = { $type: 'TraversalSpec', name: 'folders', type: 'Folder', path: 'childEntity', selectSet: [{ name: 'folders' }] };
-
-async function retrieve(vim: Vim, spec: PropertyFilterSpec, signal: AbortSignal): Promise<ReadObject[]> {
+/** Reads what a filter selects, in one call and one more for each further page. @throws as a call does */
+export async function retrieve(vim: Vim, spec: PropertyFilterSpec, signal: AbortSignal): Promise<ReadObject[]> {
   const { propertyCollector } = await vim.content(signal);
   const found: ReadObject[] = [];
   let page: RetrieveResult | undefined = await vim.call('RetrievePropertiesEx', propertyCollector, { specSet: [spec], options: { maxObjects: pageSize } }, signal);

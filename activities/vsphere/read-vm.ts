@@ -1,34 +1,21 @@
 import { z } from 'zod';
 
-import { ownershipKeys } from '../../contracts/ids.ts';
-import { vmPowerStates, type Allocation, type OwnershipMark } from '../../contracts/virtual-machine.ts';
+import { extraConfigKeys } from '../../contracts/virtual-machine-marks.ts';
 import type { Vim } from './client.ts';
 import { checked, type ReadObject } from './properties.ts';
-import type { AttachedDisk, ListedVm, VirtualMachine } from './types.ts';
+import type { SeenMark, VirtualMachine } from './types.ts';
+import type { AnyVirtualDevice } from './wire/vim/types.ts';
+import { vim as of } from './wire/kinds.ts';
 
-/** All that drover wants to know of a VM, in one call. */
+/** What drover has to know of a VM before it does anything to it. */
 export const vmPaths = [
-  'name', 'parent', 'resourcePool', 'runtime.host', 'runtime.connectionState', 'runtime.powerState', 'guest.toolsRunningStatus', 'guest.ipAddress',
-  'config.instanceUuid', 'config.uuid', 'config.changeVersion', 'config.template', 'config.guestId', 'config.annotation', 'config.files.vmPathName',
-  'config.hardware', 'config.cpuAllocation', 'config.memoryAllocation', 'config.managedBy', 'config.extraConfig',
+  'name', 'parent', 'resourcePool', 'runtime.host', 'runtime.connectionState', 'runtime.powerState', 'summary.runtime.bootTime', 'summary.config.instanceUuid', 'summary.config.uuid',
+  'config.changeVersion', 'config.version', 'config.template', 'config.files.vmPathName', 'config.hardware', 'config.extraConfig',
 ] as const;
 
-/** Of each VM of a list. */
-export const listPaths = ['name', 'runtime.powerState', 'config.instanceUuid', 'config.extraConfig'] as const;
-
 const reference = z.object({ type: z.string(), value: z.string() });
-const powerState = z.enum(vmPowerStates);
 /** Values are text nearly always; keys of vCenter itself may hold others. */
-const extraConfig = z.array(z.looseObject({ key: z.string(), value: z.union([z.string(), z.number(), z.boolean()]).catch('') }));
-const allocation = z.looseObject({ reservation: z.number().default(0), limit: z.number().default(-1) });
-const device = z.looseObject({
-  $type: z.string(),
-  key: z.number(),
-  deviceInfo: z.looseObject({ label: z.string() }).optional(),
-  backing: z.looseObject({ fileName: z.string().optional() }).optional(),
-  capacityInKB: z.number().optional(),
-  vDiskId: z.looseObject({ id: z.string() }).optional(),
-});
+const option = z.looseObject({ key: z.string(), value: z.union([z.string(), z.number(), z.boolean()]).catch('') });
 
 const vmProperties = z.object({
   name: z.string(),
@@ -36,28 +23,24 @@ const vmProperties = z.object({
   resourcePool: reference.optional(),
   'runtime.host': reference.optional(),
   'runtime.connectionState': z.string(),
-  'runtime.powerState': powerState,
-  'guest.toolsRunningStatus': z.string().optional(),
-  'guest.ipAddress': z.string().optional(),
-  'config.instanceUuid': z.string().optional(),
-  'config.uuid': z.string().default(''),
+  'runtime.powerState': z.enum(['poweredOn', 'poweredOff', 'suspended']),
+  'summary.runtime.bootTime': z.string().optional(),
+  'summary.config.instanceUuid': z.string().default(''),
+  'summary.config.uuid': z.string().default(''),
   'config.changeVersion': z.string().default(''),
+  'config.version': z.string().default(''),
   'config.template': z.boolean().default(false),
-  'config.guestId': z.string().default(''),
-  'config.annotation': z.string().default(''),
   'config.files.vmPathName': z.string().default(''),
-  'config.hardware': z.looseObject({ numCPU: z.number(), numCoresPerSocket: z.number().optional(), memoryMB: z.number(), device: z.array(device).default([]) }).optional(),
-  'config.cpuAllocation': allocation.optional(),
-  'config.memoryAllocation': allocation.optional(),
-  'config.managedBy': z.looseObject({ extensionKey: z.string(), type: z.string() }).optional(),
-  'config.extraConfig': extraConfig.default([]),
+  'config.hardware': of('VirtualHardware').optional(),
+  'config.extraConfig': z.array(option).default([]),
 });
 
 /** @throws AnswerMalformed */
 export function toVm(vim: Pick<Vim, 'name'>, object: ReadObject): VirtualMachine {
   const seen = checked(vim, vmProperties, object);
-  const { 'config.hardware': hardware, 'config.instanceUuid': instanceUuid, 'config.managedBy': managedBy } = seen;
-  const settings = textsOf(seen['config.extraConfig']);
+  const hardware = seen['config.hardware'];
+  const extraConfig = Object.fromEntries(seen['config.extraConfig'].map(({ key, value }) => [key, String(value)]));
+  const powerState = seen['runtime.powerState'];
   return {
     id: object.ref.value,
     name: seen.name,
@@ -65,55 +48,55 @@ export function toVm(vim: Pick<Vim, 'name'>, object: ReadObject): VirtualMachine
     resourcePoolId: seen.resourcePool?.value ?? null,
     hostId: seen['runtime.host']?.value ?? null,
     connectionState: seen['runtime.connectionState'],
-    powerState: seen['runtime.powerState'],
-    isToolsRunning: seen['guest.toolsRunningStatus'] === 'guestToolsRunning',
-    ipAddress: seen['guest.ipAddress'] || null,
-    mark: markOf(settings),
+    powerState,
+    bootTime: powerState === 'poweredOff' ? null : (seen['summary.runtime.bootTime'] ?? null),
+    instanceUuid: seen['summary.config.instanceUuid'],
+    biosUuid: seen['summary.config.uuid'],
+    mark: markOf(extraConfig[extraConfigKeys.namespacedName], extraConfig[extraConfigKeys.objectUid]),
     config:
-      hardware === undefined || instanceUuid === undefined
+      hardware === undefined
         ? null
         : {
-            instanceUuid,
-            biosUuid: seen['config.uuid'],
             changeVersion: seen['config.changeVersion'],
+            version: seen['config.version'],
             isTemplate: seen['config.template'],
-            guestId: seen['config.guestId'],
-            annotation: seen['config.annotation'],
             vmxPath: seen['config.files.vmPathName'],
-            cpus: hardware.numCPU,
-            coresPerSocket: hardware.numCoresPerSocket ?? null,
-            memoryMiB: hardware.memoryMB,
-            cpuAllocation: toAllocation(seen['config.cpuAllocation']),
-            memoryAllocation: toAllocation(seen['config.memoryAllocation']),
-            managedBy: managedBy === undefined ? null : { extensionKey: managedBy.extensionKey, type: managedBy.type },
-            extraConfig: settings,
-            disks: hardware.device.filter(({ $type }) => $type === 'VirtualDisk').map(toDisk),
+            devices: hardware.device ?? [],
+            extraConfig,
           },
+    properties: object.properties,
   };
 }
 
-const listProperties = vmProperties.pick({ name: true, 'runtime.powerState': true, 'config.instanceUuid': true, 'config.extraConfig': true });
+/** Null: it has none. */
+export const markOf = (namespacedName: string | undefined, uid: string | undefined): SeenMark | null => (namespacedName ? { namespacedName, uid: uid || null } : null);
+
+export type Devices = readonly AnyVirtualDevice[];
+
+const markPath = (key: string): string => `config.extraConfig["${key}"]`;
+const namePath = markPath(extraConfigKeys.namespacedName);
+const uidPath = markPath(extraConfigKeys.objectUid);
+
+/** Of each VM of a folder: whose it is, and nothing of what its guest was given. */
+export const listPaths = ['name', 'parent', 'summary.config.instanceUuid', namePath, uidPath] as const;
+
+/** A VM in a folder. */
+export interface ListedVm {
+  id: string;
+  name: string;
+  folderId: string | null;
+  instanceUuid: string;
+  mark: SeenMark | null;
+}
+
+const listProperties = z.object({ name: z.string(), parent: reference.optional(), 'summary.config.instanceUuid': z.string().default('') });
 
 /** @throws AnswerMalformed */
 export function toListedVm(vim: Pick<Vim, 'name'>, object: ReadObject): ListedVm {
   const seen = checked(vim, listProperties, object);
-  return { id: object.ref.value, name: seen.name, instanceUuid: seen['config.instanceUuid'] ?? null, powerState: seen['runtime.powerState'], mark: markOf(textsOf(seen['config.extraConfig'])) };
+  const text = (path: string): string | undefined => {
+    const found = option.safeParse(object.properties[path]);
+    return found.success ? String(found.data.value) : undefined;
+  };
+  return { id: object.ref.value, name: seen.name, folderId: seen.parent?.value ?? null, instanceUuid: seen['summary.config.instanceUuid'], mark: markOf(text(namePath), text(uidPath)) };
 }
-
-const textsOf = (options: z.output<typeof extraConfig>): Record<string, string> => Object.fromEntries(options.map(({ key, value }) => [key, String(value)]));
-
-function markOf(settings: Readonly<Record<string, string>>): OwnershipMark | null {
-  const namespacedName = settings[ownershipKeys.namespacedName];
-  const uid = settings[ownershipKeys.uid];
-  return namespacedName === undefined || namespacedName === '' || uid === undefined || uid === '' ? null : { namespacedName, uid };
-}
-
-const toAllocation = (seen: z.output<typeof allocation> | undefined): Allocation | null => (seen === undefined ? null : { reservation: seen.reservation, limit: seen.limit < 0 ? null : seen.limit });
-
-const toDisk = ({ key, deviceInfo, backing, capacityInKB = 0, vDiskId }: z.output<typeof device>): AttachedDisk => ({
-  key,
-  label: deviceInfo?.label ?? '',
-  capacityKiB: capacityInKB,
-  fileName: backing?.fileName || null,
-  firstClassDiskId: vDiskId?.id ?? null,
-});

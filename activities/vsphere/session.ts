@@ -13,32 +13,37 @@ export interface VcenterSession {
   content: ServiceContent;
 }
 
-export interface Sessions {
-  /** The present session; logs in where there is none. Concurrent callers share one login. */
-  current(signal: AbortSignal): Promise<VcenterSession>;
-  /** Says that it is no good; does nothing when it has been replaced meanwhile. */
-  forget(session: VcenterSession): void;
-  /** The session that is to be ended, if there is one; none is made any more. */
-  end(): VcenterSession | null;
+/** Any kind of login: what a request is sent with. */
+interface Login {
+  cookie: string;
 }
 
-export interface SessionOptions {
+export interface Sessions<Session extends Login> {
+  /** The present session; logs in where there is none. Concurrent callers share one login. */
+  current(signal: AbortSignal): Promise<Session>;
+  /** Says that it is no good; does nothing when it has been replaced meanwhile. */
+  forget(session: Session): void;
+  /** The session that is to be ended, if there is one; none is made any more. */
+  end(): Session | null;
+}
+
+export interface SessionOptions<Session extends Login> {
   credential: (signal: AbortSignal) => Promise<VcenterCredential>;
-  logIn: (credential: VcenterCredential, signal: AbortSignal) => Promise<VcenterSession>;
+  logIn: (credential: VcenterCredential, signal: AbortSignal) => Promise<Session>;
   nowMs: () => number;
 }
 
 /** A credential that was refused is not tried again for so long: vCenter locks users, by default after five times. */
 const refusalHoldsMs = 60_000;
 
-export function openSessions({ credential, logIn, nowMs }: SessionOptions): Sessions {
+export function openSessions<Session extends Login>({ credential, logIn, nowMs }: SessionOptions<Session>): Sessions<Session> {
   const closed = new AbortController();
-  let current: VcenterSession | null = null;
-  let login: Promise<VcenterSession> | null = null;
+  let current: Session | null = null;
+  let login: Promise<Session> | null = null;
   let refused: { failure: unknown; untilMs: number; credential: string } | null = null;
   const recent: string[] = [];
 
-  const renew = async (): Promise<VcenterSession> => {
+  const renew = async (): Promise<Session> => {
     try {
       const given = await credential(closed.signal);
       registerSecret(given.password);
@@ -80,4 +85,4 @@ export function openSessions({ credential, logIn, nowMs }: SessionOptions): Sess
   };
 }
 
-const secretOf = ({ cookie }: VcenterSession): string => cookie.slice(cookie.indexOf('=') + 1).replaceAll('"', '');
+const secretOf = ({ cookie }: Login): string => cookie.slice(cookie.indexOf('=') + 1).replaceAll('"', '');

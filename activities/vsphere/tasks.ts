@@ -1,13 +1,14 @@
-import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { z } from 'zod';
+
+import { droverFailure } from '../../runtime/failure.ts';
 import type { Vim } from './client.ts';
 import { vimFailure } from './faults.ts';
-import { readProperties, type ReadObject } from './properties.ts';
+import { readProperties, retrieve, type ReadObject } from './properties.ts';
+import { taskRef as ref } from './references.ts';
 import type { TaskState } from './types.ts';
 import { localizedFault } from './wire/decode.ts';
-import { isReference } from './wire/values.ts';
+import { isReference, type ManagedObjectReference } from './wire/values.ts';
 import type { TaskInfo } from './wire/vim/types.ts';
-
-const ref = (value: string) => ({ type: 'Task', value });
 
 /** @throws also `VsphereTaskNotFound` */
 export async function readTask(vim: Vim, taskId: string, signal: AbortSignal): Promise<TaskState> {
@@ -16,19 +17,27 @@ export async function readTask(vim: Vim, taskId: string, signal: AbortSignal): P
   return toTaskState(vim.name, object);
 }
 
-/** Those that have ended. One that is gone hides the others from a common look, so then each is looked at by itself. */
+/** Those that have ended, or are gone. */
 export async function endedTasks(vim: Vim, taskIds: readonly string[], signal: AbortSignal): Promise<string[]> {
-  try {
-    const objects = await readProperties(vim, taskIds.map(ref), ['info.state'], signal);
-    return objects.flatMap(({ ref: task, properties }) => (hasEnded(properties['info.state']) ? task.value : []));
-  } catch (error) {
-    if (failureCode(error) !== 'VsphereTaskNotFound') throw error;
-    const [only, ...others] = taskIds;
-    if (others.length === 0) return only === undefined ? [] : [only];
-    const ended: string[] = [];
-    for (const taskId of taskIds) ended.push(...(await endedTasks(vim, [taskId], signal)));
-    return ended;
-  }
+  const objects = await retrieve(vim, { propSet: [{ type: 'Task', pathSet: ['info.state'] }], objectSet: taskIds.map((taskId) => ({ obj: ref(taskId) })), reportMissingObjectsInResults: true }, signal);
+  const running = new Set(objects.flatMap(({ ref: task, properties }) => (hasEnded(properties['info.state']) ? [] : [task.value])));
+  return taskIds.filter((taskId) => !running.has(taskId));
+}
+
+/** Cloning, creating, deploying: in vCenter's words and in those of its simulator. What such a task makes is not told before it ends. */
+export const makesVms = /\.(clone|cloneVm|createVm|instantClone|importVApp|deploy\w*|instantiate)$/iu;
+
+const text = z.string().default('');
+const runningTask = z.object({ 'info.state': z.enum(['queued', 'running']), 'info.descriptionId': text, 'info.activationId': text });
+
+/** All tasks of the vCenter that have not ended, whoever began them. */
+export async function runningTasks(vim: Vim, taskManager: ManagedObjectReference, signal: AbortSignal): Promise<{ id: string; descriptionId: string; activationId: string }[]> {
+  const selectSet = [{ $type: 'TraversalSpec', type: 'TaskManager', path: 'recentTask' }];
+  const objects = await retrieve(vim, { propSet: [{ type: 'Task', pathSet: Object.keys(runningTask.shape) }], objectSet: [{ obj: taskManager, skip: true, selectSet }], reportMissingObjectsInResults: true }, signal);
+  return objects.flatMap(({ ref: task, properties }) => {
+    const seen = runningTask.safeParse(properties).data;
+    return seen === undefined ? [] : [{ id: task.value, descriptionId: seen['info.descriptionId'], activationId: seen['info.activationId'] }];
+  });
 }
 
 const hasEnded = (state: unknown): boolean => state === 'success' || state === 'error';
@@ -37,12 +46,12 @@ const hasEnded = (state: unknown): boolean => state === 'success' || state === '
 function toTaskState(vcenter: string, { ref: task, properties }: ReadObject): TaskState {
   const info = properties['info'];
   if (!isTaskInfo(info)) throw droverFailure('AnswerMalformed', `vCenter ${vcenter} has no info of ${task.value}`);
-  const { state, result, error, name = info.descriptionId, progress = null, cancelable: isCancelable, entity } = info;
-  if (state === 'success') return { state, vmId: isReference(result) && result.type === 'VirtualMachine' ? result.value : null };
-  if (state === 'queued' || state === 'running') return { state, progressPercent: progress, isCancelable };
+  const { state, result, error, name = info.descriptionId, progress = null, cancelable: isCancelable, entity = null } = info;
+  if (state === 'success') return { state, vmId: isReference(result) && result.type === 'VirtualMachine' ? result.value : null, entity };
+  if (state === 'queued' || state === 'running') return { state, progressPercent: progress, isCancelable, entity };
   if (state !== 'error') throw droverFailure('AnswerMalformed', `vCenter ${vcenter} says that ${task.value} is ${state.slice(0, 80)}`);
   const fault = error === undefined ? { type: '', words: 'it does not say why', fields: {} } : localizedFault(error);
-  return { state, failure: vimFailure(fault, `${name} of ${entity?.value ?? 'an unnamed object'} at vCenter ${vcenter} ended`) };
+  return { state, failure: vimFailure(fault, `${name} of ${entity?.value ?? 'an unnamed object'} at vCenter ${vcenter} ended`), entity };
 }
 
 const isTaskInfo = (value: unknown): value is TaskInfo => typeof value === 'object' && value !== null && '$type' in value && value.$type === 'TaskInfo';

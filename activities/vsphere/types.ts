@@ -1,41 +1,30 @@
-import type { Allocation, CloneSource, NewVm, OwnershipMark, VmPowerState, WantedConfig } from '../../contracts/virtual-machine.ts';
+import type { VmFacts } from '../../contracts/virtual-machine-observation.ts';
+import type { Returned } from './wire/decode.ts';
+import type { ReadObject } from './properties.ts';
+import type { ManagedObjectReference } from './wire/values.ts';
+import type { AnyVirtualDevice, PropertyFilterSpec, VimTypes } from './wire/vim/types.ts';
 
-/** A disk of a VM, as it is attached. */
-export interface AttachedDisk {
-  /** Of the device; unique in the VM. */
-  key: number;
-  label: string;
-  capacityKiB: number;
-  /** `[datastore] folder/name.vmdk`; null where the backing is no file. */
-  fileName: string | null;
-  /** Of the first-class disk that it is; null: a disk of this VM. */
-  firstClassDiskId: string | null;
+/** Whose VM it is, as it stands in the VM. That of the operator before has no uid. */
+export interface SeenMark {
+  namespacedName: string;
+  uid: string | null;
 }
 
 /** What the VM is made of; missing while vCenter cannot reach its files. */
-export interface VmConfig {
-  instanceUuid: string;
-  biosUuid: string;
+export interface SeenConfig {
   /** Changes with each change; given back with one, vCenter refuses it where somebody was faster. */
   changeVersion: string;
+  /** `vmx-21`. */
+  version: string;
   isTemplate: boolean;
-  guestId: string;
-  annotation: string;
   /** `[datastore] folder/name.vmx`. */
   vmxPath: string;
-  cpus: number;
-  coresPerSocket: number | null;
-  memoryMiB: number;
-  /** MHz. */
-  cpuAllocation: Allocation | null;
-  /** MiB. */
-  memoryAllocation: Allocation | null;
-  managedBy: { extensionKey: string; type: string } | null;
+  devices: readonly AnyVirtualDevice[];
   /** May hold secrets, such as a guest's user data: it stays within the adapter. */
   extraConfig: Readonly<Record<string, string>>;
-  disks: readonly AttachedDisk[];
 }
 
+/** A VM, as far as drover's own doings need it. */
 export interface VirtualMachine {
   /** `vm-61`. */
   id: string;
@@ -45,67 +34,72 @@ export interface VirtualMachine {
   hostId: string | null;
   /** Only a `connected` one can be driven. */
   connectionState: string;
-  powerState: VmPowerState;
-  isToolsRunning: boolean;
-  ipAddress: string | null;
-  mark: OwnershipMark | null;
-  config: VmConfig | null;
+  powerState: VmFacts['powerState'];
+  /** RFC 3339; null while it is off. */
+  bootTime: string | null;
+  instanceUuid: string;
+  biosUuid: string;
+  mark: SeenMark | null;
+  config: SeenConfig | null;
+  /** All that was read, by path, for what only the facts show. */
+  properties: Readonly<Record<string, unknown>>;
 }
 
-/** A VM in a list. */
-export interface ListedVm {
-  id: string;
-  name: string;
-  instanceUuid: string | null;
-  powerState: VmPowerState;
-  mark: OwnershipMark | null;
+/** A disk of a VM, as it is attached. */
+export interface AttachedDisk {
+  /** Of the device; unique in the VM. */
+  key: number;
+  label: string;
+  capacityBytes: number;
+  /** `[datastore] folder/name.vmdk`; null where the backing is no file. */
+  fileName: string | null;
+  /** Of the first-class disk that it is; null: a disk of this VM. */
+  firstClassDiskId: string | null;
 }
-
-export type PowerAction = 'on' | 'off' | 'suspend' | 'reset';
-export type GuestRequest = 'shutDown' | 'reboot' | 'standBy';
 
 /** What has become of a task. */
 export type TaskState =
-  | { state: 'queued' | 'running'; progressPercent: number | null; isCancelable: boolean }
+  | { state: 'queued' | 'running'; progressPercent: number | null; isCancelable: boolean; entity: ManagedObjectReference | null }
   /** `vmId`: of the VM that it made, where it made one. */
-  | { state: 'success'; vmId: string | null }
+  | { state: 'success'; vmId: string | null; entity: ManagedObjectReference | null }
   /** A failure of the error table. */
-  | { state: 'error'; failure: Error };
+  | { state: 'error'; failure: Error; entity: ManagedObjectReference | null };
 
 /** What stands under a name in a folder. */
 export type NameInFolder = { kind: 'vm'; vm: VirtualMachine } | { kind: 'other'; type: string } | { kind: 'nothing' };
 
+/** Methods that begin a task. */
+export type TaskMethod = keyof VimTypes & `${string}_Task`;
+
 /**
- * VMs of one vCenter. Reads are one call each, mutations are submitted and not waited for: `readTask` tells what becomes of them.
+ * One vCenter. Reads are one call each, mutations are submitted and not waited for: `readTask` tells what becomes of them.
  *
  * Every method ends when its signal is aborted, and fails as `Vim` does (client.ts).
  */
 export interface VcenterGateway {
   readonly vcenter: string;
+  /** `about.instanceUuid`. */
+  managerId(signal: AbortSignal): Promise<string>;
   /** An object by its path, such as `/DC0/vm/team-a`; null where there is none. */
-  findByPath(path: string, signal: AbortSignal): Promise<{ type: string; id: string } | null>;
-  /** @throws also `VirtualMachineAmbiguous` where several have it */
-  findByInstanceUuid(instanceUuid: string, signal: AbortSignal): Promise<VirtualMachine | null>;
+  findByPath(path: string, signal: AbortSignal): Promise<ManagedObjectReference | null>;
+  /** Ids of all that have it: somebody may have copied it. */
+  findByInstanceUuid(instanceUuid: string, signal: AbortSignal): Promise<string[]>;
   findInFolder(folderId: string, name: string, signal: AbortSignal): Promise<NameInFolder>;
   /** null where it is gone. */
   read(vmId: string, signal: AbortSignal): Promise<VirtualMachine | null>;
-  /** All of a folder and of those below it. */
-  list(folderId: string, signal: AbortSignal): Promise<ListedVm[]>;
+  /** Objects by explicit paths, in one call and one more for each further page. What is gone is left out. */
+  retrieve(spec: PropertyFilterSpec, signal: AbortSignal): Promise<ReadObject[]>;
+  /** What tells one start of a VM from another, where vCenter's events show it: the latest of its kind; null: there is none. */
+  lastStart(vmId: string, signal: AbortSignal): Promise<string | null>;
+  /** Tasks that make VMs and have not ended, whoever began them. */
+  runningCreates(signal: AbortSignal): Promise<string[]>;
+  /** The task, running or queued, that was begun with this activation id; null: there is none, or it has ended. */
+  findActivated(activationId: string, signal: AbortSignal): Promise<string | null>;
 
-  /** Each resolves to the id of the task. */
-  clone(source: CloneSource, vm: NewVm, signal: AbortSignal): Promise<string>;
-  /** One without disks and networks: those are added. */
-  create(vm: NewVm, datastoreName: string, signal: AbortSignal): Promise<string>;
-  /** @param changeVersion of the read that the change was made for: `VirtualMachineConflict` where somebody was faster */
-  reconfigure(vmId: string, change: WantedConfig, changeVersion: string, signal: AbortSignal): Promise<string>;
-  /** Takes disks off and keeps their files. */
-  detachDisks(vmId: string, keys: readonly number[], changeVersion: string, signal: AbortSignal): Promise<string>;
-  power(vmId: string, action: PowerAction, signal: AbortSignal): Promise<string>;
-  /** With all its files and disks. */
-  destroy(vmId: string, signal: AbortSignal): Promise<string>;
-
-  /** Resolves when the guest was asked, not when it has done it. @throws also `GuestToolsNotRunning` */
-  askGuest(vmId: string, request: GuestRequest, signal: AbortSignal): Promise<void>;
+  /** Begins a task, when this worker has room for one more, and gives its id. */
+  submit<Method extends TaskMethod>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], signal: AbortSignal): Promise<string>;
+  /** A method without a task. */
+  call<Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], signal: AbortSignal): Promise<Returned<Method>>;
 
   /** @throws also `VsphereTaskNotFound` */
   readTask(taskId: string, signal: AbortSignal): Promise<TaskState>;

@@ -1,17 +1,22 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createVsphereVmActivities } from '../../activities/vsphere/activities.ts';
+import { createVirtualMachineVsphereActivities } from '../../activities/vsphere/activities.ts';
 import { openVcenter, type ClientOptions, type Vim } from '../../activities/vsphere/client.ts';
 import { openGateway } from '../../activities/vsphere/gateway.ts';
+import { openRest } from '../../activities/vsphere/rest/client.ts';
 import type { VcenterGateway } from '../../activities/vsphere/types.ts';
-import type { NewVm, SubmittedTask, VmSubject, VsphereVmActivities } from '../../contracts/virtual-machine.ts';
+import type { OwnerOfVm, SubmittedTask, VirtualMachineLook, VirtualMachineVsphereActivities, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { VmFacts } from '../../contracts/virtual-machine-observation.ts';
+import type { CreateSpec } from '../../contracts/virtual-machine-plan.ts';
 import { startLab, type Lab } from '../../lab/lab.ts';
 import { connectVcenterControl, type RecordedRequest, type VcenterControl } from '../../lab/vsphere/control.ts';
 import { govc, govcJson } from '../../lab/vsphere/govc.ts';
 import { inventory, type VsphereHandle } from '../../lab/vsphere/handle.ts';
 import type { AuditEntry } from '../../runtime/audit.ts';
+import type { VcenterPlaces } from '../../runtime/vsphere-config.ts';
 import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
 
 export const never = new AbortController().signal;
@@ -28,14 +33,27 @@ export interface VsphereWorld {
   /** A client that is closed with the world. */
   connect(change?: Partial<VcenterSettings>, options?: ClientOptions): Vim;
   gateway(change?: Partial<VcenterSettings>, options?: ClientOptions): VcenterGateway;
-  activities(gateway: VcenterGateway, signal?: AbortSignal, deadlineMs?: number): VsphereVmActivities;
-  /** By their paths in the inventory. */
-  ids: { folder: string; pool: string; datastore: string; template: string };
+  activities(gateway: VcenterGateway, signal?: AbortSignal, deadlineMs?: number): VirtualMachineVsphereActivities;
+  /** Of namespace `team-a` and of what it makes VMs from. */
+  ids: { datacenter: string; folder: string; pool: string; datastore: string; template: string };
   /** A VM that is to be made by cloning, with the mark of an object of that name. */
-  newVm(name: string, change?: Partial<NewVm>): NewVm;
+  newVm(name: string, change?: Partial<CreateSpec>): NewVm;
+  /** What a run asks about the VM of that object. */
+  look(name: string, change?: Partial<VirtualMachineLook>): VirtualMachineLook;
   requests(method: string): Promise<RecordedRequest[]>;
   close(): Promise<void>;
 }
+
+export type NewVm = OwnerOfVm & { create: CreateSpec };
+
+/** The namespace of all VMs that are made here. */
+export const namespace = 'team-a';
+
+const places: VcenterPlaces = {
+  zones: { 'zone-a': { folder: `${inventory.vmFolder}/{namespace}`, resourcePool: `${inventory.resourcePool}/{namespace}` } },
+  storagePolicies: { 'profile-1': { datastores: [...inventory.datastores], encrypted: false } },
+  networks: { backend: `/${inventory.datacenter}/network/DC0_DVPG0` },
+};
 
 export async function openVsphereWorld(): Promise<VsphereWorld> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-vsphere-')));
@@ -51,6 +69,7 @@ export async function openVsphereWorld(): Promise<VsphereWorld> {
     ca: readFileSync(handle.caFile, 'utf8'),
     thumbprint: null,
     budget: { calls: 8, callsPerSecond: 1_000, tasks: 32 },
+    places,
     ...change,
   });
   const connect = (change?: Partial<VcenterSettings>, options?: ClientOptions): Vim => {
@@ -58,10 +77,19 @@ export async function openVsphereWorld(): Promise<VsphereWorld> {
     open.push(vim);
     return vim;
   };
+  const rest = openRest(settings());
+  open.push(rest);
   const first = openGateway(connect(), { tasks: 32 });
-  const idOf = async (path: string): Promise<string> => (await first.findByPath(path, never))?.id ?? Promise.reject(new Error(`no ${path}`));
-  const ids = { folder: await idOf(inventory.vmFolder), pool: await idOf(inventory.resourcePool), datastore: await idOf(inventory.datastores[0]), template: await idOf(inventory.template) };
-  let made = 0;
+  await govc(handle, 'folder.create', `${inventory.vmFolder}/${namespace}`);
+  await govc(handle, 'pool.create', `${inventory.resourcePool}/${namespace}`);
+  const idOf = async (path: string): Promise<string> => (await first.findByPath(path, never))?.value ?? Promise.reject(new Error(`no ${path}`));
+  const ids = {
+    datacenter: await idOf(`/${inventory.datacenter}`),
+    folder: await idOf(`${inventory.vmFolder}/${namespace}`),
+    pool: await idOf(`${inventory.resourcePool}/${namespace}`),
+    datastore: await idOf(inventory.datastores[0]),
+    template: await idOf(inventory.template),
+  };
   return {
     handle,
     control,
@@ -70,21 +98,42 @@ export async function openVsphereWorld(): Promise<VsphereWorld> {
     connect,
     gateway: (change = {}, options) => openGateway(connect(change, options), settings(change).budget),
     activities: (gateway, signal = never, deadlineMs = Infinity) =>
-      createVsphereVmActivities({
+      createVirtualMachineVsphereActivities({
         gateway,
+        rest,
+        places,
         stopGate: () => Promise.resolve(),
         audit: { record: (entry) => Promise.resolve(void audit.push(entry)) },
         scope: () => ({ signal, deadlineMs, heartbeatDetails: undefined, run: null, heartbeat: () => undefined }),
       }),
     ids,
     newVm: (name, change = {}) => ({
-      name,
-      instanceUuid: `5c0ffee0-0000-4000-8000-${String((made += 1)).padStart(12, '0')}`,
-      biosUuid: null,
-      folderId: ids.folder,
-      mark: { namespacedName: `team-a/${name}`, uid: `uid-of-${name}` },
-      placement: { resourcePoolId: ids.pool, datastoreId: ids.datastore, hostId: null },
-      config: {},
+      mark: { namespacedName: `${namespace}/${name}`, uid: uidOf(name) },
+      cause: 'the test',
+      create: {
+        name,
+        instanceUuid: uidOf(name),
+        uuid: uidOf(name),
+        source: { from: 'template', moId: ids.template },
+        at: { zone: 'zone-a', datacenter: ids.datacenter, folder: ids.folder, resourcePool: ids.pool, datastore: ids.datastore, host: null, cpuMHz: 2_000 },
+        bootDiskBytes: null,
+        config: {},
+        classConfigSpec: {},
+        ...change,
+      },
+    }),
+    look: (name, change = {}) => ({
+      object: { namespace, name, uid: uidOf(name) },
+      vmName: name,
+      uniqueId: null,
+      instanceUuid: null,
+      zone: null,
+      folder: null,
+      resourcePool: null,
+      profileId: 'profile-1',
+      networks: [],
+      isos: {},
+      extraConfigKeys: [],
       ...change,
     }),
     requests: async (method) => (await control.requests()).filter((request) => request.method === method),
@@ -96,15 +145,32 @@ export async function openVsphereWorld(): Promise<VsphereWorld> {
   };
 }
 
-/** Clones the template and waits for it. */
-export async function makeVm(world: VsphereWorld, activities: VsphereVmActivities, vm: NewVm): Promise<VmSubject> {
-  const submitted = await activities.submitClone({ source: { vmId: world.ids.template, linkedToSnapshotId: null }, vm, cause: 'the test' });
+/** The same for the same name, in the form of a UUID. */
+export const uidOf = (name: string): string => createHash('sha256').update(name).digest('hex').replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/u, '$1-$2-4$3-8$4-$5');
+
+/** Makes it and waits for it. */
+export async function makeVm(activities: VirtualMachineVsphereActivities, vm: NewVm): Promise<VmSubject> {
+  const submitted = await activities.submitNewVm(vm);
   const vmId = 'vmId' in submitted ? submitted.vmId : ((await activities.awaitTask(submitted)).vmId ?? '');
-  return { vmId, mark: vm.mark, cause: 'the test' };
+  return { vmId, mark: vm.mark, cause: vm.cause };
 }
 
 /** Waits where there is something to wait for. */
-export const settle = async (activities: VsphereVmActivities, submitted: SubmittedTask | null): Promise<void> => void (submitted !== null && (await activities.awaitTask(submitted)));
+export const settle = async (activities: VirtualMachineVsphereActivities, submitted: SubmittedTask | null): Promise<void> => void (submitted !== null && (await activities.awaitTask(submitted)));
+
+/** The facts of the VM of the object of that name. */
+export async function factsOf(world: VsphereWorld, activities: VirtualMachineVsphereActivities, name: string, change: Partial<VirtualMachineLook> = {}): Promise<VmFacts> {
+  const { vm, candidates } = await activities.lookAtVirtualMachine(world.look(name, change));
+  if (vm === null) throw new Error(`no VM of ${name} among ${JSON.stringify(candidates)}`);
+  return vm;
+}
+
+/** The same, of one that vCenter tells all of. */
+export async function configOf(world: VsphereWorld, activities: VirtualMachineVsphereActivities, name: string, change: Partial<VirtualMachineLook> = {}): Promise<NonNullable<VmFacts['config']>> {
+  const { config } = await factsOf(world, activities, name, change);
+  if (config === null) throw new Error(`no configuration of ${name}`);
+  return config;
+}
 
 /** What govc shows of a VM, as far as tests look at it. */
 export interface WitnessedVm {
@@ -114,6 +180,7 @@ export interface WitnessedVm {
     instanceUuid: string;
     uuid: string;
     annotation: string;
+    managedBy?: object;
     hardware: { numCPU: number; memoryMB: number; device: { key: number; capacityInKB?: number; backing?: { fileName?: string } }[] };
     extraConfig: { key: string; value: string }[];
   };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { Agent, request } from 'undici';
 
-import { govc } from '../../lab/vsphere/govc.ts';
+import { folderRef, poolRef, vmRef } from '../../activities/vsphere/references.ts';
 import { typesThatDrifted } from '../../lab/vsphere/write-types.ts';
 import { makeCertificate } from '../loopback-certificate.ts';
 import { startScriptedService } from '../scripted-service.ts';
@@ -46,7 +46,7 @@ test('sessions that somebody ended are renewed once, and nobody notices', async 
 test('a session that ends between two pages fails the read, which is tried again from its beginning', async () => {
   const gateway = world.gateway();
   const activities = world.activities(gateway);
-  for (let more = 0; more < 3; more += 1) await makeVm(world, activities, world.newVm(`paged-${more}`));
+  for (let more = 0; more < 3; more += 1) await makeVm(activities, world.newVm(`paged-${more}`));
   const vim = world.connect();
   const { propertyCollector } = await vim.content(never);
   const spec = { propSet: [{ type: 'VirtualMachine', pathSet: ['name'] }], objectSet: [{ obj: { type: 'Folder', value: world.ids.folder }, skip: true, selectSet: [{ $type: 'TraversalSpec', type: 'Folder', path: 'childEntity' }] }] };
@@ -57,19 +57,6 @@ test('a session that ends between two pages fails the read, which is tried again
   const again = await vim.call('RetrievePropertiesEx', propertyCollector, { specSet: [spec], options: { maxObjects: 2 } }, never);
   await world.control.endSessions();
   expect(await failureOf(vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: again?.token ?? '' }, never, { needsSameSession: true }))).toMatchObject({ type: 'VsphereUnavailable', nonRetryable: false });
-});
-
-test('all VMs of a folder and of those below it, in one call for 200', async () => {
-  const gateway = world.gateway();
-  const vm = world.newVm('listed');
-  await makeVm(world, world.activities(gateway), vm);
-  await world.control.forgetRequests();
-  const listed = await gateway.list(world.ids.folder, never);
-  // No view, which would end with the session.
-  expect((await world.control.requests()).map(({ method }) => method)).toEqual(['RetrievePropertiesEx']);
-  const theirs = (await govc(world.handle, 'find', '/DC0/vm', '-type', 'm')).trim().split('\n').map((path) => path.split('/').at(-1) ?? '');
-  expect(listed.map(({ name }) => name).toSorted()).toEqual(theirs.toSorted());
-  expect(listed).toContainEqual({ id: expect.any(String), name: 'listed', instanceUuid: vm.instanceUuid, powerState: 'poweredOff', mark: vm.mark });
 });
 
 test('a read of a VM is one call with explicit paths', async () => {
@@ -199,7 +186,8 @@ describe('when the answer does not come', () => {
 test('no more tasks of a worker at once than its budget allows; those that have ended make room, whoever waited for them', async () => {
   const gateway = world.gateway({ budget: { calls: 8, callsPerSecond: 1_000, tasks: 2 } });
   await world.control.delayTasks({ CloneVm: 300 });
-  const submitted = await Promise.all(Array.from({ length: 6 }, (_, number) => gateway.clone({ vmId: world.ids.template, linkedToSnapshotId: null }, world.newVm(`budget-${number}`), never)));
+  const clone = (name: string) => gateway.submit('CloneVM_Task', vmRef(world.ids.template), { folder: folderRef(world.ids.folder), name, spec: { location: { pool: poolRef(world.ids.pool) }, template: false, powerOn: false } }, never);
+  const submitted = await Promise.all(Array.from({ length: 6 }, (_, number) => clone(`budget-${number}`)));
   expect(new Set(submitted).size).toBe(6);
   const clones = (await world.control.requests()).map(({ method, body }) => (method === 'CloneVM_Task' ? 'clone' : method === 'RetrievePropertiesEx' && body.includes('info.state') ? 'look' : null)).filter((what) => what !== null);
   // Of the first three, the third waited for a look.
@@ -210,5 +198,5 @@ test('no more tasks of a worker at once than its budget allows; those that have 
 test('what vCenter does not allow is told with the privilege that is missing', async () => {
   const gateway = world.gateway();
   await world.control.fail({ method: 'PowerOffVM_Task', fault: 'NoPermission', fields: { privilegeId: 'VirtualMachine.Interact.PowerOff' } });
-  expect(await failureOf(gateway.power(world.ids.template, 'off', never))).toMatchObject({ type: 'VsphereNotPermitted', nonRetryable: true, message: expect.stringContaining('VirtualMachine.Interact.PowerOff') });
+  expect(await failureOf(gateway.submit('PowerOffVM_Task', vmRef(world.ids.template), {}, never))).toMatchObject({ type: 'VsphereNotPermitted', nonRetryable: true, message: expect.stringContaining('VirtualMachine.Interact.PowerOff') });
 });

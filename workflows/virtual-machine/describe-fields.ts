@@ -13,6 +13,7 @@ export function describeFields(context: VmContext): Fields {
   const created = observed.recorded.provider?.creationTimestamp;
   return {
     ...shown,
+    ...describeVolumes(context),
     ...describeClass(context),
     powerState: powerStateOf(vm),
     uniqueID: vm.moId,
@@ -26,6 +27,13 @@ export function describeFields(context: VmContext): Fields {
     // It is made once.
     ...(created !== undefined && { provider: { creationTimestamp: created } }),
   };
+}
+
+/** The disks of its own; those of PersistentVolumeClaims are shown by whoever attaches them, and stay. */
+function describeVolumes({ observed, vm: { shown } }: VmContext): Pick<Fields, 'volumes'> {
+  if (shown.volumes === undefined) return {};
+  const managed = observed.recorded.volumes?.filter(({ type }) => type !== 'Classic') ?? [];
+  return { volumes: [...shown.volumes, ...managed] };
 }
 
 const classless: Pick<Fields, 'class'> = { class: null };

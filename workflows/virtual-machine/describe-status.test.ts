@@ -32,6 +32,11 @@ const fieldRows: [why: string, given: Given, fields: object][] = [
   ['UpdateNetworkStatus', { vm: { shown: { network: { interfaces: [{ name: 'eth0' }] } } } }, { network: { primaryIP4: '192.0.2.10', hostName: 'web', interfaces: [{ name: 'eth0' }] } }],
   ['an address of a guest that no longer runs is not shown', { vm: { powerState: 'poweredOff' }, observed: { recorded: { network: { primaryIP4: '192.0.2.10' } } } }, { network: null }],
   ['UpdateStorageStatus', { vm: { shown: { storage: { total: '10Gi' } } } }, { storage: { total: '10Gi' } }],
+  [
+    'UpdateStorageStatus: volumes of claims stay as they are shown',
+    { vm: { shown: { volumes: [{ name: 'disk-1', type: 'Classic' }] } }, observed: { recorded: { volumes: [{ name: 'disk-0', type: 'Classic' }, { name: 'data', type: 'Managed', attached: true }] } } },
+    { volumes: [{ name: 'disk-1', type: 'Classic' }, { name: 'data', type: 'Managed', attached: true }] },
+  ],
   ['SetNodeName', {}, { nodeName: 'esx-1' }],
   ['zone', {}, { zone: 'zone-a' }],
   ['guest', {}, { guest: { guestID: 'otherGuest64', guestFullName: 'Other' } }],

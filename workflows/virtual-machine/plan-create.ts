@@ -120,7 +120,7 @@ const describeSource = (source: CreateSource): string => {
 function createSpec({ desired, observed }: Context, source: CreateSource, at: PlacedAt): CreateSpec {
   const { class: classFacts, network, isos } = observed.prerequisites;
   const applied = classFacts?.is === 'found' ? classFacts.value : null;
-  const { bootOptions, minHardwareVersion: _, bootDiskBytes: __, extraConfig: ___, coresPerSocket, ...set } = desired.config;
+  const { bootOptions, minHardwareVersion: _, bootDiskBytes, extraConfig: __, coresPerSocket, ...set } = desired.config;
   const cards = desired.networkDisabled ? [] : desired.networkCards;
   const config: ReconfigSpec = {
     ...wantCompute(desired.size, applied, at.cpuMHz),
@@ -138,5 +138,5 @@ function createSpec({ desired, observed }: Context, source: CreateSource, at: Pl
       }),
     ],
   };
-  return { name: desired.name, instanceUuid: desired.instanceUuid ?? desired.uid, uuid: desired.biosUuid ?? desired.uid, source, at, config, classConfigSpec: applied?.configSpec ?? {} };
+  return { name: desired.name, instanceUuid: desired.instanceUuid ?? desired.uid, uuid: desired.biosUuid ?? desired.uid, source, at, bootDiskBytes, config, classConfigSpec: applied?.configSpec ?? {} };
 }

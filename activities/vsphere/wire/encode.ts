@@ -74,3 +74,7 @@ function plain(text: string, path: string): string {
   if (!isWritable(text)) throw droverFailure('InvalidInput', `${path} holds a character that cannot be sent to vCenter`);
   return escapeXml(text);
 }
+
+/** One object as a document of its own, such as other services of vCenter take it. @throws as encodeRequest */
+export const encodeObject = <Name extends keyof VimTypes>(type: Name, value: VimTypes[Name]): string =>
+  `<obj xmlns:vim25="urn:vim25" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema" xsi:type="vim25:${type}">${fieldsText(type, value, type)}</obj>`;

@@ -3,8 +3,10 @@ import { openVcenter } from '../../../activities/vsphere/client.ts';
 import { openGateway } from '../../../activities/vsphere/gateway.ts';
 import type { SoapAnswer } from '../../../activities/vsphere/http.ts';
 import type { VcenterGateway } from '../../../activities/vsphere/types.ts';
+import { toFacts } from '../../../activities/vsphere/facts/vm.ts';
+import { openInventory } from '../../../activities/vsphere/look/inventory.ts';
+import { readSites } from '../../../activities/vsphere/look/read-sites.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
-import { vmPowerStates } from '../../../contracts/virtual-machine.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, nearText } from '../hostile.ts';
 
@@ -26,9 +28,18 @@ const objects = (type: string, properties: string, token = ''): string => answer
 const vm = objects(
   'VirtualMachine',
   property('name', 'xsd:string', 'web') + property('runtime.connectionState', 'VirtualMachineConnectionState', 'connected') + property('runtime.powerState', 'VirtualMachinePowerState', 'poweredOn') +
-    property('config.instanceUuid', 'xsd:string', 'i') + property('config.hardware', 'VirtualHardware', '<numCPU>2</numCPU><memoryMB>64</memoryMB><device xsi:type="VirtualDisk"><key>2000</key><capacityInKB>1</capacityInKB></device>') +
+    property('summary.config.instanceUuid', 'xsd:string', 'i') +
+    property(
+      'config.hardware',
+      'VirtualHardware',
+      '<numCPU>2</numCPU><memoryMB>64</memoryMB><device xsi:type="VirtualDisk"><key>2000</key><capacityInKB>1</capacityInKB></device><device xsi:type="VirtualVmxnet3"><key>4000</key><backing xsi:type="VirtualEthernetCardNetworkBackingInfo"><deviceName>n</deviceName></backing></device>',
+    ) +
+    property('config.bootOptions', 'VirtualMachineBootOptions', '<bootDelay>1</bootDelay>') +
+    property('guest.net', 'ArrayOfGuestNicInfo', '<GuestNicInfo><ipAddress>192.0.2.1</ipAddress><deviceConfigId>4000</deviceConfigId></GuestNicInfo>') +
     property('config.extraConfig', 'ArrayOfOptionValue', '<OptionValue xsi:type="OptionValue"><key>drover.uid</key><value xsi:type="xsd:string">u</value></OptionValue>'),
 );
+const listed = objects('VirtualMachine', property('name', 'xsd:string', 'web') + property('config.extraConfig[&quot;drover.uid&quot;]', 'OptionValue', '<key>drover.uid</key><value xsi:type="xsd:string">u</value>'));
+const folder = answerOf('FindByInventoryPath', '<returnval type="Folder">x-1</returnval>');
 const info = (state: string, more = ''): string => objects('Task', property('info', 'TaskInfo', `<key>x-1</key><descriptionId>d</descriptionId><state>${state}</state><cancelable>true</cancelable>${more}`));
 
 interface Wire {
@@ -45,20 +56,42 @@ const wire = (...samples: string[]): fc.Arbitrary<Wire> =>
   );
 
 /** A vCenter that answers one method so, and those of the login as it should unless that one is meant. */
-function answering(method: string, { status, text }: Wire): VcenterGateway {
-  const right: Readonly<Record<string, string>> = { RetrieveServiceContent: content, Login: login, FindByInventoryPath: answerOf('FindByInventoryPath', '') };
+function answering(method: string, { status, text }: Wire, path = ''): VcenterGateway {
+  const right: Readonly<Record<string, string>> = { RetrieveServiceContent: content, Login: login, FindByInventoryPath: path || answerOf('FindByInventoryPath', '') };
   const answer = (asked: string): SoapAnswer => ({ cookie: 'vmware_soap_session="the-session"', requestId: '', ...(asked === method || right[asked] === undefined ? { status, text } : { status: 200, text: right[asked] }) });
   const http = { send: (request: { method: string }) => Promise.resolve(answer(request.method)), close: () => Promise.resolve() };
-  const settings = { name: 'lab', url: 'https://vcenter', credential: () => Promise.resolve({ username: 'u', password: 'the-password' }), ca: null, thumbprint: null, budget: { calls: 8, callsPerSecond: 1_000, tasks: 8 } };
+  const settings = { name: 'lab', url: 'https://vcenter', credential: () => Promise.resolve({ username: 'u', password: 'the-password' }), ca: null, thumbprint: null, budget: { calls: 8, callsPerSecond: 1_000, tasks: 8 }, places: { zones: {}, storagePolicies: {}, networks: {} } };
   return openGateway(openVcenter(settings, { http }), { tasks: 8 });
 }
 
 const failures: ErrorCode[] = ['AnswerMalformed', 'RequestRefused', 'VirtualMachineNotFound', 'VirtualMachineStateRefused', 'VsphereCredentialRefused', 'VsphereFailed', 'VsphereNotPermitted', 'VsphereObjectNotFound', 'VsphereUnavailable'];
-const isVm = (value: unknown): boolean => value === null || vmPowerStates.some((state) => state === (value as { powerState: string }).powerState);
+const isVm = (value: unknown): boolean => value === null || ['poweredOn', 'poweredOff', 'suspended'].includes((value as { powerState: string }).powerState);
 
 export const vsphereEdges: readonly Edge[] = [
   edge({ name: 'vSphere: where everything is', inputs: wire(content), failures, read: (answer) => answering('RetrieveServiceContent', answer).findByPath('/DC0', never) }),
   edge({ name: 'vSphere: a VM', inputs: wire(vm), failures, read: (answer) => answering('RetrievePropertiesEx', answer).read('x-1', never), holds: isVm }),
+  edge({
+    name: 'vSphere: all that is told of a VM',
+    inputs: wire(vm),
+    failures,
+    read: async (answer) => {
+      const seen = await answering('RetrievePropertiesEx', answer).read('x-1', never);
+      return seen === null ? null : toFacts(seen, { location: null, zone: null, hostName: null, cpuMHz: 0, task: null, clusterModule: null }, 'off', { interfaces: ['eth0'], extraConfigKeys: ['a'] });
+    },
+    holds: isVm,
+  }),
+  edge({
+    name: 'vSphere: what is around a VM',
+    inputs: wire(listed, objects('HostSystem', property('name', 'xsd:string', 'h')), objects('Datastore', property('summary.freeSpace', 'xsd:long', '7'))),
+    failures,
+    read: (answer) => {
+      const gateway = answering('RetrievePropertiesEx', answer, folder);
+      const places = { zones: { a: { folder: '/DC0/vm', resourcePool: '/DC0/host/C/Resources' } }, storagePolicies: { p: { datastores: ['/DC0/datastore/d'], encrypted: false } }, networks: {} };
+      const scope = { signal: never, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: () => undefined };
+      return readSites({ gateway, scope }, openInventory(gateway), places, { object: { namespace: 'team', name: 'web', uid: 'u' }, folder: null, resourcePool: null, networks: [{ name: 'eth0', network: 'n' }], profileId: 'p' });
+    },
+    holds: (value) => (value as { sites: unknown[] }).sites.length === 1,
+  }),
   edge({ name: 'vSphere: a task', inputs: wire(info('running', '<progress>7</progress>'), info('success', '<result xsi:type="ManagedObjectReference" type="VirtualMachine">vm-9</result>'), info('error', '<error><fault xsi:type="SystemError"><reason>r</reason></fault><localizedMessage>m</localizedMessage></error>')), failures: [...failures, 'VsphereTaskNotFound'], read: async (answer) => (await answering('RetrievePropertiesEx', answer).readTask('x-1', never)).state }),
-  edge({ name: 'vSphere: what was submitted', inputs: wire(answerOf('PowerOnVM_Task', '<returnval type="Task">task-1</returnval>')), failures, read: (answer) => answering('PowerOnVM_Task', answer).power('vm-1', 'on', never), holds: (value) => typeof value === 'string' && value !== '' }),
+  edge({ name: 'vSphere: what was submitted', inputs: wire(answerOf('PowerOnVM_Task', '<returnval type="Task">task-1</returnval>')), failures, read: (answer) => answering('PowerOnVM_Task', answer).submit('PowerOnVM_Task', { type: 'VirtualMachine', value: 'vm-1' }, {}, never), holds: (value) => typeof value === 'string' && value !== '' }),
 ];

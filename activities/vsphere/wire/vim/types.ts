@@ -11,6 +11,12 @@ export interface AboutInfo {
   instanceUuid?: string;
 }
 
+export interface ArrayUpdateSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  operation: string;
+}
+
 export interface CancelTask {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -56,6 +62,186 @@ export interface CreateVM_TaskResponse {
   returnval: ManagedObjectReference;
 }
 
+export interface CustomizationAdapterMapping {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  macAddress?: string;
+  adapter: CustomizationIPSettings;
+}
+
+export interface CustomizationDhcpIpGenerator extends CustomizationIpGenerator {
+}
+
+export interface CustomizationDhcpIpV6Generator extends CustomizationIpV6Generator {
+}
+
+export interface CustomizationFixedIp extends CustomizationIpGenerator {
+  ipAddress: string;
+}
+
+export interface CustomizationFixedIpV6 extends CustomizationIpV6Generator {
+  ipAddress: string;
+  subnetMask: number;
+}
+
+export interface CustomizationFixedName extends CustomizationName {
+  name: string;
+}
+
+export interface CustomizationGlobalIPSettings {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  dnsSuffixList?: string[];
+  dnsServerList?: string[];
+}
+
+export interface CustomizationGuiRunOnce {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  commandList?: string[];
+}
+
+export interface CustomizationGuiUnattended {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  password?: CustomizationPassword;
+  timeZone: number;
+  autoLogon: boolean;
+  autoLogonCount: number;
+}
+
+export interface CustomizationIPSettings {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  ip: AnyCustomizationIpGenerator;
+  subnetMask?: string;
+  gateway?: string[];
+  ipV6Spec?: CustomizationIPSettingsIpV6AddressSpec;
+  dnsServerList?: string[];
+  dnsDomain?: string;
+}
+
+export interface CustomizationIPSettingsIpV6AddressSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  ip?: AnyCustomizationIpV6Generator[];
+  gateway?: string[];
+}
+
+export interface CustomizationIdentification {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  joinWorkgroup?: string;
+  joinDomain?: string;
+  domainAdmin?: string;
+  domainAdminPassword?: CustomizationPassword;
+}
+
+export interface CustomizationIdentitySettings {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+}
+
+export interface CustomizationIpGenerator {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+}
+
+export interface CustomizationIpV6Generator {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+}
+
+export interface CustomizationLicenseFilePrintData {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  autoMode: string;
+  autoUsers?: number;
+}
+
+export interface CustomizationLinuxOptions extends CustomizationOptions {
+}
+
+export interface CustomizationLinuxPrep extends CustomizationIdentitySettings {
+  hostName: AnyCustomizationName;
+  domain: string;
+  timeZone?: string;
+  hwClockUTC?: boolean;
+  scriptText?: string;
+}
+
+export interface CustomizationName {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+}
+
+export interface CustomizationOptions {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+}
+
+export interface CustomizationPassword {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  value: string;
+  plainText: boolean;
+}
+
+export interface CustomizationSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  options?: AnyCustomizationOptions;
+  identity: AnyCustomizationIdentitySettings;
+  globalIPSettings: CustomizationGlobalIPSettings;
+  nicSettingMap?: CustomizationAdapterMapping[];
+}
+
+export interface CustomizationSysprep extends CustomizationIdentitySettings {
+  guiUnattended: CustomizationGuiUnattended;
+  userData: CustomizationUserData;
+  guiRunOnce?: CustomizationGuiRunOnce;
+  identification: CustomizationIdentification;
+  licenseFilePrintData?: CustomizationLicenseFilePrintData;
+}
+
+export interface CustomizationSysprepText extends CustomizationIdentitySettings {
+  value: string;
+}
+
+export interface CustomizationUserData {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  fullName: string;
+  orgName: string;
+  computerName: AnyCustomizationName;
+  productId: string;
+}
+
+export interface CustomizationWinOptions extends CustomizationOptions {
+  changeSID: boolean;
+  deleteAccounts: boolean;
+  reboot?: string;
+}
+
+export interface CustomizeVM_Task {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  spec: CustomizationSpec;
+}
+
+export interface CustomizeVM_TaskResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
+export interface DatastoreHostMount {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  key: ManagedObjectReference;
+  mountInfo: HostMountInfo;
+}
+
 export interface Description {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -74,6 +260,14 @@ export interface Destroy_TaskResponse {
   returnval: ManagedObjectReference;
 }
 
+export interface DistributedVirtualSwitchPortConnection {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  switchUuid: string;
+  portgroupKey?: string;
+  portKey?: string;
+}
+
 export interface DuplicateName extends VimFault {
   name: string;
   object: ManagedObjectReference;
@@ -84,6 +278,28 @@ export interface DynamicProperty {
   $type?: string;
   name: string;
   val: AnyValue;
+}
+
+export interface Event {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  key: number;
+  createdTime: string;
+}
+
+export interface EventFilterSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  entity?: EventFilterSpecByEntity;
+  eventTypeId?: string[];
+  maxCount?: number;
+}
+
+export interface EventFilterSpecByEntity {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  entity: ManagedObjectReference;
+  recursion: string;
 }
 
 export interface FindAllByUuid {
@@ -126,6 +342,39 @@ export interface FindChildResponse {
   returnval?: ManagedObjectReference;
 }
 
+export interface GuestInfoCustomizationInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  customizationStatus: string;
+  errorMsg?: string;
+}
+
+export interface GuestNicInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  ipAddress?: string[];
+  macAddress?: string;
+  deviceConfigId: number;
+  dnsConfig?: NetDnsConfigInfo;
+  ipConfig?: NetIpConfigInfo;
+}
+
+export interface GuestStackInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  dnsConfig?: NetDnsConfigInfo;
+  ipRouteConfig?: NetIpRouteConfigInfo;
+  dhcpConfig?: NetDhcpConfigInfo;
+}
+
+export interface HostMountInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  accessMode: string;
+  mounted?: boolean;
+  accessible?: boolean;
+}
+
 export interface ID {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -149,6 +398,19 @@ export interface InvalidRequest extends RuntimeFault {
 }
 
 export interface InvalidState extends VimFault {
+}
+
+export interface KeyValue {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  key: string;
+  value: string;
+}
+
+export interface LatencySensitivity {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  level: string;
 }
 
 export interface LocalizableMessage {
@@ -213,6 +475,76 @@ export interface MissingProperty {
   fault: LocalizedMethodFault;
 }
 
+export interface NetDhcpConfigInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  ipv6?: NetDhcpConfigInfoDhcpOptions;
+  ipv4?: NetDhcpConfigInfoDhcpOptions;
+}
+
+export interface NetDhcpConfigInfoDhcpOptions {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  enable: boolean;
+  config?: KeyValue[];
+}
+
+export interface NetDnsConfigInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  dhcp: boolean;
+  hostName: string;
+  domainName: string;
+  ipAddress?: string[];
+  searchDomain?: string[];
+}
+
+export interface NetIpConfigInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  ipAddress?: NetIpConfigInfoIpAddress[];
+  dhcp?: NetDhcpConfigInfo;
+  autoConfigurationEnabled?: boolean;
+}
+
+export interface NetIpConfigInfoIpAddress {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  ipAddress: string;
+  prefixLength: number;
+  origin?: string;
+  state?: string;
+  lifetime?: string;
+}
+
+export interface NetIpRouteConfigInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  ipRoute?: NetIpRouteConfigInfoIpRoute[];
+}
+
+export interface NetIpRouteConfigInfoGateway {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  ipAddress?: string;
+  device?: string;
+}
+
+export interface NetIpRouteConfigInfoIpRoute {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  network: string;
+  prefixLength: number;
+  gateway: NetIpRouteConfigInfoGateway;
+}
+
+export interface NetworkSummary {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  name: string;
+  accessible: boolean;
+}
+
 export interface NoPermission extends SecurityError {
   object?: ManagedObjectReference;
   privilegeId?: string;
@@ -232,6 +564,11 @@ export interface ObjectSpec {
   obj: ManagedObjectReference;
   skip?: boolean;
   selectSet?: AnySelectionSpec[];
+}
+
+export interface OpaqueNetworkSummary extends NetworkSummary {
+  opaqueNetworkId: string;
+  opaqueNetworkType: string;
 }
 
 export interface OptionValue {
@@ -272,6 +609,7 @@ export interface PropertyFilterSpec {
   $type?: string;
   propSet?: PropertySpec[];
   objectSet?: ObjectSpec[];
+  reportMissingObjectsInResults?: boolean;
 }
 
 export interface PropertySpec {
@@ -280,6 +618,18 @@ export interface PropertySpec {
   type: string;
   all?: boolean;
   pathSet?: string[];
+}
+
+export interface QueryEvents {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  filter: EventFilterSpec;
+}
+
+export interface QueryEventsResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval?: AnyEvent[];
 }
 
 export interface RebootGuest {
@@ -373,6 +723,8 @@ export interface ServiceContent {
   propertyCollector: ManagedObjectReference;
   about: AboutInfo;
   sessionManager?: ManagedObjectReference;
+  eventManager?: ManagedObjectReference;
+  taskManager?: ManagedObjectReference;
   searchIndex?: ManagedObjectReference;
 }
 
@@ -417,6 +769,7 @@ export interface TaskInfo {
   error?: LocalizedMethodFault;
   result?: AnyValue;
   progress?: number;
+  activationId?: string;
 }
 
 export interface TraversalSpec extends SelectionSpec {
@@ -426,13 +779,50 @@ export interface TraversalSpec extends SelectionSpec {
   selectSet?: AnySelectionSpec[];
 }
 
+export interface UpgradeVM_Task {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  version?: string;
+}
+
+export interface UpgradeVM_TaskResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
 export interface UserSession {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
   key: string;
 }
 
+export interface VAppPropertyInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  key: number;
+  id?: string;
+  userConfigurable?: boolean;
+  value?: string;
+}
+
+export interface VAppPropertySpec extends ArrayUpdateSpec {
+  info?: VAppPropertyInfo;
+}
+
 export interface VimFault extends MethodFault {
+}
+
+export interface VirtualAHCIController extends VirtualSATAController {
+}
+
+export interface VirtualBusLogicController extends VirtualSCSIController {
+}
+
+export interface VirtualCdrom extends VirtualDevice {
+}
+
+export interface VirtualCdromIsoBackingInfo extends VirtualDeviceFileBackingInfo {
 }
 
 export interface VirtualController extends VirtualDevice {
@@ -445,6 +835,7 @@ export interface VirtualDevice {
   key: number;
   deviceInfo?: AnyDescription;
   backing?: AnyVirtualDeviceBackingInfo;
+  connectable?: VirtualDeviceConnectInfo;
   controllerKey?: number;
   unitNumber?: number;
 }
@@ -462,6 +853,18 @@ export interface VirtualDeviceConfigSpec {
   device: AnyVirtualDevice;
 }
 
+export interface VirtualDeviceConnectInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  startConnected: boolean;
+  allowGuestControl: boolean;
+  connected: boolean;
+}
+
+export interface VirtualDeviceDeviceBackingInfo extends VirtualDeviceBackingInfo {
+  deviceName: string;
+}
+
 export interface VirtualDeviceFileBackingInfo extends VirtualDeviceBackingInfo {
   fileName: string;
   datastore?: ManagedObjectReference;
@@ -469,6 +872,7 @@ export interface VirtualDeviceFileBackingInfo extends VirtualDeviceBackingInfo {
 
 export interface VirtualDisk extends VirtualDevice {
   capacityInKB: number;
+  capacityInBytes?: number;
   vDiskId?: ID;
 }
 
@@ -477,6 +881,43 @@ export interface VirtualDiskFlatVer2BackingInfo extends VirtualDeviceFileBacking
   thinProvisioned?: boolean;
   uuid?: string;
   parent?: VirtualDiskFlatVer2BackingInfo;
+  sharing?: string;
+}
+
+export interface VirtualDiskRawDiskMappingVer1BackingInfo extends VirtualDeviceFileBackingInfo {
+  diskMode?: string;
+  uuid?: string;
+}
+
+export interface VirtualDiskSeSparseBackingInfo extends VirtualDeviceFileBackingInfo {
+  diskMode: string;
+  uuid?: string;
+  parent?: VirtualDiskSeSparseBackingInfo;
+}
+
+export interface VirtualE1000 extends VirtualEthernetCard {
+}
+
+export interface VirtualE1000e extends VirtualEthernetCard {
+}
+
+export interface VirtualEthernetCard extends VirtualDevice {
+  addressType?: string;
+  macAddress?: string;
+  wakeOnLanEnabled?: boolean;
+}
+
+export interface VirtualEthernetCardDistributedVirtualPortBackingInfo extends VirtualDeviceBackingInfo {
+  port: DistributedVirtualSwitchPortConnection;
+}
+
+export interface VirtualEthernetCardNetworkBackingInfo extends VirtualDeviceDeviceBackingInfo {
+  network?: ManagedObjectReference;
+}
+
+export interface VirtualEthernetCardOpaqueNetworkBackingInfo extends VirtualDeviceBackingInfo {
+  opaqueNetworkId: string;
+  opaqueNetworkType: string;
 }
 
 export interface VirtualHardware {
@@ -486,6 +927,36 @@ export interface VirtualHardware {
   numCoresPerSocket?: number;
   memoryMB: number;
   device?: AnyVirtualDevice[];
+}
+
+export interface VirtualIDEController extends VirtualController {
+}
+
+export interface VirtualLsiLogicController extends VirtualSCSIController {
+}
+
+export interface VirtualLsiLogicSASController extends VirtualSCSIController {
+}
+
+export interface VirtualMachineBootOptions {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  bootDelay?: number;
+  enterBIOSSetup?: boolean;
+  efiSecureBootEnabled?: boolean;
+  bootRetryEnabled?: boolean;
+  bootRetryDelay?: number;
+  bootOrder?: AnyVirtualMachineBootOptionsBootableDevice[];
+  networkBootProtocol?: string;
+}
+
+export interface VirtualMachineBootOptionsBootableDevice {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+}
+
+export interface VirtualMachineBootOptionsBootableDiskDevice extends VirtualMachineBootOptionsBootableDevice {
+  deviceKey: number;
 }
 
 export interface VirtualMachineCloneSpec {
@@ -509,20 +980,61 @@ export interface VirtualMachineConfigSpec {
   guestId?: string;
   annotation?: string;
   files?: VirtualMachineFileInfo;
+  flags?: VirtualMachineFlagInfo;
   numCPUs?: number;
   numCoresPerSocket?: number;
   memoryMB?: number;
+  memoryHotAddEnabled?: boolean;
+  cpuHotAddEnabled?: boolean;
   deviceChange?: AnyVirtualDeviceConfigSpec[];
   cpuAllocation?: ResourceAllocationInfo;
   memoryAllocation?: ResourceAllocationInfo;
+  latencySensitivity?: LatencySensitivity;
   extraConfig?: AnyOptionValue[];
+  bootOptions?: VirtualMachineBootOptions;
+  vAppConfig?: AnyVmConfigSpec;
+  changeTrackingEnabled?: boolean;
+  firmware?: string;
   managedBy?: ManagedByInfo;
+  memoryReservationLockedToMax?: boolean;
+  nestedHVEnabled?: boolean;
+  vPMCEnabled?: boolean;
 }
 
 export interface VirtualMachineFileInfo {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
   vmPathName?: string;
+}
+
+export interface VirtualMachineFileLayoutExDiskLayout {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  key: number;
+  virtualDiskFormat?: string;
+  chain?: VirtualMachineFileLayoutExDiskUnit[];
+}
+
+export interface VirtualMachineFileLayoutExDiskUnit {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  fileKey?: number[];
+}
+
+export interface VirtualMachineFileLayoutExFileInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  key: number;
+  name: string;
+  type: string;
+  size: number;
+  uniqueSize?: number;
+}
+
+export interface VirtualMachineFlagInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  vvtdEnabled?: boolean;
 }
 
 export interface VirtualMachineRelocateSpec {
@@ -534,21 +1046,79 @@ export interface VirtualMachineRelocateSpec {
   host?: ManagedObjectReference;
 }
 
+export interface VirtualNVMEController extends VirtualController {
+}
+
+export interface VirtualPCIPassthrough extends VirtualDevice {
+}
+
+export interface VirtualPCIPassthroughAllowedDevice {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  vendorId: number;
+  deviceId: number;
+}
+
+export interface VirtualPCIPassthroughDynamicBackingInfo extends VirtualDeviceDeviceBackingInfo {
+  allowedDevice?: VirtualPCIPassthroughAllowedDevice[];
+  customLabel?: string;
+}
+
+export interface VirtualPCIPassthroughPluginBackingInfo extends VirtualDeviceBackingInfo {
+}
+
+export interface VirtualPCIPassthroughVmiopBackingInfo extends VirtualPCIPassthroughPluginBackingInfo {
+  vgpu?: string;
+}
+
+export interface VirtualPCNet32 extends VirtualEthernetCard {
+}
+
+export interface VirtualSATAController extends VirtualController {
+}
+
 export interface VirtualSCSIController extends VirtualController {
   sharedBus: string;
 }
 
+export interface VirtualSriovEthernetCard extends VirtualEthernetCard {
+}
+
+export interface VirtualVmxnet extends VirtualEthernetCard {
+}
+
+export interface VirtualVmxnet2 extends VirtualVmxnet {
+}
+
+export interface VirtualVmxnet3 extends VirtualVmxnet {
+}
+
+export interface VmConfigSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  property?: VAppPropertySpec[];
+}
+
+export type AnyCustomizationIdentitySettings = CustomizationIdentitySettings | CustomizationLinuxPrep | CustomizationSysprep | CustomizationSysprepText;
+export type AnyCustomizationIpGenerator = CustomizationIpGenerator | CustomizationDhcpIpGenerator | CustomizationFixedIp;
+export type AnyCustomizationIpV6Generator = CustomizationIpV6Generator | CustomizationDhcpIpV6Generator | CustomizationFixedIpV6;
+export type AnyCustomizationName = CustomizationName | CustomizationFixedName;
+export type AnyCustomizationOptions = CustomizationOptions | CustomizationLinuxOptions | CustomizationWinOptions;
 export type AnyDescription = Description;
+export type AnyEvent = Event;
 export type AnyMethodFault = MethodFault | InvalidProperty | RuntimeFault | InvalidArgument | InvalidRequest | MethodNotFound | ManagedObjectNotFound | SecurityError | NoPermission | SystemError | VimFault | DuplicateName | InvalidState | InvalidPowerState | TaskInProgress;
 export type AnyOptionValue = OptionValue;
 export type AnySelectionSpec = SelectionSpec | TraversalSpec;
-export type AnyVirtualDevice = VirtualDevice | VirtualController | VirtualSCSIController | ParaVirtualSCSIController | VirtualDisk;
-export type AnyVirtualDeviceBackingInfo = VirtualDeviceBackingInfo | VirtualDeviceFileBackingInfo | VirtualDiskFlatVer2BackingInfo;
+export type AnyVirtualDevice = VirtualDevice | VirtualCdrom | VirtualController | VirtualIDEController | VirtualNVMEController | VirtualSATAController | VirtualAHCIController | VirtualSCSIController | ParaVirtualSCSIController | VirtualBusLogicController | VirtualLsiLogicController | VirtualLsiLogicSASController | VirtualDisk | VirtualEthernetCard | VirtualE1000 | VirtualE1000e | VirtualPCNet32 | VirtualSriovEthernetCard | VirtualVmxnet | VirtualVmxnet2 | VirtualVmxnet3 | VirtualPCIPassthrough;
+export type AnyVirtualDeviceBackingInfo = VirtualDeviceBackingInfo | VirtualDeviceDeviceBackingInfo | VirtualEthernetCardNetworkBackingInfo | VirtualPCIPassthroughDynamicBackingInfo | VirtualDeviceFileBackingInfo | VirtualCdromIsoBackingInfo | VirtualDiskFlatVer2BackingInfo | VirtualDiskRawDiskMappingVer1BackingInfo | VirtualDiskSeSparseBackingInfo | VirtualEthernetCardDistributedVirtualPortBackingInfo | VirtualEthernetCardOpaqueNetworkBackingInfo | VirtualPCIPassthroughPluginBackingInfo | VirtualPCIPassthroughVmiopBackingInfo;
 export type AnyVirtualDeviceConfigSpec = VirtualDeviceConfigSpec;
+export type AnyVirtualMachineBootOptionsBootableDevice = VirtualMachineBootOptionsBootableDevice | VirtualMachineBootOptionsBootableDiskDevice;
+export type AnyVmConfigSpec = VmConfigSpec;
 
 /** By name, for those whose place does not tell. */
 export interface VimTypes {
   AboutInfo: AboutInfo;
+  ArrayUpdateSpec: ArrayUpdateSpec;
   CancelTask: CancelTask;
   CloneVM_Task: CloneVM_Task;
   CloneVM_TaskResponse: CloneVM_TaskResponse;
@@ -556,23 +1126,62 @@ export interface VimTypes {
   ContinueRetrievePropertiesExResponse: ContinueRetrievePropertiesExResponse;
   CreateVM_Task: CreateVM_Task;
   CreateVM_TaskResponse: CreateVM_TaskResponse;
+  CustomizationAdapterMapping: CustomizationAdapterMapping;
+  CustomizationDhcpIpGenerator: CustomizationDhcpIpGenerator;
+  CustomizationDhcpIpV6Generator: CustomizationDhcpIpV6Generator;
+  CustomizationFixedIp: CustomizationFixedIp;
+  CustomizationFixedIpV6: CustomizationFixedIpV6;
+  CustomizationFixedName: CustomizationFixedName;
+  CustomizationGlobalIPSettings: CustomizationGlobalIPSettings;
+  CustomizationGuiRunOnce: CustomizationGuiRunOnce;
+  CustomizationGuiUnattended: CustomizationGuiUnattended;
+  CustomizationIPSettings: CustomizationIPSettings;
+  CustomizationIPSettingsIpV6AddressSpec: CustomizationIPSettingsIpV6AddressSpec;
+  CustomizationIdentification: CustomizationIdentification;
+  CustomizationIdentitySettings: CustomizationIdentitySettings;
+  CustomizationIpGenerator: CustomizationIpGenerator;
+  CustomizationIpV6Generator: CustomizationIpV6Generator;
+  CustomizationLicenseFilePrintData: CustomizationLicenseFilePrintData;
+  CustomizationLinuxOptions: CustomizationLinuxOptions;
+  CustomizationLinuxPrep: CustomizationLinuxPrep;
+  CustomizationName: CustomizationName;
+  CustomizationOptions: CustomizationOptions;
+  CustomizationPassword: CustomizationPassword;
+  CustomizationSpec: CustomizationSpec;
+  CustomizationSysprep: CustomizationSysprep;
+  CustomizationSysprepText: CustomizationSysprepText;
+  CustomizationUserData: CustomizationUserData;
+  CustomizationWinOptions: CustomizationWinOptions;
+  CustomizeVM_Task: CustomizeVM_Task;
+  CustomizeVM_TaskResponse: CustomizeVM_TaskResponse;
+  DatastoreHostMount: DatastoreHostMount;
   Description: Description;
   Destroy_Task: Destroy_Task;
   Destroy_TaskResponse: Destroy_TaskResponse;
+  DistributedVirtualSwitchPortConnection: DistributedVirtualSwitchPortConnection;
   DuplicateName: DuplicateName;
   DynamicProperty: DynamicProperty;
+  Event: Event;
+  EventFilterSpec: EventFilterSpec;
+  EventFilterSpecByEntity: EventFilterSpecByEntity;
   FindAllByUuid: FindAllByUuid;
   FindAllByUuidResponse: FindAllByUuidResponse;
   FindByInventoryPath: FindByInventoryPath;
   FindByInventoryPathResponse: FindByInventoryPathResponse;
   FindChild: FindChild;
   FindChildResponse: FindChildResponse;
+  GuestInfoCustomizationInfo: GuestInfoCustomizationInfo;
+  GuestNicInfo: GuestNicInfo;
+  GuestStackInfo: GuestStackInfo;
+  HostMountInfo: HostMountInfo;
   ID: ID;
   InvalidArgument: InvalidArgument;
   InvalidPowerState: InvalidPowerState;
   InvalidProperty: InvalidProperty;
   InvalidRequest: InvalidRequest;
   InvalidState: InvalidState;
+  KeyValue: KeyValue;
+  LatencySensitivity: LatencySensitivity;
   LocalizableMessage: LocalizableMessage;
   LocalizedMethodFault: LocalizedMethodFault;
   Login: Login;
@@ -583,9 +1192,19 @@ export interface VimTypes {
   MethodFault: MethodFault;
   MethodNotFound: MethodNotFound;
   MissingProperty: MissingProperty;
+  NetDhcpConfigInfo: NetDhcpConfigInfo;
+  NetDhcpConfigInfoDhcpOptions: NetDhcpConfigInfoDhcpOptions;
+  NetDnsConfigInfo: NetDnsConfigInfo;
+  NetIpConfigInfo: NetIpConfigInfo;
+  NetIpConfigInfoIpAddress: NetIpConfigInfoIpAddress;
+  NetIpRouteConfigInfo: NetIpRouteConfigInfo;
+  NetIpRouteConfigInfoGateway: NetIpRouteConfigInfoGateway;
+  NetIpRouteConfigInfoIpRoute: NetIpRouteConfigInfoIpRoute;
+  NetworkSummary: NetworkSummary;
   NoPermission: NoPermission;
   ObjectContent: ObjectContent;
   ObjectSpec: ObjectSpec;
+  OpaqueNetworkSummary: OpaqueNetworkSummary;
   OptionValue: OptionValue;
   ParaVirtualSCSIController: ParaVirtualSCSIController;
   PowerOffVM_Task: PowerOffVM_Task;
@@ -594,6 +1213,8 @@ export interface VimTypes {
   PowerOnVM_TaskResponse: PowerOnVM_TaskResponse;
   PropertyFilterSpec: PropertyFilterSpec;
   PropertySpec: PropertySpec;
+  QueryEvents: QueryEvents;
+  QueryEventsResponse: QueryEventsResponse;
   RebootGuest: RebootGuest;
   ReconfigVM_Task: ReconfigVM_Task;
   ReconfigVM_TaskResponse: ReconfigVM_TaskResponse;
@@ -618,19 +1239,60 @@ export interface VimTypes {
   TaskInProgress: TaskInProgress;
   TaskInfo: TaskInfo;
   TraversalSpec: TraversalSpec;
+  UpgradeVM_Task: UpgradeVM_Task;
+  UpgradeVM_TaskResponse: UpgradeVM_TaskResponse;
   UserSession: UserSession;
+  VAppPropertyInfo: VAppPropertyInfo;
+  VAppPropertySpec: VAppPropertySpec;
   VimFault: VimFault;
+  VirtualAHCIController: VirtualAHCIController;
+  VirtualBusLogicController: VirtualBusLogicController;
+  VirtualCdrom: VirtualCdrom;
+  VirtualCdromIsoBackingInfo: VirtualCdromIsoBackingInfo;
   VirtualController: VirtualController;
   VirtualDevice: VirtualDevice;
   VirtualDeviceBackingInfo: VirtualDeviceBackingInfo;
   VirtualDeviceConfigSpec: VirtualDeviceConfigSpec;
+  VirtualDeviceConnectInfo: VirtualDeviceConnectInfo;
+  VirtualDeviceDeviceBackingInfo: VirtualDeviceDeviceBackingInfo;
   VirtualDeviceFileBackingInfo: VirtualDeviceFileBackingInfo;
   VirtualDisk: VirtualDisk;
   VirtualDiskFlatVer2BackingInfo: VirtualDiskFlatVer2BackingInfo;
+  VirtualDiskRawDiskMappingVer1BackingInfo: VirtualDiskRawDiskMappingVer1BackingInfo;
+  VirtualDiskSeSparseBackingInfo: VirtualDiskSeSparseBackingInfo;
+  VirtualE1000: VirtualE1000;
+  VirtualE1000e: VirtualE1000e;
+  VirtualEthernetCard: VirtualEthernetCard;
+  VirtualEthernetCardDistributedVirtualPortBackingInfo: VirtualEthernetCardDistributedVirtualPortBackingInfo;
+  VirtualEthernetCardNetworkBackingInfo: VirtualEthernetCardNetworkBackingInfo;
+  VirtualEthernetCardOpaqueNetworkBackingInfo: VirtualEthernetCardOpaqueNetworkBackingInfo;
   VirtualHardware: VirtualHardware;
+  VirtualIDEController: VirtualIDEController;
+  VirtualLsiLogicController: VirtualLsiLogicController;
+  VirtualLsiLogicSASController: VirtualLsiLogicSASController;
+  VirtualMachineBootOptions: VirtualMachineBootOptions;
+  VirtualMachineBootOptionsBootableDevice: VirtualMachineBootOptionsBootableDevice;
+  VirtualMachineBootOptionsBootableDiskDevice: VirtualMachineBootOptionsBootableDiskDevice;
   VirtualMachineCloneSpec: VirtualMachineCloneSpec;
   VirtualMachineConfigSpec: VirtualMachineConfigSpec;
   VirtualMachineFileInfo: VirtualMachineFileInfo;
+  VirtualMachineFileLayoutExDiskLayout: VirtualMachineFileLayoutExDiskLayout;
+  VirtualMachineFileLayoutExDiskUnit: VirtualMachineFileLayoutExDiskUnit;
+  VirtualMachineFileLayoutExFileInfo: VirtualMachineFileLayoutExFileInfo;
+  VirtualMachineFlagInfo: VirtualMachineFlagInfo;
   VirtualMachineRelocateSpec: VirtualMachineRelocateSpec;
+  VirtualNVMEController: VirtualNVMEController;
+  VirtualPCIPassthrough: VirtualPCIPassthrough;
+  VirtualPCIPassthroughAllowedDevice: VirtualPCIPassthroughAllowedDevice;
+  VirtualPCIPassthroughDynamicBackingInfo: VirtualPCIPassthroughDynamicBackingInfo;
+  VirtualPCIPassthroughPluginBackingInfo: VirtualPCIPassthroughPluginBackingInfo;
+  VirtualPCIPassthroughVmiopBackingInfo: VirtualPCIPassthroughVmiopBackingInfo;
+  VirtualPCNet32: VirtualPCNet32;
+  VirtualSATAController: VirtualSATAController;
   VirtualSCSIController: VirtualSCSIController;
+  VirtualSriovEthernetCard: VirtualSriovEthernetCard;
+  VirtualVmxnet: VirtualVmxnet;
+  VirtualVmxnet2: VirtualVmxnet2;
+  VirtualVmxnet3: VirtualVmxnet3;
+  VmConfigSpec: VmConfigSpec;
 }

@@ -1,0 +1,48 @@
+import { extraConfigKeys } from '../../../contracts/virtual-machine-marks.ts';
+import { vmOf } from '../sample.ts';
+import { toConfig, toldExtraConfig } from './config.ts';
+
+test('what vCenter leaves out is what it is by default', () => {
+  expect(toConfig(vmOf(), [])).toEqual({
+    changeVersion: 'c1', hardwareVersion: 21, guestId: '', firmware: '', numCPUs: 2, numCoresPerSocket: 1, memoryMB: 512,
+    cpuAllocation: { reservation: 0, limit: -1 }, memoryAllocation: { reservation: 0, limit: -1 },
+    cpuHotAddEnabled: false, memoryHotAddEnabled: false, nestedHVEnabled: false, vPMCEnabled: false, vvtdEnabled: false, memoryReservationLockedToMax: false,
+    latencySensitivity: 'normal', changeTrackingEnabled: false, annotation: '', managedBy: null, extraConfig: {},
+    networkCards: [expect.objectContaining({ key: 4000 })], cdroms: [expect.objectContaining({ key: 3000 })], disks: [expect.objectContaining({ key: 2000, boot: true })],
+  });
+});
+
+test('by vim25’s names', () => {
+  const vm = vmOf();
+  const properties = {
+    ...vm.properties,
+    'config.guestId': 'otherGuest64',
+    'config.firmware': 'efi',
+    'config.vPMCEnabled': true,
+    'config.flags': { $type: 'VirtualMachineFlagInfo', vvtdEnabled: true },
+    'config.latencySensitivity': { $type: 'LatencySensitivity', level: 'high' },
+    'config.managedBy': { $type: 'ManagedByInfo', extensionKey: 'e', type: 't' },
+    'config.memoryAllocation': { $type: 'ResourceAllocationInfo', reservation: 64, limit: 512 },
+    'config.bootOptions': { $type: 'VirtualMachineBootOptions', bootDelay: 10, efiSecureBootEnabled: true, networkBootProtocol: 'ipv6', bootOrder: [{ $type: 'VirtualMachineBootOptionsBootableDiskDevice', deviceKey: 2000 }] },
+    'config.tools.pendingCustomization': 'package',
+  };
+  expect(toConfig({ ...vm, properties }, [])).toMatchObject({
+    guestId: 'otherGuest64', firmware: 'efi', vPMCEnabled: true, vvtdEnabled: true, latencySensitivity: 'high', managedBy: { extensionKey: 'e', type: 't' }, memoryAllocation: { reservation: 64, limit: 512 },
+    bootDelay: 10, efiSecureBootEnabled: true, networkBootProtocol: 'ipv6', extraConfig: { [extraConfigKeys.deployPackage]: 'package' },
+  });
+});
+
+test('of one whose files cannot be reached, or of another shape, nothing is told', () => {
+  expect(toConfig(vmOf({ config: null }), [])).toBeNull();
+  expect(toConfig(vmOf({ properties: { 'config.hardware': { $type: 'Surprise' } } }), [])).toBeNull();
+});
+
+test('drover’s keys, those that are asked for, and those that were asked for once; never what a guest is given', () => {
+  const all = {
+    'vmservice.namespacedName': 'team/web', 'drover.uid': 'u', 'vmservice.extraconfig.managedKeys': 'once,', once: '1', asked: '2', other: '3', 'guestinfo.asked': '4',
+    'guestinfo.userdata': 'secret', 'guestinfo.userdata.encoding': 'base64', 'guestinfo.metadata': 'secret', 'guestinfo.vendordata': 'secret',
+  };
+  expect(toldExtraConfig(all, ['asked', 'guestinfo.asked', 'guestinfo.userdata', 'guestinfo.metadata', 'missing'])).toEqual({
+    'vmservice.namespacedName': 'team/web', 'drover.uid': 'u', 'vmservice.extraconfig.managedKeys': 'once,', once: '1', asked: '2', 'guestinfo.asked': '4',
+  });
+});

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+
+import type { BootOptions, ResourceAllocation, VmConfig } from '../../../contracts/virtual-machine-config.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine-marks.ts';
+import type { VirtualMachine } from '../types.ts';
+import { isA, vim } from '../wire/kinds.ts';
+import type { ResourceAllocationInfo, VirtualMachineBootOptions } from '../wire/vim/types.ts';
+import { cdromsOf, disksOf, networkCardsOf } from './devices.ts';
+
+/** What only the facts need of a VM's configuration. */
+export const configPaths = [
+  'config.guestId', 'config.firmware', 'config.annotation', 'config.managedBy', 'config.cpuAllocation', 'config.memoryAllocation', 'config.cpuHotAddEnabled', 'config.memoryHotAddEnabled', 'config.nestedHVEnabled',
+  'config.vPMCEnabled', 'config.flags', 'config.memoryReservationLockedToMax', 'config.latencySensitivity', 'config.changeTrackingEnabled', 'config.bootOptions', 'config.tools.pendingCustomization',
+] as const;
+
+const flag = z.boolean().default(false);
+const text = z.string().default('');
+
+const properties = z.object({
+  'config.hardware': vim('VirtualHardware'),
+  'config.guestId': text,
+  'config.firmware': text,
+  'config.annotation': text,
+  'config.managedBy': vim('ManagedByInfo').optional(),
+  'config.cpuAllocation': vim('ResourceAllocationInfo').optional(),
+  'config.memoryAllocation': vim('ResourceAllocationInfo').optional(),
+  'config.cpuHotAddEnabled': flag,
+  'config.memoryHotAddEnabled': flag,
+  'config.nestedHVEnabled': flag,
+  'config.vPMCEnabled': flag,
+  'config.flags': vim('VirtualMachineFlagInfo').optional(),
+  'config.memoryReservationLockedToMax': flag,
+  'config.latencySensitivity': vim('LatencySensitivity').optional(),
+  'config.changeTrackingEnabled': flag,
+  'config.bootOptions': vim('VirtualMachineBootOptions').optional(),
+  'config.tools.pendingCustomization': text,
+});
+
+/**
+ * @param keys of ExtraConfig that are told beside drover's own
+ * @returns null where vCenter does not tell all of it
+ */
+export function toConfig(vm: VirtualMachine, keys: readonly string[]): VmConfig | null {
+  const parsed = properties.safeParse(vm.properties);
+  if (vm.config === null || !parsed.success) return null;
+  const seen = parsed.data;
+  const { numCPU, numCoresPerSocket = 1, memoryMB } = seen['config.hardware'];
+  const { changeVersion, version, devices, extraConfig } = vm.config;
+  const managedBy = seen['config.managedBy'];
+  const boot = seen['config.bootOptions'];
+  return {
+    changeVersion,
+    hardwareVersion: Number(/\d+$/u.exec(version)?.[0] ?? 0),
+    guestId: seen['config.guestId'],
+    firmware: seen['config.firmware'],
+    numCPUs: numCPU,
+    numCoresPerSocket,
+    memoryMB,
+    cpuAllocation: toAllocation(seen['config.cpuAllocation']),
+    memoryAllocation: toAllocation(seen['config.memoryAllocation']),
+    cpuHotAddEnabled: seen['config.cpuHotAddEnabled'],
+    memoryHotAddEnabled: seen['config.memoryHotAddEnabled'],
+    nestedHVEnabled: seen['config.nestedHVEnabled'],
+    vPMCEnabled: seen['config.vPMCEnabled'],
+    vvtdEnabled: seen['config.flags']?.vvtdEnabled ?? false,
+    memoryReservationLockedToMax: seen['config.memoryReservationLockedToMax'],
+    latencySensitivity: seen['config.latencySensitivity']?.level ?? 'normal',
+    changeTrackingEnabled: seen['config.changeTrackingEnabled'],
+    annotation: seen['config.annotation'],
+    managedBy: managedBy === undefined ? null : { extensionKey: managedBy.extensionKey, type: managedBy.type },
+    ...toBootOptions(boot),
+    extraConfig: { ...toldExtraConfig(extraConfig, keys), ...(seen['config.tools.pendingCustomization'] !== '' && { [extraConfigKeys.deployPackage]: seen['config.tools.pendingCustomization'] }) },
+    networkCards: networkCardsOf(devices),
+    cdroms: cdromsOf(devices, vm.powerState === 'poweredOn'),
+    disks: disksOf(vm.config, boot?.bootOrder?.flatMap((device) => (isA(device, 'VirtualMachineBootOptionsBootableDiskDevice') ? [device.deviceKey] : [])) ?? []),
+  };
+}
+
+/** As vCenter has them, for a change of some of them. */
+export const readBootOptions = (read: VirtualMachine['properties']): VirtualMachineBootOptions | null => vim('VirtualMachineBootOptions').safeParse(read['config.bootOptions']).data ?? null;
+
+const toAllocation = ({ reservation = 0, limit = -1 }: ResourceAllocationInfo = {}): ResourceAllocation => ({ reservation, limit });
+
+function toBootOptions({ bootDelay, bootRetryEnabled, bootRetryDelay, efiSecureBootEnabled, networkBootProtocol }: VirtualMachineBootOptions = {}): Partial<BootOptions> {
+  return {
+    ...(bootDelay !== undefined && { bootDelay }),
+    ...(bootRetryEnabled !== undefined && { bootRetryEnabled }),
+    ...(bootRetryDelay !== undefined && { bootRetryDelay }),
+    ...(efiSecureBootEnabled !== undefined && { efiSecureBootEnabled }),
+    ...((networkBootProtocol === 'ipv4' || networkBootProtocol === 'ipv6') && { networkBootProtocol }),
+  };
+}
+
+const ownKeys = new Set<string>(Object.values(extraConfigKeys));
+
+/** What a guest is given for its first start may be secret, whoever asks. */
+const isSecret = (key: string): boolean => /^guestinfo\.(userdata|metadata|vendordata)(\.|$)/iu.test(key);
+
+/** drover's keys, those that are asked for, and those that were asked for once. Pure. */
+export function toldExtraConfig(all: Readonly<Record<string, string>>, asked: readonly string[]): Record<string, string> {
+  const once = (all[extraConfigKeys.managedKeys] ?? '').split(',');
+  const told = new Set([...ownKeys, ...asked, ...once]);
+  return Object.fromEntries(Object.entries(all).filter(([key]) => (told.has(key) || isMark(key)) && !isSecret(key)));
+}
+
+/** Keys of drover and of the operator before: they go when the VM is left to others. */
+export const isMark = (key: string): boolean => key.startsWith('vmservice.') || key.startsWith('drover.');

@@ -1,0 +1,19 @@
+import { openInventory } from './inventory.ts';
+
+const never = new AbortController().signal;
+
+test('a path is asked for once in a while; one that leads nowhere, each time', async () => {
+  let nowMs = 0;
+  const asked: string[] = [];
+  const gateway = { findByPath: (path: string) => Promise.resolve((asked.push(path), path === '/none' ? null : { type: 'Folder', value: `group-${asked.length}` })) };
+  const inventory = openInventory(gateway, () => nowMs);
+  expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
+  expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
+  await inventory.find('/none', never);
+  await inventory.find('/none', never);
+  expect(asked).toEqual(['/a', '/none', '/none']);
+  inventory.forget('/a');
+  expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-4' });
+  nowMs = 60_000;
+  expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-5' });
+});

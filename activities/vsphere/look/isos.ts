@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+import type { VirtualMachineLook } from '../../../contracts/virtual-machine-activities.ts';
+import { failureCode } from '../../../runtime/failure.ts';
+import type { Tools } from '../dependencies.ts';
+import { datastoreRef } from '../references.ts';
+import type { VcenterRest } from '../rest/client.ts';
+import { findIso } from '../rest/item-storage.ts';
+
+/** An item's file stays where it is until somebody replaces the item. */
+const rememberedMs = 5 * 60_000;
+
+/** Paths of ISOs as vim25 has them, `[datastore] folder/file.iso`. */
+export interface Isos {
+  /** Null: it has no ISO, or is not there. */
+  pathOf(tools: Pick<Tools, 'gateway' | 'scope'>, item: string): Promise<string | null>;
+}
+
+export function openIsos(rest: VcenterRest, nowMs: () => number = () => performance.now()): Isos {
+  const known = new Map<string, { path: string; untilMs: number }>();
+  return {
+    pathOf: async ({ gateway, scope: { signal } }, item) => {
+      // It may be a path already.
+      if (item.startsWith('[')) return item;
+      const before = known.get(item);
+      if (before !== undefined && nowMs() < before.untilMs) return before.path;
+      known.delete(item);
+      const file = await findIso(rest, item, signal).catch((error: unknown) => (failureCode(error) === 'VsphereObjectNotFound' ? null : Promise.reject(error)));
+      if (file === null) return null;
+      const [datastore] = await gateway.retrieve({ propSet: [{ type: 'Datastore', pathSet: ['name'] }], objectSet: [{ obj: datastoreRef(file.datastoreId) }] }, signal);
+      const name = z.string().safeParse(datastore?.properties['name']);
+      if (!name.success) return null;
+      const path = `[${name.data}] ${file.path}`;
+      known.set(item, { path, untilMs: nowMs() + rememberedMs });
+      return path;
+    },
+  };
+}
+
+export const isoPaths = async (tools: Pick<Tools, 'gateway' | 'scope'>, isos: Isos, asked: VirtualMachineLook['isos']): Promise<Record<string, string | null>> =>
+  Object.fromEntries(await Promise.all(Object.entries(asked).map(async ([name, item]) => [name, item === null ? null : await isos.pathOf(tools, item)] as const)));

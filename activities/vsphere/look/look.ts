@@ -1,0 +1,82 @@
+import type { VirtualMachineLook, VsphereFacts } from '../../../contracts/virtual-machine-activities.ts';
+import type { NetworkFacts, VmFacts } from '../../../contracts/virtual-machine-observation.ts';
+import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
+import { readBootMark } from '../boot-mark.ts';
+import type { Tools } from '../dependencies.ts';
+import { toFacts, type VmPlace } from '../facts/vm.ts';
+import { onlyOne, possible, toCandidates, type Finds } from './candidates.ts';
+import type { Inventory } from './inventory.ts';
+import { isoPaths, type Isos } from './isos.ts';
+import { choosePlace, slowest } from './place.ts';
+import { readCandidates, type FoundVm } from './read-candidates.ts';
+import { readSites, type Site } from './read-sites.ts';
+
+/** Everything that decisions about a VM need of vCenter: what is around it, the VMs that could be it, and all of the one that is. */
+export async function lookAtVirtualMachine(tools: Pick<Tools, 'gateway' | 'scope'>, memory: { inventory: Inventory; isos: Isos }, places: VcenterPlaces, look: VirtualMachineLook): Promise<VsphereFacts> {
+  const { gateway, scope } = tools;
+  const { signal } = scope;
+  const withUuid = (uuid: string | null): Promise<string[]> => (uuid === null ? Promise.resolve([]) : gateway.findByInstanceUuid(uuid, signal));
+  const [managerId, surroundings, byInstanceUuid, byUid, isos] = await Promise.all([
+    gateway.managerId(signal),
+    readSites(tools, memory.inventory, places, look),
+    withUuid(look.instanceUuid),
+    withUuid(look.instanceUuid === look.object.uid ? null : look.object.uid),
+    isoPaths(tools, memory.isos, look.isos),
+  ]);
+  const { sites, policy } = surroundings;
+  const finds: Finds = {
+    uniqueId: look.uniqueId,
+    byInstanceUuid,
+    byUid: look.instanceUuid === look.object.uid ? byInstanceUuid : byUid,
+    inFolders: surroundings.vms,
+    targetFolders: sites.flatMap(({ target }) => target.folder ?? []),
+  };
+  const found = await readCandidates(tools, possible(look.object, look.vmName, finds));
+  const candidates = toCandidates(look.object, look.vmName, finds, found.map(({ vm }) => vm));
+  const own = found.find(({ vm }) => vm.id === onlyOne(look.object, candidates)) ?? null;
+  const placement = choosePlace(surroundings, look, settingsOf(gateway.vcenter));
+  const place = own === null ? null : placeOf(own, sites);
+  const zone = place?.zone ?? (placement.is === 'placed' ? placement.at.zone : look.zone);
+  return {
+    managerId,
+    placement,
+    candidates,
+    vm: own === null || place === null ? null : await factsOf(tools, own, place, look),
+    storage: look.profileId === null ? null : { hasDatastore: policy?.datastores.some(({ isAccessible }) => isAccessible) ?? false, encrypted: policy?.encrypted ?? false },
+    network: networksOf(look.networks, sites.find(({ paths }) => paths.zone === zone) ?? sites[0], settingsOf(gateway.vcenter)),
+    isos,
+  };
+}
+
+const settingsOf = (vcenter: string): string => `vsphere.vcenters.${vcenter}`;
+
+const factsOf = async (tools: Pick<Tools, 'gateway' | 'scope'>, { vm }: FoundVm, place: VmPlace, look: VirtualMachineLook): Promise<VmFacts> =>
+  toFacts(vm, place, await readBootMark(tools, vm), { interfaces: look.networks.map(({ name }) => name), extraConfigKeys: look.extraConfigKeys });
+
+/** Pure. */
+export function placeOf({ vm, host, pool, folder, task }: FoundVm, sites: readonly Pick<Site, 'paths' | 'folder' | 'resourcePool' | 'cluster' | 'hosts'>[]): VmPlace {
+  const isIn = (id: string | null, parent: string | null | undefined, of: string | null): boolean => of !== null && (id === of || parent === of);
+  const inPool = sites.filter(({ resourcePool }) => isIn(vm.resourcePoolId, pool?.parent, resourcePool));
+  // Several zones may share a cluster: that of its pool is its own.
+  const [site] = [...inPool, ...sites.filter(({ cluster }) => cluster !== null && cluster === pool?.owner)];
+  return {
+    location: sites.length === 0 ? null : { resourcePool: inPool.length > 0, folder: sites.some((one) => isIn(vm.folderId, folder?.parent, one.folder)) },
+    zone: site?.paths.zone ?? null,
+    hostName: host?.name || null,
+    cpuMHz: slowest(site?.hosts ?? []) || (host?.cpuMHz ?? 0),
+    task,
+    clusterModule: null,
+  };
+}
+
+/** Pure. */
+export function networksOf(asked: VirtualMachineLook['networks'], site: Pick<Site, 'paths' | 'networks'> | undefined, settings: string): NetworkFacts | null {
+  if (asked.length === 0) return null;
+  return {
+    interfaces: asked.map(({ name, network }) => {
+      if (network === null) return { name, backing: null, message: 'it names no network' };
+      const backing = site?.networks[network] ?? null;
+      return { name, backing, message: backing === null ? `there is no network ${site?.paths.networks[network] ?? network}: create it in vCenter, or name its path in ${settings}.networks` : '' };
+    }),
+  };
+}

@@ -1,0 +1,42 @@
+import type { VirtualMachineLook } from '../../../contracts/virtual-machine-activities.ts';
+import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
+
+/** Where in the inventory a zone has what an object needs. */
+export interface SitePaths {
+  zone: string;
+  datacenter: string;
+  /** Of the namespace. */
+  folder: string;
+  resourcePool: string;
+  /** Where the VM goes: the same, or the children that a policy names. */
+  target: { folder: string; resourcePool: string };
+  /** By the names that interfaces give. */
+  networks: Record<string, string>;
+}
+
+/** Zones in the order of their names. Pure. */
+export function sitePathsOf({ zones, networks }: Pick<VcenterPlaces, 'zones' | 'networks'>, look: Pick<VirtualMachineLook, 'object' | 'folder' | 'resourcePool' | 'networks'>): SitePaths[] {
+  const wanted = new Set(look.networks.flatMap(({ network }) => network ?? []));
+  return Object.entries(zones)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([zone, templates]) => {
+      const folder = inNamespace(templates.folder, look.object.namespace);
+      const resourcePool = inNamespace(templates.resourcePool, look.object.namespace);
+      const datacenter = folder.slice(0, folder.search(/\/vm(\/|$)/u));
+      return {
+        zone,
+        datacenter,
+        folder,
+        resourcePool,
+        target: { folder: below(folder, look.folder), resourcePool: below(resourcePool, look.resourcePool) },
+        networks: Object.fromEntries([...wanted].map((name) => [name, networks[name] ?? `${datacenter}/network/${asPathPart(name)}`])),
+      };
+    });
+}
+
+const inNamespace = (template: string, namespace: string): string => template.replaceAll('{namespace}', namespace);
+
+const below = (path: string, child: string | null): string => (child === null ? path : `${path}/${asPathPart(child)}`);
+
+/** vCenter writes these so in names, and asks for them so in paths. */
+const asPathPart = (name: string): string => name.replaceAll('%', '%25').replaceAll('/', '%2f').replaceAll('\\', '%5c');

@@ -1,0 +1,68 @@
+import type { OwnerOfVm, OwnershipMark } from '../../../contracts/virtual-machine-activities.ts';
+import type { DeviceChange } from '../../../contracts/virtual-machine-config.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine-marks.ts';
+import type { CreateSpec } from '../../../contracts/virtual-machine-plan.ts';
+import type { Devices } from '../read-vm.ts';
+import { datastoreRef, hostRef, poolRef } from '../references.ts';
+import { isA } from '../wire/kinds.ts';
+import type { VirtualDeviceConfigSpec, VirtualMachineCloneSpec, VirtualMachineConfigSpec } from '../wire/vim/types.ts';
+import { classConfigSpec } from './class-config.ts';
+import { configSpec } from './config-spec.ts';
+
+/** A VM that is to be made, and whose. */
+export type NewVm = OwnerOfVm & { create: CreateSpec };
+
+/** What vCenter is asked for to make a VM. Identity and owner are in that very call, so that no crash leaves a VM that nobody knows. Pure. */
+
+/** @param template devices of the template */
+export function cloneSpec(create: CreateSpec, mark: OwnershipMark, template: Devices): VirtualMachineCloneSpec {
+  const { resourcePool, datastore, host } = create.at;
+  return {
+    location: { datastore: datastoreRef(datastore), pool: poolRef(resourcePool), ...(host !== null && { host: hostRef(host) }) },
+    template: false,
+    config: newConfig(create, mark, template),
+    powerOn: false,
+  };
+}
+
+/** @param datastoreName of the datastore that it goes to */
+export function emptyVmSpec(create: CreateSpec, mark: OwnershipMark, datastoreName: string): VirtualMachineConfigSpec {
+  const config = newConfig(create, mark, []);
+  return { ...config, name: create.name, files: { vmPathName: `[${datastoreName}]` }, deviceChange: [...(config.deviceChange ?? []), ...(create.bootDiskBytes === null ? [] : newDisk(create.bootDiskBytes))] };
+}
+
+/** The cards and drives of a template go: those that are wanted are added. */
+export function newConfig(create: CreateSpec, mark: OwnershipMark, template: Devices): VirtualMachineConfigSpec {
+  const { config, instanceUuid, uuid } = create;
+  const gone: DeviceChange[] = template.flatMap((device): DeviceChange[] => (isA(device, 'VirtualEthernetCard') ? [{ operation: 'remove', device: 'networkCard', key: device.key }] : isA(device, 'VirtualCdrom') ? [{ operation: 'remove', device: 'cdrom', key: device.key }] : []));
+  const asked = (config.extraConfig ?? []).filter(({ key }) => key !== extraConfigKeys.namespacedName && key !== extraConfigKeys.objectUid);
+  const marks = [
+    { key: extraConfigKeys.namespacedName, value: mark.namespacedName },
+    { key: extraConfigKeys.objectUid, value: mark.uid },
+  ];
+  const ofClass = classConfigSpec(create.classConfigSpec);
+  const own = configSpec({ ...config, extraConfig: [...asked, ...marks], deviceChange: [...gone, ...(config.deviceChange ?? [])] }, { devices: template, bootOptions: ofClass.bootOptions ?? null });
+  return { ...ofClass, ...own, deviceChange: [...(own.deviceChange ?? []), ...(ofClass.deviceChange ?? [])], instanceUuid, uuid };
+}
+
+const scsiKey = -1;
+
+function newDisk(capacityBytes: number): VirtualDeviceConfigSpec[] {
+  const capacityInKB = Math.ceil(capacityBytes / 1024);
+  return [
+    { operation: 'add', device: { $type: 'ParaVirtualSCSIController', key: scsiKey, busNumber: 0, sharedBus: 'noSharing' } },
+    {
+      operation: 'add',
+      fileOperation: 'create',
+      device: {
+        $type: 'VirtualDisk',
+        key: scsiKey - 1,
+        controllerKey: scsiKey,
+        unitNumber: 0,
+        backing: { $type: 'VirtualDiskFlatVer2BackingInfo', fileName: '', diskMode: 'persistent', thinProvisioned: true },
+        capacityInKB,
+        capacityInBytes: capacityInKB * 1024,
+      },
+    },
+  ];
+}
