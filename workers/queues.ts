@@ -15,7 +15,7 @@ export interface ServedQueue {
 /** The queue of the workflows comes first. */
 export interface ServedQueues {
   queues: [ServedQueue, ...ServedQueue[]];
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /**
