@@ -16,7 +16,7 @@ import { until } from './until.ts';
 export const namespace = 'team-a';
 
 /** Seconds rather than minutes. */
-const settings = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' }, virtualMachine: { recheckMs: 2_000, lingerMs: 200, softPowerMs: 3_000, deletePowerOffMs: 3_000, taskMs: 60_000 }, bridge: { resyncMs: 3_000 } };
+const settings = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' }, virtualMachine: { recheckMs: 2_000, lingerMs: 200, addressMs: 1_000, softPowerMs: 3_000, deletePowerOffMs: 3_000, taskMs: 60_000 }, bridge: { resyncMs: 3_000 } };
 
 export type VmWorld = Awaited<ReturnType<typeof openVmWorld>>;
 
