@@ -2,6 +2,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
 import { govc } from '../../lab/vsphere/govc.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
+import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import type { WitnessedVm } from '../../lab/vsphere/scene.ts';
 import { vmScene } from '../../lab/vsphere/scene.ts';
 import { until } from './until.ts';
@@ -19,6 +20,10 @@ beforeAll(async () => {
 afterAll(() => world?.close(), limitMs);
 
 const settled = /^True Settled/u;
+
+const clonesOf = async (name: string): Promise<RecordedRequest[]> => (await world.control.requests()).filter(({ method, body }) => method === 'CloneVM_Task' && body.includes(`<name>${name}</name>`));
+
+const untilCloning = (name: string): Promise<unknown> => until('the clone to be under way', 30_000, async () => ((await clonesOf(name)).length > 0 ? {} : 'not yet'));
 
 /** Somebody else's VM in the folder of the namespace. */
 async function makeForeign(name: string): Promise<WitnessedVm | null> {
@@ -79,12 +84,11 @@ test(
     await world.control.delayTasks({ CloneVm: 6_000 });
     try {
       await world.create('killed');
-      await until('the clone to be under way', 30_000, async () => ((await world.control.requests()).some(({ method }) => method === 'CloneVM_Task') ? {} : 'not yet'));
+      await untilCloning('killed');
       await world.drover.kill('worker');
       await world.drover.restart('worker');
       await world.untilSaid('killed', settled, 60_000);
-      const clones = (await world.control.requests()).filter(({ method, body }) => method === 'CloneVM_Task' && body.includes('killed'));
-      expect(clones).toHaveLength(1);
+      expect(await clonesOf('killed')).toHaveLength(1);
     } finally {
       await world.control.delayTasks({});
     }
@@ -98,9 +102,10 @@ test(
     await world.control.delayTasks({ CloneVm: 5_000 });
     try {
       await world.create('unwanted');
-      await world.untilSaid('unwanted', /Creating/u);
+      await untilCloning('unwanted');
       await world.remove('unwanted');
       await world.untilSaid('unwanted', /^gone$/u, 60_000);
+      expect((await world.control.requests()).filter(({ method }) => method === 'CancelTask' || method === 'Destroy_Task').map(({ method }) => method)).toEqual(expect.arrayContaining(['CancelTask', 'Destroy_Task']));
       expect(await world.witness('unwanted')).toBeNull();
     } finally {
       await world.control.delayTasks({});

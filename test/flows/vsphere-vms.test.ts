@@ -446,7 +446,7 @@ test('a cancel reaches the task; a clone that ends well all the same is found an
   stop.abort(new CancelledFailure('CANCELLED'));
   expect(await waiting).toBeInstanceOf(Error);
   expect(await world.requests('CancelTask')).toHaveLength(1);
-  // vcsim's task says that it was cancelled, and makes the VM after all.
+  // The cancel comes too late for the lab's vCenter.
   const { moId } = await until('the clone to appear', 10_000, async () => (await activities.lookAtVirtualMachine(world.look('cancelled'))).vm ?? 'not yet');
   await settle(activities, await activities.submitDestroy({ vmId: moId, mark: vm.mark, cause: 'compensation' }));
   expect(await witness(world.handle, 'cancelled')).toEqual([]);

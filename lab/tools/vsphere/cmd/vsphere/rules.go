@@ -51,6 +51,10 @@ func (r *rules) handle(ctx *simulator.Context, method *simulator.Method) (mo.Ref
 			failTask(ctx, method, &types.ConcurrentAccess{})
 			return nil, nil
 		}
+	case "CancelTask":
+		if task, ok := ctx.Map.Get(method.This).(*simulator.Task); ok && isUnderWay(task) {
+			cancelLate(ctx, method)
+		}
 	case "ShutdownGuest", "RebootGuest", "StandbyGuest":
 		if vm, ok := ctx.Map.Get(method.This).(*simulator.VirtualMachine); ok && isOnWithoutTools(vm) {
 			return nil, &types.ToolsUnavailable{}
@@ -73,6 +77,10 @@ func isStale(ctx *simulator.Context, method *simulator.Method) bool {
 	}
 	vm, ok := ctx.Map.Get(method.This).(*simulator.VirtualMachine)
 	return ok && vm.Config.ChangeVersion != request.Spec.ChangeVersion
+}
+
+func isUnderWay(task *simulator.Task) bool {
+	return task.Info.State == types.TaskInfoStateQueued || task.Info.State == types.TaskInfoStateRunning
 }
 
 func isOnWithoutTools(vm *simulator.VirtualMachine) bool {

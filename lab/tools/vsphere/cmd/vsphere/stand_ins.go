@@ -87,3 +87,16 @@ func (*deafGuest) RebootGuest(*simulator.Context, *types.RebootGuest) soap.HasFa
 func (*deafGuest) StandbyGuest(*simulator.Context, *types.StandbyGuest) soap.HasFault {
 	return &methods.StandbyGuestBody{Res: &types.StandbyGuestResponse{}}
 }
+
+// lateCancel takes a cancel that comes too late: the task goes on, and ends well. The simulator's own says that it has failed, and makes
+// the VM all the same, which no vCenter does.
+type lateCancel struct{ mo.ExtensibleManagedObject }
+
+func cancelLate(ctx *simulator.Context, method *simulator.Method) {
+	object := &lateCancel{}
+	standIn(ctx, method, object, &object.Self)
+}
+
+func (*lateCancel) CancelTask(*simulator.Context, *types.CancelTask) soap.HasFault {
+	return &methods.CancelTaskBody{Res: &types.CancelTaskResponse{}}
+}
