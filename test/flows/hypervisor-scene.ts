@@ -18,7 +18,7 @@ export const lifecycleSettings = (more: { hypervisor?: object; nodeFailure?: obj
   ...quickSettings,
   modes: { Eviction: 'act', Hypervisor: 'act' },
   ...more,
-  hypervisor: { recheckMs: 1_000, lingerMs: 300, registrationMs: 60_000, testRetryDelayMs: 200, ...more.hypervisor },
+  hypervisor: { recheckMs: 2_000, lingerMs: 300, registrationMs: 60_000, testRetryDelayMs: 200, ...more.hypervisor },
 });
 
 interface Aggregate {

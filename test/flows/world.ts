@@ -40,11 +40,11 @@ export const quickSettings = {
     retryDelayMs: 200,
     // Short for who waits for a guest that hangs, long enough for a machine that is busy.
     stuck: { msPerGiB: 20_000, floorMs: 30_000, noProgressMs: 6_000, startMs: 60_000 },
-    poll: { minMs: 400, maxMs: 1_000 },
+    poll: { minMs: 700, maxMs: 1_500 },
     instanceBusyMs: 5_000,
     busyElsewhereMs: 1_000,
     targetBusyMs: 5_000,
-    emptyRecheckMs: 300,
+    emptyRecheckMs: 700,
     emptyDeadlineMs: 20_000,
     publishMinMs: 500,
     publishMaxMs: 3_000,
@@ -55,7 +55,7 @@ export const quickSettings = {
     perTarget: 16,
   },
   // A look at the region costs its Nova eight requests.
-  limits: { migrationsPerRegion: 16, checkMs: 5_000, silentMs: 30_000 },
+  limits: { migrationsPerRegion: 16, checkMs: 15_000, silentMs: 30_000 },
   bridge: { resyncMs: 3_000 },
 };
 
