@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { EvictionProgress } from '../../contracts/eviction.ts';
@@ -269,6 +270,7 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     annotate: (name: string, annotations: Record<string, string | null>): Promise<unknown> =>
       api.request({ method: 'PATCH', patchType: 'merge', path: resourcePath('kvm.cloud.sap/v1', 'evictions', { name }), body: { metadata: { annotations } } }, AbortSignal.timeout(10_000)),
     getEviction,
+    getHypervisor: (name: string): Promise<Hypervisor | null> => get<Hypervisor>(resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name })),
     getMigration: (serverId: string): Promise<Migration | null> => get<Migration>(resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3', name: serverId })),
     /** `reason: note` of the events about the last Eviction of that name, oldest first. */
     async eventsOf(name: string): Promise<string[]> {
