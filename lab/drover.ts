@@ -62,7 +62,7 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
   const sections = { worker: withHealth('worker'), bridge: withHealth('bridge') };
   const configFile = join(dir, 'drover.yaml');
   writePrivateFile(configFile, stringify({ ...settings, ...sections, audit: { file: join(dir, 'audit.jsonl') } }));
-  const common = { ...lab.exports, DROVER_CONFIG: configFile, OS_CLOUD: cloud };
+  const common = { ...lab.exports, DROVER_CONFIG: configFile, OS_CLOUD: cloud, NODE_COMPILE_CACHE: join(cacheDir, 'compiled') };
   const account = (name: string): Promise<string> =>
     writeServiceAccountKubeconfig(lab.handles.kubernetes, { namespace: 'drover-system', name, path: join(dir, `${name}.kubeconfig`) });
 

@@ -14,7 +14,7 @@ import type { Terminal } from './terminal.ts';
 import { webUiLink } from './web-ui.ts';
 
 /** A preflight that refuses does so within seconds: worth waiting for, so that the person learns of it here. */
-const beginningMs = 8_000;
+const beginningMs = 20_000;
 /** A run whose outcome is decided ends within moments, and a script wants its exit code. */
 const endingMs = 30_000;
 

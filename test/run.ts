@@ -91,7 +91,7 @@ const stages: Counts[] = [
   check('lint', 'lint'),
   check('layers', 'layers'),
   check('generated CRDs', 'crds:check'),
-  jest('unit tests', ['--selectProjects', 'unit']),
+  jest('unit tests', ['--selectProjects', 'unit', '--maxWorkers=100%']),
   // Forced, because a connection that a file left open must not hold the run when every test has ended.
   await withLabs((dirs) => jest('flows on the real counterparts', ['--selectProjects', 'flows', `--maxWorkers=${flowsAtOnce}`, '--forceExit'], { DROVER_LABS: dirs.join() })),
 ];

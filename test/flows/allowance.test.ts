@@ -176,7 +176,8 @@ test('a consumer that does not exist gets nothing for long', async () => {
   const consumer = await begin('a', { pieces: 4, parallelism: 2, pieceMs: 200 });
   expect(await consumer.result()).toBe(4);
   await ended();
-  expect((await progress()).consumers).toEqual([]);
+  // Whether one look more has come, which lets it go altogether, is a matter of moments.
+  expect((await progress()).consumers.filter(({ closed }) => !closed)).toEqual([]);
 });
 
 test('under another id, or without a region, it refuses to run', async () => {

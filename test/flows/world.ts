@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { EvictionProgress } from '../../contracts/eviction.ts';
@@ -40,11 +41,11 @@ export const quickSettings = {
     retryDelayMs: 200,
     // Short for who waits for a guest that hangs, long enough for a machine that is busy.
     stuck: { msPerGiB: 20_000, floorMs: 30_000, noProgressMs: 6_000, startMs: 60_000 },
-    poll: { minMs: 400, maxMs: 1_000 },
+    poll: { minMs: 700, maxMs: 1_500 },
     instanceBusyMs: 5_000,
     busyElsewhereMs: 1_000,
     targetBusyMs: 5_000,
-    emptyRecheckMs: 300,
+    emptyRecheckMs: 700,
     emptyDeadlineMs: 20_000,
     publishMinMs: 500,
     publishMaxMs: 3_000,
@@ -55,7 +56,7 @@ export const quickSettings = {
     perTarget: 16,
   },
   // A look at the region costs its Nova eight requests.
-  limits: { migrationsPerRegion: 16, checkMs: 5_000, silentMs: 30_000 },
+  limits: { migrationsPerRegion: 16, checkMs: 15_000, silentMs: 30_000 },
   bridge: { resyncMs: 3_000 },
 };
 
@@ -269,6 +270,7 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     annotate: (name: string, annotations: Record<string, string | null>): Promise<unknown> =>
       api.request({ method: 'PATCH', patchType: 'merge', path: resourcePath('kvm.cloud.sap/v1', 'evictions', { name }), body: { metadata: { annotations } } }, AbortSignal.timeout(10_000)),
     getEviction,
+    getHypervisor: (name: string): Promise<Hypervisor | null> => get<Hypervisor>(resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name })),
     getMigration: (serverId: string): Promise<Migration | null> => get<Migration>(resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3', name: serverId })),
     /** `reason: note` of the events about the last Eviction of that name, oldest first. */
     async eventsOf(name: string): Promise<string[]> {

@@ -67,7 +67,6 @@ def _token_checks(settings, name):
     return {
         "www_authenticate_uri": settings.auth_url,
         **_service_user(settings, name),
-        "token_cache_time": 30,
     }
 
 

@@ -11,6 +11,7 @@ from keystone.server import wsgi as keystone_wsgi
 from placement import wsgi as placement_wsgi
 
 from controlplane import databases
+from controlplane import garbage
 from controlplane import stand_ins
 from controlplane import web
 from controlplane.access_log import AccessLog
@@ -27,6 +28,7 @@ def main():
     _placement(settings)
     web.serve(stand_ins.glance, settings.ports["glance"], threads=2)
     web.serve(stand_ins.neutron, settings.ports["neutron"], threads=4)
+    garbage.keep_what_is_loaded()
     threading.Event().wait()
 
 

@@ -21,6 +21,7 @@ import nova.conf
 from controlplane import api_costs
 from controlplane import current_host
 from controlplane import databases
+from controlplane import garbage
 from controlplane import message_bus
 from controlplane import migrations
 from controlplane import web
@@ -58,6 +59,7 @@ def main():
     web.serve(Control(settings.secrets.control_token, fleet, hosts, pools),
               settings.ports["control"], threads=2)
     _serve_api(settings)
+    garbage.keep_what_is_loaded()
     threading.Event().wait()
 
 
