@@ -33,7 +33,7 @@ export const vcenterSettings = ({ url, username, passwordFile, caFile }: Vsphere
 const vmoperator = 'vmoperator.vmware.com/v1alpha6';
 const vmClass = (namespace: string, name: string, cpus: number, memory: string): object => ({ apiVersion: vmoperator, kind: 'VirtualMachineClass', metadata: { namespace, name }, spec: { hardware: { cpus, memory } } });
 
-/** A namespace with a folder and a resource pool, two classes, a storage class, and a template as an image. */
+/** A namespace with a folder and a resource pool, where drover may read Secrets, two classes, a storage class, and a template as an image. */
 export async function setVmScene(kubernetes: KubernetesHandle, vsphere: VsphereHandle, namespace: string): Promise<void> {
   await govc(vsphere, 'folder.create', `${inventory.vmFolder}/${namespace}`);
   await govc(vsphere, 'pool.create', `${inventory.resourcePool}/${namespace}`);
@@ -46,6 +46,7 @@ export async function setVmScene(kubernetes: KubernetesHandle, vsphere: VsphereH
     image,
   ];
   for (const object of objects) await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify(object));
+  await kubectl(kubernetes, ['create', 'rolebinding', 'drover-bootstrap', '-n', namespace, '--clusterrole=drover-worker-bootstrap', '--serviceaccount=drover-system:drover-worker']);
   const ready = { type: 'Ready', status: 'True', reason: 'True', message: '', lastTransitionTime: new Date().toISOString() };
   const status = { providerItemID: await templateId(vsphere), type: 'VM', conditions: [ready] };
   await kubectl(kubernetes, ['patch', 'virtualmachineimage', vmScene.image, '-n', namespace, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status })]);

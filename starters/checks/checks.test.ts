@@ -79,7 +79,7 @@ test.each<[why: string, hypervisors: HypervisorNeeds, more: string[], not: strin
   expect(all.filter((need) => not.includes(need))).toEqual([]);
 });
 
-const drivesVms = ['worker patch virtualmachines', 'worker get secrets', 'bridge watch virtualmachines', 'bridge watch virtualmachineclasses'];
+const drivesVms = ['worker patch virtualmachines', 'bridge watch virtualmachines', 'bridge watch virtualmachineclasses'];
 const caches = ['worker create virtualmachineimagecaches', 'bridge watch virtualmachineimagecaches'];
 const groups = ['worker get virtualmachinegroups', 'bridge watch virtualmachinegroups'];
 test.each<[why: string, vms: VirtualMachineNeeds, more: string[], not: string[]]>([

@@ -56,9 +56,9 @@ test.each([
   expect(refused(roles.filter(({ metadata }) => metadata.name === role), { ...machines, verbs: [...verbs, 'create', 'delete'] })).toEqual(['create', 'delete']);
 });
 
-test('Secrets are read by name, by the worker alone, and never written', () => {
+test('Secrets are read by name, by the worker alone where somebody lets it, and never written', () => {
   const ofSecrets = roles.flatMap(({ metadata, rules }) => rules.filter(({ resources }) => resources.includes('secrets') || resources.includes('*')).map(({ verbs }) => [metadata.name, verbs]));
-  expect(ofSecrets).toEqual([['drover-worker-virtual-machines', ['get']]]);
+  expect(ofSecrets).toEqual([['drover-worker-bootstrap', ['get']]]);
 });
 
 test('nobody makes or deletes VirtualMachines', () => {

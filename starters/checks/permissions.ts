@@ -50,7 +50,6 @@ const virtualMachineWorkerNeeds = ({ fastDeploy, groups }: VirtualMachineNeeds, 
   ...virtualMachineKinds(groups).map((resource) => ({ group: vmoperator, resource, verbs: ['get'] })),
   { group: vmoperator, resource: 'virtualmachinesetresourcepolicies', verbs: ['get'] },
   { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
-  { group: '', resource: 'secrets', verbs: ['get'] },
   ...(fastDeploy ? [{ group: vmoperator, resource: 'virtualmachineimagecaches', verbs: ['get', 'create', 'patch'], namespace: systemNamespace }] : []),
 ];
 

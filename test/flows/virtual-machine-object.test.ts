@@ -42,6 +42,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'drover-vm-objects-'));
   bridge = connectKubernetes({ kubeconfig: await writeServiceAccountKubeconfig(world.handle, { namespace: 'drover-system', name: 'drover-bridge', path: join(dir, 'bridge.kubeconfig') }) });
   await world.kubectl(['apply', '-f', '-'], { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  await world.kubectl(['create', 'rolebinding', 'drover-bootstrap', '-n', namespace, '--clusterrole=drover-worker-bootstrap', '--serviceaccount=drover-system:drover-worker']);
 }, 120_000);
 
 afterAll(async () => {

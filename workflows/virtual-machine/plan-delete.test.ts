@@ -18,6 +18,7 @@ const rows: [why: string, given: Given, does: string][] = [
   ['CheckSkipDelete Yes: the VM stays, without its marks', { desired: { skipDelete: true } }, 'releaseMarks'],
   ['CheckSkipDelete Yes: once', { desired: { skipDelete: true }, config: { extraConfig: {}, managedBy: null } }, 'patchVirtualMachine'],
   ['CheckSkipDelete Yes: there is no VM', { desired: { skipDelete: true }, vm: null }, 'patchVirtualMachine'],
+  ['CheckSkipDelete Yes: what others have left on a VM that was never taken over stays', { desired: { skipDelete: true }, observed: { candidates: [candidateOf({ mark: null })] }, config: { extraConfig: { 'vmservice.note': 'x' } } }, 'patchVirtualMachine'],
   ['CheckSkipDelete Yes: marks that cannot be taken off hold the finalizer', { desired: { skipDelete: true }, memory: { failures: [failureIn('delete')] } }, 'requeue VcenterRefused'],
   ['CheckSkipDelete No: the VM is destroyed', { vm: off }, 'destroy'],
   ['DeleteVMErr No: it is gone, the finalizer goes', { vm: null }, 'patchVirtualMachine'],

@@ -42,7 +42,8 @@ const isAdminPaused = (vm: VmFacts | null): boolean => vm !== null && isPaused(v
 /** The VM stays, without drover's marks. */
 function releaseVm({ desired, observed }: Context, found: Ownership): Outcome {
   const { vm } = observed;
-  if (found.is !== 'own' || vm === null || !isMarked(vm)) return success;
+  // What others have left on a VM that was never taken over is not drover's to take off.
+  if (found.is !== 'own' || found.mark === 'none' || vm === null || !isMarked(vm)) return success;
   return act('delete', [`Leave VM ${desired.name} to others: take drover’s marks off`, { do: 'releaseMarks', moId: vm.moId }]);
 }
 
