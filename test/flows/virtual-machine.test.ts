@@ -8,6 +8,7 @@ import { vmScene } from '../../lab/vsphere/scene.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world.ts';
 
 /** A VirtualMachine from the first to the last: drover's own worker and bridge; govc is the witness of what the vCenter has. */
@@ -16,7 +17,7 @@ let world: VmWorld;
 
 beforeAll(async () => {
   world = await openVmWorld();
-}, limitMs);
+}, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
 
 const settled = /^True Settled/u;
