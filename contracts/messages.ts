@@ -12,6 +12,9 @@ export interface ObjectChanged {
   cause: string;
 }
 
+/** Told by somebody who has not seen the object, such as a person who starts a run by hand. */
+export const unseenChange = (cause: string): ObjectChanged => ({ uid: '', generation: 0, resourceVersion: '', cause });
+
 /** Who asks, for the audit trail. */
 interface By {
   /** As the starter knows them; `unknown` where nobody says. */

@@ -78,6 +78,12 @@ export const extraConfigKeys = {
   keepDisks: 'vmprov.keepDisks',
 } as const;
 
+/** A restart that is being made; null: none, or nonsense. */
+export function readRestartIntent(extraConfig: Readonly<Record<string, string>>): { forMs: number; bootMark: string } | null {
+  const match = /^(\d+) (.*)$/u.exec(extraConfig[extraConfigKeys.restartIntent] ?? '');
+  return match === null ? null : { forMs: Number(match[1]), bootMark: match[2] ?? '' };
+}
+
 export const managedBy = { extensionKey: 'com.vmware.vcenter.wcp', type: 'VirtualMachine' } as const;
 
 export const defaultVmAnnotation = 'Virtual Machine managed by the vSphere Virtual Machine service';

@@ -9,6 +9,7 @@ import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRe
 import type { GuestWatchActivities } from '../contracts/guest-watch.ts';
 import type { NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../contracts/node-failure-activities.ts';
 import type { PowerActivities } from '../contracts/power.ts';
+import { unseenChange } from '../contracts/messages.ts';
 import { evictionSettings } from '../runtime/config-schema.ts';
 import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
 import type { StopPlace } from '../runtime/stop.ts';
@@ -45,7 +46,7 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
         mode: modes.Eviction,
         migrationNamespace: names.migrationNamespace,
         signalWithStartEviction: async (hypervisor, startedBy) => {
-          const signal = { uid: '', generation: 0, resourceVersion: '', cause: 'started by hand' };
+          const signal = unseenChange('started by hand');
           await signalWithStartEviction(temporal, { host: hypervisor, cluster, signal, eviction: hypervisor, ...(startedBy === null ? {} : { startedBy }) });
         },
         findStop: async (signal) => findStop(await readStops(kubernetes, names.systemNamespace, signal), place),

@@ -16,6 +16,7 @@ import { createPowerActivities } from '../activities/redfish/activities.ts';
 import { findBmc } from '../activities/redfish/find-bmc.ts';
 import type { GuestWatchActivities } from '../contracts/guest-watch.ts';
 import { workflowTypes } from '../contracts/ids.ts';
+import { unseenChange } from '../contracts/messages.ts';
 import { hypervisorSettings } from '../runtime/hypervisor-config.ts';
 import { createStopGate } from '../runtime/stop.ts';
 import { signalGuestsFailing, signalWithStartHypervisor, signalWithStartNodeFailure } from '../runtime/temporal.ts';
@@ -42,7 +43,7 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
     power,
     readLastFencing: (signal) => readLastFencing(kubernetes, systemNamespace, Date.now(), signal),
     signalWithStart: async (name, startedBy, cause) => {
-      const signal = { uid: '', generation: 0, resourceVersion: '', cause };
+      const signal = unseenChange(cause);
       await signalWithStartNodeFailure(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
     },
     ...observing,
@@ -74,7 +75,7 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
     settings: hypervisorSettings(hypervisor, { region, cluster, mode: modes.Hypervisor === 'act' ? 'act' : 'observe', handlesNodeFailure: nodeFailure.mode !== 'off' }),
     isOff: modes.Hypervisor === 'off',
     signalWithStart: async (name, startedBy) => {
-      const signal = { uid: '', generation: 0, resourceVersion: '', cause: 'started by hand' };
+      const signal = unseenChange('started by hand');
       await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
     },
     ...observing,
@@ -93,7 +94,7 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
         mode: modes.Hypervisor,
         listHypervisors: (signal) => objects.listHypervisors(signal),
         tell: async ({ hypervisor: name, why }) => {
-          const signal = { uid: '', generation: 0, resourceVersion: '', cause: `drift: ${why}` };
+          const signal = unseenChange(`drift: ${why}`);
           await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, startedBy: workflowTypes.findDrift });
         },
       }),

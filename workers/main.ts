@@ -42,7 +42,8 @@ export interface WorkerStartOptions {
 export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, tracing = null }: WorkerStartOptions = {}): Promise<RunningWorker> {
   const settings = readTemporalSettings(env, config.temporal.payloadKeys);
   const cloud = readCloud(config, env);
-  const vcenters = loadVcenters(config.vsphere, env);
+  // What is switched off need not be well described: `GOVC_…` may be there for somebody else.
+  const vcenters = config.modes.VirtualMachine === 'off' ? [] : loadVcenters(config.vsphere, env);
   const observation = await openObservation(config, logger);
   const observe = observation.observeCall;
   const openstack = cloud === null ? null : openSession(cloud, { observe, globalRequestId });

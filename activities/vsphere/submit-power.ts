@@ -1,5 +1,5 @@
 import type { Submission, TaskPurpose, VmSubject } from '../../contracts/virtual-machine-activities.ts';
-import { extraConfigKeys } from '../../contracts/virtual-machine-marks.ts';
+import { readRestartIntent } from '../../contracts/virtual-machine-marks.ts';
 import type { VmFacts } from '../../contracts/virtual-machine-observation.ts';
 import type { PowerOperation } from '../../contracts/virtual-machine-plan.ts';
 import { readBootMark } from './boot-mark.ts';
@@ -45,6 +45,6 @@ export async function submitPower(tools: Tools, request: Power): Promise<Submiss
 
 /** The restart that the VM itself says is to be made may have been made by an attempt whose answer was lost. */
 async function isRestarted(tools: Tools, seen: VirtualMachine): Promise<boolean> {
-  const before = /^\d+ (?<bootMark>.*)$/u.exec(seen.config?.extraConfig[extraConfigKeys.restartIntent] ?? '')?.groups?.['bootMark'];
-  return before !== undefined && before !== (await readBootMark(tools, seen));
+  const intent = readRestartIntent(seen.config?.extraConfig ?? {});
+  return intent !== null && intent.bootMark !== (await readBootMark(tools, seen));
 }

@@ -1,6 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import type { HypervisorProgress, HypervisorStatusPatch } from '../../contracts/hypervisor.ts';
+import { conditionsTable } from '../lib/conditions-table.ts';
 import type { HypervisorRun } from './run.ts';
 
 /** The answer to the query `progress`. Pure. */
@@ -18,9 +19,7 @@ export function describeProgress({ name, seen, state, waiting, message }: Hyperv
 
 /** The run as the Web UI shows it: a sentence, and the conditions as a table. Pure. */
 export function describeRun({ name, message, seen }: HypervisorRun, status: HypervisorStatusPatch | null): string {
-  const conditions = status?.conditions ?? [];
   const nova = seen?.observed.nova ?? null;
-  const rows = conditions.map(({ type, status: value, reason, message: words }) => `| ${type} | ${value} | ${reason} | ${(words ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ')} |`);
   const on = nova === null ? 'not in Nova' : `${nova.servers} servers, service ${nova.service.status} and ${nova.service.state}`;
-  return [`**${name}** ${message}`, '', on, '', '| condition | status | reason | message |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return [`**${name}** ${message}`, '', on, '', ...conditionsTable(status?.conditions ?? [])].join('\n');
 }

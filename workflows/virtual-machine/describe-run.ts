@@ -1,5 +1,6 @@
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
 import type { VirtualMachineProgress } from '../../contracts/virtual-machine-progress.ts';
+import { conditionsTable } from '../lib/conditions-table.ts';
 import type { VirtualMachineRun } from './run.ts';
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
@@ -23,6 +24,6 @@ export function describeProgress({ namespace, name, phase, message, waiting, fac
 export function describeRun(run: VirtualMachineRun, status: VirtualMachineStatusPatch | null): string {
   const { virtualMachine, message, vmId, powerState, host } = describeProgress(run);
   const where = vmId === null ? 'no VM in vCenter' : `${vmId}, ${powerState ?? 'power state not known'}${host === null ? '' : `, on ${host}`}`;
-  const conditions = (status?.conditions ?? []).map(({ type, status: value, reason, message: words }) => `| ${type} | ${value} | ${reason} | ${(words ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ')} |`);
-  return [`**${virtualMachine}** ${message}`, '', where, ...(conditions.length === 0 ? [] : ['', '| condition | status | reason | message |', '| --- | --- | --- | --- |', ...conditions])].join('\n');
+  const conditions = status?.conditions ?? [];
+  return [`**${virtualMachine}** ${message}`, '', where, ...(conditions.length === 0 ? [] : ['', ...conditionsTable(conditions)])].join('\n');
 }

@@ -1,4 +1,4 @@
-import { extraConfigKeys } from '../../contracts/virtual-machine-marks.ts';
+import { extraConfigKeys, readRestartIntent } from '../../contracts/virtual-machine-marks.ts';
 import type { Outcome } from '../../contracts/virtual-machine-plan.ts';
 import type { VmContext } from './step.ts';
 import { act, success, wait } from './step.ts';
@@ -16,7 +16,7 @@ export function planRestart({ desired, memory, vm, nowMs }: VmContext): Outcome 
   if (forMs === null || vm.config === null || forMs <= lastRestartMs(vm.config.extraConfig)) return success;
   if (forMs > nowMs) return wait('Updating', `the restart at ${new Date(forMs).toISOString()}`, forMs);
   const { moId, name } = vm;
-  const intent = readIntent(vm.config.extraConfig[extraConfigKeys.restartIntent]);
+  const intent = readRestartIntent(vm.config.extraConfig);
   const asked = memory.restart?.forMs === forMs ? memory.restart : null;
   const isMade = (asked !== null && !asked.failed) || (intent?.forMs === forMs && intent.bootMark !== vm.bootMark);
   if (isMade) {
@@ -37,7 +37,7 @@ export function planRestartIntent({ desired, memory, vm, nowMs }: VmContext): { 
   const forMs = requestedMs(desired.nextRestartTime);
   if (forMs === null || forMs > nowMs || vm.config === null || vm.powerState !== 'poweredOn' || desired.powerState !== 'PoweredOn') return [];
   if (forMs <= lastRestartMs(vm.config.extraConfig) || memory.restart?.forMs === forMs) return [];
-  if (readIntent(vm.config.extraConfig[extraConfigKeys.restartIntent])?.forMs === forMs) return [];
+  if (readRestartIntent(vm.config.extraConfig)?.forMs === forMs) return [];
   return [{ key: extraConfigKeys.restartIntent, value: `${forMs} ${vm.bootMark}` }];
 }
 
@@ -51,9 +51,4 @@ export function requestedMs(nextRestartTime: string | null): number | null {
 export function lastRestartMs(extraConfig: Readonly<Record<string, string>>): number {
   const text = extraConfig[extraConfigKeys.lastRestartTime] ?? '';
   return /^\d+$/u.test(text) ? Math.ceil(Number(text) / 1e6) : 0;
-}
-
-function readIntent(text: string | undefined): { forMs: number; bootMark: string } | null {
-  const match = /^(\d+) (.*)$/u.exec(text ?? '');
-  return match === null ? null : { forMs: Number(match[1]), bootMark: match[2] ?? '' };
 }
