@@ -21,11 +21,16 @@ import { describeMachine } from './machine.ts';
 import type { Size } from './onboarding/figures.ts';
 import { sizes } from './onboarding/figures.ts';
 import { onboardingSuite } from './onboarding/main.ts';
+import type { VmCounts } from './vms/figures.ts';
+import { quickCounts, usualCounts } from './vms/figures.ts';
+import { vmsSuite } from './vms/main.ts';
 
 const windowsOffered = loads.map(({ window }) => window);
 const loadNames = loadSuite.benchmarks.map(({ name }) => name);
+const usualVms = vmsSuite(usualCounts);
+const vmNames = usualVms.benchmarks.map(({ name }) => name);
 /** Those whose figures docs/limits.md shows. */
-const limitSuites = [loadSuite, onboardingSuite];
+const limitSuites = [loadSuite, onboardingSuite, usualVms];
 
 const oneOf = <Item extends string | number>(offered: readonly Item[]) => (text: string): Item[] =>
   text.split(',').map((part) => {
@@ -62,7 +67,8 @@ async function measure(suite: Suite<LoadRun>, { only, repetitions, quick, json }
     Object.assign(measured, figures);
     if (quick) return;
     addToRecord(suite.name, { ...readCommit(), machine, figures });
-    writeLimitsPage(figuresOf(suite), readRecords(suite.name));
+    const shown = limitSuites.find(({ name }) => name === suite.name) ?? suite;
+    writeLimitsPage(figuresOf(shown), readRecords(shown.name));
   };
   const failures = await runSuite(suite, { quick, repetitions: quick ? 1 : repetitions, report, signal }, { only, report, take, signal });
   print(json ? `${JSON.stringify(measured, null, 2)}\n` : renderMeasured(figuresOf(suite), measured, before, machine));
@@ -127,8 +133,22 @@ program
   .action(({ hosts, ...asked }: Asked & { hosts: Size[] }) => measure(onboardingSuite, { ...asked, only: hosts.map((size) => `onboarding-${size}`) }));
 
 program
+  .command('vms')
+  .description('virtual machines on vSphere: time and calls beside a bare script, what settled ones cost, how soon an outside change is told')
+  .addOption(new Option('--only <benchmarks>', usualVms.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; ')).argParser(oneOf(vmNames)).default(vmNames, 'all'))
+  .addOption(new Option('--vms <number>', 'that are made at once').argParser(atLeastOne).default(usualCounts.vms))
+  .addOption(new Option('--settled <number>', 'that rest').argParser(atLeastOne).default(usualCounts.settled))
+  .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
+  .option('--quick', `${quickCounts.vms} VMs, ${quickCounts.settled} settled ones unless you say otherwise, and nothing recorded: to see that it works`, false)
+  .option('--json', 'print JSON', false)
+  .action(async ({ vms, settled, ...asked }: Asked & VmCounts & { only: string[] }, command: Command) => {
+    const chosen = (name: keyof VmCounts, count: number): number => (asked.quick && command.getOptionValueSource(name) === 'default' ? quickCounts[name] : count);
+    await measure(vmsSuite({ vms: chosen('vms', vms), settled: chosen('settled', settled) }), asked);
+  });
+
+program
   .command('limits')
-  .description('puts the recorded figures of the load and of the onboarding into docs/limits.md')
+  .description('puts the recorded figures of the load, of the onboarding and of virtual machines into docs/limits.md')
   .action(() => limitSuites.forEach((suite) => writeLimitsPage(figuresOf(suite), readRecords(suite.name))));
 
 try {

@@ -1,4 +1,4 @@
-import type { AllowanceConsumer, AllowanceWanted, AllowanceWorld } from './allowance.ts';
+import type { AllowanceConsumer, AllowanceWanted, AllowanceWorld, SharedLimit, TurnAnswer, TurnKind } from './allowance.ts';
 import type { ConditionUpdate } from './conditions.ts';
 import type { DesiredEviction, EvictionInput, EvictionSettings, Preflight, StuckLimits, PollIntervals } from './eviction.ts';
 import type { HostObservation } from './instance.ts';
@@ -81,13 +81,22 @@ export interface InstanceActivities {
 export interface TemporalActivities {
   /** Tells the run that shares out the region's migrations, starting it if need be. */
   wantAllowance(request: { region: string; wanted: AllowanceWanted }): Promise<void>;
+  /** Asks the run that shares out the turns for one, starting it if need be, and gives back what it says at once. */
+  takeTurn(request: { shared: TurnsOf; wanted: AllowanceWanted }): Promise<TurnAnswer>;
   /** Which of the consumers' runs are closed: their run ids, as two runs can share a consumer's id. */
   findClosedConsumers(consumers: Pick<AllowanceConsumer, 'consumer' | 'runId'>[]): Promise<string[]>;
   /** Requests the cancellation of a run, as `temporal workflow cancel` does. */
   cancelRun(request: { workflowId: string; runId: string }): Promise<void>;
 }
 
+export type TurnsOf = Extract<SharedLimit, { of: TurnKind }>;
+
 /** Queue `nova:<region>`. */
 export interface AllowanceActivities {
   observeAllowance(request: { region: string }): Promise<AllowanceWorld>;
+}
+
+/** Queue `vsphere:<vcenter>`. */
+export interface TurnActivities {
+  observeTurns(request: { of: TurnKind }): Promise<AllowanceWorld>;
 }

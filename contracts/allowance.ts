@@ -1,3 +1,10 @@
+/** What vCenter may do so many of at once, each of them a task that a run of a virtual machine begins once. */
+export const turnKinds = ['creates', 'destroys'] as const;
+export type TurnKind = (typeof turnKinds)[number];
+
+/** A limit that runs share. */
+export type SharedLimit = { of: 'migrations'; /** Nova's. */ region: string } | { of: TurnKind; vcenter: string };
+
 /** An answer with its number, which rises from answer to answer to the same run. */
 export interface NumberedAnswer {
   sequence: number;
@@ -21,7 +28,7 @@ export interface AllowanceWanted {
    * prove that a lowered allowance was heard. Absent, the last answer counts as heard.
    */
   heard?: NumberedAnswer | null;
-  /** The compute host whose migrations it runs: how the outside world tells whether a closed consumer still uses any. */
+  /** The compute host whose migrations it runs: how the outside world tells whether a closed consumer still uses any. Of a turn: the vCenter. */
   host: string;
 }
 
@@ -30,17 +37,29 @@ export interface AllowanceGranted extends NumberedAnswer {
   /** The limit that is shared, and among how many. */
   limit: number;
   consumers: number;
+  /** Of a turn: which. */
+  of?: TurnKind;
 }
 
-/** What the limit is, and what of it the outside world uses: read from configuration and from Nova. */
+/** The answer to who asks for a turn. With an allowance of 0 it is told when its turn has come. */
+export interface TurnAnswer extends NumberedAnswer {
+  /** Null: it is not known yet. */
+  limit: number | null;
+  /** How many are under way, or about to begin. */
+  inUse: number;
+}
+
+/** What the limit is, and what of it the outside world uses: read from configuration, and from Nova or vCenter. */
 export interface AllowanceWorld {
   limit: number;
   /** How often to look at the world and at the consumers. */
   checkMs: number;
   /** After a lost memory nothing more is granted for this long, so that every consumer can say what it holds; longer than their renewal. */
   silentMs: number;
-  /** Migrations in progress in the region, by source host. */
+  /** Migrations in progress in the region, by source host; tasks, by vCenter. */
   inProgress: Record<string, number>;
+  /** Of turns: the tasks that are in progress. They do not tell whose they are. */
+  tasks?: string[];
 }
 
 /** One consumer as the sharing run remembers it. */

@@ -211,7 +211,7 @@ export const errors = {
   VsphereObjectNotFound: {
     retryable: false,
     reason: 'VsphereObjectNotFound',
-    advice: 'vCenter has no such folder, pool, datastore, network or host. Correct what names it; drover looks again.',
+    advice: 'vCenter has no such folder, pool, datastore, network, host, or item of a library. Correct what names it; drover looks again.',
   },
   VsphereResourcesExhausted: {
     retryable: false,

@@ -1,3 +1,5 @@
+import type { SharedLimit } from './allowance.ts';
+
 /** Every name that two processes must agree on is made here: workflow ids, task queues, annotations, labels, field managers. */
 
 /** The task queue of all workflows, and of the activities that talk to Temporal itself. People type it: `tctl workflow start --taskqueue drover`. */
@@ -8,6 +10,9 @@ export const kubernetesQueue = 'kubernetes';
 
 /** The task queue of what concerns one host and asks several systems about it: looks, and the checks of libvirt, Open vSwitch and Ceph. */
 export const hostsQueue = 'hosts';
+
+/** The task queue of looks at virtual machines, which ask Kubernetes and vCenter. */
+export const virtualMachinesQueue = 'virtual-machines';
 
 /** One task queue per vCenter, by its name in drover's settings. */
 export const vsphereQueue = (vcenter: string): string => `vsphere:${vcenter}`;
@@ -30,6 +35,9 @@ export const hypervisorId = (name: string, cluster = ''): string => inCluster(cl
 /** The run that drives a virtual machine. The id is the lock: two runs never make one VM. */
 export const virtualMachineId = (namespace: string, name: string, cluster = ''): string => inCluster(cluster, `virtualmachine/${namespace}/${name}`);
 
+/** The run that makes what a VirtualMachineSetResourcePolicy names. */
+export const resourcePolicyId = (namespace: string, name: string, cluster = ''): string => inCluster(cluster, `resource-policy/${namespace}/${name}`);
+
 /** The run that deals with the failure of a host. The id is the lock: whatever starts it, one run judges, fences and evacuates it. */
 export const nodeFailureId = (host: string, cluster = ''): string => inCluster(cluster, `node-failure/${host}`);
 
@@ -41,6 +49,9 @@ export const adviceName = (host: string): string => `${host.slice(0, longestAdvi
 
 /** The run that listens to the guests of one shard of the hypervisors. */
 export const guestWatchId = (shard: number, cluster = ''): string => inCluster(cluster, `guest-watch/${shard}`);
+
+/** The run that watches the VMs of a vCenter, by its name in drover's settings. */
+export const vcenterWatchId = (vcenter: string, cluster = ''): string => inCluster(cluster, `vcenter/${vcenter}`);
 
 /** The run that moves one server. The id is the lock: one migration per server at a time. */
 export const migrationId = (serverId: string, cluster = ''): string => inCluster(cluster, `migration/${serverId}`);
@@ -54,6 +65,18 @@ export const createAllowanceId = (vcenter: string, cluster = ''): string => inCl
 /** The run that shares out how many VMs of a vCenter may be destroyed at once. */
 export const destroyAllowanceId = (vcenter: string, cluster = ''): string => inCluster(cluster, `limits/destroys/${vcenter}`);
 
+/** The run that shares out a limit. The id is the lock: two would give it away twice. */
+export function allowanceId(shared: SharedLimit, cluster = ''): string {
+  switch (shared.of) {
+    case 'migrations':
+      return migrationAllowanceId(shared.region, cluster);
+    case 'creates':
+      return createAllowanceId(shared.vcenter, cluster);
+    case 'destroys':
+      return destroyAllowanceId(shared.vcenter, cluster);
+  }
+}
+
 /** The Schedule that compares a region's hosts with what their Hypervisors say; its runs have this id and a time. */
 export const driftScheduleId = (region: string, cluster = ''): string => inCluster(cluster, `hypervisor-drift/${region}`);
 
@@ -62,15 +85,18 @@ export const workflowTypes = {
   evictHypervisor: 'evictHypervisor',
   reconcileHypervisor: 'reconcileHypervisor',
   reconcileVirtualMachine: 'reconcileVirtualMachine',
+  syncContentLibrary: 'syncContentLibrary',
+  reconcileSetResourcePolicy: 'reconcileSetResourcePolicy',
   handleNodeFailure: 'handleNodeFailure',
   watchGuests: 'watchGuests',
+  watchVcenter: 'watchVcenter',
   migrateInstance: 'migrateInstance',
   shareAllowance: 'shareAllowance',
   findDrift: 'findDrift',
 } as const;
 
 /** The kinds drover drives, as they appear in settings, search attributes and metrics. */
-export const kinds = ['Eviction', 'Hypervisor', 'VirtualMachine'] as const;
+export const kinds = ['Eviction', 'Hypervisor', 'VirtualMachine', 'VirtualMachineSetResourcePolicy'] as const;
 export type Kind = (typeof kinds)[number];
 
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips (hypervisor.md A.4). */
@@ -124,6 +150,14 @@ export const hypervisorAnnotations = {
   fencedBootId: 'drover.dev/fenced-boot-id',
 } as const;
 
+/** Written by drover on a VirtualMachineSetResourcePolicy, whose status has no room for it. */
+export const policyAnnotations = {
+  /** Generation for which all that it names is there; `observed` and the generation where drover only looked. */
+  made: 'drover.dev/policy-made',
+  /** What it waits for, for people. */
+  waitsFor: 'drover.dev/policy-waits-for',
+} as const;
+
 /** What Gardener, the nodes and the replaced operator call things (hypervisor.md A.4; vm-and-machine.md B.1). */
 export const nodeMarks = {
   /** Makes a Node a hypervisor. */
@@ -160,6 +194,8 @@ export const labels = {
   evictionUid: 'drover.dev/eviction-uid',
   /** On a Migration: the host that is being emptied. */
   host: 'drover.dev/host',
+  /** On an image that drover has made: the id of its content library. */
+  contentLibrary: 'drover.dev/content-library',
 } as const;
 
 /** Begins every reason drover writes into a compute service, so that enabling again can prove ownership. */

@@ -3,13 +3,15 @@
  * updates, so each update is accepted as a signal of the same name too.
  */
 
-/** Signal of the bridge: an object changed; read it fresh. */
+/** Signal of the bridge: an object changed; read it fresh. The watch over a vCenter sends it too, when a VM did. */
 export interface ObjectChanged {
   uid: string;
   generation: number;
   resourceVersion: string;
   /** What changed, for people: `spec`, `deleted`, `annotations`, `labels`, `finalizers`, `status`, `relist`, `resync`, `retry`; several joined with a comma. */
   cause: string;
+  /** Of the watch: what it saw, opaque. It is no news to a run that has seen the same, such as what it did itself. */
+  seen?: string;
 }
 
 /** Told by somebody who has not seen the object, such as a person who starts a run by hand. */
@@ -69,6 +71,7 @@ export const messages = {
   objectChanged: 'objectChanged',
   allowanceWanted: 'allowanceWanted',
   allowanceGranted: 'allowanceGranted',
+  takeTurn: 'takeTurn',
   pause: 'pause',
   resume: 'resume',
   skipInstance: 'skipInstance',

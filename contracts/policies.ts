@@ -19,6 +19,9 @@ export const longCall = {
 /** How long a heartbeating activity may be silent. Cancel reaches it within a second of its next heartbeat. */
 export const heartbeatTimeoutMs = 10_000;
 
+/** Calls of vCenter, each several requests of which some are slow. They heartbeat, so that a worker that dies costs no more than that. */
+export const vcenterCall = { ...longCall, heartbeatTimeout: heartbeatTimeoutMs } as const;
+
 /** How often the SDK may hold a heartbeat back at most, so that cancel arrives within a second. */
 export const maxHeartbeatThrottleIntervalMs = 1_000;
 

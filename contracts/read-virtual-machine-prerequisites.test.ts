@@ -48,11 +48,11 @@ test('an image', () => {
   expect(readImage(image({}, {}), 'vmi-1')).toMatchObject({ ready: null, providerKind: null, providerItemId: null, providerVersion: null, type: null });
 });
 
-test('a policy, with the modules of the cluster', () => {
+test('a policy, with the modules of each cluster', () => {
   const policy = virtualMachineSetResourcePolicySchema.parse({
     apiVersion, kind: 'VirtualMachineSetResourcePolicy', metadata, spec: { folder: 'f', resourcePool: { name: 'p' }, clusterModuleGroups: ['web', 'db'] },
     status: { clustermodules: [{ clusterMoID: 'c2', groupName: 'web', moduleUUID: 'm2' }, { clusterMoID: 'c1', groupName: 'web', moduleUUID: 'm1' }] },
   });
-  expect(readPolicy(policy, 'c1')).toEqual({ name: 'a', deleting: false, folder: 'f', resourcePool: 'p', modules: { web: 'm1', db: null } });
-  expect(readPolicy({ ...policy, metadata: { ...policy.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' } }, null)).toMatchObject({ deleting: true, modules: { web: 'm2' } });
+  expect(readPolicy(policy)).toEqual({ name: 'a', deleting: false, folder: 'f', resourcePool: 'p', modules: { web: { c1: 'm1', c2: 'm2' }, db: {} } });
+  expect(readPolicy({ ...policy, metadata: { ...policy.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' } })).toMatchObject({ deleting: true });
 });

@@ -3,8 +3,9 @@ import type { VirtualMachineClass } from './crds/virtual-machine-class.ts';
 import type { ClusterVirtualMachineImage, VirtualMachineImage } from './crds/virtual-machine-image.ts';
 import type { VirtualMachineSetResourcePolicy } from './crds/virtual-machine-set-resource-policy.ts';
 import { mebibytesOf, quantityOf } from './quantity.ts';
+import type { PolicyObjectFacts } from './virtual-machine-activities.ts';
 import type { ResourceAllocation } from './virtual-machine-config.ts';
-import type { ClassFacts, Fetched, ImageFacts, PolicyFacts } from './virtual-machine-observation.ts';
+import type { ClassFacts, Fetched, ImageFacts } from './virtual-machine-observation.ts';
 
 /**
  * A class as far as VMs are made and resized by it.
@@ -72,14 +73,13 @@ export function readImage({ kind, metadata, spec, status }: VirtualMachineImage 
   };
 }
 
-/** @param cluster MoID of the cluster that the VM goes to; null: not known yet */
-export function readPolicy({ metadata, spec = {}, status }: VirtualMachineSetResourcePolicy, cluster: string | null): PolicyFacts {
-  const made = status?.clustermodules?.filter(({ clusterMoID }) => cluster === null || clusterMoID === cluster) ?? [];
+export function readPolicy({ metadata, spec = {}, status }: VirtualMachineSetResourcePolicy): PolicyObjectFacts {
+  const made = status?.clustermodules ?? [];
   return {
     name: metadata.name,
     deleting: metadata.deletionTimestamp !== undefined,
     folder: spec.folder || null,
     resourcePool: spec.resourcePool?.name || null,
-    modules: Object.fromEntries((spec.clusterModuleGroups ?? []).map((group) => [group, made.find(({ groupName }) => groupName === group)?.moduleUUID ?? null])),
+    modules: Object.fromEntries((spec.clusterModuleGroups ?? []).map((group) => [group, Object.fromEntries(made.filter(({ groupName }) => groupName === group).map(({ clusterMoID, moduleUUID }) => [clusterMoID, moduleUUID]))])),
   };
 }

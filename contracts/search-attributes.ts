@@ -3,7 +3,7 @@
  * Registered by the lab and by `drover doctor --fix`.
  */
 export const searchAttributes = {
-  /** `Eviction`, `Hypervisor`, `VirtualMachine`, `Migration`, `Allowance`, `NodeFailure`. */
+  /** `Eviction`, `Hypervisor`, `VirtualMachine`, `VirtualMachineSetResourcePolicy`, `Migration`, `Allowance`, `NodeFailure`. */
   kind: 'DroverKind',
   /** Name of the Kubernetes object, `namespace/name` where it has a namespace. */
   object: 'DroverObject',

@@ -2,12 +2,14 @@ import { findCondition } from './conditions.ts';
 import type { Condition } from './conditions.ts';
 import type { Eviction } from './crds/eviction.ts';
 import type { Hypervisor } from './crds/hypervisor.ts';
+import type { VirtualMachineSetResourcePolicy } from './crds/virtual-machine-set-resource-policy.ts';
 import type { VirtualMachine } from './crds/virtual-machine.ts';
 import { readEvictionAnnotations, retryHandledAnnotation } from './eviction-annotations.ts';
 import { evictionConditions } from './eviction-conditions.ts';
 import { hypervisorConditions } from './hypervisor-conditions.ts';
 import { annotations, evictionFinalizer, hypervisorAnnotations } from './ids.ts';
 import { hypervisorMode } from './read-hypervisor.ts';
+import { readRecordedPolicy, readResourcePolicy, resourcePolicyMode } from './read-resource-policy.ts';
 import { virtualMachineConditions } from './virtual-machine-conditions.ts';
 import { virtualMachineFinalizers } from './virtual-machine-marks.ts';
 
@@ -87,5 +89,13 @@ function isSaid(status: VirtualMachine['status'], type: string, generation: numb
   return condition !== undefined && condition.observedGeneration === generation && (as === undefined ? condition.status !== 'Unknown' : condition.status === as);
 }
 
+/** A VirtualMachineSetResourcePolicy is settled by `drover.dev/policy-made` for this generation; a deleted one when drover's finalizer is off. */
+export function isResourcePolicySettled(policy: VirtualMachineSetResourcePolicy, mode: 'observe' | 'act'): boolean {
+  const { deleting, isHeld, generation } = readResourcePolicy(policy);
+  const { made, observed } = readRecordedPolicy(policy);
+  if (resourcePolicyMode(policy, mode) === 'observe') return made === generation || observed === generation;
+  return deleting ? !isHeld : made === generation;
+}
+
 /** One row per kind (contracts/ids.ts). */
-export const settled = { Eviction: isEvictionSettled, Hypervisor: isHypervisorSettled, VirtualMachine: isVirtualMachineSettled } as const;
+export const settled = { Eviction: isEvictionSettled, Hypervisor: isHypervisorSettled, VirtualMachine: isVirtualMachineSettled, VirtualMachineSetResourcePolicy: isResourcePolicySettled } as const;

@@ -1,3 +1,14 @@
+import type { BootstrapKind } from './virtual-machine-lifecycle.ts';
+import type { ObjectName } from './virtual-machine-plan.ts';
+
+/**
+ * What the guest of a VM is set up with, as object and Secrets are now: read in the process that writes the VM, and by no activity of its
+ * own, or it would be in the history.
+ *
+ * @param kind of the bootstrap that was decided on
+ */
+export type ReadBootstrap = (object: ObjectName, kind: BootstrapKind | null, signal: AbortSignal) => Promise<GuestSetup>;
+
 /**
  * What the guest of a VM is set up with, Secrets and all. It goes from what reads the Secrets to what writes the VM, within one process:
  * never through a history, a log, a status or an argument of an activity. Only the hashes may.
@@ -16,9 +27,9 @@ export interface GuestConfig {
   /**
    * Keys of ExtraConfig with their values: what cloud-init reads.
    *
-   * @param macAddresses of the VM's network cards, in the order of the spec; the hash does not depend on them
+   * @param macAddresses of the VM's network cards, in the order of the spec; null: not known yet. The hash does not depend on them
    */
-  extraConfig(macAddresses: readonly string[]): Record<string, string>;
+  extraConfig(macAddresses: readonly (string | null)[]): Record<string, string>;
   /** Values of vApp properties by their ids. */
   vAppProperties: Record<string, string>;
 }

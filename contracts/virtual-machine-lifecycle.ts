@@ -46,6 +46,8 @@ export interface VirtualMachineSettings {
   addressMs: number;
   /** How long until something that nobody tells of is looked at again. */
   recheckMs: number;
+  /** After how long who waits for its turn asks again, so that a run of the turns which was lost is made anew. */
+  turnRenewMs: number;
   /** How long one task of vCenter may take. */
   taskMs: number;
   lingerMs: number;

@@ -7,6 +7,10 @@ export const virtualMachineFinalizers = {
 } as const;
 
 const group = 'vmoperator.vmware.com';
+
+/** On a VirtualMachineSetResourcePolicy, while what it names may be there. */
+export const resourcePolicyFinalizer = `${group}/virtualmachinesetresourcepolicy`;
+
 /** Only privileged users may write what begins with it. */
 const guarded = `${group}.protected`;
 
@@ -76,6 +80,19 @@ export const extraConfigKeys = {
   /** Set by the guest's customization until it has run. */
   deployPackage: 'tools.deployPkg.fileName',
   keepDisks: 'vmprov.keepDisks',
+} as const;
+
+/**
+ * Keys of ExtraConfig that hold what is stored with a VM, by upstream's names: gzip in base64. Upstream's `…additional.resources.yaml` holds
+ * Secrets: it is neither written nor told.
+ */
+export const backupKeys = {
+  /** The VirtualMachine in YAML. */
+  object: 'vmservice.virtualmachine.resource.yaml',
+  additional: 'vmservice.virtualmachine.additional.resources.yaml',
+  /** JSON: `FileName`, `PVCName`, `AccessModes` of each disk of a PersistentVolumeClaim. */
+  claims: 'vmservice.virtualmachine.pvc.disk.data',
+  classicDisks: 'vmservice.virtualmachine.classicDiskData',
 } as const;
 
 /** A restart that is being made; null: none, or nonsense. */

@@ -17,8 +17,8 @@ export interface VirtualMachineObservation {
   candidates: Candidate[];
   /** Properties of the one that is; null: there is none, or it is not clear which. */
   vm: VmFacts | null;
-  /** Whether its turn has come, of the creates and destroys that vCenter may have at once. */
-  turn: { create: boolean; destroy: boolean };
+  /** Whether its turn has come, of the creates and destroys that vCenter may have at once; and how many had theirs when it asked, null: not known. */
+  turn: { create: boolean; destroy: boolean; taken: { inUse: number; limit: number } | null };
   snapshots: SnapshotFacts;
   /** Of a TCP probe, or of any where changes in vCenter are not told; null: not looked for. */
   probe: { passed: boolean; message: string } | null;
@@ -165,6 +165,7 @@ export interface VmFacts {
   /** A task that is running on it, whoever began it. */
   task: TaskFacts | null;
   guest: GuestFacts;
+  /** The one that it shall be in, where it is. */
   clusterModule: string | null;
   /** What the status shows and nothing is decided on: disks, controllers, storage, interfaces. */
   shown: Partial<VirtualMachineStatus>;

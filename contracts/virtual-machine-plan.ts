@@ -1,3 +1,4 @@
+import type { TurnKind } from './allowance.ts';
 import type { ConditionUpdate } from './conditions.ts';
 import type { VirtualMachineStatus } from './crds/virtual-machine.ts';
 import type { DesiredVirtualMachine } from './virtual-machine-lifecycle.ts';
@@ -85,15 +86,15 @@ export type Outcome =
   | { is: 'success' }
   /** The steps in their order; then look again. */
   | { is: 'act'; steps: VirtualMachineStep[] }
-  /** The sentence goes on from "Waiting for". Null: it is told; `untilMs`: look again then. */
-  | { is: 'wait'; state: string; for: string; untilMs: number | null }
+  /** The sentence goes on from "Waiting for". Null: it is told; `untilMs`: look again then. `turn`: all that is missing is its turn among these. */
+  | { is: 'wait'; state: string; for: string; untilMs: number | null; turn?: TurnKind }
   /** requeue: tried again at that time; if not, something has to change first. */
   | { is: 'failed'; requeue: boolean; reason: string; message: string; retryAtMs: number | null };
 
 /** What a run does now. */
 export type VirtualMachineDecision =
   | { next: 'act'; steps: VirtualMachineStep[]; state: string }
-  | { next: 'wait'; for: string; untilMs: number | null; state: string }
+  | { next: 'wait'; for: string; untilMs: number | null; state: string; turn?: TurnKind }
   /** `gone`: the object is released. `rests`: somebody has to do something. */
   | { next: 'done'; message: string; state: string; end: 'settled' | 'rests' | 'gone' };
 
@@ -113,6 +114,8 @@ export interface VirtualMachinePlan {
   status: VirtualMachineStatusPatch | null;
   /** What went well or wrong, for an Event; null: nothing worth one. */
   event: { type: 'Normal' | 'Warning'; reason: string; message: string } | null;
+  /** What drover writes down in the object for itself, along with the status. Lost, it is written again. */
+  notes: VirtualMachinePatch[];
 }
 
 export type ObjectName = Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>;

@@ -128,16 +128,17 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
   };
 
   const byKind = Map.groupBy(active, ({ route }) => route.kind);
-  for (const [kind, own] of byKind) reflectors.set(kind, follow(kind, own));
   const watchedReferences = references.filter(({ drives }) => modes[drives] !== 'off');
-  for (const reference of watchedReferences) reflectors.set(reference.kind, follow(reference.kind, [], reference));
+  const namedOnly = watchedReferences.filter(({ kind }) => !byKind.has(kind));
+  for (const [kind, own] of byKind) reflectors.set(kind, follow(kind, own, watchedReferences.find((reference) => reference.kind === kind)));
+  for (const reference of namedOnly) reflectors.set(reference.kind, follow(reference.kind, [], reference));
   for (const { kind, drives } of routes) {
     if (modes[drives] === 'off') log.info({ kind, run: drives }, 'is switched off and not routed');
   }
 
   return {
     kinds: () => [
-      ...watchedReferences.map(({ kind }) => ({ kind, state: reflectors.get(kind)!.state(), objects: [] })),
+      ...namedOnly.map(({ kind }) => ({ kind, state: reflectors.get(kind)!.state(), objects: [] })),
       ...[...byKind].map(([kind, [first]]) => {
         const reflector = reflectors.get(kind)!;
         const { route } = first!;

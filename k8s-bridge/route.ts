@@ -9,7 +9,7 @@ import type { KubeObject } from './kube-object.ts';
 export type RoutedMode = 'observe' | 'act';
 
 /** The kinds whose objects are named by the VirtualMachines that they matter to. */
-export type NamedKind = 'VirtualMachineClass' | 'VirtualMachineImage' | 'ClusterVirtualMachineImage' | 'VirtualMachineImageCache' | 'VirtualMachineGroup';
+export type NamedKind = 'VirtualMachineClass' | 'VirtualMachineImage' | 'ClusterVirtualMachineImage' | 'VirtualMachineSetResourcePolicy' | 'VirtualMachineImageCache' | 'VirtualMachineGroup';
 
 /** The kinds that are watched. */
 export type WatchedKind = Kind | 'Node' | NamedKind;
@@ -106,6 +106,12 @@ export const nameOf = (kind: NamedKind, fullName: string): string => `${kind} ${
 
 /** An object's name among all of its kind. */
 export const fullNameOf = ({ metadata: { namespace, name } }: KubeObject): string => (namespace === undefined ? name : `${namespace}/${name}`);
+
+/** Of an object's full name; names have no slash. */
+export function namespaceAndName(fullName: string): [namespace: string, name: string] {
+  const slash = fullName.indexOf('/');
+  return [fullName.slice(0, Math.max(0, slash)), fullName.slice(slash + 1)];
+}
 
 /** The conditions in an object's status, whatever else is in it. */
 export function conditionsOf({ status }: KubeObject): Condition[] {

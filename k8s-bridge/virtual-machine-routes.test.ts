@@ -79,6 +79,7 @@ describe('what of the kinds that it names matters', () => {
     ['VirtualMachineClass', [{ metadata }, { metadata: { ...metadata, labels: { a: 'b' } } }], [{ metadata }, { metadata: { ...metadata, generation: 2 } }]],
     ['VirtualMachineImage', [ready('True'), ready('True', 'again')], [ready('False'), ready('True')]],
     ['ClusterVirtualMachineImage', [ready('True'), ready('True')], [{ status: {} }, { status: { providerItemID: 'i' } }]],
+    ['VirtualMachineSetResourcePolicy', [{ metadata }, { metadata: { ...metadata, annotations: { a: 'b' } } }], [{ metadata }, { metadata, status: { clustermodules: [{ clusterMoID: 'c', groupName: 'g', moduleUUID: 'm' }] } }]],
     ['VirtualMachineImageCache', [{ status: { ovf: 1 } }, { status: { ovf: 2 } }], [{ status: {} }, { status: { locations: [] } }]],
     ['VirtualMachineGroup', [{ status: { lastUpdatedPowerStateTime: 'a' } }, {}], [{}, { status: { members: [{ name: 'web' }] } }]],
   ])('%s', (kind, same, other) => {
@@ -88,7 +89,7 @@ describe('what of the kinds that it names matters', () => {
 
   test('caches and groups are watched where VMs may wait for them', () => {
     const kindsOf = (imageCacheNamespace: string | null, groups: boolean) => virtualMachineReferences({ imageCacheNamespace, groups }).map(({ kind }) => kind);
-    expect(kindsOf(null, false)).toEqual(['VirtualMachineClass', 'VirtualMachineImage', 'ClusterVirtualMachineImage']);
+    expect(kindsOf(null, false)).toEqual(['VirtualMachineClass', 'VirtualMachineImage', 'ClusterVirtualMachineImage', 'VirtualMachineSetResourcePolicy']);
     expect(kindsOf('n', true)).toEqual(expect.arrayContaining(['VirtualMachineImageCache', 'VirtualMachineGroup']));
   });
 });

@@ -7,7 +7,7 @@ import { virtualMachineAnnotations as marks, virtualMachineLabels } from '../con
 import { signalWithStartVirtualMachine } from '../runtime/temporal.ts';
 import type { KubeObject } from './kube-object.ts';
 import { isOwn } from './owned-fields.ts';
-import { conditionsOf, fullNameOf, nameOf, type Reference, type Route, type WatchedFields } from './route.ts';
+import { conditionsOf, fullNameOf, nameOf, namespaceAndName, type Reference, type Route, type WatchedFields } from './route.ts';
 
 /** Switches of the lifecycle: what a VM never waits for is not watched. */
 export interface VirtualMachineRouteSettings {
@@ -39,9 +39,9 @@ export const virtualMachineRoute = ({ imageCacheNamespace }: VirtualMachineRoute
   plural: 'virtualmachines',
   drives: 'VirtualMachine',
   subject: fullNameOf,
-  workflowId: (subject, cluster) => virtualMachineId(...partsOf(subject), cluster),
+  workflowId: (subject, cluster) => virtualMachineId(...namespaceAndName(subject), cluster),
   signalWithStart: (client, { subject, cluster, signal }, limits) => {
-    const [namespace, name] = partsOf(subject);
+    const [namespace, name] = namespaceAndName(subject);
     return signalWithStartVirtualMachine(client, { namespace, name, cluster, signal }, limits);
   },
   // What it names, and what has become of its VM in vCenter, is not in it.
@@ -68,23 +68,18 @@ export const virtualMachineRoute = ({ imageCacheNamespace }: VirtualMachineRoute
   final: [],
 });
 
-/** Names have no slash. */
-function partsOf(subject: string): [namespace: string, name: string] {
-  const slash = subject.indexOf('/');
-  return [subject.slice(0, Math.max(0, slash)), subject.slice(slash + 1)];
-}
-
 /** An object may hold anything. */
 interface AnySpec {
   className?: unknown;
   imageName?: unknown;
   image?: { kind?: unknown; name?: unknown } | null;
   groupName?: unknown;
+  reserved?: { resourcePolicyName?: unknown } | null;
   hardware?: { cdrom?: unknown } | null;
 }
 
 function namesOf({ metadata, spec }: KubeObject): string[] {
-  const { className, imageName, image, groupName, hardware } = (spec ?? {}) as AnySpec;
+  const { className, imageName, image, groupName, reserved, hardware } = (spec ?? {}) as AnySpec;
   const { namespace = '' } = metadata;
   const here = (name: string): string => `${namespace}/${name}`;
   const drives = Array.isArray(hardware?.cdrom) ? (hardware.cdrom as ({ image?: AnySpec['image'] } | null)[]) : [];
@@ -96,6 +91,7 @@ function namesOf({ metadata, spec }: KubeObject): string[] {
       if (named.kind === 'ClusterVirtualMachineImage') return [nameOf(named.kind, named.name)];
       return named.kind === 'VirtualMachineImage' ? [nameOf(named.kind, here(named.name))] : [];
     }),
+    ...(typeof reserved?.resourcePolicyName === 'string' ? [nameOf('VirtualMachineSetResourcePolicy', here(reserved.resourcePolicyName))] : []),
     ...(typeof groupName === 'string' ? [nameOf('VirtualMachineGroup', here(groupName))] : []),
   ];
 }
@@ -133,6 +129,13 @@ export function virtualMachineReferences({ imageCacheNamespace, groups }: Virtua
     { ...named, kind: 'VirtualMachineClass', plural: 'virtualmachineclasses', concerns: 'all', matter: (object) => String(generationOf(object)) },
     { ...image, kind: 'VirtualMachineImage', plural: 'virtualmachineimages' },
     { ...image, kind: 'ClusterVirtualMachineImage', plural: 'clustervirtualmachineimages' },
+    {
+      ...named,
+      kind: 'VirtualMachineSetResourcePolicy',
+      plural: 'virtualmachinesetresourcepolicies',
+      concerns: 'unsettled',
+      matter: (object) => JSON.stringify([generationOf(object), object.metadata.deletionTimestamp !== undefined, statusOf(object)['clustermodules'], statusOf(object)['resourcePools']]),
+    },
   ];
   const caches = (namespace: string): Reference => ({
     ...named,

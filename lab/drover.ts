@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { kubernetesQueue, novaQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
+import { kubernetesQueue, novaQueue, virtualMachinesQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
 import { readPollers } from '../runtime/task-queues.ts';
 import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
 import { checkoutDirectory } from './context.ts';
@@ -12,7 +12,8 @@ import { writeServiceAccountKubeconfig } from './parts/kubernetes-access.ts';
 import { ensurePrivateDirectory, writePrivateFile } from './private-files.ts';
 import { killService, respawnService, spawnService, stopServices } from './processes.ts';
 
-const readyTimeoutMs = 60_000;
+/** Of a busy machine, where the workflows have to be bundled first. */
+const readyTimeoutMs = 150_000;
 
 /** drover's own processes, run against a lab as an operator would run them: two service accounts, one settings file. */
 export interface Drover {
@@ -81,7 +82,14 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
       },
       signal,
     );
-  const [worker, bridge] = await Promise.all([start('worker'), withBridge ? start('bridge') : null]);
+  const starting = [start('worker'), withBridge ? start('bridge') : Promise.resolve(null)] as const;
+  const [worker, bridge] = await Promise.all(starting).catch(async (error: unknown) => {
+    // One may be up without the other.
+    await Promise.allSettled(starting);
+    await stopServices(dir);
+    releasePorts({ dir, cacheDir });
+    throw error;
+  });
   return {
     dir,
     env: common,
@@ -106,7 +114,7 @@ async function everyQueueIsPolled(env: Readonly<Record<string, string>>, { opens
       { name: workflowQueue, of: 'activity' },
       { name: kubernetesQueue, of: 'activity' },
       ...(openstack === undefined ? [] : [{ name: novaQueue(openstack.region), of: 'activity' }] as const),
-      ...(vsphere === undefined ? [] : [{ name: vsphereQueue(labVcenter), of: 'activity' }] as const),
+      ...(vsphere === undefined ? [] : [{ name: vsphereQueue(labVcenter), of: 'activity' }, { name: virtualMachinesQueue, of: 'activity' }] as const),
     ] as const;
     const pollers = await Promise.all(queues.map((queue) => readPollers(client, queue)));
     return pollers.every(({ length }) => length > 0);

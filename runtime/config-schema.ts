@@ -67,7 +67,7 @@ export type LogLevel = (typeof logLevels)[number];
 export const configSchema = z
   .strictObject({
     cluster: z.union([z.literal(''), dnsName.max(63)], 'expected a name of lower-case letters, digits and -, or nothing').default(''),
-    modes: z.strictObject({ Eviction: mode.default('act'), Hypervisor: mode.default('off'), VirtualMachine: mode.default('off') } satisfies Record<Kind, unknown>).prefault({}),
+    modes: z.strictObject({ Eviction: mode.default('act'), Hypervisor: mode.default('off'), VirtualMachine: mode.default('off'), VirtualMachineSetResourcePolicy: mode.default('off') } satisfies Record<Kind, unknown>).prefault({}),
     openstack: z.strictObject({ cloud: optionalText, localDisks: z.boolean().default(false) }).prefault({}),
     kubernetes: z
       .strictObject({ kubeconfig: optionalText, context: optionalText, migrationNamespace: dnsName.max(63).default('monsoon3'), systemNamespace: dnsName.max(63).default('drover-system') })
@@ -92,6 +92,10 @@ export const configSchema = z
   .refine(({ eviction: { allowanceRenewMs }, limits: { silentMs } }) => allowanceRenewMs < silentMs, {
     path: ['eviction', 'allowanceRenewMs'],
     error: 'expected less than limits.silentMs, or every eviction counts as silent',
+  })
+  .refine(({ modes: { VirtualMachine, VirtualMachineSetResourcePolicy } }) => VirtualMachineSetResourcePolicy === 'off' || VirtualMachine !== 'off', {
+    path: ['modes', 'VirtualMachineSetResourcePolicy'],
+    error: 'expected off while modes.VirtualMachine is off: they are made for VirtualMachines, in their vCenter',
   })
   .refine(({ modes: { Hypervisor }, nodeFailure }) => nodeFailure.mode === 'off' || Hypervisor === 'act', {
     path: ['nodeFailure', 'mode'],

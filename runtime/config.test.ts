@@ -29,7 +29,7 @@ test('without a file everything is at its default', () => {
   const { config, file } = loadConfig({}, places());
   expect(file).toBeNull();
   expect(config).toEqual(configSchema.parse({}));
-  expect(config.modes).toEqual({ Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off' });
+  expect(config.modes).toEqual({ Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' });
   expect(evictionSettings(config, 'RegionOne')).toMatchObject({
     region: 'RegionOne',
     cluster: '',

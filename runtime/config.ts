@@ -19,6 +19,7 @@ export const configVariables = {
   DROVER_MODE_EVICTION: ['modes', 'Eviction'],
   DROVER_MODE_HYPERVISOR: ['modes', 'Hypervisor'],
   DROVER_MODE_VIRTUAL_MACHINE: ['modes', 'VirtualMachine'],
+  DROVER_MODE_VIRTUAL_MACHINE_SET_RESOURCE_POLICY: ['modes', 'VirtualMachineSetResourcePolicy'],
   DROVER_AUDIT_FILE: ['audit', 'file'],
   DROVER_PAYLOAD_KEYS: ['temporal', 'payloadKeys'],
   DROVER_LOG_LEVEL: ['logLevel'],

@@ -1,4 +1,4 @@
-import { Client, Connection, isGrpcDeadlineError, isGrpcServiceError } from '@temporalio/client';
+import { Client, Connection, isGrpcDeadlineError, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { ClientInterceptors, ConnectionOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { ApplicationFailure } from '@temporalio/common';
@@ -7,10 +7,12 @@ import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { EvictionInput } from '../contracts/eviction.ts';
 import type { HypervisorInput } from '../contracts/hypervisor.ts';
 import type { GuestsFailing, GuestWatchInput } from '../contracts/guest-watch.ts';
-import { evictionId, guestWatchId, hypervisorId, type Kind, nodeFailureId, virtualMachineId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
+import { evictionId, guestWatchId, hypervisorId, type Kind, nodeFailureId, resourcePolicyId, vcenterWatchId, virtualMachineId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import type { NodeFailureInput } from '../contracts/node-failure-activities.ts';
+import type { ResourcePolicyInput } from '../contracts/resource-policy.ts';
 import { searchAttributes } from '../contracts/search-attributes.ts';
+import type { VcenterWatchInput } from '../contracts/vcenter-watch.ts';
 import type { VirtualMachineInput } from '../contracts/virtual-machine-lifecycle.ts';
 import { createDataConverters, type DataConverters } from './data-converter.ts';
 import { droverFailure } from './failure.ts';
@@ -125,7 +127,7 @@ const attributeKeys = { kind: keyword(searchAttributes.kind), object: keyword(se
 interface ToldRun {
   workflowType: string;
   workflowId: string;
-  input: EvictionInput | HypervisorInput | NodeFailureInput | VirtualMachineInput;
+  input: EvictionInput | HypervisorInput | NodeFailureInput | VirtualMachineInput | ResourcePolicyInput;
   message: { name: 'objectChanged'; signal: ObjectChanged } | { name: 'guestsFailing'; signal: GuestsFailing };
   kind: Kind | 'NodeFailure';
   object: string;
@@ -258,27 +260,42 @@ export interface VirtualMachineSignal extends Pick<EvictionSignal, 'cluster' | '
   name: string;
 }
 
+/** The runs of objects that have a namespace: what they are to the people who find them in the Web UI. */
+const namespacedRuns = {
+  VirtualMachine: {
+    workflowType: workflowTypes.reconcileVirtualMachine,
+    idOf: virtualMachineId,
+    summary: (object: string) => `Drive VM ${object}`,
+    details: (namespace: string, name: string) => [
+      `Brings the VM of VirtualMachine **${namespace}/${name}** to where its spec wants it: made, configured, on or off, or gone.`,
+      `What it waits for, and why, is in the conditions: \`kubectl describe vm -n ${namespace} ${name}\`.`,
+    ],
+  },
+  VirtualMachineSetResourcePolicy: {
+    workflowType: workflowTypes.reconcileSetResourcePolicy,
+    idOf: resourcePolicyId,
+    summary: (object: string) => `Make policy ${object}`,
+    details: (namespace: string, name: string) => [
+      `Makes what VirtualMachineSetResourcePolicy **${namespace}/${name}** names in vCenter: a folder, resource pools and cluster modules. They go with it.`,
+      `What it waits for is in its Events: \`kubectl describe virtualmachinesetresourcepolicy -n ${namespace} ${name}\`.`,
+    ],
+  },
+} as const;
+
+const signalWithStartNamespaced =
+  (kind: keyof typeof namespacedRuns) =>
+  (client: Client, { namespace, name, cluster, signal, startedBy = 'k8s-bridge' }: VirtualMachineSignal, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> => {
+    const { workflowType, idOf, summary, details } = namespacedRuns[kind];
+    const object = `${namespace}/${name}`;
+    const told: ToldRun = { workflowType, workflowId: idOf(namespace, name, cluster), input: { namespace, name }, message: { name: 'objectChanged', signal }, kind, object, host: null, startedBy, summary: summary(object), details: details(namespace, name) };
+    return signalWithStart(client, told, limits);
+  };
+
 /** Tells the run that drives a VirtualMachine that it, or something it names, changed, starting it if none is open. Returns the id of the run. */
-export const signalWithStartVirtualMachine = (client: Client, { namespace, name, cluster, signal, startedBy = 'k8s-bridge' }: VirtualMachineSignal, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> =>
-  signalWithStart(
-    client,
-    {
-      workflowType: workflowTypes.reconcileVirtualMachine,
-      workflowId: virtualMachineId(namespace, name, cluster),
-      input: { namespace, name },
-      message: { name: 'objectChanged', signal },
-      kind: 'VirtualMachine',
-      object: `${namespace}/${name}`,
-      host: null,
-      startedBy,
-      summary: `Drive VM ${namespace}/${name}`,
-      details: [
-        `Brings the VM of VirtualMachine **${namespace}/${name}** to where its spec wants it: made, configured, on or off, or gone.`,
-        `What it waits for, and why, is in the conditions: \`kubectl describe vm -n ${namespace} ${name}\`.`,
-      ],
-    },
-    limits,
-  );
+export const signalWithStartVirtualMachine = signalWithStartNamespaced('VirtualMachine');
+
+/** The same for the run of a VirtualMachineSetResourcePolicy. */
+export const signalWithStartResourcePolicy = signalWithStartNamespaced('VirtualMachineSetResourcePolicy');
 
 /** Has the guests of every shard watched. A run that is open already goes on. */
 export async function startGuestWatches(client: Client, { shards, cluster }: { shards: number; cluster: string }, limits: CallLimits = { timeoutMs: 20_000 }): Promise<void> {
@@ -296,4 +313,36 @@ export async function startGuestWatches(client: Client, { shards, cluster }: { s
     }),
   );
   await limited(client, limits, () => Promise.all(starts));
+}
+
+/** Has the VMs of these vCenters watched. A run that is open already goes on. */
+export async function startVcenterWatches(client: Client, { vcenters, cluster }: { vcenters: readonly string[]; cluster: string }, limits: CallLimits = { timeoutMs: 20_000 }): Promise<void> {
+  const start = (vcenter: string): Promise<unknown> =>
+    client.workflow.start(workflowTypes.watchVcenter, {
+      workflowId: vcenterWatchId(vcenter, cluster),
+      taskQueue: workflowQueue,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [{ vcenter } satisfies VcenterWatchInput],
+      typedSearchAttributes: [
+        { key: attributeKeys.kind, value: 'VcenterWatch' },
+        { key: attributeKeys.object, value: vcenter },
+      ],
+      memo: { startedBy: 'a worker' },
+      staticSummary: `Watch the VMs of vCenter ${vcenter}`,
+      staticDetails: `Has vCenter **${vcenter}** tell of VMs that change, and tells the run of their VirtualMachine: docs/virtual-machine.md. How it gets on is in the heartbeat of its activity. Cancelling it stops nobody’s work.`,
+    });
+  await limited(client, limits, () => Promise.all(vcenters.map(start)));
+}
+
+/** Cancels the watches over these vCenters, where there are any. */
+export async function endVcenterWatches(client: Client, { vcenters, cluster }: { vcenters: readonly string[]; cluster: string }, limits: CallLimits = { timeoutMs: 20_000 }): Promise<void> {
+  const end = async (vcenter: string): Promise<void> => {
+    try {
+      await client.workflow.getHandle(vcenterWatchId(vcenter, cluster)).cancel();
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  };
+  await limited(client, limits, () => Promise.all(vcenters.map(end)));
 }

@@ -5,8 +5,8 @@ const settingsOf = (section: unknown, vcenters: string[]) => virtualMachineSetti
 
 test('the settings of a run: all defaults, the only vCenter, and what the worker alone needs left out', () => {
   expect(settingsOf(undefined, ['vc-1'])).toEqual({
-    vcenter: 'vc-1', cluster: '', mode: 'act', buildVersion: expect.stringMatching(/^\d+\.\d+\.\d+/u), fastDeploy: null, asyncCreate: true, asyncSignal: false, resize: 'size', groups: false, backup: false,
-    softPowerMs: 300_000, deletePowerOffMs: 300_000, toolsMs: 300_000, addressMs: 600_000, recheckMs: 30_000, taskMs: 3_600_000, lingerMs: 2_000,
+    vcenter: 'vc-1', cluster: '', mode: 'act', buildVersion: expect.stringMatching(/^\d+\.\d+\.\d+/u), fastDeploy: null, asyncCreate: true, asyncSignal: true, resize: 'size', groups: false, backup: false,
+    softPowerMs: 300_000, deletePowerOffMs: 300_000, toolsMs: 300_000, addressMs: 600_000, recheckMs: 30_000, turnRenewMs: 300_000, taskMs: 3_600_000, lingerMs: 2_000,
   });
 });
 

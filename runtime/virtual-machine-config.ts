@@ -11,7 +11,7 @@ export const virtualMachineConfig = z
     vcenter: optionalText,
     fastDeploy: z.enum(['direct', 'linked']).nullable().default(null),
     asyncCreate: z.boolean().default(true),
-    asyncSignal: z.boolean().default(false),
+    asyncSignal: z.boolean().default(true),
     resize: z.enum(['off', 'size', 'all']).default('size'),
     groups: z.boolean().default(false),
     backup: z.boolean().default(false),
@@ -22,6 +22,7 @@ export const virtualMachineConfig = z
     toolsMs: ms(5 * minute, { most: hour }),
     addressMs: ms(10 * minute),
     recheckMs: ms(30 * second, { most: hour }),
+    turnRenewMs: ms(5 * minute, { most: hour }),
     taskMs: ms(hour),
     lingerMs: ms(2 * second, { least: 0, most: minute }),
   })

@@ -99,7 +99,7 @@ const examineKubernetes = (config: Config, abort: AbortSignal): Promise<Finding[
       examine('CRDs', abort, (signal) => checkDefinitions(kubernetes, config.modes.VirtualMachine === 'off' ? hypervisorDefinitions : definitions, signal)),
       examine(`namespace ${migrationNamespace}`, abort, (signal) => checkNamespace(kubernetes, migrationNamespace, 'Migration objects live there', signal)),
       examine(`namespace ${systemNamespace}`, abort, (signal) => checkNamespace(kubernetes, systemNamespace, 'drover’s own objects live there', signal)),
-      examine('permissions', abort, (signal) => checkPermissions(kubernetes, username, names, { mode: config.modes.Hypervisor, guardsDrain: config.hypervisor.guardsDrain }, { mode: config.modes.VirtualMachine, fastDeploy: config.virtualMachine.fastDeploy !== null, groups: config.virtualMachine.groups }, signal)),
+      examine('permissions', abort, (signal) => checkPermissions(kubernetes, username, names, { mode: config.modes.Hypervisor, guardsDrain: config.hypervisor.guardsDrain }, { mode: config.modes.VirtualMachine, fastDeploy: config.virtualMachine.fastDeploy !== null, groups: config.virtualMachine.groups, backup: config.virtualMachine.backup, policies: config.modes.VirtualMachineSetResourcePolicy !== 'off' }, signal)),
       examine('replaced operator', abort, (signal) => checkReplacedOperator(kubernetes, config.modes.Eviction, serverTimeMs ?? nowMs, signal)),
       examine('drover stop', abort, (signal) => checkStops(kubernetes, systemNamespace, signal)),
     ]);

@@ -2,7 +2,34 @@
 import { statSync } from 'node:fs';
 
 /** Those that take more than two minutes beside another, the longest first. */
-const longest = ['hypervisor-arrows', 'nova-activities', 'hypervisor-commands', 'matrix', 'eviction-durability', 'eviction-bad-input', 'eviction-moves', 'eviction-hazards', 'eviction-limits', 'canaries', 'cli', 'chaos', 'openstack-lab', 'hypervisor-checks', 'eviction-cancel', 'web-ui', 'allowance', 'eviction-modes', 'hypervisor-openstack', 'payload-codec'];
+const longest = [
+  'nova-activities',
+  'eviction-durability',
+  'hypervisor-arrows',
+  'eviction-bad-input',
+  'chaos',
+  'eviction-moves',
+  'matrix',
+  'openstack-lab',
+  'cli',
+  'canaries',
+  'eviction-limits',
+  'eviction-history',
+  'eviction-hazards',
+  'hypervisor-openstack',
+  'hypervisor-commands',
+  'payload-codec',
+  'node-failure-run',
+  'eviction-cancel',
+  'eviction-re-enable',
+  'eviction-modes',
+  'eviction-commands',
+  'web-ui',
+  'openstack-adapters',
+  'node-failure',
+  'hypervisor-checks',
+  'allowance',
+];
 
 const turn = ({ path }) => {
   const index = longest.findIndex((name) => path.endsWith(`/flows/${name}.test.ts`));

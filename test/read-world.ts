@@ -3,50 +3,60 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { Eviction } from '../contracts/crds/eviction.ts';
 import type { Migration } from '../contracts/crds/migration.ts';
+import type { VirtualMachine } from '../contracts/crds/virtual-machine.ts';
 import { findCondition } from '../contracts/conditions.ts';
 import { migrationAllowanceId, workflowTypes } from '../contracts/ids.ts';
+import type { DroverLab } from '../lab/drover.ts';
 import { listServices } from '../lab/openstack/hosts.ts';
 import { readMigrationEvents } from '../lab/openstack/journal.ts';
 import { listServers } from '../lab/openstack/seed.ts';
 import type { Session } from '../lab/openstack/session.ts';
 import { readFileIfThere } from '../lab/private-files.ts';
+import { listVms } from '../lab/vsphere/list-vms.ts';
 import { resourcePath } from '../runtime/kubernetes.ts';
 import type { World } from './flows/world.ts';
 import type { RunFacts, Snapshot } from './violations.ts';
 
-/** What of a world is looked at. */
-export type Observed = Pick<World, 'api' | 'client' | 'dir' | 'evictions' | 'expected' | 'fleet' | 'lab' | 'ownChanges' | 'session' | 'sinceMs'> & {
+/** What of a world is looked at; nothing of OpenStack, and nothing of a vCenter, where there is none. */
+export type Observed = Pick<World, 'api' | 'client' | 'dir' | 'sinceMs'> & {
+  lab: Pick<DroverLab, 'handles'>;
   drover: Pick<World['drover'], 'worker' | 'bridge' | 'metricsUrls'>;
-} & Partial<Pick<World, 'planted' | 'outputs'>>;
+  vms?: ObservedVms;
+} & Partial<OfRegion & Pick<World, 'planted' | 'outputs'>>;
+
+type OfRegion = Pick<World, 'evictions' | 'expected' | 'fleet' | 'ownChanges' | 'session'>;
+
+/** VMs of one namespace, and what in the vCenter is not drover's. */
+export interface ObservedVms {
+  namespace: string;
+  strangers: readonly { what: string; before: string; read: () => Promise<string | null> }[];
+}
 
 /** Takes the snapshot that the checks are about: Kubernetes first, so that what it claims is compared with what is true after. */
 export async function readWorld(world: Observed, hosts: readonly string[] | null = null): Promise<Snapshot> {
-  const { api, session, fleet, sinceMs, lab } = world;
+  const { api, lab } = world;
   const list = async <Kind>(path: string): Promise<Kind[]> => ((await api.request({ method: 'GET', path }, AbortSignal.timeout(20_000))) as { items: Kind[] }).items;
-  const [evictions, migrations, events] = await Promise.all([
+  const [evictions, migrations, virtualMachines, events] = await Promise.all([
     list<Eviction>(resourcePath('kvm.cloud.sap/v1', 'evictions')),
     list<Migration>(resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3' })),
+    world.vms === undefined ? [] : list<VirtualMachine>(resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace: world.vms.namespace })),
     list<object>(resourcePath('events.k8s.io/v1', 'events')),
   ]);
   const runs = await readRuns(world);
-  const [servers, services, machines] = await Promise.all([listServers(session), listServices(session), fleet.hosts()]);
   const succeeded = evictions.filter(({ status }) => findCondition(status?.conditions, 'Evicting')?.reason === 'Succeeded').map(({ spec }) => spec.hypervisor);
   return {
     atMs: Date.now(),
     hosts,
     runs: runs.map(({ facts }) => facts),
-    expectedServers: [...world.expected.values()],
-    servers: servers.map((server) => ({ id: server.id, name: server.name, status: server.status, taskState: server['OS-EXT-STS:task_state'], host: server['OS-EXT-SRV-ATTR:host'] })),
-    guests: Object.fromEntries(Object.entries(machines).map(([host, { guests }]) => [host, guests])),
-    services: services.map(({ host, status, disabled_reason }) => ({ host, status, disabledReason: disabled_reason })),
-    allocations: await readAllocations(session, succeeded.filter((host) => hosts === null || hosts.includes(host))),
-    migrationEvents: readMigrationEvents(session.handle, sinceMs).map(({ timeMs, id, instance, status, source, dest }) => ({ atMs: timeMs, id, instanceId: instance, status, sourceHost: source, targetHost: dest })),
+    ...(await readRegion(world, succeeded.filter((host) => hosts === null || hosts.includes(host)))),
+    ...(await readVms(world)),
     serviceChanges: readServiceChanges(world),
     fencings: readFencings(world),
     evictions,
-    evictionEvents: [...world.evictions.events],
+    evictionEvents: [...(world.evictions?.events ?? [])],
     migrations,
-    secrets: [...readSecrets(lab.handles.openstack.dir, lab.handles.kubernetes.tokenFile), ...readAccountTokens(world), ...(world.planted ?? [])],
+    virtualMachines,
+    secrets: [...readSecrets(lab.handles), ...readAccountTokens(world), ...(world.planted ?? [])],
     texts: [
       ...runs.map(({ facts, text }) => ({ where: `the history of ${facts.workflowId} (${facts.runId})`, text })),
       ...readLogs(world),
@@ -54,9 +64,36 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
       ...(world.outputs ?? []),
       { where: 'the Evictions', text: JSON.stringify(evictions) },
       { where: 'the Migrations', text: JSON.stringify(migrations) },
+      { where: 'the VirtualMachines', text: JSON.stringify(virtualMachines) },
       { where: 'the events', text: JSON.stringify(events) },
     ],
   };
+}
+
+type RegionFacts = Pick<Snapshot, 'expectedServers' | 'servers' | 'guests' | 'services' | 'allocations' | 'migrationEvents'>;
+
+/** @param emptied hosts whose allocations are read */
+async function readRegion({ session, fleet, expected, sinceMs }: Observed, emptied: readonly string[]): Promise<RegionFacts> {
+  if (session === undefined || fleet === undefined) return { expectedServers: [], servers: [], guests: {}, services: [], allocations: {}, migrationEvents: [] };
+  const [servers, services, machines] = await Promise.all([listServers(session), listServices(session), fleet.hosts()]);
+  return {
+    expectedServers: [...(expected?.values() ?? [])],
+    servers: servers.map((server) => ({ id: server.id, name: server.name, status: server.status, taskState: server['OS-EXT-STS:task_state'], host: server['OS-EXT-SRV-ATTR:host'] })),
+    guests: Object.fromEntries(Object.entries(machines).map(([host, { guests }]) => [host, guests])),
+    services: services.map(({ host, status, disabled_reason }) => ({ host, status, disabledReason: disabled_reason })),
+    allocations: await readAllocations(session, emptied),
+    migrationEvents: readMigrationEvents(session.handle, sinceMs).map(({ timeMs, id, instance, status, source, dest }) => ({ atMs: timeMs, id, instanceId: instance, status, sourceHost: source, targetHost: dest })),
+  };
+}
+
+/** By govc, and not by drover's own adapter. */
+async function readVms({ lab, vms }: Observed): Promise<Pick<Snapshot, 'vms' | 'strangers'>> {
+  const { vsphere } = lab.handles;
+  if (vms === undefined || vsphere === undefined) return { vms: [], strangers: [] };
+  const [listed, strangers] = await Promise.all([listVms(vsphere), Promise.all(vms.strangers.map(async ({ what, before, read }) => ({ what, before, after: await read() })))]);
+  const marked = listed.map(({ id, name, powerState, extraConfig }) => ({ id, name, powerState, namespacedName: extraConfig['vmservice.namespacedName'] ?? null, uid: extraConfig['drover.uid'] ?? null, extraConfig }));
+  // Other lanes are other namespaces.
+  return { vms: marked.filter(({ namespacedName }) => namespacedName?.startsWith(`${vms.namespace}/`) === true), strangers };
 }
 
 /** Histories of closed runs do not change. By run id. */
@@ -145,7 +182,7 @@ function readServiceChanges(world: Observed): Snapshot['serviceChanges'] {
       by: 'drover' as const,
       reason: after?.disabledReason ?? null,
     }));
-  return [...byDrover, ...world.ownChanges.map((change) => ({ ...change, by: 'test' as const }))].sort((a, b) => a.atMs - b.atMs);
+  return [...byDrover, ...(world.ownChanges ?? []).map((change) => ({ ...change, by: 'test' as const }))].sort((a, b) => a.atMs - b.atMs);
 }
 
 /** What drover's processes wrote, and the arguments they were started with, which every local user can read. */
@@ -168,13 +205,19 @@ const readMetrics = ({ drover: { metricsUrls } }: Observed): Promise<Snapshot['t
   );
 
 /** The lab's own: every password and token that drover or anybody else in it uses. */
-function readSecrets(openstackDir: string, adminTokenFile: string): Snapshot['secrets'] {
-  const { secrets } = JSON.parse(readFileSync(join(openstackDir, 'settings.json'), 'utf8')) as { secrets: Record<string, string> };
-  const ofOpenStack = Object.entries(secrets)
-    // An id is no secret: it names the credential.
-    .filter(([name]) => name !== 'applicationCredentialId')
-    .map(([name, value]) => ({ name, value }));
-  return [...ofOpenStack, { name: 'the administrator’s token of Kubernetes', value: readFileSync(adminTokenFile, 'utf8').trim() }];
+function readSecrets({ openstack, kubernetes, vsphere }: DroverLab['handles']): Snapshot['secrets'] {
+  const fileOf = (file: string): string => readFileSync(file, 'utf8').trim();
+  return [
+    ...(openstack === undefined ? [] : secretsOfOpenStack(openstack.dir)),
+    ...(vsphere === undefined ? [] : [{ name: 'drover’s password at vCenter', value: fileOf(vsphere.passwordFile) }]),
+    { name: 'the administrator’s token of Kubernetes', value: fileOf(kubernetes.tokenFile) },
+  ];
+}
+
+function secretsOfOpenStack(dir: string): Snapshot['secrets'] {
+  const { secrets } = JSON.parse(readFileSync(join(dir, 'settings.json'), 'utf8')) as { secrets: Record<string, string> };
+  // An id is no secret: it names the credential.
+  return Object.entries(secrets).flatMap(([name, value]) => (name === 'applicationCredentialId' ? [] : [{ name, value }]));
 }
 
 /** Those that worker and bridge were given. */

@@ -1,8 +1,11 @@
 import type { Eviction } from '../contracts/crds/eviction.ts';
 import type { Migration } from '../contracts/crds/migration.ts';
+import type { VirtualMachine } from '../contracts/crds/virtual-machine.ts';
 import { findCondition } from '../contracts/conditions.ts';
 import { disabledReasonPrefix, evictionFinalizer, labels, workflowTypes } from '../contracts/ids.ts';
 import { settled } from '../contracts/settled.ts';
+import { virtualMachineConditions } from '../contracts/virtual-machine-conditions.ts';
+import { virtualMachineAnnotations, virtualMachineFinalizers } from '../contracts/virtual-machine-marks.ts';
 
 /**
  * docs/invariants.md as code: pure checks over a snapshot of the world, one function per row of that table. Each violation names the
@@ -34,6 +37,11 @@ export interface Snapshot {
   /** What kube-apiserver told of Evictions, in order. */
   evictionEvents: readonly { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Eviction }[];
   migrations: readonly Migration[];
+  virtualMachines: readonly VirtualMachine[];
+  /** The VMs that have drover's mark, wherever they are, as another client of the vCenter sees them. */
+  vms: readonly MarkedVm[];
+  /** VMs and disks that are none of drover's; null: gone. */
+  strangers: readonly { what: string; before: string; after: string | null }[];
   /** Never to be shown. */
   secrets: readonly { name: string; value: string }[];
   /** Everything people or machines may read: histories, logs, statuses, audit lines, process arguments. */
@@ -51,6 +59,17 @@ export interface RunFacts {
   closedAtMs: number | null;
   /** Attempts of a migration, children of an eviction. */
   moves: number;
+}
+
+/** The mark is what stands in its ExtraConfig. */
+export interface MarkedVm {
+  id: string;
+  name: string;
+  /** vim25's. */
+  powerState: string;
+  namespacedName: string | null;
+  uid: string | null;
+  extraConfig: Readonly<Record<string, string>>;
 }
 
 export interface MigrationFact {
@@ -274,6 +293,40 @@ const evacuatedOnEvidence: Check = ({ fencings }) => {
   });
 };
 
+/** 13: a VirtualMachine has one VM at most, and exactly one, as its spec asks for it, where it says that it is settled. */
+const oneVmPerObject: Check = ({ virtualMachines, vms }) => {
+  const byUid = Map.groupBy(vms, ({ uid }) => uid ?? '');
+  const doubled = [...byUid].filter(([, those]) => those.length > 1).map(([uid, those]) => `VirtualMachine ${those[0]?.namespacedName ?? ''} (${uid}) has ${those.length} VMs: ${those.map(({ id }) => id).join(', ')}`);
+  const amiss = virtualMachines.flatMap(({ metadata, spec, status }) => {
+    const lifecycle = findCondition(status?.conditions, virtualMachineConditions.lifecycle);
+    const { namespace, name, uid, generation, deletionTimestamp } = metadata;
+    if (deletionTimestamp !== undefined || lifecycle?.status !== 'True' || lifecycle.observedGeneration !== generation) return [];
+    const [vm] = byUid.get(uid) ?? [];
+    if (vm === undefined) return [`VirtualMachine ${namespace}/${name} is ${lifecycle.reason}, and no VM has its mark`];
+    const wanted = spec?.powerState ?? 'PoweredOn';
+    const said = `VirtualMachine ${namespace}/${name} is ${lifecycle.reason}, and`;
+    const isNoted = wanted === 'PoweredOn' && metadata.annotations?.[virtualMachineAnnotations.creating] !== undefined;
+    return [
+      ...(vm.powerState.toLowerCase() === wanted.toLowerCase() ? [] : [`${said} ${vm.id} is ${vm.powerState} instead of ${wanted}`]),
+      ...(spec?.advanced?.extraConfig ?? []).flatMap(({ key, value = '' }) => ((vm.extraConfig[key] ?? '') === value ? [] : [`${said} ${vm.id} has not ${key}=${value}`])),
+      ...(isNoted ? [`${said} still notes that ${vm.id} is being made`] : []),
+    ];
+  });
+  return [...doubled, ...amiss];
+};
+
+/** 14: a VM of drover's has its object, which is held: it is let go only after its VM is gone. */
+const vmsAreHeld: Check = ({ virtualMachines, vms }) =>
+  vms.flatMap(({ id, namespacedName, uid }) => {
+    const object = virtualMachines.find(({ metadata }) => metadata.uid === uid);
+    if (object === undefined) return [`VM ${id} belongs to VirtualMachine ${namespacedName ?? ''} (${uid ?? 'no uid'}), which is no more`];
+    const isHeld = (object.metadata.finalizers ?? []).includes(virtualMachineFinalizers.current);
+    return isHeld ? [] : [`VirtualMachine ${namespacedName ?? ''} has VM ${id}, and no finalizer holds it`];
+  });
+
+/** 15: what others have in the vCenter stays as it is. */
+const strangersStay: Check = ({ strangers }) => strangers.flatMap(({ what, before, after }) => (before === after ? [] : [`${what} is not drover’s, was ${before} and is ${after ?? 'gone'}`]));
+
 /** In the order of docs/invariants.md. */
 const checks: readonly Check[] = [
   oneRunPerObject,
@@ -288,4 +341,7 @@ const checks: readonly Check[] = [
   noSecrets,
   migrationsAreOwned,
   evacuatedOnEvidence,
+  oneVmPerObject,
+  vmsAreHeld,
+  strangersStay,
 ];

@@ -16,7 +16,7 @@ import { loadVcenters } from '../runtime/vsphere-settings.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { globalRequestId, openObservation } from './observation.ts';
 import { composeQueues } from './queues.ts';
-import { startStandingRuns } from './standing-runs.ts';
+import { settleVcenterWatches, startStandingRuns } from './standing-runs.ts';
 
 /** A worker that serves. */
 export interface RunningWorker {
@@ -53,10 +53,11 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const temporal = await connectClient({ ...settings, ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
 
   Runtime.install({ logger: temporalLogger(logger), telemetryOptions: observation.telemetry, shutdownSignals: [] });
+  const leaving = new AbortController();
   const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
     throw unreachable(settings, error);
   });
-  const { queues, close } = composeQueues({ config, temporal, kubernetes, audit, logger, observe }, openstack === null ? null : { openstack, onLook: observation.showRegion }, vcenters);
+  const { queues, close } = composeQueues({ config, temporal, kubernetes, audit, logger, observe, watchMeter: observation.watchMeter, leaving: leaving.signal }, openstack === null ? null : { openstack, onLook: observation.showRegion }, vcenters);
   const [ofWorkflows, ...others] = queues;
   const shared = {
     connection,
@@ -81,6 +82,8 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   health.watch(workers);
   const stopAll = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    // After that, so that what is handed over goes to another worker.
+    leaving.abort(new Error('the worker stops'));
   };
   const run = async (): Promise<void> => {
     try {
@@ -92,6 +95,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   };
   const done = run();
   if (openstack !== null) startStandingRuns(temporal, config, openstack.region, logger);
+  settleVcenterWatches(temporal, config, vcenters, logger);
   logger.info({ namespace: settings.namespace, queues: queues.map(({ taskQueue }) => taskQueue), health: health.url }, 'Worker serves');
   return {
     done,

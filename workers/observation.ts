@@ -1,5 +1,6 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory, TelemetryOptions, Worker } from '@temporalio/worker';
+import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
 import type { AllowanceWorld } from '../contracts/allowance.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import { serveHealth } from '../runtime/health.ts';
@@ -12,6 +13,7 @@ import { readVersion } from '../runtime/version.ts';
 import { observeSteps } from './observe-steps.ts';
 import { showRegions } from './region-gauges.ts';
 import { openTemporalMetrics } from './temporal-metrics.ts';
+import { meterWatches } from './watch-meter.ts';
 
 /** What a worker shows of itself. */
 export interface Observation {
@@ -20,6 +22,7 @@ export interface Observation {
   observeCall: ObserveCall;
   observeSteps: ActivityInterceptorsFactory;
   showRegion: (region: string, world: AllowanceWorld) => void;
+  watchMeter: WatchMeter;
   /** Serves the pages, where the settings give an address. @throws InvalidConfiguration when it cannot be had */
   serve(): Promise<WorkerHealth>;
 }
@@ -45,6 +48,7 @@ export async function openObservation({ worker: { healthAddress } }: Pick<Config
     observeCall: callObserver(metrics, log, caller),
     observeSteps: observeSteps(metrics),
     showRegion: showRegions(metrics),
+    watchMeter: meterWatches(metrics),
     async serve() {
       let watched: readonly Worker[] = [];
       const watch = (workers: readonly Worker[]): void => void (watched = workers);

@@ -1,7 +1,9 @@
-import { hostsQueue, kubernetesQueue, novaQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
+import { hostsQueue, kubernetesQueue, novaQueue, virtualMachinesQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
 import { composeActivities } from './activities.ts';
+import { composeLibraryImageActivities } from './library-image-activities.ts';
+import { composeResourcePolicyActivities } from './resource-policy-activities.ts';
 import type { SharedSystems, Systems } from './systems.ts';
 import { composeVirtualMachineActivities } from './virtual-machine-activities.ts';
 
@@ -19,7 +21,7 @@ export interface ServedQueues {
 }
 
 /**
- * What this process serves, by what it can reach: Kubernetes always, Nova and its hosts where there is an OpenStack, each vCenter.
+ * What this process serves, by what it can reach: Kubernetes and looks at virtual machines always, Nova and its hosts where there is an OpenStack, each vCenter.
  *
  * @param cloud null: there is no OpenStack
  * @throws InvalidConfiguration
@@ -32,8 +34,9 @@ export function composeQueues(shared: SharedSystems, cloud: Pick<Systems, 'opens
   return {
     queues: [
       queue(workflowQueue, concurrency.drover, createTemporalActivities({ client: shared.temporal, cluster: shared.config.cluster })),
-      queue(kubernetesQueue, concurrency.kubernetes, { ...ofCloud?.kubernetes, ...ofVms.kubernetes }),
+      queue(kubernetesQueue, concurrency.kubernetes, { ...ofCloud?.kubernetes, ...ofVms.kubernetes, ...composeLibraryImageActivities(shared, vcenters), ...composeResourcePolicyActivities(shared, vcenters) }),
       ...(ofCloud === null ? [] : [queue(novaQueue(ofCloud.region), concurrency.nova, ofCloud.nova), queue(hostsQueue, concurrency.hosts, ofCloud.hosts)]),
+      queue(virtualMachinesQueue, concurrency.vsphere, ofVms.looks),
       ...ofVms.vcenters.map(({ name, activities }) => queue(vsphereQueue(name), concurrency.vsphere, activities)),
     ],
     close: async () => void (await Promise.all(ofVms.vcenters.map((vcenter) => vcenter.close()))),

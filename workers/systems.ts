@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { KeystoneSession } from '../activities/keystone/types.ts';
+import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
 import type { AllowanceWorld } from '../contracts/allowance.ts';
 import type { Audit } from '../runtime/audit.ts';
 import type { Config } from '../runtime/config-schema.ts';
@@ -16,6 +17,9 @@ export interface SharedSystems {
   logger: Logger;
   /** Told of every call of vCenters and of the systems on the hosts. */
   observe?: ObserveCall;
+  watchMeter: WatchMeter;
+  /** Aborted when this worker is about to stop. */
+  leaving: AbortSignal;
 }
 
 /** What those share that speak to OpenStack. */

@@ -1,21 +1,36 @@
-import { createVirtualMachineClient } from '../activities/kubernetes/virtual-machine-client.ts';
-import { createVirtualMachineObjectActivities } from '../activities/kubernetes/virtual-machine-activities.ts';
+import { listRecordedVms } from '../activities/kubernetes/list-recorded-vms.ts';
+import { currentKubernetesScope } from '../activities/kubernetes/scope.ts';
+import { createVirtualMachineClient, type VirtualMachineClient } from '../activities/kubernetes/virtual-machine-client.ts';
+import { createReadBackup, createReadBootstrap, createVirtualMachineObjectActivities } from '../activities/kubernetes/virtual-machine-activities.ts';
+import { createVirtualMachineLookActivities } from '../activities/virtual-machine/observe.ts';
 import { createVirtualMachineVsphereActivities } from '../activities/vsphere/activities.ts';
+import { systemClock } from '../activities/nova/wait.ts';
 import { openVcenter } from '../activities/vsphere/client.ts';
 import { openGateway } from '../activities/vsphere/gateway.ts';
+import { createTurnActivities } from '../activities/vsphere/observe-turns.ts';
+import { createContentLibraryActivities } from '../activities/vsphere/read-content-library.ts';
+import { createResourcePolicyVsphereActivities } from '../activities/vsphere/resource-policy/activities.ts';
 import { openRest } from '../activities/vsphere/rest/client.ts';
-import type { VirtualMachineObjectActivities, VirtualMachineVsphereActivities } from '../contracts/virtual-machine-activities.ts';
+import { openRecentLooks } from '../activities/vsphere/watch/recent-looks.ts';
+import { watchVcenter } from '../activities/vsphere/watch/watch-vcenter.ts';
+import type { TurnActivities } from '../contracts/activities.ts';
+import type { ContentLibraryActivities } from '../contracts/content-library.ts';
+import type { ResourcePolicyVsphereActivities } from '../contracts/resource-policy.ts';
+import type { VcenterWatchActivities } from '../contracts/vcenter-watch.ts';
+import type { VirtualMachineLookActivities, VirtualMachineObjectActivities, VirtualMachineVsphereActivities } from '../contracts/virtual-machine-activities.ts';
 import { unseenChange } from '../contracts/messages.ts';
+import { droverFailure } from '../runtime/failure.ts';
 import { createStopGate, type StopGate } from '../runtime/stop.ts';
 import { signalWithStartVirtualMachine } from '../runtime/temporal.ts';
 import { virtualMachineSettings } from '../runtime/virtual-machine-config.ts';
 import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import { resourcePolicyGate } from './resource-policy-activities.ts';
 import type { SharedSystems } from './systems.ts';
 
 /** One vCenter, as a queue of its own serves it. */
 export interface ServedVcenter {
   name: string;
-  activities: VirtualMachineVsphereActivities;
+  activities: VirtualMachineVsphereActivities & VcenterWatchActivities & TurnActivities & ContentLibraryActivities & ResourcePolicyVsphereActivities;
   close(): Promise<void>;
 }
 
@@ -25,35 +40,73 @@ export interface ServedVcenter {
  * @param vcenters none where the kind is switched off
  * @throws InvalidConfiguration where it is not clear which vCenter has the VMs
  */
-export function composeVirtualMachineActivities(systems: SharedSystems, vcenters: readonly VcenterSettings[]): { kubernetes: VirtualMachineObjectActivities; vcenters: ServedVcenter[] } {
+export function composeVirtualMachineActivities(systems: SharedSystems, vcenters: readonly VcenterSettings[]): { kubernetes: VirtualMachineObjectActivities; looks: VirtualMachineLookActivities; vcenters: ServedVcenter[] } {
   const { config, temporal, kubernetes, audit } = systems;
   const { cluster, modes } = config;
   const { systemNamespace } = config.kubernetes;
   const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'VirtualMachine', cluster, region: null });
+  const client = createVirtualMachineClient(kubernetes);
   const mode = modes.VirtualMachine === 'act' ? 'act' : 'observe';
+  const served = vcenters.map((vcenter) => serve(systems, vcenter, stopGate, client));
+  const objects = createVirtualMachineObjectActivities({
+    client,
+    settings: modes.VirtualMachine === 'off' ? null : virtualMachineSettings(config.virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode }),
+    imageCacheNamespace: systemNamespace,
+    signalWithStart: async ({ namespace, name }, startedBy) => {
+      const signal = unseenChange('started by hand');
+      await signalWithStartVirtualMachine(temporal, { namespace, name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
+    },
+    stopGate,
+    audit,
+  });
   return {
-    kubernetes: createVirtualMachineObjectActivities({
-      client: createVirtualMachineClient(kubernetes),
-      settings: modes.VirtualMachine === 'off' ? null : virtualMachineSettings(config.virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode }),
-      imageCacheNamespace: systemNamespace,
-      signalWithStart: async ({ namespace, name }, startedBy) => {
-        const signal = unseenChange('started by hand');
-        await signalWithStartVirtualMachine(temporal, { namespace, name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
-      },
-      stopGate,
-      audit,
+    kubernetes: objects,
+    looks: createVirtualMachineLookActivities({
+      readVirtualMachine: (input) => objects.readVirtualMachine(input),
+      lookAtVirtualMachine: (name, look) => served.find((vcenter) => vcenter.name === name)?.activities.lookAtVirtualMachine(look) ?? Promise.reject(notServed(name)),
     }),
-    vcenters: vcenters.map((vcenter) => serve(systems, vcenter, stopGate)),
+    vcenters: served,
   };
 }
 
-function serve({ audit, observe }: SharedSystems, vcenter: VcenterSettings, stopGate: StopGate): ServedVcenter {
+const notServed = (vcenter: string): Error => droverFailure('InvalidConfiguration', `This worker speaks to no vCenter ${vcenter}: describe it in vsphere.vcenters`);
+
+function serve({ config, temporal, kubernetes, audit, observe, watchMeter, leaving }: SharedSystems, vcenter: VcenterSettings, stopGate: StopGate, client: VirtualMachineClient): ServedVcenter {
   const observing = observe === undefined ? {} : { observe };
   const vim = openVcenter(vcenter, observing);
   const rest = openRest(vcenter, observing);
+  const gateway = openGateway(vim, vcenter.budget);
+  const { name, places } = vcenter;
+  const { cluster, modes, virtualMachine } = config;
+  const { creates, destroys } = virtualMachine;
+  const { checkMs, silentMs } = config.limits;
+  const looks = openRecentLooks();
   return {
-    name: vcenter.name,
-    activities: createVirtualMachineVsphereActivities({ gateway: openGateway(vim, vcenter.budget), rest, places: vcenter.places, stopGate, audit }),
+    name,
+    activities: {
+      ...createVirtualMachineVsphereActivities({ gateway, rest, places, readBootstrap: createReadBootstrap(client), readBackup: createReadBackup(client), looks, stopGate, audit }),
+      ...createTurnActivities({ gateway, limits: { creates, destroys }, checkMs, silentMs }),
+      ...createContentLibraryActivities({ rest }),
+      ...createResourcePolicyVsphereActivities({ gateway, rest, places, stopGate: resourcePolicyGate({ config, kubernetes }), audit }),
+      watchVcenter: (request) =>
+        watchVcenter(
+          {
+            vcenter: name,
+            wanted: modes.VirtualMachine !== 'off' && virtualMachine.asyncSignal,
+            places,
+            open: () => openVcenter(vcenter, observing),
+            listRecordedVms: (signal) => listRecordedVms(kubernetes, signal),
+            tell: async ({ namespace, name: object }, signal) => void (await signalWithStartVirtualMachine(temporal, { namespace, name: object, cluster, signal, startedBy: `the watch over vCenter ${name}` })),
+            stopGate,
+            looks,
+            meter: watchMeter,
+            leaving,
+            scope: currentKubernetesScope(),
+            clock: systemClock,
+          },
+          request,
+        ),
+    },
     close: async () => void (await Promise.allSettled([vim.close(), rest.close()])),
   };
 }

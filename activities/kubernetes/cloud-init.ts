@@ -1,7 +1,8 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 
 import type { VirtualMachine, VirtualMachineSpec } from '../../contracts/crds/virtual-machine.ts';
 import { droverFailure } from '../../runtime/failure.ts';
+import { pack } from '../../runtime/pack.ts';
 import type { Secrets } from './bootstrap-secrets.ts';
 import { describeNetwork } from './guest-network.ts';
 
@@ -11,7 +12,7 @@ type CloudConfig = NonNullable<CloudInit['cloudConfig']>;
 /** What cloud-init's data source for VMware reads. */
 export interface CloudInitData {
   /** @param macAddresses of the network cards, in the order of the spec */
-  metadata: (macAddresses: readonly string[]) => object;
+  metadata: (macAddresses: readonly (string | null)[]) => object;
   /** Null: none. */
   userData: string | null;
 }
@@ -85,7 +86,7 @@ function contentOf(content: unknown, secrets: Secrets): unknown {
 }
 
 /** An empty value takes a key away. */
-export const toExtraConfig = ({ metadata, userData }: CloudInitData, macAddresses: readonly string[]): Record<string, string> => ({
+export const toExtraConfig = ({ metadata, userData }: CloudInitData, macAddresses: readonly (string | null)[]): Record<string, string> => ({
   'guestinfo.metadata': pack(JSON.stringify(metadata(macAddresses))),
   'guestinfo.metadata.encoding': encoding,
   'guestinfo.userdata': userData === null ? '' : pack(userData),
@@ -93,4 +94,3 @@ export const toExtraConfig = ({ metadata, userData }: CloudInitData, macAddresse
 });
 
 const encoding = 'gzip+base64';
-const pack = (text: string): string => gzipSync(text).toString('base64');

@@ -7,6 +7,7 @@ const kinds = {
   Eviction: { apiVersion: 'kvm.cloud.sap/v1', action: 'Evict' },
   Hypervisor: { apiVersion: 'kvm.cloud.sap/v1', action: 'Reconcile' },
   VirtualMachine: { apiVersion: 'vmoperator.vmware.com/v1alpha6', action: 'Reconcile' },
+  VirtualMachineSetResourcePolicy: { apiVersion: 'vmoperator.vmware.com/v1alpha6', action: 'Reconcile' },
 } as const;
 
 /** An event about an object of drover's. */

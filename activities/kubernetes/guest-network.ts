@@ -20,20 +20,20 @@ const gateway = (address: string | undefined): string | null => (address === und
  * @param macAddresses of the network cards; an interface without one is left to be found by its name
  * @param defaults for interfaces that name none
  */
-export function describeNetwork(network: Network, defaults: { nameservers: readonly string[]; searchDomains: readonly string[] }, macAddresses: readonly string[]): object | null {
+export function describeNetwork(network: Network, defaults: { nameservers: readonly string[]; searchDomains: readonly string[] }, macAddresses: readonly (string | null)[]): object | null {
   const read = readInterfaces(network);
   if (read.length === 0) return null;
-  const ethernets = (network.interfaces ?? []).map((one, index) => [one.name, describeInterface(one, read[index]!, defaults, macAddresses[index])] as const);
+  const ethernets = (network.interfaces ?? []).map((one, index) => [one.name, describeInterface(one, read[index]!, defaults, macAddresses[index] ?? null)] as const);
   const vlans = (network.vlans ?? []).map(({ name, id, link }) => [name, { id, link }] as const);
   return { version: 2, ethernets: Object.fromEntries(ethernets), ...(vlans.length > 0 && { vlans: Object.fromEntries(vlans) }) };
 }
 
-function describeInterface(given: Interface, read: CustomizedInterface, defaults: { nameservers: readonly string[]; searchDomains: readonly string[] }, macAddress: string | undefined): object {
+function describeInterface(given: Interface, read: CustomizedInterface, defaults: { nameservers: readonly string[]; searchDomains: readonly string[] }, macAddress: string | null): object {
   const addresses = given.nameservers ?? defaults.nameservers;
   const search = given.searchDomains ?? defaults.searchDomains;
   return {
     // Only what is matched can be renamed.
-    ...(macAddress !== undefined && { match: { macaddress: macAddress.toLowerCase() }, 'set-name': given.guestDeviceName ?? given.name }),
+    ...(macAddress !== null && { match: { macaddress: macAddress.toLowerCase() }, 'set-name': given.guestDeviceName ?? given.name }),
     dhcp4: read.dhcp4,
     dhcp6: read.dhcp6,
     ...(read.addresses.length > 0 && { addresses: read.addresses }),

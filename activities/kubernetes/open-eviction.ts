@@ -8,6 +8,7 @@ import { droverFailure } from '../../runtime/failure.ts';
 import { beginServing } from './begin-serving.ts';
 import { createEviction } from './create-eviction.ts';
 import type { Tools } from './dependencies.ts';
+import { releaseEviction } from './release-eviction.ts';
 import { parseEvictionInput } from './eviction-input.ts';
 import { planOpening, waitingCondition } from './plan-opening.ts';
 import type { Opening } from './plan-opening.ts';
@@ -38,6 +39,7 @@ export async function openEviction(tools: Tools, given: unknown, serving: string
 async function carryOut(tools: Tools, opening: Opening, serving: string | null, startedBy: string | null): Promise<EvictionOpened> {
   switch (opening.do) {
     case 'nothing':
+      for (const { metadata } of opening.held) await releaseEviction(tools, metadata);
       return { next: 'nothing' };
     case 'refuse':
       throw droverFailure(opening.code, opening.detail);

@@ -1,5 +1,5 @@
 import type { VirtualMachinePatch } from '../../contracts/virtual-machine-plan.ts';
-import { patchesLeft } from './patch-virtual-machine.ts';
+import { isCurrent, patchesLeft } from './patch-virtual-machine.ts';
 import type { VirtualMachineSample } from './sample-virtual-machine.ts';
 import { sampleVirtualMachine } from './sample-virtual-machine.ts';
 
@@ -34,4 +34,18 @@ const rows: [why: string, object: VirtualMachineSample, patches: VirtualMachineP
 
 test.each(rows)('%s', (_why, sample, patches, left) => {
   expect(patchesLeft(sampleVirtualMachine(sample), 3, patches)).toEqual(left);
+});
+
+/** The decision was made on generation 3, and this is the object after it was to be written. */
+const writtenRows: [why: string, object: VirtualMachineSample, patches: VirtualMachinePatch[], isCurrent: boolean][] = [
+  ['all of it is written', { metadata: { generation: 4, finalizers: ['a/vm'] }, spec: isHeld }, [hold], true],
+  ['it said so before', { metadata: { generation: 3, finalizers: ['a/vm'] }, spec: isHeld }, [hold], true],
+  ['it was not written, as somebody changed the spec', { metadata: { generation: 4 } }, [hold], false],
+  ['somebody changed the spec, and no field of it was written', { metadata: { generation: 4, annotations: { creating: 'now' } } }, [annotate], false],
+  ['somebody deletes it', { metadata: { generation: 4, deletionTimestamp, finalizers: ['a/vm'] }, spec: isHeld }, [hold], false],
+  ['it was being deleted already', { metadata: { generation: 3, deletionTimestamp, annotations: { creating: 'now' } } }, [annotate], true],
+];
+
+test.each(writtenRows)('goes on, or not: %s', (_why, sample, patches, expected) => {
+  expect(isCurrent(sampleVirtualMachine(sample), 3, patches)).toBe(expected);
 });

@@ -1,5 +1,6 @@
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
-import type { VirtualMachineObjectActivities } from '../../contracts/virtual-machine-activities.ts';
+import { readVirtualMachine as readDesired } from '../../contracts/read-virtual-machine.ts';
+import type { PatchedVirtualMachine, VirtualMachineObjectActivities } from '../../contracts/virtual-machine-activities.ts';
 import type { VirtualMachinePatch } from '../../contracts/virtual-machine-plan.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';
@@ -17,11 +18,11 @@ type PatchRequest = Parameters<VirtualMachineObjectActivities['patchVirtualMachi
  * @param request.generation of the object that the decision was made on
  * @throws ObjectConflict when others write all the time; ObjectRefused; Stopped
  */
-export const patchVirtualMachine = (tools: VirtualMachineTools, { namespace, name, uid, generation, patches }: PatchRequest): Promise<void> =>
+export const patchVirtualMachine = (tools: VirtualMachineTools, { namespace, name, uid, generation, patches }: PatchRequest): Promise<PatchedVirtualMachine | null> =>
   retryConflicts(async () => {
     const { client, scope } = tools;
     let current = await client.getVirtualMachine({ namespace, name }, scope.signal);
-    if (current?.metadata.uid !== uid) return;
+    if (current?.metadata.uid !== uid) return null;
     for (const patch of patchesLeft(current, generation, patches)) {
       const before: VirtualMachine = current;
       if (holds(before, patch)) continue;
@@ -32,10 +33,11 @@ export const patchVirtualMachine = (tools: VirtualMachineTools, { namespace, nam
         });
       } catch (error) {
         // The last finalizer was taken off, by this one or by another writer.
-        if (isFailure(error, 'ObjectNotFound')) return;
+        if (isFailure(error, 'ObjectNotFound')) return null;
         throw error;
       }
     }
+    return { isCurrent: isCurrent(current, generation, patches), desired: readDesired(current), recorded: current.status ?? {} };
   });
 
 /** Which of the patches are still to be written: none where what they come to holds, and none where what they were made for is no more. Pure. */
@@ -46,8 +48,17 @@ export function patchesLeft(current: VirtualMachine, generation: number, patches
   if (current.metadata.deletionTimestamp !== undefined && left.some(({ addFinalizers = [] }) => addFinalizers.length > 0)) return [];
   if (left.every(({ spec }) => spec === undefined)) return left;
   // Each patch of the spec that an earlier attempt has written makes the generation one higher.
-  const written = patches.slice(0, taken).filter(({ spec }) => spec !== undefined).length;
+  const written = ofSpec(patches.slice(0, taken));
   return current.metadata.generation <= generation + written ? left : [];
+}
+
+const ofSpec = (patches: readonly VirtualMachinePatch[]): number => patches.filter(({ spec }) => spec !== undefined).length;
+
+/** Whether what was decided on that generation, and is written, still holds. Pure. */
+export function isCurrent(written: VirtualMachine, generation: number, patches: readonly VirtualMachinePatch[]): boolean {
+  const { deletionTimestamp, generation: now } = written.metadata;
+  // Whoever deletes it moves the generation, and so does each patch of the spec.
+  return holds(written, combine(patches)) && now <= generation + (deletionTimestamp === undefined ? ofSpec(patches) : 0);
 }
 
 function holds({ metadata, spec }: VirtualMachine, patch: VirtualMachinePatch): boolean {

@@ -16,12 +16,15 @@ const plan = (evictions: Sample[], facts: Partial<OpeningFacts> = {}) =>
 /** What is done, and to which Eviction. */
 const gist = (opening: ReturnType<typeof planOpening>): string => {
   if ('eviction' in opening) return `${opening.do} ${opening.eviction.metadata.name}${'code' in opening ? ` ${opening.code}` : ''}`;
+  if (opening.do === 'nothing') return ['nothing', ...opening.held.map(({ metadata }) => `releases ${metadata.name}`)].join(', ');
   return opening.do === 'refuse' ? `refuse ${opening.code}` : opening.do;
 };
 
 const rows: [why: string, evictions: Sample[], facts: Partial<OpeningFacts>, gist: string][] = [
   ['the bridge starts a run for one that is gone', [], {}, 'nothing'],
   ['the bridge starts a run for one that is settled', [{ conditions: [succeeded] }], {}, 'nothing'],
+  ['… and that nobody has let go', [{ conditions: [succeeded], finalizers: [evictionFinalizer] }], {}, 'nothing, releases node-1'],
+  ['… which is no business of one who observes', [{ conditions: [succeeded], finalizers: [evictionFinalizer] }], { mode: 'observe' }, 'nothing'],
   ['an open one is served', [{}], {}, 'serve node-1'],
   ['the oldest goes first', [{ name: 'b', createdAt: '2026-01-02T00:00:00Z' }, { name: 'a' }], {}, 'serve a'],
   ['of the same age the first by name', [{ name: 'b' }, { name: 'a' }], {}, 'serve a'],

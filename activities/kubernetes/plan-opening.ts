@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import type { DesiredEviction, EvictionInput } from '../../contracts/eviction.ts';
 import { readEvictionAnnotations, runIdAnnotation } from '../../contracts/eviction-annotations.ts';
 import { evictingReasons, evictionConditions } from '../../contracts/eviction-conditions.ts';
+import { evictionFinalizer } from '../../contracts/ids.ts';
 import { isEvictionSettled } from '../../contracts/settled.ts';
 import type { Mode } from '../../runtime/config-schema.ts';
 import { isBare } from './eviction-input.ts';
@@ -24,7 +25,8 @@ export interface OpeningFacts {
 
 /** What to do with a run that begins, or looks at its Eviction again. */
 export type Opening =
-  | { do: 'nothing' }
+  /** `held`: settled, and let go by nobody, as the run that said so was terminated before it could. */
+  | { do: 'nothing'; held: Eviction[] }
   /** Nothing is written: there is no object to write to, or it is not about the object. */
   | { do: 'refuse'; code: ErrorCode; detail: string }
   | { do: 'create' }
@@ -40,7 +42,7 @@ export type Opening =
 export function planOpening(facts: OpeningFacts): Opening {
   if (facts.serving !== null) {
     const eviction = facts.evictions.find(({ metadata }) => metadata.uid === facts.serving);
-    return eviction === undefined ? { do: 'nothing' } : serve(facts, eviction);
+    return eviction === undefined ? { do: 'nothing', held: [] } : serve(facts, eviction);
   }
   const [first] = unsettled(facts);
   if (first === undefined) return planWithout(facts);
@@ -66,10 +68,11 @@ function unsettled({ evictions, mode }: OpeningFacts): Eviction[] {
 }
 
 function planWithout({ input, mode, isRightRun, runId, evictions }: OpeningFacts): Opening {
+  const held = evictions.filter(({ metadata }) => mode === 'act' && metadata.deletionTimestamp === undefined && metadata.finalizers?.includes(evictionFinalizer));
   // The bridge starts the right run with the name alone, and may do so for an Eviction that is gone or done by now.
-  if (isBare(input) && isRightRun) return { do: 'nothing' };
+  if (isBare(input) && isRightRun) return { do: 'nothing', held };
   // What this very run was started for is done.
-  if (evictions.some(({ metadata }) => metadata.annotations?.[runIdAnnotation] === runId)) return { do: 'nothing' };
+  if (evictions.some(({ metadata }) => metadata.annotations?.[runIdAnnotation] === runId)) return { do: 'nothing', held };
   if (input.reason === undefined) {
     return { do: 'refuse', code: 'InvalidInput', detail: `reason: must not be empty; no Eviction of ${input.hypervisor} says why it is to be emptied` };
   }

@@ -10,6 +10,7 @@ import { evictionFinalizer } from '../../contracts/ids.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { conditionMessageLimit, cut } from './cut-text.ts';
 import type { Tools } from './dependencies.ts';
+import { releaseEviction } from './release-eviction.ts';
 import { readMigration } from './migration-status.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 import { writeEvent } from './write-event.ts';
@@ -83,14 +84,7 @@ function observation(updates: readonly ConditionUpdate[]): ConditionUpdate[] {
 /** The object has been told how the run ended: from now on it may be deleted without asking drover. */
 async function releaseFinalizer(tools: Tools, report: EvictionReport): Promise<void> {
   const eviction = await getSame(tools, report);
-  const finalizers = eviction?.metadata.finalizers ?? [];
-  if (eviction === null || !finalizers.includes(evictionFinalizer)) return;
-  const rest = finalizers.filter((finalizer) => finalizer !== evictionFinalizer);
-  try {
-    await tools.client.patchEvictionMetadata(eviction.metadata, { finalizers: rest }, tools.scope.signal);
-  } catch (error) {
-    if (!isFailure(error, 'ObjectNotFound')) throw error;
-  }
+  if (eviction !== null) await releaseEviction(tools, eviction.metadata);
 }
 
 async function readMigrations({ client, scope, migrationNamespace }: Tools, uid: string): Promise<EvictionPublished['migrations']> {

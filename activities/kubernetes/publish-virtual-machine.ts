@@ -1,11 +1,14 @@
 import { setConditions } from '../../contracts/conditions.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
-import type { VirtualMachineObjectActivities } from '../../contracts/virtual-machine-activities.ts';
+import { readVirtualMachine as readDesired } from '../../contracts/read-virtual-machine.ts';
+import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import type { VirtualMachineObjectActivities, WrittenVirtualMachine } from '../../contracts/virtual-machine-activities.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 import { conditionMessageLimit, cut } from './cut-text.ts';
 import { patchBetween } from './merge-patch.ts';
+import { patchVirtualMachine } from './patch-virtual-machine.ts';
 import type { StatusChange } from './virtual-machine-client.ts';
 import type { VirtualMachineTools } from './virtual-machine-dependencies.ts';
 import { writeEvent } from './write-event.ts';
@@ -18,25 +21,31 @@ export type VirtualMachineReport = Parameters<VirtualMachineObjectActivities['pu
  *
  * @throws ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
  */
-export async function publishVirtualMachine(tools: VirtualMachineTools, report: VirtualMachineReport): Promise<void> {
-  const { namespace, name, uid, event } = report;
-  const isThere = await retryConflicts(() => writeStatus(tools, report));
-  if (!isThere || event === null) return;
+export async function publishVirtualMachine(tools: VirtualMachineTools, report: VirtualMachineReport): Promise<WrittenVirtualMachine | null> {
+  const { namespace, name, uid, generation, event, notes } = report;
+  const written = await retryConflicts(() => writeStatus(tools, report));
+  if (written === null) return null;
+  if (event !== null) await tell(tools, report, event);
+  // Last, as nothing may be changed while drover is stopped, and what is so may be said all the same.
+  if (notes.length > 0) return await patchVirtualMachine(tools, { namespace, name, uid, generation, patches: notes });
+  return { desired: readDesired(written), recorded: written.status ?? {} };
+}
+
+async function tell(tools: VirtualMachineTools, { namespace, name, uid }: VirtualMachineReport, event: NonNullable<VirtualMachineReport['event']>): Promise<void> {
   // Whatever attempt this is, it is the same Event.
   await writeEvent(tools, { regarding: { kind: 'VirtualMachine', namespace, name, uid }, ...event }, [uid, String(tools.scope.scheduledMs), event.reason, event.message]);
 }
 
-/** False: there is nobody to tell. */
-async function writeStatus({ client, scope, clock }: VirtualMachineTools, { namespace, name, uid, status }: VirtualMachineReport): Promise<boolean> {
+/** The object then; null: there is nobody to tell. */
+async function writeStatus({ client, scope, clock }: VirtualMachineTools, { namespace, name, uid, status }: VirtualMachineReport): Promise<VirtualMachine | null> {
   const found = await client.getVirtualMachine({ namespace, name }, scope.signal);
-  if (found?.metadata.uid !== uid) return false;
+  if (found?.metadata.uid !== uid) return null;
   const change = status === null ? null : statusChange(found.status, status, new Date(clock.now()));
-  if (change === null) return true;
+  if (change === null) return found;
   try {
-    await client.patchVirtualMachineStatus({ namespace, name, uid, resourceVersion: found.metadata.resourceVersion }, change, scope.signal);
-    return true;
+    return await client.patchVirtualMachineStatus({ namespace, name, uid, resourceVersion: found.metadata.resourceVersion }, change, scope.signal);
   } catch (error) {
-    if (isFailure(error, 'ObjectNotFound')) return false;
+    if (isFailure(error, 'ObjectNotFound')) return null;
     throw error;
   }
 }

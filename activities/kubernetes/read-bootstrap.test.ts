@@ -160,7 +160,7 @@ test('LinuxPrep', async () => {
 
 test('Sysprep, with answers and as a whole file', async () => {
   const answers = {
-    userData: { fullName: 'Jane', orgName: 'Org', productID: { name: 's' } },
+    userData: { fullName: 'Owner', orgName: 'Org', productID: { name: 's' } },
     guiUnattended: { autoLogon: true, autoLogonCount: 1, password: { name: 's' } },
     identification: { domainAdmin: 'admin', domainAdminPassword: { name: 's' } },
     guiRunOnce: { commands: ['dir'] },
@@ -168,7 +168,7 @@ test('Sysprep, with answers and as a whole file', async () => {
   const secrets = { s: { product_id: 'id', password: 'p', domain_admin_password: 'q', unattend: '<xml/>' } };
   const { custom } = await setupOf({ sysprep: { sysprep: answers } }, secrets, 'Sysprep', { domainName: 'corp.example' });
   expect(custom?.identity).toEqual({
-    kind: 'Sysprep', computerName: 'web', fullName: 'Jane', orgName: 'Org', productId: 'id', guiUnattended: { autoLogon: true, autoLogonCount: 1, timeZone: 85, password: 'p' },
+    kind: 'Sysprep', computerName: 'web', fullName: 'Owner', orgName: 'Org', productId: 'id', guiUnattended: { autoLogon: true, autoLogonCount: 1, timeZone: 85, password: 'p' },
     identification: { joinDomain: 'corp.example', domainAdmin: 'admin', domainAdminPassword: 'q', domainOU: null, joinWorkgroup: null }, runOnce: ['dir'], license: null, expirePassword: false, scriptText: null,
   });
   const whole = await setupOf({ sysprep: { rawSysprep: { name: 's', key: 'unattend' } } }, secrets, 'Sysprep');

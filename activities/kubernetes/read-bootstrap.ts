@@ -32,7 +32,6 @@ export async function readBootstrapFacts(client: VirtualMachineClient, object: V
 /**
  * What the guest is set up with, as object and Secrets are now. Whoever applies it compares the hash with the one that was decided on.
  *
- * @param kind of the bootstrap that was decided on
  * @throws ObjectNotFound the object or a Secret is gone; InvalidObject user data that cannot be read; ObjectConflict the bootstrap is of another kind by now; what the client throws
  */
 export async function readBootstrap(client: VirtualMachineClient, { namespace, name, uid }: ObjectName, kind: BootstrapKind | null, signal: AbortSignal): Promise<GuestSetup> {

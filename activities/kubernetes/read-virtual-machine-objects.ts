@@ -40,7 +40,7 @@ export async function readVirtualMachineObjects(tools: ReadTools, object: Virtua
           `VirtualMachineSetResourcePolicy ${resourcePolicy}`,
           signal,
           () => client.getPolicy({ namespace, name: resourcePolicy }, signal),
-          (found) => ({ is: 'found', value: readPolicy(found, null) }),
+          (found) => ({ is: 'found', value: readPolicy(found) }),
         ),
     storageClass === null ? null : fetchObject(`StorageClass ${storageClass}`, signal, () => client.getStorageClass(storageClass, signal), (parameters) => readStorageClass(storageClass, parameters)),
     readBootstrapFacts(client, object, signal),

@@ -1,11 +1,11 @@
-import type { ObjectName } from '../../contracts/virtual-machine-plan.ts';
-import type { GuestSetup } from '../../contracts/virtual-machine-bootstrap.ts';
+import type { ReadBackup } from '../../contracts/virtual-machine-backup.ts';
+import type { ReadBootstrap } from '../../contracts/virtual-machine-bootstrap.ts';
 import type { VirtualMachineObjectActivities } from '../../contracts/virtual-machine-activities.ts';
-import type { BootstrapKind } from '../../contracts/virtual-machine-lifecycle.ts';
 import { systemClock } from '../nova/wait.ts';
 import { ensureImageCache } from './ensure-image-cache.ts';
 import { patchVirtualMachine } from './patch-virtual-machine.ts';
 import { publishVirtualMachine } from './publish-virtual-machine.ts';
+import { readBackup } from './read-backup.ts';
 import { readBootstrap } from './read-bootstrap.ts';
 import { readVirtualMachine } from './read-virtual-machine.ts';
 import { currentKubernetesScope } from './scope.ts';
@@ -23,10 +23,14 @@ export function createVirtualMachineObjectActivities({ scope = currentKubernetes
   };
 }
 
-/** What an activity of vSphere asks for the Secrets of a bootstrap, in the same process: no activity of its own, or they would be in the history. */
-export type ReadBootstrap = (object: ObjectName, kind: BootstrapKind | null, signal: AbortSignal) => Promise<GuestSetup>;
+/** What the activities of vSphere ask of Kubernetes in the same process. */
 
 export const createReadBootstrap =
   (client: VirtualMachineClient): ReadBootstrap =>
   (object, kind, signal) =>
     readBootstrap(client, object, kind, signal);
+
+export const createReadBackup =
+  (client: VirtualMachineClient): ReadBackup =>
+  (object, signal) =>
+    readBackup(client, object, signal);

@@ -15,8 +15,8 @@ import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { createEvent } from './create-event.ts';
 import type { NewEvent } from './create-event.ts';
 import { createObjectRequests } from './object-requests.ts';
-import type { Group, ImageCache } from './virtual-machine-schemas.ts';
-import { groupSchema, imageCacheSchema, secretSchema, storageClassSchema } from './virtual-machine-schemas.ts';
+import type { Group, ImageCache, WholeVirtualMachine } from './virtual-machine-schemas.ts';
+import { claimSchema, groupSchema, imageCacheSchema, secretSchema, storageClassSchema, wholeVirtualMachineSchema } from './virtual-machine-schemas.ts';
 
 export interface NamespacedName {
   namespace: string;
@@ -44,8 +44,10 @@ export type ImageKind = AnyImage['kind'];
  */
 export interface VirtualMachineClient {
   getVirtualMachine(key: NamespacedName, signal: AbortSignal): Promise<VirtualMachine | null>;
+  /** With what drover knows nothing of. */
+  getWholeVirtualMachine(key: NamespacedName, signal: AbortSignal): Promise<WholeVirtualMachine | null>;
   patchVirtualMachine(version: NamespacedVersion, change: VirtualMachineChange, signal: AbortSignal): Promise<VirtualMachine>;
-  patchVirtualMachineStatus(version: NamespacedVersion, change: StatusChange, signal: AbortSignal): Promise<void>;
+  patchVirtualMachineStatus(version: NamespacedVersion, change: StatusChange, signal: AbortSignal): Promise<VirtualMachine>;
   getClass(key: NamespacedName, signal: AbortSignal): Promise<VirtualMachineClass | null>;
   /** The namespace counts for a VirtualMachineImage only. */
   getImage(kind: ImageKind, key: NamespacedName, signal: AbortSignal): Promise<AnyImage | null>;
@@ -54,6 +56,8 @@ export interface VirtualMachineClient {
   getStorageClass(name: string, signal: AbortSignal): Promise<Record<string, string> | null>;
   /** Its data, decoded. */
   getSecret(key: NamespacedName, signal: AbortSignal): Promise<Record<string, Buffer> | null>;
+  /** Access modes of a PersistentVolumeClaim. */
+  getClaim(key: NamespacedName, signal: AbortSignal): Promise<string[] | null>;
   getGroup(key: NamespacedName, signal: AbortSignal): Promise<Group | null>;
   getImageCache(key: NamespacedName, signal: AbortSignal): Promise<ImageCache | null>;
   /** False when there is one of that name. */
@@ -80,12 +84,13 @@ export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachi
   return {
     getVirtualMachine: get(virtualMachineSchema, 'virtualmachines'),
 
+    getWholeVirtualMachine: get(wholeVirtualMachineSchema, 'virtualmachines'),
+
     patchVirtualMachine: ({ uid, resourceVersion, ...key }, { metadata, spec }, signal) =>
       read(virtualMachineSchema, { ...patch, path: vmPath(key), body: { metadata: { ...metadata, uid, resourceVersion }, ...(spec && { spec }) } }, signal),
 
-    async patchVirtualMachineStatus({ uid, resourceVersion, ...key }, status, signal) {
-      await kubernetes.request({ ...patch, path: vmPath(key, 'status'), body: { metadata: { uid, resourceVersion }, status } }, signal);
-    },
+    patchVirtualMachineStatus: ({ uid, resourceVersion, ...key }, status, signal) =>
+      read(virtualMachineSchema, { ...patch, path: vmPath(key, 'status'), body: { metadata: { uid, resourceVersion }, status } }, signal),
 
     getClass: get(virtualMachineClassSchema, 'virtualmachineclasses'),
 
@@ -104,6 +109,11 @@ export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachi
     async getSecret({ namespace, name }, signal) {
       const found = await readOrNull(secretSchema, resourcePath('v1', 'secrets', { namespace, name }), signal);
       return found === null ? null : Object.fromEntries(Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]));
+    },
+
+    async getClaim({ namespace, name }, signal) {
+      const found = await readOrNull(claimSchema, resourcePath('v1', 'persistentvolumeclaims', { namespace, name }), signal);
+      return found === null ? null : (found.spec?.accessModes ?? []);
     },
 
     getGroup: get(groupSchema, 'virtualmachinegroups'),

@@ -1,23 +1,14 @@
 import { z } from 'zod';
 
 import type { VirtualMachineInput } from '../../contracts/virtual-machine-lifecycle.ts';
-import { droverFailure } from '../../runtime/failure.ts';
+import { handInput, objectNameFields, refusedInput } from './hand-input.ts';
 
 const fields = {
-  namespace: z
-    .string('give the namespace of the VirtualMachine')
-    .min(1, 'must not be empty')
-    .max(63, 'is too long for a namespace')
-    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/u, 'is no namespace: lower-case letters, digits and -'),
-  name: z
-    .string('give the name of the VirtualMachine')
-    .min(1, 'must not be empty')
-    .max(253, 'is too long for a name')
-    .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u, 'is no name of a VirtualMachine: lower-case letters, digits, - and .'),
+  ...objectNameFields('VirtualMachine'),
   startedBy: z.string().max(253).optional(),
   mode: z.enum(['observe', 'act']).optional(),
 };
-const schema = z.strictObject(fields, { error: (issue) => (issue.code === 'unrecognized_keys' ? `unknown field; known are ${Object.keys(fields).join(', ')}` : undefined) });
+const schema = handInput(fields);
 
 /** What a person gave as input of a run. @throws InvalidInput every problem by name */
 export function readVirtualMachineInput(input: unknown): VirtualMachineInput {
@@ -26,9 +17,5 @@ export function readVirtualMachineInput(input: unknown): VirtualMachineInput {
     const { namespace, name, startedBy, mode } = data;
     return { namespace, name, ...(startedBy === undefined ? {} : { startedBy }), ...(mode === undefined ? {} : { mode }) };
   }
-  const problems = error.issues.map((issue) => {
-    const path = issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : issue.path.map(String).join('.');
-    return `${path || 'the input'}: ${issue.message}`;
-  });
-  throw droverFailure('InvalidInput', problems.join('; '));
+  throw refusedInput(error);
 }

@@ -11,6 +11,16 @@ export const storageClassSchema = z.object({ metadata, parameters: z.record(z.st
 /** Values are base64. */
 export const secretSchema = z.object({ metadata, data: z.record(z.string(), z.string()).nullish() });
 
+export const claimSchema = z.object({ metadata, spec: z.object({ accessModes: z.array(z.string()).optional() }).optional() });
+
+/** Everything of it, for a backup. */
+export const wholeVirtualMachineSchema = z.looseObject({
+  metadata: z.looseObject({ uid: z.string(), generation: z.number(), annotations: z.record(z.string(), z.string()).optional() }),
+  spec: z.looseObject({ volumes: z.array(z.looseObject({ name: z.string(), persistentVolumeClaim: z.looseObject({ claimName: z.string() }).optional() })).optional() }).optional(),
+  status: z.looseObject({ volumes: z.array(z.looseObject({ name: z.string(), attached: z.boolean().optional(), diskUUID: z.string().optional() })).optional() }).optional(),
+});
+export type WholeVirtualMachine = z.output<typeof wholeVirtualMachineSchema>;
+
 const location = { datacenterID: z.string(), datastoreID: z.string(), profileID: z.string() };
 
 export const imageCacheSchema = z.object({

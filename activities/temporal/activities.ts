@@ -8,6 +8,7 @@ import { messages } from '../../contracts/messages.ts';
 import { limited } from '../../runtime/temporal.ts';
 import { temporalFailure } from './faults.ts';
 import { signalWithStartAllowance } from './start-allowance.ts';
+import { takeTurn } from './take-turn.ts';
 
 /** What the activities on Temporal itself need. */
 export interface TemporalActivitiesDeps {
@@ -46,9 +47,11 @@ export function createTemporalActivities({ client, cluster }: TemporalActivities
       await call(`tell the migration allowance of ${region}`, () =>
         leaves(wanted)
           ? unlessGone(client.workflow.getHandle(migrationAllowanceId(region, cluster)).signal(messages.allowanceWanted, wanted), undefined)
-          : signalWithStartAllowance(client, { region, cluster, wanted }),
+          : signalWithStartAllowance(client, { shared: { of: 'migrations', region }, cluster, wanted }),
       );
     },
+
+    takeTurn: ({ shared, wanted }) => call(`ask for a turn among the ${shared.of} of vCenter ${shared.vcenter}`, () => takeTurn(client, { shared, cluster, wanted }, cancellationSignal())),
 
     async findClosedConsumers(consumers) {
       const closed: string[] = [];

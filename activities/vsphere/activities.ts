@@ -1,35 +1,42 @@
 import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
-import { droverFailure } from '../../runtime/failure.ts';
 import { currentScope } from '../nova/scope.ts';
 import { systemClock } from '../nova/wait.ts';
+import { attachClusterModule } from './attach-cluster-module.ts';
 import { awaitTask } from './await-task.ts';
 import type { Tools, VsphereDependencies } from './dependencies.ts';
 import { openInventory } from './look/inventory.ts';
 import { openIsos } from './look/isos.ts';
 import { lookAtVirtualMachine } from './look/look.ts';
+import { seeThrough } from './see-through.ts';
 import { cancelVsphereTask, stopCreate } from './stop-create.ts';
+import { submitBackup } from './submit-backup.ts';
+import { submitBootstrap } from './submit-bootstrap.ts';
 import { submitDestroy, submitDetachDisks } from './submit-destroy.ts';
 import { submitHardwareUpgrade } from './submit-hardware-upgrade.ts';
 import { submitAdoption, submitRelease } from './submit-marks.ts';
 import { submitNewVm } from './submit-new-vm.ts';
 import { submitPower } from './submit-power.ts';
 import { submitReconfigure } from './submit-reconfigure.ts';
+import { openRecentLooks } from './watch/recent-looks.ts';
 
 /** Activities on the VMs of one vCenter, queue `vsphere:<vcenter>`. */
-export function createVirtualMachineVsphereActivities({ gateway, rest, places, stopGate, audit, scope = currentScope, clock = systemClock }: VsphereDependencies): VirtualMachineVsphereActivities {
-  const tools = (): Tools => ({ gateway, stopGate, audit, scope: scope(), clock });
-  const memory = { inventory: openInventory(gateway), isos: openIsos(rest) };
+export const createVirtualMachineVsphereActivities = (dependencies: VsphereDependencies): VirtualMachineVsphereActivities =>
+  seeThrough(createCalls(dependencies), { gateway: dependencies.gateway, clock: dependencies.clock ?? systemClock, scope: dependencies.scope ?? currentScope });
+
+function createCalls({ gateway, rest, places, readBootstrap, readBackup, looks = openRecentLooks(), stopGate, audit, scope = currentScope, clock = systemClock }: VsphereDependencies): VirtualMachineVsphereActivities {
+  const tools = (): Tools => ({ gateway, looks, stopGate, audit, scope: scope(), clock });
+  const around = { inventory: openInventory(gateway), isos: openIsos(rest), rest, looks };
   return {
-    lookAtVirtualMachine: (request) => lookAtVirtualMachine(tools(), memory, places, request),
+    lookAtVirtualMachine: (request) => lookAtVirtualMachine(tools(), around, places, request),
     submitNewVm: (request) => submitNewVm(tools(), rest, request),
     stopCreate: (request) => stopCreate(tools(), request),
     submitAdoption: (request) => submitAdoption(tools(), request),
     submitReconfigure: (request) => submitReconfigure(tools(), request),
     submitHardwareUpgrade: (request) => submitHardwareUpgrade(tools(), request),
-    submitBootstrap: () => Promise.reject(droverFailure('VsphereNotSupported', 'Guests are not set up yet')),
-    attachClusterModule: () => Promise.reject(droverFailure('VsphereNotSupported', 'VMs are not put into cluster modules yet')),
+    submitBootstrap: (request) => submitBootstrap(tools(), readBootstrap, request),
+    attachClusterModule: (request) => attachClusterModule(tools(), rest, request),
     submitPower: (request) => submitPower(tools(), request),
-    submitBackup: () => Promise.reject(droverFailure('VsphereNotSupported', 'Objects are not stored with their VMs yet')),
+    submitBackup: (request) => submitBackup(tools(), readBackup, request),
     submitDetachDisks: (request) => submitDetachDisks(tools(), request),
     submitDestroy: (request) => submitDestroy(tools(), request),
     submitRelease: (request) => submitRelease(tools(), request),

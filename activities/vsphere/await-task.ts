@@ -4,6 +4,7 @@ import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { finalFailure, settlingDelayMs, waitFor } from '../nova/wait.ts';
 import type { Tools } from './dependencies.ts';
+import { isCustomizationPending } from './facts/config.ts';
 import { findVm } from './find-vm.ts';
 
 /** For passing a cancel on: the run waits for it. */
@@ -21,8 +22,9 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
       scope,
       clock,
       look: async () => {
-        const seen = await readUnlessForgotten(tools, taskId);
-        if (seen.state === 'success') return { done: { vmId: seen.vmId ?? ('vmId' in purpose ? purpose.vmId : null) } };
+        const seen = await readUnlessForgotten(tools, taskId, isSecret(purpose));
+        // The task of a deploy does not say what it has made.
+        if (seen.state === 'success') return { done: { vmId: seen.vmId ?? ('vmId' in purpose ? purpose.vmId : ((await findVm(tools, purpose))?.id ?? null)) } };
         if (seen.state === 'error') {
           const reached = await lookBehind(tools, purpose);
           // It stays failed, however often it is looked at: whether to try again is the run's business.
@@ -39,10 +41,12 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
   }
 }
 
+const isSecret = (purpose: TaskPurpose): boolean => purpose.kind === 'customize' || (purpose.kind === 'change' && purpose.isSecret === true);
+
 /** vCenter forgets tasks, and all of them when it restarts: then what the task was for tells. */
-async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string) {
+async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string, secret: boolean) {
   try {
-    return await gateway.readTask(taskId, scope.signal);
+    return await gateway.readTask(taskId, scope.signal, secret);
   } catch (failure) {
     if (failureCode(failure) !== 'VsphereTaskNotFound') throw failure;
     return { state: 'error' as const, failure: failure as Error };
@@ -61,6 +65,10 @@ async function lookBehind(tools: Tools, purpose: TaskPurpose): Promise<{ vmId: s
       return (await gateway.read(purpose.vmId, signal))?.powerState === purpose.powerState ? { vmId: purpose.vmId } : null;
     case 'destroy':
       return (await gateway.read(purpose.vmId, signal)) === null ? { vmId: purpose.vmId } : null;
+    case 'customize': {
+      const seen = await gateway.read(purpose.vmId, signal);
+      return seen !== null && isCustomizationPending(seen) ? { vmId: purpose.vmId } : null;
+    }
     case 'change':
       return null;
   }

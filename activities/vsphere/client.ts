@@ -29,6 +29,10 @@ export interface Vim {
 export interface CallOptions {
   /** It refers to something that ended with the session, such as the next page: a new one is of no use. */
   needsSameSession?: boolean;
+  /** What is sent is secret, and an answer may repeat it: of a failure only the kind is told. */
+  isSecret?: boolean;
+  /** Of the API, where older ones do not know what is sent: `9.1.0.0`. Default: the oldest that drover speaks. */
+  apiVersion?: string;
 }
 
 export interface ClientOptions extends HttpOptions {
@@ -56,12 +60,12 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions = 
   const callMs = options.callMs ?? defaultCallMs;
 
   /** One request and what its answer says; throws where that is neither a value nor a fault. */
-  const exchange = async <Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], cookie: string | null, signal: AbortSignal): Promise<{ answer: SoapAnswer; decoded: Decoded<Method> }> => {
-    const answer = await http.send({ method, body: encodeRequest(method, self, args, options.operationId?.() ?? null), cookie }, signal);
-    return { answer, decoded: decode(name, method, answer) };
+  const exchange = async <Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], cookie: string | null, signal: AbortSignal, { isSecret = false, apiVersion }: CallOptions = {}): Promise<{ answer: SoapAnswer; decoded: Decoded<Method> }> => {
+    const answer = await http.send({ method, body: encodeRequest(method, self, args, options.operationId?.() ?? null), cookie, ...(apiVersion !== undefined && { apiVersion }) }, signal);
+    return { answer, decoded: decode(name, method, answer, isSecret) };
   };
-  const valueOf = <Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, decoded: Decoded<Method>): Returned<Method> => {
-    if ('fault' in decoded) throw vimFailure(decoded.fault, `vCenter ${name} answered ${method} of ${self.value}`);
+  const valueOf = <Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, decoded: Decoded<Method>, isSecret = false): Returned<Method> => {
+    if ('fault' in decoded) throw vimFailure(decoded.fault, `vCenter ${name} answered ${method} of ${self.value}`, isSecret);
     return decoded.value;
   };
 
@@ -92,15 +96,16 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions = 
   return {
     name,
     content: (signal) => within('the login', signal, async (limited) => (await sessions.current(limited)).content),
-    call: (method, self, args, signal, { needsSameSession = false } = {}) => {
+    call: (method, self, args, signal, how = {}) => {
+      const { needsSameSession = false, isSecret = false } = how;
       const inTurn = async (limited: AbortSignal) => {
-        const attempt = async (session: VcenterSession) => (await exchange(method, self, args, session.cookie, limited)).decoded;
+        const attempt = async (session: VcenterSession) => (await exchange(method, self, args, session.cookie, limited, how)).decoded;
         const session = await sessions.current(limited);
         const decoded = await attempt(session);
-        if (!('fault' in decoded) || decoded.fault.type !== 'NotAuthenticated') return valueOf(method, self, decoded);
+        if (!('fault' in decoded) || decoded.fault.type !== 'NotAuthenticated') return valueOf(method, self, decoded, isSecret);
         sessions.forget(session);
         if (needsSameSession) throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
-        return valueOf(method, self, await attempt(await sessions.current(limited)));
+        return valueOf(method, self, await attempt(await sessions.current(limited)), isSecret);
       };
       return within(method, signal, (limited) => budget.run(() => inTurn(limited), limited));
     },
@@ -116,7 +121,7 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions = 
 /** vCenter answers with 500 when it says no; what stands before it answers with pages. */
 const soapFault = /<(?:\w+:)?Fault[\s>]/u;
 
-function decode<Method extends keyof VimTypes>(name: string, method: Method, { status, text }: SoapAnswer): Decoded<Method> {
+function decode<Method extends keyof VimTypes>(name: string, method: Method, { status, text }: SoapAnswer, isSecret: boolean): Decoded<Method> {
   if (status !== 200 && (status !== 500 || !soapFault.test(text))) {
     const isAway = status === 408 || status === 429 || status >= 500;
     throw droverFailure(isAway ? 'VsphereUnavailable' : 'AnswerMalformed', `vCenter ${name} answered ${status} to ${method}, and no SOAP`);
@@ -124,7 +129,7 @@ function decode<Method extends keyof VimTypes>(name: string, method: Method, { s
   try {
     return decodeResponse(method, text);
   } catch (error) {
-    throw malformed(name, method, error instanceof Error ? error.message : String(error));
+    throw malformed(name, method, isSecret ? 'it is not as the schema says' : error instanceof Error ? error.message : String(error));
   }
 }
 

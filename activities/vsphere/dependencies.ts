@@ -1,3 +1,5 @@
+import type { ReadBackup } from '../../contracts/virtual-machine-backup.ts';
+import type { ReadBootstrap } from '../../contracts/virtual-machine-bootstrap.ts';
 import type { OwnerOfVm } from '../../contracts/virtual-machine-activities.ts';
 import type { Audit } from '../../runtime/audit.ts';
 import type { VcenterPlaces } from '../../runtime/vsphere-config.ts';
@@ -5,6 +7,7 @@ import type { ActivityScope } from '../nova/scope.ts';
 import type { Clock } from '../nova/wait.ts';
 import type { VcenterRest } from './rest/client.ts';
 import type { VcenterGateway } from './types.ts';
+import type { RecentLooks } from './watch/recent-looks.ts';
 
 /** What the composition root gives to the activities of one vCenter. */
 export interface VsphereDependencies {
@@ -12,6 +15,11 @@ export interface VsphereDependencies {
   /** Of the same vCenter. */
   rest: VcenterRest;
   places: VcenterPlaces;
+  /** Of Kubernetes, in this process: what they read goes into the VM, and nowhere else. */
+  readBootstrap: ReadBootstrap;
+  readBackup: ReadBackup;
+  /** Told of what runs do and see of VMs. Default: nobody. */
+  looks?: RecentLooks;
   /** Throws Stopped while `drover stop` is in force. Asked before each mutation. */
   stopGate: (signal: AbortSignal) => Promise<void>;
   audit: Audit;
@@ -22,13 +30,15 @@ export interface VsphereDependencies {
 }
 
 /** The same, with what may be left out filled in. */
-export type Tools = Pick<VsphereDependencies, 'gateway' | 'stopGate' | 'audit'> & { scope: ActivityScope; clock: Clock };
+export type Tools = Pick<VsphereDependencies, 'gateway' | 'looks' | 'stopGate' | 'audit'> & { scope: ActivityScope; clock: Clock };
 
 /** One mutation: asked of the gate before, and written down after, also where nobody knows what came of it. */
-export interface Mutation<Result> {
+export interface Deed<Result> {
   /** As the activity is called. */
   action: string;
-  owner: OwnerOfVm;
+  /** What it is done for: `vm/team-a/web`. */
+  object: string;
+  cause: string;
   before: unknown;
   after: unknown;
   submit: () => Promise<Result>;
@@ -36,10 +46,9 @@ export interface Mutation<Result> {
   idOf?: (result: Result) => string;
 }
 
-export async function mutate<Result>({ stopGate, audit, scope }: Tools, { action, owner, before, after, submit, idOf }: Mutation<Result>): Promise<Result> {
+export async function carryOut<Result>({ stopGate, audit, scope }: Pick<Tools, 'stopGate' | 'audit' | 'scope'>, { action, object, cause, before, after, submit, idOf }: Deed<Result>): Promise<Result> {
   await stopGate(scope.signal);
-  const record = (requestId: string | null, outcome: unknown): Promise<void> =>
-    audit.record({ actor: 'drover', action, object: `vm/${owner.mark.namespacedName}`, cause: owner.cause, before, after: outcome, run: scope.run, requestId });
+  const record = (requestId: string | null, outcome: unknown): Promise<void> => audit.record({ actor: 'drover', action, object, cause, before, after: outcome, run: scope.run, requestId });
   try {
     const result = await submit();
     await record(idOf?.(result) ?? null, after);
@@ -49,6 +58,22 @@ export async function mutate<Result>({ stopGate, audit, scope }: Tools, { action
     throw error;
   }
 }
+
+/** A mutation of a VM. */
+export interface Mutation<Result> extends Omit<Deed<Result>, 'object' | 'cause'> {
+  owner: OwnerOfVm;
+}
+
+export const mutate = <Result>(tools: Tools, { owner, submit, ...deed }: Mutation<Result>): Promise<Result> =>
+  carryOut(tools, {
+    ...deed,
+    object: `vm/${owner.mark.namespacedName}`,
+    cause: owner.cause,
+    submit: () => {
+      tools.looks?.noteDeed(owner.mark.namespacedName, tools.clock.now());
+      return submit();
+    },
+  });
 
 /** A mutation that is a task. */
 export const mutateByTask = (tools: Tools, mutation: Omit<Mutation<string>, 'idOf'>): Promise<string> => mutate(tools, { ...mutation, idOf: (taskId) => taskId });

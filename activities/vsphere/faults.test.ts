@@ -62,6 +62,12 @@ test.each<[of: string, code: ErrorCode]>([
   ['ResourcePool', 'VsphereObjectNotFound'],
 ])('what is gone: a %s', (type, code) => expect(faultCode({ type: 'ManagedObjectNotFound', fields: { obj: { type, value: 'x-1' } } })).toBe(code));
 
+test('of what was given a secret, only the kind is told', () => {
+  const failure = vimFailure({ type: 'InvalidArgument', words: 'no such user data: hunter2', fields: { invalidProperty: 'hunter2', obj: { type: 'VirtualMachine', value: 'hunter2' } } }, 'vCenter prod answered ReconfigVM_Task of vm-1', true);
+  expect(failure.message).toMatch(/^vCenter prod answered ReconfigVM_Task of vm-1 with InvalidArgument\. /u);
+  expect(JSON.stringify([failure.message, failure.details, failure.cause])).not.toContain('hunter2');
+});
+
 test('a failure says who said what of which', () => {
   const failure = vimFailure({ type: 'InvalidPowerState', words: '*types.InvalidPowerState', fields: { requestedState: 'poweredOn', existingState: 'suspended' } }, 'vCenter prod answered PowerOnVM_Task of vm-1');
   expect(failure.message).toMatch(/^vCenter prod answered PowerOnVM_Task of vm-1 with InvalidPowerState \(requestedState poweredOn, existingState suspended\)\. /u);

@@ -57,9 +57,11 @@ const longestWords = 600;
  * A fault as a failure of the error table.
  *
  * @param what who said it and to what: `vCenter prod answered PowerOnVM_Task of vm-61`
+ * @param isSecret what vCenter was given is secret, and it may repeat it: only the kind of the fault is told
  */
-export function vimFailure(fault: VimFault, what: string): ApplicationFailure {
+export function vimFailure(fault: VimFault, what: string, isSecret = false): ApplicationFailure {
   const { type, fields, words } = fault;
+  if (isSecret) return droverFailure(faultCode(fault), `${what} with ${type === '' ? 'an unnamed fault' : type}. Its words may repeat secrets: they are left at vCenter`, { details: { fault: type } });
   const said = redactedStart(words, longestWords);
   const facts = Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? `${name} ${redactedStart(value, 200)}` : isReference(value) ? `${name} ${value.value}` : []));
   const name = type === '' ? 'an unnamed fault' : type;

@@ -6,8 +6,9 @@ import { configPaths } from './facts/config.ts';
 import { readProperties, retrieve } from './properties.ts';
 import { toVm, vmPaths } from './read-vm.ts';
 import { folderRef, taskRef, vmRef } from './references.ts';
+import { openTaskReader } from './task-reader.ts';
 import { openTaskRoom } from './task-room.ts';
-import { endedTasks, makesVms, readTask, runningTasks } from './tasks.ts';
+import { destroysVms, endedTasks, makesVms, readTasks, runningTasks } from './tasks.ts';
 import type { VcenterGateway, VirtualMachine } from './types.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
 
@@ -17,6 +18,8 @@ const startEvents = ['VmPoweredOnEvent', 'VmResettingEvent', 'VmGuestRebootEvent
 /** @param limits how many tasks of this worker may run at once */
 export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway {
   const room = openTaskRoom({ tasks: limits.tasks, readEnded: (taskIds, signal) => endedTasks(vim, taskIds, signal) });
+  const readTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal) });
+  const readSecretTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal, true) });
   const manager = async (name: 'searchIndex' | 'eventManager' | 'taskManager', signal: AbortSignal): Promise<ManagedObjectReference> => {
     const { [name]: found } = await vim.content(signal);
     if (found === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vim.name} has no ${name}`);
@@ -26,6 +29,8 @@ export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway
     const [object] = await unlessGone(readProperties(vim, [vmRef(vmId)], [...vmPaths, ...configPaths], signal), []);
     return object === undefined ? null : toVm(vim, object);
   };
+  const running = async (kind: RegExp, signal: AbortSignal): Promise<string[]> =>
+    (await runningTasks(vim, await manager('taskManager', signal), signal)).filter(({ descriptionId }) => kind.test(descriptionId)).map(({ id }) => id);
 
   return {
     vcenter: vim.name,
@@ -34,6 +39,7 @@ export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway
       return about.instanceUuid ?? '';
     },
     findByPath: async (path, signal) => (await vim.call('FindByInventoryPath', await manager('searchIndex', signal), { inventoryPath: path }, signal)) ?? null,
+    apiVersion: async (signal) => (await vim.content(signal)).about.apiVersion,
     // FindByUuid would give any of several.
     findByInstanceUuid: async (instanceUuid, signal) => ((await vim.call('FindAllByUuid', await manager('searchIndex', signal), { uuid: instanceUuid, vmSearch: true, instanceUuid: true }, signal)) ?? []).map(({ value }) => value),
     findInFolder: async (folderId, name, signal) => {
@@ -51,14 +57,15 @@ export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway
       const keys = z.array(z.looseObject({ key: z.number() })).catch([]).parse(events).map(({ key }) => key);
       return keys.length === 0 ? null : String(Math.max(...keys));
     },
-    runningCreates: async (signal) => (await runningTasks(vim, await manager('taskManager', signal), signal)).filter(({ descriptionId }) => makesVms.test(descriptionId)).map(({ id }) => id),
+    runningCreates: (signal) => running(makesVms, signal),
+    runningDestroys: (signal) => running(destroysVms, signal),
     findActivated: async (activationId, signal) => (await runningTasks(vim, await manager('taskManager', signal), signal)).find((task) => task.activationId === activationId)?.id ?? null,
 
-    submit: (method, self, args, signal) => room.submit(async () => taskIdOf(vim.name, method, await vim.call(method, self, args, signal)), signal),
+    submit: (method, self, args, signal, options) => room.submit(async () => taskIdOf(vim.name, method, await vim.call(method, self, args, signal, options)), signal),
     call: (method, self, args, signal) => vim.call(method, self, args, signal),
 
-    readTask: async (taskId, signal) => {
-      const seen = await readTask(vim, taskId, signal);
+    readTask: async (taskId, signal, isSecret = false) => {
+      const seen = await (isSecret ? readSecretTask : readTask)(taskId, signal);
       if (seen.state === 'success' || seen.state === 'error') room.ended(taskId);
       return seen;
     },

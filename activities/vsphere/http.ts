@@ -17,8 +17,8 @@ const largestAnswerBytes = 64 * 1024 * 1024;
 /** vCenter drops idle connections after a while, and proxies before. */
 const keepAliveMs = 4_000;
 
-/** Of the API that requests are made for: vSphere 8.0 U1. Later servers know it. */
-const soapAction = 'urn:vim25/8.0.1.0';
+/** Of the API that requests are made for, unless they need a later one: vSphere 8.0 U1. Later servers know it. */
+const oldestApiVersion = '8.0.1.0';
 
 const certificateCode = 'DROVER_THUMBPRINT';
 
@@ -28,6 +28,8 @@ export interface SoapRequest {
   body: string;
   /** `vmware_soap_session=…`; null before the login. */
   cookie: string | null;
+  /** Of the API that it needs. */
+  apiVersion?: string;
 }
 
 export interface SoapAnswer {
@@ -88,13 +90,13 @@ function pinned(thumbprint: string, timeoutMs: number): buildConnector.connector
     });
 }
 
-async function send(agent: Agent, { name, url }: Endpoint, timeouts: HttpTimeouts, { method, body, cookie }: SoapRequest, signal: AbortSignal): Promise<SoapAnswer> {
+async function send(agent: Agent, { name, url }: Endpoint, timeouts: HttpTimeouts, { method, body, cookie, apiVersion = oldestApiVersion }: SoapRequest, signal: AbortSignal): Promise<SoapAnswer> {
   signal.throwIfAborted();
   try {
     const answer = await undiciRequest(`${url}/sdk`, {
       dispatcher: agent,
       method: 'POST',
-      headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: soapAction, 'user-agent': 'drover', ...(cookie === null ? {} : { cookie }) },
+      headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: `urn:vim25/${apiVersion}`, 'user-agent': 'drover', ...(cookie === null ? {} : { cookie }) },
       body,
       signal,
     });

@@ -77,8 +77,10 @@ const markPath = (key: string): string => `config.extraConfig["${key}"]`;
 const namePath = markPath(extraConfigKeys.namespacedName);
 const uidPath = markPath(extraConfigKeys.objectUid);
 
+export const markPaths = [namePath, uidPath] as const;
+
 /** Of each VM of a folder: whose it is, and nothing of what its guest was given. */
-export const listPaths = ['name', 'parent', 'summary.config.instanceUuid', namePath, uidPath] as const;
+export const listPaths = ['name', 'parent', 'summary.config.instanceUuid', ...markPaths] as const;
 
 /** A VM in a folder. */
 export interface ListedVm {
@@ -94,9 +96,14 @@ const listProperties = z.object({ name: z.string(), parent: reference.optional()
 /** @throws AnswerMalformed */
 export function toListedVm(vim: Pick<Vim, 'name'>, object: ReadObject): ListedVm {
   const seen = checked(vim, listProperties, object);
+  return { id: object.ref.value, name: seen.name, folderId: seen.parent?.value ?? null, instanceUuid: seen['summary.config.instanceUuid'], mark: listedMark(object.properties) };
+}
+
+/** The mark, as {@link markPaths} tell of it. */
+export function listedMark(properties: ReadObject['properties']): SeenMark | null {
   const text = (path: string): string | undefined => {
-    const found = option.safeParse(object.properties[path]);
+    const found = option.safeParse(properties[path]);
     return found.success ? String(found.data.value) : undefined;
   };
-  return { id: object.ref.value, name: seen.name, folderId: seen.parent?.value ?? null, instanceUuid: seen['summary.config.instanceUuid'], mark: markOf(text(namePath), text(uidPath)) };
+  return markOf(text(namePath), text(uidPath));
 }

@@ -18,8 +18,11 @@ export async function submitDeploy(tools: Tools, rest: VcenterRest, request: New
   const { gateway, scope, clock } = tools;
   const { create, mark, itemId } = request;
   const purpose: TaskPurpose = { kind: 'create', ...identity };
+  // Before the VM is looked for: it is there before its disks are.
   const running = await gateway.findActivated(identity.instanceUuid, scope.signal);
   if (running !== null) return { taskId: running, purpose };
+  const found = await findVm(tools, identity);
+  if (found !== null) return { vmId: found.id };
   return mutate(tools, {
     action: 'submitNewVm',
     owner: request,
@@ -37,14 +40,15 @@ export async function submitDeploy(tools: Tools, rest: VcenterRest, request: New
       for (;;) {
         const said = await Promise.race([answered, clock.sleep(lookMs, scope.signal).then(() => null)]);
         if (said !== null && 'vmId' in said) return said;
+        // Also where the answer was lost: the VM is there before its disks are.
+        const taskId = await gateway.findActivated(identity.instanceUuid, scope.signal);
+        if (taskId !== null) return { taskId, purpose };
         if (said !== null) {
           // Another attempt may have been faster.
           const made = await findVm(tools, identity);
           if (made !== null) return { vmId: made.id };
           throw said.failure;
         }
-        const taskId = await gateway.findActivated(identity.instanceUuid, scope.signal);
-        if (taskId !== null) return { taskId, purpose };
         if (clock.now() >= untilMs) throw droverFailure('VsphereUnavailable', `vCenter ${gateway.vcenter} has not said within ${patienceMs / 1_000} s whether it deploys ${create.name}`);
       }
     },

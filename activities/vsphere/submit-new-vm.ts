@@ -18,9 +18,9 @@ export async function submitNewVm(tools: Tools, rest: VcenterRest, request: NewV
   const { create, mark } = request;
   const { name, instanceUuid, at, source } = create;
   const identity = { instanceUuid, folder: at.folder, name, mark };
+  if (source.from === 'contentLibraryItem') return submitDeploy(tools, rest, { ...request, itemId: source.itemId }, identity);
   const found = await findVm(tools, identity);
   if (found !== null) return { vmId: found.id };
-  if (source.from === 'contentLibraryItem') return submitDeploy(tools, rest, { ...request, itemId: source.itemId }, identity);
   const submit = await starterOf(tools, request, source);
   const taskId = await mutateByTask(tools, {
     action: 'submitNewVm',

@@ -29,14 +29,18 @@ export async function submitReconfigure(tools: Tools, request: VmSubject & { cha
 /** @returns a failure that Temporal does not try again: with the same version it would fail again */
 export const changed = ({ name, id }: VirtualMachine, version: string): Error => finalFailure(droverFailure('VirtualMachineConflict', `${name} (${id}) was changed since version ${version} of its configuration was read`));
 
-/** Submits a change on the version that was read. */
-export async function reconfigure(tools: Tools, action: string, request: VmSubject, spec: VirtualMachineConfigSpec, before: { changeVersion: string }, after: unknown): Promise<Submission> {
+/**
+ * Submits a change on the version that was read.
+ *
+ * @param isSecret of its failure, only the kind is told
+ */
+export async function reconfigure(tools: Tools, action: string, request: VmSubject, spec: VirtualMachineConfigSpec, before: { changeVersion: string }, after: unknown, isSecret = false): Promise<Submission> {
   const taskId = await mutateByTask(tools, {
     action,
     owner: request,
     before,
     after,
-    submit: () => tools.gateway.submit('ReconfigVM_Task', vmRef(request.vmId), { spec: { ...spec, changeVersion: before.changeVersion } }, tools.scope.signal),
+    submit: () => tools.gateway.submit('ReconfigVM_Task', vmRef(request.vmId), { spec: { ...spec, changeVersion: before.changeVersion } }, tools.scope.signal, { isSecret }),
   });
-  return { taskId, purpose: { kind: 'change', vmId: request.vmId } };
+  return { taskId, purpose: { kind: 'change', vmId: request.vmId, ...(isSecret && { isSecret }) } };
 }

@@ -1,4 +1,5 @@
 import type { VmFacts } from '../../contracts/virtual-machine-observation.ts';
+import type { CallOptions } from './client.ts';
 import type { Returned } from './wire/decode.ts';
 import type { ReadObject } from './properties.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
@@ -80,6 +81,8 @@ export interface VcenterGateway {
   readonly vcenter: string;
   /** `about.instanceUuid`. */
   managerId(signal: AbortSignal): Promise<string>;
+  /** `about.apiVersion`: `8.0.3.0`. */
+  apiVersion(signal: AbortSignal): Promise<string>;
   /** An object by its path, such as `/DC0/vm/team-a`; null where there is none. */
   findByPath(path: string, signal: AbortSignal): Promise<ManagedObjectReference | null>;
   /** Ids of all that have it: somebody may have copied it. */
@@ -93,16 +96,18 @@ export interface VcenterGateway {
   lastStart(vmId: string, signal: AbortSignal): Promise<string | null>;
   /** Tasks that make VMs and have not ended, whoever began them. */
   runningCreates(signal: AbortSignal): Promise<string[]>;
+  /** Tasks that destroy VMs and have not ended, whoever began them. */
+  runningDestroys(signal: AbortSignal): Promise<string[]>;
   /** The task, running or queued, that was begun with this activation id; null: there is none, or it has ended. */
   findActivated(activationId: string, signal: AbortSignal): Promise<string | null>;
 
   /** Begins a task, when this worker has room for one more, and gives its id. */
-  submit<Method extends TaskMethod>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], signal: AbortSignal): Promise<string>;
+  submit<Method extends TaskMethod>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], signal: AbortSignal, options?: Pick<CallOptions, 'isSecret' | 'apiVersion'>): Promise<string>;
   /** A method without a task. */
   call<Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], signal: AbortSignal): Promise<Returned<Method>>;
 
-  /** @throws also `VsphereTaskNotFound` */
-  readTask(taskId: string, signal: AbortSignal): Promise<TaskState>;
+  /** @param isSecret of its failure, only the kind is told. @throws also `VsphereTaskNotFound` */
+  readTask(taskId: string, signal: AbortSignal, isSecret?: boolean): Promise<TaskState>;
   /** Asks: the task may end well all the same. Well where it has ended. */
   cancelTask(taskId: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;

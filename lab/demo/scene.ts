@@ -1,4 +1,3 @@
-import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
 import { applyHypervisors, reportInstances, testAggregate } from '../hypervisors.ts';
 import { kubectl } from '../kubectl.ts';
 import type { Lab } from '../lab.ts';
@@ -8,6 +7,7 @@ import { resetOpenStack } from '../openstack/reset.ts';
 import type { InstanceSpec, Server } from '../openstack/seed.ts';
 import { createInstances } from '../openstack/seed.ts';
 import { openSession } from '../openstack/session.ts';
+import { endRuns } from './end-runs.ts';
 
 export type DemoLab = Lab;
 
@@ -34,8 +34,8 @@ const specs: InstanceSpec[] = names.map((name, index) => ({
   ...(name === 'web-21' ? { state: 'PAUSED' as const } : {}),
 }));
 
-/** Clears what an earlier demo left, and puts 24 servers on one of six hosts. */
-export async function setTheScene({ handles: { openstack, kubernetes }, exports }: DemoLab): Promise<Server[]> {
+/** Clears what an earlier demo left, and sets up six hosts; puts 24 servers on one of them, unless nobody needs them. */
+export async function setTheScene({ handles: { openstack, kubernetes }, exports }: DemoLab, { withServers }: { withServers: boolean }): Promise<Server[]> {
   await endRuns(exports);
   await resetOpenStack(openstack);
   await clearObjects(kubernetes);
@@ -45,7 +45,7 @@ export async function setTheScene({ handles: { openstack, kubernetes }, exports 
   // Nova's own default is one at a time; the rest would wait in its queue.
   await connectFleet(openstack).change(host, { maxConcurrentLiveMigrations: 4 });
   await applyHypervisors(kubernetes, Object.fromEntries(hosts.map((name) => [name, { inService: [zone] }])));
-  const servers = await createInstances(session, specs);
+  const servers = withServers ? await createInstances(session, specs) : [];
   await countInstances(kubernetes, servers);
   return servers;
 }
@@ -54,18 +54,6 @@ export async function setTheScene({ handles: { openstack, kubernetes }, exports 
 export async function countInstances(kubernetes: DemoLab['handles']['kubernetes'], servers: readonly Server[]): Promise<void> {
   for (const [name, those] of Map.groupBy(servers, (server) => server['OS-EXT-SRV-ATTR:host'])) {
     if (name !== null) await reportInstances(kubernetes, name, those.length);
-  }
-}
-
-/** A run that an earlier demo left may be of other code than the worker that is about to start. */
-async function endRuns(exports: DemoLab['exports']): Promise<void> {
-  const client = await connectClient(readTemporalSettings(exports));
-  try {
-    for await (const { workflowId, runId } of client.workflow.list({ query: 'ExecutionStatus="Running"' })) {
-      await client.workflow.getHandle(workflowId, runId).terminate('the demo begins anew');
-    }
-  } finally {
-    await client.connection.close();
   }
 }
 

@@ -3,11 +3,13 @@ import type { VsphereHandle } from './handle.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** A SOAP request as it arrived, in front of the simulator. */
+/** A request as it arrived, in front of the simulator. */
 export interface RecordedRequest {
+  /** As in SOAP; one of REST without its ids: `POST /com/vmware/vcenter/ovf/library-item deploy`. */
   readonly method: string;
+  /** Empty for REST. */
   readonly soapAction: string;
-  /** Whether a session's cookie came along, good or not. */
+  /** Whether a session came along, good or not. */
   readonly hasSession: boolean;
   /** Empty for a login. */
   readonly body: string;
@@ -32,7 +34,7 @@ export interface FaultRule {
 
 /** What becomes of the answers to the next calls of a method. */
 export interface WireFault {
-  /** As in SOAP; default: any. */
+  /** As it is recorded; default: any of SOAP. */
   readonly method?: string;
   /** The simulator does what was asked first: the answer is lost. */
   readonly after?: boolean;
@@ -46,7 +48,7 @@ export interface WireFault {
 }
 
 /** Of tasks that can be slowed down, by the names that vcsim gives them. */
-export type TaskName = 'CreateVm' | 'CloneVm' | 'ReconfigVm' | 'PowerOn' | 'PowerOff' | 'Suspend' | 'Reset' | 'Destroy' | 'ShutdownGuest';
+export type TaskName = 'CreateVm' | 'CloneVm' | 'ReconfigVm' | 'PowerOn' | 'PowerOff' | 'Suspend' | 'Reset' | 'Destroy' | 'ShutdownGuest' | 'LibraryDeploy';
 
 /** The control port of the lab's vCenter. All changes are in effect when the promise resolves. */
 export interface VcenterControl {

@@ -33,23 +33,33 @@ export const vcenterSettings = ({ url, username, passwordFile, caFile }: Vsphere
 const vmoperator = 'vmoperator.vmware.com/v1alpha6';
 const vmClass = (namespace: string, name: string, cpus: number, memory: string): object => ({ apiVersion: vmoperator, kind: 'VirtualMachineClass', metadata: { namespace, name }, spec: { hardware: { cpus, memory } } });
 
-/** A namespace with a folder and a resource pool, where drover may read Secrets, two classes, a storage class, and a template as an image. */
+/** A namespace with a folder and a resource pool, where drover may read Secrets, two classes, a storage class, and a template as an image. May be asked for again. */
 export async function setVmScene(kubernetes: KubernetesHandle, vsphere: VsphereHandle, namespace: string): Promise<void> {
-  await govc(vsphere, 'folder.create', `${inventory.vmFolder}/${namespace}`);
-  await govc(vsphere, 'pool.create', `${inventory.resourcePool}/${namespace}`);
-  const image = { apiVersion: vmoperator, kind: 'VirtualMachineImage', metadata: { namespace, name: vmScene.image }, spec: {} };
+  const folder = `${inventory.vmFolder}/${namespace}`;
+  const isThere = (await govc(vsphere, 'find', inventory.vmFolder, '-type', 'f', '-name', namespace)).trim() !== '';
+  if (!isThere) {
+    await govc(vsphere, 'folder.create', folder);
+    await govc(vsphere, 'pool.create', `${inventory.resourcePool}/${namespace}`);
+  }
+  const account = { kind: 'ServiceAccount', namespace: 'drover-system', name: 'drover-worker' };
+  const bootstrap = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'drover-worker-bootstrap' };
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
     { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name: vmScene.storageClass }, provisioner: 'csi.vsphere.vmware.com', parameters: { storagePolicyID: vmScene.profileId } },
     vmClass(namespace, vmScene.classes.small, 1, '1Gi'),
     vmClass(namespace, vmScene.classes.large, 2, '2Gi'),
-    image,
+    { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { namespace, name: 'drover-bootstrap' }, roleRef: bootstrap, subjects: [account] },
   ];
   for (const object of objects) await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify(object));
-  await kubectl(kubernetes, ['create', 'rolebinding', 'drover-bootstrap', '-n', namespace, '--clusterrole=drover-worker-bootstrap', '--serviceaccount=drover-system:drover-worker']);
+  await makeImage(kubernetes, { namespace, name: vmScene.image, type: 'VM', providerItemID: await templateId(vsphere) });
+}
+
+/** An image that is ready, of a template or of an item of a content library. */
+export async function makeImage(kubernetes: KubernetesHandle, { namespace, name, type, providerItemID }: { namespace: string; name: string; type: 'VM' | 'OVF' | 'ISO'; providerItemID: string }): Promise<void> {
+  await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: vmoperator, kind: 'VirtualMachineImage', metadata: { namespace, name }, spec: {} }));
   const ready = { type: 'Ready', status: 'True', reason: 'True', message: '', lastTransitionTime: new Date().toISOString() };
-  const status = { providerItemID: await templateId(vsphere), type: 'VM', conditions: [ready] };
-  await kubectl(kubernetes, ['patch', 'virtualmachineimage', vmScene.image, '-n', namespace, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status })]);
+  const status = { providerItemID, type, conditions: [ready] };
+  await kubectl(kubernetes, ['patch', 'virtualmachineimage', name, '-n', namespace, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status })]);
 }
 
 async function templateId(vsphere: VsphereHandle): Promise<string> {
@@ -58,10 +68,10 @@ async function templateId(vsphere: VsphereHandle): Promise<string> {
 }
 
 /** A VirtualMachine that wants to be on. */
-export const vmManifest = (namespace: string, name: string, spec: object = {}): object => ({
+export const vmManifest = (namespace: string, name: string, spec: object = {}, annotations: Record<string, string> = {}): object => ({
   apiVersion: vmoperator,
   kind: 'VirtualMachine',
-  metadata: { namespace, name },
+  metadata: { namespace, name, annotations },
   spec: {
     className: vmScene.classes.small,
     image: { kind: 'VirtualMachineImage', name: vmScene.image },

@@ -59,7 +59,7 @@ test('Ctrl-C is no finding', async () => {
 });
 
 /** `who verb resource`, each. */
-const noVms: VirtualMachineNeeds = { mode: 'off', fastDeploy: false, groups: false };
+const noVms: VirtualMachineNeeds = { mode: 'off', fastDeploy: false, groups: false, backup: false, policies: false };
 const allowed = (hypervisors: HypervisorNeeds, vms: VirtualMachineNeeds = noVms): string[] =>
   Object.entries(needsOf({ migrationNamespace: 'm', systemNamespace: 's', leaseName: 'l' }, hypervisors, vms)).flatMap(([who, needs]) =>
     needs.flatMap(({ verbs, resource }) => verbs.map((verb) => `${who} ${verb} ${resource}`)),
@@ -82,10 +82,14 @@ test.each<[why: string, hypervisors: HypervisorNeeds, more: string[], not: strin
 const drivesVms = ['worker patch virtualmachines', 'bridge watch virtualmachines', 'bridge watch virtualmachineclasses'];
 const caches = ['worker create virtualmachineimagecaches', 'bridge watch virtualmachineimagecaches'];
 const groups = ['worker get virtualmachinegroups', 'bridge watch virtualmachinegroups'];
+const claims = ['worker get persistentvolumeclaims'];
+const policies = ['worker list virtualmachinesetresourcepolicies', 'worker patch virtualmachinesetresourcepolicies/status'];
 test.each<[why: string, vms: VirtualMachineNeeds, more: string[], not: string[]]>([
-  ['switched off', { mode: 'off', fastDeploy: true, groups: true }, [], [...drivesVms, ...caches, ...groups]],
-  ['driven', { mode: 'act', fastDeploy: false, groups: false }, drivesVms, [...caches, ...groups]],
-  ['driven, with all that they may wait for', { mode: 'observe', fastDeploy: true, groups: true }, [...drivesVms, ...caches, ...groups], []],
+  ['switched off', { mode: 'off', fastDeploy: true, groups: true, backup: true, policies: false }, [], [...drivesVms, ...caches, ...groups, ...claims]],
+  ['driven', { mode: 'act', fastDeploy: false, groups: false, backup: false, policies: false }, drivesVms, [...caches, ...groups, ...claims, ...policies]],
+  ['driven, with all that they may wait for', { mode: 'observe', fastDeploy: true, groups: true, backup: false, policies: false }, [...drivesVms, ...caches, ...groups], claims],
+  ['driven with what policies name', { mode: 'act', fastDeploy: false, groups: false, backup: false, policies: true }, [...drivesVms, ...policies], [...caches, ...groups, ...claims]],
+  ['driven and stored', { mode: 'act', fastDeploy: false, groups: false, backup: true, policies: false }, [...drivesVms, ...claims], [...caches, ...groups]],
 ])('permissions where virtual machines are %s', (_why, vms, more, not) => {
   const all = allowed({ mode: 'off', guardsDrain: false }, vms);
   expect(all).toEqual(expect.arrayContaining(more));

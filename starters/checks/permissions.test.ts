@@ -19,7 +19,7 @@ const roles = readdirSync(folder).flatMap((file) =>
   }),
 );
 const names = { migrationNamespace: 'monsoon3', systemNamespace: 'drover-system', leaseName: 'drover-bridge' };
-const needs = needsOf(names, { mode: 'act', guardsDrain: true }, { mode: 'act', fastDeploy: true, groups: true });
+const needs = needsOf(names, { mode: 'act', guardsDrain: true }, { mode: 'act', fastDeploy: true, groups: true, backup: true, policies: true });
 
 /** Verbs of the need that none of the roles grants. */
 const refused = (granted: readonly Role[], { group, resource, verbs, namespace, name }: Need): string[] =>

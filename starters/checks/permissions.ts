@@ -43,13 +43,20 @@ const drainGuardNeeds: readonly Need[] = [
   { group: 'apps', resource: 'deployments', verbs: ['get', 'create', 'update'], namespace: 'kube-system' },
 ];
 
+/** Where drover makes what policies name. */
+const policyNeeds: readonly Need[] = [
+  { group: vmoperator, resource: 'virtualmachinesetresourcepolicies', verbs: ['list', 'patch'] },
+  { group: vmoperator, resource: 'virtualmachinesetresourcepolicies/status', verbs: ['patch'] },
+];
+
 /** Where drover drives virtual machines: deploy/rbac/virtual-machines.yaml. */
-const virtualMachineWorkerNeeds = ({ fastDeploy, groups }: VirtualMachineNeeds, systemNamespace: string): Need[] => [
-  { group: vmoperator, resource: 'virtualmachines', verbs: ['get', 'patch'] },
+const virtualMachineWorkerNeeds = ({ fastDeploy, groups, backup, policies }: VirtualMachineNeeds, systemNamespace: string): Need[] => [
+  { group: vmoperator, resource: 'virtualmachines', verbs: ['get', 'list', 'patch'] },
   { group: vmoperator, resource: 'virtualmachines/status', verbs: ['patch'] },
   ...virtualMachineKinds(groups).map((resource) => ({ group: vmoperator, resource, verbs: ['get'] })),
-  { group: vmoperator, resource: 'virtualmachinesetresourcepolicies', verbs: ['get'] },
   { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
+  ...(policies ? policyNeeds : []),
+  ...(backup ? [{ group: '', resource: 'persistentvolumeclaims', verbs: ['get'] }] : []),
   ...(fastDeploy ? [{ group: vmoperator, resource: 'virtualmachineimagecaches', verbs: ['get', 'create', 'patch'], namespace: systemNamespace }] : []),
 ];
 
@@ -60,7 +67,7 @@ const virtualMachineBridgeNeeds = ({ fastDeploy, groups }: VirtualMachineNeeds, 
 };
 
 /** What virtual machines name, and the bridge watches. */
-const virtualMachineKinds = (groups: boolean): string[] => ['virtualmachineclasses', 'virtualmachineimages', 'clustervirtualmachineimages', ...(groups ? ['virtualmachinegroups'] : [])];
+const virtualMachineKinds = (groups: boolean): string[] => ['virtualmachineclasses', 'virtualmachineimages', 'clustervirtualmachineimages', 'virtualmachinesetresourcepolicies', ...(groups ? ['virtualmachinegroups'] : [])];
 
 const bridgeNeeds = (systemNamespace: string, leaseName: string): Need[] => [
   { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'watch'] },
@@ -105,6 +112,8 @@ export interface VirtualMachineNeeds {
   mode: Mode;
   fastDeploy: boolean;
   groups: boolean;
+  backup: boolean;
+  policies: boolean;
 }
 
 /** Who has to be allowed what. Lifecycles of hypervisors and of virtual machines need more, where they are switched on. */

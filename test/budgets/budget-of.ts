@@ -2,20 +2,48 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { workflowTypes } from '../../contracts/ids.ts';
 import type { BudgetName } from './budgets.ts';
 
-/** By what a hypervisor's run has done; the first that fits. */
-const lifecycles: readonly [activity: string, budget: BudgetName][] = [
-  ['ensureServiceDeleted', 'decommissioning'],
-  ['createEviction', 'maintenance'],
-  ['createHypervisor', 'onboarding'],
-  ['addToAggregates', 'onboarding'],
-  ['deleteEviction', 'activation'],
-  ['ensureServiceEnabled', 'activation'],
-];
+interface Lifecycle {
+  /** By what the run has done; the first that fits. */
+  deeds: readonly [deed: RegExp, budget: BudgetName][];
+  /** Of a run that has only looked. */
+  glance: BudgetName;
+}
+
+const ofHypervisors: Lifecycle = {
+  glance: 'glance',
+  deeds: [
+    [/^ensureServiceDeleted$/u, 'decommissioning'],
+    [/^createEviction$/u, 'maintenance'],
+    [/^createHypervisor$/u, 'onboarding'],
+    [/^addToAggregates$/u, 'onboarding'],
+    [/^deleteEviction$/u, 'activation'],
+    [/^ensureServiceEnabled$/u, 'activation'],
+  ],
+};
+
+const ofVirtualMachines: Lifecycle = {
+  glance: 'vmGlance',
+  deeds: [
+    [/^stopCreate$/u, 'vmUnwanted'],
+    [/^(submitDestroy|submitRelease)$/u, 'vmDelete'],
+    [/^submitNewVm, told again$/u, 'vmAwaited'],
+    [/^submitNewVm$/u, 'vmCreate'],
+    [/^submitAdoption$/u, 'vmAdopted'],
+    [/^submitPower, in vain$/u, 'vmRefused'],
+    [/^submitReconfigure, and submitPower$/u, 'vmLargeUpdate'],
+    [/^(submit|patch)/u, 'vmUpdate'],
+  ],
+};
+
+const ofPolicies: Lifecycle = { glance: 'policyMade', deeds: [[/^removePolicyPart$/u, 'policyRemoved']] };
+
+const ofAllowances: Lifecycle = { glance: 'allowance', deeds: [[/^observeTurns$/u, 'turns']] };
+
+const lifecycles: Readonly<Record<string, Lifecycle>> = { [workflowTypes.reconcileHypervisor]: ofHypervisors, [workflowTypes.reconcileVirtualMachine]: ofVirtualMachines, [workflowTypes.shareAllowance]: ofAllowances, [workflowTypes.reconcileSetResourcePolicy]: ofPolicies };
 
 const byType: Readonly<Record<string, BudgetName>> = {
   [workflowTypes.evictHypervisor]: 'eviction',
   [workflowTypes.migrateInstance]: 'retriedMigration',
-  [workflowTypes.shareAllowance]: 'allowance',
   [workflowTypes.handleNodeFailure]: 'nodeFailure',
 };
 
@@ -23,7 +51,11 @@ const byType: Readonly<Record<string, BudgetName>> = {
 export function budgetOf({ events }: History): BudgetName | null {
   const all = events ?? [];
   const type = all[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '';
-  if (type !== workflowTypes.reconcileHypervisor) return byType[type] ?? null;
-  const done = new Set(all.map(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name));
-  return lifecycles.find(([activity]) => done.has(activity))?.[1] ?? 'glance';
+  const lifecycle = lifecycles[type];
+  if (lifecycle === undefined) return byType[type] ?? null;
+  const done = all.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
+  const isToldAgain = all.filter(({ workflowExecutionSignaledEventAttributes: signaled }) => signaled).length > 1;
+  const hasFailed = all.some(({ activityTaskFailedEventAttributes: failed }) => failed);
+  const deeds = done.flatMap((name) => [name, ...(isToldAgain ? [`${name}, told again`] : []), ...(hasFailed ? [`${name}, in vain`] : []), ...(done.includes('submitPower') ? [`${name}, and submitPower`] : [])]);
+  return lifecycle.deeds.find(([pattern]) => deeds.some((deed) => pattern.test(deed)))?.[1] ?? lifecycle.glance;
 }

@@ -2,7 +2,7 @@ import { markdownTable } from '../../bench/harness/table.ts';
 import type { OutsideSystem } from '../../runtime/outside-calls.ts';
 import type { Budget } from './budgets.ts';
 
-const systems: readonly OutsideSystem[] = ['nova', 'placement', 'keystone', 'kubernetes'];
+const systems: readonly OutsideSystem[] = ['nova', 'placement', 'keystone', 'vsphere', 'kubernetes'];
 
 /** The budgets as docs/limits.md shows them. */
 export const renderBudgets = (budgets: readonly Budget[]): string =>

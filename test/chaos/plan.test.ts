@@ -1,5 +1,5 @@
 import { assert, integer, nat, property } from 'fast-check';
-import { hypervisorCount, planChaos } from './plan.ts';
+import { hypervisorCount, planChaos, vmCount } from './plan.ts';
 
 test('the seed decides the plan', () => {
   assert(property(nat(), (seed) => expect(planChaos(seed, 120_000)).toEqual(planChaos(seed, 120_000))));
@@ -9,8 +9,8 @@ test('the seed decides the plan', () => {
 test('everything begins in time, and only strikes of one moment meet', () => {
   assert(
     property(nat(), integer({ min: 10_000, max: 600_000 }), (seed, durationMs) => {
-      const { strikes, deeds, turns } = planChaos(seed, durationMs);
-      for (const { atMs } of [...strikes, ...deeds, ...turns]) expect(atMs).toBeLessThan(durationMs);
+      const { strikes, deeds, turns, vmTurns } = planChaos(seed, durationMs);
+      for (const { atMs } of [...strikes, ...deeds, ...turns, ...vmTurns]) expect(atMs).toBeLessThan(durationMs);
       for (const [index, strike] of strikes.entries()) {
         const next = strikes[index + 1];
         if (next === undefined) continue;
@@ -34,9 +34,23 @@ test('each hypervisor is onboarded once, and then goes into maintenance and back
   );
 });
 
+test('each virtual machine is made first, and made anew after it was deleted', () => {
+  assert(
+    property(nat(), (seed) => {
+      const { vmTurns } = planChaos(seed, 180_000);
+      for (let number = 0; number < vmCount; number += 1) {
+        const mine = vmTurns.filter(({ vm }) => vm === number).map(({ what }) => what);
+        expect(mine.filter((what, index) => (what === 'create') !== (index === 0 || mine[index - 1] === 'delete'))).toEqual([]);
+        expect(mine.length).toBeGreaterThan(4);
+      }
+    }),
+  );
+});
+
 test('in half an hour everything is struck in every way', () => {
-  const { strikes, deeds, turns } = planChaos(7, 1_800_000);
-  expect(new Set(strikes.map(({ target, how }) => `${target} ${how}`)).size).toBe(11);
+  const { strikes, deeds, turns, vmTurns } = planChaos(7, 1_800_000);
+  expect(new Set(strikes.map(({ target, how }) => `${target} ${how}`)).size).toBe(14);
   expect(new Set(deeds.map(({ what }) => what)).size).toBe(6);
   expect(new Set(turns.map(({ what }) => what)).size).toBe(4);
+  expect(new Set(vmTurns.map(({ what }) => what)).size).toBe(6);
 });

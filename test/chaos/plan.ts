@@ -6,6 +6,8 @@ export type Strike = { atMs: number; forMs: number } & (
   | { target: 'bridge' | 'worker' | 'temporal' | 'kube-apiserver'; how: 'kill' | 'freeze' }
   /** `apart`: nobody reaches it; `failing`: a third of the requests are answered 503; `deaf`: a third take effect and are not answered. */
   | { target: 'nova'; how: 'apart' | 'failing' | 'deaf' }
+  /** `failing`: requests are answered 503; `deaf`: they take effect and are not answered. */
+  | { target: 'vcenter'; how: 'freeze' | 'failing' | 'deaf' }
 );
 
 /** What people do. Which eviction it meets depends on which are under way. */
@@ -24,25 +26,35 @@ export interface Turn {
   what: 'onboard' | 'maintain' | 'activate' | 'terminate';
 }
 
+/** What becomes of a virtual machine. `switchOff`: in vCenter, behind drover's back; a VM that is deleted is made anew. */
+export interface VmTurn {
+  atMs: number;
+  /** Which of them, from 0 on. */
+  vm: number;
+  what: 'create' | 'power' | 'resize' | 'switchOff' | 'terminate' | 'delete';
+}
+
 export interface ChaosPlan {
   strikes: Strike[];
   deeds: Deed[];
   turns: Turn[];
+  vmTurns: VmTurn[];
 }
 
 const processes = ['bridge', 'worker', 'temporal', 'kube-apiserver'] as const;
-const targets = [...processes, 'nova'] as const;
+const targets = [...processes, 'nova', 'vcenter'] as const;
 
 /** Evictions are most of what people ask for; the rest meets them under way. */
 const deeds = ['evict', 'evict', 'evict', 'evict', 'evict', 'evict', 'cancel', 'terminate', 'delete', 'pause', 'retry'] as const;
 
-/** So many hypervisors have turns. */
+/** So many hypervisors have turns, and so many virtual machines. */
 export const hypervisorCount = 2;
+export const vmCount = 3;
 
 /** Strikes one after the other with time to work between them, now and then two at once; deeds and turns all the time. The seed decides everything. */
 export function planChaos(seed: number, durationMs: number): ChaosPlan {
   const random = openRandom(seed);
-  return { strikes: planStrikes(random, durationMs), deeds: planDeeds(random, durationMs), turns: planTurns(random, durationMs) };
+  return { strikes: planStrikes(random, durationMs), deeds: planDeeds(random, durationMs), turns: planTurns(random, durationMs), vmTurns: planVmTurns(random, durationMs) };
 }
 
 function planStrikes(random: Random, durationMs: number): Strike[] {
@@ -52,7 +64,9 @@ function planStrikes(random: Random, durationMs: number): Strike[] {
     const struck = random.next() < 0.25 ? [first, random.pick(targets.filter((target) => target !== first) as [(typeof targets)[number]])] : [first];
     const forMs = random.between(500, 6_000);
     for (const target of struck) {
-      strikes.push(target === 'nova' ? { atMs, forMs, target, how: random.pick(['apart', 'failing', 'deaf']) } : { atMs, forMs, target, how: random.pick(['kill', 'freeze']) });
+      if (target === 'nova') strikes.push({ atMs, forMs, target, how: random.pick(['apart', 'failing', 'deaf']) });
+      else if (target === 'vcenter') strikes.push({ atMs, forMs, target, how: random.pick(['freeze', 'failing', 'deaf']) });
+      else strikes.push({ atMs, forMs, target, how: random.pick(['kill', 'freeze']) });
     }
     atMs += forMs + random.between(4_000, 12_000);
   }
@@ -75,6 +89,21 @@ function planTurns(random: Random, durationMs: number): Turn[] {
       turns.push({ atMs, hypervisor, what: next });
       if (random.next() < 0.3) turns.push({ atMs: Math.min(atMs + random.between(500, 4_000), durationMs - 1), hypervisor, what: 'terminate' });
       next = next === 'maintain' ? 'activate' : 'maintain';
+    }
+  }
+  return turns.toSorted((a, b) => a.atMs - b.atMs);
+}
+
+const afterCreate = ['power', 'power', 'resize', 'resize', 'switchOff', 'terminate', 'delete'] as const;
+
+/** Each is made first; what is deleted is made anew, at times while it still goes. */
+function planVmTurns(random: Random, durationMs: number): VmTurn[] {
+  const turns: VmTurn[] = [];
+  for (let vm = 0; vm < vmCount; vm += 1) {
+    let what: VmTurn['what'] = 'create';
+    for (let atMs = random.between(0, 5_000); atMs < durationMs; atMs += random.between(4_000, 16_000)) {
+      turns.push({ atMs, vm, what });
+      what = what === 'delete' ? 'create' : random.pick(afterCreate);
     }
   }
   return turns.toSorted((a, b) => a.atMs - b.atMs);

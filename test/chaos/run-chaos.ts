@@ -4,19 +4,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { settled } from '../../contracts/settled.ts';
 import { writePrivateFile } from '../../lab/private-files.ts';
+import { vcenterSettings } from '../../lab/vsphere/scene.ts';
 import { openRandom } from '../faults/random.ts';
-import type { FaultProxy } from '../faults/proxy.ts';
 import { openFaultProxy } from '../faults/proxy.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
 import { hosts, openWorld, quickSettings } from '../flows/world.ts';
 import { readWorld } from '../read-world.ts';
 import { violations } from '../violations.ts';
-import { hypervisors, prepareHypervisors, removeHypervisors, settleHypervisors, takeTurn } from './hypervisors.ts';
+import { prepareHypervisors, removeHypervisors, settleHypervisors, takeTurn } from './hypervisors.ts';
 import { act, list, reasonOf, returnToService } from './people.ts';
 import type { ChaosPlan } from './plan.ts';
 import { planChaos } from './plan.ts';
+import type { Ways } from './strike.ts';
 import { strike } from './strike.ts';
+import { type ChaosVcenter, openVcenter, removeVirtualMachines, settleVirtualMachines, takeVmTurn } from './virtual-machines.ts';
 
 export interface ChaosOptions {
   seed: number;
@@ -31,6 +33,8 @@ export interface ChaosResult {
   deeds: number;
   /** What hypervisors went through: onboardings, maintenances, their ends, terminated runs. */
   turns: number;
+  /** The same of virtual machines. */
+  vmTurns: number;
   evictions: number;
   /** Migrations that Nova completed. */
   moves: number;
@@ -43,50 +47,56 @@ const servers = 12;
 const keep = 3;
 const settings = {
   ...quickSettings,
-  modes: { Eviction: 'act', Hypervisor: 'act' },
+  modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act' },
+  virtualMachine: { recheckMs: 2_000, lingerMs: 300, addressMs: 1, softPowerMs: 3_000, deletePowerOffMs: 3_000, taskMs: 60_000 },
   hypervisor: { recheckMs: 2_000, lingerMs: 300, registrationMs: 120_000, testRetryDelayMs: 200 },
 };
 /** Longer than any back-off that a run may be in. */
 const settleMs = 420_000;
 
-/** A load of evictions and of hypervisors' lifecycles while everything breaks that can; at the end all converges and the invariants hold. */
+/** A load of evictions and of the lifecycles of hypervisors and virtual machines while everything breaks that can; at the end all converges and the invariants hold. */
 export async function runChaos({ seed, durationMs, report }: ChaosOptions): Promise<ChaosResult> {
   const plan = planChaos(seed, durationMs);
   const world = await openWorld({ sinks: [] });
   const nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
+  const vcenter = await openVcenter(world);
+  const ways = { nova, vcenter };
   const complaints: string[] = [];
   try {
     await prepareHypervisors(world, hosts);
-    await sendThrough(world, nova);
+    await sendThrough(world, ways);
     await populate(world, seed);
     const began = performance.now();
     const sinceStart = (): number => performance.now() - began;
     const told = (line: string): void => report(`${(sinceStart() / 1_000).toFixed(1).padStart(7)} s  ${line}`);
-    await Promise.all([keepStriking(world, nova, plan, sinceStart, told, complaints), keepActing(world, plan, sinceStart, told, complaints), keepTurning(world, plan, sinceStart, told, complaints), keepReturning(world, durationMs, sinceStart, complaints)]);
+    await Promise.all([keepStriking(world, ways, plan, sinceStart, told, complaints), keepActing(world, plan, sinceStart, told, complaints), keepTurning(world, vcenter, plan, sinceStart, told, complaints), keepReturning(world, durationMs, sinceStart, complaints)]);
     nova.cure();
     const endedMs = performance.now();
-    complaints.push(...(await settleHypervisors(world)));
+    complaints.push(...(await Promise.all([settleHypervisors(world), settleVirtualMachines(world)])).flat());
     await untilSettled(world).catch((error: unknown) => complaints.push((error as Error).message));
     const settleSeconds = (performance.now() - endedMs) / 1_000;
-    const seen = await readWorld(world);
+    const handles = { ...world.lab.handles, vsphere: vcenter.handle };
+    const seen = await readWorld({ ...world, lab: { ...world.lab, handles }, vms: vcenter.observed });
     complaints.push(...violations(seen));
     const evictions = new Set(world.evictions.events.map(({ object }) => object.metadata.uid)).size;
     const moves = seen.migrationEvents.filter(({ status }) => status === 'completed').length;
-    return { complaints, strikes: plan.strikes.length, deeds: plan.deeds.length, turns: plan.turns.length, evictions, moves, settleSeconds };
+    return { complaints, strikes: plan.strikes.length, deeds: plan.deeds.length, turns: plan.turns.length, vmTurns: plan.vmTurns.length, evictions, moves, settleSeconds };
   } finally {
     await world.drover.kill('worker').catch(() => undefined);
     await removeHypervisors(world).catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
+    await removeVirtualMachines(world).catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
     await world.close();
     await nova.close();
+    await vcenter.close();
   }
 }
 
 /** drover reaches Nova through the proxy only. */
-async function sendThrough(world: World, nova: FaultProxy): Promise<void> {
+async function sendThrough(world: World, { nova, vcenter }: Ways): Promise<void> {
   const { clouds } = parse(readFileSync(world.lab.handles.openstack.cloudsFile, 'utf8')) as { clouds: Record<string, object> };
   const file = join(world.dir, 'clouds.yaml');
   writePrivateFile(file, stringify({ clouds: { lab: { ...clouds['lab'], compute_endpoint_override: nova.url } } }));
-  await world.replaceDrover({ settings, env: { OS_CLIENT_CONFIG_FILE: file } });
+  await world.replaceDrover({ settings: { ...settings, vsphere: vcenterSettings(vcenter.handle) }, env: { OS_CLIENT_CONFIG_FILE: file } });
 }
 
 /** Servers of every temper, a few on each host. */
@@ -103,11 +113,11 @@ async function populate(world: World, seed: number): Promise<void> {
   );
 }
 
-async function keepStriking(world: World, nova: FaultProxy, { strikes }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
+async function keepStriking(world: World, ways: Ways, { strikes }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
   for (const [atMs, those] of Map.groupBy(strikes, (one) => one.atMs)) {
     await delay(Math.max(0, atMs - sinceStart()));
     told(those.map(({ target, how, forMs }) => `${how} ${target} for ${forMs} ms`).join(', '));
-    const outcomes = await Promise.allSettled(those.map((one) => strike(world, nova, one)));
+    const outcomes = await Promise.allSettled(those.map((one) => strike(world, ways, one)));
     for (const outcome of outcomes) if (outcome.status === 'rejected') complaints.push(`not healed: ${(outcome.reason as Error).message}`);
   }
 }
@@ -123,19 +133,21 @@ async function keepActing(world: World, { deeds }: ChaosPlan, sinceStart: () => 
   }
 }
 
-/** One after the other for each hypervisor; none waits for another's. */
-async function keepTurning(world: World, { turns }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
-  const keepTurningOne = async (number: number): Promise<void> => {
-    for (const turn of turns.filter(({ hypervisor }) => hypervisor === number)) {
+/** One after the other for each hypervisor and each virtual machine; none waits for another's. */
+async function keepTurning(world: World, vcenter: ChaosVcenter, { turns, vmTurns }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
+  const keepTurningOne = async <One extends { atMs: number; what: string }>(mine: readonly One[], take: (turn: One) => Promise<string>): Promise<void> => {
+    for (const turn of mine) {
       await delay(Math.max(0, turn.atMs - sinceStart()));
       try {
-        told(await takeTurn(world, turn));
+        told(await take(turn));
       } catch (error) {
         complaints.push(`${turn.what} could not be done: ${(error as Error).message}`);
       }
     }
   };
-  await Promise.all(hypervisors.map((_, number) => keepTurningOne(number)));
+  const each = [...Map.groupBy(turns, ({ hypervisor }) => hypervisor).values()].map((mine) => keepTurningOne(mine, (turn) => takeTurn(world, turn)));
+  const eachVm = [...Map.groupBy(vmTurns, ({ vm }) => vm).values()].map((mine) => keepTurningOne(mine, (turn) => takeVmTurn(world, vcenter, turn)));
+  await Promise.all([...each, ...eachVm]);
 }
 
 /** A person clears away what has come to its end, so that the load goes on. */
@@ -146,12 +158,12 @@ async function keepReturning(world: World, durationMs: number, sinceStart: () =>
   }
 }
 
-/** Every Eviction is settled, and no run of an Eviction or a hypervisor is open. */
+/** Every Eviction is settled, and no run of an Eviction, a hypervisor or a virtual machine is open. */
 const untilSettled = (world: World): Promise<unknown> =>
   until('everything to settle', settleMs, async () => {
     const open = (await list(world)).filter((eviction) => !settled.Eviction(eviction, 'act'));
     if (open.length > 0) return open.map((eviction) => `${eviction.metadata.name} is ${reasonOf(eviction)}`).join(', ');
     const running: string[] = [];
-    for await (const { workflowId } of world.client.workflow.list({ query: 'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor")' })) running.push(workflowId);
+    for await (const { workflowId } of world.client.workflow.list({ query: 'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor", "reconcileVirtualMachine")' })) running.push(workflowId);
     return running.length === 0 ? true : `open: ${running.join(', ')}`;
   });

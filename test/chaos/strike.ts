@@ -5,12 +5,21 @@ import { signalService } from '../../lab/processes.ts';
 import type { FaultProxy } from '../faults/proxy.ts';
 import type { World } from '../flows/world.ts';
 import type { Strike } from './plan.ts';
+import type { ChaosVcenter } from './virtual-machines.ts';
 
 /** How often a request to Nova meets a fault that does not meet all: every third. */
 const oneIn = 3;
 
+/** How drover reaches what is outside of the lab's Temporal and Kubernetes. */
+export interface Ways {
+  nova: FaultProxy;
+  vcenter: Pick<ChaosVcenter, 'handle' | 'control'>;
+}
+
 /** Strikes, and heals when its time is over. */
-export async function strike(world: World, nova: FaultProxy, { target, how, forMs }: Strike): Promise<void> {
+export async function strike(world: World, { nova, vcenter }: Ways, one: Strike): Promise<void> {
+  if (one.target === 'vcenter') return await strikeVcenter(vcenter, one);
+  const { target, how, forMs } = one;
   const { temporal, kubernetes } = world.lab.handles;
   const place = { bridge: [world.dir, 'bridge'], worker: [world.dir, 'worker'], temporal: [temporal.dir, 'temporal'], 'kube-apiserver': [kubernetes.dir, 'kube-apiserver'] } as const;
   if (how === 'freeze') {
@@ -27,6 +36,17 @@ export async function strike(world: World, nova: FaultProxy, { target, how, forM
   afflict(nova, how);
   await delay(forMs);
   nova.cure();
+}
+
+/** More calls than it gets until it is healed. */
+const always = 100_000;
+
+async function strikeVcenter({ handle, control }: Ways['vcenter'], { how, forMs }: Extract<Strike, { target: 'vcenter' }>): Promise<void> {
+  if (how === 'freeze') signalService(handle.dir, 'vcsim', 'SIGSTOP');
+  else await control.strike(how === 'failing' ? { does: 'status', status: 503, count: always } : { does: 'cut', after: true, count: always });
+  await delay(forMs);
+  if (how === 'freeze') signalService(handle.dir, 'vcsim', 'SIGCONT');
+  else await control.reset();
 }
 
 type Mortal = 'bridge' | 'worker' | 'temporal' | 'kube-apiserver';

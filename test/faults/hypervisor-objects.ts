@@ -4,7 +4,7 @@ import { resourcePath } from '../../runtime/kubernetes.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { ensureSceneAggregates, listAggregates, nodeManifest } from '../flows/hypervisor-scene.ts';
 import { until } from '../flows/until.ts';
-import type { Ground } from './lane.ts';
+import type { Ground, Region } from './ground.ts';
 
 /** What hypervisors of the matrix have in common. */
 
@@ -19,10 +19,10 @@ const patience = (): AbortSignal => AbortSignal.timeout(20_000);
  *
  * @param isZone false where hosts may have servers before: Nova lets none of those into another zone
  */
-export const ensureAggregates = ({ session }: Pick<Ground, 'session'>, isZone = true): Promise<void> => ensureSceneAggregates(session, isZone ? { zone, others: [shared] } : { others: [zone, shared] });
+export const ensureAggregates = ({ session }: Pick<Region, 'session'>, isZone = true): Promise<void> => ensureSceneAggregates(session, isZone ? { zone, others: [shared] } : { others: [zone, shared] });
 
 /** What Nova should say of a host that {@link applyNode} has brought into service, and does not; empty: it says so. */
-export async function judgeService(ground: Pick<Ground, 'session'>, host: string): Promise<string[]> {
+export async function judgeService(ground: Pick<Region, 'session'>, host: string): Promise<string[]> {
   const service = (await listServices(ground.session)).find((one) => one.host === host);
   const aggregates = (await listAggregates(ground.session)).filter(({ hosts }) => hosts.includes(host)).map(({ name }) => name);
   return [
@@ -38,7 +38,7 @@ export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Pro
 }
 
 /** As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. */
-export async function removeHypervisor(ground: Pick<Ground, 'api' | 'session' | 'fleet'>, host: string): Promise<void> {
+export async function removeHypervisor(ground: Pick<Ground, 'api'> & Pick<Region, 'session' | 'fleet'>, host: string): Promise<void> {
   const { api, session, fleet } = ground;
   for (const path of [resourcePath('v1', 'nodes', { name: host }), resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name: host })]) await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
   for (const { id, hosts } of await listAggregates(session)) if (hosts.includes(host)) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
@@ -52,7 +52,7 @@ export async function removeHypervisor(ground: Pick<Ground, 'api' | 'session' | 
 }
 
 /** Otherwise only the first run would have to make it. */
-async function removeTrait({ session }: Pick<Ground, 'session'>, host: string): Promise<void> {
+async function removeTrait({ session }: Pick<Region, 'session'>, host: string): Promise<void> {
   const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string; name: string }[] }>('GET', '/resource_providers');
   const provider = providers.find(({ name }) => name === host || name.startsWith(`${host}.`));
   if (provider === undefined) return;

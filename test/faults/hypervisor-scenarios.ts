@@ -5,8 +5,10 @@ import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
 import { applyNode, ensureAggregates } from './hypervisor-objects.ts';
+import { regionOf } from './ground.ts';
 import type { Scenario } from './scenario.ts';
-import type { HostAlias, Stage } from './stage.ts';
+import type { HostAlias } from './scene.ts';
+import type { Stage } from './stage.ts';
 import type { AnyObject } from './subjects.ts';
 
 /** The lifecycle of a hypervisor in the every-step matrix. A bridge tells of what changes, as one object's change is the next one's cause. */
@@ -40,7 +42,7 @@ const untilState = (stage: Stage, state: string, alias: HostAlias = 'A'): Promis
   });
 
 async function putIntoService(stage: Stage): Promise<void> {
-  await ensureAggregates(stage.lane.ground);
+  await ensureAggregates(regionOf(stage.lane.ground));
   await applyNode(stage.lane.ground, stage.hostOf('A'));
   await untilState(stage, 'Active');
   await reportAgentFacts(stage.lane.ground.lab.handles.kubernetes, stage.hostOf('A'));
@@ -51,7 +53,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
     ...common,
     name: 'onboarding',
     title: 'a Node becomes a hypervisor in service',
-    prepare: ({ lane }) => ensureAggregates(lane.ground),
+    prepare: ({ lane }) => ensureAggregates(regionOf(lane.ground)),
     start: (stage) => applyNode(stage.lane.ground, stage.hostOf('A')),
     ends: { A: 'Active' },
   },
@@ -90,7 +92,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
         const object = await stage.read('A');
         return (object !== null && stage.subject.isStopped(object)) || lifecycleOf(object).message.includes('nova-compute on the host still answers') || 'not yet';
       });
-      await stage.lane.ground.fleet.crash(stage.hostOf('A'));
+      await regionOf(stage.lane.ground).fleet.crash(stage.hostOf('A'));
     },
     ends: { A: 'Decommissioned' },
   },

@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
@@ -6,41 +5,23 @@ import { searchAttributes } from '../../contracts/search-attributes.ts';
 import { checkoutDirectory } from '../../lab/context.ts';
 import type { Drover } from '../../lab/drover.ts';
 import { startDrover } from '../../lab/drover.ts';
-import type { Lab } from '../../lab/lab.ts';
-import { connectFleet } from '../../lab/openstack/fleet.ts';
-import { openSession } from '../../lab/openstack/session.ts';
-import type { Session } from '../../lab/openstack/session.ts';
-import type { Fleet } from '../../lab/openstack/fleet.ts';
+import type { PartName } from '../../lab/part.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
-import { kubectl } from '../../lab/kubectl.ts';
 import { stopServices } from '../../lab/processes.ts';
-import { connectKubernetes } from '../../runtime/kubernetes.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
-import { removeObjects } from '../flows/clear-leftovers.ts';
-import type { EvictionLog } from '../flows/eviction-log.ts';
-import { openEvictionLog } from '../flows/eviction-log.ts';
+import type { Ground, MatrixLab } from './ground.ts';
+import { regionOf, sinks } from './ground.ts';
+import type { SubjectKind } from './subjects.ts';
+import { isInVcenter, subjects } from './subjects.ts';
 import type { Switchboard } from './switchboard.ts';
 import { openSwitchboard } from './switchboard.ts';
+import { openNamespace } from './virtual-machine-objects.ts';
 
-/** So much larger than the others that the scheduler sends every server there. */
-const sink = { vcpus: 8_000, memoryMiB: 33_554_432, diskGiB: 1_600_000 };
-const sinks = ['node-5', 'node-6'];
-
-/** What all lanes of one lab share. */
-export interface Ground {
-  lab: Lab;
-  api: Kubernetes;
-  session: Session;
-  fleet: Fleet;
-  evictions: EvictionLog;
-  close(): Promise<void>;
-}
-
-/** A part of a lab where one scenario runs at a time, beside others: hosts, a Temporal namespace and a worker of its own. */
+/** A part of a lab where one scenario runs at a time, beside others: hosts or a namespace, a Temporal namespace and a worker of its own. */
 export interface Lane {
   name: string;
   ground: Ground;
+  /** What the objects are called that scenarios are about: their hosts, or `namespace/name`. */
   hosts: readonly string[];
   client: Client;
   drover: Drover;
@@ -48,44 +29,19 @@ export interface Lane {
   close(): Promise<void>;
 }
 
-export async function openGround(lab: Lab): Promise<Ground> {
-  const { openstack, kubernetes } = lab.handles;
-  const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
-  const fleet = connectFleet(openstack);
-  for (const host of sinks) await fleet.change(host, sink);
-  await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
-  // What a matrix that was interrupted has left.
-  const lanes = join(lab.dir, 'faults');
-  for (const name of existsSync(lanes) ? readdirSync(lanes) : []) await stopServices(join(lanes, name));
-  await removeObjects(api);
-  const evictions = await openEvictionLog(api);
-  return {
-    lab,
-    api,
-    session: await openSession(openstack),
-    fleet,
-    evictions,
-    async close() {
-      await evictions.close();
-      await api.close();
-    },
-  };
-}
-
 export interface LaneOptions {
   name: string;
+  subject: SubjectKind;
   hosts: readonly string[];
   settings: object;
-  /** One tells of all objects of a cluster, so that a lane with one is alone. */
-  bridge: boolean;
   /** Of {@link ../faults/mutations.ts}. */
   mutation?: string;
 }
 
-export async function openLane(ground: Ground, { name, hosts, settings, bridge, mutation }: LaneOptions): Promise<Lane> {
-  const { lab, fleet } = ground;
-  for (const host of hosts) await fleet.change(host, {});
-  await applyHypervisors(lab.handles.kubernetes, Object.fromEntries([...sinks, ...hosts].map((host) => [host, {}])));
+export async function openLane(ground: Ground, { name, subject, hosts, settings, mutation }: LaneOptions): Promise<Lane> {
+  const { lab } = ground;
+  const { parts, bridge } = subjects[subject];
+  const ofGround = isInVcenter(subject) ? await openNamespace(ground, name) : await openHosts(ground, hosts);
   const client = openClient(readTemporalSettings({ ...lab.exports, TEMPORAL_NAMESPACE: name }));
   await ensureNamespace(client, name);
   const switchboard = await openSwitchboard();
@@ -97,8 +53,8 @@ export async function openLane(ground: Ground, { name, hosts, settings, bridge, 
   await stopServices(dir);
   try {
     const drover = await startDrover(
-      { ...lab, exports: { ...lab.exports, TEMPORAL_NAMESPACE: name } },
-      { dir, settings, bridge, workerArgs: [join(checkoutDirectory, 'test/faults/worker.ts'), switchboard.url, ...(mutation === undefined ? [] : [mutation])] },
+      { handles: only(lab.handles, parts), exports: { ...lab.exports, TEMPORAL_NAMESPACE: name } },
+      { dir, settings: { ...settings, ...ofGround }, bridge, workerArgs: [join(checkoutDirectory, 'test/faults/worker.ts'), switchboard.url, ...(mutation === undefined ? [] : [mutation])] },
     );
     return {
       name,
@@ -118,6 +74,18 @@ export async function openLane(ground: Ground, { name, hosts, settings, bridge, 
     throw error;
   }
 }
+
+/** Hosts that are Hypervisors, and those that take their servers. */
+async function openHosts(ground: Ground, hosts: readonly string[]): Promise<object> {
+  const { fleet } = regionOf(ground);
+  for (const host of hosts) await fleet.change(host, {});
+  await applyHypervisors(ground.lab.handles.kubernetes, Object.fromEntries([...sinks, ...hosts].map((host) => [host, {}])));
+  return {};
+}
+
+/** Of what else is in the lab, drover serves nothing here. */
+const only = (handles: MatrixLab['handles'], parts: readonly PartName[]): MatrixLab['handles'] =>
+  Object.fromEntries(Object.entries(handles).filter(([name]) => (parts as readonly string[]).includes(name))) as unknown as MatrixLab['handles'];
 
 const keyword = 2;
 const dayMs = 86_400;

@@ -14,7 +14,7 @@ import { renderReport } from './report.ts';
 import type { Cell } from './run-cell.ts';
 import { formatCell } from './run-cell.ts';
 import { sample } from './sample.ts';
-import { findScenario, scenarios } from './scenarios.ts';
+import { findScenario, partsFor, scenarios } from './scenarios.ts';
 
 interface Options {
   scenario?: string[];
@@ -51,7 +51,7 @@ async function main({ scenario, cell, sample: count, seed, lanes, mutation, resu
   const startedMs = Date.now();
   const machine = describeMachine();
   const own = process.env['DROVER_LAB'] === undefined ? mkdtempSync(join(tmpdir(), 'drover-matrix-')) : null;
-  const lab = await startLab({ ...(own === null ? {} : { dir: join(own, 'lab') }), report: print, signal });
+  const lab = await startLab({ ...(own === null ? {} : { dir: join(own, 'lab') }), parts: partsFor(chosen), report: print, signal });
   let clean: CleanRuns[] = [];
   let outcomes: Outcome[] = [];
   try {
@@ -69,7 +69,7 @@ async function main({ scenario, cell, sample: count, seed, lanes, mutation, resu
   const all = [...before.filter((outcome) => done.has(formatCell(outcome)) && !repeated.has(formatCell(outcome))), ...outcomes];
   const seconds = (Date.now() - startedMs) / 1_000;
   const file = write ?? (cell === undefined && scenario === undefined && count === undefined && mutation === undefined ? fileURLToPath(new URL('matrix.md', import.meta.url)) : undefined);
-  if (file !== undefined) writeFileSync(file, renderReport({ scenarios: chosen, clean, outcomes: all, seconds, lanes, machine: `${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, ${machine.recordedAt.slice(0, 10)}` }));
+  if (file !== undefined) writeFileSync(file, renderReport({ scenarios: chosen, clean, outcomes: all, machine: `${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, ${machine.recordedAt.slice(0, 10)}` }));
   const failed = outcomes.filter(({ complaints }) => complaints.length > 0);
   const broken = clean.filter(({ complaints }) => complaints.length > 0);
   for (const one of failed) print(`again: npm run matrix -- --cell ${formatCell(one)}`);

@@ -1,20 +1,22 @@
-import type { Lab } from '../../lab/lab.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { faultNames } from './faults.ts';
-import type { Ground, Lane } from './lane.ts';
-import { openGround, openLane } from './lane.ts';
+import type { Ground, MatrixLab } from './ground.ts';
+import { openGround } from './ground.ts';
+import type { Lane } from './lane.ts';
+import { openLane } from './lane.ts';
 import type { Cell, CellResult } from './run-cell.ts';
 import { formatCell, runCell } from './run-cell.ts';
 import type { Scenario } from './scenario.ts';
 import { openStage } from './stage.ts';
 import type { SubjectKind } from './subjects.ts';
+import { subjects } from './subjects.ts';
 import { commonSteps } from './step.ts';
 
 /** A cell and how it went. */
 export interface Outcome extends Cell, Omit<CellResult, 'steps'> {}
 
 export interface MatrixOptions {
-  lab: Lab;
+  lab: MatrixLab;
   scenarios: readonly Scenario[];
   /** How many scenarios run side by side. */
   lanes: number;
@@ -70,7 +72,7 @@ export async function runMatrix({ lab, scenarios, lanes, mutation, choose, repor
       signal.throwIfAborted();
       outcomes.push(outcome);
       take?.(outcome);
-      if (outcomes.length % archiveEvery === 0) await lane.ground.fleet.archive();
+      if (outcomes.length % archiveEvery === 0) await lane.ground.region?.fleet.archive();
       const verdict = outcome.complaints.length === 0 ? 'ok    ' : 'FAILED';
       report(`${String(index + 1).padStart(5)}/${cells.length} ${verdict} ${outcome.seconds.toFixed(0).padStart(4)} s  ${formatCell(cell)}${indented(outcome.complaints)}`);
     });
@@ -136,9 +138,9 @@ const openLanes = async (ground: Ground, { subject, settings, hosts, scenarios }
   const opened: Lane[] = [];
   for (let number = 1; number <= count; number += 1) {
     const name = `${scenarios[0]?.name ?? 'lane'}-${number}`;
-    const names = Array.from({ length: hosts }, (_, index) => `${name}-${'ab'[index]}`);
+    const names = Array.from({ length: hosts }, (_, index) => subjects[subject].nameIn(name, 'ab'[index] ?? ''));
     try {
-      const lane = await openLane(ground, { name, hosts: names, settings, bridge: subject === 'Hypervisor', ...(mutation === undefined ? {} : { mutation }) });
+      const lane = await openLane(ground, { name, subject, hosts: names, settings, ...(mutation === undefined ? {} : { mutation }) });
       opened.push(lane);
       await openStage(lane, subject, () => []).clear();
     } catch (error) {

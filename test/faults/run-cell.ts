@@ -1,14 +1,16 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import { findCondition } from '../../contracts/conditions.ts';
 import { evictionFinalizer } from '../../contracts/ids.ts';
 import { until } from '../flows/until.ts';
+import type { Observed } from '../read-world.ts';
 import { readWorld } from '../read-world.ts';
 import { violations } from '../violations.ts';
 import type { FaultName } from './faults.ts';
 import { faults } from './faults.ts';
 import type { Lane } from './lane.ts';
 import type { Scenario } from './scenario.ts';
-import type { HostAlias, Stage } from './stage.ts';
+import { gone } from './scenario.ts';
+import type { HostAlias } from './scene.ts';
+import type { Stage } from './stage.ts';
 import { openStage } from './stage.ts';
 import type { Call } from './step.ts';
 import type { AnyObject } from './subjects.ts';
@@ -47,9 +49,10 @@ export async function runCell(lane: Lane, scenario: Scenario, cell: Cell | null)
     recording = lane.switchboard.record(stage.roles, cell === null ? null : aimOf(stage, cell));
     await scenario.start(stage);
     await scenario.meanwhile?.(stage);
-    await untilConverged(stage);
+    await untilConverged(stage, scenario);
     complaints.push(...(await judgeEnds(stage, scenario, cell?.fault ?? null)));
-    complaints.push(...violations(await readWorld({ ...lane, ...lane.ground, dir: lane.drover.dir, sinceMs: stage.sinceMs, expected: stage.expected, ownChanges: stage.ownChanges }, lane.hosts)));
+    complaints.push(...((await scenario.judge?.(stage)) ?? []));
+    complaints.push(...violations(await readWorld(observedOf(stage), lane.hosts)));
   } catch (error) {
     complaints.push((error as Error).message);
   }
@@ -59,6 +62,15 @@ export async function runCell(lane: Lane, scenario: Scenario, cell: Cell | null)
   lane.switchboard.record(new Map(), null);
   await stage.clear().catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
   return { complaints, struck: struck !== null, seconds: (Date.now() - startedMs) / 1_000, steps: [...steps] };
+}
+
+/** What of the lane is looked at in the end. */
+function observedOf({ lane, sinceMs, expected, ownChanges }: Stage): Observed {
+  const { ground, client, drover, name } = lane;
+  const { lab, api, region, vcenter } = ground;
+  const strangers = vcenter?.strangers.get(name);
+  const common = { lab, api, client, drover, dir: drover.dir, sinceMs };
+  return { ...common, ...(region !== null && { ...region, expected, ownChanges }), ...(strangers !== undefined && { vms: { namespace: name, strangers } }) };
 }
 
 function aimOf(stage: Stage, { step, fault }: Cell): Aim {
@@ -87,29 +99,30 @@ function aimOf(stage: Stage, { step, fault }: Cell): Aim {
 }
 
 /** The object of every host is settled and let go, and its run is closed. */
-async function untilConverged(stage: Stage): Promise<void> {
+async function untilConverged(stage: Stage, scenario: Scenario): Promise<void> {
   for (const alias of stage.aliases) {
-    await until('it to settle', convergeMs, async () => (await unsettled(stage, alias)) ?? true);
+    await until('it to settle', convergeMs, async () => (await unsettled(stage, scenario, alias)) ?? true);
     await until('the run to be closed', convergeMs, async () => {
       const { status } = await stage.run(alias).describe();
       return status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW' ? true : `${alias} is ${status.name}`;
     });
   }
   // A round more may have begun between the two looks.
-  const again = await Promise.all(stage.aliases.map((alias) => unsettled(stage, alias)));
-  if (again.some((words) => words !== null)) await untilConverged(stage);
+  const again = await Promise.all(stage.aliases.map((alias) => unsettled(stage, scenario, alias)));
+  if (again.some((words) => words !== null)) await untilConverged(stage, scenario);
 }
 
 /** What the object of the host still has to do; null: nothing. */
-async function unsettled(stage: Stage, alias: HostAlias): Promise<string | null> {
+async function unsettled(stage: Stage, { ends }: Scenario, alias: HostAlias): Promise<string | null> {
   const object = await stage.read(alias);
-  if (object === null) return `${alias} has no object yet`;
+  if (object === null) return ends[alias] === gone ? null : `${alias} has no object yet`;
   const { reason, message } = endOf(stage, object);
   if (!stage.subject.isSettled(object)) return `${alias} is ${reason}: ${message}`;
   return object.metadata.finalizers?.includes(evictionFinalizer) === true ? `${alias} is ${reason} and carries its finalizer` : null;
 }
 
-const endOf = ({ subject }: Stage, object: AnyObject | null): Pick<Condition, 'reason' | 'message'> => findCondition(object?.status?.conditions, subject.condition) ?? { reason: 'nothing', message: '' };
+const endOf = ({ subject }: Stage, object: AnyObject | null): Pick<Condition, 'reason' | 'message'> =>
+  object === null ? { reason: gone, message: 'there is no object' } : subject.endOf(object);
 
 async function judgeEnds(stage: Stage, { ends, endsAfter }: Scenario, fault: FaultName | null): Promise<string[]> {
   const right = fault === null ? ends : { ...ends, ...endsAfter?.[fault] };

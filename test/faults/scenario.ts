@@ -1,5 +1,6 @@
 import type { FaultName } from './faults.ts';
-import type { HostAlias, Stage } from './stage.ts';
+import type { HostAlias } from './scene.ts';
+import type { Stage } from './stage.ts';
 import type { SubjectKind } from './subjects.ts';
 
 /** A lifecycle with its start and its expected end: a row of the every-step matrix. */
@@ -8,9 +9,9 @@ export interface Scenario {
   title: string;
   /** What it is about. */
   subject: SubjectKind;
-  /** Source hosts. */
+  /** Source hosts, or VMs. */
   hosts: 1 | 2;
-  /** Its subject is what a whole region shares, so that nothing else may run in it. */
+  /** Its subject is what a whole region shares, or it changes a whole vCenter, so that nothing else may run in it. */
   ownRegion: boolean;
   /** At which of its steps faults are aimed. */
   aims: (step: string) => boolean;
@@ -19,10 +20,15 @@ export interface Scenario {
   start(stage: Stage): Promise<void>;
   /** What people or the cloud do while it runs; by facts, whatever fault strikes. */
   meanwhile?(stage: Stage): Promise<void>;
-  /** The reason of `Evicting` at the end of each host's eviction. */
+  /** The reason of the subject's condition at the end, of each host; {@link gone}: there is no such object any more. */
   ends: Ends;
+  /** What else is not as it should be in the end, a sentence each. */
+  judge?(stage: Stage): Promise<string[]>;
   /** Where a fault makes another end right. */
   endsAfter?: Readonly<Partial<Record<FaultName, Ends>>>;
 }
+
+/** In the place of a reason: the object was deleted, and let go. */
+export const gone = 'Gone';
 
 type Ends = Readonly<Partial<Record<HostAlias, string | readonly string[]>>>;

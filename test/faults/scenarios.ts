@@ -4,8 +4,12 @@ import { messages } from '../../contracts/messages.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
 import { hypervisorScenarios } from './hypervisor-scenarios.ts';
+import { resourcePolicyScenarios } from './resource-policy-scenarios.ts';
 import type { Scenario } from './scenario.ts';
-import type { HostAlias, Stage } from './stage.ts';
+import type { HostAlias } from './scene.ts';
+import type { Stage } from './stage.ts';
+import { subjects } from './subjects.ts';
+import { virtualMachineScenarios } from './virtual-machine-scenarios.ts';
 
 const { eviction } = quickSettings;
 
@@ -163,7 +167,10 @@ const evictionScenarios: readonly Scenario[] = [
   },
 ];
 
-export const scenarios: readonly Scenario[] = [...evictionScenarios, ...hypervisorScenarios];
+export const scenarios: readonly Scenario[] = [...evictionScenarios, ...hypervisorScenarios, ...virtualMachineScenarios, ...resourcePolicyScenarios];
+
+/** Of the lab: what these scenarios need. */
+export const partsFor = (some: readonly Pick<Scenario, 'subject'>[]) => [...new Set(some.flatMap(({ subject }) => subjects[subject].parts))];
 
 export function findScenario(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);

@@ -3,22 +3,30 @@ import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { evictionConditions } from '../../contracts/eviction-conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import { evictionId, hypervisorId } from '../../contracts/ids.ts';
+import { evictionId, hypervisorId, policyAnnotations, resourcePolicyId, virtualMachineId } from '../../contracts/ids.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { settled } from '../../contracts/settled.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import type { PartName } from '../../lab/part.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
-import { signalWithStartEviction, signalWithStartHypervisor } from '../../runtime/temporal.ts';
+import { signalWithStartEviction, signalWithStartHypervisor, signalWithStartResourcePolicy, signalWithStartVirtualMachine } from '../../runtime/temporal.ts';
 
 /** An object of any kind, as far as the matrix looks at it. */
 export interface AnyObject {
-  metadata: { name: string; uid?: string; generation?: number; resourceVersion?: string; finalizers?: string[] };
+  metadata: { name: string; uid?: string; generation?: number; resourceVersion?: string; finalizers?: string[]; annotations?: Readonly<Record<string, string>> };
   status?: { conditions?: readonly Condition[] };
 }
 
-/** What a scenario is about: an object of each of its hosts, and the run that serves it. */
+/** What a scenario is about: an object of each of its hosts, and the run that serves it. A VM's *host* is its `namespace/name`. */
 export interface Subject {
-  /** The condition whose reason tells how it has ended. */
-  condition: string;
+  /** Of the lab: what its scenarios need. */
+  parts: readonly PartName[];
+  /** Whether one object's change is the next one's cause. A bridge tells of all objects of a cluster, so that a lane with one is alone. */
+  bridge: boolean;
+  /** What the objects of a lane are called: `happy-1`, `a`. */
+  nameIn(lane: string, letter: string): string;
+  /** How it has ended, or where it is. */
+  endOf(object: AnyObject): Pick<Condition, 'reason' | 'message'>;
   workflowId(host: string): string;
   path(host: string): string;
   isSettled(object: AnyObject): boolean;
@@ -30,11 +38,31 @@ export interface Subject {
   change: object;
 }
 
+const ofHosts = { parts: ['temporal', 'kubernetes', 'openstack'], nameIn: (lane: string, letter: string): string => `${lane}-${letter}` } as const;
+
+const byCondition =
+  (type: string) =>
+  ({ status }: AnyObject): Pick<Condition, 'reason' | 'message'> =>
+    findCondition(status?.conditions, type) ?? { reason: 'nothing', message: '' };
+
 const kvm = (kind: 'evictions' | 'hypervisors') => (host: string): string => resourcePath('kvm.cloud.sap/v1', kind, { name: host });
+
+const wasCancelled = ({ status }: AnyObject, type: string): boolean => {
+  const lifecycle = findCondition(status?.conditions, type);
+  return lifecycle?.status === 'False' && lifecycle.message.startsWith('The run was cancelled');
+};
+
+/** `namespace/name`. */
+export function partsOf(vm: string): [namespace: string, name: string] {
+  const [namespace = '', name = ''] = vm.split('/');
+  return [namespace, name];
+}
 
 export const subjects = {
   Eviction: {
-    condition: evictionConditions.evicting,
+    ...ofHosts,
+    bridge: false,
+    endOf: byCondition(evictionConditions.evicting),
     workflowId: evictionId,
     path: kvm('evictions'),
     isSettled: (object) => settled.Eviction(object as never, 'act'),
@@ -43,17 +71,56 @@ export const subjects = {
     change: { reason: 'fault matrix, changed' },
   },
   Hypervisor: {
-    condition: hypervisorConditions.lifecycle,
+    ...ofHosts,
+    bridge: true,
+    endOf: byCondition(hypervisorConditions.lifecycle),
     workflowId: hypervisorId,
     path: kvm('hypervisors'),
     isSettled: (object) => settled.Hypervisor(object as never, 'act'),
-    isStopped({ status }) {
-      const lifecycle = findCondition(status?.conditions, hypervisorConditions.lifecycle);
-      return lifecycle?.status === 'False' && lifecycle.message.startsWith('The run was cancelled');
-    },
+    isStopped: (object) => wasCancelled(object, hypervisorConditions.lifecycle),
     tell: (client, hypervisor, signal) => signalWithStartHypervisor(client, { hypervisor, cluster: '', signal }),
     change: { highAvailability: true },
+  },
+  VirtualMachine: {
+    parts: ['temporal', 'kubernetes', 'vsphere'],
+    bridge: false,
+    nameIn: (lane, letter) => `${lane}/${lane}-${letter}`,
+    endOf: byCondition(virtualMachineConditions.lifecycle),
+    workflowId: (vm) => virtualMachineId(...partsOf(vm)),
+    path(vm) {
+      const [namespace, name] = partsOf(vm);
+      return resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
+    },
+    isSettled: (object) => settled.VirtualMachine(object as never, 'act'),
+    isStopped: (object) => wasCancelled(object, virtualMachineConditions.lifecycle),
+    tell(client, vm, signal) {
+      const [namespace, name] = partsOf(vm);
+      return signalWithStartVirtualMachine(client, { namespace, name, cluster: '', signal });
+    },
+    change: { advanced: { extraConfig: [{ key: 'matrix', value: 'changed' }] } },
+  },
+  VirtualMachineSetResourcePolicy: {
+    parts: ['temporal', 'kubernetes', 'vsphere'],
+    // Whoever cancels its run has it started again: it says nothing of that.
+    bridge: true,
+    nameIn: (lane, letter) => `${lane}/${lane}-${letter}`,
+    endOf: ({ metadata: { annotations = {} } }) => ({ reason: annotations[policyAnnotations.made] === undefined ? 'nothing' : 'Made', message: annotations[policyAnnotations.waitsFor] ?? '' }),
+    workflowId: (policy) => resourcePolicyId(...partsOf(policy)),
+    path(policy) {
+      const [namespace, name] = partsOf(policy);
+      return resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachinesetresourcepolicies', { namespace, name });
+    },
+    isSettled: (object) => settled.VirtualMachineSetResourcePolicy(object as never, 'act'),
+    isStopped: () => false,
+    tell(client, policy, signal) {
+      const [namespace, name] = partsOf(policy);
+      return signalWithStartResourcePolicy(client, { namespace, name, cluster: '', signal });
+    },
+    change: { clusterModuleGroups: ['web', 'db'] },
   },
 } as const satisfies Record<string, Subject>;
 
 export type SubjectKind = keyof typeof subjects;
+
+/** Whether what it is about is in a namespace of vCenter's, rather than on hosts. */
+export const isInVcenter = (kind: SubjectKind): boolean => (subjects[kind].parts as readonly PartName[]).includes('vsphere');

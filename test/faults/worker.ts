@@ -9,5 +9,5 @@ import { openMutation } from './mutations.ts';
 const [url, mutation] = process.argv.slice(2);
 if (url === undefined) throw new Error('worker.ts <switchboard> [mutation]');
 const { config } = loadConfig();
-const interceptActivity = gate(url, mutation === undefined ? undefined : await openMutation(mutation));
+const interceptActivity = gate(url, mutation === undefined ? undefined : openMutation(mutation, config));
 await untilSignalled(await startWorker(config, createLogger({ level: config.logLevel, component: 'worker' }), { interceptActivity }));

@@ -17,7 +17,7 @@ let hosts = 0;
 const newHost = (): string => `host-${(hosts += 1)}`;
 
 const isHypervisor = { [nodeMarks.virtDriver]: 'libvirt' };
-const bothOn: BridgeOptions['settings'] = { modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'off' } };
+const bothOn: BridgeOptions['settings'] = { modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } };
 const leading = (settings: BridgeOptions['settings'] = {}): Promise<TestBridge> => world.leadingBridge({ settings: { ...bothOn, ...settings } });
 
 interface Created {
@@ -233,7 +233,7 @@ describe('comparisons', () => {
 
 test('switched off, neither Hypervisors nor Nodes are watched, and Evictions concern their own runs alone', async () => {
   const host = newHost();
-  const bridge = await leading({ modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off' } });
+  const bridge = await leading({ modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } });
   await createNode(host);
   await createHypervisor(host);
   await world.create(host);
@@ -244,7 +244,7 @@ test('switched off, neither Hypervisors nor Nodes are watched, and Evictions con
 
 test('with Evictions switched off, they still concern their hosts', async () => {
   const host = newHost();
-  await leading({ modes: { Eviction: 'off', Hypervisor: 'act', VirtualMachine: 'off' } });
+  await leading({ modes: { Eviction: 'off', Hypervisor: 'act', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } });
   await createHypervisor(host);
   await signalled(host, 1);
   await tellsNext(host, () => world.create(host), 'spec');

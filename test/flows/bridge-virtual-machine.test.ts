@@ -1,4 +1,4 @@
-import { virtualMachineId } from '../../contracts/ids.ts';
+import { resourcePolicyId, virtualMachineId } from '../../contracts/ids.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { type BridgeOptions, type BridgeWorld, openBridgeWorld, type TestBridge } from './bridge-world.ts';
 import type { Signalled } from './read-signals.ts';
@@ -16,7 +16,7 @@ afterAll(() => world?.close(), 60_000);
 let vms = 0;
 const newVm = (): string => `vm-${(vms += 1)}`;
 
-const driven: BridgeOptions['settings'] = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' } };
+const driven = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'off' } } as const satisfies BridgeOptions['settings'];
 const leading = (settings: BridgeOptions['settings'] = {}): Promise<TestBridge> => world.leadingBridge({ settings: { ...driven, ...settings } });
 
 const apiVersion = 'vmoperator.vmware.com/v1alpha6';
@@ -32,6 +32,7 @@ const create = (name: string, spec: object = {}, metadata: object = {}): Promise
 const createClass = (name: string): Promise<Created> =>
   world.request('POST', pathOf('virtualmachineclasses'), { apiVersion, kind: 'VirtualMachineClass', metadata: { name }, spec: { hardware: { cpus: 1, memory: '1Gi' } } });
 const createImage = (name: string): Promise<Created> => world.request('POST', pathOf('virtualmachineimages'), { apiVersion, kind: 'VirtualMachineImage', metadata: { name }, spec: {} });
+const createPolicy = (name: string): Promise<Created> => world.request('POST', pathOf('virtualmachinesetresourcepolicies'), { apiVersion, kind: 'VirtualMachineSetResourcePolicy', metadata: { name }, spec: { clusterModuleGroups: ['web'] } });
 const patch = (name: string, change: object): Promise<Created> => world.request('PATCH', pathOf('virtualmachines', name), change);
 const annotate = (name: string, annotations: Record<string, string | null>): Promise<Created> => patch(name, { metadata: { annotations } });
 const patchStatus = (name: string, status: object, manager = 'drover'): Promise<Created> => world.request('PATCH', `${pathOf('virtualmachines', name, 'status')}?fieldManager=${manager}`, { status });
@@ -142,6 +143,36 @@ test('an image that gets ready reaches the VMs that wait for it', async () => {
   expect(causes(await told(settled))).toEqual(['spec']);
 });
 
+test('a policy whose modules are made reaches the VMs that wait for it, whoever makes them', async () => {
+  const [waiting, settled] = [newVm(), newVm()];
+  await leading();
+  await createPolicy('apart');
+  for (const name of [waiting, settled]) await create(name, { reserved: { resourcePolicyName: 'apart' } });
+  for (const name of [waiting, settled]) await signalled(name, 1);
+  await settle(settled);
+  await tellsNext(waiting, () => annotate(waiting, { 'drover.dev/mode': 'act' }), 'annotations');
+  await tellsNext(waiting, () => world.request('PATCH', pathOf('virtualmachinesetresourcepolicies', 'apart', 'status'), { status: { clustermodules: [{ clusterMoID: 'domain-c1', groupName: 'web', moduleUUID: 'm-1' }] } }), 'prerequisite');
+  expect(causes(await told(settled))).toEqual(['spec']);
+});
+
+test('a policy starts a run of its own, where drover makes them; one that says that all is made is left alone', async () => {
+  const bridge = await leading({ modes: { ...driven.modes, VirtualMachineSetResourcePolicy: 'act' }, resyncMs: 300 });
+  const id = resourcePolicyId(namespace, 'gold');
+  const made = (count: number) => world.signalled('gold', count, 15_000, id);
+  await createPolicy('gold');
+  expect((await made(1))[0]).toMatchObject({ cause: 'spec', generation: 1 });
+  expect(await world.client.workflow.getHandle(id).describe()).toMatchObject({ type: 'reconcileSetResourcePolicy', taskQueue: 'drover', memo: { startedBy: 'k8s-bridge' } });
+  await world.request('PATCH', pathOf('virtualmachinesetresourcepolicies', 'gold'), { metadata: { annotations: { 'drover.dev/policy-made': '1' }, finalizers: ['vmoperator.vmware.com/virtualmachinesetresourcepolicy'] } });
+  await world.client.workflow.getHandle(id).terminate('by mistake');
+  const { resyncs } = bridge.stats();
+  await until('more resyncs', 15_000, () => bridge.stats().resyncs >= resyncs + 3 || 'not yet');
+  expect(await world.signals('gold', id)).toHaveLength(1);
+  await world.request('PATCH', pathOf('virtualmachinesetresourcepolicies', 'gold'), { spec: { folder: 'apart' } });
+  expect((await made(2)).at(-1)).toMatchObject({ cause: 'spec', generation: 2 });
+  await world.request('DELETE', pathOf('virtualmachinesetresourcepolicies', 'gold'));
+  expect((await made(3)).at(-1)?.cause).toBe('deleted');
+});
+
 test('two VMs of one name in two namespaces are two', async () => {
   const name = newVm();
   await world.request('POST', resourcePath('v1', 'namespaces'), { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other-team' } });
@@ -171,7 +202,7 @@ test('a VM whose run was terminated is healed at a resync, and one that is settl
 
 test('switched off, none of it is watched', async () => {
   const name = newVm();
-  const bridge = await leading({ modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off' } });
+  const bridge = await leading({ modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } });
   await create(name);
   await world.create(name);
   await world.signalled(name, 1);

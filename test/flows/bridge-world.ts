@@ -90,7 +90,7 @@ export async function openBridgeWorld() {
     const started = await startBridge({
       kubernetes,
       temporal,
-      settings: { cluster: '', modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off' }, systemNamespace: 'drover-system', leaseName: 'drover-bridge', resyncMs: 3_600_000, healthAddress: '127.0.0.1:0', ...settings },
+      settings: { cluster: '', modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' }, systemNamespace: 'drover-system', leaseName: 'drover-bridge', resyncMs: 3_600_000, healthAddress: '127.0.0.1:0', ...settings },
       timings: { ...quickTimings, ...timings },
       log,
     });
@@ -157,7 +157,7 @@ export async function openBridgeWorld() {
         await request('DELETE', path(name)).catch(() => undefined);
       });
       // The lab has no Nodes of its own.
-      const ofVms = ['virtualmachines', 'virtualmachineclasses', 'virtualmachineimages'].map((plural) => resourcePath('vmoperator.vmware.com/v1alpha6', plural, { namespace: 'default' }));
+      const ofVms = ['virtualmachines', 'virtualmachineclasses', 'virtualmachineimages', 'virtualmachinesetresourcepolicies'].map((plural) => resourcePath('vmoperator.vmware.com/v1alpha6', plural, { namespace: 'default' }));
       for (const all of [resourcePath('kvm.cloud.sap/v1', 'hypervisors'), resourcePath('v1', 'nodes'), resourcePath('vmoperator.vmware.com/v1alpha6', 'clustervirtualmachineimages'), ...ofVms]) {
         const { items: others } = await request<{ items: { metadata: { name: string; finalizers?: string[] } }[] }>('GET', all);
         await inLanes(others, 16, async ({ metadata: { name, finalizers = [] } }) => {

@@ -132,7 +132,7 @@ test('a change of something settled starts no run', async () => {
 
 test('a kind that is switched off is not routed', async () => {
   const host = newHost();
-  const bridge = await world.bridge({ settings: { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'off' } } });
+  const bridge = await world.bridge({ settings: { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } } });
   await world.create(host);
   await until('the lease', 15_000, () => bridge.stats().leading || 'not held');
   expect(bridge.stats().reflectors).toEqual({});

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createVirtualMachineLookActivities } from '../../activities/virtual-machine/observe.ts';
 import { setConditions } from '../../contracts/conditions.ts';
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
 import { retryHandledAnnotation } from '../../contracts/eviction-annotations.ts';
-import { annotations, kubernetesQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
+import { annotations, kubernetesQueue, virtualMachinesQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
 import { readVirtualMachine } from '../../contracts/read-virtual-machine.ts';
 import type { VirtualMachineObjectActivities, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
 import { virtualMachineAnnotations, virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
@@ -65,19 +66,23 @@ async function openCommandWorld() {
     },
     async patchVirtualMachine({ namespace, name, patches }) {
       for (const { annotations: written = {} } of patches) await api.request({ method: 'PATCH', patchType: 'merge', path: path(namespace, name), body: { metadata: { annotations: written } } }, abort());
+      const object = await read(namespace, name);
+      return { isCurrent: true, desired: readVirtualMachine(object), recorded: object.status ?? {} };
     },
     ensureImageCache: () => Promise.reject(new Error('No image is to be cached')),
     async publishVirtualMachine({ namespace, name, status }) {
-      if (status === null) return;
+      if (status === null) return null;
       const { status: recorded = {} } = await read(namespace, name);
       const conditions = setConditions(recorded.conditions ?? [], status.conditions, new Date().toISOString());
       await api.request({ method: 'PATCH', patchType: 'merge', path: `${path(namespace, name)}/status`, body: { status: { ...status.fields, conditions } } }, abort());
+      const object = await read(namespace, name);
+      return { desired: readVirtualMachine(object), recorded: object.status ?? {} };
     },
   };
   const vsphere: Pick<VirtualMachineVsphereActivities, 'lookAtVirtualMachine'> = {
     async lookAtVirtualMachine() {
       if (played.refusal !== null) throw ApplicationFailure.create({ type: 'VirtualMachineAmbiguous', message: played.refusal, nonRetryable: true });
-      return { managerId, placement: { is: 'notReady', message: 'nobody has placed it' }, candidates: [], vm: null, storage: null, network: null, isos: {} };
+      return { managerId, cluster: null, placement: { is: 'notReady', message: 'nobody has placed it' }, candidates: [], vm: null, seen: null, storage: null, network: null, isos: {} };
     },
   };
 
@@ -86,6 +91,7 @@ async function openCommandWorld() {
   const workers = await Promise.all([
     Worker.create({ connection, taskQueue: workflowQueue, workflowBundle }),
     Worker.create({ connection, taskQueue: kubernetesQueue, activities: objects }),
+    Worker.create({ connection, taskQueue: virtualMachinesQueue, activities: createVirtualMachineLookActivities({ readVirtualMachine: (input) => objects.readVirtualMachine(input), lookAtVirtualMachine: (_vcenter, look) => vsphere.lookAtVirtualMachine(look) }) }),
     Worker.create({ connection, taskQueue: vsphereQueue(settings.vcenter), activities: vsphere }),
   ]);
   const running = workers.map((worker) => worker.run());
@@ -140,10 +146,10 @@ test(
     const open = await described();
     expect(open).toMatchObject({ namespace: 'team', name: 'web', problems: [], stops: [], run: { workflowId: 'virtualmachine/team/web', status: 'Running', endedAt: null, ending: null, webUi: expect.stringMatching(/^http:\/\/ui\/namespaces\/default\/workflows\/virtualmachine%2Fteam%2Fweb\//u) } });
     expect(open.run?.progress).toMatchObject({ state: 'WaitingForPrerequisites', nextWakeUp: expect.stringMatching(/Z$/u) });
-    expect(open.run?.steps.map(({ activity, end, attempts }) => `${activity} ${end ?? 'open'} ${String(attempts)}`)).toEqual(['readVirtualMachine done 1', 'patchVirtualMachine done 1', 'lookAtVirtualMachine done 1', 'publishVirtualMachine done 1']);
-    expect(open.run?.steps[2]?.words).toBe('Look at VM web');
+    expect(open.run?.steps.map(({ activity, end, attempts }) => `${activity} ${end ?? 'open'} ${String(attempts)}`)).toEqual(['observeVirtualMachine done 1', 'patchVirtualMachine done 1', 'publishVirtualMachine done 1']);
+    expect(open.run?.steps[0]?.words).toBe('Look at team/web: the object, what it names, and its VM');
     expect(await json<ListedVirtualMachine[]>('vms', '--state', 'waitingforprerequisites', '-n', 'team')).toEqual([expect.objectContaining({ stands: 'moving', message: expect.stringMatching(/^Waiting for /u) })]);
-    expect((await drover(exitCodes.ok, 'describe', 'vm', '-n', 'team', 'web')).stdout).toMatch(/^Steps of the run$.*Look at VM web$.*^ {2}kubectl get virtualmachineclasses -n team /msu);
+    expect((await drover(exitCodes.ok, 'describe', 'vm', '-n', 'team', 'web')).stdout).toMatch(/^Steps of the run$.*Look at team\/web: .*^ {2}kubectl get virtualmachineclasses -n team /msu);
     // Who sees a namespace alone may still be asked of another one.
     expect((await drover(exitCodes.ok, 'vms', '-n', 'default')).stdout).toBe('There is no VirtualMachine in default.\n');
 
@@ -155,7 +161,7 @@ test(
       return (found.run?.progress?.failures.length ?? 0) > 0 ? found : (found.run?.progress?.message ?? 'no answer');
     });
     expect(failing.run?.progress?.failures).toEqual([expect.objectContaining({ phase: 'observe', message: expect.stringMatching(/two VMs could be it/u) })]);
-    expect(failing.run?.steps).toEqual(expect.arrayContaining([expect.objectContaining({ activity: 'lookAtVirtualMachine', end: 'failed', message: expect.stringMatching(/two VMs could be it/u) })]));
+    expect(failing.run?.steps).toEqual(expect.arrayContaining([expect.objectContaining({ activity: 'observeVirtualMachine', end: 'failed', message: expect.stringMatching(/two VMs could be it/u) })]));
     world.played.refusal = null;
 
     await world.kubectl(['annotate', 'vm', '-n', 'team', 'web', `${virtualMachineAnnotations.paused}=`]);

@@ -164,7 +164,7 @@ describe('a look', () => {
     expect(objects).toEqual({
       class: { is: 'found', value: expect.objectContaining({ name: 'small', generation: 1, compute: expect.objectContaining({ numCPUs: 2, memoryMB: 4_096 }) }) },
       image: { is: 'found', value: expect.objectContaining({ providerItemId: 'item-1', providerVersion: '3', ready: expect.objectContaining({ status: 'True' }) }) },
-      resourcePolicy: { is: 'found', value: { name: 'policy', deleting: false, folder: 'web', resourcePool: null, modules: { g: null } } },
+      resourcePolicy: { is: 'found', value: { name: 'policy', deleting: false, folder: 'web', resourcePool: null, modules: { g: {} } } },
       storageClass: { is: 'found', value: { profileId: 'profile-1' } },
       bootstrap: { is: 'found', value: { missingKeys: [], configHash: expect.stringMatching(/^[0-9a-f]{40}$/u), customHash: null } },
       isos: { cd1: 'item-1' },
@@ -313,16 +313,16 @@ describe('what a VirtualMachine says', () => {
   test('is written where it differs, with its Event, and read by people', async () => {
     const { uid } = await make();
     const status = patch({ fields: { powerState: 'PoweredOn', uniqueID: 'vm-61', network: { primaryIP4: '192.0.2.1', hostName: 'web' } }, conditions: [saying('Lifecycle', 'Unknown', 'Creating'), saying('VirtualMachineCreated', 'True', 'True')] });
-    await activities().publishVirtualMachine({ namespace, name, uid, status, event: created });
+    await activities().publishVirtualMachine({ namespace, name, uid, generation: 1, notes: [], status, event: created });
     const first = await readVm();
     expect(first.status).toMatchObject({ powerState: 'PoweredOn', uniqueID: 'vm-61', network: { primaryIP4: '192.0.2.1', hostName: 'web' } });
-    await activities().publishVirtualMachine({ namespace, name, uid, status, event: created });
+    await activities().publishVirtualMachine({ namespace, name, uid, generation: 1, notes: [], status, event: created });
     expect((await readVm()).metadata.resourceVersion).toBe(first.metadata.resourceVersion);
     expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
 
     const later = patch({ fields: { uniqueID: null, network: { hostName: 'web' } }, conditions: [saying('Lifecycle', 'True', 'Settled')], removed: ['VirtualMachineCreated'] });
     scheduledMs += 1;
-    await activities().publishVirtualMachine({ namespace, name, uid, status: later, event: { type: 'Warning', reason: 'UpdateFailure', message: 'no room' } });
+    await activities().publishVirtualMachine({ namespace, name, uid, generation: 1, notes: [], status: later, event: { type: 'Warning', reason: 'UpdateFailure', message: 'no room' } });
     const { status: after } = await readVm();
     expect(after).toMatchObject({ powerState: 'PoweredOn', network: { hostName: 'web' } });
     expect(after?.uniqueID).toBeUndefined();
@@ -339,7 +339,7 @@ describe('what a VirtualMachine says', () => {
     const racing = interrupted('patchVirtualMachineStatus', () =>
       world.admin.request({ method: 'PATCH', path: path(name, '/status'), query: { fieldManager: 'csi' }, patchType: 'merge', body: { status: { conditions: [theirs], volumes: [{ name: 'a', type: 'Managed', attached: true }] } } }, signal),
     );
-    await activities({ client: racing }).publishVirtualMachine({ namespace, name, uid, status: patch({ fields: { powerState: 'PoweredOff' }, conditions: [saying('Lifecycle', 'True', 'Settled')] }), event: null });
+    await activities({ client: racing }).publishVirtualMachine({ namespace, name, uid, generation: 1, notes: [], status: patch({ fields: { powerState: 'PoweredOff' }, conditions: [saying('Lifecycle', 'True', 'Settled')] }), event: null });
     const { status } = await readVm();
     expect(status).toMatchObject({ powerState: 'PoweredOff', volumes: [{ name: 'a', attached: true }] });
     expect(status?.conditions?.map(({ type }) => type).toSorted()).toEqual(['GuestBootstrap', 'Lifecycle']);
@@ -348,16 +348,24 @@ describe('what a VirtualMachine says', () => {
 
   test('is told to nobody where there is none, or another one of that name', async () => {
     await make();
-    const report = { namespace, name, uid: 'another', status: patch({ fields: { powerState: 'PoweredOn' } }), event: created };
+    const report = { namespace, name, uid: 'another', generation: 1, notes: [], status: patch({ fields: { powerState: 'PoweredOn' } }), event: created };
     await activities().publishVirtualMachine(report);
     await activities().publishVirtualMachine({ ...report, name: 'nowhere' });
     expect((await readVm()).status).toBeUndefined();
     expect(await events()).toEqual([]);
   });
 
+  test('is written with the notes, in one call', async () => {
+    const { uid, generation } = await make();
+    const notes = [{ annotations: { 'drover.dev/creating': null, 'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true' } }];
+    const written = await activities().publishVirtualMachine({ namespace, name, uid, generation, status: patch({ fields: { powerState: 'PoweredOn' } }), event: null, notes });
+    expect(written).toMatchObject({ desired: { firstBootDone: true }, recorded: { powerState: 'PoweredOn' } });
+    expect((await readVm()).metadata.annotations).toMatchObject({ 'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true' });
+  });
+
   test('an Event alone', async () => {
     const { uid, resourceVersion } = await make();
-    await activities().publishVirtualMachine({ namespace, name, uid, status: null, event: created });
+    await activities().publishVirtualMachine({ namespace, name, uid, generation: 1, notes: [], status: null, event: created });
     expect((await readVm()).metadata.resourceVersion).toBe(resourceVersion);
     expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
   });
@@ -398,7 +406,7 @@ test('nothing is changed while drover is stopped', async () => {
   await expect(stopped.patchVirtualMachine({ namespace, name, uid, generation, patches: [{ annotations: { a: 'b' } }] })).rejects.toMatchObject({ type: 'Stopped' });
   expect((await readVm()).metadata.resourceVersion).toBe(resourceVersion);
   // What is so may be said all the same.
-  await stopped.publishVirtualMachine({ namespace, name, uid, status: { fields: { powerState: 'PoweredOn' }, conditions: [], removed: [] }, event: null });
+  await stopped.publishVirtualMachine({ namespace, name, uid, generation: 1, notes: [], status: { fields: { powerState: 'PoweredOn' }, conditions: [], removed: [] }, event: null });
   expect((await readVm()).status?.powerState).toBe('PoweredOn');
   expect(audited).toEqual([]);
 });

@@ -20,13 +20,17 @@ const settings = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 
 
 export type VmWorld = Awaited<ReturnType<typeof openVmWorld>>;
 
-/** drover's own worker and bridge, on a real Temporal, kube-apiserver and govmomi's vCenter. */
-export async function openVmWorld() {
+/**
+ * drover's own worker and bridge, on a real Temporal, kube-apiserver and govmomi's vCenter.
+ *
+ * @param more settings of drover beside those of all these flows, section by section
+ */
+export async function openVmWorld({ virtualMachine = {}, ...more }: Record<string, object> = {}) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-vms-')));
   const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes', 'vsphere'] });
   const { kubernetes, vsphere } = lab.handles;
   await setVmScene(kubernetes, vsphere, namespace);
-  const drover = await startDrover(lab, { dir: join(root, 'drover'), settings: { ...settings, vsphere: vcenterSettings(vsphere) } });
+  const drover = await startDrover(lab, { dir: join(root, 'drover'), settings: { ...settings, ...more, virtualMachine: { ...settings.virtualMachine, ...virtualMachine }, vsphere: vcenterSettings(vsphere) } });
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
   const path = (name: string): string => resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
 
@@ -50,8 +54,11 @@ export async function openVmWorld() {
     drover,
     control: connectVcenterControl(vsphere),
     read,
+    lifecycleOf,
     witness: (name: string) => witness(vsphere, namespace, name),
-    create: (name: string, spec: object = {}): Promise<string> => kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(vmManifest(namespace, name, spec))),
+    create: (name: string, spec: object = {}, annotations: Record<string, string> = {}): Promise<string> => kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(vmManifest(namespace, name, spec, annotations))),
+    /** Any object, as `kubectl create` makes it. */
+    make: (object: object): Promise<string> => kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(object)),
     change: (name: string, change: object): Promise<unknown> => api.request({ method: 'PATCH', patchType: 'merge', path: path(name), body: change }, AbortSignal.timeout(10_000)),
     remove: (name: string): Promise<unknown> => api.request({ method: 'DELETE', path: path(name) }, AbortSignal.timeout(10_000)),
     kubectl: (...args: string[]): Promise<string> => kubectl(kubernetes, args),

@@ -5,7 +5,7 @@ import type { SubmittedTask, VirtualMachineVsphereActivities, VmSubject } from '
 import type { PowerOperation } from '../../contracts/virtual-machine-plan.ts';
 import { govc } from '../../lab/vsphere/govc.ts';
 import { until } from './until.ts';
-import { configOf, factsOf, makeVm, never, openVsphereWorld, settle, startTimeoutMs, uidOf, witness, type NewVm, type VsphereWorld } from './vsphere-world.ts';
+import { configOf, factsOf, makeVm, never, openVsphereWorld, settle, startTimeoutMs, taskOf, uidOf, witness, type NewVm, type VsphereWorld } from './vsphere-world.ts';
 
 let world: VsphereWorld;
 let gateway: VcenterGateway;
@@ -387,7 +387,7 @@ test('destroyed, with its files; twice is well; gone, it is not found', async ()
   expect(await activities.submitDestroy(subject)).toBeNull();
   expect(await find('doomed')).toBeNull();
   // A worker that comes late to the same task finds its purpose reached.
-  const forgotten: SubmittedTask = { ...submitted!, taskId: 'task-999999' };
+  const forgotten: SubmittedTask = { ...taskOf(submitted), taskId: 'task-999999' };
   expect(await activities.awaitTask(forgotten)).toEqual({ vmId: subject.vmId });
   expect(await failureOf(activities.submitPower({ ...subject, operation: 'powerOn' }))).toMatchObject({ type: 'VirtualMachineNotFound' });
 });
@@ -489,11 +489,11 @@ test('a task of a VM is cancelled, and no other one’s', async () => {
   const subject = await makeVm(activities, world.newVm('tasked'));
   const other = await makeVm(activities, world.newVm('other'));
   await world.control.delayTasks({ PowerOn: 5_000 });
-  const running = await activities.submitPower({ ...subject, operation: 'powerOn' });
-  expect(await factsOf(world, activities, 'tasked')).toMatchObject({ task: { id: running?.taskId, descriptionId: 'VirtualMachine.powerOn' } });
-  expect(await failureOf(activities.cancelVsphereTask({ ...other, task: running!.taskId }))).toMatchObject({ type: 'RequestRefused' });
+  const running = taskOf(await activities.submitPower({ ...subject, operation: 'powerOn' }));
+  expect(await factsOf(world, activities, 'tasked')).toMatchObject({ task: { id: running.taskId, descriptionId: 'VirtualMachine.powerOn' } });
+  expect(await failureOf(activities.cancelVsphereTask({ ...other, task: running.taskId }))).toMatchObject({ type: 'RequestRefused' });
   expect(await world.requests('CancelTask')).toEqual([]);
-  await activities.cancelVsphereTask({ ...subject, task: running!.taskId });
+  await activities.cancelVsphereTask({ ...subject, task: running.taskId });
   expect(await world.requests('CancelTask')).toHaveLength(1);
   await activities.cancelVsphereTask({ ...subject, task: 'task-999999' });
 });

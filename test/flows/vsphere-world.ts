@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import { createVirtualMachineVsphereActivities } from '../../activities/vsphere/activities.ts';
 import { openVcenter, type ClientOptions, type Vim } from '../../activities/vsphere/client.ts';
 import { openGateway } from '../../activities/vsphere/gateway.ts';
-import { openRest } from '../../activities/vsphere/rest/client.ts';
+import { openRest, type VcenterRest } from '../../activities/vsphere/rest/client.ts';
 import type { VcenterGateway } from '../../activities/vsphere/types.ts';
-import type { OwnerOfVm, SubmittedTask, VirtualMachineLook, VirtualMachineVsphereActivities, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { ReadBackup } from '../../contracts/virtual-machine-backup.ts';
+import type { ReadBootstrap } from '../../contracts/virtual-machine-bootstrap.ts';
+import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-looks.ts';
+import type { OwnerOfVm, Submission, SubmittedTask, VirtualMachineLook, VirtualMachineVsphereActivities, VmSubject } from '../../contracts/virtual-machine-activities.ts';
 import type { VmFacts } from '../../contracts/virtual-machine-observation.ts';
 import type { CreateSpec } from '../../contracts/virtual-machine-plan.ts';
 import { startLab, type Lab } from '../../lab/lab.ts';
@@ -29,11 +32,15 @@ export interface VsphereWorld {
   handle: VsphereHandle;
   control: VcenterControl;
   audit: AuditEntry[];
+  /** What Kubernetes says; a test replaces it. */
+  kubernetes: { bootstrap: ReadBootstrap; backup: ReadBackup };
   settings(change?: Partial<VcenterSettings>): VcenterSettings;
   /** A client that is closed with the world. */
   connect(change?: Partial<VcenterSettings>, options?: ClientOptions): Vim;
   gateway(change?: Partial<VcenterSettings>, options?: ClientOptions): VcenterGateway;
-  activities(gateway: VcenterGateway, signal?: AbortSignal, deadlineMs?: number): VirtualMachineVsphereActivities;
+  /** That of all activities here. */
+  rest: VcenterRest;
+  activities(gateway: VcenterGateway, signal?: AbortSignal, deadlineMs?: number, looks?: RecentLooks): VirtualMachineVsphereActivities;
   /** Of namespace `team-a` and of what it makes VMs from. */
   ids: { datacenter: string; folder: string; pool: string; datastore: string; template: string };
   /** A VM that is to be made by cloning, with the mark of an object of that name. */
@@ -62,6 +69,8 @@ export async function openVsphereWorld(): Promise<VsphereWorld> {
   const control = connectVcenterControl(handle);
   const open: { close(): Promise<void> }[] = [];
   const audit: AuditEntry[] = [];
+  const nobody = (): Promise<never> => Promise.reject(new Error('nobody said what Kubernetes has'));
+  const kubernetes: VsphereWorld['kubernetes'] = { bootstrap: nobody, backup: nobody };
   const settings = (change: Partial<VcenterSettings> = {}): VcenterSettings => ({
     name: 'lab',
     url: handle.url,
@@ -94,14 +103,19 @@ export async function openVsphereWorld(): Promise<VsphereWorld> {
     handle,
     control,
     audit,
+    kubernetes,
     settings,
     connect,
+    rest,
     gateway: (change = {}, options) => openGateway(connect(change, options), settings(change).budget),
-    activities: (gateway, signal = never, deadlineMs = Infinity) =>
+    activities: (gateway, signal = never, deadlineMs = Infinity, looks = openRecentLooks()) =>
       createVirtualMachineVsphereActivities({
         gateway,
         rest,
         places,
+        readBootstrap: (...asked) => kubernetes.bootstrap(...asked),
+        readBackup: (...asked) => kubernetes.backup(...asked),
+        looks,
         stopGate: () => Promise.resolve(),
         audit: { record: (entry) => Promise.resolve(void audit.push(entry)) },
         scope: () => ({ signal, deadlineMs, heartbeatDetails: undefined, run: null, heartbeat: () => undefined }),
@@ -130,6 +144,7 @@ export async function openVsphereWorld(): Promise<VsphereWorld> {
       zone: null,
       folder: null,
       resourcePool: null,
+      modules: {},
       profileId: 'profile-1',
       networks: [],
       isos: {},
@@ -151,12 +166,18 @@ export const uidOf = (name: string): string => createHash('sha256').update(name)
 /** Makes it and waits for it. */
 export async function makeVm(activities: VirtualMachineVsphereActivities, vm: NewVm): Promise<VmSubject> {
   const submitted = await activities.submitNewVm(vm);
-  const vmId = 'vmId' in submitted ? submitted.vmId : ((await activities.awaitTask(submitted)).vmId ?? '');
+  const vmId = 'vmId' in submitted ? submitted.vmId : 'taskId' in submitted ? ((await activities.awaitTask(submitted)).vmId ?? '') : '';
   return { vmId, mark: vm.mark, cause: vm.cause };
 }
 
+/** Of who did not ask to look. */
+export function taskOf(submitted: Submission): SubmittedTask {
+  if (submitted === null || !('taskId' in submitted)) throw new Error('there is no task');
+  return submitted;
+}
+
 /** Waits where there is something to wait for. */
-export const settle = async (activities: VirtualMachineVsphereActivities, submitted: SubmittedTask | null): Promise<void> => void (submitted !== null && (await activities.awaitTask(submitted)));
+export const settle = async (activities: VirtualMachineVsphereActivities, submitted: Submission): Promise<void> => void (submitted !== null && 'taskId' in submitted && (await activities.awaitTask(submitted)));
 
 /** The facts of the VM of the object of that name. */
 export async function factsOf(world: VsphereWorld, activities: VirtualMachineVsphereActivities, name: string, change: Partial<VirtualMachineLook> = {}): Promise<VmFacts> {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Lab } from '../../lab/lab.ts';
 import { countCalls } from '../budgets/cost.ts';
 import type { FaultName } from '../faults/faults.ts';
+import type { MatrixLab } from '../faults/ground.ts';
 import type { Lane } from '../faults/lane.ts';
 import { withLanes } from '../faults/matrix.ts';
 import type { Cell } from '../faults/run-cell.ts';
@@ -26,22 +26,30 @@ const struck = (scenario: string, step: string, faults: readonly FaultName[]): S
 export const recordings: readonly ScenarioRecording[] = [
   ...scenarios.map(clean),
   ...struck('happy', 'A1/awaitMigration.1', ['cancel', 'terminate', 'signalTwice', 'changeSpec', 'failAfter', 'timeOut']),
+  ...struck('made', 'A/submitNewVm.1', ['cancel', 'terminate', 'changeSpec', 'failAfter']),
   ...struck('onboarding', 'A-hypervisor/observeHypervisor.3', ['terminate', 'signalTwice', 'changeSpec', 'failAfter', 'timeOut']),
 ];
 
 /** Every run of the scenario; of one without a fault, with the calls that it made. @throws where it did not end as it should */
-export async function recordScenario(lab: Lab, { scenario, cell }: ScenarioRecording): Promise<Omit<RecordedRun, 'file'>[]> {
+export async function recordScenario(lab: MatrixLab, { scenario, cell }: ScenarioRecording): Promise<Omit<RecordedRun, 'file'>[]> {
   const recorded: Omit<RecordedRun, 'file'>[] = [];
-  const telling: Scenario = { ...scenario, settings: { ...scenario.settings, logLevel: 'debug' } };
+  const telling: Scenario = { ...scenario, settings: tellingCalls(scenario.settings) };
   await withLanes({ lab, scenarios: [telling], lanes: 1 }, async ([lane]) => {
-    if (lane === undefined) return;
-    const since = new Date().toISOString();
-    const { complaints } = await runCell(lane, telling, cell);
-    if (complaints.length > 0) throw new Error(complaints.join('; '));
-    const runs = await readRuns(lane, since);
-    recorded.push(...(cell === null ? runs : runs.map(({ workflowId, history }) => ({ workflowId, history }))));
+    if (lane !== undefined) recorded.push(...(await recordOn(lane, telling, cell)));
   });
   return recorded;
+}
+
+/** With them a worker logs its calls of other systems. */
+export const tellingCalls = (settings: object): object => ({ ...settings, logLevel: 'debug' });
+
+/** The same on a lane whose worker tells of its calls. */
+export async function recordOn(lane: Lane, scenario: Scenario, cell: Cell | null): Promise<Omit<RecordedRun, 'file'>[]> {
+  const since = new Date().toISOString();
+  const { complaints } = await runCell(lane, scenario, cell);
+  if (complaints.length > 0) throw new Error(complaints.join('; '));
+  const runs = await readRuns(lane, since);
+  return cell === null ? runs : runs.map(({ workflowId, history }) => ({ workflowId, history }));
 }
 
 /** Every run of the lane's namespace since then: the scenario had it for itself. */

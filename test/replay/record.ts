@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { startLab } from '../../lab/lab.ts';
+import { partsFor } from '../faults/scenarios.ts';
 import { openFailureWorld } from '../flows/node-failure/world.ts';
 import { costOf } from '../budgets/cost.ts';
 import type { RecordedRun } from './corpus.ts';
@@ -44,7 +45,7 @@ async function main({ only }: { only: string[] }): Promise<void> {
   const scenarios = recordings.filter(({ name }) => only.includes(name));
   if (scenarios.length > 0) {
     const dir = mkdtempSync(join(tmpdir(), 'drover-record-'));
-    const lab = await startLab({ dir: join(dir, 'lab'), report: print });
+    const lab = await startLab({ dir: join(dir, 'lab'), parts: partsFor(scenarios.map(({ scenario }) => scenario)), report: print });
     try {
       await recordAll(scenarios, (recording) => recordScenario(lab, recording));
     } finally {

@@ -1,6 +1,7 @@
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
-import type { MigrationFact, RunFacts, Snapshot } from '../violations.ts';
+import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import type { MarkedVm, MigrationFact, RunFacts, Snapshot } from '../violations.ts';
 import { textOf } from '../read-world.ts';
 import { violations } from '../violations.ts';
 
@@ -26,6 +27,14 @@ const move = (more: Partial<MigrationFact> = {}): MigrationFact => ({ atMs: t0 +
 const migration = (uid: string | null): Migration =>
   ({ metadata: { name: 's1', labels: uid === null ? {} : { 'drover.dev/eviction-uid': uid }, managedFields: [{ manager: 'drover' }] } }) as unknown as Migration;
 
+const virtualMachine = (more: { finalizers?: string[]; observedGeneration?: number; annotations?: Record<string, string> } = {}): VirtualMachine =>
+  ({
+    metadata: { namespace: 'team', name: 'web', uid: 'v1', generation: 2, finalizers: more.finalizers ?? ['vmoperator.vmware.com/virtualmachine'], annotations: more.annotations ?? {} },
+    spec: { powerState: 'PoweredOn', advanced: { extraConfig: [{ key: 'colour', value: 'blue' }] } },
+    status: { conditions: [{ type: 'Lifecycle', status: 'True', reason: 'Settled', message: '', lastTransitionTime: created, observedGeneration: more.observedGeneration ?? 2 }] },
+  }) as unknown as VirtualMachine;
+const vm = (more: Partial<MarkedVm> = {}): MarkedVm => ({ id: 'vm-61', name: 'web', powerState: 'poweredOn', namespacedName: 'team/web', uid: 'v1', extraConfig: { colour: 'blue' }, ...more });
+
 const good: Snapshot = {
   atMs: t0 + 20_000,
   hosts: null,
@@ -47,6 +56,9 @@ const good: Snapshot = {
   evictions: [eviction('Succeeded')],
   evictionEvents: [{ type: 'MODIFIED', object: eviction('Running', { outstanding: ['s1'] }) }, { type: 'MODIFIED', object: eviction('Succeeded') }],
   migrations: [migration('u1')],
+  virtualMachines: [virtualMachine()],
+  vms: [vm()],
+  strangers: [{ what: 'VM team/theirs', before: 'as it was', after: 'as it was' }],
   secrets: [{ name: 'password', value: 'correct-horse' }],
   texts: [{ where: 'worker.log', text: 'nothing to see' }],
 };
@@ -93,6 +105,15 @@ const rows: [what: string, change: Partial<Snapshot>, violation: RegExp][] = [
   ['an evacuation off a host that nobody fenced', { fencings: good.fencings.slice(1) }, /^invariant 12: server\/s3 was evacuated off node-3 \(incident node-3\/x\)/],
   ['an evacuation after the host was let go', { fencings: [good.fencings[0]!, { ...good.fencings[0]!, did: 'forcedUp' }, good.fencings[1]!] }, /^invariant 12: /],
   ['an evacuation of a host that was forced down without evidence', { fencings: [{ ...good.fencings[0]!, cause: 'incident node-3/x: restart, b at now' }, good.fencings[1]!] }, /^invariant 12: /],
+  ['two VMs of one object', { vms: [vm(), vm({ id: 'vm-62' })] }, /^invariant 13: VirtualMachine team\/web \(v1\) has 2 VMs: vm-61, vm-62$/],
+  ['a settled VirtualMachine without a VM', { vms: [] }, /^invariant 13: VirtualMachine team\/web is Settled, and no VM has its mark$/],
+  ['a settled VirtualMachine whose VM is off', { vms: [vm({ powerState: 'poweredOff' })] }, /^invariant 13: .* vm-61 is poweredOff instead of PoweredOn$/],
+  ['a settled VirtualMachine whose VM has not what it asks for', { vms: [vm({ extraConfig: { colour: 'red' } })] }, /^invariant 13: .* vm-61 has not colour=blue$/],
+  ['a settled VirtualMachine that notes a create', { virtualMachines: [virtualMachine({ annotations: { 'drover.dev/creating': created } })] }, /^invariant 13: .* still notes that vm-61 is being made$/],
+  ['a VM whose object is gone', { virtualMachines: [] }, /^invariant 14: VM vm-61 belongs to VirtualMachine team\/web \(v1\), which is no more$/],
+  ['a VM whose object is not held', { virtualMachines: [virtualMachine({ finalizers: [] })] }, /^invariant 14: VirtualMachine team\/web has VM vm-61, and no finalizer holds it$/],
+  ['another’s VM that was changed', { strangers: [{ ...good.strangers[0]!, after: 'as it is' }] }, /^invariant 15: VM team\/theirs is not drover’s, was as it was and is as it is$/],
+  ['another’s disk that is gone', { strangers: [{ what: 'disk a.vmdk', before: 'there', after: null }] }, /^invariant 15: disk a\.vmdk .* is gone$/],
   ['a Migration of an unknown Eviction', { migrations: [migration('u9')] }, /^invariant 11: Migration s1 belongs to u9/],
 ];
 
@@ -107,6 +128,10 @@ test('a server that came back may be moved again and listed again', () => {
   const back = [move(), move({ id: 2, atMs: t0 + 6_000, sourceHost: 'node-2', targetHost: 'node-1' }), move({ id: 3, atMs: t0 + 7_000 })];
   const world = { ...good, migrationEvents: back, serviceChanges: [{ host: 'node-1', atMs: t0 + 6_500, enabled: false, by: 'drover' as const, reason: 'drover:' }] };
   expect(violations({ ...world, evictionEvents: [...good.evictionEvents, { type: 'MODIFIED', object: eviction('Running', { outstanding: ['s1'] }) }] })).toEqual([]);
+});
+
+test('a VirtualMachine that is not where it should be yet may have no VM', () => {
+  expect(violations({ ...good, virtualMachines: [virtualMachine({ observedGeneration: 1 })], vms: [] })).toEqual([]);
 });
 
 test('what concerns other hosts is theirs to check', () => {

@@ -1,6 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities } from '../../contracts/activities.ts';
-import { kubernetesQueue, novaQueue, workflowQueue } from '../../contracts/ids.ts';
+import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities, TurnActivities } from '../../contracts/activities.ts';
+import { kubernetesQueue, novaQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
 import { longCall, longWait, shortCall } from '../../contracts/policies.ts';
 
 /**
@@ -30,3 +30,5 @@ export const novaWait = (region: string, summary: string, deadlineMs: number) =>
   });
 
 export const temporal = (summary: string) => proxyActivities<TemporalActivities>({ ...shortCall, taskQueue: workflowQueue, summary });
+
+export const turns = (vcenter: string, summary: string) => proxyActivities<TurnActivities>({ ...shortCall, taskQueue: vsphereQueue(vcenter), summary });

@@ -1,13 +1,16 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import { kubernetesQueue, vsphereQueue } from '../../contracts/ids.ts';
-import { longCall, longWait, shortCall } from '../../contracts/policies.ts';
-import type { VirtualMachineObjectActivities, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
+import { kubernetesQueue, virtualMachinesQueue, vsphereQueue } from '../../contracts/ids.ts';
+import { longWait, shortCall, vcenterCall } from '../../contracts/policies.ts';
+import { type VcenterWatchActivities, vcenterWatchTurnMs } from '../../contracts/vcenter-watch.ts';
+import type { VirtualMachineLookActivities, VirtualMachineObjectActivities, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
 
 /** The activities of the lifecycle of a virtual machine, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
 
 export const virtualMachineObjects = (summary: string) => proxyActivities<VirtualMachineObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
 
-export const vsphere = (vcenter: string, summary: string) => proxyActivities<VirtualMachineVsphereActivities>({ ...longCall, taskQueue: vsphereQueue(vcenter), summary });
+export const virtualMachineLook = (summary: string) => proxyActivities<VirtualMachineLookActivities>({ ...vcenterCall, taskQueue: virtualMachinesQueue, summary });
+
+export const vsphere = (vcenter: string, summary: string) => proxyActivities<VirtualMachineVsphereActivities>({ ...vcenterCall, taskQueue: vsphereQueue(vcenter), summary });
 
 /** A cancel is waited for: only then is it known what became of the task. */
 export const vsphereTask = (vcenter: string, deadlineMs: number, summary: string) =>
@@ -17,3 +20,6 @@ export const vsphereTask = (vcenter: string, deadlineMs: number, summary: string
     taskQueue: vsphereQueue(vcenter),
     summary,
   });
+
+/** One turn; a worker that dies costs a heartbeat time-out. */
+export const vcenterWatch = (vcenter: string, summary: string) => proxyActivities<VcenterWatchActivities>({ ...longWait(vcenterWatchTurnMs), taskQueue: vsphereQueue(vcenter), summary });

@@ -5,10 +5,11 @@ import { hear, newLedger, share } from './ledger.ts';
 import { beginLook, endLook } from './look.ts';
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
+const shared = { of: 'migrations', region: 'RegionOne' } as const;
 const world = (limit: number, inProgress: Record<string, number> = {}): AllowanceWorld => ({ limit, checkMs: 30_000, silentMs: 150_000, inProgress });
 const look = (ledger: Ledger, seen: AllowanceWorld, closed: string[] = []): Ledger => share(endLook(beginLook(ledger), seen, closed, startMs), startMs).ledger;
 const joined = hear(newLedger(startMs), { consumer: 'eviction/a', runId: 'r', host: 'a', want: 3, using: 2, deadline: null, heard: null }, startMs);
-const text = (ledger: Ledger): string => describeProgress(progressOf('RegionOne', ledger, startMs));
+const text = (ledger: Ledger): string => describeProgress(progressOf(shared, ledger, startMs));
 
 test.each([
   ['nobody', newLedger(startMs), 'Unused'],
@@ -16,7 +17,7 @@ test.each([
   ['a share', look(joined, world(8)), 'Sharing'],
   ['more in progress than there may be', look(joined, world(1, { a: 2 })), 'Draining'],
 ])('%s has its phase', (_why, ledger, phase) => {
-  expect(progressOf('RegionOne', ledger, startMs).phase).toBe(phase);
+  expect(progressOf(shared, ledger, startMs).phase).toBe(phase);
 });
 
 test('people read a sentence, then a table, then who else there is', () => {
@@ -37,4 +38,34 @@ test('a closed consumer is marked, nobody is said, and so is a limit that is not
   expect(text(look(joined, world(8), ['r']))).toContain('| eviction/a (closed) | a |');
   expect(text(newLedger(startMs))).toContain('The limit is not known yet');
   expect(text(newLedger(startMs))).toContain('Nobody takes part.');
+});
+
+describe('turns', () => {
+  const turns = { of: 'creates', vcenter: 'lab' } as const;
+  const asks = (ledger: Ledger, name: string): Ledger => hear(ledger, { consumer: `virtualmachine/${name}`, runId: name, host: 'lab', want: 1, using: 0, deadline: null, heard: null }, startMs);
+  const busy = (tasks: string[]): AllowanceWorld => ({ limit: 2, checkMs: 30_000, silentMs: 150_000, inProgress: { lab: tasks.length }, tasks });
+  const two = look(asks(asks(newLedger(startMs), 'team/a'), 'team/b'), busy(['task-1']));
+
+  test('are told by run, and by whose turn it is', () => {
+    expect(describeProgress(progressOf(turns, two, startMs))).toBe(
+      [
+        '**Sharing**: 2 of 2 creates are given away or in progress at vCenter lab. Waiting for consumers to say what they want and what they use.',
+        '',
+        '| run | turn | since |',
+        '| --- | --- | --- |',
+        '| virtualmachine/team/a | has its turn | 2026-01-01T00:00:00.000Z |',
+        '| virtualmachine/team/b | waits | 2026-01-01T00:00:00.000Z |',
+        '',
+        'Others: lab 1.',
+      ].join('\n'),
+    );
+  });
+  test('the first fifty', () => {
+    const many = Array.from({ length: 60 }, (_, index) => `team/vm-${index}`).reduce(asks, newLedger(startMs));
+    expect(describeProgress(progressOf(turns, many, startMs))).toContain('And 10 more.');
+    expect(progressOf(turns, many, startMs).consumers).toHaveLength(60);
+  });
+  test('too many are waited for, and none is stopped', () => {
+    expect(describeProgress(progressOf(turns, look(two, busy(['task-1', 'task-2', 'task-3'])), startMs))).toContain('**Draining**: 3 of 2 creates are given away or in progress at vCenter lab. Waiting for creates to end');
+  });
 });

@@ -1,6 +1,7 @@
-import type { AllowanceConsumer } from '../../contracts/allowance.ts';
+import type { AllowanceConsumer, SharedLimit } from '../../contracts/allowance.ts';
+import { placeOf } from '../../contracts/shared-limit.ts';
 import type { Ledger } from './ledger.ts';
-import { holdOf, isRecovering, openSlots, usedElsewhere } from './ledger.ts';
+import { inUseOf, isRecovering, usedElsewhere } from './ledger.ts';
 
 /** What the run is doing; the search attribute DroverPhase carries it. */
 export type AllowancePhase =
@@ -13,8 +14,7 @@ export type AllowancePhase =
   | 'Unused';
 
 /** The answer of the query `progress`. */
-export interface AllowanceProgress {
-  region: string;
+export type AllowanceProgress = SharedLimit & {
   phase: AllowancePhase;
   /** What the run waits for, as a sentence. */
   waitingFor: string;
@@ -28,21 +28,21 @@ export interface AllowanceProgress {
     /** RFC 3339: since when it has had an allowance, or has had none. */
     since: string;
   })[];
-  /** Migrations in progress that belong to no consumer, by source host. */
+  /** What is in progress and belongs to no consumer: migrations by source host, tasks by vCenter. */
   elsewhere: Record<string, number>;
-}
+};
 
-export function progressOf(region: string, ledger: Ledger, nowMs: number): AllowanceProgress {
-  const open = ledger.holders.filter(({ closed }) => !closed);
-  const free = openSlots(ledger) - open.reduce((total, holder) => total + holdOf(holder), 0);
-  const phase = phaseOf(ledger, free, nowMs);
+export function progressOf(shared: SharedLimit, ledger: Ledger, nowMs: number): AllowanceProgress {
+  const limit = ledger.world?.limit ?? null;
+  const inUse = inUseOf(ledger);
+  const phase = phaseOf(ledger, (limit ?? 0) - inUse, nowMs);
   return {
-    region,
+    ...shared,
     phase,
-    waitingFor: waitingFor[phase],
+    waitingFor: waitingFor(shared)[phase],
     nextWakeUp: new Date(ledger.nextLookMs).toISOString(),
-    limit: ledger.world?.limit ?? null,
-    inUse: (ledger.world?.limit ?? 0) - free,
+    limit,
+    inUse,
     consumers: ledger.holders.map(({ consumer, host, want, using, allowance, deadline, closed, sinceMs }) => ({
       consumer,
       host,
@@ -63,28 +63,42 @@ function phaseOf(ledger: Ledger, free: number, nowMs: number): AllowancePhase {
   return free < 0 ? 'Draining' : 'Sharing';
 }
 
-const waitingFor: Record<AllowancePhase, string> = {
-  Looking: 'Nova’s list of migrations in progress, and every consumer’s word of what it holds',
+const waitingFor = (shared: SharedLimit): Record<AllowancePhase, string> => ({
+  Looking: shared.of === 'migrations' ? 'Nova’s list of migrations in progress, and every consumer’s word of what it holds' : 'vCenter’s list of tasks in progress, and every run’s word of what it holds',
   Sharing: 'consumers to say what they want and what they use',
-  Draining: 'migrations to end: more are in progress than there may be; none is aborted',
+  Draining: `${shared.of} to end: more are in progress than there may be; none is aborted`,
   Unused: 'consumers; the run ends when none comes',
-};
+});
 
 /** The same as Markdown. The frame of the Web UI is low: the sentence that matters comes first. */
-export function describeProgress({ region, phase, limit, inUse, consumers, elsewhere, waitingFor }: AllowanceProgress): string {
-  const taken = limit === null ? 'The limit is not known yet' : `${inUse} of ${limit} migrations are given away or in progress`;
+export function describeProgress(progress: AllowanceProgress): string {
+  const { of, phase, limit, inUse, consumers, elsewhere, waitingFor: what } = progress;
+  const taken = limit === null ? 'The limit is not known yet' : `${inUse} of ${limit} ${of} are given away or in progress`;
   return [
-    `**${phase}**: ${taken} in region ${region}. Waiting for ${waitingFor}.`,
-    table(consumers),
+    `**${phase}**: ${taken} ${of === 'migrations' ? 'in' : 'at'} ${placeOf(progress)}. Waiting for ${what}.`,
+    of === 'migrations' ? tableOfMigrations(consumers) : tableOfTurns(consumers),
     ...(Object.keys(elsewhere).length === 0 ? [] : [`Others: ${Object.entries(elsewhere).map(([host, count]) => `${host} ${count}`).join(', ')}.`]),
   ].join('\n\n');
 }
 
-function table(consumers: AllowanceProgress['consumers']): string {
-  const rows = consumers.map(({ consumer, host, want, using, allowance, closed, since }) =>
-    row(closed ? `${consumer} (closed)` : consumer, host, want, using, allowance, since),
+type Consumers = AllowanceProgress['consumers'];
+
+const nameOf = ({ consumer, closed }: Consumers[number]): string => (closed ? `${consumer} (closed)` : consumer);
+
+const tableOfMigrations = (consumers: Consumers): string =>
+  table(
+    ['consumer', 'host', 'want', 'using', 'allowance', 'since'],
+    consumers.map((one) => [nameOf(one), one.host, one.want, one.using, one.allowance, one.since]),
   );
-  return rows.length === 0 ? 'Nobody takes part.' : [row('consumer', 'host', 'want', 'using', 'allowance', 'since'), row(...Array.from({ length: 6 }, () => '---')), ...rows].join('\n');
+
+/** Those that have their turn, then those that wait for it: who came first comes first. There may be hundreds. */
+function tableOfTurns(consumers: Consumers): string {
+  const shown = consumers.slice(0, mostShown).map((one) => [nameOf(one), one.allowance > 0 || one.closed ? 'has its turn' : 'waits', one.since]);
+  const more = consumers.length - shown.length;
+  return table(['run', 'turn', 'since'], shown) + (more > 0 ? `\n\nAnd ${more} more.` : '');
 }
 
-const row = (...cells: (string | number)[]): string => `| ${cells.join(' | ')} |`;
+const mostShown = 50;
+
+const table = (titles: string[], rows: (string | number)[][]): string =>
+  rows.length === 0 ? 'Nobody takes part.' : [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -6,6 +6,11 @@ test('a grant is taken over, without what else came along', () => {
   expect(readGrant({ ...granted, note: 'x' })).toEqual(granted);
 });
 
+test('that of a turn says which', () => {
+  expect(readGrant({ ...granted, of: 'creates' })).toEqual({ ...granted, of: 'creates' });
+  expect(readGrant({ ...granted, of: 'resizes' })).toEqual(granted);
+});
+
 test.each([undefined, null, 7, 'all', [], {}, { ...granted, allowance: -1 }, { ...granted, sequence: '2' }, { ...granted, limit: Infinity }, { sequence: 1, allowance: 1 }])('%j is none', (value) => {
   expect(readGrant(value)).toBeNull();
 });

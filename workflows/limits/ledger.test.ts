@@ -32,10 +32,10 @@ function happen(simulation: Simulation, { what, who, which }: Event): void {
   }
 }
 
-test('whatever is late, doubled, out of order or killed: never more in use than the limit, and nothing lost', () => {
+test.each([['migrations', false], ['turns', true]])('whatever is late, doubled, out of order or killed: never more %s in use than the limit, and nothing lost', (_what, turns) => {
   fc.assert(
     fc.property(limit, consumers, fc.array(event, { minLength: 100, maxLength: 300, size: 'max' }), (limit, consumers, events) => {
-      const simulation = simulate(limit, consumers);
+      const simulation = simulate(limit, turns ? consumers.map(({ todo }) => ({ todo, parallelism: 1 })) : consumers, turns);
       const all = consumers.reduce((total, { todo }) => total + todo, 0);
       for (const event of events) {
         happen(simulation, event);
@@ -110,6 +110,26 @@ test('a lost ledger grants nothing more until everybody has had the time to say 
     expect(inUse(simulation)).toBeLessThanOrEqual(4);
   }
   expect(simulation.runs.every(({ using }) => using === 1)).toBe(true);
+});
+
+test('turns: everybody has one, those who came first go first, and no more than may be are under way', () => {
+  fc.assert(
+    fc.property(limit, fc.integer({ min: 1, max: 30 }), fc.array(fc.nat({ max: 29 }), { maxLength: 60 }), (limit, count, kills) => {
+      const simulation = simulate(limit, Array.from({ length: count }, () => ({ parallelism: 1, todo: 1 })), true);
+      const order: number[] = [];
+      for (let rounds = 0; rounds < 10 * count + 20; rounds += 1) {
+        round(simulation, { finishing: rounds % 2 === 1 });
+        expect(inUse(simulation)).toBeLessThanOrEqual(limit);
+        for (const [index, { using, done }] of simulation.runs.entries()) if (using + done > 0 && !order.includes(index)) order.push(index);
+        // Its task goes on.
+        const victim = simulation.runs[kills[rounds] ?? -1];
+        if (victim?.using === 1) kill(victim);
+      }
+      expect(simulation.runs.every(({ done }) => done === 1)).toBe(true);
+      expect(order).toEqual(order.toSorted((a, b) => a - b));
+    }),
+    { numRuns: 100 },
+  );
 });
 
 test('a ledger without any memory takes what the world shows as used', () => {

@@ -16,6 +16,8 @@ export interface Holder extends Omit<AllowanceConsumer, 'heard'> {
   delivery: 'sent' | 'failed' | 'again';
   /** It is closed and the world was looked at since: `using` is then what the world may show of it, and it goes when that is none. */
   settled: boolean;
+  /** Of a turn, once it is settled: tasks that were in progress then and still are. Any of them may be its own. */
+  outlivedBy?: string[];
 }
 
 /** Everything the sharing run knows. It is carried on when the run continues as new. */
@@ -27,6 +29,8 @@ export interface Ledger {
   covered: Record<string, number>;
   /** The same since the look in progress began; null when there is none. */
   covering: Record<string, number> | null;
+  /** Of turns: tasks in progress that cannot be a holder's, as they were seen while nobody had a turn. */
+  foreign?: string[];
   /** Counts the looks: whoever joins or yields goes behind everybody of earlier rounds. */
   round: number;
   beganMs: number;
@@ -162,11 +166,12 @@ function atLeast(before: Readonly<Record<string, number>>, used: Readonly<Record
  * By host, what the world uses and no open holder accounts for. What closed holders left behind counts until the world shows none of it,
  * even where an open one on the same host could account for it: it may be using less than it may.
  */
-export function usedElsewhere({ holders, world, covered }: Pick<Ledger, 'holders' | 'world' | 'covered'>): Record<string, number> {
+export function usedElsewhere({ holders, world, covered, foreign = [] }: Pick<Ledger, 'holders' | 'world' | 'covered' | 'foreign'>): Record<string, number> {
   const remains = byHost(holders.filter(({ settled }) => settled));
-  const rest = Object.entries(world?.inProgress ?? {}).map(
-    ([host, count]) => [host, Math.max(count - (covered[host] ?? 0), Math.min(count, remains[host] ?? 0))] as const,
-  );
+  const rest = Object.entries(world?.inProgress ?? {}).map(([host, inProgress]) => {
+    const count = inProgress - foreign.length;
+    return [host, foreign.length + Math.max(count - (covered[host] ?? 0), Math.min(count, remains[host] ?? 0))] as const;
+  });
   return Object.fromEntries(rest.filter(([, count]) => count > 0));
 }
 
@@ -175,6 +180,9 @@ export function openSlots(ledger: Ledger): number {
   const remains = ledger.holders.filter(({ closed, settled }) => closed && !settled);
   return (ledger.world?.limit ?? 0) - sum(Object.values(usedElsewhere(ledger))) - sum(remains.map(holdOf));
 }
+
+/** What may be in use at this moment: by consumers that are open, by closed ones, by others. */
+export const inUseOf = (ledger: Ledger): number => (ledger.world?.limit ?? 0) - openSlots(ledger) + sum(ledger.holders.filter(({ closed }) => !closed).map(holdOf));
 
 /** Whom to tell what. */
 export interface Answer {

@@ -148,3 +148,51 @@ describe('where consumers outnumber the slots', () => {
     expect(told(done, startMs + 3_000).answers).toMatchObject([{ runId: 'c#1', granted: { allowance: 1 } }]);
   });
 });
+
+describe('turns: tasks that do not tell whose they are', () => {
+  const tasks = (...ids: string[]): AllowanceWorld => ({ limit: 2, checkMs: 1_000, silentMs: 10_000, inProgress: ids.length === 0 ? {} : { lab: ids.length }, tasks: ids });
+  const asks = (name: string): AllowanceWanted => ({ ...says(name, 1, 0), host: 'lab' });
+  const leaves = (name: string): AllowanceWanted => ({ ...says(name, 0, 0, { sequence: 1, allowance: 1 }), host: 'lab' });
+  const askedBy = (...names: string[]): Ledger => names.reduce((ledger, name) => hear(ledger, asks(name), startMs), newLedger(startMs));
+  const turnsOf = ({ holders }: Ledger): string[] => holders.filter(({ allowance }) => allowance > 0).map(({ consumer }) => consumer);
+  const first = told(look(askedBy('a', 'b', 'c'), tasks())).ledger;
+
+  test('who came first has the first turn', () => {
+    expect(turnsOf(first)).toEqual(['eviction/a', 'eviction/b']);
+    expect(told(hear(first, leaves('a'), startMs)).answers).toMatchObject([{ runId: 'c#1', granted: { allowance: 1 } }]);
+  });
+  test('nobody yields: a task goes on to its end', () => {
+    const later = look(first, tasks('task-1', 'task-2'), [], startMs + 60_000);
+    expect(told(later, startMs + 60_000).answers).toEqual([]);
+  });
+  test('a holder’s own task is not counted beside it', () => {
+    const seen = look(first, tasks('task-1', 'task-2'));
+    expect(usedElsewhere(seen)).toEqual({});
+    expect(openSlots(seen)).toBe(2);
+  });
+  test('what was in progress before anybody had a turn stays somebody else’s, whoever is granted one later', () => {
+    const before = told(look(askedBy('a', 'b'), tasks('task-1'))).ledger;
+    expect(turnsOf(before)).toEqual(['eviction/a']);
+    expect(told(hear(before, asks('c'), startMs)).answers).toEqual([]);
+    const begun = look(before, tasks('task-1', 'task-2'), [], startMs + 1_000);
+    expect(told(begun, startMs + 1_000).answers).toEqual([]);
+    expect(told(look(begun, tasks('task-2'), [], startMs + 2_000), startMs + 2_000).answers).toMatchObject([{ runId: 'b#1' }]);
+  });
+  test('and so is all that begins while an earlier run of the turns may have granted it', () => {
+    const made = { ...askedBy('c'), recreated: true };
+    const silent = look(look(made, tasks('task-1')), tasks('task-1', 'task-2'), [], startMs + 5_000);
+    expect(usedElsewhere(look(silent, tasks('task-1', 'task-2'), [], startMs + 10_000))).toEqual({ lab: 2 });
+    expect(told(look(silent, tasks('task-2'), [], startMs + 10_000), startMs + 10_000).answers).toMatchObject([{ runId: 'c#1' }]);
+  });
+  test('a closed holder counts until every task has ended that may be its own, and later ones are not', () => {
+    const noticed = look(first, tasks('task-1', 'task-2'), ['a#1']);
+    const settled = look(noticed, tasks('task-1', 'task-2'), [], startMs + 1_000);
+    expect(openSlots(settled)).toBe(1);
+    expect(told(settled, startMs + 1_000).answers).toEqual([]);
+    const halfway = look(settled, tasks('task-2', 'task-9'), [], startMs + 2_000);
+    expect(openSlots(halfway)).toBe(1);
+    const over = look(halfway, tasks('task-9'), [], startMs + 3_000);
+    expect(over.holders.map(({ consumer }) => consumer)).toEqual(['eviction/b', 'eviction/c']);
+    expect(told(over, startMs + 3_000).answers).toMatchObject([{ runId: 'c#1', granted: { allowance: 1 } }]);
+  });
+});

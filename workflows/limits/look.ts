@@ -26,15 +26,27 @@ export function endLook(ledger: Ledger, world: AllowanceWorld | null, closedRunI
 }
 
 function see(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger {
+  if (world.tasks !== undefined) return seeTasks(ledger, world, world.tasks);
   const inProgress = isYoung(ledger, world, nowMs) ? { ...world.inProgress, ...lingering(ledger, world) } : world.inProgress;
-  const seen = { ...ledger, world: { ...world, inProgress }, covered: ledger.covering ?? ledger.covered };
-  return { ...seen, holders: seen.holders.map((holder) => (holder.closed ? settle(holder, inProgress) : holder)) };
+  const settle = (holder: Holder): Holder => settled(holder, Math.min(holdOf(holder), inProgress[holder.host] ?? 0));
+  return { ...ledger, world: { ...world, inProgress }, covered: ledger.covering ?? ledger.covered, holders: ledger.holders.map((holder) => (holder.closed ? settle(holder) : holder)) };
 }
 
-/** It was known to be closed before the look began, so what the look shows of its host is the most that can be left of it. */
-function settle(holder: Holder, inProgress: Readonly<Record<string, number>>): Holder {
-  return { ...holder, settled: true, told: [], allowance: 0, using: Math.min(holdOf(holder), inProgress[holder.host] ?? 0) };
+/** Tasks do not tell whose they are: what is in progress while nobody has a turn is foreign, and stays so; anything later may be a holder's. */
+function seeTasks(ledger: Ledger, world: AllowanceWorld, tasks: readonly string[]): Ledger {
+  const covered = ledger.covering ?? ledger.covered;
+  const mayBeOurs = Object.values(covered).some((count) => count > 0);
+  const foreign = mayBeOurs ? (ledger.foreign ?? []).filter((task) => tasks.includes(task)) : [...tasks];
+  const settle = (holder: Holder): Holder => {
+    // Those that begin later cannot be its own: it counts until all that were in progress have ended.
+    const outlivedBy = (holder.outlivedBy ?? tasks).filter((task) => tasks.includes(task) && !foreign.includes(task));
+    return { ...settled(holder, Math.min(holdOf(holder), outlivedBy.length)), outlivedBy };
+  };
+  return { ...ledger, world, covered, foreign, holders: ledger.holders.map((holder) => (holder.closed ? settle(holder) : holder)) };
 }
+
+/** It was known to be closed before the look began, so what the look shows of it is the most that can be left. */
+const settled = (holder: Holder, using: number): Holder => ({ ...holder, settled: true, told: [], allowance: 0, using });
 
 const isYoung = ({ beganMs }: Ledger, { silentMs }: AllowanceWorld, nowMs: number): boolean => nowMs < beganMs + silentMs;
 
@@ -53,6 +65,8 @@ function lingering({ world: before, holders }: Ledger, world: AllowanceWorld): R
  * yielded before. Who yields finishes what it has begun.
  */
 function takeTurns(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger {
+  // A task that has begun goes on to its end, and then its holder leaves: nobody can yield.
+  if (world.tasks !== undefined) return ledger;
   const open = ledger.holders.filter(({ closed }) => !closed);
   if (!isOutnumbered(openSlots(ledger), open.map(claimOf))) return ledger;
   const waiting = open.filter((holder) => holder.want > 0 && holder.allowance === 0 && holdOf(holder) === 0);

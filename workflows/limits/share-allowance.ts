@@ -4,6 +4,7 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
+  defineUpdate,
   getExternalWorkflowHandle,
   isCancellation,
   log,
@@ -11,11 +12,12 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AllowanceWorld } from '../../contracts/allowance.ts';
-import { migrationAllowanceId } from '../../contracts/ids.ts';
+import type { AllowanceWorld, SharedLimit, TurnAnswer } from '../../contracts/allowance.ts';
+import { allowanceId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
-import { nova, temporal } from '../lib/activities.ts';
+import { inputOf, objectOf, placeOf, readShared } from '../../contracts/shared-limit.ts';
+import { nova, temporal, turns } from '../lib/activities.ts';
 import { showAttributes } from '../lib/attributes.ts';
 import { readCarried } from '../lib/carried.ts';
 import { explain } from '../lib/failures.ts';
@@ -23,44 +25,48 @@ import { deadlineTimer } from '../lib/timer.ts';
 import type { AllowancePhase, AllowanceProgress } from './describe.ts';
 import { describeProgress, progressOf } from './describe.ts';
 import type { Answer, Ledger } from './ledger.ts';
-import { hear, missed, newLedger, share } from './ledger.ts';
+import { hear, inUseOf, missed, newLedger, share } from './ledger.ts';
 import { beginLook, endLook } from './look.ts';
 import { readReport } from './report.ts';
 
-export interface ShareAllowanceInput {
-  /** Nova's region. */
-  region: string;
+/** What is shared: `{"region": "RegionOne"}`, or `{"of": "creates", "vcenter": "prod"}`. */
+export type ShareAllowanceInput = ReturnType<typeof inputOf> & {
   /** Prefix of workflow ids; empty by default. */
   cluster?: string;
+  /** An earlier run was lost, and with it whose turn it was: nothing is granted before all that it granted shows in the world. */
+  recovers?: boolean;
   /** What an earlier run of the same chain knew. */
   carried?: Ledger;
-}
+};
 
-export interface ShareAllowanceResult {
-  region: string;
+export type ShareAllowanceResult = ReturnType<typeof inputOf> & {
   /** How often a consumer was told a new allowance. */
   answersGiven: number;
-}
+};
 
 /** How long an unused run waits for somebody to come, at most. */
 const lingerMs = 2_000;
+/** How long who asks for a turn waits for the first look at vCenter; then it is told later. */
+const firstLookMs = 4_000;
 /** A run this old continues as new, so that it does not live through many releases. */
 const longestRunMs = 24 * 60 * 60 * 1_000;
 
 /**
- * Shares out how many migrations a region may have at once (design section 5, "Limits across runs"). Consumers signal what they want and
- * use; each is told its allowance when that changes. It looks at Nova and at the consumers' runs at intervals, and ends when unused: a
- * consumer's next report starts it again, and it grants nothing until it has read what Nova has in progress. To cancel or terminate it
- * stops nobody's work.
+ * Shares out how many migrations a region may have at once, or how many VMs of a vCenter may be made, or destroyed (design section 5,
+ * "Limits across runs"). Consumers signal what they want and use; each is told its allowance when that changes. It looks at the outside
+ * world and at the consumers' runs at intervals, and ends when unused: a consumer's next report starts it again, and it grants nothing
+ * until it has read what is in progress. To cancel or terminate it stops nobody's work.
  */
 export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareAllowanceResult> {
-  const { region, cluster = '', carried } = Object(input) as ShareAllowanceInput;
-  refuseWrongId(region, cluster);
-  let ledger = readCarried(carried) ?? newLedger(Date.now());
+  const { cluster = '', recovers = false, carried } = Object(input) as ShareAllowanceInput;
+  const shared = refuseWrongId(readShared(input), cluster);
+  let ledger = readCarried(carried) ?? { ...newLedger(Date.now()), recreated: recovers };
   let dirty = false;
   let looking = false;
-  const timer = deadlineTimer('Until the next look at Nova and the consumers');
-  const show = phaseDisplay(region);
+  /** Run ids of those who are told with the answer to their question. */
+  const asking = new Set<string>();
+  const timer = deadlineTimer(`Until the next look at ${shared.of === 'migrations' ? 'Nova' : 'vCenter'} and the consumers`);
+  const show = phaseDisplay(shared);
 
   setHandler(defineSignal<[unknown]>(messages.allowanceWanted), (value) => {
     const report = readReport(value);
@@ -68,12 +74,26 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
     ledger = hear(ledger, report, Date.now());
     dirty = true;
   });
-  setHandler(defineQuery<AllowanceProgress>(messages.progress), () => progressOf(region, ledger, Date.now()));
+  setHandler(defineUpdate<TurnAnswer, [unknown]>(messages.takeTurn), async (value) => {
+    const report = readReport(value);
+    if (report === null) throw ApplicationFailure.nonRetryable('takeTurn needs a report, as the signal allowanceWanted has it', 'InvalidInput');
+    ledger = hear(ledger, report, Date.now());
+    dirty = true;
+    asking.add(report.runId);
+    try {
+      if (ledger.world === null) await condition(() => ledger.world !== null, firstLookMs);
+      await condition(() => !dirty);
+    } finally {
+      asking.delete(report.runId);
+    }
+    return answerTo(ledger, report.runId);
+  });
+  setHandler(defineQuery<AllowanceProgress>(messages.progress), () => progressOf(shared, ledger, Date.now()));
 
   async function look(): Promise<void> {
     looking = true;
     ledger = beginLook(ledger);
-    const [world, closed] = await Promise.all([readWorld(region), findClosed(ledger)]);
+    const [world, closed] = await Promise.all([readWorld(shared), findClosed(ledger)]);
     ledger = endLook(ledger, world, closed, Date.now());
     looking = false;
     dirty = true;
@@ -81,7 +101,7 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
 
   async function tell(answer: Answer): Promise<void> {
     try {
-      await getExternalWorkflowHandle(answer.consumer, answer.runId).signal(messages.allowanceGranted, answer.granted);
+      await getExternalWorkflowHandle(answer.consumer, answer.runId).signal(messages.allowanceGranted, shared.of === 'migrations' ? answer.granted : { ...answer.granted, of: shared.of });
     } catch (error) {
       if (isCancellation(error)) throw error;
       ledger = missed(ledger, answer, Date.now());
@@ -92,15 +112,15 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
     dirty = false;
     const endsMs = unusedUntilMs(ledger);
     // Nothing is awaited between the last look at the signals and this, so none that came can be lost.
-    if (endsMs !== null && endsMs <= Date.now()) return { region, answersGiven: ledger.answersGiven };
-    if (isLongRun()) await continueAsNew<typeof shareAllowance>({ region, cluster, carried: interrupted(ledger, looking) });
+    if (endsMs !== null && endsMs <= Date.now()) return { ...inputOf(shared), answersGiven: ledger.answersGiven };
+    if (isLongRun() && asking.size === 0) await continueAsNew<typeof shareAllowance>({ ...inputOf(shared), cluster, carried: interrupted(ledger, looking) });
 
     if (endsMs === null && !looking && ledger.nextLookMs <= Date.now()) void look().catch(ignoreCancellation);
-    const shared = share(ledger, Date.now());
-    ledger = shared.ledger;
-    show(progressOf(region, ledger, Date.now()));
+    const divided = share(ledger, Date.now());
+    ledger = divided.ledger;
+    show(progressOf(shared, ledger, Date.now()));
     // Reports that arrive while answers are on their way are taken together in the next pass.
-    await Promise.all(shared.answers.map(tell));
+    await Promise.all(divided.answers.filter(({ runId }) => !asking.has(runId)).map(tell));
 
     if (!looking || endsMs !== null) timer.set(unusedUntilMs(ledger) ?? ledger.nextLookMs);
     await condition(() => dirty || (timer.due() && (!looking || ledger.unusedSinceMs !== null)));
@@ -108,11 +128,12 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
 }
 
 /** Two ledgers for one limit would give it away twice. */
-function refuseWrongId(region: string | undefined, cluster: string): void {
+function refuseWrongId(shared: SharedLimit | null, cluster: string): SharedLimit {
   const { workflowId } = workflowInfo();
-  if (typeof region !== 'string' || region === '') throw ApplicationFailure.nonRetryable('The input needs a region, as in {"region": "RegionOne"}. Nothing was started.', 'InvalidInput');
-  const right = migrationAllowanceId(region, cluster);
+  if (shared === null) throw ApplicationFailure.nonRetryable('The input needs a region, as in {"region": "RegionOne"}, or a vCenter, as in {"of": "creates", "vcenter": "prod"}. Nothing was started.', 'InvalidInput');
+  const right = allowanceId(shared, cluster);
   if (workflowId !== right) throw ApplicationFailure.nonRetryable(`This run must have the workflow id ${right}, not ${workflowId}. Nothing was started.`, 'InvalidInput');
+  return shared;
 }
 
 /** When the run ends if nobody comes; null while somebody takes part. */
@@ -131,14 +152,23 @@ function isLongRun(): boolean {
 }
 
 /** Null where it cannot be read now; the next look tries again. */
-async function readWorld(region: string): Promise<AllowanceWorld | null> {
+async function readWorld(shared: SharedLimit): Promise<AllowanceWorld | null> {
   try {
+    if (shared.of !== 'migrations') return await turns(shared.vcenter, `Read the limit of ${shared.of}, and those that vCenter ${shared.vcenter} has in progress`).observeTurns({ of: shared.of });
+    const { region } = shared;
     return await nova(region, `Read the limit and the migrations in progress of ${region}`).observeAllowance({ region });
   } catch (error) {
     if (isCancellation(error)) throw error;
-    log.warn('The migrations in progress cannot be read', { region, reason: explain(error).message });
+    log.warn(`The ${shared.of} in progress cannot be read`, { place: placeOf(shared), reason: explain(error).message });
     return null;
   }
+}
+
+/** What it was told last, and how things stand. */
+function answerTo(ledger: Ledger, runId: string): TurnAnswer {
+  const holder = ledger.holders.find((one) => one.runId === runId);
+  const { sequence, allowance } = holder?.told.at(-1) ?? { sequence: 0, allowance: 0 };
+  return { sequence, allowance, limit: ledger.world?.limit ?? null, inUse: inUseOf(ledger) };
 }
 
 async function findClosed({ holders }: Ledger): Promise<string[]> {
@@ -161,12 +191,12 @@ function ignoreCancellation(error: unknown): void {
 }
 
 /** Current details cost nothing; a search attribute is an event, so it is written only when the phase changes. */
-function phaseDisplay(region: string): (progress: AllowanceProgress) => void {
+function phaseDisplay(shared: SharedLimit): (progress: AllowanceProgress) => void {
   const attributes = workflowInfo().typedSearchAttributes.getAll();
   const started = (name: string): unknown => attributes.find(({ key }) => key.name === name)?.value;
   const isMarked = started(searchAttributes.kind) !== undefined;
   let shown = started(searchAttributes.phase);
-  if (!isMarked) showAttributes({ kind: 'Allowance', object: region });
+  if (!isMarked) showAttributes({ kind: 'Allowance', object: objectOf(shared) });
   return (progress) => {
     setCurrentDetails(describeProgress(progress));
     if (progress.phase === shown || progress.phase === 'Unused') return;

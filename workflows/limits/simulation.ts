@@ -12,6 +12,8 @@ import { beginLook, endLook } from './look.ts';
 export interface Simulation {
   nowMs: number;
   limit: number;
+  /** The world shows tasks of one place, and not whose they are. */
+  turns: boolean;
   ledger: Ledger;
   runs: SimulatedRun[];
   /** On their way to the ledger, in any order. */
@@ -40,9 +42,9 @@ export const checkMs = 1_000;
 export const silentMs = 10_000;
 export const renewMs = 5_000;
 
-export function simulate(limit: number, runs: Pick<SimulatedRun, 'todo' | 'parallelism'>[]): Simulation {
-  const open = runs.map((run, index) => begin(`eviction/${index}`, `host-${index}`, 1, run));
-  return { nowMs: 1_000_000, limit, ledger: newLedger(1_000_000), runs: open, reports: [], answers: [], found: null };
+export function simulate(limit: number, runs: Pick<SimulatedRun, 'todo' | 'parallelism'>[], turns = false): Simulation {
+  const open = runs.map((run, index) => begin(`eviction/${index}`, turns ? 'lab' : `host-${index}`, 1, run));
+  return { nowMs: 1_000_000, limit, turns, ledger: newLedger(1_000_000), runs: open, reports: [], answers: [], found: null };
 }
 
 const begin = (consumer: string, host: string, number: number, run: Pick<SimulatedRun, 'todo' | 'parallelism'>): SimulatedRun => ({
@@ -126,12 +128,13 @@ export function startLook(simulation: Simulation): void {
 }
 
 /** The moment, somewhere in a look, that its result is of. */
-export function takePicture({ ledger, limit, runs }: Simulation): Simulation['found'] {
+export function takePicture({ ledger, limit, runs, turns }: Simulation): Simulation['found'] {
   const inProgress: Record<string, number> = {};
   for (const { host, using } of runs) if (using > 0) inProgress[host] = (inProgress[host] ?? 0) + using;
   const closed = runs.filter(({ open }) => !open).map(({ runId }) => runId);
   const asked = new Set(ledger.holders.map(({ runId }) => runId));
-  return { world: { limit, checkMs, silentMs, inProgress }, closed: closed.filter((runId) => asked.has(runId)) };
+  const tasks = runs.flatMap(({ runId, using, done }) => Array.from({ length: using }, (_, index) => `${runId}/${done + index}`));
+  return { world: { limit, checkMs, silentMs, inProgress, ...(turns && { tasks }) }, closed: closed.filter((runId) => asked.has(runId)) };
 }
 
 export function stopLook(simulation: Simulation): void {

@@ -1,43 +1,52 @@
-import type { Submission, SubmittedTask, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { Looking, PatchedVirtualMachine, SubmittedTask, VirtualMachineLook, VmSubject, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
 import type { VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+import { lookFor } from '../../contracts/virtual-machine-look.ts';
 import { virtualMachineObjects, vsphere } from '../lib/virtual-machine-activities.ts';
 import type { VirtualMachineRun } from './run.ts';
 import { fullName } from './step.ts';
 
 /** Waits for a task to its end, or throws what it failed with. */
-export type AwaitTask = (task: SubmittedTask, words: string, deadlineMs: number) => Promise<void>;
+export type AwaitTask = (task: SubmittedTask & Looking, words: string, deadlineMs: number) => Promise<Done>;
 
-/**
- * Takes one step: the calls of one deed, with its words beside them in the Web UI. Fails as they do.
- *
- * @returns the task of a create that is not waited for; null: the step is done
- */
-export async function carryOut(run: VirtualMachineRun, step: VirtualMachineStep, awaitTask: AwaitTask): Promise<string | null> {
-  const submitted = await begin(run, step);
-  if (submitted === null) return null;
-  if (step.do === 'createVirtualMachine' && !step.blocking) return submitted.taskId;
-  await awaitTask(submitted, step.words, step.do === 'awaitTask' ? step.deadlineMs : settingsOf(run).taskMs);
-  return null;
+/** What is known after a step, and so need not be asked for. Undefined: that has to be looked at. */
+export interface Done {
+  facts?: VsphereFacts;
+  /** The object was written, and all that was decided on it still holds. */
+  isCurrent?: boolean;
+  /** Of a create that is not waited for. */
+  task?: string;
 }
 
-/** What is to be waited for; null: nothing. */
-async function begin(run: VirtualMachineRun, step: VirtualMachineStep): Promise<Submission> {
+/** Takes one step: the calls of one deed, with its words beside them in the Web UI. Fails as they do. */
+export async function carryOut(run: VirtualMachineRun, step: VirtualMachineStep, awaitTask: AwaitTask): Promise<Done> {
+  const begun = await begin(run, step);
+  if (!('taskId' in begun)) return begun;
+  if (step.do === 'createVirtualMachine' && !step.blocking) return { task: begun.taskId };
+  return await awaitTask({ ...begun, look: lookOf(run) }, step.words, step.do === 'awaitTask' ? step.deadlineMs : settingsOf(run).taskMs);
+}
+
+async function begin(run: VirtualMachineRun, step: VirtualMachineStep): Promise<SubmittedTask | Done> {
+  return (await submit(run, step)) ?? {};
+}
+
+/** Null: it is done, and nothing more is known. */
+async function submit(run: VirtualMachineRun, step: VirtualMachineStep): Promise<SubmittedTask | Done | null> {
   const desired = desiredOf(run);
   const { namespace, name, uid, generation } = desired;
   const object = { namespace, name, uid };
   const objects = virtualMachineObjects(step.words);
   const calls = vsphere(settingsOf(run).vcenter, step.words);
-  const owner = { mark: markOf(desired), cause: causeOf(desired) };
+  const owner = { mark: markOf(desired), cause: causeOf(desired), look: lookOf(run) };
   const subject = (vmId: string): VmSubject => ({ ...owner, vmId });
   switch (step.do) {
     case 'patchVirtualMachine':
-      return await objects.patchVirtualMachine({ ...object, generation, patches: step.patches }).then(() => null);
+      return takeUp(run, await objects.patchVirtualMachine({ ...object, generation, patches: step.patches }));
     case 'ensureImageCache':
       return await objects.ensureImageCache({ name: step.name, providerId: step.providerId, providerVersion: step.providerVersion, location: step.location }).then(() => null);
     case 'createVirtualMachine': {
       const made = await calls.submitNewVm({ ...owner, create: step.create });
-      return 'taskId' in made ? made : null;
+      return 'vmId' in made ? null : made;
     }
     case 'awaitTask':
       return { taskId: step.task, purpose: purposeOf(run, step) };
@@ -68,10 +77,23 @@ async function begin(run: VirtualMachineRun, step: VirtualMachineStep): Promise<
   }
 }
 
-/** A task that is waited for anew: that of the create, or one that somebody began on the VM. */
+/** What was written is known from now on. */
+export function takeUp(run: VirtualMachineRun, written: PatchedVirtualMachine | null): Done {
+  if (run.seen === null || written === null) return { isCurrent: false };
+  run.seen = { ...run.seen, desired: written.desired, recorded: written.recorded };
+  return { isCurrent: written.isCurrent };
+}
+
+/** What else is named stays as it was read: nothing of it has been told to have changed. */
+function lookOf({ seen }: VirtualMachineRun): VirtualMachineLook {
+  if (seen === null || seen.desired === null) throw new Error('planned before the first look');
+  return lookFor(seen.desired, seen.recorded, seen.objects);
+}
+
+/** A task that is waited for anew: that of the create, or one that somebody began on the VM. Nobody knows what that one was given: it may be bootstrap data. */
 function purposeOf(run: VirtualMachineRun, { task }: { task: string }): SubmittedTask['purpose'] {
   const desired = desiredOf(run);
-  if (task !== run.state.memory.create?.task) return { kind: 'change', vmId: run.facts.vm?.moId ?? '' };
+  if (task !== run.state.memory.create?.task) return { kind: 'change', vmId: run.facts.vm?.moId ?? '', isSecret: true };
   return { kind: 'create', mark: markOf(desired), folder: folderOf(run), name: desired.name, instanceUuid: desired.instanceUuid ?? desired.uid };
 }
 

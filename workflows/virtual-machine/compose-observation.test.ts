@@ -1,13 +1,15 @@
 import type { ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
-import { composeObservation, lookFor, noFacts } from './compose-observation.ts';
+import { lookFor } from '../../contracts/virtual-machine-look.ts';
+import { composeObservation, noFacts } from './compose-observation.ts';
 import { classOf, desiredOf, placedAt, prerequisitesOf, vmOf } from './sample.ts';
 
-const turn = { create: true, destroy: true };
-const { class: _, storageClass: __, ...others } = prerequisitesOf();
+const turn = { create: true, destroy: true, taken: null };
+const { class: _, storageClass: __, resourcePolicy: ___, ...others } = prerequisitesOf();
 
 const objects: ObjectFacts = {
   ...others,
   class: { is: 'found', value: classOf({ compute: { numCPUs: 2, memoryMB: 4_096, cpuAllocation: { reservation: 500, limit: 1_500 }, memoryAllocation: { reservation: 0, limit: -1 } }, extraConfig: { 'class.key': '1' } }) },
+  resourcePolicy: null,
   storageClass: { is: 'found', value: { profileId: 'profile-1' } },
   networks: [{ name: 'eth0', network: 'net-a' }],
   imageCache: null,
@@ -46,8 +48,8 @@ test.each(['notFound', 'forbidden'] as const)('what is %s stays so', (is) => {
 });
 
 test('vCenter is asked about the VM by everything that it may be found by', () => {
-  const desired = desiredOf({ instanceUuid: 'uuid-1', zone: 'zone-a' });
-  expect(lookFor(desired, { uniqueID: 'vm-7' }, { ...objects, resourcePolicy: { is: 'found', value: { name: 'p', deleting: false, folder: 'child', resourcePool: null, modules: {} } } })).toEqual({
+  const desired = desiredOf({ instanceUuid: 'uuid-1', zone: 'zone-a', clusterModule: 'web' });
+  expect(lookFor(desired, { uniqueID: 'vm-7' }, { ...objects, resourcePolicy: { is: 'found', value: { name: 'p', deleting: false, folder: 'child', resourcePool: null, modules: { web: { c1: 'm1' }, db: { c1: 'm2' } } } } })).toEqual({
     object: { namespace: desired.namespace, name: desired.name, uid: desired.uid },
     vmName: desired.name,
     uniqueId: 'vm-7',
@@ -55,11 +57,22 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
     zone: 'zone-a',
     folder: 'child',
     resourcePool: null,
+    modules: { c1: 'm1' },
     profileId: 'profile-1',
     networks: [{ name: 'eth0', network: 'net-a' }],
     isos: {},
     extraConfigKeys: ['class.key'],
   });
+});
+
+test.each([
+  ['its own', 'c1', { web: 'm1', db: null }],
+  ['another one', 'c2', { web: 'm2', db: 'm3' }],
+  ['one without modules', 'c3', { web: null, db: null }],
+  ['not known yet', null, { web: 'm1', db: 'm3' }],
+])('the cluster of a policy’s modules is %s', (_, cluster, modules) => {
+  const resourcePolicy = { is: 'found' as const, value: { name: 'p', deleting: false, folder: null, resourcePool: null, modules: { web: { c1: 'm1', c2: 'm2' }, db: { c2: 'm3' } } } };
+  expect(composeObservation({}, { ...objects, resourcePolicy }, { ...facts, cluster }, turn).prerequisites.resourcePolicy).toMatchObject({ value: { modules } });
 });
 
 const group = { found: true, linked: true, placement: { zone: 'zone-a', resourcePool: 'resgroup-9', datastore: 'datastore-9', host: 'host-9' } };

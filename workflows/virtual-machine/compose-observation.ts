@@ -1,32 +1,10 @@
-import type { GroupObjectFacts, ObjectFacts, VirtualMachineLook, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
+import type { GroupObjectFacts, ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
 import type { ResourceAllocation } from '../../contracts/virtual-machine-config.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
-import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
-import type { ClassFacts, Fetched, PlacedAt, Placement, StorageFacts, VirtualMachineObservation } from '../../contracts/virtual-machine-observation.ts';
+import type { ClassFacts, Fetched, PlacedAt, Placement, PolicyFacts, StorageFacts, VirtualMachineObservation } from '../../contracts/virtual-machine-observation.ts';
 
 /** What of vCenter is known before it was asked. */
-export const noFacts: VsphereFacts = { managerId: '', placement: { is: 'notReady', message: 'vCenter was not asked yet' }, candidates: [], vm: null, storage: null, network: null, isos: {} };
-
-/** What vCenter is asked about the VM of an object. Pure. */
-export function lookFor(desired: DesiredVirtualMachine, recorded: VirtualMachineStatus, objects: ObjectFacts): VirtualMachineLook {
-  const { namespace, name, uid, instanceUuid, zone, config } = desired;
-  const policy = objects.resourcePolicy?.is === 'found' ? objects.resourcePolicy.value : null;
-  const ofClass = objects.class?.is === 'found' ? objects.class.value.extraConfig : {};
-  return {
-    object: { namespace, name, uid },
-    vmName: name,
-    uniqueId: recorded.uniqueID ?? null,
-    instanceUuid,
-    // Where its group was placed counts where the VM itself says nothing.
-    zone: zone ?? objects.group?.placement?.zone ?? null,
-    folder: policy?.folder ?? null,
-    resourcePool: policy?.resourcePool ?? null,
-    profileId: objects.storageClass?.is === 'found' ? objects.storageClass.value.profileId : null,
-    networks: objects.networks,
-    isos: objects.isos,
-    extraConfigKeys: [...new Set([...Object.keys(ofClass), ...Object.keys(config.extraConfig)])].toSorted(),
-  };
-}
+export const noFacts: VsphereFacts = { managerId: '', cluster: null, placement: { is: 'notReady', message: 'vCenter was not asked yet' }, candidates: [], vm: null, seen: null, storage: null, network: null, isos: {} };
 
 /** What decisions are made on: what Kubernetes told, and what vCenter did. Pure. */
 export function composeObservation(recorded: VirtualMachineStatus, objects: ObjectFacts, facts: VsphereFacts, turn: VirtualMachineObservation['turn']): VirtualMachineObservation {
@@ -37,7 +15,7 @@ export function composeObservation(recorded: VirtualMachineStatus, objects: Obje
     prerequisites: {
       class: inMegahertz(objects.class, cpuMHz),
       image: objects.image,
-      resourcePolicy: objects.resourcePolicy,
+      resourcePolicy: inCluster(objects.resourcePolicy, facts.cluster),
       storageClass: joinStorage(objects.storageClass, facts.storage),
       bootstrap: objects.bootstrap,
       network: facts.network,
@@ -66,6 +44,13 @@ const scale = ({ reservation, limit }: ResourceAllocation, cpuMHz: number): Reso
   reservation: Math.ceil((reservation * cpuMHz) / 1_000),
   limit: limit < 0 ? limit : Math.ceil((limit * cpuMHz) / 1_000),
 });
+
+/** Each cluster has modules of its own. While it is not known which one it will be, any will do. */
+function inCluster(found: ObjectFacts['resourcePolicy'], cluster: string | null): Fetched<PolicyFacts> | null {
+  if (found?.is !== 'found') return found;
+  const modules = Object.entries(found.value.modules).map(([group, made]) => [group, (cluster === null ? Object.values(made)[0] : made[cluster]) ?? null] as const);
+  return { is: 'found', value: { ...found.value, modules: Object.fromEntries(modules) } };
+}
 
 /** The folder and the like of a group's place are those of its zone; null: it is not placed, or not there. */
 function joinPlacement(ofGroup: GroupObjectFacts['placement'], placement: Placement): PlacedAt | null {

@@ -19,7 +19,7 @@ export function describeFields(context: VmContext): Fields {
     uniqueID: vm.moId,
     biosUUID: vm.biosUuid,
     instanceUUID: vm.instanceUuid,
-    ...(config !== null && { hardwareVersion: config.hardwareVersion, changeBlockTracking: config.changeTrackingEnabled, lastRestartTime: restartedAt(config.extraConfig) }),
+    ...(config !== null && { currentSnapshot: shown.currentSnapshot ?? null, rootSnapshots: shown.rootSnapshots ?? null, hardwareVersion: config.hardwareVersion, changeBlockTracking: config.changeTrackingEnabled, lastRestartTime: restartedAt(config.extraConfig) }),
     ...(vm.zone !== null && { zone: vm.zone }),
     nodeName: vm.hostName,
     guest: guest.guestId === null && guest.guestFullName === null ? null : { ...(guest.guestId !== null && { guestID: guest.guestId }), ...(guest.guestFullName !== null && { guestFullName: guest.guestFullName }) },

@@ -11,7 +11,7 @@ export function judgeEvent({ desired, observed, memory }: Context, decision: Vir
   if (desired.deleting) return releases ? good('Delete') : failed(operation, decision, before?.message, memory.failures.length > 0);
   const wasCreated = findCondition(observed.recorded.conditions, types.created)?.status === 'True';
   if (observed.vm !== null && !wasCreated && memory.failures.length === 0) return good('Create');
-  if (decision.next === 'done' && decision.end === 'settled' && before !== undefined && before.status !== 'True') return good('Update');
+  if (decision.next === 'done' && decision.end === 'settled' && before !== undefined && (before.status !== 'True' || (before.observedGeneration ?? desired.generation) !== desired.generation)) return good('Update');
   return failed(operation, decision, before?.message, memory.failures.length > 0);
 }
 

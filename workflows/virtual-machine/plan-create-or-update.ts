@@ -5,7 +5,7 @@ import { isConnected } from './plan-config.ts';
 import { planCreate } from './plan-create.ts';
 import { planUpdate } from './plan-update.ts';
 import type { Context, VmContext } from './step.ts';
-import { act, failureOf, patch, retry, stop, wait } from './step.ts';
+import { act, failureOf, isAttempt, patch, retry, stop, wait } from './step.ts';
 
 /**
  * Makes the VM if there is none, and brings it up to date if there is one. Sources: seed 000 "CreateOrUpdate Decision Logic";
@@ -30,7 +30,7 @@ export function planCreateOrUpdate(context: Context): Outcome {
       if (task !== null) return act('create', [`Wait until VM ${desired.name} is made`, { do: 'awaitTask', task, deadlineMs: settings.taskMs }]);
       const failure = failureOf(context, 'create');
       const outcome = planCreate(context);
-      return failure !== undefined && outcome.is === 'act' ? retry(failure) : outcome;
+      return failure !== undefined && isAttempt(outcome) ? retry(failure) : outcome;
     }
   }
 }

@@ -5,7 +5,7 @@ import type { CreateSource, CreateSpec, Outcome } from '../../contracts/virtual-
 import { judgePrerequisites, obstacleOf } from './judge-prerequisites.ts';
 import { describeApplied } from './judge-resize.ts';
 import type { Context } from './step.ts';
-import { act, stop, wait } from './step.ts';
+import { act, stop, wait, waitTurn } from './step.ts';
 import { wantCompute, wantExtraConfig } from './want-config.ts';
 
 /**
@@ -20,13 +20,13 @@ export function planCreate(context: Context): Outcome {
   if (placed.is !== 'placed') return wait(placed.is === 'ungrouped' ? 'WaitingForGroup' : 'WaitingForPrerequisites', placed.message, recheckAt(context));
   const source = chooseSource(context);
   if ('problem' in source) return stop('NotSupported', source.problem);
-  if (!observed.turn.create) return wait('TooManyCreates', 'its turn: vCenter makes as many VMs at once as it may');
 
   const { name } = desired;
   const classFacts = observed.prerequisites.class;
   const applied = classFacts?.is === 'found' ? classFacts.value : null;
   const cache = source.from === 'cachedDisks' ? planCache(context, placed.at) : null;
   if (cache !== null) return cache;
+  if (!observed.turn.create) return waitTurn(context, 'TooManyCreates', 'creates');
   const notes = {
     // Where cached disks are not there after all, it may go elsewhere: then the zone is noted when it is made.
     labels: source.from === 'cachedDisks' ? {} : { [virtualMachineLabels.zone]: placed.at.zone },

@@ -7,7 +7,7 @@ import { isConnected, isPaused } from './plan-config.ts';
 import { planAdoption } from './plan-create-or-update.ts';
 import { planPowerOff } from './plan-power.ts';
 import type { Context, VmContext } from './step.ts';
-import { act, failureOf, patch, retry, stop, success, wait } from './step.ts';
+import { act, failureOf, isAttempt, patch, retry, stop, success, wait, waitTurn } from './step.ts';
 
 /** Success: nothing of drover's is left, and the object is released. */
 export function planDelete(context: Context): Outcome {
@@ -22,7 +22,7 @@ export function planDelete(context: Context): Outcome {
   if (memory.create !== null || (desired.creatingSince !== null && found.is !== 'own' && found.is !== 'ambiguous')) return cancelCreate(context);
   const removal = desired.skipDelete ? releaseVm(context, found) : deleteVm(context, found);
   const failure = failureOf(context, 'delete');
-  if (failure !== undefined && removal.is === 'act') {
+  if (failure !== undefined && isAttempt(removal)) {
     return isAdminPaused(observed.vm) ? stop('Paused', 'An administrator has paused the VM in vCenter: it is not deleted') : retry(failure);
   }
   return removal.is === 'success' ? patch('delete', 'Release the object: take the finalizer off', { removeFinalizers: held }) : removal;
@@ -69,7 +69,7 @@ function destroy(context: VmContext): Outcome {
   if (isPaused(vm)) return stop('Paused', 'An administrator has paused the VM in vCenter: it is not deleted');
   if (vm.task?.descriptionId === 'VirtualMachine.promoteDisks') return act('delete', [`Cancel the promotion of disks of ${name}`, { do: 'cancelTask', task: vm.task.id }]);
   if (vm.task !== null) return act('delete', [`Wait for ${vm.task.descriptionId} on ${name}`, { do: 'awaitTask', task: vm.task.id, deadlineMs: settings.taskMs }]);
-  if (!observed.turn.destroy) return wait('Deleting', 'its turn: no more VMs are destroyed at once than may be');
+  if (!observed.turn.destroy) return waitTurn(context, 'Deleting', 'destroys');
   const off = powerOff(context);
   if (off.is !== 'success') return off.is === 'act' ? { ...off, steps: off.steps.map((step) => ({ ...step, phase: 'delete' as const })) } : off;
   const foreign = vm.config === null ? null : vm.config.disks.filter(({ own }) => !own);

@@ -44,10 +44,25 @@ test('with the finalizer comes what webhooks would have filled in, and that it i
             spec: { instanceUUID: uid, biosUUID: uid, bootstrap: { cloudInit: { instanceID: uid } } },
             annotations: { 'vmoperator.vmware.com/manager-id': 'vc-uuid', 'vmoperator.vmware.com/upgraded-to-schema-version': 'v1alpha6' },
           },
+          {},
         ],
       },
+      { do: 'createVirtualMachine' },
     ],
   });
+});
+
+test('what can be made at once is noted in the same call, after the finalizer', () => {
+  const outcome = planNormal(contextOf({ vm: null, desired: { finalizers: [], managerId: null } }));
+  expect(inShort(outcome)).toBe('patchVirtualMachine, createVirtualMachine');
+  expect(outcome).toMatchObject({ steps: [{ patches: [{ addFinalizers: [virtualMachineFinalizers.current] }, { annotations: { 'drover.dev/creating': expect.any(String) } }] }, {}] });
+});
+
+test.each([
+  ['before its turn was asked for', null, { is: 'wait', turn: 'creates' }],
+  ['while it waits for its turn', { inUse: 16, limit: 16 }, { is: 'act', steps: [{ do: 'patchVirtualMachine', patches: [{ addFinalizers: [virtualMachineFinalizers.current] }] }] }],
+])('what cannot be made yet is taken charge of where it has to wait: %s', (_, taken, expected) => {
+  expect(planNormal(contextOf({ vm: null, desired: { finalizers: [], managerId: null }, observed: { turn: { create: false, destroy: true, taken } } }))).toMatchObject(expected);
 });
 
 test('an object whose VM is there is not called new: its upgrade is a step of its own', () => {

@@ -12,7 +12,7 @@ export function planNormal(context: Context, createOrUpdate: (context: Context) 
   const { desired, observed } = context;
   if (desired.paused) return stop('Paused', `The annotation ${virtualMachineAnnotations.paused} pauses it: nothing is looked at, and nothing is changed`);
   const missing = fillIn(context);
-  if (missing !== null) return patch('create', missing.words, missing.patch);
+  if (missing !== null) return takeCharge(context, missing, createOrUpdate);
 
   // The switch of the whole feature, and whether it is on for this VM.
   if (fastDeployOf(context) !== null) {
@@ -25,6 +25,21 @@ export function planNormal(context: Context, createOrUpdate: (context: Context) 
     if (cache.is === 'notReady') return wait('WaitingForImageCache', `the cached image: ${cache.message}`);
   }
   return createOrUpdate(context);
+}
+
+/**
+ * Where its VM can be made at once, that is noted along with the rest: in one call, and the finalizer comes first. So its turn is asked for
+ * before; one that has to wait for it is taken charge of meanwhile.
+ */
+function takeCharge(context: Context, { words, patch: filled }: { words: string; patch: VirtualMachinePatch }, createOrUpdate: (context: Context) => Outcome): Outcome {
+  const alone = patch('create', words, filled);
+  const { desired, observed } = context;
+  if (filled.annotations === undefined || fastDeployOf(context) !== null) return alone;
+  const next = createOrUpdate({ ...context, desired: { ...desired, managerId: observed.managerId } });
+  if (next.is === 'wait' && next.turn !== undefined && observed.turn.taken === null) return next;
+  const [notes, create, ...others] = next.is === 'act' ? next.steps : [];
+  if (notes?.do !== 'patchVirtualMachine' || create?.do !== 'createVirtualMachine' || others.length > 0) return alone;
+  return { is: 'act', steps: [{ ...notes, words, patches: [filled, ...notes.patches] }, create] };
 }
 
 /** The finalizer, and what upstream's webhooks would have filled in. Null: all of it is there. */

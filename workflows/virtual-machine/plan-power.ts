@@ -2,7 +2,7 @@ import type { PowerMode, VirtualMachinePowerState } from '../../contracts/virtua
 import { virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
 import type { VmFacts } from '../../contracts/virtual-machine-observation.ts';
 import type { Outcome } from '../../contracts/virtual-machine-plan.ts';
-import { isConnected, isPaused } from './plan-config.ts';
+import { isConnected, isPaused, planConfig } from './plan-config.ts';
 import { planRestart } from './plan-restart.ts';
 import type { Context, VmContext } from './step.ts';
 import { act, failureOf, patch, stop, success, wait } from './step.ts';
@@ -38,22 +38,23 @@ const timeOf = (text: string | null): number | null => {
 function planOperation(context: VmContext): Outcome {
   const { desired, vm } = context;
   const observed = powerStateOf(vm);
-  if (desired.powerState === 'PoweredOn') return observed === 'PoweredOn' ? planRestart(context) : planPowerOn(context);
+  // Afterwards, so that whoever is lost in between has not noted what was not so.
+  if (desired.powerState === 'PoweredOn' && observed === 'PoweredOn') return desired.firstBootDone ? planRestart(context) : noteFirstStart;
+  if (desired.powerState === 'PoweredOn') return planPowerOn(context);
   if (desired.powerState === observed) return success;
   if (desired.powerState === 'PoweredOff') return planPowerOff(context, desired.powerOffMode, context.settings.softPowerMs);
   // What is off cannot be suspended.
   return observed === 'PoweredOn' ? soften(context, desired.suspendMode, 'standby', context.settings.softPowerMs) : success;
 }
 
+const noteFirstStart = patch('power', 'Note its first start', { annotations: { [virtualMachineAnnotations.firstBootDone]: 'true', [virtualMachineAnnotations.creating]: null } });
+
 function planPowerOn(context: VmContext): Outcome {
-  const { desired, vm } = context;
+  const { vm } = context;
   const obstacle = obstacleToStart(context);
   if (obstacle !== null) return wait('PoweringOn', obstacle);
   const { moId, name } = vm;
-  const steps = act('power', [`Power on ${name}`, { do: 'power', moId, operation: 'powerOn' }]);
-  if (desired.firstBootDone) return steps;
-  const noted = patch('power', 'Note its first start', { annotations: { [virtualMachineAnnotations.firstBootDone]: 'true', [virtualMachineAnnotations.creating]: null } });
-  return { is: 'act', steps: [...steps.steps, ...noted.steps] };
+  return act('power', [`Power on ${name}`, { do: 'power', moId, operation: 'powerOn' }]);
 }
 
 /** What has to be there before it starts, in words; null: nothing is missing. */
@@ -64,8 +65,8 @@ function obstacleToStart(context: VmContext): string | null {
   const attached = new Set(observed.recorded.volumes?.filter((volume) => volume.attached === true).map(({ name }) => name));
   const missing = desired.volumes.filter((name) => !attached.has(name));
   if (missing.length > 0) return `volumes ${missing.join(', ')} to be attached`;
-  // A guest sets itself up once: at its first start, with what it finds then.
-  const failure = desired.firstBootDone ? undefined : failureOf(context, 'config');
+  // A guest sets itself up once: at its first start, with what it finds then. What has failed and is there all the same is no failure.
+  const failure = desired.firstBootDone || planConfig(context).is === 'success' ? undefined : failureOf(context, 'config');
   return failure === undefined ? null : `its configuration, without which it is not started for the first time: ${failure.message}`;
 }
 

@@ -27,6 +27,7 @@ export const settings: VirtualMachineSettings = {
   toolsMs: 5 * minute,
   addressMs: 5 * minute,
   recheckMs: 10_000,
+  turnRenewMs: 300_000,
   taskMs: 60 * minute,
   lingerMs: 2_000,
 };
@@ -200,7 +201,7 @@ export const observedOf = (more: Partial<VirtualMachineObservation> = {}): Virtu
   managerId: 'vc-uuid',
   candidates: more.vm === null ? [] : [candidateOf()],
   vm: vmOf(),
-  turn: { create: true, destroy: true },
+  turn: { create: true, destroy: true, taken: null },
   snapshots: { inProgress: null, problem: null },
   probe: null,
   ...more,

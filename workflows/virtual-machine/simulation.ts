@@ -51,7 +51,7 @@ export function observe(world: World): VirtualMachineObservation {
   const candidates = desired === null ? [] : vms.flatMap(({ facts }) => candidateOf(facts, desired));
   const found = candidates.length === 1 ? candidates[0] : candidates.find((candidate) => candidate.foundBy.includes('mark'));
   const vm = vms.find(({ facts }) => facts.moId === found?.moId)?.facts ?? null;
-  return observedOf({ candidates, vm: structuredClone(vm), prerequisites: prerequisitesOf({ class: { is: 'found', value: world.class } }), turn: { create: world.turn, destroy: world.turn } });
+  return observedOf({ candidates, vm: structuredClone(vm), prerequisites: prerequisitesOf({ class: { is: 'found', value: world.class } }), turn: { create: world.turn, destroy: world.turn, taken: null } });
 }
 
 function candidateOf({ moId, name, instanceUuid, config }: ModelVm['facts'], desired: DesiredVirtualMachine): Candidate[] {
@@ -70,6 +70,7 @@ export function pass(world: World, fate: () => Fate): VirtualMachinePlan {
   const plan = planVirtualMachine(world.desired, observe(world), world.memory, world.nowMs, world.settings);
   world.memory = plan.memory;
   world.nowMs += 1_000;
+  for (const note of plan.notes) patchObject(world, note);
   if (plan.decision.next !== 'act') return plan;
   for (const step of plan.decision.steps) {
     if (world.desired === null) break;

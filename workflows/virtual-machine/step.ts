@@ -1,3 +1,4 @@
+import type { TurnKind } from '../../contracts/allowance.ts';
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
 import type { Phase, PhaseFailure, VirtualMachineMemory, VirtualMachineObservation, VmFacts } from '../../contracts/virtual-machine-observation.ts';
 import type { Outcome, VirtualMachineDeed, VirtualMachinePatch, VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
@@ -25,6 +26,20 @@ export const patch = (phase: Phase, words: string, ...patches: VirtualMachinePat
 
 export const wait = (state: string, sentence: string, untilMs: number | null = null): Outcome => ({ is: 'wait', state, for: sentence, untilMs });
 
+/** Nothing else is missing. */
+export function waitTurn({ observed: { turn }, settings: { vcenter } }: Context, state: string, of: TurnKind): Outcome {
+  return { is: 'wait', state, for: describeTurn(of, vcenter, turn.taken), untilMs: null, turn: of };
+}
+
+export function describeTurn(of: TurnKind, vcenter: string, taken: Context['observed']['turn']['taken']): string {
+  if (taken === null) return `its turn among the ${of} of vCenter ${vcenter}`;
+  const { inUse, limit } = taken;
+  return inUse < limit ? `its turn: the ${of} of vCenter ${vcenter} that are under way are being counted` : `its turn: ${inUse} of ${limit} ${of} of vCenter ${vcenter} are under way`;
+}
+
+/** It would be tried now, or as soon as it may. */
+export const isAttempt = (outcome: Outcome): boolean => outcome.is === 'act' || (outcome.is === 'wait' && outcome.turn !== undefined);
+
 /** Trying again is no use: something has to change first. */
 export const stop = (reason: string, message: string): Outcome => ({ is: 'failed', requeue: false, reason, message, retryAtMs: null });
 
@@ -39,7 +54,7 @@ export function unlessFailed<Given extends Context>(phase: Phase, decide: (conte
   return (context) => {
     const failure = failureOf(context, phase);
     const outcome = decide(context);
-    return failure !== undefined && outcome.is === 'act' ? retry(failure) : outcome;
+    return failure !== undefined && isAttempt(outcome) ? retry(failure) : outcome;
   };
 }
 

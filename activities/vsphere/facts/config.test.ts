@@ -1,6 +1,6 @@
 import { extraConfigKeys } from '../../../contracts/virtual-machine-marks.ts';
 import { vmOf } from '../sample.ts';
-import { toConfig, toldExtraConfig } from './config.ts';
+import { isCustomizationPending, toConfig, toldExtraConfig } from './config.ts';
 
 test('what vCenter leaves out is what it is by default', () => {
   expect(toConfig(vmOf(), [])).toEqual({
@@ -37,10 +37,21 @@ test('of one whose files cannot be reached, or of another shape, nothing is told
   expect(toConfig(vmOf({ properties: { 'config.hardware': { $type: 'Surprise' } } }), [])).toBeNull();
 });
 
+test.each([
+  ['none', {}, {}, false],
+  ['Tools’ setting', { 'config.tools.pendingCustomization': 'package' }, {}, true],
+  ['the key that stands for it', {}, { 'tools.deployPkg.fileName': 'imcf-1' }, true],
+  ['both are empty', { 'config.tools.pendingCustomization': '' }, { 'tools.deployPkg.fileName': '' }, false],
+])('a customization waits for the next start: %s', (_, properties, extraConfig, isPending) => {
+  const { config } = vmOf();
+  expect(isCustomizationPending(vmOf({ properties, config: { ...config!, extraConfig } }))).toBe(isPending);
+});
+
 test('drover’s keys, those that are asked for, and those that were asked for once; never what a guest is given', () => {
   const all = {
     'vmservice.namespacedName': 'team/web', 'drover.uid': 'u', 'vmservice.extraconfig.managedKeys': 'once,', once: '1', asked: '2', other: '3', 'guestinfo.asked': '4',
     'guestinfo.userdata': 'secret', 'guestinfo.userdata.encoding': 'base64', 'guestinfo.metadata': 'secret', 'guestinfo.vendordata': 'secret',
+    'vmservice.virtualmachine.resource.yaml': 'secret', 'vmservice.virtualmachine.additional.resources.yaml': 'secret', 'vmservice.virtualmachine.pvc.disk.data': 'secret', 'vmservice.virtualmachine.classicDiskData': 'secret',
   };
   expect(toldExtraConfig(all, ['asked', 'guestinfo.asked', 'guestinfo.userdata', 'guestinfo.metadata', 'missing'])).toEqual({
     'vmservice.namespacedName': 'team/web', 'drover.uid': 'u', 'vmservice.extraconfig.managedKeys': 'once,', once: '1', asked: '2', 'guestinfo.asked': '4',

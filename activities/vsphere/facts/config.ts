@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { BootOptions, ResourceAllocation, VmConfig } from '../../../contracts/virtual-machine-config.ts';
-import { extraConfigKeys } from '../../../contracts/virtual-machine-marks.ts';
+import { backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine-marks.ts';
 import type { VirtualMachine } from '../types.ts';
 import { isA, vim } from '../wire/kinds.ts';
 import type { ResourceAllocationInfo, VirtualMachineBootOptions } from '../wire/vim/types.ts';
@@ -33,7 +33,6 @@ const properties = z.object({
   'config.latencySensitivity': vim('LatencySensitivity').optional(),
   'config.changeTrackingEnabled': flag,
   'config.bootOptions': vim('VirtualMachineBootOptions').optional(),
-  'config.tools.pendingCustomization': text,
 });
 
 /**
@@ -69,12 +68,20 @@ export function toConfig(vm: VirtualMachine, keys: readonly string[]): VmConfig 
     annotation: seen['config.annotation'],
     managedBy: managedBy === undefined ? null : { extensionKey: managedBy.extensionKey, type: managedBy.type },
     ...toBootOptions(boot),
-    extraConfig: { ...toldExtraConfig(extraConfig, keys), ...(seen['config.tools.pendingCustomization'] !== '' && { [extraConfigKeys.deployPackage]: seen['config.tools.pendingCustomization'] }) },
+    extraConfig: { ...toldExtraConfig(extraConfig, keys), ...pendingCustomization(vm) },
     networkCards: networkCardsOf(devices),
     cdroms: cdromsOf(devices, vm.powerState === 'poweredOn'),
     disks: disksOf(vm.config, boot?.bootOrder?.flatMap((device) => (isA(device, 'VirtualMachineBootOptionsBootableDiskDevice') ? [device.deviceKey] : [])) ?? []),
   };
 }
+
+/** A customization that waits for the next start: of Tools' setting, or of the key that stands for it. */
+const pendingCustomization = ({ properties: read, config }: VirtualMachine): Record<string, string> => {
+  const waiting = read['config.tools.pendingCustomization'] || config?.extraConfig[extraConfigKeys.deployPackage];
+  return typeof waiting === 'string' && waiting !== '' ? { [extraConfigKeys.deployPackage]: waiting } : {};
+};
+
+export const isCustomizationPending = (vm: VirtualMachine): boolean => Object.keys(pendingCustomization(vm)).length > 0;
 
 /** As vCenter has them, for a change of some of them. */
 export const readBootOptions = (read: VirtualMachine['properties']): VirtualMachineBootOptions | null => vim('VirtualMachineBootOptions').safeParse(read['config.bootOptions']).data ?? null;
@@ -93,8 +100,10 @@ function toBootOptions({ bootDelay, bootRetryEnabled, bootRetryDelay, efiSecureB
 
 const ownKeys = new Set<string>(Object.values(extraConfigKeys));
 
-/** What a guest is given for its first start may be secret, whoever asks. */
-const isSecret = (key: string): boolean => /^guestinfo\.(userdata|metadata|vendordata)(\.|$)/iu.test(key);
+const stored = new Set<string>(Object.values(backupKeys));
+
+/** What a guest is given for its first start may be secret, whoever asks; and so may what is stored with its VM. */
+const isSecret = (key: string): boolean => /^guestinfo\.(userdata|metadata|vendordata)(\.|$)/iu.test(key) || stored.has(key);
 
 /** drover's keys, those that are asked for, and those that were asked for once. Pure. */
 export function toldExtraConfig(all: Readonly<Record<string, string>>, asked: readonly string[]): Record<string, string> {

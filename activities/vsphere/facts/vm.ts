@@ -6,10 +6,11 @@ import { networkCardsOf } from './devices.ts';
 import { guestPaths, toGuest } from './guest.ts';
 import { shownHardware } from './shown-hardware.ts';
 import { shownNetwork } from './shown-network.ts';
+import { shownSnapshots, snapshotPaths } from './shown-snapshots.ts';
 import { layoutPaths, shownStorage } from './shown-storage.ts';
 
 /** Everything that is read of a VM for decisions about it and for its status. */
-export const factPaths = [...vmPaths, ...configPaths, ...guestPaths, ...layoutPaths, 'config.createDate'] as const;
+export const factPaths = [...vmPaths, ...configPaths, ...guestPaths, ...layoutPaths, ...snapshotPaths, 'config.createDate'] as const;
 
 /** What is known of a VM from what is around it. */
 export interface VmPlace {
@@ -53,5 +54,5 @@ function shownOf({ properties }: VirtualMachine, config: NonNullable<VmFacts['co
   const network = shownNetwork(properties, names);
   const { volumes, storage } = shownStorage(properties, devices);
   const made = properties['config.createDate'];
-  return { hardware: shownHardware(config, devices), volumes, storage, ...(network !== undefined && { network }), ...(typeof made === 'string' && { provider: { creationTimestamp: made } }) };
+  return { hardware: shownHardware(config, devices), volumes, storage, ...shownSnapshots(properties), ...(network !== undefined && { network }), ...(typeof made === 'string' && { provider: { creationTimestamp: made } }) };
 }

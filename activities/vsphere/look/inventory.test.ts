@@ -5,7 +5,7 @@ const never = new AbortController().signal;
 test('a path is asked for once in a while; one that leads nowhere, each time', async () => {
   let nowMs = 0;
   const asked: string[] = [];
-  const gateway = { findByPath: (path: string) => Promise.resolve((asked.push(path), path === '/none' ? null : { type: 'Folder', value: `group-${asked.length}` })) };
+  const gateway = { findByPath: (path: string) => Promise.resolve((asked.push(path), path === '/none' ? null : { type: 'Folder', value: `group-${asked.length}` })), retrieve: () => Promise.resolve([]) };
   const inventory = openInventory(gateway, () => nowMs);
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
@@ -16,4 +16,18 @@ test('a path is asked for once in a while; one that leads nowhere, each time', a
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-4' });
   nowMs = 60_000;
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-5' });
+});
+
+test('many that look at once ask once', async () => {
+  const asked: string[] = [];
+  const gateway = {
+    findByPath: (path: string) => Promise.resolve((asked.push(path), { type: 'Folder', value: 'group-1' })),
+    retrieve: () => Promise.resolve((asked.push('around'), [])),
+  };
+  const inventory = openInventory(gateway);
+  await Promise.all(Array.from({ length: 20 }, async () => {
+    await inventory.find('/a', never);
+    await inventory.retrieve({ objectSet: [], propSet: [] }, never);
+  }));
+  expect(asked).toEqual(['/a', 'around']);
 });

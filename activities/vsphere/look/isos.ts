@@ -5,7 +5,7 @@ import { failureCode } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';
 import { datastoreRef } from '../references.ts';
 import type { VcenterRest } from '../rest/client.ts';
-import { findIso } from '../rest/item-storage.ts';
+import { findIso, pathInDatastore } from '../rest/item-storage.ts';
 
 /** An item's file stays where it is until somebody replaces the item. */
 const rememberedMs = 5 * 60_000;
@@ -15,6 +15,8 @@ export interface Isos {
   /** Null: it has no ISO, or is not there. */
   pathOf(tools: Pick<Tools, 'gateway' | 'scope'>, item: string): Promise<string | null>;
 }
+
+const seen = z.object({ name: z.string(), 'summary.url': z.string() });
 
 export function openIsos(rest: VcenterRest, nowMs: () => number = () => performance.now()): Isos {
   const known = new Map<string, { path: string; untilMs: number }>();
@@ -27,10 +29,11 @@ export function openIsos(rest: VcenterRest, nowMs: () => number = () => performa
       known.delete(item);
       const file = await findIso(rest, item, signal).catch((error: unknown) => (failureCode(error) === 'VsphereObjectNotFound' ? null : Promise.reject(error)));
       if (file === null) return null;
-      const [datastore] = await gateway.retrieve({ propSet: [{ type: 'Datastore', pathSet: ['name'] }], objectSet: [{ obj: datastoreRef(file.datastoreId) }] }, signal);
-      const name = z.string().safeParse(datastore?.properties['name']);
-      if (!name.success) return null;
-      const path = `[${name.data}] ${file.path}`;
+      const [datastore] = await gateway.retrieve({ propSet: [{ type: 'Datastore', pathSet: ['name', 'summary.url'] }], objectSet: [{ obj: datastoreRef(file.datastoreId) }] }, signal);
+      const read = seen.safeParse(datastore?.properties).data;
+      const inside = read === undefined ? null : pathInDatastore(file.uri, read['summary.url']);
+      if (read === undefined || inside === null) return null;
+      const path = `[${read.name}] ${inside}`;
       known.set(item, { path, untilMs: nowMs() + rememberedMs });
       return path;
     },

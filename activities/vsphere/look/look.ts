@@ -1,9 +1,14 @@
 import type { VirtualMachineLook, VsphereFacts } from '../../../contracts/virtual-machine-activities.ts';
 import type { NetworkFacts, VmFacts } from '../../../contracts/virtual-machine-observation.ts';
 import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
+import { failureCode } from '../../../runtime/failure.ts';
 import { readBootMark } from '../boot-mark.ts';
 import type { Tools } from '../dependencies.ts';
 import { toFacts, type VmPlace } from '../facts/vm.ts';
+import type { VcenterRest } from '../rest/client.ts';
+import { isMember } from '../rest/cluster-modules.ts';
+import type { RecentLooks } from '../watch/recent-looks.ts';
+import { seenOf, toWatched } from '../watch/watched.ts';
 import { onlyOne, possible, toCandidates, type Finds } from './candidates.ts';
 import type { Inventory } from './inventory.ts';
 import { isoPaths, type Isos } from './isos.ts';
@@ -11,17 +16,25 @@ import { choosePlace, slowest } from './place.ts';
 import { readCandidates, type FoundVm } from './read-candidates.ts';
 import { readSites, type Site } from './read-sites.ts';
 
+interface Around {
+  inventory: Inventory;
+  isos: Isos;
+  rest: VcenterRest;
+  looks: Pick<RecentLooks, 'note'>;
+}
+
 /** Everything that decisions about a VM need of vCenter: what is around it, the VMs that could be it, and all of the one that is. */
-export async function lookAtVirtualMachine(tools: Pick<Tools, 'gateway' | 'scope'>, memory: { inventory: Inventory; isos: Isos }, places: VcenterPlaces, look: VirtualMachineLook): Promise<VsphereFacts> {
-  const { gateway, scope } = tools;
+export async function lookAtVirtualMachine(tools: Pick<Tools, 'gateway' | 'scope' | 'clock'>, around: Around, places: VcenterPlaces, look: VirtualMachineLook): Promise<VsphereFacts> {
+  const { gateway, scope, clock } = tools;
   const { signal } = scope;
+  const startedMs = clock.now();
   const withUuid = (uuid: string | null): Promise<string[]> => (uuid === null ? Promise.resolve([]) : gateway.findByInstanceUuid(uuid, signal));
   const [managerId, surroundings, byInstanceUuid, byUid, isos] = await Promise.all([
     gateway.managerId(signal),
-    readSites(tools, memory.inventory, places, look),
+    readSites(tools, around.inventory, places, look),
     withUuid(look.instanceUuid),
     withUuid(look.instanceUuid === look.object.uid ? null : look.object.uid),
-    isoPaths(tools, memory.isos, look.isos),
+    isoPaths(tools, around.isos, look.isos),
   ]);
   const { sites, policy } = surroundings;
   const finds: Finds = {
@@ -34,14 +47,21 @@ export async function lookAtVirtualMachine(tools: Pick<Tools, 'gateway' | 'scope
   const found = await readCandidates(tools, possible(look.object, look.vmName, finds));
   const candidates = toCandidates(look.object, look.vmName, finds, found.map(({ vm }) => vm));
   const own = found.find(({ vm }) => vm.id === onlyOne(look.object, candidates)) ?? null;
+  const seen = own === null ? null : seenOf(toWatched(own.vm.properties));
+  if (own !== null) around.looks.note(own.vm.id, seen, startedMs);
+  else if (look.uniqueId !== null && !found.some(({ vm }) => vm.id === look.uniqueId)) around.looks.note(look.uniqueId, null, startedMs);
   const placement = choosePlace(surroundings, look, settingsOf(gateway.vcenter));
   const place = own === null ? null : placeOf(own, sites);
   const zone = place?.zone ?? (placement.is === 'placed' ? placement.at.zone : look.zone);
+  const cluster = own?.pool?.owner ?? sites.find(({ paths }) => paths.zone === zone)?.cluster ?? null;
+  const clusterModule = own === null ? null : await moduleOf(around.rest, own.vm.id, look.modules[cluster ?? ''], scope.signal);
   return {
     managerId,
+    cluster,
     placement,
     candidates,
-    vm: own === null || place === null ? null : await factsOf(tools, own, place, look),
+    vm: own === null || place === null ? null : await factsOf(tools, own, { ...place, clusterModule }, look),
+    seen,
     storage: look.profileId === null ? null : { hasDatastore: policy?.datastores.some(({ isAccessible }) => isAccessible) ?? false, encrypted: policy?.encrypted ?? false },
     network: networksOf(look.networks, sites.find(({ paths }) => paths.zone === zone) ?? sites[0], settingsOf(gateway.vcenter)),
     isos,
@@ -53,8 +73,19 @@ const settingsOf = (vcenter: string): string => `vsphere.vcenters.${vcenter}`;
 const factsOf = async (tools: Pick<Tools, 'gateway' | 'scope'>, { vm }: FoundVm, place: VmPlace, look: VirtualMachineLook): Promise<VmFacts> =>
   toFacts(vm, place, await readBootMark(tools, vm), { interfaces: look.networks.map(({ name }) => name), extraConfigKeys: look.extraConfigKeys });
 
+/** The module that it shall be in, where it is. Null: it is not, none is asked about, or there is none. */
+async function moduleOf(rest: VcenterRest, vmId: string, module: string | undefined, signal: AbortSignal): Promise<string | null> {
+  if (module === undefined) return null;
+  try {
+    return (await isMember(rest, module, vmId, signal)) ? module : null;
+  } catch (error) {
+    if (failureCode(error) === 'VsphereObjectNotFound') return null;
+    throw error;
+  }
+}
+
 /** Pure. */
-export function placeOf({ vm, host, pool, folder, task }: FoundVm, sites: readonly Pick<Site, 'paths' | 'folder' | 'resourcePool' | 'cluster' | 'hosts'>[]): VmPlace {
+export function placeOf({ vm, host, pool, folder, task }: FoundVm, sites: readonly Pick<Site, 'paths' | 'folder' | 'resourcePool' | 'cluster' | 'hosts'>[]): Omit<VmPlace, 'clusterModule'> {
   const isIn = (id: string | null, parent: string | null | undefined, of: string | null): boolean => of !== null && (id === of || parent === of);
   const inPool = sites.filter(({ resourcePool }) => isIn(vm.resourcePoolId, pool?.parent, resourcePool));
   // Several zones may share a cluster: that of its pool is its own.
@@ -65,7 +96,6 @@ export function placeOf({ vm, host, pool, folder, task }: FoundVm, sites: readon
     hostName: host?.name || null,
     cpuMHz: slowest(site?.hosts ?? []) || (host?.cpuMHz ?? 0),
     task,
-    clusterModule: null,
   };
 }
 

@@ -55,7 +55,7 @@ export interface Surroundings {
 
 type Asked = Pick<VirtualMachineLook, 'object' | 'folder' | 'resourcePool' | 'networks' | 'profileId'>;
 
-/** One call, and one more for each path that is not known. */
+/** One call, shared with other looks that ask for the same, and one more for each path that is not known. */
 export async function readSites({ gateway, scope: { signal } }: Pick<Tools, 'gateway' | 'scope'>, inventory: Inventory, places: VcenterPlaces, look: Asked): Promise<Surroundings> {
   const all = sitePathsOf(places, look);
   const policy = (look.profileId === null ? undefined : places.storagePolicies[look.profileId]) ?? null;
@@ -64,7 +64,7 @@ export async function readSites({ gateway, scope: { signal } }: Pick<Tools, 'gat
   for (let isAgain = false; ; isAgain = true) {
     const refs = new Map((await Promise.all(paths.map(async (path) => [path, await inventory.find(path, signal)] as const))).flatMap(([path, ref]) => (ref === null ? [] : [[path, ref] as const])));
     const objectSet = objectSetOf(all, refs, policy?.datastores ?? []);
-    const read = objectSet.length === 0 ? [] : await gateway.retrieve({ propSet, objectSet }, signal);
+    const read = objectSet.length === 0 ? [] : await inventory.retrieve({ propSet, objectSet }, signal);
     const byId = new Map(read.map((object) => [object.ref.value, object]));
     const gone = [...refs].filter(([, ref]) => !byId.has(ref.value));
     for (const [path] of gone) inventory.forget(path);

@@ -1,13 +1,13 @@
 import { request as undiciRequest } from 'undici';
 import { z } from 'zod';
 
-import type { ErrorCode } from '../../../contracts/errors.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { observed, type ObserveCall } from '../../../runtime/outside-calls.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
 import type { VcenterSettings } from '../../../runtime/vsphere-settings.ts';
 import { defaultTimeouts, httpFailure, openAgent } from '../http.ts';
 import { openSessions } from '../session.ts';
+import { restCode } from './faults.ts';
 
 export interface RestRequest {
   method: 'GET' | 'POST' | 'DELETE';
@@ -24,7 +24,7 @@ export interface RestRequest {
  */
 export interface VcenterRest {
   readonly vcenter: string;
-  /** @param limitMs for the answer. Default: that of any call */
+  /** @param limitMs for the answer, of a call that takes its time. Default: that of any call */
   call<Schema extends z.ZodType>(request: RestRequest, value: Schema, signal: AbortSignal, limitMs?: number): Promise<z.output<Schema>>;
   close(): Promise<void>;
 }
@@ -32,22 +32,24 @@ export interface VcenterRest {
 const sessionHeader = 'vmware-api-session-id';
 const sessionPath = '/com/vmware/cis/session';
 
-/** Few calls of it at once: all else is vim25. */
+/** Of quick calls at once: all else is vim25. */
 const connections = 4;
 
 /** Nothing is sent before the first call. */
 export function openRest(settings: VcenterSettings, { observe, nowMs = () => performance.now() }: { observe?: ObserveCall; nowMs?: () => number } = {}): VcenterRest {
   const { name, url } = settings;
-  // An OVF is deployed within one call: its limit is the caller's.
-  const agent = openAgent(settings, { ...defaultTimeouts, headersMs: 0, bodyMs: 0 }, connections);
-  const send = (request: RestRequest, headers: Record<string, string>, signal: AbortSignal, limitMs: number = defaultTimeouts.headersMs): Promise<{ status: number; text: string; requestId: '' }> => {
+  const quick = openAgent(settings, defaultTimeouts, connections);
+  // An OVF is deployed within one call, which holds its connection for as long: nobody else waits for it.
+  const patient = openAgent(settings, { ...defaultTimeouts, headersMs: 0, bodyMs: 0 }, settings.budget.tasks);
+  const send = (request: RestRequest, headers: Record<string, string>, signal: AbortSignal, askedMs?: number): Promise<{ status: number; text: string; requestId: '' }> => {
     const { method, path, query, body } = request;
+    const limitMs = askedMs ?? defaultTimeouts.headersMs;
     const overdue = AbortSignal.timeout(limitMs);
-    const verb = `${method} ${path.split('/id:')[0] ?? path}`;
+    const verb = `${method} ${withoutIds(path)}`;
     return observed(observe, { system: 'vsphere', verb }, signal, async () => {
       try {
         const answer = await undiciRequest(`${url}/rest${path}`, {
-          dispatcher: agent,
+          dispatcher: askedMs === undefined ? quick : patient,
           method,
           ...(query !== undefined && { query }),
           headers: { accept: 'application/json', 'user-agent': 'drover', ...(body !== undefined && { 'content-type': 'application/json' }), ...request.headers, ...headers },
@@ -84,10 +86,13 @@ export function openRest(settings: VcenterSettings, { observe, nowMs = () => per
     },
     close: async () => {
       sessions.end();
-      await agent.destroy();
+      await Promise.all([quick.destroy(), patient.destroy()]);
     },
   };
 }
+
+/** Names the call in metrics and errors: ids would make a name of each. */
+const withoutIds = (path: string): string => path.replaceAll(/\/(id:[^/]+|[0-9a-f]{8}-[0-9a-f-]{27})/gu, '');
 
 /** `{"type": "com.vmware.vapi.std.errors.not_found", "value": {"messages": [{"default_message": "…"}]}}` */
 const refusal = z.looseObject({
@@ -95,14 +100,12 @@ const refusal = z.looseObject({
   value: z.looseObject({ messages: z.array(z.looseObject({ default_message: z.string().default('') })).default([]) }).default({ messages: [] }),
 });
 
-const codes: Readonly<Record<number, ErrorCode>> = { 400: 'RequestRefused', 401: 'VsphereCredentialRefused', 403: 'VsphereNotPermitted', 404: 'VsphereObjectNotFound', 409: 'VsphereBusy', 429: 'VsphereUnavailable' };
-
 function valueOf<Schema extends z.ZodType>(vcenter: string, path: string, { status, text }: { status: number; text: string }, schema: Schema): z.output<Schema> {
   const json = parse(text);
   if (status !== 200) {
     const { type, value } = refusal.safeParse(json).data ?? { type: '', value: { messages: [] } };
     const words = redactedStart([type.split('.').at(-1) ?? '', ...value.messages.map((message) => message.default_message)].filter((word) => word !== '').join(': '), 600);
-    throw droverFailure(codes[status] ?? (status >= 500 ? 'VsphereUnavailable' : 'AnswerMalformed'), `vCenter ${vcenter} answered ${status} to ${path}${words === '' ? '' : `: ${words}`}`);
+    throw droverFailure(restCode(status, type), `vCenter ${vcenter} answered ${status} to ${path}${words === '' ? '' : `: ${words}`}`);
   }
   const parsed = z.looseObject({ value: z.unknown() }).safeParse(json);
   const value = schema.safeParse(parsed.data?.value);

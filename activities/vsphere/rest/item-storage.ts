@@ -7,8 +7,8 @@ const storage = z.array(z.looseObject({ name: z.string().default(''), storage_ba
 /** Where the ISO of a library item lies. */
 export interface ItemFile {
   datastoreId: string;
-  /** Below the datastore: `contentlib-…/….iso`. */
-  path: string;
+  /** `ds:///vmfs/volumes/<id>/contentlib-…/….iso?serverId=…`. */
+  uri: string;
 }
 
 /** The first ISO of an item; null: it has none that lies in a datastore. @throws VsphereObjectNotFound */
@@ -16,9 +16,23 @@ export async function findIso(rest: VcenterRest, itemId: string, signal: AbortSi
   const files = await rest.call({ method: 'GET', path: '/com/vmware/content/library/item/storage', query: { library_item_id: itemId } }, storage, signal);
   const iso = files.find(({ name }) => name.toLowerCase().endsWith('.iso'));
   const [uri] = iso?.storage_uris ?? [];
-  const path = uri === undefined ? null : pathInDatastore(uri);
-  return iso === undefined || path === null ? null : { datastoreId: iso.storage_backing.datastore_id, path };
+  return iso === undefined || uri === undefined || iso.storage_backing.datastore_id === '' ? null : { datastoreId: iso.storage_backing.datastore_id, uri };
 }
 
-/** Of `ds:///vmfs/volumes/<id>/contentlib-…/a.iso?serverId=…`; pure. Null: it is something else. */
-export const pathInDatastore = (uri: string): string | null => /\/(?<path>contentlib-[^?]+)(\?|$)/u.exec(uri)?.groups?.['path'] ?? null;
+/**
+ * What comes after the datastore in the URI of a file. Pure.
+ *
+ * @param url `summary.url` of the datastore: `ds:///vmfs/volumes/<id>/`
+ * @returns `contentlib-…/….iso`; null: it lies elsewhere
+ */
+export function pathInDatastore(uri: string, url: string): string | null {
+  const [path = ''] = uri.split('?');
+  const base = url.endsWith('/') ? url : `${url}/`;
+  if (!path.startsWith(base)) return null;
+  try {
+    return decodeURIComponent(path.slice(base.length)) || null;
+  } catch {
+    // A percent sign of its own.
+    return path.slice(base.length);
+  }
+}

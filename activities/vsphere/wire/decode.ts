@@ -63,7 +63,8 @@ function decodeFields(type: string, element: XmlElement, path: string): Record<s
       if (first !== undefined) result[field.name] = found.map((one) => decodeElement(field, one, `${path}.${field.name}`));
     } else if (first !== undefined) {
       result[field.name] = decodeElement(field, first, `${path}.${field.name}`);
-    } else if (!field.isOptional) {
+      // Of those without a type of their own it is not known whether they may be missing: a property that is not set has no value.
+    } else if (!field.isOptional && field.of !== 'any') {
       throw new Error(`it has no ${path}.${field.name}`);
     }
   }

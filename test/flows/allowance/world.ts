@@ -3,17 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { createTemporalActivities } from '../../../activities/temporal/activities.ts';
 import type { AllowanceActivities } from '../../../contracts/activities.ts';
 import type { AllowanceWorld } from '../../../contracts/allowance.ts';
 import { migrationAllowanceId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { startLab } from '../../../lab/lab.ts';
-import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
 import type { AllowanceProgress } from '../../../workflows/limits/describe.ts';
+import { openOwnWorkers } from '../own-workers.ts';
 import { until } from '../until.ts';
 import type { UseAllowanceInput, WorkActivities } from './use-allowance.ts';
 
@@ -60,15 +59,8 @@ export async function openAllowanceWorld() {
 /** Workers and a client on the Temporal at that address. */
 export async function serve(address: string, bundle: WorkflowBundleWithSourceMap) {
   const regions = new Map<string, Region>();
-  const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }));
-  const connection = await NativeConnection.connect({ address });
-  const running: { worker: Worker; done: Promise<void> }[] = [];
-  const start = async (options: Parameters<typeof Worker.create>[0]): Promise<void> => {
-    const worker = await Worker.create({ connection, ...options });
-    running.push({ worker, done: worker.run() });
-  };
-  await start({ taskQueue: workflowQueue, workflowBundle: bundle, activities: createTemporalActivities({ client, cluster: '' }) });
-
+  const workers = await openOwnWorkers(address, bundle);
+  const { client } = workers;
   return {
     client,
     /** A region of its own for each test, with its own worker. */
@@ -76,15 +68,10 @@ export async function serve(address: string, bundle: WorkflowBundleWithSourceMap
       const name = `${title}-${regions.size + 1}`;
       const region: Region = { name, limit: 4, checkMs: 400, silentMs: 6_000, silent: false, inProgress: {}, done: {}, begun: {}, most: 0, looks: 0, ...settings };
       regions.set(name, region);
-      await start({ taskQueue: novaQueue(name), activities: cloudOf(region), maxConcurrentActivityTaskExecutions: 100 });
+      await workers.start({ taskQueue: novaQueue(name), activities: cloudOf(region), maxConcurrentActivityTaskExecutions: 100 });
       return { ...regionTools(client, region), region };
     },
-    async close(): Promise<void> {
-      for (const { worker } of running) worker.shutdown();
-      await Promise.all(running.map(({ done }) => done));
-      await connection.close();
-      await client.connection.close();
-    },
+    close: () => workers.close(),
   };
 }
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { parseEvictionInput } from '../../../activities/kubernetes/eviction-input.ts';
+import { readShared } from '../../../contracts/shared-limit.ts';
 import { readCodecRequest, writeCodecAnswer } from '../../../runtime/codec-request.ts';
 import { createPayloadCodec } from '../../../runtime/payload-codec.ts';
 import {
@@ -81,7 +82,8 @@ export const peopleEdges: readonly Edge[] = [
     read: ([name, given]) => readCommand(name, given),
   }),
   { name: 'workflow signals: a report to the share-out', inputs: argument(report), failures: [], read: (value) => readReport(value) },
-  { name: 'workflow signals: a grant of the share-out', inputs: argument({ sequence: 1, allowance: 2, limit: 8, consumers: 2 }), failures: [], read: (value) => readGrant(value) },
+  { name: 'workflow inputs: what is shared out', inputs: argument({ region: 'RegionOne' }, { of: 'creates', vcenter: 'lab' }), failures: [], read: (value) => readShared(value) },
+  { name: 'workflow signals: a grant of the share-out', inputs: argument({ sequence: 1, allowance: 2, limit: 8, consumers: 2 }, { sequence: 1, allowance: 1, limit: 8, consumers: 2, of: 'creates' }), failures: [], read: (value) => readGrant(value) },
   edge({ name: 'codec endpoint: a request', inputs: nearJson({ payloads: [{ metadata: { encoding: 'anNvbi9wbGFpbg==' }, data: 'ImEi' }] }), failures: ['InvalidInput'], read: (body) => writeCodecAnswer(readCodecRequest(body)) }),
   edge({
     name: 'payload codec: a payload of a history',

@@ -1,11 +1,15 @@
 import * as fc from 'fast-check';
-import { createReadBootstrap } from '../../../activities/kubernetes/virtual-machine-activities.ts';
+import { createReadBackup, createReadBootstrap } from '../../../activities/kubernetes/virtual-machine-activities.ts';
+import { createResourcePolicyActivities } from '../../../activities/kubernetes/resource-policies.ts';
+import { createResourcePolicyClient } from '../../../activities/kubernetes/resource-policy-client.ts';
+import { readResourcePolicyInput } from '../../../activities/kubernetes/resource-policy-input.ts';
 import { createVirtualMachineClient } from '../../../activities/kubernetes/virtual-machine-client.ts';
 import { readVirtualMachine } from '../../../activities/kubernetes/read-virtual-machine.ts';
 import { readVirtualMachineInput } from '../../../activities/kubernetes/virtual-machine-input.ts';
 import { virtualMachineSchema } from '../../../contracts/crds/virtual-machine.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
 import { kubeObjectSchema } from '../../../k8s-bridge/kube-object.ts';
+import { resourcePolicyRoute } from '../../../k8s-bridge/resource-policy-route.ts';
 import { virtualMachineReferences, virtualMachineRoute } from '../../../k8s-bridge/virtual-machine-routes.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../../runtime/virtual-machine-config.ts';
@@ -46,6 +50,13 @@ const answers = {
   'storageclasses/': { metadata, parameters: { storagePolicyID: 'profile-1' } },
   'secrets/': { metadata, data: { password: 'cA==', file: 'Zg==', data: 'H4sIAAAAAAAAA0vOyS9N0U3Oz0vLTAcAoLk6hQ0AAAA=' } },
 };
+const policy = answers['virtualmachinesetresourcepolicies/'];
+/** Of one that is being deleted: then others are looked at. */
+const policies = {
+  'virtualmachinesetresourcepolicies/': { ...policy, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }, spec: { ...policy.spec, resourcePool: { name: 'gold', limits: { cpu: '4', memory: '8Gi' } } } },
+  virtualmachinesetresourcepolicies: { items: [{ metadata: { ...metadata, uid: 'u-2' }, spec: policy.spec }] },
+  virtualmachines: { items: [{ metadata, spec: { reserved: { resourcePolicyName: 'web' } } }] },
+};
 const answering = (given: Readonly<Record<string, unknown>>): Kubernetes =>
   ({ request: ({ path }: { path: string }) => Promise.resolve(Object.entries(given).find(([part]) => path.includes(part))?.[1]) }) as unknown as Kubernetes;
 
@@ -56,6 +67,8 @@ const nobody = { signalWithStart: () => Promise.reject(new Error('asked')), stop
 
 /** In the place of the structured one: a Secret with user data in it. */
 const raw = { ...answers['virtualmachines/'], spec: { bootstrap: { cloudInit: { rawCloudConfig: { name: 's', key: 'data' } } } } };
+
+const withClaim = { ...answers['virtualmachines/'], spec: { volumes: [{ name: 'a', persistentVolumeClaim: { claimName: 'data' } }] }, status: { volumes: [{ name: 'a', attached: true, diskUUID: 'u' }] } };
 
 const route = virtualMachineRoute({ imageCacheNamespace: 'drover-system', groups: true });
 const references = virtualMachineReferences({ imageCacheNamespace: 'drover-system', groups: true });
@@ -80,15 +93,28 @@ export const virtualMachineEdges: readonly Edge[] = [
       return [missingKeys, config?.extraConfig(['00:50:56:00:00:01'])];
     },
   }),
+  {
+    name: 'kube-apiserver: a VirtualMachine that is stored with its VM',
+    inputs: near(withClaim),
+    failures: ['AnswerMalformed', 'ObjectNotFound'],
+    read: (given) => createReadBackup(createVirtualMachineClient(answering({ 'virtualmachines/': given, 'persistentvolumeclaims/': { metadata, spec: { accessModes: ['ReadWriteOnce'] } } })))({ ...key, uid: 'u-1' }, never),
+  },
+  {
+    name: 'kube-apiserver: a VirtualMachineSetResourcePolicy, and who names it',
+    inputs: near(policies),
+    failures: ['AnswerMalformed'],
+    read: (given) => createResourcePolicyActivities({ ...nobody, client: createResourcePolicyClient(answering({ ...policies, ...(given as object) })), settings: { vcenter: 'vc', mode: 'act', recheckMs: 1 }, cluster: '', scope: () => scope }).readResourcePolicy(key),
+  },
+  { name: 'people: input of a VirtualMachineSetResourcePolicy’s run', inputs: near({ namespace: 'team', name: 'apart' }), failures: ['InvalidInput'], read: readResourcePolicyInput },
   { name: 'people: input of a VirtualMachine’s run', inputs: near({ namespace: 'team', name: 'web', startedBy: 'jane', mode: 'observe' }), failures: ['InvalidInput'], read: readVirtualMachineInput },
   {
     name: 'bridge: what it keeps of a VirtualMachine, and of what it names',
-    inputs: near(answers['virtualmachines/'], answers['virtualmachineclasses/'], answers['virtualmachinegroups/']),
+    inputs: near(answers['virtualmachines/'], answers['virtualmachineclasses/'], answers['virtualmachinegroups/'], policies['virtualmachinesetresourcepolicies/']),
     failures: [],
     read: (given) => {
       const { data: object } = kubeObjectSchema.safeParse(given);
       if (object === undefined) return null;
-      return [readFacts(route, object, 'act'), readFacts(route, object, 'observe'), references.map((reference) => reference.matter(object))];
+      return [readFacts(route, object, 'act'), readFacts(route, object, 'observe'), readFacts(resourcePolicyRoute, object, 'act'), readFacts(resourcePolicyRoute, object, 'observe'), references.map((reference) => reference.matter(object))];
     },
   },
   { name: 'a VirtualMachine by its schema', inputs: near(answers['virtualmachines/']), failures: [], read: (given) => virtualMachineSchema.safeParse(given).data ?? null },

@@ -1,11 +1,14 @@
 import * as fc from 'fast-check';
-import { openVcenter } from '../../../activities/vsphere/client.ts';
+import { openVcenter, type Vim } from '../../../activities/vsphere/client.ts';
 import { openGateway } from '../../../activities/vsphere/gateway.ts';
 import type { SoapAnswer } from '../../../activities/vsphere/http.ts';
 import type { VcenterGateway } from '../../../activities/vsphere/types.ts';
 import { toFacts } from '../../../activities/vsphere/facts/vm.ts';
 import { openInventory } from '../../../activities/vsphere/look/inventory.ts';
 import { readSites } from '../../../activities/vsphere/look/read-sites.ts';
+import { openKnownVms } from '../../../activities/vsphere/watch/known-vms.ts';
+import { watchUpdates } from '../../../activities/vsphere/watch/updates.ts';
+import { filterOf } from '../../../activities/vsphere/watch/watch-filter.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, nearText } from '../hostile.ts';
@@ -42,6 +45,14 @@ const listed = objects('VirtualMachine', property('name', 'xsd:string', 'web') +
 const folder = answerOf('FindByInventoryPath', '<returnval type="Folder">x-1</returnval>');
 const info = (state: string, more = ''): string => objects('Task', property('info', 'TaskInfo', `<key>x-1</key><descriptionId>d</descriptionId><state>${state}</state><cancelable>true</cancelable>${more}`));
 
+const collector = answerOf('CreatePropertyCollector', '<returnval type="PropertyCollector">session[1]</returnval>');
+const filter = answerOf('CreateFilter', '<returnval type="PropertyFilter">session[2]</returnval>');
+const changed = (name: string, value: string): string => `<changeSet><name>${name}</name><op>assign</op>${value}</changeSet>`;
+const updates = answerOf(
+  'WaitForUpdatesEx',
+  `<returnval><version>1</version><filterSet><filter type="PropertyFilter">session[2]</filter><objectSet><kind>enter</kind><obj type="VirtualMachine">vm-1</obj>${changed('name', '<val xsi:type="xsd:string">web</val>')}${changed('runtime.powerState', '<val xsi:type="VirtualMachinePowerState">poweredOn</val>')}${changed('rootSnapshot', '<val xsi:type="ArrayOfManagedObjectReference"><ManagedObjectReference xsi:type="ManagedObjectReference" type="VirtualMachineSnapshot">snapshot-1</ManagedObjectReference></val>')}${changed('guest.ipAddress', '')}${changed('config.extraConfig[&quot;drover.uid&quot;]', '<val xsi:type="OptionValue"><key>drover.uid</key><value xsi:type="xsd:string">u</value></val>')}</objectSet></filterSet><truncated>false</truncated></returnval>`,
+);
+
 interface Wire {
   status: number;
   text: string;
@@ -56,12 +67,14 @@ const wire = (...samples: string[]): fc.Arbitrary<Wire> =>
   );
 
 /** A vCenter that answers one method so, and those of the login as it should unless that one is meant. */
-function answering(method: string, { status, text }: Wire, path = ''): VcenterGateway {
-  const right: Readonly<Record<string, string>> = { RetrieveServiceContent: content, Login: login, FindByInventoryPath: path || answerOf('FindByInventoryPath', '') };
+const answering = (method: string, wire: Wire, path = ''): VcenterGateway => openGateway(vimAnswering(method, wire, path), { tasks: 8 });
+
+function vimAnswering(method: string, { status, text }: Wire, path = ''): Vim {
+  const right: Readonly<Record<string, string>> = { RetrieveServiceContent: content, Login: login, FindByInventoryPath: path || answerOf('FindByInventoryPath', ''), CreatePropertyCollector: collector, CreateFilter: filter };
   const answer = (asked: string): SoapAnswer => ({ cookie: 'vmware_soap_session="the-session"', requestId: '', ...(asked === method || right[asked] === undefined ? { status, text } : { status: 200, text: right[asked] }) });
   const http = { send: (request: { method: string }) => Promise.resolve(answer(request.method)), close: () => Promise.resolve() };
   const settings = { name: 'lab', url: 'https://vcenter', credential: () => Promise.resolve({ username: 'u', password: 'the-password' }), ca: null, thumbprint: null, budget: { calls: 8, callsPerSecond: 1_000, tasks: 8 }, places: { zones: {}, storagePolicies: {}, networks: {} } };
-  return openGateway(openVcenter(settings, { http }), { tasks: 8 });
+  return openVcenter(settings, { http });
 }
 
 const failures: ErrorCode[] = ['AnswerMalformed', 'RequestRefused', 'VirtualMachineNotFound', 'VirtualMachineStateRefused', 'VsphereCredentialRefused', 'VsphereFailed', 'VsphereNotPermitted', 'VsphereObjectNotFound', 'VsphereUnavailable'];
@@ -91,6 +104,20 @@ export const vsphereEdges: readonly Edge[] = [
       return readSites({ gateway, scope }, openInventory(gateway), places, { object: { namespace: 'team', name: 'web', uid: 'u' }, folder: null, resourcePool: null, networks: [{ name: 'eth0', network: 'n' }], profileId: 'p' });
     },
     holds: (value) => (value as { sites: unknown[] }).sites.length === 1,
+  }),
+  edge({
+    name: 'vSphere: what has changed',
+    inputs: wire(updates, answerOf('WaitForUpdatesEx', '')),
+    failures,
+    read: async (answer) => {
+      const vms = openKnownVms();
+      for await (const batch of watchUpdates(vimAnswering('WaitForUpdatesEx', answer), filterOf([{ type: 'Folder', value: 'x-1' }]), never)) {
+        vms.take(batch.updates);
+        return vms.news();
+      }
+      return [];
+    },
+    holds: (news) => Array.isArray(news),
   }),
   edge({ name: 'vSphere: a task', inputs: wire(info('running', '<progress>7</progress>'), info('success', '<result xsi:type="ManagedObjectReference" type="VirtualMachine">vm-9</result>'), info('error', '<error><fault xsi:type="SystemError"><reason>r</reason></fault><localizedMessage>m</localizedMessage></error>')), failures: [...failures, 'VsphereTaskNotFound'], read: async (answer) => (await answering('RetrievePropertiesEx', answer).readTask('x-1', never)).state }),
   edge({ name: 'vSphere: what was submitted', inputs: wire(answerOf('PowerOnVM_Task', '<returnval type="Task">task-1</returnval>')), failures, read: (answer) => answering('PowerOnVM_Task', answer).submit('PowerOnVM_Task', { type: 'VirtualMachine', value: 'vm-1' }, {}, never), holds: (value) => typeof value === 'string' && value !== '' }),

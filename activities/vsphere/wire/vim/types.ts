@@ -48,6 +48,55 @@ export interface ContinueRetrievePropertiesExResponse {
   returnval: RetrieveResult;
 }
 
+export interface CreateFilter {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  spec: PropertyFilterSpec;
+  partialUpdates: boolean;
+}
+
+export interface CreateFilterResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
+export interface CreateFolder {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  name: string;
+}
+
+export interface CreateFolderResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
+export interface CreatePropertyCollector {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+}
+
+export interface CreatePropertyCollectorResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
+export interface CreateResourcePool {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  name: string;
+  spec: ResourceConfigSpec;
+}
+
+export interface CreateResourcePoolResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
 export interface CreateVM_Task {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -135,6 +184,7 @@ export interface CustomizationIdentification {
   joinDomain?: string;
   domainAdmin?: string;
   domainAdminPassword?: CustomizationPassword;
+  domainOU?: string;
 }
 
 export interface CustomizationIdentitySettings {
@@ -168,6 +218,8 @@ export interface CustomizationLinuxPrep extends CustomizationIdentitySettings {
   timeZone?: string;
   hwClockUTC?: boolean;
   scriptText?: string;
+  resetPassword?: boolean;
+  password?: CustomizationPassword;
 }
 
 export interface CustomizationName {
@@ -202,6 +254,8 @@ export interface CustomizationSysprep extends CustomizationIdentitySettings {
   guiRunOnce?: CustomizationGuiRunOnce;
   identification: CustomizationIdentification;
   licenseFilePrintData?: CustomizationLicenseFilePrintData;
+  scriptText?: string;
+  resetPassword?: boolean;
 }
 
 export interface CustomizationSysprepText extends CustomizationIdentitySettings {
@@ -566,6 +620,15 @@ export interface ObjectSpec {
   selectSet?: AnySelectionSpec[];
 }
 
+export interface ObjectUpdate {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  kind: string;
+  obj: ManagedObjectReference;
+  changeSet?: PropertyChange[];
+  missingSet?: MissingProperty[];
+}
+
 export interface OpaqueNetworkSummary extends NetworkSummary {
   opaqueNetworkId: string;
   opaqueNetworkType: string;
@@ -604,12 +667,27 @@ export interface PowerOnVM_TaskResponse {
   returnval: ManagedObjectReference;
 }
 
+export interface PropertyChange {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  name: string;
+  op: string;
+  val: AnyValue;
+}
+
 export interface PropertyFilterSpec {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
   propSet?: PropertySpec[];
   objectSet?: ObjectSpec[];
   reportMissingObjectsInResults?: boolean;
+}
+
+export interface PropertyFilterUpdate {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  filter: ManagedObjectReference;
+  objectSet?: ObjectUpdate[];
 }
 
 export interface PropertySpec {
@@ -664,7 +742,16 @@ export interface ResourceAllocationInfo {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
   reservation?: number;
+  expandableReservation?: boolean;
   limit?: number;
+  shares?: SharesInfo;
+}
+
+export interface ResourceConfigSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  cpuAllocation: ResourceAllocationInfo;
+  memoryAllocation: ResourceAllocationInfo;
 }
 
 export interface RetrieveOptions {
@@ -728,6 +815,13 @@ export interface ServiceContent {
   searchIndex?: ManagedObjectReference;
 }
 
+export interface SharesInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  shares: number;
+  level: string;
+}
+
 export interface ShutdownGuest {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -779,6 +873,21 @@ export interface TraversalSpec extends SelectionSpec {
   selectSet?: AnySelectionSpec[];
 }
 
+export interface UpdateConfig {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  name?: string;
+  config?: ResourceConfigSpec;
+}
+
+export interface UpdateSet {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  version: string;
+  filterSet?: PropertyFilterUpdate[];
+  truncated?: boolean;
+}
+
 export interface UpgradeVM_Task {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -801,9 +910,17 @@ export interface VAppPropertyInfo {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
   key: number;
+  classId?: string;
+  instanceId?: string;
   id?: string;
+  category?: string;
+  label?: string;
+  type?: string;
+  typeReference?: string;
   userConfigurable?: boolean;
+  defaultValue?: string;
   value?: string;
+  description?: string;
 }
 
 export interface VAppPropertySpec extends ArrayUpdateSpec {
@@ -1046,6 +1163,21 @@ export interface VirtualMachineRelocateSpec {
   host?: ManagedObjectReference;
 }
 
+export interface VirtualMachineSnapshotInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  currentSnapshot?: ManagedObjectReference;
+  rootSnapshotList?: VirtualMachineSnapshotTree[];
+}
+
+export interface VirtualMachineSnapshotTree {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  snapshot: ManagedObjectReference;
+  name: string;
+  childSnapshotList?: VirtualMachineSnapshotTree[];
+}
+
 export interface VirtualNVMEController extends VirtualController {
 }
 
@@ -1093,10 +1225,38 @@ export interface VirtualVmxnet2 extends VirtualVmxnet {
 export interface VirtualVmxnet3 extends VirtualVmxnet {
 }
 
+export interface VmConfigInfo {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  property?: VAppPropertyInfo[];
+  ovfEnvironmentTransport?: string[];
+}
+
 export interface VmConfigSpec {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
   property?: VAppPropertySpec[];
+  ovfEnvironmentTransport?: string[];
+}
+
+export interface WaitForUpdatesEx {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  version?: string;
+  options?: WaitOptions;
+}
+
+export interface WaitForUpdatesExResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval?: UpdateSet;
+}
+
+export interface WaitOptions {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  maxWaitSeconds?: number;
+  maxObjectUpdates?: number;
 }
 
 export type AnyCustomizationIdentitySettings = CustomizationIdentitySettings | CustomizationLinuxPrep | CustomizationSysprep | CustomizationSysprepText;
@@ -1124,6 +1284,14 @@ export interface VimTypes {
   CloneVM_TaskResponse: CloneVM_TaskResponse;
   ContinueRetrievePropertiesEx: ContinueRetrievePropertiesEx;
   ContinueRetrievePropertiesExResponse: ContinueRetrievePropertiesExResponse;
+  CreateFilter: CreateFilter;
+  CreateFilterResponse: CreateFilterResponse;
+  CreateFolder: CreateFolder;
+  CreateFolderResponse: CreateFolderResponse;
+  CreatePropertyCollector: CreatePropertyCollector;
+  CreatePropertyCollectorResponse: CreatePropertyCollectorResponse;
+  CreateResourcePool: CreateResourcePool;
+  CreateResourcePoolResponse: CreateResourcePoolResponse;
   CreateVM_Task: CreateVM_Task;
   CreateVM_TaskResponse: CreateVM_TaskResponse;
   CustomizationAdapterMapping: CustomizationAdapterMapping;
@@ -1204,6 +1372,7 @@ export interface VimTypes {
   NoPermission: NoPermission;
   ObjectContent: ObjectContent;
   ObjectSpec: ObjectSpec;
+  ObjectUpdate: ObjectUpdate;
   OpaqueNetworkSummary: OpaqueNetworkSummary;
   OptionValue: OptionValue;
   ParaVirtualSCSIController: ParaVirtualSCSIController;
@@ -1211,7 +1380,9 @@ export interface VimTypes {
   PowerOffVM_TaskResponse: PowerOffVM_TaskResponse;
   PowerOnVM_Task: PowerOnVM_Task;
   PowerOnVM_TaskResponse: PowerOnVM_TaskResponse;
+  PropertyChange: PropertyChange;
   PropertyFilterSpec: PropertyFilterSpec;
+  PropertyFilterUpdate: PropertyFilterUpdate;
   PropertySpec: PropertySpec;
   QueryEvents: QueryEvents;
   QueryEventsResponse: QueryEventsResponse;
@@ -1221,6 +1392,7 @@ export interface VimTypes {
   ResetVM_Task: ResetVM_Task;
   ResetVM_TaskResponse: ResetVM_TaskResponse;
   ResourceAllocationInfo: ResourceAllocationInfo;
+  ResourceConfigSpec: ResourceConfigSpec;
   RetrieveOptions: RetrieveOptions;
   RetrievePropertiesEx: RetrievePropertiesEx;
   RetrievePropertiesExResponse: RetrievePropertiesExResponse;
@@ -1231,6 +1403,7 @@ export interface VimTypes {
   SecurityError: SecurityError;
   SelectionSpec: SelectionSpec;
   ServiceContent: ServiceContent;
+  SharesInfo: SharesInfo;
   ShutdownGuest: ShutdownGuest;
   StandbyGuest: StandbyGuest;
   SuspendVM_Task: SuspendVM_Task;
@@ -1239,6 +1412,8 @@ export interface VimTypes {
   TaskInProgress: TaskInProgress;
   TaskInfo: TaskInfo;
   TraversalSpec: TraversalSpec;
+  UpdateConfig: UpdateConfig;
+  UpdateSet: UpdateSet;
   UpgradeVM_Task: UpgradeVM_Task;
   UpgradeVM_TaskResponse: UpgradeVM_TaskResponse;
   UserSession: UserSession;
@@ -1281,6 +1456,8 @@ export interface VimTypes {
   VirtualMachineFileLayoutExFileInfo: VirtualMachineFileLayoutExFileInfo;
   VirtualMachineFlagInfo: VirtualMachineFlagInfo;
   VirtualMachineRelocateSpec: VirtualMachineRelocateSpec;
+  VirtualMachineSnapshotInfo: VirtualMachineSnapshotInfo;
+  VirtualMachineSnapshotTree: VirtualMachineSnapshotTree;
   VirtualNVMEController: VirtualNVMEController;
   VirtualPCIPassthrough: VirtualPCIPassthrough;
   VirtualPCIPassthroughAllowedDevice: VirtualPCIPassthroughAllowedDevice;
@@ -1294,5 +1471,9 @@ export interface VimTypes {
   VirtualVmxnet: VirtualVmxnet;
   VirtualVmxnet2: VirtualVmxnet2;
   VirtualVmxnet3: VirtualVmxnet3;
+  VmConfigInfo: VmConfigInfo;
   VmConfigSpec: VmConfigSpec;
+  WaitForUpdatesEx: WaitForUpdatesEx;
+  WaitForUpdatesExResponse: WaitForUpdatesExResponse;
+  WaitOptions: WaitOptions;
 }

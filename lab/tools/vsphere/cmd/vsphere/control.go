@@ -20,7 +20,7 @@ import (
 //
 //	POST   /faults        a vSphere fault for calls, or for their tasks
 //	POST   /wire-faults   an answer that is cut, late, missing or of another status
-//	PUT    /task-delays   {"CloneVm": 1000}: milliseconds, by the names of tasks
+//	PUT    /task-delays   {"CloneVm": 1000}: milliseconds, by the names of tasks; LibraryDeploy is that of REST
 //	PUT    /guests        {"deaf": true}: guests take requests and do nothing
 //	PUT    /password      {"password": "…"}: of drover's user from now on
 //	DELETE /sessions      all end at once
@@ -78,7 +78,7 @@ func newControl(token string, service *simulator.Service, rules *rules, front *f
 		rules.password = wanted.Password
 		return nil, err
 	})
-	route("DELETE /sessions", func(*json.Decoder) (any, error) { return endSessions(service) })
+	route("DELETE /sessions", func(*json.Decoder) (any, error) { return endSessions(service, front) })
 	route("GET /requests", func(*json.Decoder) (any, error) { return front.snapshot(), nil })
 	route("DELETE /requests", func(*json.Decoder) (any, error) {
 		front.mutex.Lock()
@@ -138,7 +138,7 @@ func addFault(body *json.Decoder, service *simulator.Service, rules *rules) erro
 }
 
 // endSessions is what an administrator does with all of them, by a client within the process that has none.
-func endSessions(service *simulator.Service) (any, error) {
+func endSessions(service *simulator.Service, front *front) (any, error) {
 	ctx := context.Background()
 	client, err := vim25.NewClient(ctx, service)
 	if err != nil {
@@ -149,7 +149,7 @@ func endSessions(service *simulator.Service) (any, error) {
 	if err := property.DefaultCollector(client).RetrieveOne(ctx, manager, []string{"sessionList"}, &held); err != nil {
 		return nil, err
 	}
-	ended := 0
+	ended := front.endSessions()
 	for _, one := range held.SessionList {
 		if _, err := methods.TerminateSession(ctx, client, &types.TerminateSession{This: manager, SessionId: []string{one.Key}}); err == nil {
 			ended++

@@ -9,15 +9,20 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/vmware/govmomi/simulator"
 )
 
-// front writes down every SOAP request before the simulator sees it, refuses what is out of order, and loses or delays
-// answers where a test asked for it.
+// front writes down every request of SOAP and of the REST API before the simulator sees it, refuses what is out of order,
+// and loses or delays answers where a test asked for it.
 type front struct {
 	inner    http.Handler
+	service  *simulator.Service
 	mutex    sync.Mutex
 	requests []*request
 	faults   []wireFault
+	// sessions are those of the REST API.
+	sessions map[string]bool
 }
 
 // request is one that arrived. The body of a login is left out.
@@ -33,7 +38,7 @@ type request struct {
 
 // wireFault is one way in which an answer does not arrive as it should.
 type wireFault struct {
-	// Method as in SOAP; `*` is any.
+	// Method as in SOAP, `*` is any of them; one of the REST API by its restName.
 	Method string `json:"method"`
 	// After: the simulator has done what was asked.
 	After bool `json:"after"`
@@ -50,6 +55,10 @@ const mostRequests = 20_000
 var methodName = regexp.MustCompile(`<(?:\w+:)?Body(?:\s[^>]*)?>\s*<(?:\w+:)?(\w+)`)
 
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if isREST(r) {
+		f.serveREST(w, r)
+		return
+	}
 	hasSession := strings.Contains(r.Header.Get("Cookie"), "vmware_soap_session=")
 	if r.URL.Path != "/sdk" || r.Method != http.MethodPost {
 		if strings.HasPrefix(r.URL.Path, "/folder/") && !hasSession {
@@ -102,7 +111,8 @@ func (f *front) take(arrived *request) *wireFault {
 	}
 	for i := range f.faults {
 		fault := &f.faults[i]
-		if (fault.Method != "*" && fault.Method != arrived.Method) || fault.Count == 0 {
+		isAny := fault.Method == "*" && arrived.SOAPAction != ""
+		if (!isAny && fault.Method != arrived.Method) || fault.Count == 0 {
 			continue
 		}
 		if fault.Skip > 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/vmware/govmomi/cli"
 
 	_ "github.com/vmware/govmomi/cli/about"
+	_ "github.com/vmware/govmomi/cli/cluster/module"
 	_ "github.com/vmware/govmomi/cli/datacenter"
 	_ "github.com/vmware/govmomi/cli/datastore"
 	_ "github.com/vmware/govmomi/cli/device"

@@ -1,0 +1,23 @@
+import type { VirtualMachineLook, VirtualMachineLookActivities, VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
+import type { VirtualMachineInput } from '../../contracts/virtual-machine-lifecycle.ts';
+import { lookFor } from '../../contracts/virtual-machine-look.ts';
+import { currentScope } from '../nova/scope.ts';
+import { whileBeating } from '../nova/wait.ts';
+
+/** What a look is made of: two activities of their own, called within one. */
+export interface Looks {
+  readVirtualMachine: (input: VirtualMachineInput) => Promise<VirtualMachineRead>;
+  lookAtVirtualMachine: (vcenter: string, look: VirtualMachineLook) => Promise<VsphereFacts>;
+}
+
+/** Looks at a VirtualMachine and its VM, on queue `virtual-machines`. One that is gone, or that its owner has paused, is not looked at in vCenter. */
+export const createVirtualMachineLookActivities = ({ readVirtualMachine, lookAtVirtualMachine }: Looks): VirtualMachineLookActivities => ({
+  observeVirtualMachine: (input) =>
+    whileBeating(currentScope(), () => undefined, async () => {
+      const read = await readVirtualMachine(input);
+      if (read.next !== 'run') return read;
+      const { desired, recorded, objects, settings } = read;
+      const isLookedAt = desired !== null && !desired.paused;
+      return { ...read, facts: isLookedAt ? await lookAtVirtualMachine(settings.vcenter, lookFor(desired, recorded, objects)) : null };
+    }),
+});

@@ -1,0 +1,29 @@
+import { createTurnActivities } from './observe-turns.ts';
+import { destroysVms, makesVms } from './tasks.ts';
+
+const { signal } = new AbortController();
+const activities = createTurnActivities({
+  gateway: { vcenter: 'lab', runningCreates: () => Promise.resolve(['task-1', 'task-2']), runningDestroys: () => Promise.resolve([]) },
+  limits: { creates: 16, destroys: 4 },
+  checkMs: 30_000,
+  silentMs: 150_000,
+  scope: () => ({ signal }),
+});
+
+test('each limit with the tasks of its own', async () => {
+  expect(await activities.observeTurns({ of: 'creates' })).toEqual({ limit: 16, checkMs: 30_000, silentMs: 150_000, inProgress: { lab: 2 }, tasks: ['task-1', 'task-2'] });
+  expect(await activities.observeTurns({ of: 'destroys' })).toEqual({ limit: 4, checkMs: 30_000, silentMs: 150_000, inProgress: {}, tasks: [] });
+});
+
+test.each<[descriptionId: string, is: string]>([
+  ['VirtualMachine.clone', 'create'],
+  ['VirtualMachine.cloneVm', 'create'],
+  ['Folder.createVm', 'create'],
+  ['com.vmware.vcenter.ovf.library_item.deploy', 'create'],
+  ['VirtualMachine.destroy', 'destroy'],
+  ['Folder.destroy', 'neither'],
+  ['Datastore.destroy', 'neither'],
+  ['VirtualMachine.powerOn', 'neither'],
+])('%s is a %s', (descriptionId, is) => {
+  expect(makesVms.test(descriptionId) ? 'create' : destroysVms.test(descriptionId) ? 'destroy' : 'neither').toBe(is);
+});

@@ -1,0 +1,27 @@
+import type { ResourcePolicyVsphereActivities } from '../../../contracts/resource-policy.ts';
+import { currentScope } from '../../nova/scope.ts';
+import { systemClock, whileBeating } from '../../nova/wait.ts';
+import type { VsphereDependencies } from '../dependencies.ts';
+import { makePolicyPart, type PolicyTools, removePolicyPart } from './change.ts';
+import { lookAtResourcePolicy } from './look.ts';
+
+/** Activities on what policies name in one vCenter, queue `vsphere:<vcenter>`. They heartbeat, so that a worker that dies is replaced soon. */
+export function createResourcePolicyVsphereActivities({
+  gateway,
+  rest,
+  places,
+  stopGate,
+  audit,
+  scope = currentScope,
+  clock = systemClock,
+}: Pick<VsphereDependencies, 'gateway' | 'rest' | 'places' | 'stopGate' | 'audit' | 'scope' | 'clock'>): ResourcePolicyVsphereActivities {
+  const beating = <Result>(work: (tools: PolicyTools) => Promise<Result>): Promise<Result> => {
+    const tools = { gateway, rest, stopGate, audit, scope: scope(), clock };
+    return whileBeating(tools.scope, () => undefined, () => work(tools));
+  };
+  return {
+    lookAtResourcePolicy: (request) => beating((tools) => lookAtResourcePolicy(tools, places, request)),
+    makePolicyPart: (request) => beating((tools) => makePolicyPart(tools, request)),
+    removePolicyPart: (request) => beating((tools) => removePolicyPart(tools, request)),
+  };
+}

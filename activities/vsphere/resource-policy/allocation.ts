@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+import type { PoolAllocation } from '../../../contracts/resource-policy.ts';
+import type { ResourceConfigSpec } from '../wire/vim/types.ts';
+
+/** What is read of a pool: what it has, and what is in it. */
+export const poolPaths = ['owner', 'vm', 'resourcePool', 'config.cpuAllocation', 'config.memoryAllocation'] as const;
+
+/** vCenter counts them in MHz and MiB; -1: no limit. A new pool needs all of it, and its shares are of no account at this level. */
+const allocation = (reservation: number, limit: number | null) => ({ reservation, expandableReservation: true, limit: limit ?? -1, shares: { shares: 0, level: 'normal' } });
+
+/** @param cpuMHz of the slowest host of the cluster. Pure */
+export const allocationOf = ({ reservationCores, limitCores, reservationMiB, limitMiB }: PoolAllocation, cpuMHz: number): ResourceConfigSpec => ({
+  cpuAllocation: allocation(Math.ceil(reservationCores * cpuMHz), limitCores === null ? null : Math.ceil(limitCores * cpuMHz)),
+  memoryAllocation: allocation(reservationMiB, limitMiB),
+});
+
+const seen = z.object({ reservation: z.number().default(0), limit: z.number().default(-1) });
+
+/** Whether a pool has it already. Pure. */
+export function isAllocated(properties: Readonly<Record<string, unknown>>, wanted: ResourceConfigSpec): boolean {
+  return (['cpuAllocation', 'memoryAllocation'] as const).every((what) => {
+    const { reservation, limit } = seen.safeParse(properties[`config.${what}`]).data ?? {};
+    return reservation === wanted[what].reservation && limit === wanted[what].limit;
+  });
+}

@@ -1,0 +1,97 @@
+import { extraConfigKeys } from '../../../contracts/virtual-machine-marks.ts';
+import { openKnownVms, ownerOf, type KnownVms, type VmNews } from './known-vms.ts';
+import type { VmUpdate } from './updates.ts';
+
+const option = (key: string, value: string) => ({ $type: 'OptionValue', key, value });
+const marks = (namespacedName: string, uid: string): Record<string, unknown> => ({
+  [`config.extraConfig["${extraConfigKeys.namespacedName}"]`]: option(extraConfigKeys.namespacedName, namespacedName),
+  [`config.extraConfig["${extraConfigKeys.objectUid}"]`]: option(extraConfigKeys.objectUid, uid),
+});
+const entered = (vmId: string, changed: object = {}): VmUpdate => ({ kind: 'enter', vmId, changed: { name: vmId, 'runtime.powerState': 'poweredOn', 'config.changeVersion': '1', ...changed } });
+const modified = (vmId: string, changed: object): VmUpdate => ({ kind: 'modify', vmId, changed: { ...changed } });
+const left = (vmId: string): VmUpdate => ({ kind: 'leave', vmId, changed: {} });
+
+const own = entered('vm-1', marks('team/web', 'u-1'));
+const foreign = entered('vm-2');
+const said = (news: VmNews[]): string[] => news.map(({ owner, vmId, causes }) => `${owner.namespace}/${owner.name} ${owner.uid} ${vmId}: ${causes.join(', ')}`);
+
+function openWith(...updates: VmUpdate[]): KnownVms {
+  const vms = openKnownVms();
+  vms.take(updates);
+  vms.news();
+  return vms;
+}
+
+test.each<[what: string, updates: VmUpdate[], news: string[]]>([
+  ['powered off', [modified('vm-1', { 'runtime.powerState': 'poweredOff' })], ['team/web u-1 vm-1: powered off']],
+  ['off, and on again', [modified('vm-1', { 'runtime.powerState': 'poweredOff' }), modified('vm-1', { 'runtime.powerState': 'poweredOn' })], []],
+  ['two changes', [modified('vm-1', { 'runtime.powerState': 'poweredOff' }), modified('vm-1', { name: 'other' })], ['team/web u-1 vm-1: powered off, renamed']],
+  ['told again as it is', [own], []],
+  ['gone', [left('vm-1')], ['team/web u-1 vm-1: gone']],
+  ['gone before anybody knew of it', [left('vm-9')], []],
+  ['nobody’s changed', [modified('vm-2', { 'runtime.powerState': 'poweredOff' })], []],
+  ['nobody’s gone', [left('vm-2')], []],
+  ['a copy appeared', [entered('vm-3', marks('team/web', 'u-1'))], ['team/web u-1 vm-3: appeared']],
+])('%s', (_what, updates, news) => {
+  const vms = openWith(own, foreign);
+  vms.take(updates);
+  expect(said(vms.news())).toEqual(news);
+  expect(vms.news()).toEqual([]);
+});
+
+test.each<[what: string, update: VmUpdate, unsure: string[]]>([
+  ['of one that is told of for the first time', entered('vm-3'), []],
+  ['of an object’s, whose configuration is the same', modified('vm-1', { 'runtime.powerState': 'poweredOff' }), []],
+  ['of an object’s, whose configuration is another', modified('vm-1', { 'config.changeVersion': '2' }), ['vm-1']],
+  ['of nobody’s, whatever has changed', modified('vm-2', { name: 'other' }), ['vm-2']],
+  ['of one that is only told of as changed', modified('vm-4', { name: 'other' }), ['vm-4']],
+])('marks are read %s: %j', (_what, update, unsure) => {
+  expect(openWith(own, foreign).take([update])).toEqual(unsure);
+});
+
+test('a mark that comes later, goes, or goes to another object concerns those', () => {
+  const vms = openWith(own, foreign);
+  vms.setMarks('vm-2', marks('team/db', 'u-2'));
+  expect(said(vms.news())).toEqual(['team/db u-2 vm-2: marked']);
+  vms.setMarks('vm-1', marks('team/db', 'u-2'));
+  expect(said(vms.news())).toEqual(['team/web u-1 vm-1: its mark is gone', 'team/db u-2 vm-1: marked']);
+  vms.setMarks('vm-2', Object.fromEntries(Object.keys(marks('', '')).map((path) => [path, undefined])));
+  expect(said(vms.news())).toEqual(['team/db u-2 vm-2: its mark is gone']);
+});
+
+test('a look that does not tell of a VM any more: it is gone', () => {
+  const vms = openWith(own, entered('vm-5', marks('team/db', 'u-2')));
+  vms.beginLook();
+  vms.take([own]);
+  vms.endLook();
+  expect(said(vms.news())).toEqual(['team/db u-2 vm-5: gone']);
+  expect([vms.count(), vms.owned()]).toEqual([1, [{ vmId: 'vm-1', owner: { namespace: 'team', name: 'web', uid: 'u-1' } }]]);
+});
+
+test('what runs know is remembered by VM, and only of those that are somebody’s', () => {
+  const vms = openWith(own, foreign);
+  expect(vms.sums('told')).not.toBe(vms.sums('seen'));
+  vms.told('vm-1', vms.seenOf('vm-1'));
+  expect(vms.sums('told')).toBe(vms.sums('seen'));
+  vms.take([modified('vm-2', { name: 'other' })]);
+  expect(vms.sums('told')).toBe(vms.sums('seen'));
+  vms.take([modified('vm-1', { name: 'other' })]);
+  expect(vms.sums('told')).not.toBe(vms.sums('seen'));
+  vms.take([left('vm-1')]);
+  vms.told('vm-1', vms.seenOf('vm-1'));
+  expect([vms.seenOf('vm-1'), vms.sums('told')]).toEqual([null, openKnownVms().sums('seen')]);
+});
+
+test.each<[namespacedName: string, uid: string | null, is: object | null]>([
+  ['team/web', 'u-1', { namespace: 'team', name: 'web', uid: 'u-1' }],
+  ['team/web.example', 'u-1', { namespace: 'team', name: 'web.example', uid: 'u-1' }],
+  // Of the operator before: not drover's yet.
+  ['team/web', null, null],
+  ['web', 'u-1', null],
+  ['team/web/x', 'u-1', null],
+  ['../team/web', 'u-1', null],
+  ['team/Web', 'u-1', null],
+  ['team/web', 'u 1', null],
+])('the mark %j with %j: %j', (namespacedName, uid, is) => {
+  expect(ownerOf({ namespacedName, uid })).toEqual(is);
+});

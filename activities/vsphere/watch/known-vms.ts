@@ -1,0 +1,129 @@
+import { listedMark } from '../read-vm.ts';
+import type { SeenMark } from '../types.ts';
+import { judgeChange } from './judge-change.ts';
+import { openSums } from './sums.ts';
+import type { VmUpdate } from './updates.ts';
+import { seenOf, toWatched, type WatchedVm } from './watched.ts';
+
+/** The object that a VM belongs to, by its mark. */
+export interface Owner {
+  namespace: string;
+  name: string;
+  uid: string;
+}
+
+/** What the run of an object is to be told. */
+export interface VmNews {
+  owner: Owner;
+  vmId: string;
+  /** In words. */
+  causes: string[];
+}
+
+interface KnownVm {
+  properties: Readonly<Record<string, unknown>>;
+  state: WatchedVm;
+  seen: string;
+  owner: Owner | null;
+}
+
+/** The VMs of one vCenter as the collector has told of them, whose they are, and what runs know of them. */
+export interface KnownVms {
+  /** Takes what was told, and says of which VMs the marks are to be read: only the first telling of a VM has them for certain. */
+  take(updates: readonly VmUpdate[]): string[];
+  setMarks(vmId: string, marks: Readonly<Record<string, unknown>>): void;
+  /** What has changed since this was asked last. */
+  news(): VmNews[];
+  /** A complete look begins: VMs that it does not tell of are gone. */
+  beginLook(): void;
+  endLook(): void;
+  /** What its run knows of a VM. */
+  told(vmId: string, seen: string | null): void;
+  /** Its present state, opaque; null: it is not there, or nobody's. */
+  seenOf(vmId: string): string | null;
+  /** Those of objects. */
+  owned(): { vmId: string; owner: Owner }[];
+  count(): number;
+  /** What runs know of all of them; as if they knew everything, where that is asked. */
+  sums(of: 'told' | 'seen'): string;
+}
+
+export function openKnownVms(): KnownVms {
+  const known = new Map<string, KnownVm>();
+  /** As they were before what is not judged yet; null: not there. */
+  const before = new Map<string, KnownVm | null>();
+  const sums = { told: openSums(), seen: openSums() };
+  let missing: Set<string> | null = null;
+
+  const put = (vmId: string, vm: KnownVm | null): void => {
+    if (!before.has(vmId)) before.set(vmId, known.get(vmId) ?? null);
+    if (vm === null) known.delete(vmId);
+    else known.set(vmId, vm);
+    sums.seen.set(vmId, ownSeen(vm));
+  };
+  const change = (vmId: string, properties: KnownVm['properties']): void => {
+    const state = toWatched(properties);
+    put(vmId, { properties, state, seen: seenOf(state), owner: ownerOf(listedMark(properties)) });
+  };
+  return {
+    take: (updates) => {
+      const unsure = new Set<string>();
+      for (const { kind, vmId, changed } of updates) {
+        const last = known.get(vmId);
+        missing?.delete(vmId);
+        if (kind === 'leave') {
+          unsure.delete(vmId);
+          put(vmId, null);
+          continue;
+        }
+        // A VM that nothing was told of yet may be told of as changed: what is missing comes with the next look.
+        change(vmId, kind === 'enter' ? changed : { ...last?.properties, ...changed });
+        if (kind === 'modify' && (last === undefined || last.owner === null || 'config.changeVersion' in changed)) unsure.add(vmId);
+      }
+      return [...unsure];
+    },
+    setMarks: (vmId, marks) => {
+      const vm = known.get(vmId);
+      if (vm !== undefined) change(vmId, { ...vm.properties, ...marks });
+    },
+    news: () => {
+      const all = [...before].flatMap(([vmId, last]) => newsOf(vmId, last, known.get(vmId) ?? null));
+      before.clear();
+      return all;
+    },
+    beginLook: () => (missing = new Set(known.keys())),
+    endLook: () => {
+      for (const vmId of missing ?? []) put(vmId, null);
+      missing = null;
+    },
+    told: (vmId, seen) => sums.told.set(vmId, seen),
+    seenOf: (vmId) => ownSeen(known.get(vmId) ?? null),
+    owned: () => [...known].flatMap(([vmId, { owner }]) => (owner === null ? [] : [{ vmId, owner }])),
+    count: () => known.size,
+    sums: (of) => sums[of].toText(),
+  };
+}
+
+const ownSeen = (vm: KnownVm | null): string | null => (vm === null || vm.owner === null ? null : vm.seen);
+
+/** A VM that goes from one object to another concerns both. Pure. */
+function newsOf(vmId: string, before: KnownVm | null, after: KnownVm | null): VmNews[] {
+  const [was, is] = [before?.owner ?? null, after?.owner ?? null];
+  const causes = judgeChange(before?.state ?? null, after?.state ?? null);
+  const isSame = was !== null && is !== null && nameOf(was) === nameOf(is);
+  if (isSame) return causes.length === 0 ? [] : [{ owner: is, vmId, causes }];
+  return [...(was === null ? [] : [{ owner: was, vmId, causes: after === null ? causes : ['its mark is gone'] }]), ...(is === null ? [] : [{ owner: is, vmId, causes: before === null ? causes : ['marked'] }])];
+}
+
+export const nameOf = ({ namespace, name, uid }: Owner): string => `${namespace}/${name} ${uid}`;
+
+/** Names as Kubernetes has them: whoever may configure VMs writes what they like into them. */
+const namespacedName = /^(?<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\/(?<name>[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)$/u;
+const uidForm = /^[-0-9a-zA-Z]{1,64}$/u;
+
+/** Null: it is none of drover's, or only of the operator before. Pure. */
+export function ownerOf(mark: SeenMark | null): Owner | null {
+  const { namespace, name } = namespacedName.exec(mark?.namespacedName ?? '')?.groups ?? {};
+  const uid = mark?.uid ?? null;
+  return namespace === undefined || name === undefined || uid === null || !uidForm.test(uid) ? null : { namespace, name, uid };
+}

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * What runs know of thousands of VMs, in 2 KiB that can go along with every heartbeat: each VM belongs to one of some hundred sums, and a
+ * sum is made of all its VMs and their states. After a gap, those of a sum that has changed may have changed, and no others. Sums need no clock, and
+ * no order.
+ */
+export interface Sums {
+  /** What is known of a VM: null: nothing. Replaces what was known before. */
+  set(vmId: string, seen: string | null): void;
+  /** As text, to be remembered. */
+  toText(): string;
+}
+
+const count = 512;
+const bytesEach = 4;
+
+export function openSums(): Sums {
+  const sums = new Uint32Array(count);
+  const known = new Map<string, string>();
+  const toggle = (vmId: string, seen: string): void => {
+    const at = indexOf(vmId);
+    sums[at] = (sums[at] ?? 0) ^ hashOf(`${vmId} ${seen}`);
+  };
+  return {
+    set: (vmId, seen) => {
+      const before = known.get(vmId);
+      if (before === (seen ?? undefined)) return;
+      if (before !== undefined) toggle(vmId, before);
+      known.delete(vmId);
+      if (seen === null) return;
+      known.set(vmId, seen);
+      toggle(vmId, seen);
+    },
+    toText: () => {
+      const bytes = Buffer.alloc(count * bytesEach);
+      sums.forEach((sum, index) => bytes.writeUInt32LE(sum, index * bytesEach));
+      return bytes.toString('base64');
+    },
+  };
+}
+
+/**
+ * Which VMs may have changed since; `any`: whether anything has, also where the VM is gone. Pure.
+ *
+ * @param memory null, or what cannot be read: all of them
+ */
+export function changedSince(memory: string | null, now: string): { any: boolean; mayHaveChanged: (vmId: string) => boolean } {
+  const before = Buffer.from(memory ?? '', 'base64');
+  const after = Buffer.from(now, 'base64');
+  if (memory === null || before.length !== after.length) return { any: true, mayHaveChanged: () => true };
+  const differs = (index: number): boolean => before.readUInt32LE(index * bytesEach) !== after.readUInt32LE(index * bytesEach);
+  return { any: !before.equals(after), mayHaveChanged: (vmId) => differs(indexOf(vmId)) };
+}
+
+const hashOf = (text: string): number => createHash('sha256').update(text).digest().readUInt32LE(0);
+const indexOf = (vmId: string): number => hashOf(vmId) % count;

@@ -1,0 +1,39 @@
+import type { ObjectChanged } from '../../../contracts/messages.ts';
+import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
+import type { RecordedVm } from '../../kubernetes/list-recorded-vms.ts';
+import type { KubernetesScope } from '../../kubernetes/scope.ts';
+import type { Clock } from '../../nova/wait.ts';
+import type { Vim } from '../client.ts';
+import type { Owner } from './known-vms.ts';
+import type { RecentLooks } from './recent-looks.ts';
+
+/** Told of how a watch gets on, for metrics. */
+export interface WatchMeter {
+  /** vCenter has answered: so many changes, in so many VMs of objects. */
+  heard(vcenter: string, changes: number, owned: number): void;
+  looked(vcenter: string): void;
+  /** A run was told, so long after vCenter had told of it. */
+  told(vcenter: string, seconds: number): void;
+  /** A run had seen it by itself. */
+  spared(vcenter: string): void;
+}
+
+export interface WatchTools {
+  vcenter: string;
+  /** Switched off: drover's settings ask for no watch. */
+  wanted: boolean;
+  places: VcenterPlaces;
+  /** A client of its own: a question that is open for seconds must not hold up others, and the collector ends with its session. */
+  open(): Vim;
+  listRecordedVms(signal: AbortSignal): Promise<RecordedVm[]>;
+  /** Tells the run of an object, starting it if none is open. */
+  tell(owner: Owner, signal: ObjectChanged): Promise<void>;
+  /** Nobody is told while drover is stopped. */
+  stopGate(signal: AbortSignal): Promise<void>;
+  looks: RecentLooks;
+  meter: WatchMeter;
+  /** Aborted when the worker is about to stop: the next turn is another's. */
+  leaving: AbortSignal;
+  scope: KubernetesScope;
+  clock: Clock;
+}

@@ -1,0 +1,59 @@
+import { droverFailure, failureCode } from '../../../runtime/failure.ts';
+import type { Vim } from '../client.ts';
+import type { PropertyFilterSpec, UpdateSet } from '../wire/vim/types.ts';
+
+/** A VM that is there from now on, has changed, or is no more among those that are watched. */
+export interface VmUpdate {
+  kind: 'enter' | 'modify' | 'leave';
+  vmId: string;
+  /** By path; undefined: not set any more. */
+  changed: Readonly<Record<string, unknown>>;
+}
+
+export interface UpdateBatch {
+  /** The collector's own, opaque: told for people only, as it means nothing in another session. */
+  version: string;
+  updates: VmUpdate[];
+  /** With it, everything has been told that was there in the beginning. */
+  completes: boolean;
+}
+
+/** Below the time that an answer may take (http.ts), and short enough for a lost session to be noticed. */
+const maxWaitSeconds = 6;
+
+/**
+ * Everything that the filter selects, and then each change of it: one question after the other, each answered when there is something to
+ * tell, or after some seconds with nothing. The collector ends with the session: then it fails, and who goes on begins anew.
+ */
+export async function* watchUpdates(vim: Vim, spec: PropertyFilterSpec, signal: AbortSignal): AsyncGenerator<UpdateBatch, never> {
+  const { propertyCollector } = await vim.content(signal);
+  // One of its own: the session's is everybody's.
+  const collector = await vim.call('CreatePropertyCollector', propertyCollector, {}, signal);
+  await vim.call('CreateFilter', collector, { spec, partialUpdates: false }, signal, { needsSameSession: true });
+  let version = '';
+  let isComplete = false;
+  for (;;) {
+    const set: UpdateSet | undefined = await ask(vim, () => vim.call('WaitForUpdatesEx', collector, { version, options: { maxWaitSeconds } }, signal, { needsSameSession: true }));
+    const completes: boolean = !isComplete && set?.truncated !== true;
+    isComplete ||= completes;
+    version = set?.version ?? version;
+    yield { version, updates: set === undefined ? [] : updatesIn(set), completes };
+  }
+}
+
+/** A collector that is not there any more has ended with its session. */
+async function ask(vim: Vim, question: () => Promise<UpdateSet | undefined>): Promise<UpdateSet | undefined> {
+  try {
+    return await question();
+  } catch (error) {
+    if (failureCode(error) === 'VsphereObjectNotFound') throw droverFailure('VsphereUnavailable', `vCenter ${vim.name} has forgotten what it was to tell of`, { cause: error });
+    throw error;
+  }
+}
+
+const updatesIn = ({ filterSet = [] }: UpdateSet): VmUpdate[] =>
+  filterSet.flatMap(({ objectSet = [] }) =>
+    objectSet.flatMap(({ kind, obj, changeSet = [] }) => (isKind(kind) ? [{ kind, vmId: obj.value, changed: Object.fromEntries(changeSet.map(({ name, val }) => [name, val])) }] : [])),
+  );
+
+const isKind = (kind: string): kind is VmUpdate['kind'] => kind === 'enter' || kind === 'modify' || kind === 'leave';

@@ -1,0 +1,161 @@
+import type { VcenterWatchActivities, VcenterWatchTurn } from '../../../contracts/vcenter-watch.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import { isError } from '../../../runtime/is-error.ts';
+import { redactedStart } from '../../../runtime/redaction.ts';
+import { whileBeating } from '../../nova/wait.ts';
+import type { Vim } from '../client.ts';
+import { retrieve } from '../properties.ts';
+import { markPaths } from '../read-vm.ts';
+import { vmRef } from '../references.ts';
+import { openKnownVms, type KnownVms } from './known-vms.ts';
+import { openNewsQueue, type NewsQueue } from './news-queue.ts';
+import { changedSince } from './sums.ts';
+import { tellRuns } from './tell-runs.ts';
+import type { WatchTools } from './tools.ts';
+import { watchUpdates } from './updates.ts';
+import { filterOf, rootsOf } from './watch-filter.ts';
+
+/** For what is under way to end, before Temporal's time-out. */
+const stopMs = 10_000;
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+/** A watch that lasted so long was well: the next loss is tried again soon. */
+const wellAfterMs = 60_000;
+/** How soon folders that were missing are looked for again. */
+const missingMs = 60_000;
+
+/** Watches the VMs in the folders of one vCenter for one turn, and tells the runs of their objects what has changed. */
+export async function watchVcenter(tools: WatchTools, { vcenter, memory: given }: Parameters<VcenterWatchActivities['watchVcenter']>[0]): Promise<VcenterWatchTurn> {
+  if (vcenter !== tools.vcenter) throw droverFailure('InvalidInput', `A vCenter watch is {"vcenter": "${tools.vcenter}"} on this queue`);
+  const { scope, clock, places } = tools;
+  const turn = { updates: 0, told: 0, looks: 0 };
+  const roots = rootsOf(places);
+  if (!tools.wanted || roots.length === 0) return { wanted: false, vms: 0, owned: 0, ...turn, memory: null };
+  const vms = openKnownVms();
+  const queue = openNewsQueue(tools.looks, (vmId) => vms.seenOf(vmId));
+  // Whoever goes on after a worker that died has what it said last, which is newer than what the turn began with.
+  const memory = memoryIn(scope.heartbeatDetails) ?? given;
+  const state = { version: '', trouble: null as string | null };
+  const remembered = (): string | null => (turn.looks === 0 ? memory : vms.sums('told'));
+  const summary = (): VcenterWatchTurn => ({ wanted: true, vms: vms.count(), owned: vms.owned().length, ...turn, memory: remembered() });
+  const over = new AbortController();
+  const signal = AbortSignal.any([scope.signal, tools.leaving, over.signal]);
+  const timer = setTimeout(() => over.abort(new Error('its time is over')), Math.min(Math.max(0, scope.deadlineMs - stopMs - clock.now()), longestTimerMs));
+  timer.unref();
+
+  return whileBeating(scope, () => ({ ...state, waiting: queue.size(), vms: vms.count(), ...turn, memory: remembered() }), async () => {
+    const telling = tellRuns({ ...tools, signal, queue, vms, onTold: () => (turn.told += 1) });
+    try {
+      await listenOn({ ...tools, roots, signal, memory, vms, queue, turn, state });
+    } finally {
+      clearTimeout(timer);
+      over.abort(new Error('the watch is over'));
+      await telling;
+    }
+    scope.signal.throwIfAborted();
+    return summary();
+  });
+}
+
+/** Timers do not take more. */
+const longestTimerMs = 2 ** 31 - 1;
+
+const memoryIn = (details: unknown): string | null => {
+  const { memory } = Object(details) as { memory?: unknown };
+  return typeof memory === 'string' ? memory : null;
+};
+
+interface Listening extends WatchTools {
+  roots: readonly string[];
+  signal: AbortSignal;
+  memory: string | null;
+  vms: KnownVms;
+  queue: NewsQueue;
+  turn: { updates: number; looks: number };
+  state: { version: string; trouble: string | null };
+}
+
+/** Listens until the signal is aborted. What fails is begun anew: 0.5 s later at first, then after twice as long each time, up to 30 s. */
+async function listenOn(listening: Listening): Promise<void> {
+  const { signal, clock, scope, vcenter, state } = listening;
+  for (let losses = 0; !signal.aborted; ) {
+    const sinceMs = clock.now();
+    const vim = listening.open();
+    try {
+      await listen(listening, vim);
+      losses = 0;
+    } catch (error) {
+      if (!signal.aborted) {
+        losses = clock.now() - sinceMs >= wellAfterMs ? 1 : losses + 1;
+        state.trouble = redactedStart(isError(error) ? error.message : String(error), 600);
+        scope.warn(`The VMs of vCenter ${vcenter} are not watched just now: ${state.trouble}`);
+        await clock.sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + Math.random() / 2), signal).catch(() => undefined);
+      }
+    } finally {
+      await vim.close();
+    }
+  }
+}
+
+/** One session. Ends by itself only to look again for folders that were missing. */
+async function listen(listening: Listening, vim: Vim): Promise<void> {
+  const { vcenter, roots, signal, vms, queue, turn, state, meter, clock, scope } = listening;
+  const { searchIndex } = await vim.content(signal);
+  if (searchIndex === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vcenter} has no searchIndex`);
+  const found = await Promise.all(roots.map((inventoryPath) => vim.call('FindByInventoryPath', searchIndex, { inventoryPath }, signal)));
+  const folders = found.filter((folder) => folder !== undefined);
+  const untilMs = folders.length < roots.length ? clock.now() + missingMs : Infinity;
+  if (folders.length === 0) throw droverFailure('VsphereObjectNotFound', `vCenter ${vcenter} has none of the folders ${roots.join(', ')}`);
+  vms.beginLook();
+  let isLooking = true;
+  for await (const { version, updates, completes } of watchUpdates(vim, filterOf(folders), signal)) {
+    const unsure = vms.take(updates);
+    await readMarks(vim, vms, unsure, signal);
+    Object.assign(state, { version, trouble: null });
+    const nowMs = clock.now();
+    if (isLooking && completes) {
+      isLooking = false;
+      vms.endLook();
+      turn.looks += 1;
+      meter.looked(vcenter);
+      const isFirst = turn.looks === 1;
+      const news = vms.news();
+      if (isFirst) await catchUp(listening, vim, nowMs);
+      else for (const one of news) queue.add(one, nowMs);
+    } else if (!isLooking) {
+      for (const one of vms.news()) queue.add(one, nowMs);
+      turn.updates += updates.length;
+    }
+    meter.heard(vcenter, isLooking ? 0 : updates.length, vms.owned().length);
+    if (nowMs >= untilMs) return scope.warn(`vCenter ${vcenter} does not have all of the folders ${roots.join(', ')}: looking again`);
+  }
+}
+
+async function readMarks(vim: Vim, vms: KnownVms, vmIds: readonly string[], signal: AbortSignal): Promise<void> {
+  if (vmIds.length === 0) return;
+  const spec = { propSet: [{ type: 'VirtualMachine', pathSet: [...markPaths] }], objectSet: vmIds.map((id) => ({ obj: vmRef(id) })), reportMissingObjectsInResults: true };
+  const none = Object.fromEntries(markPaths.map((path) => [path, undefined]));
+  for (const { ref, properties } of await retrieve(vim, spec, signal)) vms.setMarks(ref.value, { ...none, ...properties });
+}
+
+/**
+ * The first complete look: nobody knows what was missed, so what runs knew before is compared. Where nothing is known, all are told, slowly. A VM
+ * that is gone tells of nobody: its object does.
+ */
+async function catchUp(listening: Listening, vim: Vim, nowMs: number): Promise<void> {
+  const { memory, vms, queue, signal, scope, vcenter } = listening;
+  const { any, mayHaveChanged } = changedSince(memory, vms.sums('seen'));
+  for (const { vmId, owner } of vms.owned()) {
+    if (mayHaveChanged(vmId)) queue.addLater({ owner, vmId, causes: ['not watched for a while'] }, nowMs);
+    else vms.told(vmId, vms.seenOf(vmId));
+  }
+  if (!any) return;
+  try {
+    const { about } = await vim.content(signal);
+    const gone = (await listening.listRecordedVms(signal)).filter(({ vmId, managerId }) => managerId === about.instanceUuid && vms.seenOf(vmId) === null);
+    for (const { namespace, name, uid, vmId } of gone) queue.addLater({ owner: { namespace, name, uid }, vmId, causes: ['gone'] }, nowMs);
+  } catch (error) {
+    signal.throwIfAborted();
+    scope.warn(`Whose VMs of vCenter ${vcenter} are gone cannot be found out: ${redactedStart(isError(error) ? error.message : String(error), 600)}`);
+  }
+}

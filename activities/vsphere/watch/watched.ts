@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+
+import { z } from 'zod';
+
+import { vim } from '../wire/kinds.ts';
+
+/** What the status shows of a VM, or decisions are made on, and what can change without drover. */
+export const watchedPaths = [
+  'name', 'parent', 'resourcePool', 'runtime.powerState', 'runtime.host', 'runtime.connectionState', 'guest.toolsRunningStatus', 'guest.ipAddress', 'guest.hostName', 'guest.customizationInfo', 'guestHeartbeatStatus',
+  'rootSnapshot', 'snapshot.currentSnapshot', 'config.changeVersion',
+] as const;
+
+/** The state of a VM, as far as it is watched. Ids of what it is in. */
+export interface WatchedVm {
+  name: string;
+  folder: string;
+  resourcePool: string;
+  powerState: string;
+  host: string;
+  connection: string;
+  tools: string;
+  address: string;
+  hostName: string;
+  customization: string;
+  heartbeat: string;
+  snapshots: string;
+  config: string;
+}
+
+const text = z.string().catch('');
+const reference = z.object({ value: z.string() });
+const id = reference.transform(({ value }) => value).catch('');
+
+const watched = z.object({
+  name: text,
+  parent: id,
+  resourcePool: id,
+  'runtime.powerState': text,
+  'runtime.host': id,
+  'runtime.connectionState': text,
+  'guest.toolsRunningStatus': text,
+  'guest.ipAddress': text,
+  'guest.hostName': text,
+  'guest.customizationInfo': vim('GuestInfoCustomizationInfo').optional().catch(undefined),
+  guestHeartbeatStatus: text,
+  rootSnapshot: z.array(reference).catch([]),
+  'snapshot.currentSnapshot': id,
+  snapshot: vim('VirtualMachineSnapshotInfo').optional().catch(undefined),
+  'config.changeVersion': text,
+});
+
+/** Pure. @param properties by path, of {@link watchedPaths} or all that is read of a VM; what is not set is missing */
+export function toWatched(properties: Readonly<Record<string, unknown>>): WatchedVm {
+  const seen = watched.parse(properties);
+  const current = seen['snapshot.currentSnapshot'] || (seen.snapshot?.currentSnapshot?.value ?? '');
+  const roots = seen.rootSnapshot.map(({ value }) => value).toSorted();
+  return {
+    name: seen.name,
+    folder: seen.parent,
+    resourcePool: seen.resourcePool,
+    powerState: seen['runtime.powerState'],
+    host: seen['runtime.host'],
+    connection: seen['runtime.connectionState'],
+    tools: seen['guest.toolsRunningStatus'],
+    address: seen['guest.ipAddress'],
+    hostName: seen['guest.hostName'],
+    customization: seen['guest.customizationInfo']?.customizationStatus ?? '',
+    heartbeat: seen.guestHeartbeatStatus,
+    // Without any there is no current one, whatever was told of it before.
+    snapshots: roots.length === 0 ? '' : [current, ...roots].join(' '),
+    config: seen['config.changeVersion'],
+  };
+}
+
+const digits = 16;
+
+/** Tells one state of a VM from another: the same for the look of a run and for the watch, in whatever worker. */
+export const seenOf = (state: WatchedVm): string => createHash('sha256').update(JSON.stringify(Object.values(state))).digest('hex').slice(0, digits);

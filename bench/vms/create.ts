@@ -1,0 +1,101 @@
+import type { Benchmark, Samples } from '../harness/benchmark.ts';
+import { ratiosOf, runPairs } from '../harness/pairs.ts';
+import type { LoadRun } from '../load/load-run.ts';
+import { countVerbs } from '../onboarding/count-calls.ts';
+import { readMemory } from '../process-usage.ts';
+import { mean, percentile } from '../statistics.ts';
+import type { BareVcenter } from './bare-vcenter.ts';
+import { openBareVcenter } from './bare-vcenter.ts';
+import { readRuns } from './count-runs.ts';
+import type { Pace } from './figures.ts';
+import { createFigures, paces } from './figures.ts';
+import type { VmsWorld } from './vms-world.ts';
+import { withVmsWorld } from './vms-world.ts';
+
+/** What one side has come to; null: the script has no such thing. */
+interface Side {
+  wallSeconds: number;
+  vsphere: number;
+  drover: null | { seconds: number[]; kubernetes: number; events: number; runs: number; workerMiB: number; bridgeMiB: number };
+}
+
+const sideNames = ['drover', 'script'] as const;
+
+/** So many VMs are made and switched on at once, by drover and by a script, in turns. */
+export const createVms = (pace: Pace, count: number): Benchmark<LoadRun> => ({
+  name: pace,
+  title: `${count} VMs are made and switched on, beside a bare script; ${paces[pace].title}`,
+  minutes: pace === 'create' ? 15 : 8,
+  figures: createFigures(pace, count),
+  measure: (run) =>
+    withVmsWorld(run, {}, async (world): Promise<Samples> => {
+      const bare = await openBareVcenter(world.lab.handles.vsphere);
+      try {
+        const pairs = await runPairs(run.repetitions, sideNames, async (side, pair) => {
+          await world.control.delayTasks(paces[pace].taskDelaysMs);
+          const names = Array.from({ length: count }, (_, index) => `${side}-${pair + 1}-${index + 1}`);
+          const measured = side === 'drover' ? await byDrover(world, names) : await byScript(bare, names, run.signal);
+          await world.control.delayTasks({});
+          await (side === 'drover' ? world.removeAll().then(() => world.untilQuiet()) : bare.remove(names, run.signal));
+          run.report(`${side}: ${measured.wallSeconds.toFixed(1)} s, ${measured.vsphere.toFixed(1)} calls of vCenter for each`);
+          return measured;
+        });
+        run.report(await describeCalls(world));
+        const walls = pairs.map(({ first, sides }) => ({ first, sides: { drover: sides.drover.wallSeconds, script: sides.script.wallSeconds } }));
+        const ours = pairs.flatMap(({ sides }) => sides.drover.drover ?? []);
+        const values: Record<string, number[]> = {
+          wall: walls.map(({ sides }) => sides.drover),
+          p50: ours.map(({ seconds }) => percentile(seconds, 0.5)),
+          p99: ours.map(({ seconds }) => percentile(seconds, 0.99)),
+          bare: walls.map(({ sides }) => sides.script),
+          ratio: ratiosOf(walls, 'drover', 'script'),
+          vsphere: pairs.map(({ sides }) => sides.drover.vsphere),
+          'bare-vsphere': pairs.map(({ sides }) => sides.script.vsphere),
+          kubernetes: ours.map(({ kubernetes }) => kubernetes),
+          events: ours.map(({ events }) => events),
+          runs: ours.map(({ runs }) => runs),
+          worker: ours.map(({ workerMiB }) => workerMiB),
+          bridge: ours.map(({ bridgeMiB }) => bridgeMiB),
+        };
+        return Object.fromEntries(Object.entries(values).map(([name, samples]) => [`vms-${count}-${pace}.${name}`, samples]));
+      } finally {
+        await bare.close();
+      }
+    }),
+});
+
+async function byDrover(world: VmsWorld, names: readonly string[]): Promise<Side> {
+  const before = await world.calls();
+  const made = [...(await world.make(names)).values()];
+  // What a run says after that, and whoever starts another one, is part of the price.
+  await world.untilQuiet();
+  const after = await world.calls();
+  const perVm = (system: string): number => (['worker', 'bridge'] as const).reduce((sum, process) => sum + (after[process].get(system) ?? 0) - (before[process].get(system) ?? 0), 0) / names.length;
+  const runs = await readRuns(world.client, names);
+  return {
+    wallSeconds: (Math.max(...made.map(({ settledMs }) => settledMs)) - Math.min(...made.map(({ askedMs }) => askedMs))) / 1_000,
+    vsphere: perVm('vsphere'),
+    drover: {
+      seconds: made.map(({ askedMs, settledMs }) => (settledMs - askedMs) / 1_000),
+      kubernetes: perVm('kubernetes'),
+      events: mean(runs.map(({ events }) => events)),
+      runs: mean(runs.map(({ runs: number }) => number)),
+      workerMiB: readMemory(world.drover.worker.pid)?.peakMiB ?? Number.NaN,
+      bridgeMiB: readMemory(world.drover.bridge?.pid ?? 0)?.peakMiB ?? Number.NaN,
+    },
+  };
+}
+
+async function byScript(bare: BareVcenter, names: readonly string[], signal: AbortSignal): Promise<Side> {
+  const callsBefore = bare.calls();
+  const startedMs = performance.now();
+  await bare.make(names, signal);
+  return { wallSeconds: (performance.now() - startedMs) / 1_000, vsphere: (bare.calls() - callsBefore) / names.length, drover: null };
+}
+
+/** What was called most, removals included, for who looks for calls to save. */
+async function describeCalls({ drover }: VmsWorld): Promise<string> {
+  const page = await (await fetch(drover.metricsUrls.worker, { signal: AbortSignal.timeout(10_000) })).text();
+  const most = (system: string): string => [...countVerbs(page, system)].toSorted(([, a], [, b]) => b - a).slice(0, 8).map(([verb, count]) => `${verb} ${count}`).join(', ');
+  return `the worker called vCenter: ${most('vsphere')}; kube-apiserver: ${most('kubernetes')}`;
+}

@@ -1,0 +1,96 @@
+import { readProcess } from '../../lab/processes.ts';
+import { until } from '../../test/flows/until.ts';
+import type { Benchmark, Samples } from '../harness/benchmark.ts';
+import type { LoadRun } from '../load/load-run.ts';
+import { readCpuSeconds, readMemory } from '../process-usage.ts';
+import { countRunsSince } from './count-runs.ts';
+import { settledFigures } from './figures.ts';
+import type { VmsWorld } from './vms-world.ts';
+import { withVmsWorld } from './vms-world.ts';
+
+/** As the bridge's page tells. */
+interface BridgePage {
+  lease: { held: boolean };
+  resyncs: number;
+  queue: { fresh: number; resync: number; inFlight: number; backingOff: number };
+  kinds: { VirtualMachine?: { synced: boolean; objects: number } };
+}
+
+/** There are many VMs that are as they should be, and nothing happens to them. */
+export const settledVms = (count: number): Benchmark<LoadRun> => ({
+  name: 'settled',
+  title: `${count} VMs are settled, and nothing happens to them`,
+  minutes: 15,
+  figures: settledFigures(count),
+  measure: (run) =>
+    // A round of comparisons each minute, as by default; a look whether it works has no time for that.
+    withVmsWorld(run, run.quick ? { bridge: { resyncMs: 5_000 } } : {}, async (world): Promise<Samples> => {
+      const startedMs = performance.now();
+      await world.make(Array.from({ length: count }, (_, index) => `settled-${index + 1}`));
+      await world.untilQuiet();
+      run.report(`${count} VMs are settled after ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`);
+      // What is told of the last changes comes before the round that is looked at.
+      await untilResync(world, run.signal);
+      const samples: Record<string, number[]> = {};
+      for (let repetition = 1; repetition <= run.repetitions; repetition += 1) {
+        const resync = await measureResync(world, run.signal);
+        for (const [name, value] of Object.entries(resync)) (samples[name] ??= []).push(value);
+      }
+      for (let repetition = 1; repetition <= run.repetitions; repetition += 1) {
+        const restart = await measureRestart(world, count, run.signal);
+        for (const [name, value] of Object.entries(restart)) (samples[name] ??= []).push(value);
+      }
+      return Object.fromEntries(Object.entries(samples).map(([name, values]) => [`vms-settled-${count}.${name}`, values]));
+    }),
+});
+
+/** It is another one after each restart. */
+const bridgePid = ({ drover }: VmsWorld): number => readProcess(drover.dir, 'bridge').pid;
+
+const readPage = async ({ drover }: VmsWorld): Promise<BridgePage> => (await (await fetch(new URL('/readyz', drover.metricsUrls.bridge), { signal: AbortSignal.timeout(5_000) })).json()) as BridgePage;
+
+/** Waits until the bridge has compared once more, and tells nobody any more. */
+async function untilResync(world: VmsWorld, signal: AbortSignal): Promise<void> {
+  const { resyncs } = await readPage(world);
+  await until('a resync', 180_000, async () => {
+    signal.throwIfAborted();
+    const page = await readPage(world);
+    return (page.resyncs > resyncs && isIdle(page)) || JSON.stringify(page.queue);
+  });
+}
+
+/** From one comparison to the next. */
+async function measureResync(world: VmsWorld, signal: AbortSignal): Promise<Record<string, number>> {
+  const pids = { worker: world.drover.worker.pid, bridge: bridgePid(world) };
+  const look = async () => ({ atMs: Date.now(), calls: await world.calls(), bridge: readCpuSeconds(pids.bridge) ?? Number.NaN, worker: readCpuSeconds(pids.worker) ?? Number.NaN });
+  const before = await look();
+  await untilResync(world, signal);
+  const after = await look();
+  const calls = (system: string): number => (['worker', 'bridge'] as const).reduce((sum, process) => sum + (after.calls[process].get(system) ?? 0) - (before.calls[process].get(system) ?? 0), 0);
+  return {
+    worker: readMemory(pids.worker)?.residentMiB ?? Number.NaN,
+    bridge: readMemory(pids.bridge)?.residentMiB ?? Number.NaN,
+    'resync-bridge-cpu': after.bridge - before.bridge,
+    'resync-worker-cpu': after.worker - before.worker,
+    'resync-vsphere': calls('vsphere'),
+    'resync-kubernetes': calls('kubernetes'),
+    'resync-runs': await countRunsSince(world.client, before.atMs),
+  };
+}
+
+/** kill -9 of the bridge: another one lists everything, and compares all of it once it holds the Lease. */
+async function measureRestart(world: VmsWorld, count: number, signal: AbortSignal): Promise<Record<string, number>> {
+  const startedMs = Date.now();
+  await world.drover.kill('bridge');
+  await world.drover.restart('bridge');
+  await until('all to be listed again', 180_000, async () => {
+    signal.throwIfAborted();
+    const page = await readPage(world);
+    return (page.lease.held && page.kinds.VirtualMachine?.objects === count && isIdle(page)) || JSON.stringify(page);
+  });
+  const seconds = (Date.now() - startedMs) / 1_000;
+  const bridge = (await world.calls()).bridge;
+  return { restart: seconds, 'restart-cpu': readCpuSeconds(bridgePid(world)) ?? Number.NaN, 'restart-kubernetes': bridge.get('kubernetes') ?? 0, 'restart-runs': await countRunsSince(world.client, startedMs) };
+}
+
+const isIdle = ({ queue: { fresh, resync, inFlight, backingOff } }: BridgePage): boolean => fresh + resync + inFlight + backingOff === 0;

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { checkoutDirectory } from '../context.ts';
+import type { Drover } from '../drover.ts';
+import { startDrover } from '../drover.ts';
+import { untilInterrupted } from '../interruption.ts';
+import type { Lab } from '../lab.ts';
+import { startLab, stopLab, wipeLab } from '../lab.ts';
+import type { PartName } from '../part.ts';
+import { formatDuration } from '../progress.ts';
+
+/** What a story came to. */
+export interface Ending {
+  /** A sentence for each thing that is not as it should be. */
+  wrong: string[];
+  /** One sentence, after `As it should be: `. */
+  summary: string;
+}
+
+/** Something that drover does, shown on Temporal, Kubernetes and more parts of the lab. */
+export interface Story<Name extends PartName> {
+  /** What comes first, before anything is there. */
+  intro: string;
+  /** Besides Temporal and Kubernetes. */
+  parts: readonly Name[];
+  /** Those that begin anew, whatever they hold. */
+  fresh?: readonly PartName[];
+  /** Parts that it brings up by itself, to be stopped with the others. */
+  more?: readonly PartName[];
+  tell(lab: Lab<CoreName | Name>, stage: Stage): Promise<Ending>;
+}
+
+type CoreName = 'temporal' | 'kubernetes';
+
+/** What a story is told with. */
+export interface Stage {
+  interrupted: AbortSignal;
+  say: (line?: string) => void;
+  /** A step of the story, with the time it took. */
+  step: <Result>(title: string, action: () => Promise<Result>) => Promise<Result>;
+  /** A worker and a bridge, until the story is over. */
+  startDrover: (settings: object) => Promise<Drover>;
+  /** `drover`, as everybody types it. */
+  drover: (...args: string[]) => Promise<void>;
+}
+
+/** Tells it, sets the exit code, and stops what was started: at once, or when somebody interrupts. */
+export async function perform<const Name extends PartName>(story: Story<Name>, { once: isOnce }: { once: boolean }): Promise<void> {
+  const startedMs = performance.now();
+  const say = (line = ''): void => void process.stdout.write(`${line}\n`);
+  const interrupted = untilInterrupted(new Error('interrupted'));
+  say(story.intro);
+  if (story.fresh !== undefined) await wipeLab({ parts: story.fresh });
+  const parts: readonly (CoreName | Name)[] = ['temporal', 'kubernetes', ...story.parts];
+  const lab = await startLab<CoreName | Name>({ parts, report: say, signal: interrupted });
+  const core = lab as Lab<PartName> as Lab<CoreName>;
+  let drover: Drover | null = null;
+  const stage: Stage = {
+    interrupted,
+    say,
+    async step(title, action) {
+      const beganMs = performance.now();
+      const result = await action();
+      say(formatRemark(`${title}: ${formatDuration(performance.now() - beganMs)}`));
+      return result;
+    },
+    async startDrover(settings) {
+      drover = await startDrover(core, { dir: join(lab.dir, 'drover'), settings, signal: interrupted });
+      return drover;
+    },
+    async drover(...args) {
+      say(`$ drover ${args.join(' ')}`);
+      const child = spawn(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], {
+        env: { ...process.env, ...drover?.env, KUBECONFIG: core.handles.kubernetes.kubeconfig },
+        stdio: ['ignore', 'inherit', 'inherit'],
+        signal: interrupted,
+      });
+      await once(child, 'exit');
+    },
+  };
+  let last = '';
+  try {
+    const { wrong, summary } = await story.tell(lab, stage);
+    for (const line of wrong) say(`WRONG: ${line}`);
+    if (wrong.length > 0) process.exitCode = 1;
+    if (!isOnce) {
+      say('\nAll of it stays up. Ctrl-C stops it.');
+      await new Promise((resolve) => interrupted.addEventListener('abort', resolve));
+    }
+    last = `${wrong.length === 0 ? 'As it should be' : 'Not as it should be'}: ${summary}; ${formatDuration(performance.now() - startedMs)} in all.`;
+  } catch (error) {
+    if (!interrupted.aborted) throw error;
+    last = 'Interrupted.';
+    process.exitCode = 130;
+  } finally {
+    await (drover as Drover | null)?.stop();
+    await stopLab({ dir: lab.dir, parts: [...parts, ...(story.more ?? [])], report: say });
+  }
+  say(`\n${last}`);
+}
+
+/** A line of the demo's own, among those of the lab's parts. */
+export const formatRemark = (line: string): string => `${'demo'.padEnd(12)}${line}`;

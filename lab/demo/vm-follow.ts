@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { findCondition } from '../../contracts/conditions.ts';
+import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import { vm } from './vm-scene.ts';
+
+const lookEveryMs = 100;
+
+/** Null: it is gone. */
+export async function readVm(api: Kubernetes, signal: AbortSignal): Promise<VirtualMachine | null> {
+  try {
+    return virtualMachineSchema.parse(await api.request({ method: 'GET', path: resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', vm) }, signal));
+  } catch (error) {
+    if (isFailure(error, 'ObjectNotFound')) return null;
+    throw error;
+  }
+}
+
+/** Follows the object to where its present spec wants it, or until it is gone; tells each state and sentence once. @returns false: not in time */
+export async function followVm(api: Kubernetes, { patienceMs, signal, tell }: { patienceMs: number; signal: AbortSignal; tell: (state: string, message: string) => void }): Promise<boolean> {
+  const endMs = performance.now() + patienceMs;
+  let told = '';
+  while (performance.now() < endMs) {
+    const object = await readVm(api, signal);
+    if (object === null) return true;
+    const said = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle);
+    const isCurrent = said?.observedGeneration === object.metadata.generation;
+    const isDeleted = object.metadata.deletionTimestamp !== undefined;
+    if (said !== undefined && isCurrent && !(isDeleted && said.status === 'True')) {
+      const line = `${said.reason} ${said.message}`;
+      if (line !== told) tell(said.reason, said.message);
+      told = line;
+      if (said.status === 'True' && !isDeleted) return true;
+    }
+    await delay(lookEveryMs, undefined, { signal });
+  }
+  return false;
+}
+
+/** What the object says, in a few words: where it is, and each condition that is not True. */
+export function describeVm({ status }: VirtualMachine): string[] {
+  const conditions = status?.conditions ?? [];
+  const others = conditions.filter(({ status: is }) => is !== 'True');
+  const where = [status?.powerState, status?.nodeName === undefined ? undefined : `on ${status.nodeName}`, status?.zone === undefined ? undefined : `in ${status.zone}`].filter((word) => word !== undefined);
+  return [`${where.join(' ')}; ${conditions.length - others.length} of ${conditions.length} conditions are True`, ...others.map(({ type, status: is, reason, message }) => `${type} ${is}, ${reason}: ${message}`)];
+}

@@ -1,0 +1,36 @@
+import { kubectl } from '../kubectl.ts';
+import type { Lab } from '../lab.ts';
+import { connectVcenterControl } from '../vsphere/control.ts';
+import { setVmScene, vcenterSettings } from '../vsphere/scene.ts';
+import { endRuns } from './end-runs.ts';
+
+/** As in vm.yaml. */
+export const vm = { namespace: 'demo', name: 'web' } as const;
+
+export type VmLab = Lab<'temporal' | 'kubernetes' | 'vsphere'>;
+
+/** What takes minutes in a data centre takes seconds here, so that it can be watched; the simulator's own tasks take no time at all. */
+const taskDelaysMs = { CloneVm: 3_000, ReconfigVm: 1_000, PowerOn: 1_500, PowerOff: 1_000, Destroy: 1_000 };
+
+export const vmSettings = ({ handles: { vsphere } }: VmLab): object => ({
+  modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' },
+  virtualMachine: { recheckMs: 2_000, addressMs: 1_000, lingerMs: 500 },
+  vsphere: vcenterSettings(vsphere),
+});
+
+/** Clears what an earlier demo left, and sets up a namespace in Kubernetes and in vCenter, whose tasks are slow from now on. */
+export async function setVmStage({ exports, handles: { kubernetes, vsphere } }: VmLab): Promise<void> {
+  await endRuns(exports);
+  await clearVms(kubernetes);
+  await setVmScene(kubernetes, vsphere, vm.namespace);
+  await connectVcenterControl(vsphere).delayTasks(taskDelaysMs);
+}
+
+/** Nobody serves what an earlier demo left, so its finalizers are taken off by hand. Their VMs went with the vCenter. */
+async function clearVms(kubernetes: VmLab['handles']['kubernetes']): Promise<void> {
+  const { items } = JSON.parse(await kubectl(kubernetes, ['get', 'virtualmachines', '--all-namespaces', '-o', 'json'])) as { items: { metadata: { namespace: string; name: string } }[] };
+  for (const { metadata: { namespace, name } } of items) {
+    await kubectl(kubernetes, ['patch', 'virtualmachine', name, '-n', namespace, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
+    await kubectl(kubernetes, ['delete', 'virtualmachine', name, '-n', namespace, '--ignore-not-found']);
+  }
+}

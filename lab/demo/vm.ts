@@ -1,0 +1,112 @@
+import type { Client } from '@temporalio/client';
+import { virtualMachineId } from '../../contracts/ids.ts';
+import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import { connectKubernetes } from '../../runtime/kubernetes.ts';
+import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { checkoutDirectory } from '../context.ts';
+import { run } from '../kubectl.ts';
+import { formatDuration } from '../progress.ts';
+import { govc } from '../vsphere/govc.ts';
+import { inventory } from '../vsphere/handle.ts';
+import { witness } from '../vsphere/scene.ts';
+import type { Ending, Stage, Story } from './story.ts';
+import { describeVm, followVm, readVm } from './vm-follow.ts';
+import type { VmLab } from './vm-scene.ts';
+import { setVmStage, vm, vmSettings } from './vm-scene.ts';
+import type { VmStage } from './vm-stages.ts';
+import { typed, vmStages } from './vm-stages.ts';
+import { judgeVmStage } from './vm-verdict.ts';
+
+/** Far more than any stage takes. */
+const patienceMs = 90_000;
+
+const folder = `${inventory.vmFolder}/${vm.namespace}`;
+const workflowId = virtualMachineId(vm.namespace, vm.name);
+
+/** A virtual machine from the first to the last; after each change govc tells what the vCenter has. */
+export const vmStory: Story<'vsphere'> = {
+  intro: `drover makes a virtual machine on vSphere, switches it on, resizes it and deletes it: real Temporal and Kubernetes, and a vCenter that is
+govmomi’s simulator, with tasks slowed down to seconds. After each change govc, somebody else’s client, tells what is there.
+The first time they are built, which takes some minutes; then it is seconds.
+`,
+  parts: ['vsphere'],
+  fresh: ['vsphere'],
+  async tell(lab, stage) {
+    await stage.step(`a folder in vCenter and a namespace in Kubernetes, both called ${vm.namespace}, with classes and an image`, () => setVmStage(lab));
+    await stage.step('a drover worker and a drover bridge', () => stage.startDrover(vmSettings(lab)));
+    const api = connectKubernetes({ kubeconfig: lab.handles.kubernetes.kubeconfig });
+    const client = await connectClient(readTemporalSettings(lab.exports));
+    try {
+      return await tellStages(stage, lab, api, client);
+    } finally {
+      await client.connection.close();
+      await api.close();
+    }
+  },
+};
+
+async function tellStages(stage: Stage, lab: VmLab, api: Kubernetes, client: Client): Promise<Ending> {
+  const told: string[] = [];
+  for (const [index, one] of vmStages.entries()) {
+    stage.say(`\n${index + 1} of ${vmStages.length}. ${one.title}\n`);
+    const { wrong, tookMs } = await tellStage(stage, lab, api, one);
+    stage.say(`  run     ${await linkToRun(lab, client)}`);
+    // What comes next builds on it.
+    if (wrong.length > 0) return { wrong, summary: `${vm.name} was ${[...told, `not ${one.deed}`].join(', ')}` };
+    told.push(`${one.deed} in ${formatDuration(tookMs)}`);
+    if (one.expected?.waits !== undefined) await look(stage);
+  }
+  whereToLook(stage, lab);
+  return { wrong: [], summary: `${vm.name} was ${told.join(', ')}; govc saw all of it` };
+}
+
+/** Asks for one change, follows it, and looks at both sides. */
+async function tellStage({ say, interrupted: signal }: Stage, lab: VmLab, api: Kubernetes, stage: VmStage): Promise<{ wrong: string[]; tookMs: number }> {
+  const { kubernetes, vsphere } = lab.handles;
+  const startedMs = performance.now();
+  const sinceStart = (): string => formatDuration(performance.now() - startedMs).padStart(8);
+  say(`$ kubectl ${typed(stage.asks)}`);
+  const { code, stdout, stderr } = await run(kubernetes.kubectl, stage.asks.map((arg) => arg.replace(/^lab\//u, `${checkoutDirectory}/lab/`)), { env: { KUBECONFIG: kubernetes.kubeconfig } });
+  say((stdout + stderr).trim());
+  if (code !== 0) return { wrong: [`${stage.deed}: kubectl ended with ${String(code)}`], tookMs: 0 };
+  const arrived = await followVm(api, { patienceMs, signal, tell: (state, message) => say(`${sinceStart()}  ${state}: ${message}`) });
+  const tookMs = performance.now() - startedMs;
+  const object = await readVm(api, signal);
+  if (object === null) say(`${sinceStart()}  the object is gone`);
+  const witnessed = await witness(vsphere, vm.namespace, vm.name);
+  const inFolder = (await govc(vsphere, 'find', folder, '-type', 'm')).split('\n').filter((path) => path !== '');
+  say(`  object  ${(object === null ? ['there is none'] : describeVm(object)).join('\n          ')}`);
+  say(witnessed === null ? `$ govc find ${folder} -type m\n${inFolder.join('\n') || '  (nothing)'}` : `$ govc vm.info ${folder}/${vm.name}\n${await infoOf(vsphere)}`);
+  const late = arrived ? [] : [`${stage.deed}: not within ${formatDuration(patienceMs)}`];
+  const wrong = [...late, ...judgeVmStage(stage, { object, witnessed, inFolder })];
+  say(wrong.length === 0 ? `  ✓ ${stage.deed} in ${formatDuration(tookMs)}, and govc says so too` : wrong.map((line) => `  ✗ ${line}`).join('\n'));
+  return { wrong, tookMs };
+}
+
+/** The lines of govc's own words that a stage can change. */
+async function infoOf(vsphere: VmLab['handles']['vsphere']): Promise<string> {
+  const lines = (await govc(vsphere, 'vm.info', `${folder}/${vm.name}`)).split('\n');
+  return lines.filter((line) => /^\s*(?:Name|UUID|CPU|Memory|Power state|Boot time|Host):/u.test(line)).join('\n');
+}
+
+async function linkToRun(lab: VmLab, client: Client): Promise<string> {
+  const { runId } = await client.workflow.getHandle(workflowId).describe();
+  return `${lab.handles.temporal.uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}/${runId}/history`;
+}
+
+async function look({ say, drover }: Stage): Promise<void> {
+  say();
+  await drover('vms');
+  say();
+  await drover('describe', 'vm', `${vm.namespace}/${vm.name}`);
+}
+
+function whereToLook({ say }: Stage, lab: VmLab): void {
+  say(`
+Where to look:
+  Web UI    ${lab.handles.temporal.uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}
+  drover    npm run --silent drover -- vms; npm run --silent drover -- describe vm ${vm.namespace}/${vm.name}
+  kubectl   kubectl create -f lab/demo/vm.yaml; kubectl get vm -n ${vm.namespace} -w; kubectl describe vm ${vm.name} -n ${vm.namespace}
+  govc      govc vm.info ${folder}/${vm.name}; govc tasks
+In another terminal: eval "$(npm run --silent lab -- status)"`);
+}

@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findCondition } from '../../contracts/conditions.ts';
+import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import { annotations, virtualMachineId } from '../../contracts/ids.ts';
+import { settled } from '../../contracts/settled.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { kubectl } from '../../lab/kubectl.ts';
+import { startLab } from '../../lab/lab.ts';
+import { connectVcenterControl, type VcenterControl } from '../../lab/vsphere/control.ts';
+import { govc } from '../../lab/vsphere/govc.ts';
+import { inventory, type VsphereHandle } from '../../lab/vsphere/handle.ts';
+import { setVmScene, vmManifest, vmScene } from '../../lab/vsphere/scene.ts';
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import { makeVm, watchVm } from '../faults/virtual-machine-objects.ts';
+import { until } from '../flows/until.ts';
+import type { World } from '../flows/world.ts';
+import type { ObservedVms } from '../read-world.ts';
+import { patiently } from './patiently.ts';
+import type { VmTurn } from './plan.ts';
+import { vmCount } from './plan.ts';
+
+/** Virtual machines that people make, change and delete while everything breaks, in a vCenter of the run's own. */
+
+const namespace = 'chaos';
+const names: readonly string[] = Array.from({ length: vmCount }, (_, index) => `vm-${index + 1}`);
+
+/** Longer than any back-off that a run may be in. */
+const serviceMs = 300_000;
+const apiVersion = 'vmoperator.vmware.com/v1alpha6';
+const patience = (): AbortSignal => AbortSignal.timeout(5_000);
+const pathOf = (name?: string): string => resourcePath(apiVersion, 'virtualmachines', { namespace, ...(name !== undefined && { name }) });
+const isThere = (message: string): boolean => /already ?exists/iu.test(message);
+
+export interface ChaosVcenter {
+  handle: VsphereHandle;
+  control: VcenterControl;
+  observed: ObservedVms;
+  close(): Promise<void>;
+}
+
+/** The lab that tests share has no vCenter, and would keep one. */
+export async function openVcenter(world: World): Promise<ChaosVcenter> {
+  const dir = mkdtempSync(join(tmpdir(), 'drover-chaos-'));
+  const lab = await startLab({ dir: join(dir, 'lab'), parts: ['vsphere'] });
+  const { vsphere: handle } = lab.handles;
+  await setVmScene(world.lab.handles.kubernetes, handle, namespace);
+  await makeVm(handle, namespace, 'stranger');
+  return {
+    handle,
+    control: connectVcenterControl(handle),
+    observed: { namespace, strangers: [await watchVm(handle, namespace, 'stranger')] },
+    async close() {
+      await lab.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Leaves Kubernetes as others expect it. No drover may be at work. */
+export async function removeVirtualMachines({ api, lab }: World): Promise<void> {
+  const { items } = (await api.request({ method: 'GET', path: pathOf() }, patience())) as { items: VirtualMachine[] };
+  for (const { metadata: { name } } of items) {
+    await api.request({ method: 'PATCH', patchType: 'merge', path: pathOf(name), body: { metadata: { finalizers: null } } }, patience());
+    await patiently(() => api.request({ method: 'DELETE', path: pathOf(name) }, patience()));
+  }
+  await kubectl(lab.handles.kubernetes, ['delete', 'namespace', namespace, '--wait=false']);
+}
+
+/** Does what a person would, or somebody in vCenter; returns what was done. */
+export async function takeVmTurn(world: World, { handle }: ChaosVcenter, { vm, what }: VmTurn): Promise<string> {
+  const { api, client } = world;
+  const name = names[vm] ?? '';
+  switch (what) {
+    case 'create':
+      await create(world, name);
+      break;
+    case 'power': {
+      const powerState = (await read(world, name))?.spec?.powerState === 'PoweredOff' ? 'PoweredOn' : 'PoweredOff';
+      await change(world, name, { spec: { powerState } });
+      return `${powerState} ${name}`;
+    }
+    case 'resize': {
+      const { small, large } = vmScene.classes;
+      const className = (await read(world, name))?.spec?.className === small ? large : small;
+      await change(world, name, { spec: { className } });
+      return `${className} ${name}`;
+    }
+    case 'delete':
+      await patiently(() => api.request({ method: 'DELETE', path: pathOf(name) }, patience()));
+      break;
+    case 'switchOff':
+      return `switch ${name} off in vCenter${await shrugging(govc(handle, 'vm.power', '-off', '-force', `${inventory.vmFolder}/${namespace}/${name}`))}`;
+    case 'terminate':
+      return `terminate ${virtualMachineId(namespace, name)}${await shrugging(client.workflow.getHandle(virtualMachineId(namespace, name)).terminate('chaos'))}`;
+  }
+  return `${what} ${name}`;
+}
+
+/** There may be none, or the system is away: a person shrugs. */
+const shrugging = (doing: Promise<unknown>): Promise<string> => doing.then(() => '', (error: unknown) => `: ${(error as Error).message.split('\n')[0] ?? ''}`);
+
+const create = ({ api }: World, name: string): Promise<unknown> => patiently(() => api.request({ method: 'POST', path: pathOf(), body: vmManifest(namespace, name) }, patience()), isThere);
+
+const change = ({ api }: World, name: string, body: object): Promise<unknown> => patiently(() => api.request({ method: 'PATCH', patchType: 'merge', path: pathOf(name), body }, patience()));
+
+async function read({ api }: World, name: string): Promise<VirtualMachine | null> {
+  return await patiently(async () => {
+    try {
+      return (await api.request({ method: 'GET', path: pathOf(name) }, patience())) as VirtualMachine;
+    } catch (error) {
+      if (isFailure(error, 'ObjectNotFound')) return null;
+      throw error;
+    }
+  });
+}
+
+/** At the end each is wanted, and tried again where it says that somebody has to. Returns what is not as its spec asks for it then. */
+export async function settleVirtualMachines(world: World): Promise<string[]> {
+  const found = await Promise.all(names.map((name) => until(`${name} to be as its spec asks for it`, serviceMs, () => look(world, name)).then(() => [], (error: unknown) => [(error as Error).message])));
+  return found.flat();
+}
+
+async function look(world: World, name: string): Promise<true | string> {
+  const object = await read(world, name);
+  if (object === null) {
+    await create(world, name);
+    return 'it is made anew';
+  }
+  const { reason, status, message, lastTransitionTime } = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
+  const isSettled = settled.VirtualMachine(object, 'act');
+  // Once for each time that it came to rest.
+  if (isSettled && status === 'False') await change(world, name, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
+  return (isSettled && status === 'True' && object.metadata.deletionTimestamp === undefined) || `${reason} ${status}: ${message}`;
+}

@@ -1,0 +1,46 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { failureCode } from '../../runtime/failure.ts';
+import { openVcenter } from '../../activities/vsphere/client.ts';
+import { configOf } from '../../activities/vsphere/find-vm.ts';
+import { openGateway } from '../../activities/vsphere/gateway.ts';
+import { folderRef, vmRef } from '../../activities/vsphere/references.ts';
+import { cloneSpec, type NewVm } from '../../activities/vsphere/specs/new-vm.ts';
+import type { TaskState, VcenterGateway } from '../../activities/vsphere/types.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
+import type { Config } from '../../runtime/config-schema.ts';
+import { loadVcenters } from '../../runtime/vsphere-settings.ts';
+import type { Mutation } from './gate.ts';
+
+const limitMs = 12_000;
+const pauseMs = 50;
+
+export function openBlindClone({ vsphere }: Pick<Config, 'vsphere'>): Mutation {
+  const [settings] = loadVcenters(vsphere, process.env);
+  if (settings === undefined) throw new Error('there is no vCenter');
+  const gateway = openGateway(openVcenter(settings), settings.budget);
+  return (activity, args) => (activity === 'submitNewVm' ? () => blindClone(gateway, args[0] as NewVm) : undefined);
+}
+
+/** Clones without looking whether an earlier attempt has done so; where the name is taken, it takes another one. */
+async function blindClone(gateway: VcenterGateway, { create, mark }: NewVm): Promise<SubmittedTask> {
+  const signal = AbortSignal.timeout(limitMs);
+  const { source, at, instanceUuid } = create;
+  if (source.from !== 'template') throw new Error('it only clones');
+  const template = await gateway.read(source.moId, signal);
+  if (template === null) throw new Error('there is no template');
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? create.name : `${create.name}-${number}`;
+    const taskId = await gateway.submit('CloneVM_Task', vmRef(source.moId), { folder: folderRef(at.folder), name, spec: cloneSpec(create, mark, configOf(template).devices) }, signal);
+    const end = await endOf(gateway, taskId, signal);
+    if (end.state === 'error' && failureCode(end.failure) === 'VirtualMachineNameTaken') continue;
+    return { taskId, purpose: { kind: 'create', mark, folder: at.folder, name, instanceUuid } };
+  }
+}
+
+async function endOf(gateway: VcenterGateway, taskId: string, signal: AbortSignal): Promise<TaskState> {
+  for (;;) {
+    const seen = await gateway.readTask(taskId, signal);
+    if (seen.state === 'success' || seen.state === 'error') return seen;
+    await delay(pauseMs, undefined, { signal });
+  }
+}

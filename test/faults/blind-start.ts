@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { openSession } from '../../activities/keystone/client.ts';
+import { codeOf } from '../../activities/nova/failures.ts';
+import { createNovaClient } from '../../activities/nova/client.ts';
+import type { NovaClient } from '../../activities/nova/types.ts';
+import type { MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import { loadOpenStackSettings } from '../../runtime/openstack-settings.ts';
+import type { Mutation } from './gate.ts';
+
+const limitMs = 12_000;
+const pauseMs = 100;
+
+export function openBlindStart(): Mutation {
+  const nova = createNovaClient(openSession(loadOpenStackSettings(process.env, { cloud: process.env['OS_CLOUD'] ?? 'lab' })));
+  return (activity, args) => (activity === 'startLiveMigration' ? () => blindStart(nova, args[0] as MigrationSubject) : undefined);
+}
+
+/** Asks Nova to move the server without looking whether an earlier attempt has done so, as soon as Nova takes it. */
+async function blindStart(nova: NovaClient, { instanceId }: MigrationSubject): Promise<MigrationStart> {
+  const signal = AbortSignal.timeout(limitMs);
+  const known = (await nova.migrationsOf(instanceId, signal)).map(({ id }) => id);
+  for (let asked = false; !asked; ) {
+    try {
+      await nova.liveMigrate(instanceId, { host: null }, signal);
+      asked = true;
+    } catch (error) {
+      if (codeOf(error) !== 'InstanceBusy') throw error;
+      await delay(pauseMs, undefined, { signal });
+    }
+  }
+  for (;;) {
+    const migration = (await nova.migrationsOf(instanceId, signal)).find(({ id }) => !known.includes(id));
+    if (migration !== undefined) return { outcome: 'started', migration };
+    await delay(pauseMs, undefined, { signal });
+  }
+}

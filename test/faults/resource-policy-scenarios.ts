@@ -1,0 +1,60 @@
+import { until } from '../flows/until.ts';
+import type { Scenario } from './scenario.ts';
+import { gone } from './scenario.ts';
+import type { Stage } from './stage.ts';
+
+/** What VirtualMachineSetResourcePolicies name, in the every-step matrix. */
+
+const settings = {
+  modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' },
+  virtualMachine: { recheckMs: 3_000, lingerMs: 100 },
+  bridge: { resyncMs: 3_000 },
+};
+
+const common = { subject: 'VirtualMachineSetResourcePolicy', hosts: 1, ownRegion: false, settings } as const;
+
+const spec = { folder: 'apart', resourcePool: { name: 'gold', reservations: { memory: '64Mi' } }, clusterModuleGroups: ['web'] };
+
+interface Status {
+  clustermodules?: { moduleUUID: string }[];
+}
+const modulesOf = async (stage: Stage): Promise<string[]> => (((await stage.read('A'))?.status ?? {}) as Status).clustermodules?.map(({ moduleUUID }) => moduleUUID) ?? [];
+
+async function havePolicy(stage: Stage): Promise<void> {
+  await stage.createPolicy('A', spec);
+  await until('the policy to be made', 60_000, async () => {
+    const object = await stage.read('A');
+    return (object !== null && stage.subject.isSettled(object)) || 'not yet';
+  });
+}
+
+export const resourcePolicyScenarios: readonly Scenario[] = [
+  {
+    ...common,
+    name: 'provided',
+    title: 'folder, resource pool and cluster module of a policy are made',
+    aims: () => true,
+    prepare: async () => undefined,
+    start: (stage) => stage.createPolicy('A', spec),
+    ends: { A: 'Made' },
+    async judge(stage) {
+      const { branches, modules } = await stage.listMade('A');
+      const made = branches.map((path) => path.split('/').at(-1) ?? '').toSorted((a, b) => a.localeCompare(b)).join();
+      const missing = (await modulesOf(stage)).filter((module) => !modules.includes(module));
+      return [...(made === 'apart,gold' ? [] : [`there are ${made === '' ? 'no branches' : made}`]), ...missing.map((module) => `vCenter has no module ${module}`)];
+    },
+  },
+  {
+    ...common,
+    name: 'withdrawn',
+    title: 'a policy is deleted, and what it named goes',
+    aims: () => true,
+    prepare: havePolicy,
+    start: (stage) => stage.remove('A'),
+    ends: { A: gone },
+    async judge(stage) {
+      const { branches } = await stage.listMade('A');
+      return branches.map((path) => `${path} is still there`);
+    },
+  },
+];

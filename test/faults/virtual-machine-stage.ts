@@ -1,0 +1,63 @@
+import { listVms } from '../../lab/vsphere/list-vms.ts';
+import { vmManifest } from '../../lab/vsphere/scene.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import { unlessAbsent } from '../flows/clear-leftovers.ts';
+import { vcenterOf } from './ground.ts';
+import type { HostAlias, Scene } from './scene.ts';
+import { isInVcenter, partsOf } from './subjects.ts';
+import { attachDisk, listBranches, listModules, makeVm, removeBranches, removeVms } from './virtual-machine-objects.ts';
+
+/** What scenarios do to virtual machines and their objects. */
+export function setVmStage({ lane, kind, subject, roles, aliases, hostOf, tell }: Scene) {
+  const { client, hosts, ground } = lane;
+  const { api } = ground;
+  const vcenter = () => vcenterOf(ground);
+  const patience = (): AbortSignal => AbortSignal.timeout(20_000);
+  const partsOfVm = (alias: HostAlias) => partsOf(hostOf(alias));
+  if (isInVcenter(kind)) for (const alias of aliases) roles.set(subject.workflowId(hostOf(alias)), alias);
+
+  return {
+    /** As kubectl would make it, and as the bridge would tell of it. */
+    async createVm(alias: HostAlias, spec: object = {}): Promise<void> {
+      const [namespace, name] = partsOfVm(alias);
+      const path = resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace });
+      await api.request({ method: 'POST', path, body: vmManifest(namespace, name, spec) }, patience());
+      await tell(alias, 'spec');
+    },
+    async createPolicy(alias: HostAlias, spec: object): Promise<void> {
+      const [namespace, name] = partsOfVm(alias);
+      const apiVersion = 'vmoperator.vmware.com/v1alpha6';
+      await api.request({ method: 'POST', path: resourcePath(apiVersion, 'virtualmachinesetresourcepolicies', { namespace }), body: { apiVersion, kind, metadata: { namespace, name }, spec } }, patience());
+      await tell(alias, 'spec');
+    },
+    /** As `kubectl delete` does without waiting, of a VM or a policy. */
+    async remove(alias: HostAlias): Promise<void> {
+      await unlessAbsent(() => api.request({ method: 'DELETE', path: subject.path(hostOf(alias)) }, patience()));
+      await tell(alias, 'deletion');
+    },
+    attachDisk: (alias: HostAlias): Promise<void> => attachDisk(vcenter(), ...partsOfVm(alias)),
+    /** A VM of that name that somebody else has made. Returns its instance UUID. */
+    async makeForeignVm(alias: HostAlias): Promise<string> {
+      const { handle } = vcenter();
+      const [namespace, name] = partsOfVm(alias);
+      await makeVm(handle, namespace, name);
+      return (await listVms(handle, namespace)).find((vm) => vm.name === name)?.instanceUuid ?? '';
+    },
+    /** Folders and resource pools of its namespace, and the cluster modules of all. */
+    async listMade(alias: HostAlias): Promise<{ branches: string[]; modules: string }> {
+      const { handle } = vcenter();
+      return { branches: await listBranches(handle, partsOfVm(alias)[0]), modules: await listModules(handle) };
+    },
+    slowTasks: (delaysMs: Parameters<ReturnType<typeof vcenter>['control']['delayTasks']>[0]): Promise<void> => vcenter().control.delayTasks(delaysMs),
+    async clearVms(): Promise<void> {
+      for (const vm of hosts) {
+        await client.workflow.getHandle(subject.workflowId(vm)).terminate('end of the test').catch(() => undefined);
+        const path = subject.path(vm);
+        await unlessAbsent(() => api.request({ method: 'PATCH', patchType: 'merge', path, body: { metadata: { finalizers: null } } }, patience()));
+        await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
+        await removeVms(vcenter(), partsOf(vm)[0]);
+        await removeBranches(vcenter(), partsOf(vm)[0]);
+      }
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
+import { annotations, policyAnnotations } from '../../contracts/ids.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
+import { govc } from '../../lab/vsphere/govc.ts';
+import { until } from './until.ts';
+import type { VmWorld } from './virtual-machine-world.ts';
+import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { startTimeoutMs } from './vsphere-world.ts';
+import { limitMs } from './world.ts';
+
+/** VirtualMachineSetResourcePolicies, by drover's own worker and bridge; `govc` sees what becomes of them. */
+
+let world: VmWorld;
+
+beforeAll(async () => {
+  world = await openVmWorld({ modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' } });
+}, startTimeoutMs);
+afterAll(() => world?.close(), limitMs);
+
+const kind = 'virtualmachinesetresourcepolicy';
+const make = (name: string, spec: object, given: Record<string, string> = {}): Promise<string> =>
+  world.make({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachineSetResourcePolicy', metadata: { namespace, name, annotations: given }, spec });
+const change = (name: string, spec: object): Promise<string> => world.kubectl('patch', kind, name, '-n', namespace, '--type=merge', '-p', JSON.stringify({ spec }));
+const find = async (name: string): Promise<VirtualMachineSetResourcePolicy | null> => {
+  const { items } = JSON.parse(await world.kubectl('get', kind, '-n', namespace, '-o', 'json')) as { items: VirtualMachineSetResourcePolicy[] };
+  return items.find(({ metadata }) => metadata.name === name) ?? null;
+};
+const untilMade = async (name: string): Promise<VirtualMachineSetResourcePolicy> =>
+  until(`policy ${name} to be made`, 40_000, async () => {
+    const policy = await find(name);
+    const { annotations: notes = {}, generation } = policy?.metadata ?? {};
+    return policy !== null && notes[policyAnnotations.made] === String(generation) ? policy : `${notes[policyAnnotations.made] ?? 'nothing'} made; ${notes[policyAnnotations.waitsFor] ?? 'waits for nothing'}`;
+  });
+const untilGone = (name: string): Promise<unknown> => until(`policy ${name} to be gone`, 40_000, async () => ((await find(name)) === null ? { gone: true } : 'still there'));
+const untilWaits = (name: string, words: RegExp): Promise<unknown> =>
+  until(`policy ${name} to say ${words.source}`, 40_000, async () => {
+    const said = (await find(name))?.metadata.annotations?.[policyAnnotations.waitsFor] ?? 'nothing';
+    return words.test(said) ? { said } : said;
+  });
+
+const there = async (...args: string[]): Promise<string[]> => (await govc(world.lab.handles.vsphere, 'find', ...args)).trim().split('\n').filter((line) => line !== '');
+const folders = (name: string): Promise<string[]> => there('/', '-type', 'f', '-name', name);
+const pools = (name: string): Promise<string[]> => there('/', '-type', 'p', '-name', name);
+const modules = async (): Promise<string> => govc(world.lab.handles.vsphere, 'cluster.module.ls');
+const posts = async (method: string): Promise<number> => (await world.control.requests()).filter((request) => request.method === method).length;
+
+test(
+  'folder, pool and modules are made once; a VM lies in them; they change with the policy, and go with it',
+  async () => {
+    await make('apart', { folder: 'apart', resourcePool: { name: 'gold', reservations: { memory: '64Mi' }, limits: { memory: '8Gi' } }, clusterModuleGroups: ['web', 'db'] });
+    const { status, metadata } = await untilMade('apart');
+    expect(metadata.annotations?.[policyAnnotations.waitsFor]).toBeUndefined();
+    expect(await folders('apart')).toHaveLength(1);
+    const [pool = ''] = await pools('gold');
+    expect(status?.resourcePools).toHaveLength(1);
+    expect(status?.clustermodules?.map(({ groupName }) => groupName).toSorted()).toEqual(['db', 'web']);
+    const listed = await modules();
+    for (const { moduleUUID } of status?.clustermodules ?? []) expect(listed).toContain(moduleUUID);
+    expect(await govc(world.lab.handles.vsphere, 'pool.info', pool)).toContain('gold');
+    const memoryOf = async (): Promise<unknown> => JSON.parse(await govc(world.lab.handles.vsphere, 'pool.info', '-json', pool)) as unknown;
+    expect(JSON.stringify(await memoryOf())).toMatch(/"memoryAllocation":\{"reservation":64,"expandableReservation":true,"limit":8192/u);
+
+    await world.create('member', { reserved: { resourcePolicyName: 'apart' } }, { [virtualMachineAnnotations.clusterModuleGroup]: 'web' });
+    await world.untilSaid('member', /^True Settled/u);
+    expect(await there('/', '-type', 'm', '-name', 'member')).toEqual([expect.stringMatching(/\/apart\/member$/u)]);
+    const webModule = status?.clustermodules?.find(({ groupName }) => groupName === 'web')?.moduleUUID ?? '';
+    expect(await govc(world.lab.handles.vsphere, 'cluster.module.ls', '-id', webModule)).toContain((await world.read('member'))?.status?.uniqueID ?? 'no id');
+
+    await change('apart', { resourcePool: { name: 'gold', limits: { memory: '4Gi' } }, clusterModuleGroups: ['web'] });
+    const changed = await untilMade('apart');
+    expect(changed.status?.clustermodules?.map(({ moduleUUID }) => moduleUUID)).toEqual([webModule]);
+    expect(JSON.stringify(await memoryOf())).toMatch(/"memoryAllocation":\{"reservation":64,"expandableReservation":true,"limit":4096/u);
+    expect(await posts('POST /vcenter/cluster/modules')).toBe(2);
+
+    await world.kubectl('delete', kind, 'apart', '-n', namespace, '--wait=false');
+    await untilWaits('apart', /^member to be deleted: it names this policy/u);
+    expect(await world.kubectl('get', 'events', '-n', namespace, '-o', 'jsonpath={.items[*].message}')).toContain('Waiting for member to be deleted');
+    await world.remove('member');
+    await untilGone('apart');
+    expect([...(await folders('apart')), ...(await pools('gold'))]).toEqual([]);
+    expect(await modules()).not.toContain(webModule);
+  },
+  limitMs,
+);
+
+test(
+  'what somebody has put into its folder stays, with the folder; what another policy names too stays',
+  async () => {
+    const { vsphere } = world.lab.handles;
+    await make('first', { folder: 'theirs', resourcePool: { name: 'shared' } });
+    await make('second', { resourcePool: { name: 'shared' } });
+    await untilMade('first');
+    await untilMade('second');
+    const [folder = ''] = await folders('theirs');
+    await govc(vsphere, 'folder.create', `${folder}/inner`);
+    await world.kubectl('delete', kind, 'first', '-n', namespace);
+    expect([await folders('theirs'), await pools('shared')]).toEqual([[folder], [expect.stringContaining('shared')]]);
+    await world.kubectl('delete', kind, 'second', '-n', namespace);
+    expect(await pools('shared')).toEqual([]);
+    await govc(vsphere, 'object.destroy', folder);
+  },
+  limitMs,
+);
+
+test(
+  'one that asks to be observed is told what would be done, and nothing is; asked to be made, it is',
+  async () => {
+    await make('looked-at', { folder: 'looked-at' }, { [annotations.mode]: 'observe' });
+    await untilWaits('looked-at', /^drover only observes. It would: Make folder .*\/looked-at$/u);
+    expect((await find('looked-at'))?.metadata.finalizers ?? []).toEqual([]);
+    expect(await folders('looked-at')).toEqual([]);
+    await world.kubectl('annotate', kind, 'looked-at', '-n', namespace, `${annotations.mode}-`);
+    await untilMade('looked-at');
+    expect(await folders('looked-at')).toHaveLength(1);
+    await world.kubectl('delete', kind, 'looked-at', '-n', namespace);
+    expect(await folders('looked-at')).toEqual([]);
+  },
+  limitMs,
+);
+
+test(
+  'what vCenter refuses is said, and tried again; a lost answer makes no second folder and no second pool',
+  async () => {
+    await world.control.strike({ method: 'CreateFolder', after: true, does: 'cut' });
+    await world.control.strike({ method: 'CreateResourcePool', after: true, does: 'cut' });
+    await make('cut', { folder: 'cut', resourcePool: { name: 'cut' } });
+    await untilMade('cut');
+    await world.control.fail({ method: 'CreateFolder', fault: 'NoPermission' });
+    await change('cut', { folder: 'refused' });
+    await untilWaits('cut', /CreateFolder .* NoPermission/u);
+    await untilMade('cut');
+    expect(await folders('refused')).toHaveLength(1);
+    await change('cut', { folder: 'cut' });
+    await untilMade('cut');
+    expect([await folders('cut'), await pools('cut')]).toEqual([[expect.any(String)], [expect.any(String)]]);
+    await world.kubectl('delete', kind, 'cut', '-n', namespace);
+    expect([await folders('cut'), await pools('cut')]).toEqual([[], []]);
+  },
+  limitMs,
+);

@@ -1,0 +1,150 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import type { TurnsWorld } from './turns/world.ts';
+import { openTurnsWorld } from './turns/world.ts';
+import { until } from './until.ts';
+
+/** The creates of a vCenter, shared out among runs that want one each. */
+
+let world: TurnsWorld;
+
+beforeAll(async () => {
+  world = await openTurnsWorld();
+}, 120_000);
+
+afterAll(async () => {
+  await world?.close();
+}, 60_000);
+
+/** How many events of its history have that name, by a part of it, after a replay that agrees. */
+async function eventsOf(handle: WorkflowHandle): Promise<{ total: number; of: (attributes: string) => number }> {
+  const history = await handle.fetchHistory();
+  await Worker.runReplayHistory({ workflowBundle: world.bundle }, history, handle.workflowId);
+  const events = history.events ?? [];
+  return { total: events.length, of: (attributes) => events.filter((event) => Boolean((event as unknown as Record<string, unknown>)[attributes])).length };
+}
+
+test('alone, it has its turn with the answer to its question: no signal, no timer', async () => {
+  const { vcenter, begin, run, ended } = await world.openVcenter('alone');
+  await (await begin('a')).result();
+  expect(vcenter.begun).toEqual(['a']);
+  const { total, of } = await eventsOf(run('a'));
+  expect({ signals: of('workflowExecutionSignaledEventAttributes'), timers: of('timerStartedEventAttributes'), given: of('signalExternalWorkflowExecutionInitiatedEventAttributes') }).toEqual({ signals: 0, timers: 0, given: 1 });
+  // Its start, its task and its end have 11; to ask has six, and to give back five.
+  expect(total).toBe(22);
+  expect(await ended()).toEqual({ status: 'COMPLETED' });
+});
+
+test('forty for three: never more, those who came first go first, nobody polls', async () => {
+  const { vcenter, begin, run, waitingFor, progress, ended, ledger } = await world.openVcenter('forty', { limit: 3, checkMs: 60_000 });
+  vcenter.gate = Promise.withResolvers<void>();
+  const first = await Promise.all(['a', 'b', 'c'].map((name) => begin(name)));
+  await until('the first three to be made', 30_000, () => vcenter.tasks.size === 3 || [...vcenter.tasks.keys()].join());
+  const names = Array.from({ length: 37 }, (_, index) => `vm-${index}`);
+  const others = await Promise.all(names.map((name) => begin(name, { taskMs: 50 })));
+  const words = `its turn: 3 of 3 creates of vCenter ${vcenter.name} are under way`;
+  await until('all to be in the queue', 60_000, async () => (await progress()).consumers.length === 40 || 'not yet');
+  await until('the last one to say so', 60_000, async () => ((await waitingFor('vm-36')) === words ? true : 'not yet'));
+  expect(vcenter.begun).toHaveLength(3);
+  vcenter.gate.resolve();
+  await Promise.all([...first, ...others].map((one) => one.result()));
+  expect(vcenter.begun.slice(0, 3).toSorted()).toEqual(['a', 'b', 'c']);
+  expect(vcenter.begun).toHaveLength(40);
+  expect(vcenter.most).toBe(3);
+  const { of } = await eventsOf(run('vm-36'));
+  // Under load it may have asked twice.
+  expect({ asked: of('activityTaskScheduledEventAttributes') <= 3, told: of('workflowExecutionSignaledEventAttributes') }).toEqual({ asked: true, told: 1 });
+  await ended();
+  await eventsOf(ledger);
+}, 240_000);
+
+test('one after the other, in the order in which they came', async () => {
+  const { vcenter, begin, progress } = await world.openVcenter('order', { limit: 1, checkMs: 60_000 });
+  const runs = [await begin('first', { taskMs: 3_000 })];
+  await until('the first to be made', 30_000, () => vcenter.tasks.size === 1 || 'not yet');
+  for (const [index, name] of ['b', 'a', 'd', 'c'].entries()) {
+    runs.push(await begin(name, { taskMs: 50 }));
+    await until(`${name} to wait`, 30_000, async () => (await progress()).consumers.length === index + 2 || 'not yet');
+  }
+  await Promise.all(runs.map((one) => one.result()));
+  expect(vcenter.begun).toEqual(['first', 'b', 'a', 'd', 'c']);
+  expect(vcenter.most).toBe(1);
+});
+
+test('a run that is terminated keeps its turn as long as its task may go on, and no longer', async () => {
+  const { vcenter, begin, run, ended, progress } = await world.openVcenter('killed', { limit: 1 });
+  await begin('victim', { taskMs: 4_000 });
+  await until('the victim to be made', 30_000, () => vcenter.tasks.size === 1 || 'not yet');
+  await run('victim').terminate('test');
+  const heir = await begin('heir', { taskMs: 100 });
+  await until('the victim to be seen closed', 30_000, async () => (await progress()).consumers.some(({ closed }) => closed) || 'not yet');
+  expect(vcenter.begun).toEqual(['victim']);
+  await heir.result();
+  expect(vcenter.most).toBe(1);
+  await ended();
+});
+
+test('one that is cancelled, or terminated, while it waits leaves the queue', async () => {
+  const { vcenter, begin, run, progress, ended } = await world.openVcenter('leaving', { limit: 1, checkMs: 500 });
+  const first = await begin('first', { taskMs: 3_000 });
+  await until('the first to be made', 30_000, () => vcenter.tasks.size === 1 || 'not yet');
+  const [cancelled, , last] = [await begin('cancelled'), await begin('terminated'), await begin('last', { taskMs: 50 })];
+  await until('three to wait', 30_000, async () => (await progress()).consumers.length === 4 || 'not yet');
+  await run('cancelled').cancel();
+  await run('terminated').terminate('test');
+  await cancelled.result();
+  await Promise.all([first.result(), last.result()]);
+  expect(vcenter.begun).toEqual(['first', 'last']);
+  await ended();
+});
+
+test('one that continues as new goes to the end of the queue, and leaves nothing behind', async () => {
+  const { vcenter, begin, progress, ended } = await world.openVcenter('continued', { limit: 1, checkMs: 60_000 });
+  vcenter.gate = Promise.withResolvers<void>();
+  const twice = await begin('twice', { taskMs: 50, times: 2 });
+  await until('the first to be made', 30_000, () => vcenter.tasks.size === 1 || 'not yet');
+  const other = await begin('other', { taskMs: 50 });
+  await until('the other to wait', 30_000, async () => (await progress()).consumers.length === 2 || 'not yet');
+  vcenter.gate.resolve();
+  await Promise.all([twice.result(), other.result()]);
+  expect(vcenter.begun).toEqual(['twice', 'other', 'twice']);
+  expect(vcenter.most).toBe(1);
+  expect(await ended()).toEqual({ status: 'COMPLETED' });
+});
+
+test('the run of the turns is terminated: those that wait make it anew, and no more than may be are under way', async () => {
+  const { vcenter, begin, ledger, progress, ended } = await world.openVcenter('terminated', { limit: 2 });
+  const runs = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => begin(name, { taskMs: 5_000, turnRenewMs: 1_500 })));
+  await until('two to be made', 30_000, () => vcenter.tasks.size === 2 || 'not yet');
+  await ledger.terminate('test');
+  await until('somebody to ask again', 30_000, async () => (await ledger.describe()).status.name === 'RUNNING' || 'not yet');
+  expect(await progress()).toMatchObject({ phase: 'Looking' });
+  await Promise.all(runs.map((one) => one.result()));
+  expect(vcenter.begun).toHaveLength(6);
+  expect(vcenter.most).toBe(2);
+  await ended();
+}, 120_000);
+
+test('while vCenter does not answer nobody has a turn, and then everybody has', async () => {
+  const { vcenter, begin, waitingFor, ended } = await world.openVcenter('silent');
+  vcenter.silent = true;
+  const one = await begin('a', { turnRenewMs: 2_000 });
+  await until('it to wait', 30_000, async () => (await waitingFor('a')) !== null || 'not yet');
+  expect(await waitingFor('a')).toBe(`its turn among the creates of vCenter ${vcenter.name}`);
+  expect(vcenter.begun).toEqual([]);
+  vcenter.silent = false;
+  await one.result();
+  await ended();
+}, 90_000);
+
+test('others’ tasks count', async () => {
+  const { vcenter, begin, waitingFor, ended } = await world.openVcenter('others', { limit: 2 });
+  vcenter.tasks.set('x', 'task-x').set('y', 'task-y');
+  const one = await begin('a');
+  await until('it to wait', 30_000, async () => (await waitingFor('a')) !== null || 'not yet');
+  expect(await waitingFor('a')).toBe(`its turn: 2 of 2 creates of vCenter ${vcenter.name} are under way`);
+  vcenter.tasks.delete('x');
+  await one.result();
+  expect(vcenter.begun).toEqual(['a']);
+  await ended();
+});

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+import { findCondition } from '../../contracts/conditions.ts';
+import { annotations, virtualMachineId } from '../../contracts/ids.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import type { RecordedRequest } from '../../lab/vsphere/control.ts';
+import { govcJson } from '../../lab/vsphere/govc.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import { readFileIfThere } from '../../lab/private-files.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { textOf } from '../read-world.ts';
+import { until } from './until.ts';
+import type { VmWorld } from './virtual-machine-world.ts';
+import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { startTimeoutMs } from './vsphere-world.ts';
+import { limitMs } from './world.ts';
+
+/** A guest is set up from a Secret, which is then in its VM, and nowhere that anybody else reads. */
+
+let world: VmWorld;
+
+beforeAll(async () => {
+  world = await openVmWorld();
+}, startTimeoutMs);
+afterAll(() => world?.close(), limitMs);
+
+const secret = 'user-data';
+const first = `#cloud-config\n# canary-${randomUUID()}`;
+const second = `#cloud-config\n# canary-${randomUUID()}`;
+const third = `#cloud-config\n# canary-${randomUUID()}`;
+const cloudInit = (key: string): object => ({ bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key } } } });
+const settled = /^True Settled/u;
+
+const write = (data: Record<string, string>): Promise<unknown> => world.kubectl('patch', 'secret', secret, '-n', namespace, '--type=merge', '-p', JSON.stringify({ stringData: data }));
+let retries = 0;
+/** Nobody tells of Secrets. */
+const retry = (name: string): Promise<unknown> => world.change(name, { metadata: { annotations: { [annotations.retry]: `again-${(retries += 1)}` } } });
+
+interface Info {
+  virtualMachines: { config: { extraConfig: { key: string; value: string }[]; hardware: { device: { macAddress?: string }[] } } }[];
+}
+const unpack = (value: string): string => (value === '' ? '' : gunzipSync(Buffer.from(value, 'base64')).toString('utf8'));
+
+/** As govc sees it. */
+async function guestOf(name: string): Promise<{ userData: string; metadata: string; macAddresses: string[]; packed: string }> {
+  const [vm] = (await govcJson<Info>(world.lab.handles.vsphere, 'vm.info', '-e', `${inventory.vmFolder}/${namespace}/${name}`)).virtualMachines;
+  const valueOf = (key: string): string => vm?.config.extraConfig.find((option) => option.key === key)?.value ?? '';
+  return { userData: unpack(valueOf('guestinfo.userdata')), metadata: unpack(valueOf('guestinfo.metadata')), macAddresses: vm?.config.hardware.device.flatMap(({ macAddress }) => macAddress ?? []) ?? [], packed: valueOf('guestinfo.userdata') };
+}
+
+const untilGiven = (name: string, userData: string): Promise<unknown> =>
+  until(`${name} to have its user data`, 40_000, async () => {
+    const seen = await guestOf(name);
+    return seen.userData === userData ? seen : `user data of ${seen.userData.length} characters`;
+  });
+
+const writesOf = async (): Promise<RecordedRequest[]> => (await world.control.requests()).filter(({ method, body }) => method === 'ReconfigVM_Task' && body.includes('guestinfo.userdata<'));
+
+/** Everything of it that somebody else may read. */
+async function textsOf(name: string): Promise<{ where: string; text: string }[]> {
+  const client = openClient(readTemporalSettings({ ...world.lab.exports }));
+  try {
+    const texts: { where: string; text: string }[] = [];
+    for await (const { workflowId, runId } of client.workflow.list()) {
+      if (workflowId !== virtualMachineId(namespace, name)) continue;
+      const { events = [] } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      texts.push({ where: `the history of ${workflowId}`, text: (events ?? []).map(textOf).join('\n') });
+    }
+    const files = ['log/worker.log', 'log/bridge.log', 'audit.jsonl'].map((file) => ({ where: file, text: readFileIfThere(join(world.drover.dir, file)) ?? '' }));
+    const metrics = await Promise.all(Object.entries(world.drover.metricsUrls).map(async ([of, url]) => ({ where: `the metrics of ${of}`, text: await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text() })));
+    return [...texts, ...files, ...metrics, { where: 'the object', text: JSON.stringify(await world.read(name)) }, { where: 'the events', text: await world.kubectl('get', 'events.events.k8s.io', '-n', namespace, '-o', 'json') }];
+  } finally {
+    await client.connection.close();
+  }
+}
+
+test(
+  'CloudInit: made, powered on and set up; set up again once for a changed Secret; and the Secret is nowhere else',
+  async () => {
+    await world.kubectl('create', 'secret', 'generic', secret, '-n', namespace, `--from-literal=data=${first}`);
+    await world.create('cloudy', cloudInit('data'));
+    await world.untilSaid('cloudy', settled);
+    const { metadata, macAddresses, packed } = await guestOf('cloudy');
+    await untilGiven('cloudy', first);
+    expect(await world.witness('cloudy')).toMatchObject({ powerState: 'poweredOn' });
+    expect(macAddresses).toHaveLength(1);
+    expect(JSON.parse(metadata)).toMatchObject({ 'local-hostname': 'cloudy', network: { ethernets: { eth0: { match: { macaddress: macAddresses[0]?.toLowerCase() } } } } });
+    expect(await writesOf()).toHaveLength(1);
+
+    await write({ data: second });
+    await retry('cloudy');
+    await untilGiven('cloudy', second);
+    await world.untilSaid('cloudy', settled);
+
+    // A vCenter that repeats what it was given.
+    await world.control.fail({ method: 'ReconfigVM_Task', fault: 'InvalidArgument', fields: { invalidProperty: `${third} ${Buffer.from(third).toString('base64')}` }, inTask: true });
+    await write({ data: third });
+    await retry('cloudy');
+    await world.untilSaid('cloudy', /^False Failed: .*ended with InvalidArgument/u);
+    await retry('cloudy');
+    await untilGiven('cloudy', third);
+    await world.untilSaid('cloudy', settled);
+    expect(await writesOf()).toHaveLength(4);
+    const { packed: last } = await guestOf('cloudy');
+
+    const texts = await textsOf('cloudy');
+    expect(texts.map(({ where }) => where)).toEqual(expect.arrayContaining([expect.stringContaining('the history of'), 'audit.jsonl', 'log/worker.log']));
+    // They are those that tell of it.
+    expect(texts.filter(({ text }) => text.includes('submitBootstrap')).map(({ where }) => where)).toEqual(expect.arrayContaining([expect.stringContaining('the history of'), 'audit.jsonl']));
+    for (const value of [first, second, third].flatMap((text) => [text.split('\n')[1] ?? '', Buffer.from(text).toString('base64')]).concat(packed, last)) {
+      expect(texts.filter(({ text }) => text.includes(value)).map(({ where }) => where)).toEqual([]);
+    }
+  },
+  2 * limitMs,
+);
+
+test(
+  'a key that is missing is named, and the VM is made when it is there',
+  async () => {
+    await world.create('keyless', cloudInit('later'));
+    await world.untilSaid('keyless', /WaitingForPrerequisites: .*user-data\/later/u);
+    expect(findCondition((await world.read('keyless'))?.status?.conditions, virtualMachineConditions.bootstrapReady)).toMatchObject({ status: 'False', reason: 'RequiredKeyNotFound', message: expect.stringContaining('user-data/later') });
+    expect(await world.witness('keyless')).toBeNull();
+    await write({ later: first });
+    await world.untilSaid('keyless', settled);
+    await untilGiven('keyless', first);
+  },
+  limitMs,
+);

@@ -1,0 +1,89 @@
+import { createAllowanceId, virtualMachineId } from '../../contracts/ids.ts';
+import { mostAtOnce, readTasks } from '../../lab/vsphere/read-tasks.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import type { AllowanceProgress } from '../../workflows/limits/describe.ts';
+import { until } from './until.ts';
+import type { VmWorld } from './virtual-machine-world.ts';
+import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { startTimeoutMs } from './vsphere-world.ts';
+import { limitMs } from './world.ts';
+
+/** Many VMs at once, and two turns: vCenter's own tasks are the witness. */
+
+let world: VmWorld;
+
+beforeAll(async () => {
+  world = await openVmWorld({ virtualMachine: { creates: 2, destroys: 2, turnRenewMs: 3_000 }, limits: { checkMs: 1_000, silentMs: 8_000 }, eviction: { allowanceRenewMs: 5_000 } });
+}, startTimeoutMs);
+afterAll(() => world?.close(), limitMs);
+
+const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+const waits = (what: string): RegExp => new RegExp(`Waiting for its turn: 2 of 2 ${what} of vCenter lab are under way`, 'u');
+
+/** How many of them say so now. */
+const thatSay = async (said: RegExp): Promise<number> => (await Promise.all(names.map((name) => world.lifecycleOf(name)))).filter((lifecycle) => said.test(lifecycle)).length;
+const untilAll = (said: RegExp): Promise<unknown> => Promise.all(names.map((name) => world.untilSaid(name, said, 120_000)));
+const tasksOf = async (kind: RegExp, sinceMs: number) => (await readTasks(world.lab.handles.vsphere)).filter(({ descriptionId, startMs }) => kind.test(descriptionId) && startMs >= sinceMs);
+
+test(
+  'one alone asks for its turn once, has it at once and gives it back once; a change that needs none asks for none',
+  async () => {
+    const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: world.lab.handles.temporal.address, TEMPORAL_NAMESPACE: 'default' }));
+    try {
+      await world.create('alone');
+      await world.untilSaid('alone', /^True Settled/u);
+      const run = client.workflow.getHandle(virtualMachineId(namespace, 'alone'));
+      await run.result();
+      const { events } = await run.fetchHistory();
+      const asked = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn');
+      const told = (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'allowanceGranted');
+      const given = (events ?? []).filter((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
+      console.info(`the run of one VM: ${events?.length ?? 0} events`);
+      expect([asked, told, given].map(({ length }) => length)).toEqual([1, 0, 1]);
+
+      await world.change('alone', { spec: { powerState: 'PoweredOff' } });
+      await world.untilSaid('alone', /^True Settled/u);
+      const change = await client.workflow.getHandle(virtualMachineId(namespace, 'alone')).fetchHistory();
+      expect(change.events?.some((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn')).toBe(false);
+      await world.remove('alone');
+      await world.untilSaid('alone', /^gone$/u);
+    } finally {
+      await client.connection.close();
+    }
+  },
+  limitMs,
+);
+
+test(
+  'six are made at once, the run of the turns is terminated meanwhile, and the namespace is deleted: never more than two under way, and the others say that they wait',
+  async () => {
+    const beganMs = Date.now();
+    await world.control.delayTasks({ CloneVm: 10_000, Destroy: 8_000 });
+    const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: world.lab.handles.temporal.address, TEMPORAL_NAMESPACE: 'default' }));
+    try {
+      await Promise.all(names.map((name) => world.create(name)));
+      await until('four to wait', 60_000, async () => ((await thatSay(waits('creates'))) === 4 ? {} : 'not yet'));
+      const ledger = client.workflow.getHandle(createAllowanceId('lab'));
+      const shared = await ledger.query<AllowanceProgress>('progress');
+      expect(shared).toMatchObject({ of: 'creates', vcenter: 'lab', limit: 2, inUse: 2 });
+      expect(shared.consumers).toHaveLength(6);
+      await ledger.terminate('test');
+      await untilAll(/^True Settled/u);
+      const clones = await tasksOf(/^VirtualMachine\.clone/u, beganMs);
+      expect(clones).toHaveLength(6);
+      expect(mostAtOnce(clones)).toBe(2);
+
+      await world.kubectl('delete', 'namespace', namespace, '--wait=false');
+      await until('four to wait for their turn', 60_000, async () => ((await thatSay(waits('destroys'))) === 4 ? {} : 'not yet'));
+      await untilAll(/^gone$/u);
+      const destroys = await tasksOf(/^VirtualMachine\.destroy/u, beganMs);
+      expect(destroys).toHaveLength(6);
+      expect(mostAtOnce(destroys)).toBe(2);
+      expect(await Promise.all(names.map((name) => world.witness(name)))).toEqual(names.map(() => null));
+    } finally {
+      await world.control.delayTasks({});
+      await client.connection.close();
+    }
+  },
+  2 * limitMs,
+);

@@ -1,0 +1,231 @@
+import type { Client } from '@temporalio/client';
+import { vcenterWatchId, virtualMachineId } from '../../contracts/ids.ts';
+import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
+import { labVcenter } from '../../lab/drover.ts';
+import { govc } from '../../lab/vsphere/govc.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import { createLineDecoder } from '../../k8s-bridge/line-decoder.ts';
+import { connectKubernetes, type Kubernetes, resourcePath } from '../../runtime/kubernetes.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { readSignals } from './read-signals.ts';
+import { until } from './until.ts';
+import type { VmWorld } from './virtual-machine-world.ts';
+import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { startTimeoutMs } from './vsphere-world.ts';
+import { limitMs } from './world.ts';
+
+/** What somebody changes in the vCenter, as its VirtualMachine tells of it: drover's own worker and bridge, and govc behind their backs. */
+
+let world: VmWorld;
+let temporal: Client;
+let api: Kubernetes;
+
+beforeAll(async () => {
+  world = await openVmWorld();
+  temporal = openClient(readTemporalSettings(world.drover.env));
+  api = connectKubernetes({ kubeconfig: world.lab.handles.kubernetes.kubeconfig });
+  await world.create('web');
+  await world.untilSaid('web', settled);
+  await untilQuiet('web');
+}, startTimeoutMs);
+afterAll(async () => {
+  await temporal?.connection.close();
+  await api?.close();
+  await world?.close();
+}, limitMs);
+
+const settled = /^True Settled/u;
+const somebody = (...args: string[]): Promise<string> => govc(world.lab.handles.vsphere, ...args);
+const idOf = (name: string): string => virtualMachineId(namespace, name);
+
+interface RunShort {
+  runId: string;
+  isOpen: boolean;
+  events: number;
+}
+
+async function runsOf(name: string): Promise<RunShort[]> {
+  const runs: RunShort[] = [];
+  for await (const { runId, status, historyLength } of temporal.workflow.list({ query: `WorkflowId = '${idOf(name)}'` })) runs.push({ runId, isOpen: status.name === 'RUNNING', events: historyLength ?? 0 });
+  return runs;
+}
+
+/** No run of it is open: only the watch can know of what comes. */
+const untilQuiet = (name: string): Promise<unknown> => until(`the runs of ${name} to end`, 20_000, async () => ((await runsOf(name)).some(({ isOpen }) => isOpen) ? 'one is open' : {}));
+
+/** How many VMs the watch knows, what it still has to tell, and how it gets on, as its heartbeat says. */
+async function heartbeat(): Promise<{ vms: number; waiting: number; trouble: unknown; memory: unknown }> {
+  const [activity] = (await temporal.workflow.getHandle(vcenterWatchId(labVcenter)).describe()).raw.pendingActivities ?? [];
+  return temporal.options.loadedDataConverter.payloadConverter.fromPayload(activity!.heartbeatDetails!.payloads![0]!);
+}
+
+/** What the status of a VM says of its power, and when it came to say so, by a watch as anybody's. */
+async function followPower(name: string): Promise<{ states: { is: string; atMs: number }[]; until(is: string, fromMs: number): Promise<number>; stop(): void }> {
+  const stop = new AbortController();
+  const path = resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace });
+  const stream = await api.stream({ method: 'GET', path, query: { watch: true, fieldSelector: `metadata.name=${name}` } }, stop.signal);
+  const states: { is: string; atMs: number }[] = [];
+  const follow = async (): Promise<void> => {
+    const lines = createLineDecoder();
+    for await (const chunk of stream) {
+      for (const line of lines.push(chunk)) {
+        const { object } = JSON.parse(line) as { object: unknown };
+        const is = virtualMachineSchema.parse(object).status?.powerState ?? '';
+        if (is !== states.at(-1)?.is) states.push({ is, atMs: Date.now() });
+      }
+    }
+  };
+  follow().catch(() => undefined);
+  return {
+    states,
+    until: async (is, fromMs) => {
+      const { atMs } = await until(`the status of ${name} to say ${is}`, 30_000, () => states.find((one) => one.is === is && one.atMs >= fromMs) ?? JSON.stringify(states));
+      return atMs;
+    },
+    stop: () => stop.abort(),
+  };
+}
+
+const signalsOf = (name: string) => readSignals(temporal, '', idOf(name));
+
+test(
+  'powered off by somebody else: the status says so at once, and it is powered on again',
+  async () => {
+    const power = await followPower('web');
+    const figures: object[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      await untilQuiet('web');
+      const begunMs = Date.now();
+      await somebody('vm.power', '-off', 'web');
+      const offMs = Date.now();
+      const saidMs = await power.until('PoweredOff', begunMs);
+      const signalled = (await signalsOf('web')).filter(({ cause, atMs }) => cause.includes('powered off') && atMs >= begunMs);
+      const correctedMs = await power.until('PoweredOn', saidMs);
+      figures.push({ govcMs: offMs - begunMs, toSignalMs: Math.round((signalled[0]?.atMs ?? NaN) - offMs), toStatusMs: saidMs - offMs, toCorrectedMs: correctedMs - offMs });
+      await world.untilSaid('web', settled);
+      expect(await world.witness('web')).toMatchObject({ powerState: 'poweredOn' });
+      expect(signalled.length).toBeGreaterThan(0);
+    }
+    power.stop();
+    // What else the machine did meanwhile is in these figures, so only a wide bound is asserted.
+    console.log(JSON.stringify({ powerOffToStatus: figures }));
+    const statuses = figures.map((figure) => (figure as { toStatusMs: number }).toStatusMs).toSorted((a, b) => a - b);
+    expect(statuses[2]).toBeLessThan(5_000);
+  },
+  limitMs * 2,
+);
+
+test(
+  'a snapshot, an address and a new name by somebody else are reported, each by a short run of its own',
+  async () => {
+    await untilQuiet('web');
+    const before = (await runsOf('web')).map(({ runId }) => runId);
+    await somebody('snapshot.create', '-vm', 'web', 'by-hand');
+    await until('the snapshot', 20_000, async () => (await world.read('web'))?.status?.rootSnapshots?.find(({ name, type }) => name === 'by-hand' && type === 'Unmanaged') ?? 'none');
+    await somebody('vm.change', '-vm', 'web', '-e', 'SET.guest.ipAddress=192.0.2.77');
+    await until('the address', 20_000, async () => ((await world.read('web'))?.status?.network?.primaryIP4 === '192.0.2.77' ? {} : 'another'));
+    await somebody('snapshot.remove', '-vm', 'web', '*');
+    await until('the snapshot to go', 20_000, async () => ((await world.read('web'))?.status?.rootSnapshots === undefined ? {} : 'it is there'));
+    await untilQuiet('web');
+    await somebody('object.rename', `${inventory.vmFolder}/${namespace}/web`, 'web-by-hand');
+    await until('the new name to be told', 20_000, async () => ((await signalsOf('web')).some(({ cause }) => cause.includes('renamed')) ? {} : 'not yet'));
+    await somebody('object.rename', `${inventory.vmFolder}/${namespace}/web-by-hand`, 'web');
+    await untilQuiet('web');
+    await world.untilSaid('web', settled);
+    const runs = (await runsOf('web')).filter(({ runId }) => !before.includes(runId));
+    console.log(JSON.stringify({ eventsOfRunsThatReport: runs.map(({ events }) => events) }));
+    for (const { events } of runs) expect(events).toBeLessThanOrEqual(30);
+  },
+  limitMs,
+);
+
+test(
+  'of a VM without drover’s mark nobody is told',
+  async () => {
+    await untilQuiet('web');
+    const before = await runsOf('web');
+    await somebody('vm.create', '-on=false', '-m', '64', '-ds', inventory.datastores[0], '-net', 'VM Network', '-folder', `${inventory.vmFolder}/${namespace}`, '-pool', `${inventory.resourcePool}/${namespace}`, 'nobodys');
+    await somebody('vm.power', '-on', 'nobodys');
+    // What comes later than it is told: so it would have been told as well.
+    await somebody('vm.change', '-vm', 'web', '-e', 'SET.guest.ipAddress=192.0.2.78');
+    await until('the address', 20_000, async () => ((await world.read('web'))?.status?.network?.primaryIP4 === '192.0.2.78' ? {} : 'another'));
+    expect(await runsOf('nobodys')).toEqual([]);
+    await untilQuiet('web');
+    expect((await runsOf('web')).length - before.length).toBe(1);
+    await somebody('vm.destroy', 'nobodys');
+  },
+  limitMs,
+);
+
+test(
+  'a worker that dies, and what is changed meanwhile',
+  async () => {
+    await untilQuiet('web');
+    const before = (await signalsOf('web')).length;
+    await world.drover.kill('worker');
+    await somebody('vm.power', '-off', 'web');
+    await world.drover.restart('worker');
+    await until('the run to be told', 40_000, async () => ((await signalsOf('web')).slice(before).some(({ cause }) => cause.startsWith('vcenter: ')) ? {} : 'not yet'));
+    await until('it to be powered on again', 40_000, async () => (await world.witness('web'))?.powerState === 'poweredOn' || 'off');
+    await world.untilSaid('web', settled);
+  },
+  limitMs,
+);
+
+test(
+  'a session that an administrator ends, and a VM that they destroy',
+  async () => {
+    await untilQuiet('web');
+    const keys = (JSON.parse(await somebody('session.ls', '-json')) as { sessionList: { key: string; userAgent: string }[] }).sessionList.filter(({ userAgent }) => userAgent === 'drover');
+    // That of the worker's calls, and that of its watch.
+    expect(keys.length).toBeGreaterThan(1);
+    for (const { key } of keys) await somebody('session.rm', key).catch(() => undefined);
+    await somebody('vm.power', '-off', 'web');
+    await until('it to be powered on again', 40_000, async () => (await world.witness('web'))?.powerState === 'poweredOn' || 'off');
+    await world.untilSaid('web', settled);
+    await untilQuiet('web');
+    const before = (await signalsOf('web')).length;
+    await somebody('vm.destroy', 'web');
+    await until('the run to be told', 20_000, async () => ((await signalsOf('web')).slice(before).some(({ cause }) => cause.includes('gone')) ? {} : 'not yet'));
+  },
+  limitMs,
+);
+
+test(
+  'a VM that drover destroys itself starts no run that would find nothing',
+  async () => {
+    const { vms } = await heartbeat();
+    await world.create('brief');
+    await world.untilSaid('brief', settled);
+    await until('the watch to know of it', 20_000, async () => (await heartbeat()).vms > vms || 'not yet');
+    await world.remove('brief');
+    await world.untilSaid('brief', /^gone/u);
+    await untilQuiet('brief');
+    const runs = await runsOf('brief');
+    await until('the watch to know of its end, and to have nothing left to tell', 20_000, async () => {
+      const seen = await heartbeat();
+      return (seen.vms === vms && seen.waiting === 0) || JSON.stringify(seen);
+    });
+    expect((await signalsOf('brief')).filter(({ cause }) => cause.includes('gone'))).toEqual([]);
+    expect(await runsOf('brief')).toHaveLength(runs.length);
+  },
+  limitMs,
+);
+
+test(
+  'the run of the watch says how it gets on, and its history tells of turns',
+  async () => {
+    const handle = temporal.workflow.getHandle(vcenterWatchId(labVcenter));
+    const { status, historyLength } = await handle.describe();
+    expect([status.name, historyLength < 20]).toEqual(['RUNNING', true]);
+    // What the tests before have done may still have to be told.
+    await until('a heartbeat without trouble, and nothing left to tell', 30_000, async () => {
+      const { trouble, waiting, memory } = await heartbeat();
+      return trouble === null && waiting === 0 && typeof memory === 'string' ? true : JSON.stringify({ trouble, waiting });
+    });
+    const page = await (await fetch(world.drover.metricsUrls.worker)).text();
+    expect(page).toMatch(/drover_vcenter_watch_news_total\{vcenter="lab",outcome="signalled"\} \d+/u);
+    expect(page).toContain('drover_vcenter_watch_last_contact_timestamp_seconds{vcenter="lab"}');
+  },
+  limitMs,
+);

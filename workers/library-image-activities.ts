@@ -1,0 +1,23 @@
+import { createLibraryImagesClient } from '../activities/kubernetes/library-images-client.ts';
+import { createLibraryImageActivities } from '../activities/kubernetes/sync-library-images.ts';
+import type { LibraryImageActivities } from '../contracts/content-library.ts';
+import { createStopGate } from '../runtime/stop.ts';
+import { virtualMachineSettings } from '../runtime/virtual-machine-config.ts';
+import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import type { SharedSystems } from './systems.ts';
+
+/**
+ * The activities on images of content libraries. They go by the mode of virtual machines, and stop with them.
+ *
+ * @param vcenters none where the kind is switched off
+ */
+export function composeLibraryImageActivities({ config, kubernetes, audit }: SharedSystems, vcenters: readonly VcenterSettings[]): LibraryImageActivities {
+  const { cluster, modes } = config;
+  const mode = modes.VirtualMachine === 'act' ? 'act' : 'observe';
+  return createLibraryImageActivities({
+    client: createLibraryImagesClient(kubernetes),
+    settings: modes.VirtualMachine === 'off' ? null : virtualMachineSettings(config.virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode }),
+    stopGate: createStopGate(kubernetes, config.kubernetes.systemNamespace, { kind: 'VirtualMachine', cluster, region: null }),
+    audit,
+  });
+}

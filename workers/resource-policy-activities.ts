@@ -1,0 +1,33 @@
+import { createResourcePolicyActivities } from '../activities/kubernetes/resource-policies.ts';
+import { createResourcePolicyClient } from '../activities/kubernetes/resource-policy-client.ts';
+import { unseenChange } from '../contracts/messages.ts';
+import type { ResourcePolicyObjectActivities } from '../contracts/resource-policy.ts';
+import { createStopGate, type StopGate } from '../runtime/stop.ts';
+import { signalWithStartResourcePolicy } from '../runtime/temporal.ts';
+import { virtualMachineSettings } from '../runtime/virtual-machine-config.ts';
+import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import type { SharedSystems } from './systems.ts';
+
+/** The stop that holds for what policies name, whichever system it is in. */
+export const resourcePolicyGate = ({ config, kubernetes }: Pick<SharedSystems, 'config' | 'kubernetes'>): StopGate =>
+  createStopGate(kubernetes, config.kubernetes.systemNamespace, { kind: 'VirtualMachineSetResourcePolicy', cluster: config.cluster, region: null });
+
+/**
+ * The activities on VirtualMachineSetResourcePolicies. What they name is in the vCenter of the VirtualMachines.
+ *
+ * @param vcenters none where the kind VirtualMachine is switched off
+ */
+export function composeResourcePolicyActivities(systems: SharedSystems, vcenters: readonly VcenterSettings[]): ResourcePolicyObjectActivities {
+  const { config, temporal, kubernetes, audit } = systems;
+  const { cluster, modes, virtualMachine } = config;
+  const mode = modes.VirtualMachineSetResourcePolicy;
+  const settings = mode === 'off' ? null : virtualMachineSettings(virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode });
+  return createResourcePolicyActivities({
+    client: createResourcePolicyClient(kubernetes),
+    settings: settings === null ? null : { vcenter: settings.vcenter, mode: settings.mode, recheckMs: settings.recheckMs },
+    cluster,
+    signalWithStart: async ({ namespace, name }) => void (await signalWithStartResourcePolicy(temporal, { namespace, name, cluster, signal: unseenChange('started by hand') })),
+    stopGate: resourcePolicyGate(systems),
+    audit,
+  });
+}

@@ -1,0 +1,23 @@
+import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+
+/** Shows how the watches of this worker get on. Of one that has gone to another worker the last word stays: the newest of all workers counts. */
+export function meterWatches(metrics: Metrics, nowMs: () => number = Date.now): WatchMeter {
+  const heard = new Map<string, { atMs: number; owned: number }>();
+  metrics.beforePage(() => {
+    metrics.replace('vcenterWatchLastContact', [...heard].map(([vcenter, { atMs }]) => ({ labels: { vcenter }, value: atMs / 1_000 })));
+    metrics.replace('vcenterWatchVms', [...heard].map(([vcenter, { owned }]) => ({ labels: { vcenter }, value: owned })));
+  });
+  return {
+    heard: (vcenter, changes, owned) => {
+      heard.set(vcenter, { atMs: nowMs(), owned });
+      if (changes > 0) metrics.count('vcenterWatchUpdates', { vcenter }, changes);
+    },
+    looked: (vcenter) => metrics.count('vcenterWatchLooks', { vcenter }),
+    told: (vcenter, seconds) => {
+      metrics.count('vcenterWatchTold', { vcenter, outcome: 'signalled' });
+      metrics.observe('vcenterWatchSignalSeconds', { vcenter }, seconds);
+    },
+    spared: (vcenter) => metrics.count('vcenterWatchTold', { vcenter, outcome: 'seen' }),
+  };
+}
