@@ -11,12 +11,13 @@ const evictions = (name?: string): string => resourcePath('kvm.cloud.sap/v1', 'e
 const patient = (): AbortSignal => AbortSignal.timeout(20_000);
 
 /**
- * Removes what an earlier test left, whether or not it came to its end: open runs, Evictions, Migrations, a `drover stop`. No drover may
- * be at work.
+ * Removes what an earlier test left, whether or not it came to its end: open runs, Evictions, Migrations, Nodes, Hypervisors with what
+ * drover has said of them, a `drover stop`. No drover may be at work; the Hypervisors that a test needs are made anew after it.
  */
 export async function clearLeftovers(client: Client, kubernetes: Kubernetes): Promise<void> {
   await endRuns(client);
   await removeObjects(kubernetes);
+  for (const path of [resourcePath('v1', 'nodes'), resourcePath('kvm.cloud.sap/v1', 'hypervisors')]) await kubernetes.request({ method: 'DELETE', path }, patient());
   await unlessAbsent(() => kubernetes.request({ method: 'DELETE', path: resourcePath('v1', 'configmaps', { namespace: 'drover-system', name: stopConfigMap }) }, patient()));
 }
 
