@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DefaultLogger } from '@temporalio/worker';
@@ -26,3 +26,11 @@ test('where nothing can be kept it is made each time', async () => {
   writeFileSync(directory, '');
   expect(await bundleWorkflows({ logger, directory })).toHaveProperty('code');
 }, 180_000);
+
+test('no module that runs share keeps anything from one to the next', () => {
+  const keeps = /^(?:export )?(?:let |const \w+(?:: [^=]+)? = (?:\[\]|\{\}|new (?:Map|Set|WeakMap|WeakSet)(?:<.*>)?\(\));)/mu;
+  expect('const seen = new Map<string, number>();').toMatch(keeps);
+  const sources = globSync('{workflows,contracts}/**/*.ts', { cwd: join(import.meta.dirname, '..') });
+  expect(sources.length).toBeGreaterThan(100);
+  expect(sources.filter((source) => keeps.test(readFileSync(join(import.meta.dirname, '..', source), 'utf8')))).toEqual([]);
+});

@@ -24,8 +24,10 @@ export async function bundleWorkflows({ logger, dataConverter: { failureConverte
   const file = join(directory, `workflows-${contentKey(['workflows', 'contracts'].map(pathOf), [lockOfPackages(), failureConverterPath ?? '', ...interceptorModules])}.js`);
   if (existsSync(file)) return { codePath: file };
   const bundle = await bundleWorkflowCode({
-    workflowsPath: pathOf('workflows/index.ts'),
-    workflowInterceptorModules: [...interceptorModules, pathOf('workflows/observe-runs.ts')],
+    workflowsPath: allTypes,
+    workflowInterceptorModules: [...interceptorModules, runObserver],
+    // Evaluated once for all runs rather than for each: no module of theirs keeps anything, and what is shared is frozen.
+    preloadModules: [allTypes, runObserver],
     logger,
     ...(failureConverterPath !== undefined && { failureConverterPath }),
   });
@@ -49,3 +51,6 @@ function keep(file: string, directory: string, code: string): void {
 const lockOfPackages = (): string => readFileSync(pathOf('package-lock.json'), 'utf8');
 
 const pathOf = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
+
+const allTypes = pathOf('workflows/index.ts');
+const runObserver = pathOf('workflows/observe-runs.ts');

@@ -1,5 +1,5 @@
 import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine-activities.ts';
-import { droverFailure } from '../../runtime/failure.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { mutate, type Tools } from './dependencies.ts';
 import { findVm, type VmIdentity } from './find-vm.ts';
 import { deployBody, deployItem } from './rest/deploy.ts';
@@ -18,11 +18,21 @@ export async function submitDeploy(tools: Tools, rest: VcenterRest, request: New
   const { gateway, scope, clock } = tools;
   const { create, mark, itemId } = request;
   const purpose: TaskPurpose = { kind: 'create', ...identity };
-  // Before the VM is looked for: it is there before its disks are.
-  const running = await gateway.findActivated(identity.instanceUuid, scope.signal);
-  if (running !== null) return { taskId: running, purpose };
-  const found = await findVm(tools, identity);
-  if (found !== null) return { vmId: found.id };
+  const look = async (): Promise<{ vmId: string } | SubmittedTask | null> => {
+    // Before the VM is looked for: it is there before its disks are.
+    const running = await gateway.findActivated(identity.instanceUuid, scope.signal);
+    if (running !== null) return { taskId: running, purpose };
+    const found = await findVm(tools, identity);
+    return found === null ? null : { vmId: found.id };
+  };
+  // It has its name before it has its mark: another attempt may have begun to deploy it since its task was looked for.
+  const findMade = (): ReturnType<typeof look> =>
+    look().catch((failure: unknown) => {
+      if (failureCode(failure) === 'VirtualMachineNameTaken') return look();
+      throw failure;
+    });
+  const made = await findMade();
+  if (made !== null) return made;
   return mutate(tools, {
     action: 'submitNewVm',
     owner: request,
@@ -40,15 +50,14 @@ export async function submitDeploy(tools: Tools, rest: VcenterRest, request: New
       for (;;) {
         const said = await Promise.race([answered, clock.sleep(lookMs, scope.signal).then(() => null)]);
         if (said !== null && 'vmId' in said) return said;
-        // Also where the answer was lost: the VM is there before its disks are.
-        const taskId = await gateway.findActivated(identity.instanceUuid, scope.signal);
-        if (taskId !== null) return { taskId, purpose };
         if (said !== null) {
-          // Another attempt may have been faster.
-          const made = await findVm(tools, identity);
-          if (made !== null) return { vmId: made.id };
+          // The answer was lost, or another attempt has been faster.
+          const there = await findMade();
+          if (there !== null) return there;
           throw said.failure;
         }
+        const taskId = await gateway.findActivated(identity.instanceUuid, scope.signal);
+        if (taskId !== null) return { taskId, purpose };
         if (clock.now() >= untilMs) throw droverFailure('VsphereUnavailable', `vCenter ${gateway.vcenter} has not said within ${patienceMs / 1_000} s whether it deploys ${create.name}`);
       }
     },

@@ -6,7 +6,7 @@ import { settled } from '../../contracts/settled.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
-import { applyNode, ensureAggregates, judgeService, removeHypervisor } from '../faults/hypervisor-objects.ts';
+import { applyNode, ensureAggregates, ensureRegistered, judgeService, removeHypervisor } from '../faults/hypervisor-objects.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
 import { patiently } from './patiently.ts';
@@ -20,6 +20,8 @@ import { hypervisorCount } from './plan.ts';
 export const hypervisors: readonly string[] = Array.from({ length: hypervisorCount }, (_, index) => `kvm-${index + 1}`);
 
 const patienceMs = 120_000;
+/** So long somebody waits to be asked to stop nova-compute, before they think better of it. */
+const leaveMs = 30_000;
 /** Longer than any back-off that a run may be in. */
 const serviceMs = 210_000;
 const patience = (): AbortSignal => AbortSignal.timeout(5_000);
@@ -55,6 +57,12 @@ export async function takeTurn(world: World, { hypervisor, what }: Turn): Promis
     case 'activate':
       await activate(world, host);
       break;
+    case 'decommission':
+      await patiently(() => change(world, host, { spec: { maintenance: 'termination', maintenanceReason: 'chaos' } }));
+      return `decommission ${host}${(await crashWhenAsked(world, host)) ? ', nova-compute stopped when drover asked for it' : ''}`;
+    case 'restore':
+      await restore(world, host);
+      break;
     case 'terminate':
       // There may be none, or Temporal is away: a person shrugs.
       return await world.client.workflow.getHandle(hypervisorId(host)).terminate('chaos').then(() => `terminate ${hypervisorId(host)}`, (error: unknown) => `terminate ${hypervisorId(host)}: ${(error as Error).message}`);
@@ -68,6 +76,24 @@ async function activate(world: World, host: string): Promise<void> {
   await patiently(() => change(world, host, { spec: { maintenance: '' } }));
 }
 
+/** The service of a nova-compute that answers is not removed: somebody stops it. Returns whether that came to be asked in time. */
+async function crashWhenAsked(world: World, host: string): Promise<boolean> {
+  const isAsked = until(`${host} to be emptied`, leaveMs, async () => {
+    const { message } = lifecycleOf(await patiently(() => read(world, host)));
+    return message.includes('nova-compute on the host still answers') || message;
+  });
+  if (!(await isAsked.then(() => true, () => false))) return false;
+  await world.fleet.crash(host);
+  return true;
+}
+
+/** The only way out of `termination` that the CRD's rule allows leads through `ha`. */
+async function restore(world: World, host: string): Promise<void> {
+  if ((await patiently(() => read(world, host)))?.spec?.maintenance === 'termination') await patiently(() => change(world, host, { spec: { maintenance: 'ha' } }));
+  await activate(world, host);
+  await ensureRegistered(world, host);
+}
+
 /**
  * At the end each is asked into service, and tried again where it says that somebody has to. Returns what is not as it should be then: every
  * one is Active for the spec that it has, enabled in Nova, in its aggregates, and no Eviction of it is left.
@@ -75,7 +101,7 @@ async function activate(world: World, host: string): Promise<void> {
 export async function settleHypervisors(world: World): Promise<string[]> {
   const found = await Promise.all(
     hypervisors.map(async (host) => {
-      await activate(world, host);
+      await restore(world, host);
       const arrived = await until(`${host} to be in service`, serviceMs, () => look(world, host)).then(() => [], (error: unknown) => [(error as Error).message]);
       return [...arrived, ...(await judgeService(world, host))];
     }),
@@ -87,7 +113,9 @@ export async function settleHypervisors(world: World): Promise<string[]> {
 async function look(world: World, host: string): Promise<true | string> {
   const hypervisor = await read(world, host);
   if (hypervisor === null) return 'it has no Hypervisor';
-  const { reason, status, message, lastTransitionTime } = findCondition(hypervisor.status?.conditions, hypervisorConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
+  // A service that was about to be removed when its host was wanted again.
+  await ensureRegistered(world, host);
+  const { reason, status, message, lastTransitionTime } = lifecycleOf(hypervisor);
   const isSettled = settled.Hypervisor(hypervisor, 'act');
   // Once for each time that it came to rest.
   if (isSettled && status === 'False') await change(world, host, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
@@ -95,6 +123,9 @@ async function look(world: World, host: string): Promise<true | string> {
   if (left.length > 0) return `its Eviction is ${left.map(reasonOf).join(', ')}; it is ${reason} ${status}: ${message}`;
   return (isSettled && reason === 'Active' && status === 'True') || `${reason} ${status}: ${message}`;
 }
+
+const lifecycleOf = (hypervisor: Hypervisor | null) =>
+  findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
 
 async function read({ api }: World, name: string): Promise<Hypervisor | null> {
   try {

@@ -39,15 +39,21 @@ export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Pro
 
 /** As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. */
 export async function removeHypervisor(ground: Pick<Ground, 'api'> & Pick<Region, 'session' | 'fleet'>, host: string): Promise<void> {
-  const { api, session, fleet } = ground;
+  const { api, session } = ground;
   for (const path of [resourcePath('v1', 'nodes', { name: host }), resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name: host })]) await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
   for (const { id, hosts } of await listAggregates(session)) if (hosts.includes(host)) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
   await removeTrait(ground, host);
+  await ensureRegistered(ground, host);
+}
+
+/** nova-compute of the host runs, and Nova knows it; where its service was removed, it comes back on an empty machine. */
+export async function ensureRegistered({ session, fleet }: Pick<Region, 'session' | 'fleet'>, host: string): Promise<void> {
   const isRegistered = async (): Promise<boolean> => (await listServices(session)).some((service) => service.host === host);
   const isRunning = (await fleet.hosts())[host]?.running === true;
-  if (isRunning && (await isRegistered())) return;
+  const isKnown = await isRegistered();
+  if (isRunning && isKnown) return;
   if (isRunning) await fleet.crash(host);
-  await fleet.reinstall(host);
+  await (isKnown ? fleet.start(host) : fleet.reinstall(host));
   await until(`${host} to be registered again`, readyMs, async () => (await isRegistered()) || 'not yet');
 }
 

@@ -1,9 +1,8 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createVirtualMachineLookActivities } from '../../activities/virtual-machine/observe.ts';
 import { setConditions } from '../../contracts/conditions.ts';
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
@@ -21,6 +20,7 @@ import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
 import { exitCodes } from '../../starters/exit-codes.ts';
 import type { ListedVirtualMachine } from '../../starters/listed-virtual-machine.ts';
 import type { VirtualMachineDescription } from '../../starters/virtual-machine-description.ts';
+import { bundleWorkflows } from '../../workers/bundle.ts';
 import { settings } from '../../workflows/virtual-machine/sample.ts';
 import { limitMs } from './world.ts';
 import { until } from './until.ts';
@@ -86,7 +86,7 @@ async function openCommandWorld() {
     },
   };
 
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)), logger: new DefaultLogger('ERROR') });
+  const workflowBundle = await bundleWorkflows({ logger: new DefaultLogger('ERROR') });
   const connection = await NativeConnection.connect({ address: temporal.address });
   const workers = await Promise.all([
     Worker.create({ connection, taskQueue: workflowQueue, workflowBundle }),

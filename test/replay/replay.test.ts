@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
+import { bundleWorkflows } from '../../workers/bundle.ts';
 import { readCorpus, replay } from './corpus.ts';
 
 /** A run that an earlier release began goes on with these workflows as if nothing had happened. */
 
 const logger = new DefaultLogger('ERROR');
-const bundle = (path: string) => bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL(path, import.meta.url)), logger });
 const corpus = readCorpus();
 
 beforeAll(() => {
@@ -24,14 +24,15 @@ test('no release’s histories have been lost', () => {
 });
 
 test('every recorded run is replayed as it was', async () => {
-  const { replayed, failures } = await replay(corpus, await bundle('../../workflows/index.ts'));
+  const { replayed, failures } = await replay(corpus, await bundleWorkflows({ logger }));
   expect(failures).toEqual([]);
   expect(replayed).toBe(corpus.length);
 }, 120_000);
 
 test('a change that is not deterministic is caught', async () => {
   const evictions = corpus.filter(({ workflowId }) => workflowId.startsWith('eviction/')).slice(0, 1);
-  const { failures } = await replay(evictions, await bundle('altered-workflows.ts'));
+  const altered = await bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('altered-workflows.ts', import.meta.url)), logger });
+  const { failures } = await replay(evictions, altered);
   expect(failures).toHaveLength(1);
   expect(failures[0]).toMatch(/[Nn]ondeterminism|TMPRL1100/u);
 }, 60_000);

@@ -1,8 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { watchShard, type ShardTools } from '../../../activities/hypervisor/watch-shard.ts';
 import { currentKubernetesScope } from '../../../activities/kubernetes/scope.ts';
 import { fencingDefaults } from '../../../contracts/fencing.ts';
@@ -17,6 +16,7 @@ import type { PowerActivities, PowerState } from '../../../contracts/power.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { startLab } from '../../../lab/lab.ts';
 import { openClient, readTemporalSettings, signalGuestsFailing, startGuestWatches } from '../../../runtime/temporal.ts';
+import { bundleWorkflows } from '../../../workers/bundle.ts';
 import type { handleNodeFailure, reconcileHypervisor, watchGuests } from '../../../workflows/index.ts';
 import { until } from '../until.ts';
 
@@ -86,7 +86,7 @@ export async function openFailureWorld() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-failure-')));
   const lab: Lab<'temporal'> = await startLab({ dir: join(root, 'lab'), parts: ['temporal'] });
   const { address } = lab.handles.temporal;
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('../../../workflows/index.ts', import.meta.url)), logger });
+  const workflowBundle = await bundleWorkflows({ logger });
   const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }));
   const connection = await NativeConnection.connect({ address });
   const machines = new Map<string, Machine>();
