@@ -21,7 +21,7 @@ export interface BundleOptions {
  * into it. Where nothing can be kept, it is made each time.
  */
 export async function bundleWorkflows({ logger, dataConverter: { failureConverterPath } = {}, interceptorModules = [], directory = cacheDirectory() }: BundleOptions): Promise<WorkflowBundleOption> {
-  const file = join(directory, `workflows-${contentKey(['workflows', 'contracts'].map(pathOf), [lockOfPackages(), failureConverterPath ?? '', ...interceptorModules])}.js`);
+  const file = join(directory, `workflows-${contentKey(['workflows', 'contracts'].map(pathOf), [thisFile(), lockOfPackages(), failureConverterPath ?? '', ...interceptorModules])}.js`);
   if (existsSync(file)) return { codePath: file };
   const bundle = await bundleWorkflowCode({
     workflowsPath: allTypes,
@@ -46,6 +46,9 @@ function keep(file: string, directory: string, code: string): void {
   writeFileSync(unfinished, code, { mode: 0o600 });
   renameSync(unfinished, file);
 }
+
+/** Says how it is made. */
+const thisFile = (): string => readFileSync(import.meta.filename, 'utf8');
 
 /** Says which versions of the SDK and of the bundler go into it. */
 const lockOfPackages = (): string => readFileSync(pathOf('package-lock.json'), 'utf8');
