@@ -11,7 +11,7 @@ const settings = {
   bridge: { resyncMs: 3_000 },
 };
 
-const common = { subject: 'VirtualMachineSetResourcePolicy', hosts: 1, ownRegion: false, settings } as const;
+const common = { subject: 'VirtualMachineSetResourcePolicy', hosts: 1, ownRegion: true, settings } as const;
 
 const spec = { folder: 'apart', resourcePool: { name: 'gold', reservations: { memory: '64Mi' } }, clusterModuleGroups: ['web'] };
 

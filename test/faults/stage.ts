@@ -41,7 +41,12 @@ export function openStage(lane: Lane, kind: SubjectKind, steps: () => readonly s
     ...setVmStage(scene),
     /** The calls that have begun so far. */
     steps,
-    changeSpec: (alias: HostAlias): Promise<void> => change(alias, subject.change),
+    /** Of the object, or of what it is going to be made from. */
+    async changeSpec(alias: HostAlias): Promise<void> {
+      const origin = (await read(alias)) === null ? subject.origin?.(hostOf(alias)) : undefined;
+      if (origin === undefined) return await change(alias, subject.change);
+      await api.request({ method: 'PATCH', patchType: 'merge', path: origin, body: { metadata: { labels: { matrix: 'changed' } } } }, patience());
+    },
     /** A change of the object's spec, told as the bridge does. */
     change,
     run: (alias: HostAlias) => client.workflow.getHandle(subject.workflowId(hostOf(alias))),

@@ -36,6 +36,8 @@ export interface Subject {
   tell(client: Client, host: string, signal: ObjectChanged): Promise<unknown>;
   /** A change of its spec after which it ends the same. */
   change: object;
+  /** What drover makes it from: changed where it is not there yet. */
+  origin?(host: string): string;
 }
 
 const ofHosts = { parts: ['temporal', 'kubernetes', 'openstack'], nameIn: (lane: string, letter: string): string => `${lane}-${letter}` } as const;
@@ -80,6 +82,7 @@ export const subjects = {
     isStopped: (object) => wasCancelled(object, hypervisorConditions.lifecycle),
     tell: (client, hypervisor, signal) => signalWithStartHypervisor(client, { hypervisor, cluster: '', signal }),
     change: { highAvailability: true },
+    origin: (host) => resourcePath('v1', 'nodes', { name: host }),
   },
   VirtualMachine: {
     parts: ['temporal', 'kubernetes', 'vsphere'],
