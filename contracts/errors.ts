@@ -2,6 +2,8 @@
 interface ErrorRow {
   /** Whether Temporal tries the activity again. */
   retryable: boolean;
+  /** Whether a run that meets it tries again after its back-off, though the activity is not tried again: it may pass, or be put right elsewhere. */
+  passes?: true;
   /** The reason of the condition that reports it. */
   reason: string;
   /** The sentence that tells a person what to do. */
@@ -210,11 +212,13 @@ export const errors = {
   },
   VsphereObjectNotFound: {
     retryable: false,
+    passes: true,
     reason: 'VsphereObjectNotFound',
     advice: 'vCenter has no such folder, pool, datastore, network, host, or item of a library. Correct what names it; drover looks again.',
   },
   VsphereResourcesExhausted: {
     retryable: false,
+    passes: true,
     reason: 'VsphereResourcesExhausted',
     advice: 'vCenter has too little memory, CPU, space, slots or licences for it. Make room; drover tries again later.',
   },
@@ -223,11 +227,12 @@ export const errors = {
   VsphereFailed: { retryable: true, reason: 'VsphereFailed', advice: 'vCenter could not do it; its words say why. drover tries again.' },
   VsphereTaskNotFound: {
     retryable: false,
+    passes: true,
     reason: 'VsphereTaskNotFound',
-    advice: 'vCenter has forgotten the task, as it does some time after its end or when it restarts. drover looks at the VM itself.',
+    advice: 'vCenter has forgotten the task, as it does some time after its end or when it restarts. drover looks at the VM itself, and tries again.',
   },
-  VsphereTaskCancelled: { retryable: false, reason: 'VsphereTaskCancelled', advice: 'The task was cancelled at vCenter. drover looks at the VM itself.' },
-  VsphereTaskOverdue: { retryable: false, reason: 'VsphereTaskOverdue', advice: 'The task still runs at vCenter. Look at it there; drover looks at the VM again later.' },
+  VsphereTaskCancelled: { retryable: false, reason: 'VsphereTaskCancelled', advice: 'The task was cancelled at vCenter. When it is wanted after all: `drover retry`.' },
+  VsphereTaskOverdue: { retryable: false, passes: true, reason: 'VsphereTaskOverdue', advice: 'The task still runs at vCenter. Look at it there; drover looks at the VM again later.' },
   VirtualMachineNotFound: { retryable: false, reason: 'VirtualMachineNotFound', advice: 'The VM is gone.' },
   VirtualMachineAmbiguous: {
     retryable: false,
@@ -247,6 +252,7 @@ export const errors = {
   VirtualMachineConflict: { retryable: true, reason: 'VirtualMachineConflict', advice: 'Somebody changed the VM at the same time, or another task holds it. drover reads it again.' },
   VirtualMachineStateRefused: {
     retryable: false,
+    passes: true,
     reason: 'VirtualMachineStateRefused',
     advice: 'vCenter does not do that to a VM in its present state; its words say which. drover looks at it again.',
   },
@@ -292,6 +298,12 @@ export const errors = {
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errors;
+
+/** Whether it may be gone when it is tried again later. */
+export function mayPass(code: ErrorCode): boolean {
+  const { retryable, passes }: ErrorRow = errors[code];
+  return retryable || passes === true;
+}
 
 /** Whether `code`, as found in a failure's type, is a row of the table. */
 export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(errors, code);

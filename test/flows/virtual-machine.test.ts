@@ -80,6 +80,21 @@ test(
 );
 
 test(
+  'what vCenter has no room for is told, and tried again until there is',
+  async () => {
+    await world.control.fail({ method: 'PowerOnVM_Task', fault: 'InsufficientMemoryResourcesFault', inTask: true, fields: { unreserved: 1, requested: 2 } });
+    await world.create('crowded');
+    await world.untilSaid('crowded', /another try: .*InsufficientMemoryResourcesFault.*Make room/u);
+    expect(await world.witness('crowded')).toMatchObject({ powerState: 'poweredOff' });
+    await world.untilSaid('crowded', settled);
+    expect(await world.witness('crowded')).toMatchObject({ powerState: 'poweredOn' });
+    await world.remove('crowded');
+    await world.untilSaid('crowded', /^gone$/u);
+  },
+  limitMs,
+);
+
+test(
   'a worker that is killed while the VM is made: one VM',
   async () => {
     await world.control.delayTasks({ CloneVm: 6_000 });

@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancellationScope, CancelledFailure, condition, continueAsNew, defineQuery, defineSignal, defineUpdate, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
-import { errors } from '../../contracts/errors.ts';
+import { mayPass } from '../../contracts/errors.ts';
 import { retryHandledAnnotation } from '../../contracts/eviction-annotations.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
@@ -145,7 +145,7 @@ async function observe({ namespace, name }: VirtualMachineRun, input: VirtualMac
     const { code, reason, message } = explain(error);
     if (code === 'InvalidInput') throw error;
     const read = await virtualMachineObjects(`Read VirtualMachine ${namespace}/${name}, as one of the two does not answer`).readVirtualMachine(input);
-    return { read, facts: null, problem: { reason, message, requeue: code === null || errors[code].retryable } };
+    return { read, facts: null, problem: { reason, message, requeue: code === null || mayPass(code) } };
   }
 }
 

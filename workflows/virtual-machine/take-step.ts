@@ -1,5 +1,5 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
-import { errors } from '../../contracts/errors.ts';
+import { mayPass } from '../../contracts/errors.ts';
 import type { Looking, SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
 import type { VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
 import type { Problem } from '../lib/failures.ts';
@@ -60,7 +60,7 @@ async function takeStep(run: VirtualMachineRun, inbox: Inbox, step: VirtualMachi
 
 const isCreate = ({ state }: VirtualMachineRun, step: VirtualMachineStep): boolean => step.do === 'createVirtualMachine' || (step.do === 'awaitTask' && step.task === state.memory.create?.task);
 
-const endOf = ({ code, reason, message }: Problem): StepEnd => ({ ok: false, reason, message, requeue: code === null || errors[code].retryable });
+const endOf = ({ code, reason, message }: Problem): StepEnd => ({ ok: false, reason, message, requeue: code === null || mayPass(code) });
 
 /**
  * Waits for a task of vCenter. A run that is cancelled passes that on; so does a VM that is being made and that nobody wants any more: a
