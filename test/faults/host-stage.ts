@@ -6,7 +6,7 @@ import { createInstances, deleteInstances, getServer, listServers, requestInstan
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { endRuns, releaseAllocations, removeEviction, unlessAbsent } from '../flows/clear-leftovers.ts';
 import { until } from '../flows/until.ts';
-import { removeHypervisor } from './hypervisor-objects.ts';
+import { removeHypervisor, removeObjectsOf } from './hypervisor-objects.ts';
 import { regionOf } from './ground.ts';
 import type { HostAlias, Scene } from './scene.ts';
 import { isInVcenter } from './subjects.ts';
@@ -58,7 +58,7 @@ export function setHostStage({ lane, kind, roles, expected, ownChanges, aliases,
     async clearHosts(): Promise<void> {
       const { session, fleet } = region();
       for (const host of hosts) {
-        if (kind === 'Hypervisor') await removeHypervisor({ api, session, fleet }, host);
+        if (kind === 'Hypervisor') await removeObjectsOf({ api }, host);
         await endRuns(client, `DroverHost="${host}"`);
         await removeEviction(api, host);
       }
@@ -68,6 +68,7 @@ export function setHostStage({ lane, kind, roles, expected, ownChanges, aliases,
         const left = (await listServers(session, host)).map(({ id }) => id);
         if (left.length > 0) await deleteInstances(session, left);
         await releaseAllocations(session, host);
+        if (kind === 'Hypervisor') await removeHypervisor({ api, session, fleet }, host);
         await fleet.change(host, { migrate: 'ok', seconds: 0.3, buildDelaySeconds: 0, maxConcurrentLiveMigrations: 8 });
         if ((await findService(session, host)).status === 'disabled') {
           ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });

@@ -37,13 +37,18 @@ export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Pro
   await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body }, patience());
 }
 
-/** As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. */
+/** As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. It must be empty: Nova lets no server change its zone. */
 export async function removeHypervisor(ground: Pick<Ground, 'api'> & Pick<Region, 'session' | 'fleet'>, host: string): Promise<void> {
-  const { api, session } = ground;
-  for (const path of [resourcePath('v1', 'nodes', { name: host }), resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name: host })]) await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
+  const { session } = ground;
+  await removeObjectsOf(ground, host);
   for (const { id, hosts } of await listAggregates(session)) if (hosts.includes(host)) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
   await removeTrait(ground, host);
   await ensureRegistered(ground, host);
+}
+
+/** So that nobody drives it any more. */
+export async function removeObjectsOf({ api }: Pick<Ground, 'api'>, host: string): Promise<void> {
+  for (const path of [resourcePath('v1', 'nodes', { name: host }), resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name: host })]) await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
 }
 
 /** nova-compute of the host runs, and Nova knows it; where its service was removed, it comes back on an empty machine. */
