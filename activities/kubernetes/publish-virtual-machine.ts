@@ -17,18 +17,25 @@ export type VirtualMachineReport = Parameters<VirtualMachineObjectActivities['pu
 
 /**
  * Writes what differs, on the version that was read; then the Event. Safe to repeat, and safe when two runs publish at once: each compares
- * with what is there. A VirtualMachine that is gone, or is another one of that name, is told nothing.
+ * with what is there. A VirtualMachine that is gone, or is another one of that name, is told nothing. Where kube-apiserver refuses the status,
+ * the conditions are written without the rest: people see where the VM is, and the run what was refused.
  *
- * @throws ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
+ * @throws ObjectRefused after that; ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
  */
 export async function publishVirtualMachine(tools: VirtualMachineTools, report: VirtualMachineReport): Promise<WrittenVirtualMachine | null> {
-  const { namespace, name, uid, generation, event, notes } = report;
-  const written = await retryConflicts(() => writeStatus(tools, report));
+  const { namespace, name, uid, generation, status, event, notes } = report;
+  let refusal: unknown = null;
+  const written = await retryConflicts(() => writeStatus(tools, report)).catch((error: unknown) => {
+    if (status === null || !isFailure(error, 'ObjectRefused')) throw error;
+    refusal = error;
+    return retryConflicts(() => writeStatus(tools, { ...report, status: { ...status, fields: {} } }));
+  });
   if (written === null) return null;
   if (event !== null) await tell(tools, report, event);
   // Last, as nothing may be changed while drover is stopped, and what is so may be said all the same.
-  if (notes.length > 0) return await patchVirtualMachine(tools, { namespace, name, uid, generation, patches: notes });
-  return { desired: readDesired(written), recorded: written.status ?? {} };
+  const noted = notes.length === 0 ? { desired: readDesired(written), recorded: written.status ?? {} } : await patchVirtualMachine(tools, { namespace, name, uid, generation, patches: notes });
+  if (refusal !== null) throw refusal;
+  return noted;
 }
 
 async function tell(tools: VirtualMachineTools, { namespace, name, uid }: VirtualMachineReport, event: NonNullable<VirtualMachineReport['event']>): Promise<void> {

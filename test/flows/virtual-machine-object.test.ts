@@ -363,6 +363,18 @@ describe('what a VirtualMachine says', () => {
     expect((await readVm()).metadata.annotations).toMatchObject({ 'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true' });
   });
 
+  test('that kube-apiserver refuses is told without what it refuses, and is a failure with its words', async () => {
+    const { uid, generation } = await make();
+    const devices = [{ type: 'Disk', unitNumber: 0 }, { type: 'CDROM', unitNumber: 0 }] as const;
+    const status = patch({ fields: { hardware: { controllers: [{ type: 'SCSI', busNumber: 0, deviceKey: 1_000, devices: [...devices] }] } }, conditions: [saying('Lifecycle', 'Unknown', 'Creating')] });
+    const notes = [{ annotations: { 'drover.dev/creating': '2026-01-01T00:00:00Z' } }];
+    await expect(activities().publishVirtualMachine({ namespace, name, uid, generation, status, event: created, notes })).rejects.toMatchObject({ type: 'ObjectRefused', message: expect.stringContaining('Duplicate value') });
+    const { status: after, metadata } = await readVm();
+    expect(after?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Lifecycle Creating']);
+    expect(metadata.annotations).toMatchObject(notes[0]!.annotations);
+    expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
+  });
+
   test('an Event alone', async () => {
     const { uid, resourceVersion } = await make();
     await activities().publishVirtualMachine({ namespace, name, uid, generation: 1, notes: [], status: null, event: created });

@@ -49,8 +49,11 @@ export function controllerType(device: AnyVirtualDevice): ControllerType | null 
 
 export const busOf = (device: AnyVirtualDevice): number => (device as VirtualController).busNumber;
 
-const devicesAt = (controllerKey: number, devices: Devices): { type: 'CDROM' | 'Disk'; unitNumber: number }[] =>
-  devices.flatMap((device) => {
-    const type = isA(device, 'VirtualDisk') ? 'Disk' : isA(device, 'VirtualCdrom') ? 'CDROM' : null;
-    return type === null || device.controllerKey !== controllerKey || device.unitNumber === undefined ? [] : [{ type, unitNumber: device.unitNumber }];
-  });
+/** One for each unit: kube-apiserver refuses the whole status of a VM that has two at one place. Disks first. */
+function devicesAt(controllerKey: number, devices: Devices): { type: 'CDROM' | 'Disk'; unitNumber: number }[] {
+  const at = devices.filter((device) => device.controllerKey === controllerKey && device.unitNumber !== undefined);
+  const byUnit = new Map<number, 'CDROM' | 'Disk'>();
+  for (const { unitNumber = 0 } of at.filter((device) => isA(device, 'VirtualCdrom'))) byUnit.set(unitNumber, 'CDROM');
+  for (const { unitNumber = 0 } of at.filter((device) => isA(device, 'VirtualDisk'))) byUnit.set(unitNumber, 'Disk');
+  return [...byUnit].map(([unitNumber, type]) => ({ type, unitNumber })).toSorted((a, b) => a.unitNumber - b.unitNumber);
+}

@@ -17,6 +17,12 @@ test('controllers and what is at them', () => {
   ]);
 });
 
+test('of two at one place one, as kube-apiserver would refuse the whole status: the disk', () => {
+  const drive = { ...devices.find(({ $type }) => $type === 'VirtualCdrom')!, key: 3_001, controllerKey: 1_000, unitNumber: 0 };
+  const controllers = shown({}, { config: { ...vmOf().config!, devices: [drive, ...devices] } }).hardware?.controllers;
+  expect(controllers?.find(({ type }) => type === 'SCSI')?.devices).toEqual([{ type: 'Disk', unitNumber: 0 }]);
+});
+
 test('what its files take: disks, snapshots, the rest; a persistent volume is not its own', () => {
   const mib = 1024 ** 2;
   const files = [file(1, 'config', 4 * mib), file(2, 'diskDescriptor', 0), file(3, 'diskExtent', 100 * mib), file(4, 'snapshotData', 8 * mib), file(5, 'diskExtent', 50 * mib)];
