@@ -77,11 +77,12 @@ async function main({ scenario, cell, sample: count, seed, lanes, mutation, resu
   process.exitCode = failed.length + broken.length === 0 && outcomes.length > 0 ? 0 : 1;
 }
 
-const readOutcomes = (file: string): Outcome[] =>
-  readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Outcome);
+/** The last one of each cell. */
+function readOutcomes(file: string): Outcome[] {
+  const lines = readFileSync(file, 'utf8').split('\n').filter((line) => line !== '');
+  const outcomes = lines.map((line) => JSON.parse(line) as Outcome);
+  return [...new Map(outcomes.map((outcome) => [formatCell(outcome), outcome])).values()];
+}
 
 const seedOfToday = Math.floor(Date.now() / 86_400_000);
 await new Command('matrix')
