@@ -41,10 +41,11 @@ export function openStage(lane: Lane, kind: SubjectKind, steps: () => readonly s
     ...setVmStage(scene),
     /** The calls that have begun so far. */
     steps,
-    /** Of the object, or of what it is going to be made from. */
+    /** Of the object, or of what it is going to be made from; of one that is gone, the news of a change before comes late. */
     async changeSpec(alias: HostAlias): Promise<void> {
-      const origin = (await read(alias)) === null ? subject.origin?.(hostOf(alias)) : undefined;
-      if (origin === undefined) return await change(alias, subject.change);
+      if ((await read(alias)) !== null) return await change(alias, subject.change);
+      const origin = subject.origin?.(hostOf(alias));
+      if (origin === undefined) return await tell(alias, 'spec');
       await api.request({ method: 'PATCH', patchType: 'merge', path: origin, body: { metadata: { labels: { matrix: 'changed' } } } }, patience());
     },
     /** A change of the object's spec, told as the bridge does. */
