@@ -54,14 +54,12 @@ async function runsOf(name: string): Promise<RunShort[]> {
 const untilQuiet = (name: string): Promise<unknown> => until(`the runs of ${name} to end`, 20_000, async () => ((await runsOf(name)).some(({ isOpen }) => isOpen) ? 'one is open' : {}));
 
 /** Waits until the watch knows of every VM that there is, and of none that is gone, and has nothing left to tell. @returns how many they are */
-async function untilAllKnown(): Promise<number> {
-  const paths = (await somebody('find', '/', '-type', 'm')).trim().split('\n');
-  await until('the watch to know what there is, and to have nothing left to tell', 40_000, async () => {
+const untilAllKnown = async (): Promise<number> =>
+  (await until('the watch to know what there is, and to have nothing left to tell', 40_000, async () => {
+    const count = (await somebody('find', '/', '-type', 'm')).trim().split('\n').length;
     const { vms, waiting } = await heartbeat();
-    return (vms === paths.length && waiting === 0) || `${vms} VMs of ${paths.length}, ${waiting} waiting`;
-  });
-  return paths.length;
-}
+    return vms === count && waiting === 0 ? { count } : `${vms} VMs of ${count}, ${waiting} waiting`;
+  })).count;
 
 /** How many VMs the watch knows, what it still has to tell, and how it gets on, as its heartbeat says. */
 async function heartbeat(): Promise<{ vms: number; waiting: number; trouble: unknown; memory: unknown }> {
@@ -210,7 +208,9 @@ test(
   'a VM that drover destroys itself starts no run that would find nothing',
   async () => {
     // The test before has destroyed it, and drover makes it again.
+    await until('web to be there again', 40_000, async () => (await world.witness('web')) ?? 'not yet');
     await world.untilSaid('web', settled);
+    await untilQuiet('web');
     const vms = await untilAllKnown();
     await world.create('brief');
     await world.untilSaid('brief', settled);
