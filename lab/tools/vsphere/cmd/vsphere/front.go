@@ -94,6 +94,11 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if fault != nil && fault.After && f.strike(fault, w, r) {
 		return
 	}
+	f.passOn(w, arrived, answer)
+}
+
+// passOn gives the simulator's answer to who asked, and writes down that it did.
+func (f *front) passOn(w http.ResponseWriter, arrived *request, answer *httptest.ResponseRecorder) {
 	f.answered(arrived, answer.Code)
 	for name, values := range answer.Header() {
 		w.Header()[name] = values

@@ -91,12 +91,7 @@ func (f *front) serveREST(w http.ResponseWriter, r *http.Request) {
 	if fault != nil && fault.After && f.strike(fault, w, r) {
 		return
 	}
-	f.answered(arrived, answer.Code)
-	for name, values := range answer.Header() {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.Code)
-	_, _ = w.Write(answer.Body.Bytes())
+	f.passOn(w, arrived, answer)
 }
 
 func (f *front) hasSession(id string) bool {
