@@ -21,8 +21,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 afterEach(() => checkInvariants(world), 60_000);
 
-/** A cold one in `finished` copies nothing any more; it waits for its confirmation. */
-const ended = new Set(['completed', 'finished', 'confirmed', 'error', 'failed', 'cancelled']);
+/** A cold one that waits for its confirmation (`finished`) or is being confirmed copies nothing any more, and nobody's share holds it. */
+const copiesNothing = new Set(['completed', 'finished', 'confirming', 'confirmed', 'error', 'failed', 'cancelled']);
 const journal = (fromMs: number): MigrationEvent[] => readMigrationEvents(world.session.handle, fromMs);
 
 /** The most migrations that were in progress at one time, of those that `of` selects. */
@@ -30,7 +30,7 @@ function mostAtOnce(events: readonly MigrationEvent[], of: (event: MigrationEven
   const open = new Set<string>();
   let most = 0;
   for (const event of events.filter(of)) {
-    if (ended.has(event.status)) open.delete(event.migration);
+    if (copiesNothing.has(event.status)) open.delete(event.migration);
     else open.add(event.migration);
     most = Math.max(most, open.size);
   }
