@@ -21,7 +21,7 @@ import { describeProgress, describeRun } from './describe-run.ts';
 import { planVirtualMachine } from './plan.ts';
 import { afterLook, forgive } from './remember.ts';
 import type { Inbox, VirtualMachineRun, VirtualMachineState } from './run.ts';
-import { beginRun, emptyInbox, hasNews, isChanged } from './run.ts';
+import { beginRun, emptyInbox, hasNews, hearChange, isChanged } from './run.ts';
 import { takeSteps } from './take-step.ts';
 import { askTurn, giveBack, hearGrant, waitForTurn } from './take-turn.ts';
 import { isAskDue, isBeingMade, isOver, turnOf, turnSeen } from './turn.ts';
@@ -71,11 +71,7 @@ async function drive(run: VirtualMachineRun, inbox: Inbox, input: VirtualMachine
 
 function takeMessages(run: VirtualMachineRun, inbox: Inbox): void {
   setHandler(defineQuery<VirtualMachineProgress>(messages.progress), () => describeProgress(run));
-  setHandler(defineSignal<[Partial<ObjectChanged> | undefined]>(messages.objectChanged), (change) => {
-    if (typeof change?.seen === 'string') inbox.seen = change.seen;
-    else inbox.changed = true;
-    inbox.generation = Math.max(inbox.generation, change?.generation ?? 0);
-  });
+  setHandler(defineSignal<[Partial<ObjectChanged> | null | undefined]>(messages.objectChanged), (change) => hearChange(inbox, change));
   const retryNow = (): string => {
     inbox.retryNow = true;
     return `Looks at ${run.namespace}/${run.name} again`;
@@ -91,8 +87,8 @@ function takeMessages(run: VirtualMachineRun, inbox: Inbox): void {
 
 async function lookAnew(run: VirtualMachineRun, inbox: Inbox, input: VirtualMachineInput): Promise<VirtualMachineResult | null> {
   inbox.changed = false;
+  inbox.told = null;
   inbox.seen = null;
-  inbox.generation = 0;
   if (inbox.retryNow) tryAnew(run);
   inbox.retryNow = false;
   const early = await look(run, input);

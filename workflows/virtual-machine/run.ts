@@ -1,3 +1,4 @@
+import type { ObjectChanged } from '../../contracts/messages.ts';
 import type { VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
 import type { VirtualMachineMemory } from '../../contracts/virtual-machine-observation.ts';
 import { noFacts } from './compose-observation.ts';
@@ -45,26 +46,46 @@ export const beginRun = (namespace: string, name: string, state: VirtualMachineS
   message: 'Begins',
 });
 
+/** An object's spec, as a signal names it. */
+type Told = Pick<ObjectChanged, 'uid' | 'generation'>;
+
 /** What has come since the last look. */
 export interface Inbox {
+  /** Something that only a look can tell, other than that the spec was written. */
   changed: boolean;
+  /** The newest spec that was told of; null: none. */
+  told: Told | null;
   /** What the watch over the vCenter saw last; null: nothing. */
   seen: string | null;
-  /** Generation that was told of last; 0: none. */
-  generation: number;
   /** Somebody wants it tried now, whatever has failed. */
   retryNow: boolean;
   cancelled: boolean;
 }
 
-export const emptyInbox = (): Inbox => ({ changed: false, seen: null, generation: 0, retryNow: false, cancelled: false });
+export const emptyInbox = (): Inbox => ({ changed: false, told: null, seen: null, retryNow: false, cancelled: false });
 
-/** Whether to look again. What the watch has seen is none where the run has seen the same: its own doing comes back that way. */
-export const hasNews = ({ facts }: VirtualMachineRun, { changed, seen }: Inbox): boolean => changed || (seen !== null && seen !== facts.seen);
+/** Takes in what a signal tells. One that tells nothing, as from a person, means that something has changed. */
+export function hearChange(inbox: Inbox, change: Partial<ObjectChanged> | null | undefined): void {
+  const { uid, generation = 0, cause, seen } = change ?? {};
+  if (typeof seen === 'string') {
+    inbox.seen = seen;
+    return;
+  }
+  const told = uid !== undefined && generation > 0 ? { uid, generation } : null;
+  if (told !== null && !(inbox.told !== null && covers(inbox.told, told))) inbox.told = told;
+  if (told === null || cause !== 'spec') inbox.changed = true;
+}
+
+const covers = (known: Told, told: Told): boolean => known.uid === told.uid && known.generation >= told.generation;
+
+/** Whether to look again. A VM that the run has seen so already is no reason, nor is a spec that it knows: its own doing comes back that way. */
+export const hasNews = (run: VirtualMachineRun, inbox: Inbox): boolean => inbox.changed || isChanged(run, inbox) || (inbox.seen !== null && inbox.seen !== run.facts.seen);
 
 /** Whether what a decision was made on has changed, other than by what the run itself has written beside the spec. */
 export const isOutdated = (run: VirtualMachineRun, inbox: Inbox): boolean => inbox.cancelled || isChanged(run, inbox);
 
-/** Whether the object was told to be another one than that which was read. */
-export const isChanged = ({ seen }: VirtualMachineRun, inbox: Inbox): boolean => inbox.changed && inbox.generation !== 0 && inbox.generation !== seen?.desired?.generation;
-
+/** Whether a spec was told of that the run has neither read nor written. */
+export function isChanged({ seen }: VirtualMachineRun, { told }: Inbox): boolean {
+  const desired = seen?.desired ?? null;
+  return told !== null && (desired === null || !covers(desired, told));
+}

@@ -10,7 +10,7 @@ import { carryOut } from './carry-out.ts';
 import type { StepEnd } from './remember.ts';
 import { remember } from './remember.ts';
 import type { Inbox, VirtualMachineRun } from './run.ts';
-import { isOutdated } from './run.ts';
+import { isChanged, isOutdated } from './run.ts';
 
 /**
  * Takes the steps of one decision, as long as nobody has decided otherwise; what became of each is remembered.
@@ -71,18 +71,20 @@ async function awaitWhileWanted(run: VirtualMachineRun, inbox: Inbox, { submitte
   run.waiting = { for: `${submitted.taskId} of vCenter ${vcenter}`, untilMs: Date.now() + deadlineMs };
   const scope = new CancellationScope();
   let isOver = false;
+  // It is looked at once for each news.
+  let lookedAt: Inbox['told'] = null;
+  const isNews = (): boolean => inbox.cancelled || (isChanged(run, inbox) && inbox.told !== lookedAt);
   const task = scope.run(() => vsphereTask(vcenter, deadlineMs, words).awaitTask(submitted)).finally(() => (isOver = true));
-  const news = (): Promise<void> => condition(() => isOver || isOutdated(run, inbox));
+  const news = (): Promise<void> => condition(() => isOver || isNews());
   try {
     for (;;) {
       await Promise.race([task, news()]);
-      if (!isOutdated(run, inbox)) break;
+      if (!isNews()) break;
+      lookedAt = inbox.told;
       if (inbox.cancelled || (mayBeStopped && (await isUnwanted(run)))) {
         scope.cancel();
         break;
       }
-      // It is looked at once for each news.
-      inbox.generation = 0;
     }
     const { facts } = await task;
     return facts === undefined ? {} : { facts };
