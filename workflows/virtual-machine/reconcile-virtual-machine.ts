@@ -24,7 +24,7 @@ import type { Inbox, VirtualMachineRun, VirtualMachineState } from './run.ts';
 import { beginRun, emptyInbox, hasNews, hearChange, isChanged } from './run.ts';
 import { takeSteps } from './take-step.ts';
 import { askTurn, giveBack, hearGrant, waitForTurn } from './take-turn.ts';
-import { isAskDue, isBeingMade, isOver, turnOf, turnSeen } from './turn.ts';
+import { holds, isAskDue, isBeingMade, isOver, turnOf, turnSeen } from './turn.ts';
 
 /**
  * Drives a virtual machine to where its VirtualMachine wants it: look, decide, publish, act, until nothing is left to do. Started by the
@@ -112,6 +112,7 @@ async function look(run: VirtualMachineRun, input: VirtualMachineInput): Promise
     // Whoever changed the object may have mended what failed.
     if (run.seen !== null && run.seen.desired?.generation !== read.desired?.generation) state.memory = forgive(state.memory);
     run.seen = read;
+    run.lookedMs = Date.now();
     if (facts !== null) run.facts = facts;
     if (facts !== null || problem !== null) state.memory = afterLook(state.memory, problem, Date.now());
     state.failures = 0;
@@ -238,8 +239,11 @@ async function proceed(run: VirtualMachineRun, inbox: Inbox, plan: VirtualMachin
     return null;
   }
   if (decision.next === 'wait') {
-    if (decision.turn !== undefined) await waitForTurn(run, inbox, decision.turn, decision.for);
-    else await waitFor(run, inbox, decision.for, decision.untilMs);
+    if (decision.turn !== undefined) {
+      await waitForTurn(run, inbox, decision.turn, decision.for);
+      // That its turn has come changes nothing of what was seen a moment ago.
+      run.isFresh = holds(run.turn, decision.turn) && Date.now() - run.lookedMs < reliedOnMs;
+    } else await waitFor(run, inbox, decision.for, decision.untilMs);
     return null;
   }
   if (state.acted && decision.end !== 'gone' && !hasNews(run, inbox)) await condition(() => hasNews(run, inbox) || inbox.retryNow || inbox.cancelled, settings?.lingerMs ?? 0);
@@ -256,6 +260,9 @@ async function waitFor(run: VirtualMachineRun, inbox: Inbox, what: string, until
   await condition(() => hasNews(run, inbox) || inbox.retryNow || inbox.cancelled, Math.max(0, endMs - Date.now()));
   run.waiting = null;
 }
+
+/** So long a look holds where nothing was told since. */
+const reliedOnMs = 60_000;
 
 const longestUntoldMs = 60 * 60 * 1_000;
 

@@ -20,6 +20,8 @@ export interface VirtualMachineRun {
   state: VirtualMachineState;
   /** Whether what is known is as of now: a step that ends well tells what came of it. */
   isFresh: boolean;
+  /** Unix ms of the last look; 0: none. */
+  lookedMs: number;
   /** Null before the first look. */
   seen: Extract<VirtualMachineRead, { next: 'run' }> | null;
   /** As vCenter told it last. */
@@ -38,6 +40,7 @@ export const beginRun = (namespace: string, name: string, state: VirtualMachineS
   name,
   state: state ?? { memory: noMemory, failures: 0, acted: false },
   isFresh: false,
+  lookedMs: 0,
   seen: null,
   facts: noFacts,
   turn: null,
