@@ -46,6 +46,8 @@ func (r *rules) handle(ctx *simulator.Context, method *simulator.Method) (mo.Ref
 		if ctx.Session == nil {
 			return nil, &types.NotAuthenticated{NoPermission: types.NoPermission{Object: &method.This, PrivilegeId: "System.View"}}
 		}
+	case "FindChild", "FindByInventoryPath":
+		method.This = patientSearchRef
 	case "ReconfigVM_Task":
 		if isStale(ctx, method) {
 			failTask(ctx, method, &types.ConcurrentAccess{})

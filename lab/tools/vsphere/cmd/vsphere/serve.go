@@ -69,6 +69,7 @@ func serve(settingsFile string) error {
 	rules := newRules(given.Password)
 	resetTaskDelays()
 	service.Context.Map.SessionManager().ValidLogin = rules.isValidLogin(given.Username)
+	putPatientSearch(service.Context.Map)
 	service.Context.Map.Handler = rules.handle
 
 	server := service.NewServer()
