@@ -49,6 +49,7 @@ export async function takeTurn(world: World, { hypervisor, what }: Turn): Promis
   switch (what) {
     case 'onboard':
       await patiently(() => applyNode(world, host), isThere);
+      await patiently(() => reportReady(world, host, true));
       void until(`${host} to have a node agent`, patienceMs, async () => (await reportAgentFacts(world.lab.handles.kubernetes, host), true)).catch(() => undefined);
       break;
     case 'maintain':
@@ -63,12 +64,28 @@ export async function takeTurn(world: World, { hypervisor, what }: Turn): Promis
     case 'restore':
       await restore(world, host);
       break;
+    case 'fail':
+    case 'recover':
+      await patiently(() => reportReady(world, host, what === 'recover'));
+      break;
     case 'terminate':
       // There may be none, or Temporal is away: a person shrugs.
       return await world.client.workflow.getHandle(hypervisorId(host)).terminate('chaos').then(() => `terminate ${hypervisorId(host)}`, (error: unknown) => `terminate ${hypervisorId(host)}: ${(error as Error).message}`);
   }
   return `${what} ${host}`;
 }
+
+/** As its kubelet does; where that has failed, Kubernetes does it instead. */
+const reportReady = (world: World, name: string, isReady: boolean): Promise<unknown> =>
+  world.api.request(
+    {
+      method: 'PATCH',
+      patchType: 'merge',
+      path: resourcePath('v1', 'nodes', { name, subresource: 'status' }),
+      body: { status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', reason: 'Chaos', message: 'chaos', lastTransitionTime: new Date().toISOString() }] } },
+    },
+    patience(),
+  );
 
 async function activate(world: World, host: string): Promise<void> {
   // From when it is asked: servers may be sent there as soon as Nova knows.
@@ -101,6 +118,7 @@ async function restore(world: World, host: string): Promise<void> {
 export async function settleHypervisors(world: World): Promise<string[]> {
   const found = await Promise.all(
     hypervisors.map(async (host) => {
+      await reportReady(world, host, true);
       await restore(world, host);
       const arrived = await until(`${host} to be in service`, serviceMs, () => look(world, host)).then(() => [], (error: unknown) => [(error as Error).message]);
       return [...arrived, ...(await judgeService(world, host))];
@@ -121,7 +139,9 @@ async function look(world: World, host: string): Promise<true | string> {
   if (isSettled && status === 'False') await change(world, host, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
   const left = (await list(world)).filter(({ spec }) => spec.hypervisor === host);
   if (left.length > 0) return `its Eviction is ${left.map(reasonOf).join(', ')}; it is ${reason} ${status}: ${message}`;
-  return (isSettled && reason === 'Active' && status === 'True') || `${reason} ${status}: ${message}`;
+  if (!isSettled || reason !== 'Active' || status !== 'True') return `${reason} ${status}: ${message}`;
+  const failure = findCondition(hypervisor.status?.conditions, hypervisorConditions.nodeFailure);
+  return failure === undefined || failure.status === 'False' || `it has failed, it says: ${failure.reason}: ${failure.message}`;
 }
 
 const lifecycleOf = (hypervisor: Hypervisor | null) =>

@@ -15,9 +15,9 @@ await new Command('chaos')
   .action(async ({ seed, minutes }: { seed: number; minutes: number }) => {
     const print = (line: string): void => void process.stdout.write(`${line}\n`);
     print(`chaos with seed ${seed} for ${minutes} min`);
-    const { complaints, strikes, deeds, turns, vmTurns, evictions, moves, settleSeconds } = await runChaos({ seed, durationMs: minutes * 60_000, report: print });
+    const { complaints, strikes, deeds, turns, vmTurns, evictions, failures, moves, settleSeconds } = await runChaos({ seed, durationMs: minutes * 60_000, report: print });
     for (const complaint of complaints) print(`VIOLATED ${complaint}`);
-    print(`${strikes} strikes, ${deeds} deeds, ${turns} turns of hypervisors, ${vmTurns} of virtual machines, ${evictions} evictions, ${moves} migrations completed; settled after ${settleSeconds.toFixed(0)} s`);
+    print(`${strikes} strikes, ${deeds} deeds, ${turns} turns of hypervisors, ${vmTurns} of virtual machines, ${evictions} evictions, ${failures} failures of hosts looked into, ${moves} migrations completed; settled after ${settleSeconds.toFixed(0)} s`);
     print(complaints.length === 0 ? 'every invariant holds' : `${complaints.length} complaints; again: npm run chaos -- --seed ${seed} --minutes ${minutes}`);
     process.exitCode = complaints.length === 0 ? 0 : 1;
   })

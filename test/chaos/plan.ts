@@ -18,12 +18,12 @@ export interface Deed {
   lot: number;
 }
 
-/** What becomes of a hypervisor: its Node comes, it goes into maintenance and back, or out of Nova and comes again; now and then somebody terminates its run. */
+/** What becomes of a hypervisor: its Node comes, it goes into maintenance and back, out of Nova and comes again, or its kubelet fails and works again; now and then somebody terminates its run. */
 export interface Turn {
   atMs: number;
   /** Which of them, from 0 on. */
   hypervisor: number;
-  what: 'onboard' | 'maintain' | 'activate' | 'decommission' | 'restore' | 'terminate';
+  what: 'onboard' | 'maintain' | 'activate' | 'decommission' | 'restore' | 'fail' | 'recover' | 'terminate';
 }
 
 /** What becomes of a virtual machine. `switchOff`: in vCenter, behind drover's back; a VM that is deleted is made anew. */
@@ -80,7 +80,7 @@ function planDeeds(random: Random, durationMs: number): Deed[] {
 }
 
 /** How each way out of service ends. */
-const wayBack = { maintain: 'activate', decommission: 'restore' } as const;
+const wayBack = { maintain: 'activate', decommission: 'restore', fail: 'recover' } as const;
 
 /** Each is onboarded first, and then leaves service and comes back for as long as there is time. */
 function planTurns(random: Random, durationMs: number): Turn[] {
@@ -89,8 +89,8 @@ function planTurns(random: Random, durationMs: number): Turn[] {
     turns.push({ atMs: random.between(0, 5_000), hypervisor, what: 'onboard' });
     let out: keyof typeof wayBack | null = null;
     for (let atMs = random.between(12_000, 30_000); atMs < durationMs; atMs += random.between(8_000, 25_000)) {
-      const what: Turn['what'] = out === null ? random.pick(['maintain', 'maintain', 'decommission']) : wayBack[out];
-      out = what === 'maintain' || what === 'decommission' ? what : null;
+      const what: Turn['what'] = out === null ? random.pick(['maintain', 'maintain', 'decommission', 'fail']) : wayBack[out];
+      out = what in wayBack ? (what as keyof typeof wayBack) : null;
       turns.push({ atMs, hypervisor, what });
       if (random.next() < 0.3) turns.push({ atMs: Math.min(atMs + random.between(500, 4_000), durationMs - 1), hypervisor, what: 'terminate' });
     }

@@ -36,6 +36,8 @@ export interface ChaosResult {
   /** The same of virtual machines. */
   vmTurns: number;
   evictions: number;
+  /** Runs that looked into a host that had failed. */
+  failures: number;
   /** Migrations that Nova completed. */
   moves: number;
   /** From the last strike's end until everything had settled. */
@@ -50,6 +52,7 @@ const settings = {
   modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act' },
   virtualMachine: { recheckMs: 2_000, lingerMs: 300, addressMs: 1, softPowerMs: 3_000, deletePowerOffMs: 3_000, taskMs: 60_000 },
   hypervisor: { recheckMs: 2_000, lingerMs: 300, registrationMs: 120_000, testRetryDelayMs: 200 },
+  nodeFailure: { mode: 'recommend', failAfterMs: 1_000, lookMs: 500, restLookMs: 1_000 },
 };
 /** Longer than any back-off that a run may be in. */
 const settleMs = 420_000;
@@ -67,6 +70,7 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
     await sendThrough(world, ways);
     await populate(world, seed);
     const began = performance.now();
+    const beganAt = new Date().toISOString();
     const sinceStart = (): number => performance.now() - began;
     const told = (line: string): void => report(`${(sinceStart() / 1_000).toFixed(1).padStart(7)} s  ${line}`);
     await Promise.all([keepStriking(world, ways, plan, sinceStart, told, complaints), keepActing(world, plan, sinceStart, told, complaints), keepTurning(world, vcenter, plan, sinceStart, told, complaints), keepReturning(world, durationMs, sinceStart, complaints)]);
@@ -79,8 +83,9 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
     const seen = await readWorld({ ...world, lab: { ...world.lab, handles }, vms: vcenter.observed });
     complaints.push(...violations(seen));
     const evictions = new Set(world.evictions.events.map(({ object }) => object.metadata.uid)).size;
+    const { count: failures } = await world.client.workflow.count(`WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`);
     const moves = seen.migrationEvents.filter(({ status }) => status === 'completed').length;
-    return { complaints, strikes: plan.strikes.length, deeds: plan.deeds.length, turns: plan.turns.length, vmTurns: plan.vmTurns.length, evictions, moves, settleSeconds };
+    return { complaints, strikes: plan.strikes.length, deeds: plan.deeds.length, turns: plan.turns.length, vmTurns: plan.vmTurns.length, evictions, failures, moves, settleSeconds };
   } finally {
     await world.drover.kill('worker').catch(() => undefined);
     await removeHypervisors(world).catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
@@ -158,12 +163,12 @@ async function keepReturning(world: World, durationMs: number, sinceStart: () =>
   }
 }
 
-/** Every Eviction is settled, and no run of an Eviction, a hypervisor or a virtual machine is open. */
+/** Every Eviction is settled, and no run of an Eviction, a hypervisor, its failure or a virtual machine is open. */
 const untilSettled = (world: World): Promise<unknown> =>
   until('everything to settle', settleMs, async () => {
     const open = (await list(world)).filter((eviction) => !settled.Eviction(eviction, 'act'));
     if (open.length > 0) return open.map((eviction) => `${eviction.metadata.name} is ${reasonOf(eviction)}`).join(', ');
     const running: string[] = [];
-    for await (const { workflowId } of world.client.workflow.list({ query: 'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor", "reconcileVirtualMachine")' })) running.push(workflowId);
+    for await (const { workflowId } of world.client.workflow.list({ query: 'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor", "handleNodeFailure", "reconcileVirtualMachine")' })) running.push(workflowId);
     return running.length === 0 ? true : `open: ${running.join(', ')}`;
   });
