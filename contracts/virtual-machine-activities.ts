@@ -124,6 +124,8 @@ export interface VirtualMachineLook {
   vmName: string;
   /** `status.uniqueID`. */
   uniqueId: string | null;
+  /** It has a VM, or somebody has begun to make one: before that none has its mark. */
+  mayBeMade: boolean;
   /** `spec.instanceUUID`. */
   instanceUuid: string | null;
   /** Label; null: any zone. */

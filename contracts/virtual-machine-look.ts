@@ -11,6 +11,7 @@ export function lookFor(desired: DesiredVirtualMachine, recorded: VirtualMachine
     object: { namespace, name, uid },
     vmName: name,
     uniqueId: recorded.uniqueID ?? null,
+    mayBeMade: recorded.uniqueID !== undefined || desired.creatingSince !== null,
     instanceUuid,
     // Where its group was placed counts where the VM itself says nothing.
     zone: zone ?? objects.group?.placement?.zone ?? null,

@@ -139,6 +139,7 @@ export async function openVsphereWorld(): Promise<VsphereWorld> {
     look: (name, change = {}) => ({
       object: { namespace, name, uid: uidOf(name) },
       vmName: name,
+      mayBeMade: true,
       uniqueId: null,
       instanceUuid: null,
       zone: null,

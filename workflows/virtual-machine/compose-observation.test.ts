@@ -53,6 +53,7 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
     object: { namespace: desired.namespace, name: desired.name, uid: desired.uid },
     vmName: desired.name,
     uniqueId: 'vm-7',
+    mayBeMade: true,
     instanceUuid: 'uuid-1',
     zone: 'zone-a',
     folder: 'child',
@@ -63,6 +64,14 @@ test('vCenter is asked about the VM by everything that it may be found by', () =
     isos: {},
     extraConfigKeys: ['class.key'],
   });
+});
+
+test.each([
+  ['nobody has begun to make it', {}, null, false],
+  ['somebody has begun', {}, '2026-01-01T00:00:00Z', true],
+  ['it has a VM', { uniqueID: 'vm-7' }, null, true],
+])('a VM with its mark may be there, or not: %s', (_, recorded, creatingSince, mayBeMade) => {
+  expect(lookFor(desiredOf({ creatingSince }), recorded, objects)).toMatchObject({ mayBeMade });
 });
 
 test.each([

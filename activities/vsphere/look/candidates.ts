@@ -7,36 +7,43 @@ export interface Finds {
   uniqueId: string | null;
   byInstanceUuid: readonly string[];
   byUid: readonly string[];
-  /** All in the folders of the namespace, and one level below. */
-  inFolders: readonly ListedVm[];
+  /** By the name that a VM made for it would have, in the folder where it would be made. */
+  byName: readonly string[];
+  /** All in the folders of the namespace, and one level below, as they were a moment ago. */
+  listed: readonly ListedVm[];
+  /** Ids of the folders of the namespace. */
+  folders: readonly string[];
   /** Ids of the folders that a VM of that name would be made in. */
   targetFolders: readonly string[];
 }
 
-type VmOf = Pick<ListedVm, 'id' | 'name' | 'instanceUuid' | 'mark'>;
+/** A VM as it is now. */
+interface There {
+  vm: Pick<ListedVm, 'id' | 'name' | 'folderId' | 'instanceUuid' | 'mark'>;
+  folder: { parent: string | null } | null;
+}
 
 /** Ids of all that could be the object's. Pure. */
 export function possible(object: ObjectName, vmName: string, finds: Finds): string[] {
-  const listed = finds.inFolders.filter((vm) => isMarked(vm, object) || isNamed(vm, vmName, finds)).map(({ id }) => id);
-  return [...new Set([...(finds.uniqueId === null ? [] : [finds.uniqueId]), ...finds.byInstanceUuid, ...finds.byUid, ...listed])];
+  const listed = finds.listed.filter((vm) => isMarked(vm, object) || isNamed(vm, vmName, finds)).map(({ id }) => id);
+  return [...new Set([...(finds.uniqueId === null ? [] : [finds.uniqueId]), ...finds.byInstanceUuid, ...finds.byUid, ...finds.byName, ...listed])];
 }
 
 /**
  * Each of them, and what it was found by. Pure.
  *
- * @param vms those that are there still
+ * @param found those that are there still
  */
-export function toCandidates(object: ObjectName, vmName: string, finds: Finds, vms: readonly VmOf[]): Candidate[] {
-  return vms.map((vm) => {
-    const { id, name, instanceUuid, mark } = vm;
-    const inFolder = finds.inFolders.find((listed) => listed.id === id);
+export function toCandidates(object: ObjectName, vmName: string, finds: Finds, found: readonly There[]): Candidate[] {
+  return found.map(({ vm, folder }) => {
+    const { id, name, folderId, instanceUuid, mark } = vm;
     const foundBy: Candidate['foundBy'] = [];
     if (finds.uniqueId === id) foundBy.push('uniqueId');
     if (finds.byInstanceUuid.includes(id)) foundBy.push('instanceUuid');
     if (finds.byUid.includes(id)) foundBy.push('uid');
     if (isMarked(vm, object)) foundBy.push('mark');
-    if (inFolder !== undefined && isNamed(inFolder, vmName, finds)) foundBy.push('name');
-    return { moId: id, name, foundBy, instanceUuid, mark, inFolder: inFolder !== undefined };
+    if (isNamed(vm, vmName, finds)) foundBy.push('name');
+    return { moId: id, name, foundBy, instanceUuid, mark, inFolder: [folderId, folder?.parent].some((one) => one !== null && one !== undefined && finds.folders.includes(one)) };
   });
 }
 

@@ -5,7 +5,7 @@ const never = new AbortController().signal;
 test('a path is asked for once in a while; one that leads nowhere, each time', async () => {
   let nowMs = 0;
   const asked: string[] = [];
-  const gateway = { findByPath: (path: string) => Promise.resolve((asked.push(path), path === '/none' ? null : { type: 'Folder', value: `group-${asked.length}` })), retrieve: () => Promise.resolve([]) };
+  const gateway = { vcenter: 'lab', findByPath: (path: string) => Promise.resolve((asked.push(path), path === '/none' ? null : { type: 'Folder', value: `group-${asked.length}` })), retrieve: () => Promise.resolve([]) };
   const inventory = openInventory(gateway, () => nowMs);
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
@@ -21,6 +21,7 @@ test('a path is asked for once in a while; one that leads nowhere, each time', a
 test('many that look at once ask once', async () => {
   const asked: string[] = [];
   const gateway = {
+    vcenter: 'lab',
     findByPath: (path: string) => Promise.resolve((asked.push(path), { type: 'Folder', value: 'group-1' })),
     retrieve: () => Promise.resolve((asked.push('around'), [])),
   };
@@ -30,4 +31,22 @@ test('many that look at once ask once', async () => {
     await inventory.retrieve({ objectSet: [], propSet: [] }, never);
   }));
   expect(asked).toEqual(['/a', 'around']);
+});
+
+test('the list of VMs is that of a moment ago, unless somebody asks for it anew', async () => {
+  let nowMs = 0;
+  let asked = 0;
+  const vm = () => ({ ref: { type: 'VirtualMachine', value: `vm-${++asked}` }, properties: { name: 'web' } });
+  const gateway = { vcenter: 'lab', findByPath: () => Promise.resolve(null), retrieve: () => Promise.resolve([vm()]) };
+  const inventory = openInventory(gateway, () => nowMs);
+  const list = async (folders: string[], isAnew = false) => (await inventory.vmsIn(folders, isAnew, never)).map(({ id }) => id);
+  expect(await list([])).toEqual([]);
+  expect(await list(['group-1'])).toEqual(['vm-1']);
+  expect(await list(['group-1'])).toEqual(['vm-1']);
+  expect(await list(['group-2'])).toEqual(['vm-2']);
+  expect(await list(['group-1'], true)).toEqual(['vm-3']);
+  nowMs = 9_999;
+  expect(await list(['group-1'])).toEqual(['vm-3']);
+  nowMs = 10_000;
+  expect(await list(['group-1'])).toEqual(['vm-4']);
 });

@@ -1,5 +1,5 @@
 import type { VirtualMachineLook, VsphereFacts } from '../../../contracts/virtual-machine-activities.ts';
-import type { NetworkFacts, VmFacts } from '../../../contracts/virtual-machine-observation.ts';
+import type { Candidate, NetworkFacts, VmFacts } from '../../../contracts/virtual-machine-observation.ts';
 import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import { readBootMark } from '../boot-mark.ts';
@@ -41,11 +41,12 @@ export async function lookAtVirtualMachine(tools: Pick<Tools, 'gateway' | 'scope
     uniqueId: look.uniqueId,
     byInstanceUuid,
     byUid: look.instanceUuid === look.object.uid ? byInstanceUuid : byUid,
-    inFolders: surroundings.vms,
-    targetFolders: sites.flatMap(({ target }) => target.folder ?? []),
+    byName: [],
+    listed: [],
+    folders: idsOf(sites, ({ folder }) => folder),
+    targetFolders: idsOf(sites, ({ target }) => target.folder),
   };
-  const found = await readCandidates(tools, possible(look.object, look.vmName, finds));
-  const candidates = toCandidates(look.object, look.vmName, finds, found.map(({ vm }) => vm));
+  const { found, candidates } = await findCandidates(tools, around.inventory, finds, look);
   const own = found.find(({ vm }) => vm.id === onlyOne(look.object, candidates)) ?? null;
   const seen = own === null ? null : seenOf(toWatched(own.vm.properties));
   if (own !== null) around.looks.note(own.vm.id, seen, startedMs);
@@ -66,6 +67,27 @@ export async function lookAtVirtualMachine(tools: Pick<Tools, 'gateway' | 'scope
     network: networksOf(look.networks, sites.find(({ paths }) => paths.zone === zone) ?? sites[0], settingsOf(gateway.vcenter)),
     isos,
   };
+}
+
+const idsOf = (sites: readonly Site[], of: (site: Site) => string | null): string[] => [...new Set(sites.flatMap((site) => of(site) ?? []))];
+
+/** The VMs that could be the object's. Its own is mostly found by its id or its UUID; only where it is not, its name is asked for, and the list of all. */
+async function findCandidates(tools: Pick<Tools, 'gateway' | 'scope'>, inventory: Inventory, finds: Finds, { object, vmName, mayBeMade }: VirtualMachineLook): Promise<{ found: FoundVm[]; candidates: Candidate[] }> {
+  const { gateway, scope: { signal } } = tools;
+  const judge = async (given: Finds) => {
+    const found = await readCandidates(tools, possible(object, vmName, given));
+    return { found, candidates: toCandidates(object, vmName, given, found) };
+  };
+  const listed = await inventory.vmsIn(finds.folders, false, signal);
+  const first = await judge({ ...finds, listed });
+  if (onlyOne(object, first.candidates) !== null) return first;
+  const [anew, ...named] = await Promise.all([
+    // It may have another name and another UUID by now.
+    mayBeMade ? inventory.vmsIn(finds.folders, true, signal) : listed,
+    ...finds.targetFolders.map((folder) => gateway.findInFolder(folder, vmName, signal)),
+  ]);
+  const byName = named.flatMap((one) => (one.kind === 'vm' ? [one.vm.id] : []));
+  return await judge({ ...finds, listed: anew, byName });
 }
 
 const settingsOf = (vcenter: string): string => `vsphere.vcenters.${vcenter}`;

@@ -4,7 +4,6 @@ import type { VirtualMachineLook } from '../../../contracts/virtual-machine-acti
 import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
 import type { Tools } from '../dependencies.ts';
 import { networkPaths, networkText } from '../facts/network-backing.ts';
-import { listPaths, toListedVm, type ListedVm } from '../read-vm.ts';
 import type { ReadObject } from '../properties.ts';
 import { vim } from '../wire/kinds.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';
@@ -45,18 +44,17 @@ export interface SiteDatastore {
   hosts: string[];
 }
 
-/** What is around a VM, and the VMs in the folders of its namespace and one level below. */
+/** What is around a VM. */
 export interface Surroundings {
   sites: Site[];
   /** Of the policy; null: no policy is named, or settings do not have it. */
   policy: { encrypted: boolean; paths: string[]; datastores: SiteDatastore[] } | null;
-  vms: ListedVm[];
 }
 
 type Asked = Pick<VirtualMachineLook, 'object' | 'folder' | 'resourcePool' | 'networks' | 'profileId'>;
 
 /** One call, shared with other looks that ask for the same, and one more for each path that is not known. */
-export async function readSites({ gateway, scope: { signal } }: Pick<Tools, 'gateway' | 'scope'>, inventory: Inventory, places: VcenterPlaces, look: Asked): Promise<Surroundings> {
+export async function readSites({ scope: { signal } }: Pick<Tools, 'scope'>, inventory: Inventory, places: VcenterPlaces, look: Asked): Promise<Surroundings> {
   const all = sitePathsOf(places, look);
   const policy = (look.profileId === null ? undefined : places.storagePolicies[look.profileId]) ?? null;
   const paths = [...new Set([...all.flatMap(({ datacenter, folder, resourcePool, target, networks }) => [datacenter, folder, resourcePool, target.folder, target.resourcePool, ...Object.values(networks)]), ...(policy?.datastores ?? [])])];
@@ -73,7 +71,6 @@ export async function readSites({ gateway, scope: { signal } }: Pick<Tools, 'gat
     return {
       sites: all.map((site) => toSite(site, refs, byId)),
       policy: policy === null ? null : { encrypted: policy.encrypted, paths: policy.datastores, datastores: policy.datastores.flatMap((path) => toDatastore(path, refs, byId)) },
-      vms: read.filter(({ ref }) => ref.type === 'VirtualMachine').map((object) => toListedVm({ name: gateway.vcenter }, object)),
     };
   }
 }
@@ -85,7 +82,6 @@ const propSet = [
   { type: 'ComputeResource', pathSet: ['host'] },
   { type: 'HostSystem', pathSet: ['name', 'summary.hardware.cpuMhz', 'runtime.connectionState', 'runtime.inMaintenanceMode'] },
   { type: 'Datastore', pathSet: ['summary.accessible', 'summary.freeSpace', 'summary.maintenanceMode', 'host'] },
-  { type: 'VirtualMachine', pathSet: [...listPaths] },
   ...Object.entries(networkPaths).map(([type, pathSet]) => ({ type, pathSet: [...pathSet] })),
 ];
 
@@ -100,9 +96,8 @@ function objectSetOf(sites: readonly SitePaths[], refs: ReadonlyMap<string, Mana
   // What is selected further comes last, and wins.
   return [
     ...new Map([
-      ...select([...datastores, ...sites.flatMap(({ datacenter, target }) => [datacenter, target.folder, target.resourcePool])]),
+      ...select([...datastores, ...sites.flatMap(({ datacenter, folder, target }) => [datacenter, folder, target.folder, target.resourcePool])]),
       ...select(sites.flatMap(({ networks }) => Object.values(networks)), [step('DistributedVirtualPortgroup', 'config.distributedVirtualSwitch')]),
-      ...select(sites.map(({ folder }) => folder), [step('Folder', 'childEntity', [step('Folder', 'childEntity')])]),
       ...select(sites.map(({ resourcePool }) => resourcePool), [step('ResourcePool', 'owner', [step('ComputeResource', 'host')])]),
     ]).values(),
   ];

@@ -95,15 +95,22 @@ export const vsphereEdges: readonly Edge[] = [
   }),
   edge({
     name: 'vSphere: what is around a VM',
-    inputs: wire(listed, objects('HostSystem', property('name', 'xsd:string', 'h')), objects('Datastore', property('summary.freeSpace', 'xsd:long', '7'))),
+    inputs: wire(objects('HostSystem', property('name', 'xsd:string', 'h')), objects('Datastore', property('summary.freeSpace', 'xsd:long', '7'))),
     failures,
     read: (answer) => {
       const gateway = answering('RetrievePropertiesEx', answer, folder);
       const places = { zones: { a: { folder: '/DC0/vm', resourcePool: '/DC0/host/C/Resources' } }, storagePolicies: { p: { datastores: ['/DC0/datastore/d'], encrypted: false } }, networks: {} };
       const scope = { signal: never, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: () => undefined };
-      return readSites({ gateway, scope }, openInventory(gateway), places, { object: { namespace: 'team', name: 'web', uid: 'u' }, folder: null, resourcePool: null, networks: [{ name: 'eth0', network: 'n' }], profileId: 'p' });
+      return readSites({ scope }, openInventory(gateway), places, { object: { namespace: 'team', name: 'web', uid: 'u' }, folder: null, resourcePool: null, networks: [{ name: 'eth0', network: 'n' }], profileId: 'p' });
     },
     holds: (value) => (value as { sites: unknown[] }).sites.length === 1,
+  }),
+  edge({
+    name: 'vSphere: the VMs of a folder',
+    inputs: wire(listed),
+    failures,
+    read: (answer) => openInventory(answering('RetrievePropertiesEx', answer)).vmsIn(['group-1'], false, never),
+    holds: (vms) => Array.isArray(vms),
   }),
   edge({
     name: 'vSphere: what has changed',
