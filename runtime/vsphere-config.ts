@@ -44,7 +44,7 @@ const vcenter = z
       .strictObject({
         /** Calls at once, of one worker. */
         calls: count(8, 64),
-        callsPerSecond: count(50, 1_000),
+        callsPerSecond: count(100, 1_000),
         /** Tasks that one worker has started and that have not ended. */
         tasks: count(32, 640),
       })

@@ -22,7 +22,7 @@ const thumbprint = 'AB:'.repeat(31) + 'CD';
 
 test('the user and the password are read anew each time, from files', async () => {
   const [vcenter] = loadVcenters(section({ url: 'https://vc.example/sdk', usernameFile: file('username', 'drover@vsphere.local\n'), passwordFile: file('password', 'one\n'), caFile: file('ca.pem', pem) }), {});
-  expect(vcenter).toMatchObject({ name: 'prod', url: 'https://vc.example', ca: pem, thumbprint: null, budget: { calls: 8, callsPerSecond: 50, tasks: 32 } });
+  expect(vcenter).toMatchObject({ name: 'prod', url: 'https://vc.example', ca: pem, thumbprint: null, budget: { calls: 8, callsPerSecond: 100, tasks: 32 } });
   expect(await vcenter?.credential(never)).toEqual({ username: 'drover@vsphere.local', password: 'one' });
   file('password', 'two');
   expect(await vcenter?.credential(never)).toMatchObject({ password: 'two' });

@@ -62,11 +62,15 @@ export async function withLoadWorld<Result>({ report, signal }: LoadRun, measure
         return log;
       },
       untilHealth: (what, deadlineMs, is) =>
-        until(what, deadlineMs, async () => {
-          signal.throwIfAborted();
-          const health = await bridge.health();
-          return is(health) ? health : JSON.stringify(health);
-        }),
+        until(
+          what,
+          deadlineMs,
+          async () => {
+            const health = await bridge.health();
+            return is(health) ? health : JSON.stringify(health);
+          },
+          signal,
+        ),
     });
   } finally {
     for (const cleanup of cleanups.toReversed()) await cleanup();

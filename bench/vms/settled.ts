@@ -59,11 +59,11 @@ const readPage = async ({ drover }: VmsWorld): Promise<BridgePage> => (await (aw
 /** Waits until the bridge has compared once more, and tells nobody any more. */
 async function untilResync(world: VmsWorld, signal: AbortSignal): Promise<void> {
   const { resyncs } = await readPage(world);
-  await until('a resync', 180_000, async () => {
-    signal.throwIfAborted();
+  const look = async (): Promise<true | string> => {
     const page = await readPage(world);
     return (page.resyncs > resyncs && isIdle(page)) || JSON.stringify(page.queue);
-  });
+  };
+  await until('a resync', 180_000, look, signal);
 }
 
 /** From one comparison to the next. */
@@ -90,11 +90,11 @@ async function measureRestart(world: VmsWorld, count: number, signal: AbortSigna
   const startedMs = Date.now();
   await world.drover.kill('bridge');
   await world.drover.restart('bridge');
-  await until('all to be listed again', 180_000, async () => {
-    signal.throwIfAborted();
+  const look = async (): Promise<true | string> => {
     const page = await readPage(world);
     return (page.lease.held && page.kinds.VirtualMachine?.objects === count && isIdle(page)) || JSON.stringify(page);
-  });
+  };
+  await until('all to be listed again', 180_000, look, signal);
   const seconds = (Date.now() - startedMs) / 1_000;
   const bridge = (await world.calls()).bridge;
   return { restart: seconds, 'restart-cpu': readCpuSeconds(bridgePid(world)) ?? Number.NaN, 'restart-kubernetes': bridge.get('kubernetes') ?? 0, 'restart-runs': await countRunsSince(world.client, startedMs) };

@@ -46,13 +46,6 @@ test.each([
   const watch = await open(async function* () {
     yield* events;
   });
-  await until('the watch to say so', 5_000, () => {
-    try {
-      watch.throwIfEnded();
-      return 'not yet';
-    } catch (error) {
-      expect(String(error)).toMatch(words);
-      return true;
-    }
-  });
+  await until('the watch to say so', 5_000, () => watch.ended.aborted || 'not yet');
+  expect(String(watch.ended.reason)).toMatch(words);
 });

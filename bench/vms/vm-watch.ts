@@ -12,8 +12,8 @@ export interface VmWatch {
   readonly lastSaid: ReadonlyMap<string, string>;
   /** By name: each power state that its status has had, with the time of the change. */
   readonly powerStates: ReadonlyMap<string, readonly { powerState: string; atMs: number }[]>;
-  /** @throws when nothing is heard any more */
-  throwIfEnded(): void;
+  /** Aborted when nothing is heard any more, with the cause. */
+  readonly ended: AbortSignal;
   close(): void;
 }
 
@@ -23,7 +23,7 @@ export async function openVmWatch(api: Kubernetes, path: string): Promise<VmWatc
   const settledMs = new Map<string, number>();
   const lastSaid = new Map<string, string>();
   const powerStates = new Map<string, { powerState: string; atMs: number }[]>();
-  let ended: string | null = null;
+  const ended = new AbortController();
   const { metadata } = (await api.request({ method: 'GET', path, query: { limit: 1 } }, AbortSignal.timeout(10_000))) as { metadata: { resourceVersion: string } };
   // Longer than any measurement.
   const chunks = await api.stream({ method: 'GET', path, query: { watch: true, resourceVersion: metadata.resourceVersion, timeoutSeconds: 7_200 } }, ending.signal);
@@ -53,14 +53,12 @@ export async function openVmWatch(api: Kubernetes, path: string): Promise<VmWatc
     }
     throw new Error('kube-apiserver has ended it');
   };
-  void read().catch((error: unknown) => (ended = error instanceof Error ? error.message : String(error)));
+  void read().catch((error: unknown) => ended.abort(new Error(`the watch over VirtualMachines: ${error instanceof Error ? error.message : String(error)}`)));
   return {
     settledMs,
     lastSaid,
     powerStates,
-    throwIfEnded() {
-      if (ended !== null) throw new Error(`the watch over VirtualMachines: ${ended}`);
-    },
+    ended: ended.signal,
     close: () => ending.abort(),
   };
 }

@@ -80,11 +80,15 @@ export async function withVmsWorld<Result>({ report, signal }: LoadRun, settings
       make: (names) => makeVms(api, watch, names, signal),
       removeAll: () => removeVms(api, signal),
       untilQuiet: () =>
-        until('all runs to end', 120_000, async () => {
-          signal.throwIfAborted();
-          const { count } = await client.workflow.count(`WorkflowType = "${workflowTypes.reconcileVirtualMachine}" AND ExecutionStatus = "Running"`);
-          return count === 0 ? true : `${count} are open`;
-        }).then(() => undefined),
+        until(
+          'all runs to end',
+          120_000,
+          async () => {
+            const { count } = await client.workflow.count(`WorkflowType = "${workflowTypes.reconcileVirtualMachine}" AND ExecutionStatus = "Running"`);
+            return count === 0 ? true : `${count} are open`;
+          },
+          signal,
+        ).then(() => undefined),
       async calls() {
         const [worker, bridge] = await Promise.all([drover.metricsUrls.worker, drover.metricsUrls.bridge].map(async (url) => countCalls(await (await fetch(url, { signal: AbortSignal.timeout(10_000) })).text())));
         return { worker: worker ?? new Map(), bridge: bridge ?? new Map() };
@@ -101,21 +105,20 @@ async function makeVms(api: Kubernetes, watch: VmWatch, names: readonly string[]
     askedMs.set(name, Date.now());
     await api.request({ method: 'POST', path: collection, body: vmManifest(namespace, name) }, patient());
   });
-  await until(`${names.length} VMs to be on and settled`, Math.max(patienceAtLeastMs, names.length * patienceMs), () => {
-    signal.throwIfAborted();
-    watch.throwIfEnded();
+  const look = (): true | string => {
     const left = names.filter((name) => !watch.settledMs.has(name));
     return left.length === 0 ? true : `${left.length} of ${names.length} are not, such as ${left[0]}: ${watch.lastSaid.get(left[0] ?? '') ?? 'nothing said yet'}`;
-  });
+  };
+  await until(`${names.length} VMs to be on and settled`, Math.max(patienceAtLeastMs, names.length * patienceMs), look, AbortSignal.any([signal, watch.ended]));
   return new Map(names.map((name) => [name, { askedMs: askedMs.get(name) ?? Number.NaN, settledMs: watch.settledMs.get(name) ?? Number.NaN }]));
 }
 
 async function removeVms(api: Kubernetes, signal: AbortSignal): Promise<void> {
   const { items } = (await api.request({ method: 'GET', path: collection }, patient())) as { items: { metadata: { name: string } }[] };
   await inLanes(items, lanes, ({ metadata }) => api.request({ method: 'DELETE', path: `${collection}/${metadata.name}` }, patient()));
-  await until('the VirtualMachines to be gone', Math.max(patienceAtLeastMs, items.length * patienceMs), async () => {
-    signal.throwIfAborted();
+  const look = async (): Promise<true | string> => {
     const left = ((await api.request({ method: 'GET', path: collection }, patient())) as { items: unknown[] }).items.length;
     return left === 0 ? true : `${left} are there`;
-  });
+  };
+  await until('the VirtualMachines to be gone', Math.max(patienceAtLeastMs, items.length * patienceMs), look, signal);
 }

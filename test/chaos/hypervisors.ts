@@ -6,7 +6,7 @@ import { settled } from '../../contracts/settled.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
-import { applyNode, ensureAggregates, ensureRegistered, judgeService, removeHypervisor } from '../faults/hypervisor-objects.ts';
+import { applyNode, ensureAggregates, ensureRegistered, judgeService, lifecycleOf, removeHypervisor } from '../faults/hypervisor-objects.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
 import { patiently } from './patiently.ts';
@@ -143,9 +143,6 @@ async function look(world: World, host: string): Promise<true | string> {
   const failure = findCondition(hypervisor.status?.conditions, hypervisorConditions.nodeFailure);
   return failure === undefined || failure.status === 'False' || `it has failed, it says: ${failure.reason}: ${failure.message}`;
 }
-
-const lifecycleOf = (hypervisor: Hypervisor | null) =>
-  findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
 
 async function read({ api }: World, name: string): Promise<Hypervisor | null> {
   try {

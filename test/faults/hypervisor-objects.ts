@@ -1,3 +1,5 @@
+import { type Condition, findCondition } from '../../contracts/conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { listServices } from '../../lab/openstack/hosts.ts';
 import { OpenStackError } from '../../lab/openstack/session.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
@@ -30,6 +32,10 @@ export async function judgeService(ground: Pick<Region, 'session'>, host: string
     ...(aggregates.toSorted().join() === [zone, shared].toSorted().join() ? [] : [`${host} is in aggregates ${aggregates.join(', ')}`]),
   ];
 }
+
+/** What a Hypervisor says of itself. */
+export const lifecycleOf = (object: { status?: { conditions?: readonly Condition[] | undefined } | undefined } | null): Pick<Condition, 'reason' | 'status' | 'message' | 'lastTransitionTime'> =>
+  findCondition(object?.status?.conditions, hypervisorConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
 
 /** The Node of a host, as its kubelet and the node's owner leave it: drover is to take it into service without tests. */
 export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Promise<void> {

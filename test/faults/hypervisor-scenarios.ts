@@ -1,10 +1,8 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import { findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
-import { applyNode, ensureAggregates } from './hypervisor-objects.ts';
+import { applyNode, ensureAggregates, lifecycleOf } from './hypervisor-objects.ts';
 import { regionOf } from './ground.ts';
 import type { Scenario } from './scenario.ts';
 import type { HostAlias } from './scene.ts';
@@ -27,9 +25,6 @@ const settings = {
 const ofHypervisor = (step: string): boolean => step.startsWith('A-hypervisor/');
 
 const common = { subject: 'Hypervisor', hosts: 1, ownRegion: true, aims: ofHypervisor, settings } as const;
-
-const lifecycleOf = (object: AnyObject | null): Pick<Condition, 'reason' | 'status' | 'message'> =>
-  findCondition(object?.status?.conditions, hypervisorConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '' };
 
 /** Waits until the Hypervisor says that it is in that state, and its run is closed. */
 const untilState = (stage: Stage, state: string, alias: HostAlias = 'A'): Promise<unknown> =>

@@ -6,8 +6,10 @@ const patience = 2;
 /**
  * Waits for a fact: looks until the answer is no string, and returns it. A string says what was seen instead; the last one is in the
  * failure. Looking may throw meanwhile.
+ *
+ * @param signal nothing is waited for any more once it is aborted
  */
-export async function until<Fact>(what: string, deadlineMs: number, look: () => Promise<Fact | string> | Fact | string): Promise<Exclude<Fact, string | null>> {
+export async function until<Fact>(what: string, deadlineMs: number, look: () => Promise<Fact | string> | Fact | string, signal?: AbortSignal): Promise<Exclude<Fact, string | null>> {
   const endMs = Date.now() + patience * deadlineMs;
   for (let seen = 'nothing'; ; ) {
     try {
@@ -17,6 +19,7 @@ export async function until<Fact>(what: string, deadlineMs: number, look: () => 
     } catch (error) {
       seen = error instanceof Error ? error.message : String(error);
     }
+    signal?.throwIfAborted();
     if (Date.now() > endMs) throw new Error(`waited ${(patience * deadlineMs) / 1000} s for ${what}; last seen: ${seen}`);
     const { promise, resolve } = Promise.withResolvers<void>();
     setTimeout(resolve, pauseMs);
