@@ -1,4 +1,3 @@
-import type { Condition } from '../../contracts/conditions.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
@@ -7,7 +6,6 @@ import { regionOf } from './ground.ts';
 import type { Scenario } from './scenario.ts';
 import type { HostAlias } from './scene.ts';
 import type { Stage } from './stage.ts';
-import type { AnyObject } from './subjects.ts';
 
 /** The lifecycle of a hypervisor in the every-step matrix. A bridge tells of what changes, as one object's change is the next one's cause. */
 
