@@ -5,7 +5,7 @@ import type { Vim } from './client.ts';
 import { vimFailure } from './faults.ts';
 import { localizedFault } from './wire/decode.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
-import type { ObjectContent, PropertyFilterSpec, RetrieveResult } from './wire/vim/types.ts';
+import type { ObjectContent, ObjectSpec, PropertyFilterSpec, RetrieveResult } from './wire/vim/types.ts';
 
 /** Objects of one answer; the rest comes in pages. */
 const pageSize = 200;
@@ -15,6 +15,9 @@ export interface ReadObject {
   ref: ManagedObjectReference;
   properties: Readonly<Record<string, unknown>>;
 }
+
+/** From an object of the type on to those that a property of it names, and from there further; for the `selectSet` of a filter. */
+export const traversal = (type: string, path: string, selectSet: ObjectSpec['selectSet'] = []) => ({ $type: 'TraversalSpec', type, path, selectSet });
 
 /**
  * Reads these paths of these objects, of one type, in one call and one more for each further page.

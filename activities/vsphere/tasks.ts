@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Vim } from './client.ts';
 import { vimFailure } from './faults.ts';
-import { retrieve, type ReadObject } from './properties.ts';
+import { retrieve, traversal, type ReadObject } from './properties.ts';
 import { taskRef as ref } from './references.ts';
 import type { TaskState } from './types.ts';
 import { localizedFault } from './wire/decode.ts';
@@ -38,7 +38,7 @@ const runningTask = z.object({ 'info.state': z.enum(['queued', 'running']), 'inf
 
 /** All tasks of the vCenter that have not ended, whoever began them. */
 export async function runningTasks(vim: Vim, taskManager: ManagedObjectReference, signal: AbortSignal): Promise<{ id: string; descriptionId: string; activationId: string }[]> {
-  const selectSet = [{ $type: 'TraversalSpec', type: 'TaskManager', path: 'recentTask' }];
+  const selectSet = [traversal('TaskManager', 'recentTask')];
   const objects = await retrieve(vim, { propSet: [{ type: 'Task', pathSet: Object.keys(runningTask.shape) }], objectSet: [{ obj: taskManager, skip: true, selectSet }], reportMissingObjectsInResults: true }, signal);
   return objects.flatMap(({ ref: task, properties }) => {
     const seen = runningTask.safeParse(properties).data;

@@ -34,7 +34,7 @@ export const onboardAtOnce = (size: Size): Benchmark<LoadRun> => ({
     return await withOnboardingWorld(run, rounds.flat(), async (world) => {
       const samples: Record<string, number[]> = {};
       for (const hosts of rounds) {
-        const round = await measureRound(world, hosts);
+        const round = await measureRound(world, hosts, run.signal);
         run.report(Object.entries(round).map(([name, value]) => `${name} ${value.toFixed(1)}`).join(', '));
         for (const { id } of onboardingFigures(size)) (samples[id] ??= []).push(round[id.split('.')[1] as keyof typeof round]);
       }
@@ -44,11 +44,11 @@ export const onboardAtOnce = (size: Size): Benchmark<LoadRun> => ({
 });
 
 /** The last part of each figure's id → its value. */
-async function measureRound(world: OnboardingWorld, hosts: readonly string[]) {
+async function measureRound(world: OnboardingWorld, hosts: readonly string[], signal: AbortSignal) {
   const { client, drover } = world;
   const before = await readCalls(world);
   const askedMs = await addNodes(world, hosts);
-  const arrivedMs = await untilInService(world, hosts);
+  const arrivedMs = await untilInService(world, hosts, signal);
   const wallSeconds = hosts.map((host) => ((arrivedMs.get(host) ?? Number.NaN) - (askedMs.get(host) ?? Number.NaN)) / 1_000);
   const allSeconds = (Math.max(...arrivedMs.values()) - Math.min(...askedMs.values())) / 1_000;
   const after = await readCalls(world);
@@ -70,16 +70,17 @@ async function measureRound(world: OnboardingWorld, hosts: readonly string[]) {
 }
 
 /** When each was first seen in service, in unix ms. @throws when one is aborted */
-async function untilInService(world: OnboardingWorld, hosts: readonly string[]): Promise<Map<string, number>> {
+async function untilInService(world: OnboardingWorld, hosts: readonly string[], signal: AbortSignal): Promise<Map<string, number>> {
   const arrivedMs = new Map<string, number>();
-  await until('all to be in service', Math.max(patienceAtLeastMs, hosts.length * patienceMs), async () => {
+  const look = async (): Promise<true | string> => {
     const seenMs = Date.now();
     for (const hypervisor of await world.listHypervisors()) {
       const { name } = hypervisor.metadata;
       if (hosts.includes(name) && !arrivedMs.has(name) && isInService(hypervisor)) arrivedMs.set(name, seenMs);
     }
     return arrivedMs.size === hosts.length ? true : `${arrivedMs.size} of ${hosts.length}`;
-  });
+  };
+  await until('all to be in service', Math.max(patienceAtLeastMs, hosts.length * patienceMs), look, signal);
   return arrivedMs;
 }
 

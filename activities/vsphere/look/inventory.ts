@@ -1,10 +1,10 @@
-import type { ReadObject } from '../properties.ts';
+import { traversal, type ReadObject } from '../properties.ts';
 import { listPaths, toListedVm, type ListedVm } from '../read-vm.ts';
 import { folderRef } from '../references.ts';
 import { shareReads } from '../share-reads.ts';
 import type { VcenterGateway } from '../types.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';
-import type { ObjectSpec, PropertyFilterSpec } from '../wire/vim/types.ts';
+import type { PropertyFilterSpec } from '../wire/vim/types.ts';
 
 /** How long it is taken for granted that a path leads where it led. What is not there is looked for each time. */
 const rememberedMs = 60_000;
@@ -48,6 +48,8 @@ export function openInventory(gateway: Pick<VcenterGateway, 'vcenter' | 'findByP
       const before = lists.get(key);
       if (!isAnew && before !== undefined && nowMs() < before.untilMs) return before.vms;
       const vms = await listVms(folders, signal);
+      // There may be a thousand namespaces: what nobody goes by any more is not kept.
+      for (const [other, { untilMs }] of lists) if (nowMs() >= untilMs) lists.delete(other);
       lists.set(key, { vms, untilMs: nowMs() + listedMs });
       return vms;
     },
@@ -55,9 +57,7 @@ export function openInventory(gateway: Pick<VcenterGateway, 'vcenter' | 'findByP
   };
 }
 
-const step = (selectSet: ObjectSpec['selectSet'] = []) => ({ $type: 'TraversalSpec', type: 'Folder', path: 'childEntity', selectSet });
-
 async function readVmsIn({ vcenter, retrieve }: Pick<VcenterGateway, 'vcenter' | 'retrieve'>, folders: readonly string[], signal: AbortSignal): Promise<ListedVm[]> {
-  const read = await retrieve({ propSet: [{ type: 'VirtualMachine', pathSet: [...listPaths] }], objectSet: folders.map((id) => ({ obj: folderRef(id), selectSet: [step([step()])] })) }, signal);
+  const read = await retrieve({ propSet: [{ type: 'VirtualMachine', pathSet: [...listPaths] }], objectSet: folders.map((id) => ({ obj: folderRef(id), selectSet: [traversal('Folder', 'childEntity', [traversal('Folder', 'childEntity')])] })) }, signal);
   return read.filter(({ ref }) => ref.type === 'VirtualMachine').map((object) => toListedVm({ name: vcenter }, object));
 }

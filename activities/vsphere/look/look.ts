@@ -37,12 +37,10 @@ export async function lookAtVirtualMachine(tools: Pick<Tools, 'gateway' | 'scope
     isoPaths(tools, around.isos, look.isos),
   ]);
   const { sites, policy } = surroundings;
-  const finds: Finds = {
+  const finds = {
     uniqueId: look.uniqueId,
     byInstanceUuid,
     byUid: look.instanceUuid === look.object.uid ? byInstanceUuid : byUid,
-    byName: [],
-    listed: [],
     folders: idsOf(sites, ({ folder }) => folder),
     targetFolders: idsOf(sites, ({ target }) => target.folder),
   };
@@ -72,14 +70,15 @@ export async function lookAtVirtualMachine(tools: Pick<Tools, 'gateway' | 'scope
 const idsOf = (sites: readonly Site[], of: (site: Site) => string | null): string[] => [...new Set(sites.flatMap((site) => of(site) ?? []))];
 
 /** The VMs that could be the object's. Its own is mostly found by its id or its UUID; only where it is not, its name is asked for, and the list of all. */
-async function findCandidates(tools: Pick<Tools, 'gateway' | 'scope'>, inventory: Inventory, finds: Finds, { object, vmName, mayBeMade }: VirtualMachineLook): Promise<{ found: FoundVm[]; candidates: Candidate[] }> {
+async function findCandidates(tools: Pick<Tools, 'gateway' | 'scope'>, inventory: Inventory, finds: Omit<Finds, 'listed' | 'byName'>, { object, vmName, mayBeMade }: VirtualMachineLook): Promise<{ found: FoundVm[]; candidates: Candidate[] }> {
   const { gateway, scope: { signal } } = tools;
-  const judge = async (given: Finds) => {
+  const judge = async (more: Pick<Finds, 'listed' | 'byName'>) => {
+    const given = { ...finds, ...more };
     const found = await readCandidates(tools, possible(object, vmName, given));
     return { found, candidates: toCandidates(object, vmName, given, found) };
   };
   const listed = await inventory.vmsIn(finds.folders, false, signal);
-  const first = await judge({ ...finds, listed });
+  const first = await judge({ listed, byName: [] });
   if (onlyOne(object, first.candidates) !== null) return first;
   const [anew, ...named] = await Promise.all([
     // It may have another name and another UUID by now.
@@ -87,7 +86,7 @@ async function findCandidates(tools: Pick<Tools, 'gateway' | 'scope'>, inventory
     ...finds.targetFolders.map((folder) => gateway.findInFolder(folder, vmName, signal)),
   ]);
   const byName = named.flatMap((one) => (one.kind === 'vm' ? [one.vm.id] : []));
-  return await judge({ ...finds, listed: anew, byName });
+  return await judge({ listed: anew, byName });
 }
 
 const settingsOf = (vcenter: string): string => `vsphere.vcenters.${vcenter}`;

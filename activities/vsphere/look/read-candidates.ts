@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TaskFacts } from '../../../contracts/virtual-machine-observation.ts';
 import type { Tools } from '../dependencies.ts';
 import { factPaths } from '../facts/vm.ts';
-import type { ReadObject } from '../properties.ts';
+import { traversal, type ReadObject } from '../properties.ts';
 import { toVm } from '../read-vm.ts';
 import { vmRef } from '../references.ts';
 import type { VirtualMachine } from '../types.ts';
@@ -18,8 +18,7 @@ export interface FoundVm {
   task: TaskFacts | null;
 }
 
-const step = (path: string) => ({ $type: 'TraversalSpec', type: 'VirtualMachine', path });
-const selectSet = [step('runtime.host'), step('resourcePool'), step('parent'), step('recentTask')];
+const selectSet = ['runtime.host', 'resourcePool', 'parent', 'recentTask'].map((path) => traversal('VirtualMachine', path));
 
 const propSet = [
   { type: 'VirtualMachine', pathSet: [...factPaths] },

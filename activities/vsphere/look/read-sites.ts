@@ -4,7 +4,7 @@ import type { VirtualMachineLook } from '../../../contracts/virtual-machine-acti
 import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
 import type { Tools } from '../dependencies.ts';
 import { networkPaths, networkText } from '../facts/network-backing.ts';
-import type { ReadObject } from '../properties.ts';
+import { traversal, type ReadObject } from '../properties.ts';
 import { vim } from '../wire/kinds.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';
 import type { ObjectSpec } from '../wire/vim/types.ts';
@@ -85,8 +85,6 @@ const propSet = [
   ...Object.entries(networkPaths).map(([type, pathSet]) => ({ type, pathSet: [...pathSet] })),
 ];
 
-const step = (type: string, path: string, selectSet: ObjectSpec['selectSet'] = []) => ({ $type: 'TraversalSpec', type, path, selectSet });
-
 function objectSetOf(sites: readonly SitePaths[], refs: ReadonlyMap<string, ManagedObjectReference>, datastores: readonly string[]): ObjectSpec[] {
   const select = (paths: readonly string[], selectSet: ObjectSpec['selectSet'] = []): [string, ObjectSpec][] =>
     paths.flatMap((path) => {
@@ -97,8 +95,8 @@ function objectSetOf(sites: readonly SitePaths[], refs: ReadonlyMap<string, Mana
   return [
     ...new Map([
       ...select([...datastores, ...sites.flatMap(({ datacenter, folder, target }) => [datacenter, folder, target.folder, target.resourcePool])]),
-      ...select(sites.flatMap(({ networks }) => Object.values(networks)), [step('DistributedVirtualPortgroup', 'config.distributedVirtualSwitch')]),
-      ...select(sites.map(({ resourcePool }) => resourcePool), [step('ResourcePool', 'owner', [step('ComputeResource', 'host')])]),
+      ...select(sites.flatMap(({ networks }) => Object.values(networks)), [traversal('DistributedVirtualPortgroup', 'config.distributedVirtualSwitch')]),
+      ...select(sites.map(({ resourcePool }) => resourcePool), [traversal('ResourcePool', 'owner', [traversal('ComputeResource', 'host')])]),
     ]).values(),
   ];
 }

@@ -4,6 +4,7 @@ import type { PolicyOwner, PolicyPart, PolicyRemains } from '../../../contracts/
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { settlingDelayMs, waitFor } from '../../nova/wait.ts';
 import { carryOut, type Tools } from '../dependencies.ts';
+import { traversal } from '../properties.ts';
 import { folderRef, poolRef } from '../references.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { createModule, deleteModule } from '../rest/cluster-modules.ts';
@@ -71,7 +72,7 @@ async function makeResourcePool(tools: PolicyTools, owner: PolicyOwner, part: Ma
 const reference = z.object({ value: z.string() });
 
 async function findPool({ gateway, scope: { signal } }: PolicyTools, parent: string, name: string): Promise<ManagedObjectReference | null> {
-  const selectSet = [{ $type: 'TraversalSpec', type: 'ResourcePool', path: 'resourcePool' }];
+  const selectSet = [traversal('ResourcePool', 'resourcePool')];
   const children = await gateway.retrieve({ propSet: [{ type: 'ResourcePool', pathSet: ['name'] }], objectSet: [{ obj: poolRef(parent), skip: true, selectSet }] }, signal);
   return children.find(({ properties }) => properties['name'] === name)?.ref ?? null;
 }

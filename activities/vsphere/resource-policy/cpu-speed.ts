@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { slowest } from '../look/place.ts';
+import { traversal } from '../properties.ts';
 import type { VcenterGateway } from '../types.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';
 
@@ -9,7 +10,7 @@ const speed = z.number().catch(0);
 
 /** Of the slowest host of a cluster: what a core is there at least. 0: it has none that says so. */
 export async function readCpuMHz(gateway: Pick<VcenterGateway, 'retrieve'>, cluster: ManagedObjectReference, signal: AbortSignal): Promise<number> {
-  const selectSet = [{ $type: 'TraversalSpec', type: 'ComputeResource', path: 'host' }];
+  const selectSet = [traversal('ComputeResource', 'host')];
   const hosts = await gateway.retrieve({ propSet, objectSet: [{ obj: cluster, skip: true, selectSet }] }, signal);
   return slowest(hosts.map(({ properties }) => ({ cpuMHz: speed.parse(properties['summary.hardware.cpuMhz']) })));
 }
