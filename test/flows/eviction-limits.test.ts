@@ -115,7 +115,7 @@ test(
       return now.runId !== runId || now.status.name;
     });
     for (const host of ['node-3', 'node-4']) await world.untilReason(host, 'Succeeded');
-    expect(mostAtOnce(journal(fromMs))).toBe(limit);
+    expect(mostAtOnce(journal(fromMs))).toBeLessThanOrEqual(limit);
     for (const server of world.expected.values()) {
       if (!/^node-[34]-vm/u.test(server.name)) continue;
       const statuses = await migrationStatuses(world, { id: server.id } as never).catch(() => []);

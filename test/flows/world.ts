@@ -20,12 +20,13 @@ import type { Lab } from '../../lab/lab.ts';
 import { startLab } from '../../lab/lab.ts';
 import { connectFleet } from '../../lab/openstack/fleet.ts';
 import type { HostProfile } from '../../lab/openstack/host-profile.ts';
-import { changeService, findService } from '../../lab/openstack/hosts.ts';
+import { changeService, findService, listServices } from '../../lab/openstack/hosts.ts';
 import type { ApiCall } from '../../lab/openstack/journal.ts';
 import { readApiCalls } from '../../lab/openstack/journal.ts';
 import { resetOpenStack } from '../../lab/openstack/reset.ts';
 import type { InstanceSpec, Server } from '../../lab/openstack/seed.ts';
 import { createInstances, deleteInstances, listServers } from '../../lab/openstack/seed.ts';
+import type { Session } from '../../lab/openstack/session.ts';
 import { openSession } from '../../lab/openstack/session.ts';
 import { stopServices } from '../../lab/processes.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
@@ -126,7 +127,7 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     applyHypervisors(kubernetes, Object.fromEntries(hosts.map((host) => [host, {}]))),
     ensureNamespace(lab),
   ]);
-  await releaseAllocations(session);
+  const [ownChanges] = await Promise.all([setAsideOthers(session), releaseAllocations(session)]);
   for (const sink of sinks) await fleet.change(sink, sinkProfile);
   const sinceMs = Date.now();
   const start = (options: Omit<WorldOptions, 'sinks'> = {}): Promise<Drover> =>
@@ -143,7 +144,6 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
   const free = hosts.filter((host) => !sinks.includes(host)) as string[];
   const waiting: ((host: string) => void)[] = [];
   const expected = new Map<string, Expected>();
-  const ownChanges: OwnChange[] = [];
   const planted: { name: string; value: string }[] = [];
   const outputs: { where: string; text: string }[] = [];
   const expect = (servers: readonly Server[]): Server[] => {
@@ -330,6 +330,14 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
       rmSync(ownDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Hosts that an earlier test added stay in the lab; in service, they would be targets that this test does not count on. */
+async function setAsideOthers(session: Session): Promise<OwnChange[]> {
+  const reason = 'not of this test';
+  const others = (await listServices(session)).map(({ host }) => host).filter((host) => !(hosts as readonly string[]).includes(host));
+  for (const host of others) await changeService(session, host, { status: 'disabled', disabled_reason: reason });
+  return others.map((host) => ({ host, atMs: Date.now(), enabled: false, reason }));
 }
 
 const evictionOf = (host: string, { name = host, reason = 'flow test', annotations = {} }: { name?: string; reason?: string; annotations?: Record<string, string> }): object => ({
