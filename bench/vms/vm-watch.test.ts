@@ -1,51 +1,29 @@
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { until } from '../../test/flows/until.ts';
-import type { VmWatch } from './vm-watch.ts';
-import { openVmWatch } from './vm-watch.ts';
+import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import type { Said } from './vm-watch.ts';
+import { isOnAndSettled, openNotes } from './vm-watch.ts';
 
-const event = (type: string, name: string, { generation = 1, observed = 1, status = 'True', powerState = 'PoweredOn' } = {}): Uint8Array =>
-  Buffer.from(`${JSON.stringify({ type, object: { metadata: { name, generation }, status: { powerState, conditions: [{ type: 'Lifecycle', status, reason: 'Settled', message: 'words', observedGeneration: observed }] } } })}\n`);
-
-const open = (stream: () => AsyncGenerator<Uint8Array>): Promise<VmWatch> =>
-  openVmWatch({ request: () => Promise.resolve({ metadata: { resourceVersion: '1' } }), stream: () => Promise.resolve(stream()) } as unknown as Kubernetes, '/vms');
-
-/** What a watch tells that has heard these events, and goes on. */
-async function hear(...events: Uint8Array[]): Promise<VmWatch> {
-  const heard = Promise.withResolvers<void>();
-  const watch = await open(async function* () {
-    yield* events;
-    heard.resolve();
-    await new Promise(() => undefined);
-  });
-  await heard.promise;
-  return watch;
-}
-
-test('on and settled counts, of the present spec', async () => {
-  const { settledMs, lastSaid } = await hear(
-    event('ADDED', 'there'),
-    event('ADDED', 'off', { powerState: 'PoweredOff' }),
-    event('ADDED', 'moving', { status: 'Unknown' }),
-    event('ADDED', 'changed', { generation: 2 }),
-  );
-  expect([...settledMs.keys()]).toEqual(['there']);
-  expect(lastSaid.get('moving')).toBe('Settled: words');
-});
-
-test('power states are kept as they came, one for each change; what is deleted is forgotten', async () => {
-  const on = event('MODIFIED', 'web');
-  const { powerStates, settledMs } = await hear(event('ADDED', 'gone'), event('DELETED', 'gone'), event('ADDED', 'web', { powerState: 'PoweredOff' }), on, on, event('MODIFIED', 'web', { powerState: 'PoweredOff' }));
-  expect(powerStates.get('web')?.map(({ powerState }) => powerState)).toEqual(['PoweredOff', 'PoweredOn', 'PoweredOff']);
-  expect([powerStates.has('gone'), settledMs.has('gone')]).toEqual([false, false]);
-});
+const vm = ({ generation = 1, observed = 1, status = 'True', powerState = 'PoweredOn' } = {}): Pick<VirtualMachine, 'metadata' | 'status'> =>
+  ({ metadata: { name: 'web', generation }, status: { powerState, conditions: [{ type: 'Lifecycle', status, reason: 'Settled', message: 'words', observedGeneration: observed }] } }) as unknown as VirtualMachine;
 
 test.each([
-  ['ended', [], /kube-apiserver has ended it/u],
-  ['fails', [Buffer.from('{"type":"ERROR","object":{"code":410}}\n')], /410/u],
-])('a watch that %s says so', async (_, events, words) => {
-  const watch = await open(async function* () {
-    yield* events;
-  });
-  await until('the watch to say so', 5_000, () => watch.ended.aborted || 'not yet');
-  expect(String(watch.ended.reason)).toMatch(words);
+  ['on and settled', vm(), true],
+  ['off', vm({ powerState: 'PoweredOff' }), false],
+  ['not settled', vm({ status: 'Unknown' }), false],
+  ['settled for an earlier spec', vm({ generation: 2 }), false],
+])('%s', (_, object, verdict) => {
+  expect(isOnAndSettled(object)).toBe(verdict);
+});
+
+const said = (name: string, more: Partial<Said> = {}): Said => ({ uid: name, resourceVersion: '1', name, isOnAndSettled: true, powerState: 'PoweredOn', words: 'Settled: words', ...more });
+
+test('what was settled first counts; power states are kept as they came, one for each change; what is gone is forgotten', () => {
+  const { take, settledMs, lastSaid, powerStates } = openNotes();
+  take({ type: 'added', after: said('gone') }, 1);
+  take({ type: 'added', after: said('web', { isOnAndSettled: false, powerState: 'PoweredOff', words: null }) }, 2);
+  for (const atMs of [3, 4]) take({ type: 'changed', before: said('web'), after: said('web') }, atMs);
+  take({ type: 'changed', before: said('web'), after: said('web', { isOnAndSettled: false, powerState: 'PoweredOff', words: 'Waiting: words' }) }, 5);
+  take({ type: 'gone', after: said('gone') }, 6);
+  expect([...settledMs]).toEqual([['web', 3]]);
+  expect([...lastSaid]).toEqual([['web', 'Waiting: words']]);
+  expect([...powerStates]).toEqual([['web', [{ powerState: 'PoweredOff', atMs: 2 }, { powerState: 'PoweredOn', atMs: 3 }, { powerState: 'PoweredOff', atMs: 5 }]]]);
 });

@@ -109,7 +109,7 @@ async function makeVms(api: Kubernetes, watch: VmWatch, names: readonly string[]
     const left = names.filter((name) => !watch.settledMs.has(name));
     return left.length === 0 ? true : `${left.length} of ${names.length} are not, such as ${left[0]}: ${watch.lastSaid.get(left[0] ?? '') ?? 'nothing said yet'}`;
   };
-  await until(`${names.length} VMs to be on and settled`, Math.max(patienceAtLeastMs, names.length * patienceMs), look, AbortSignal.any([signal, watch.ended]));
+  await until(`${names.length} VMs to be on and settled`, Math.max(patienceAtLeastMs, names.length * patienceMs), look, signal);
   return new Map(names.map((name) => [name, { askedMs: askedMs.get(name) ?? Number.NaN, settledMs: watch.settledMs.get(name) ?? Number.NaN }]));
 }
 

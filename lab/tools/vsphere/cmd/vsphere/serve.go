@@ -63,6 +63,7 @@ func serve(settingsFile string) error {
 	defer model.Remove()
 
 	service := model.Service
+	makeRoom(service.Context.Map)
 	service.Listen = &url.URL{Host: given.Listen, User: url.UserPassword(given.Username, given.Password)}
 	service.RegisterEndpoints = true
 	service.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
@@ -87,6 +88,19 @@ func serve(settingsFile string) error {
 		return err
 	case <-stop:
 		return nil
+	}
+}
+
+// roomBytes is what each datastore holds: of the simulator's own size it takes some 700 VMs to fill them all.
+const roomBytes = 1 << 50
+
+func makeRoom(registry *simulator.Registry) {
+	for _, entity := range registry.All("Datastore") {
+		datastore := entity.(*simulator.Datastore)
+		used := datastore.Summary.Capacity - datastore.Summary.FreeSpace
+		datastore.Summary.Capacity = roomBytes
+		datastore.Summary.FreeSpace = roomBytes - used
+		datastore.Info.GetDatastoreInfo().FreeSpace = datastore.Summary.FreeSpace
 	}
 }
 
