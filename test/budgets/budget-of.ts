@@ -15,9 +15,11 @@ const ofHypervisors: Lifecycle = {
     [/^ensureServiceDeleted$/u, 'decommissioning'],
     [/^createEviction$/u, 'maintenance'],
     [/^createHypervisor$/u, 'onboarding'],
-    [/^addToAggregates$/u, 'onboarding'],
+    // Out of the one for tests.
+    [/^removeFromAggregates$/u, 'onboarding'],
     [/^deleteEviction$/u, 'activation'],
     [/^ensureServiceEnabled$/u, 'activation'],
+    [/^(addToAggregates|ensureServiceDisabled|updateTraits|patchHypervisor)$/u, 'mended'],
   ],
 };
 
@@ -45,6 +47,8 @@ const byType: Readonly<Record<string, BudgetName>> = {
   [workflowTypes.evictHypervisor]: 'eviction',
   [workflowTypes.migrateInstance]: 'retriedMigration',
   [workflowTypes.handleNodeFailure]: 'nodeFailure',
+  [workflowTypes.findDrift]: 'drift',
+  [workflowTypes.watchGuests]: 'guestWatch',
 };
 
 /** Which budget a recorded run is held to; null: there is none for it. Pure. */

@@ -26,7 +26,9 @@ export const budgets = {
   maintenance: { title: '`reconcileHypervisor`, into maintenance with one server', events: 130, activityCalls: 16, calls: { nova: 105, placement: 30, kubernetes: 40, keystone: 2 } },
   activation: { title: '`reconcileHypervisor`, back into service', events: 80, activityCalls: 10, calls: { nova: 55, placement: 17, kubernetes: 25, keystone: 2 } },
   decommissioning: { title: '`reconcileHypervisor`, out of Nova', events: 320, activityCalls: 45, calls: { nova: 310, placement: 85, kubernetes: 100, keystone: 2 } },
-  glance: { title: '`reconcileHypervisor`, of a host that is gone', events: 28, activityCalls: 3, calls: { kubernetes: 8 } },
+  mended: { title: '`reconcileHypervisor`, drift repaired, or a word of its Node or a retry taken up', events: 85, activityCalls: 12, calls: { nova: 70, placement: 20, kubernetes: 28, keystone: 2 } },
+  glance: { title: '`reconcileHypervisor`, of a host that is as it should be, or gone', events: 28, activityCalls: 3, calls: { nova: 6, placement: 5, kubernetes: 8, keystone: 2 } },
+  drift: { title: '`findDrift`, all hypervisors of a region compared', events: 14, activityCalls: 1, calls: { nova: 3, placement: 3, kubernetes: 2, keystone: 2 } },
   vmGlance: { title: '`reconcileVirtualMachine`, nothing to do', events: 12, activityCalls: 1, calls: { vsphere: 14, kubernetes: 10 } },
   vmUpdate: { title: '`reconcileVirtualMachine`, another class, or powered on or off', events: 30, activityCalls: 3, calls: { vsphere: 24, kubernetes: 16 } },
   vmLargeUpdate: { title: '`reconcileVirtualMachine`, powered off and another class', events: 36, activityCalls: 4, calls: { vsphere: 30, kubernetes: 18 } },
@@ -39,6 +41,7 @@ export const budgets = {
   policyMade: { title: '`reconcileSetResourcePolicy`, folder, pool and module made', events: 140, activityCalls: 21, calls: { vsphere: 52, kubernetes: 20 } },
   policyRemoved: { title: '`reconcileSetResourcePolicy`, the same removed in the run that made them', events: 240, activityCalls: 36, calls: { vsphere: 85, kubernetes: 43 } },
   nodeFailure: { title: '`handleNodeFailure`, three servers evacuated', events: 370, activityCalls: 58, calls: null },
+  guestWatch: { title: '`watchGuests`, three turns of an hour and one that failed', events: 45, activityCalls: 5, calls: null },
 } as const satisfies Record<string, Budget>;
 
 export type BudgetName = keyof typeof budgets;

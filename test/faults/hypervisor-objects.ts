@@ -11,7 +11,7 @@ import type { Ground, Region } from './ground.ts';
 /** What hypervisors of the matrix have in common. */
 
 const zone = 'az-matrix';
-const shared = 'matrix';
+export const shared = 'matrix';
 const trait = 'CUSTOM_DROVER_MATRIX';
 const readyMs = 60_000;
 const patience = (): AbortSignal => AbortSignal.timeout(20_000);
@@ -26,11 +26,18 @@ export const ensureAggregates = ({ session }: Pick<Region, 'session'>, isZone = 
 /** What Nova should say of a host that {@link applyNode} has brought into service, and does not; empty: it says so. */
 export async function judgeService(ground: Pick<Region, 'session'>, host: string): Promise<string[]> {
   const service = (await listServices(ground.session)).find((one) => one.host === host);
-  const aggregates = (await listAggregates(ground.session)).filter(({ hosts }) => hosts.includes(host)).map(({ name }) => name);
-  return [
-    ...(service?.status === 'enabled' ? [] : [`Nova has ${host} ${service?.status ?? 'no more'}: ${service?.disabled_reason}`]),
-    ...(aggregates.toSorted().join() === [zone, shared].toSorted().join() ? [] : [`${host} is in aggregates ${aggregates.join(', ')}`]),
-  ];
+  return [...(service?.status === 'enabled' ? [] : [`Nova has ${host} ${service?.status ?? 'no more'}: ${service?.disabled_reason}`]), ...(await judgeAggregates(ground, host))];
+}
+
+async function judgeAggregates({ session }: Pick<Region, 'session'>, host: string): Promise<string[]> {
+  const aggregates = (await listAggregates(session)).filter(({ hosts }) => hosts.includes(host)).map(({ name }) => name);
+  return aggregates.toSorted().join() === [zone, shared].toSorted().join() ? [] : [`${host} is in aggregates ${aggregates.join(', ')}`];
+}
+
+/** What a host should have in Nova and Placement, in service or not, by what {@link applyNode} says of it, and has not; empty: it has all. */
+export async function judgeMembership(region: Pick<Region, 'session'>, host: string): Promise<string[]> {
+  const provider = await readTraits(region, host);
+  return [...(await judgeAggregates(region, host)), ...(provider?.traits.includes(trait) === true ? [] : [`${host} has traits ${provider?.traits.join(', ') ?? 'of no provider'}`])];
 }
 
 /** What a Hypervisor says of itself. */
@@ -45,11 +52,15 @@ export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Pro
 
 /** As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. It must be empty: Nova lets no server change its zone. */
 export async function removeHypervisor(ground: Pick<Ground, 'api'> & Pick<Region, 'session' | 'fleet'>, host: string): Promise<void> {
-  const { session } = ground;
   await removeObjectsOf(ground, host);
-  for (const { id, hosts } of await listAggregates(session)) if (hosts.includes(host)) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
+  await leaveAggregates(ground, host);
   await removeTrait(ground, host);
   await ensureRegistered(ground, host);
+}
+
+/** As somebody does in Nova: out of all of them, or of one. */
+export async function leaveAggregates({ session }: Pick<Region, 'session'>, host: string, only: string | null = null): Promise<void> {
+  for (const { id, name, hosts } of await listAggregates(session)) if (hosts.includes(host) && (only === null || name === only)) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
 }
 
 /** So that nobody drives it any more. */
@@ -68,17 +79,23 @@ export async function ensureRegistered({ session, fleet }: Pick<Region, 'session
   await until(`${host} to be registered again`, readyMs, async () => (await isRegistered()) || 'not yet');
 }
 
-/** Otherwise only the first run would have to make it. */
-async function removeTrait({ session }: Pick<Region, 'session'>, host: string): Promise<void> {
-  const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string; name: string }[] }>('GET', '/resource_providers');
-  const provider = providers.find(({ name }) => name === host || name.startsWith(`${host}.`));
-  if (provider === undefined) return;
-  const path = `/resource_providers/${provider.uuid}/traits`;
-  const { traits, resource_provider_generation: generation } = await session.placement<{ traits: string[]; resource_provider_generation: number }>('GET', path);
-  if (!traits.includes(trait)) return;
-  await session.placement('PUT', path, { body: { resource_provider_generation: generation, traits: traits.filter((one) => one !== trait) } });
+/** Takes {@link trait} off the host, and out of Placement where nobody else has it. Otherwise only the first run would have to make it. */
+export async function removeTrait(region: Pick<Region, 'session'>, host: string): Promise<void> {
+  const provider = await readTraits(region, host);
+  if (provider?.traits.includes(trait) !== true) return;
+  const { session } = region;
+  await session.placement('PUT', provider.path, { body: { resource_provider_generation: provider.resource_provider_generation, traits: provider.traits.filter((one) => one !== trait) } });
   await session.placement('DELETE', `/traits/${trait}`).catch((error: unknown) => {
     // Another host has it too.
     if (!(error instanceof OpenStackError && error.status === 409)) throw error;
   });
+}
+
+/** Of the host's resource provider; null: Placement has none. */
+async function readTraits({ session }: Pick<Region, 'session'>, host: string): Promise<{ path: string; traits: string[]; resource_provider_generation: number } | null> {
+  const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string; name: string }[] }>('GET', '/resource_providers');
+  const provider = providers.find(({ name }) => name === host || name.startsWith(`${host}.`));
+  if (provider === undefined) return null;
+  const path = `/resource_providers/${provider.uuid}/traits`;
+  return { path, ...(await session.placement<{ traits: string[]; resource_provider_generation: number }>('GET', path)) };
 }

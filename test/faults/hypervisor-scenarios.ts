@@ -1,7 +1,10 @@
+import { annotations, driftScheduleId, nodeMarks } from '../../contracts/ids.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
+import { changeService, findService } from '../../lab/openstack/hosts.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
-import { applyNode, ensureAggregates, lifecycleOf } from './hypervisor-objects.ts';
+import { applyNode, ensureAggregates, judgeMembership, judgeService, leaveAggregates, lifecycleOf, removeTrait, shared } from './hypervisor-objects.ts';
 import { regionOf } from './ground.ts';
 import type { Scenario } from './scenario.ts';
 import type { HostAlias } from './scene.ts';
@@ -22,6 +25,12 @@ const settings = {
 /** Calls of the Eviction that empties the host are the other scenarios' business, and reports come as often as there is news. */
 const ofHypervisor = (step: string): boolean => step.startsWith('A-hypervisor/');
 
+/** Looks and reports are the same in all of them: here at what only this one does, and at the look and the report around it. */
+const only =
+  (...steps: readonly string[]) =>
+  (step: string): boolean =>
+    steps.some((one) => step === `A-hypervisor/${one}`);
+
 const common = { subject: 'Hypervisor', hosts: 1, ownRegion: true, aims: ofHypervisor, settings } as const;
 
 /** Waits until the Hypervisor says that it is in that state, and its run is closed. */
@@ -39,6 +48,43 @@ async function putIntoService(stage: Stage): Promise<void> {
   await applyNode(stage.lane.ground, stage.hostOf('A'));
   await untilState(stage, 'Active');
   await reportAgentFacts(stage.lane.ground.lab.handles.kubernetes, stage.hostOf('A'));
+}
+
+async function maintain(stage: Stage): Promise<void> {
+  await stage.change('A', { maintenance: 'manual', maintenanceReason: 'fault matrix' });
+  await untilState(stage, 'Maintenance');
+}
+
+/** As the Schedule does every few minutes, and an operator who does not want to wait. */
+const lookForDrift = ({ lane }: Stage): Promise<void> => lane.client.schedule.getHandle(driftScheduleId('RegionOne')).trigger();
+
+/** Somebody has cancelled the run: what it would have done is not done. */
+const isStopped = async (stage: Stage): Promise<boolean> => {
+  const object = await stage.read('A');
+  return object !== null && stage.subject.isStopped(object);
+};
+
+/** Waits until nothing is left to complain of, or until nobody mends it any more. */
+async function untilMended(stage: Stage, complaints: () => Promise<readonly string[]>): Promise<void> {
+  await until('it to be mended, or the run to be stopped', patienceMs, async () => {
+    const left = await complaints();
+    return left.length === 0 || (await isStopped(stage)) || left.join('; ');
+  });
+}
+
+/** Of what is only right where nobody has stopped the run. */
+const unlessStopped = async (stage: Stage, complaints: () => Promise<string[]>): Promise<string[]> => ((await isStopped(stage)) ? [] : await complaints());
+
+const judgeMember = (stage: Stage): Promise<string[]> => judgeMembership(regionOf(stage.lane.ground), stage.hostOf('A'));
+
+async function judgeDisabled(stage: Stage): Promise<string[]> {
+  const { status, disabled_reason: reason } = await findService(regionOf(stage.lane.ground).session, stage.hostOf('A'));
+  return status === 'disabled' && reason?.startsWith('drover: maintenance manual') === true ? [] : [`its service is ${status}: ${reason}`];
+}
+
+async function judgeReleased(stage: Stage): Promise<string[]> {
+  const { spec } = (await stage.read('A')) as { spec?: { lifecycleEnabled?: boolean } };
+  return spec?.lifecycleEnabled === false ? [] : ['its lifecycle is still driven'];
 }
 
 export const hypervisorScenarios: readonly Scenario[] = [
@@ -67,8 +113,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
     title: 'a hypervisor comes back from maintenance',
     async prepare(stage) {
       await putIntoService(stage);
-      await stage.change('A', { maintenance: 'manual', maintenanceReason: 'fault matrix' });
-      await untilState(stage, 'Maintenance');
+      await maintain(stage);
     },
     start: (stage) => stage.change('A', { maintenance: '' }),
     ends: { A: 'Active' },
@@ -88,5 +133,83 @@ export const hypervisorScenarios: readonly Scenario[] = [
       await regionOf(stage.lane.ground).fleet.crash(stage.hostOf('A'));
     },
     ends: { A: 'Decommissioned' },
+  },
+  {
+    ...common,
+    name: 'drift',
+    title: 'somebody takes a hypervisor in service out of an aggregate, and a trait off it',
+    aims: only('observeHypervisor.1', 'createTraits.1', 'updateTraits.1', 'addToAggregates.1'),
+    prepare: putIntoService,
+    async start(stage) {
+      const region = regionOf(stage.lane.ground);
+      await leaveAggregates(region, stage.hostOf('A'), shared);
+      await removeTrait(region, stage.hostOf('A'));
+      await lookForDrift(stage);
+    },
+    meanwhile: (stage) => untilMended(stage, () => judgeMember(stage)),
+    ends: { A: 'Active' },
+    judge: (stage) => unlessStopped(stage, async () => [...(await judgeMember(stage)), ...(await judgeService(regionOf(stage.lane.ground), stage.hostOf('A')))]),
+  },
+  {
+    ...common,
+    name: 'undermined',
+    title: 'somebody enables a hypervisor that is in maintenance, and takes it out of an aggregate',
+    aims: only('observeHypervisor.1', 'ensureServiceDisabled.1', 'addToAggregates.1'),
+    async prepare(stage) {
+      await putIntoService(stage);
+      await maintain(stage);
+    },
+    async start(stage) {
+      const host = stage.hostOf('A');
+      const region = regionOf(stage.lane.ground);
+      await leaveAggregates(region, host, shared);
+      stage.ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+      await changeService(region.session, host, { status: 'enabled' });
+      await lookForDrift(stage);
+    },
+    meanwhile: (stage) => untilMended(stage, async () => [...(await judgeMember(stage)), ...(await judgeDisabled(stage))]),
+    ends: { A: 'Maintenance' },
+    judge: (stage) => unlessStopped(stage, async () => [...(await judgeMember(stage)), ...(await judgeDisabled(stage))]),
+  },
+  {
+    ...common,
+    name: 'released',
+    title: 'a hypervisor in service whose Node says no more that drover is to drive it',
+    aims: only('observeHypervisor.1', 'patchHypervisor.1', 'publishHypervisor.2'),
+    prepare: putIntoService,
+    async start({ lane, hostOf }) {
+      const path = resourcePath('v1', 'nodes', { name: hostOf('A') });
+      await lane.ground.api.request({ method: 'PATCH', patchType: 'merge', path, body: { metadata: { labels: { [nodeMarks.lifecycle]: null } } } }, AbortSignal.timeout(20_000));
+    },
+    meanwhile: (stage) => untilMended(stage, () => judgeReleased(stage)),
+    ends: { A: 'Active' },
+    // It stays where it is: only nobody looks after it.
+    judge: (stage) => unlessStopped(stage, async () => [...(await judgeReleased(stage)), ...(await judgeService(regionOf(stage.lane.ground), stage.hostOf('A')))]),
+  },
+  {
+    ...common,
+    name: 'retried',
+    title: 'a run that somebody cancels while its hypervisor is emptied, and a retry',
+    aims: only('publishHypervisor.4', 'observeHypervisor.4', 'patchHypervisor.1'),
+    async prepare(stage) {
+      await putIntoService(stage);
+      await stage.seed('A', [{ seconds: 1 }]);
+    },
+    start: (stage) => stage.change('A', { maintenance: 'manual', maintenanceReason: 'fault matrix' }),
+    async meanwhile(stage) {
+      await until('it to be emptied, or the end', patienceMs, async () => {
+        const { reason, message } = lifecycleOf(await stage.read('A'));
+        return reason === 'Maintenance' || (await isStopped(stage)) || (reason === 'Evicting' && message.includes('Eviction ')) || `${reason}: ${message}`;
+      });
+      const { runId } = await stage.run('A').describe();
+      const run = stage.lane.client.workflow.getHandle(stage.subject.workflowId(stage.hostOf('A')), runId);
+      // It may have come to its end.
+      await run.cancel().catch(() => undefined);
+      await until('that run to be over', patienceMs, async () => (await run.describe()).status.name !== 'RUNNING' || 'not yet');
+      const body = { metadata: { annotations: { [annotations.retry]: new Date().toISOString() } } };
+      await stage.lane.ground.api.request({ method: 'PATCH', patchType: 'merge', path: stage.subject.path(stage.hostOf('A')), body }, AbortSignal.timeout(20_000));
+    },
+    ends: { A: 'Maintenance' },
+    judge: (stage) => unlessStopped(stage, () => judgeDisabled(stage)),
   },
 ];

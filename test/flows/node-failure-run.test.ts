@@ -1,13 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { GuestWatchProgress } from '../../contracts/guest-watch.ts';
 import { messages } from '../../contracts/messages.ts';
-import { sampleHypervisor } from '../../activities/kubernetes/sample-hypervisor.ts';
-import { systemClock } from '../../activities/nova/wait.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { hypervisorConfig } from '../../runtime/hypervisor-config.ts';
-import { nodeFailureConfig } from '../../runtime/node-failure-config.ts';
 import { contextOf, nodeOf } from '../../workflows/hypervisor/sample.ts';
-import { lifecycleEvent, startScriptedLibvirtd } from '../scripted-libvirtd.ts';
+import { alive, listenToGuests, quietTurn } from './node-failure/guests.ts';
 import { comeBack, openFailureWorld, untilLookedAt, type FailureWorld, type Machine } from './node-failure/world.ts';
 import { until } from './until.ts';
 
@@ -152,8 +148,6 @@ test('a host that lives and is not Ready is handed over, to be emptied live; whe
   expect(told.machine.deeds).toEqual(['advise', 'withdraw advice']);
 }, 120_000);
 
-const alive = { ready: 'True', compute: 'up', power: 'On', libvirt: 'healthy' } as const;
-
 test('guests that fail on a host that lives: it is handed over where drover may act, else what it would take is planned and said', async () => {
   const acted = await world.fail('guests', alive, '2 guests failed: vm-1, vm-2');
   expect(await acted.handle.result()).toMatchObject({ outcome: 'HandedOver' });
@@ -180,11 +174,10 @@ test('guests that fail on a host that lives: it is handed over where drover may 
 }, 120_000);
 
 test('whoever listens to guests takes turn after turn, waits after a failure until somebody asks, and ends where nobody wants it', async () => {
-  const turn = { wanted: true, hosts: 3, connected: 2, left: 1, told: 0, withheld: 0 };
-  world.turns.push(turn, ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }), turn);
+  world.turns.push(quietTurn, ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }), quietTurn);
   const { handle, replay } = await world.listen(0);
   await until('it to wait', patienceMs, async () => (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet');
-  expect(await handle.query<GuestWatchProgress>(messages.progress)).toMatchObject({ shard: 0, lastTurn: turn });
+  expect(await handle.query<GuestWatchProgress>(messages.progress)).toMatchObject({ shard: 0, lastTurn: quietTurn });
   await handle.executeUpdate(messages.retryNow);
   expect(await handle.result()).toMatchObject({ outcome: 'SwitchedOff' });
   await replay();
@@ -195,30 +188,15 @@ test('whoever listens to guests takes turn after turn, waits after a failure unt
 }, 60_000);
 
 test('from libvirt to the run: guests that crash start the run of their host, which is handed over; to end the listening stops nobody', async () => {
-  const daemon = await startScriptedLibvirtd(({ name }) => (name === 'connectListAllDomains' ? { result: { domains: [], count: 0 } } : undefined));
-  const machine = world.place('heard', alive);
-  const conditions = [{ type: 'HaEnabled', status: 'True', reason: 'Succeeded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
-  const object = sampleHypervisor();
-  const events: string[] = [];
-  const watch = await world.listenTo({
-    listHypervisors: () => Promise.resolve([{ ...object, metadata: { ...object.metadata, name: 'heard' }, status: { internalIp: '127.0.0.1', conditions } } as typeof object]),
-    nova: { server: () => Promise.resolve(null) },
-    createEvent: async ({ reason, message }) => void events.push(`${reason}: ${message}`),
-    settings: nodeFailureConfig.parse({ guestEvents: { lookMs: 100 } }).guestEvents,
-    libvirt: hypervisorConfig.parse({ libvirt: { connectUri: `qemu+tcp://{host}:${daemon.port}/system` } }).libvirt,
-    clock: systemClock,
-  });
+  const { machine, watch, events, crash, stop } = await listenToGuests(world, 'heard');
   try {
-    await until('the connection', patienceMs, () => daemon.received.some(({ name }) => name === 'connectListAllDomains') || 'not yet');
-    for (const digit of [1, 2]) daemon.say(lifecycleEvent({ uuid: `8a3b1c5e-0000-4000-8000-00000000000${digit}`, name: `vm-${digit}` }, 5, 5));
+    crash(['vm-1', 'vm-2']);
     await until('the host to be handed over', patienceMs, () => machine.deeds.includes('maintenance ha') || JSON.stringify(machine.deeds));
     expect(await world.failureOf('heard').result()).toMatchObject({ outcome: 'HandedOver' });
     expect(events).toEqual(['GuestStopped: vm-1 has lost its QEMU', 'GuestStopped: vm-2 has lost its QEMU']);
   } finally {
-    await watch.cancel();
+    await stop();
     await expect(watch.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-    await until('the good-bye', patienceMs, () => daemon.received.some(({ name }) => name === 'connectClose') || 'not yet');
-    await daemon.close();
   }
 }, 60_000);
 

@@ -27,7 +27,8 @@ export const recordings: readonly ScenarioRecording[] = [
   ...scenarios.map(clean),
   ...struck('happy', 'A1/awaitMigration.1', ['cancel', 'terminate', 'signalTwice', 'changeSpec', 'failAfter', 'timeOut']),
   ...struck('made', 'A/submitNewVm.1', ['cancel', 'terminate', 'changeSpec', 'failAfter']),
-  ...struck('onboarding', 'A-hypervisor/observeHypervisor.3', ['terminate', 'signalTwice', 'changeSpec', 'failAfter', 'timeOut']),
+  ...struck('onboarding', 'A-hypervisor/observeHypervisor.3', ['cancel', 'terminate', 'signalTwice', 'changeSpec', 'failAfter', 'timeOut']),
+  ...struck('maintenance', 'A-hypervisor/createEviction.1', ['cancel']),
 ];
 
 /** Every run of the scenario; of one without a fault, with the calls that it made. @throws where it did not end as it should */

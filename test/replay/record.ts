@@ -10,11 +10,12 @@ import { costOf } from '../budgets/cost.ts';
 import type { RecordedRun } from './corpus.ts';
 import { writeRuns } from './corpus.ts';
 import { failures, recordFailure } from './record-failures.ts';
+import { guestRecordings } from './record-guests.ts';
 import { recordings, recordScenario } from './record-scenarios.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const names = [...recordings.map(({ name }) => name), ...failures.map(({ name }) => name)];
+const names = [...recordings, ...failures, ...guestRecordings].map(({ name }) => name);
 
 const list = (text: string): string[] => {
   const asked = text.split(',').map((part) => part.trim());
@@ -54,17 +55,19 @@ async function main({ only }: { only: string[] }): Promise<void> {
     }
   }
   const failing = failures.filter(({ name }) => only.includes(name));
-  if (failing.length === 0) return;
+  const guests = guestRecordings.filter(({ name }) => only.includes(name));
+  if (failing.length + guests.length === 0) return;
   const world = await openFailureWorld();
   try {
     await recordAll(failing, (failure) => recordFailure(world, failure));
+    await recordAll(guests, ({ record }) => record(world));
   } finally {
     await world.close();
   }
 }
 
 await new Command('record-histories')
-  .description('Runs the scenarios of the fault matrix, and hosts that fail, and keeps what their runs wrote.')
+  .description('Runs the scenarios of the fault matrix, hosts that fail and guests that do, and keeps what their runs wrote.')
   .option('--only <names>', `of ${names.join(', ')}`, list, names)
   .action(main)
   .parseAsync();

@@ -148,6 +148,8 @@ export async function openFailureWorld() {
       await startGuestWatches(client, { shards: 1, cluster: '' });
       return client.workflow.getHandle(guestWatchId(0));
     },
+    /** From now on the turns are played again. */
+    unlisten: (): void => void (real.shard = null),
     /** The run of a host's failure, whoever started it. */
     failureOf: (host: string) => client.workflow.getHandle<typeof handleNodeFailure>(nodeFailureId(host)),
     /** The run that listens to the guests of one shard. */
