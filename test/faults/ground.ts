@@ -7,6 +7,7 @@ import type { Fleet } from '../../lab/openstack/fleet.ts';
 import type { OpenStackHandle } from '../../lab/openstack/handle.ts';
 import { openSession } from '../../lab/openstack/session.ts';
 import type { Session } from '../../lab/openstack/session.ts';
+import type { Handles } from '../../lab/parts.ts';
 import { stopServices } from '../../lab/processes.ts';
 import { connectVcenterControl } from '../../lab/vsphere/control.ts';
 import type { VcenterControl } from '../../lab/vsphere/control.ts';
@@ -21,8 +22,8 @@ import { openEvictionLog } from '../flows/eviction-log.ts';
 const sink = { vcpus: 8_000, memoryMiB: 33_554_432, diskGiB: 1_600_000 };
 export const sinks = ['node-5', 'node-6'];
 
-/** A lab with what its scenarios need; OpenStack and vSphere where some do. */
-export type MatrixLab = DroverLab & { readonly dir: string };
+/** A lab with what its scenarios need; OpenStack, vSphere and libvirt where some do. */
+export type MatrixLab = DroverLab & { readonly dir: string; readonly handles: DroverLab['handles'] & Partial<Pick<Handles, 'libvirt'>> };
 
 /** What all lanes of one lab share. */
 export interface Ground {

@@ -1,4 +1,4 @@
-import { evictionId, hypervisorId, migrationId } from '../../contracts/ids.ts';
+import { evictionId, hypervisorId, migrationId, nodeFailureId } from '../../contracts/ids.ts';
 import { changeService, findService } from '../../lab/openstack/hosts.ts';
 import type { HostProfile } from '../../lab/openstack/host-profile.ts';
 import type { InstanceSpec } from '../../lab/openstack/seed.ts';
@@ -23,7 +23,7 @@ export function setHostStage({ lane, kind, roles, expected, ownChanges, aliases,
   const region = () => regionOf(ground);
   const patience = (): AbortSignal => AbortSignal.timeout(20_000);
   if (!isInVcenter(kind)) {
-    for (const alias of aliases) roles.set(evictionId(hostOf(alias)), alias).set(hypervisorId(hostOf(alias)), `${alias}-hypervisor`);
+    for (const alias of aliases) roles.set(evictionId(hostOf(alias)), alias).set(hypervisorId(hostOf(alias)), `${alias}-hypervisor`).set(nodeFailureId(hostOf(alias)), `${alias}-failure`);
   }
   const nameServer = (alias: HostAlias, id: string, status = 'ACTIVE'): void => {
     const name = `${alias}${[...expected.values()].filter(({ host }) => host === hostOf(alias)).length + 1}`;

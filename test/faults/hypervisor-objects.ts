@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { type Condition, findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { listServices } from '../../lab/openstack/hosts.ts';
-import { OpenStackError } from '../../lab/openstack/session.ts';
+import { OpenStackError, type Session } from '../../lab/openstack/session.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { ensureSceneAggregates, listAggregates, nodeManifest } from '../flows/hypervisor-scene.ts';
@@ -50,6 +51,18 @@ export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Pro
   await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body }, patience());
 }
 
+/** The Node of a host that is nobody's to drive: it only is there. */
+export async function applyNeighbour({ api }: Pick<Ground, 'api'>, name: string): Promise<void> {
+  await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body: nodeManifest(name, { zone, lifecycle: null }) }, patience());
+}
+
+/** As its kubelet reports it: the machine is well, and has that address. */
+export async function reportReady({ api }: Pick<Ground, 'api'>, name: string, address: string): Promise<void> {
+  const conditions = [{ type: 'Ready', status: 'True', reason: 'FaultMatrix', message: 'fault matrix', lastTransitionTime: new Date().toISOString() }];
+  const body = { status: { conditions, addresses: [{ type: 'InternalIP', address }] } };
+  await api.request({ method: 'PATCH', patchType: 'merge', path: resourcePath('v1', 'nodes', { name, subresource: 'status' }), body }, patience());
+}
+
 /** As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. It must be empty: Nova lets no server change its zone. */
 export async function removeHypervisor(ground: Pick<Ground, 'api'> & Pick<Region, 'session' | 'fleet'>, host: string): Promise<void> {
   await removeObjectsOf(ground, host);
@@ -91,11 +104,22 @@ export async function removeTrait(region: Pick<Region, 'session'>, host: string)
   });
 }
 
+async function findProvider(session: Session, host: string): Promise<{ uuid: string } | null> {
+  const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string; name: string }[] }>('GET', '/resource_providers');
+  return providers.find(({ name }) => name === host || name.startsWith(`${host}.`)) ?? null;
+}
+
+/** An allocation on the host that no server has, as Nova leaves them behind. */
+export async function leaveAllocation({ session }: Pick<Region, 'session'>, host: string): Promise<void> {
+  const { uuid = '' } = (await findProvider(session, host)) ?? {};
+  const body = { allocations: { [uuid]: { resources: { VCPU: 1 } } }, consumer_generation: null, consumer_type: 'INSTANCE', project_id: 'p', user_id: 'u' };
+  await session.placement('PUT', `/allocations/${randomUUID()}`, { body });
+}
+
 /** Of the host's resource provider; null: Placement has none. */
 async function readTraits({ session }: Pick<Region, 'session'>, host: string): Promise<{ path: string; traits: string[]; resource_provider_generation: number } | null> {
-  const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string; name: string }[] }>('GET', '/resource_providers');
-  const provider = providers.find(({ name }) => name === host || name.startsWith(`${host}.`));
-  if (provider === undefined) return null;
+  const provider = await findProvider(session, host);
+  if (provider === null) return null;
   const path = `/resource_providers/${provider.uuid}/traits`;
   return { path, ...(await session.placement<{ traits: string[]; resource_provider_generation: number }>('GET', path)) };
 }

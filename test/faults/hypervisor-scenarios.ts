@@ -4,7 +4,7 @@ import { changeService, findService } from '../../lab/openstack/hosts.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
-import { applyNode, ensureAggregates, judgeMembership, judgeService, leaveAggregates, lifecycleOf, removeTrait, shared } from './hypervisor-objects.ts';
+import { applyNode, ensureAggregates, judgeMembership, judgeService, leaveAggregates, leaveAllocation, lifecycleOf, removeTrait, shared } from './hypervisor-objects.ts';
 import { regionOf } from './ground.ts';
 import type { Scenario } from './scenario.ts';
 import type { HostAlias } from './scene.ts';
@@ -14,7 +14,7 @@ import type { Stage } from './stage.ts';
 
 const patienceMs = 120_000;
 
-const settings = {
+export const hypervisorScenarioSettings = {
   ...quickSettings,
   modes: { Eviction: 'act', Hypervisor: 'act' },
   // Looks are steps: one for each thing that happens, so that runs of one scenario have the same.
@@ -31,10 +31,10 @@ const only =
   (step: string): boolean =>
     steps.some((one) => step === `A-hypervisor/${one}`);
 
-const common = { subject: 'Hypervisor', hosts: 1, ownRegion: true, aims: ofHypervisor, settings } as const;
+const common = { subject: 'Hypervisor', hosts: 1, ownRegion: true, aims: ofHypervisor, settings: hypervisorScenarioSettings } as const;
 
 /** Waits until the Hypervisor says that it is in that state, and its run is closed. */
-const untilState = (stage: Stage, state: string, alias: HostAlias = 'A'): Promise<unknown> =>
+export const untilState = (stage: Stage, state: string, alias: HostAlias = 'A'): Promise<unknown> =>
   until(`${alias} to be ${state}`, patienceMs, async () => {
     const object = await stage.read(alias);
     const { reason, status, message } = lifecycleOf(object);
@@ -83,9 +83,21 @@ async function judgeDisabled(stage: Stage): Promise<string[]> {
 }
 
 async function judgeReleased(stage: Stage): Promise<string[]> {
-  const { spec } = (await stage.read('A')) as { spec?: { lifecycleEnabled?: boolean } };
-  return spec?.lifecycleEnabled === false ? [] : ['its lifecycle is still driven'];
+  const object = await stage.read('A');
+  return object?.spec?.['lifecycleEnabled'] === false ? [] : ['its lifecycle is still driven'];
 }
+
+/** As its kubelet would be; the service of one that answers is not removed. */
+async function crashWhenAsked(stage: Stage): Promise<void> {
+  await until('nova-compute to be waited for, or the end', patienceMs, async () => {
+    const object = await stage.read('A');
+    return (object !== null && stage.subject.isStopped(object)) || lifecycleOf(object).message.includes('nova-compute on the host still answers') || 'not yet';
+  });
+  await regionOf(stage.lane.ground).fleet.crash(stage.hostOf('A'));
+}
+
+const annotate = async ({ lane, subject, hostOf }: Stage, given: Readonly<Record<string, string>>): Promise<void> =>
+  void (await lane.ground.api.request({ method: 'PATCH', patchType: 'merge', path: subject.path(hostOf('A')), body: { metadata: { annotations: given } } }, AbortSignal.timeout(20_000)));
 
 export const hypervisorScenarios: readonly Scenario[] = [
   {
@@ -124,14 +136,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
     title: 'a hypervisor is taken out of Nova for good',
     prepare: putIntoService,
     start: (stage) => stage.change('A', { maintenance: 'termination', maintenanceReason: 'fault matrix' }),
-    // As its kubelet would be; the service of one that answers is not removed.
-    async meanwhile(stage) {
-      await until('nova-compute to be waited for, or the end', patienceMs, async () => {
-        const object = await stage.read('A');
-        return (object !== null && stage.subject.isStopped(object)) || lifecycleOf(object).message.includes('nova-compute on the host still answers') || 'not yet';
-      });
-      await regionOf(stage.lane.ground).fleet.crash(stage.hostOf('A'));
-    },
+    meanwhile: crashWhenAsked,
     ends: { A: 'Decommissioned' },
   },
   {
@@ -206,10 +211,23 @@ export const hypervisorScenarios: readonly Scenario[] = [
       // It may have come to its end.
       await run.cancel().catch(() => undefined);
       await until('that run to be over', patienceMs, async () => (await run.describe()).status.name !== 'RUNNING' || 'not yet');
-      const body = { metadata: { annotations: { [annotations.retry]: new Date().toISOString() } } };
-      await stage.lane.ground.api.request({ method: 'PATCH', patchType: 'merge', path: stage.subject.path(stage.hostOf('A')), body }, AbortSignal.timeout(20_000));
+      await annotate(stage, { [annotations.retry]: new Date().toISOString() });
     },
     ends: { A: 'Maintenance' },
     judge: (stage) => unlessStopped(stage, () => judgeDisabled(stage)),
+  },
+  {
+    ...common,
+    name: 'leftovers',
+    title: 'a hypervisor is taken out of Nova that has an allocation of no server, which somebody gives up',
+    aims: only('releaseAllocations.1', 'deleteEviction.1'),
+    async prepare(stage) {
+      await putIntoService(stage);
+      await leaveAllocation(regionOf(stage.lane.ground), stage.hostOf('A'));
+      await annotate(stage, { [annotations.consent]: 'delete-allocations', [annotations.consentBy]: `fault-matrix ${new Date().toISOString()}` });
+    },
+    start: (stage) => stage.change('A', { maintenance: 'termination', maintenanceReason: 'fault matrix' }),
+    meanwhile: crashWhenAsked,
+    ends: { A: 'Decommissioned' },
   },
 ];

@@ -120,22 +120,24 @@ interface Group {
   subject: SubjectKind;
   hosts: number;
   settings: object;
+  settingsIn: Scenario['settingsIn'];
   ownRegion: boolean;
 }
 
 function groupScenarios(scenarios: readonly Scenario[]): Group[] {
   const groups = new Map<object, Group>();
   for (const scenario of scenarios) {
-    const { subject, settings, hosts, ownRegion } = scenario;
-    const group = groups.get(settings) ?? { scenarios: [], subject, hosts, settings, ownRegion };
+    const { subject, settings, settingsIn, hosts, ownRegion } = scenario;
+    const group = groups.get(settings) ?? { scenarios: [], subject, hosts, settings, settingsIn, ownRegion };
     group.scenarios.push(scenario);
     groups.set(settings, group);
   }
   return [...groups.values()];
 }
 
-const openLanes = async (ground: Ground, { subject, settings, hosts, scenarios }: Group, count: number, mutation?: string): Promise<Lane[]> => {
+const openLanes = async (ground: Ground, { subject, settings: fixed, settingsIn, hosts, scenarios }: Group, count: number, mutation?: string): Promise<Lane[]> => {
   const opened: Lane[] = [];
+  const settings = { ...fixed, ...settingsIn?.(ground.lab) };
   for (let number = 1; number <= count; number += 1) {
     const name = `${scenarios[0]?.name ?? 'lane'}-${number}`;
     const names = Array.from({ length: hosts }, (_, index) => subjects[subject].nameIn(name, 'ab'[index] ?? ''));

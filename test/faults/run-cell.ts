@@ -76,9 +76,9 @@ function observedOf({ lane, sinceMs, expected, ownChanges }: Stage): Observed {
 function aimOf(stage: Stage, { step, fault }: Cell): Aim {
   const { order, strike } = faults[fault];
   const { client, drover } = stage.lane;
-  // Steps of the limits are nobody's in particular.
   const alias: HostAlias = step.startsWith('B') ? 'B' : 'A';
-  const own = step.startsWith('limits/');
+  // The limits are nobody's in particular, and a host's failure has a run beside that of its object.
+  const own = step.startsWith('limits/') || step.startsWith(`${alias}-failure/`);
   const strikes: Record<typeof strike, (call: Call) => Promise<void>> = {
     none: async () => undefined,
     async killWorker() {

@@ -1,4 +1,6 @@
+import type { PartName } from '../../lab/part.ts';
 import type { FaultName } from './faults.ts';
+import type { MatrixLab } from './ground.ts';
 import type { HostAlias } from './scene.ts';
 import type { Stage } from './stage.ts';
 import type { SubjectKind } from './subjects.ts';
@@ -16,6 +18,10 @@ export interface Scenario {
   /** At which of its steps faults are aimed. */
   aims: (step: string) => boolean;
   settings: object;
+  /** What of them is known only of a lab that is up; in the place of whole sections. */
+  settingsIn?: (lab: MatrixLab) => object;
+  /** What it needs of the lab beside what its subject needs. */
+  parts?: readonly PartName[];
   prepare(stage: Stage): Promise<void>;
   start(stage: Stage): Promise<void>;
   /** What people or the cloud do while it runs; by facts, whatever fault strikes. */

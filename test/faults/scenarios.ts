@@ -3,6 +3,7 @@ import { annotations } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { quickSettings } from '../flows/world.ts';
 import { until } from '../flows/until.ts';
+import { guestScenarios } from './guest-scenarios.ts';
 import { hypervisorScenarios } from './hypervisor-scenarios.ts';
 import { resourcePolicyScenarios } from './resource-policy-scenarios.ts';
 import type { Scenario } from './scenario.ts';
@@ -167,10 +168,10 @@ const evictionScenarios: readonly Scenario[] = [
   },
 ];
 
-export const scenarios: readonly Scenario[] = [...evictionScenarios, ...hypervisorScenarios, ...virtualMachineScenarios, ...resourcePolicyScenarios];
+export const scenarios: readonly Scenario[] = [...evictionScenarios, ...hypervisorScenarios, ...guestScenarios, ...virtualMachineScenarios, ...resourcePolicyScenarios];
 
 /** Of the lab: what these scenarios need. */
-export const partsFor = (some: readonly Pick<Scenario, 'subject'>[]) => [...new Set(some.flatMap(({ subject }) => subjects[subject].parts))];
+export const partsFor = (some: readonly Pick<Scenario, 'subject' | 'parts'>[]) => [...new Set(some.flatMap(({ subject, parts = [] }) => [...subjects[subject].parts, ...parts]))];
 
 export function findScenario(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);

@@ -14,6 +14,7 @@ import { signalWithStartEviction, signalWithStartHypervisor, signalWithStartReso
 /** An object of any kind, as far as the matrix looks at it. */
 export interface AnyObject {
   metadata: { name: string; uid?: string; generation?: number; resourceVersion?: string; finalizers?: string[]; annotations?: Readonly<Record<string, string>> };
+  spec?: Readonly<Record<string, unknown>>;
   status?: { conditions?: readonly Condition[] };
 }
 
