@@ -12,6 +12,7 @@ interface Lifecycle {
 const ofHypervisors: Lifecycle = {
   glance: 'glance',
   deeds: [
+    [/^releaseAllocations$/u, 'leftovers'],
     [/^ensureServiceDeleted$/u, 'decommissioning'],
     [/^createEviction$/u, 'maintenance'],
     [/^createHypervisor$/u, 'onboarding'],
@@ -22,6 +23,8 @@ const ofHypervisors: Lifecycle = {
     [/^(addToAggregates|ensureServiceDisabled|updateTraits|patchHypervisor)$/u, 'mended'],
   ],
 };
+
+const ofEvictions: Lifecycle = { glance: 'eviction', deeds: [[/^preflightEviction, failed without a move$/u, 'vainEviction']] };
 
 const ofVirtualMachines: Lifecycle = {
   glance: 'vmGlance',
@@ -41,10 +44,9 @@ const ofPolicies: Lifecycle = { glance: 'policyMade', deeds: [[/^removePolicyPar
 
 const ofAllowances: Lifecycle = { glance: 'allowance', deeds: [[/^observeTurns$/u, 'turns']] };
 
-const lifecycles: Readonly<Record<string, Lifecycle>> = { [workflowTypes.reconcileHypervisor]: ofHypervisors, [workflowTypes.reconcileVirtualMachine]: ofVirtualMachines, [workflowTypes.shareAllowance]: ofAllowances, [workflowTypes.reconcileSetResourcePolicy]: ofPolicies };
+const lifecycles: Readonly<Record<string, Lifecycle>> = { [workflowTypes.evictHypervisor]: ofEvictions, [workflowTypes.reconcileHypervisor]: ofHypervisors, [workflowTypes.reconcileVirtualMachine]: ofVirtualMachines, [workflowTypes.shareAllowance]: ofAllowances, [workflowTypes.reconcileSetResourcePolicy]: ofPolicies };
 
 const byType: Readonly<Record<string, BudgetName>> = {
-  [workflowTypes.evictHypervisor]: 'eviction',
   [workflowTypes.migrateInstance]: 'retriedMigration',
   [workflowTypes.handleNodeFailure]: 'nodeFailure',
   [workflowTypes.findDrift]: 'drift',
@@ -60,6 +62,13 @@ export function budgetOf({ events }: History): BudgetName | null {
   const done = all.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
   const isToldAgain = all.filter(({ workflowExecutionSignaledEventAttributes: signaled }) => signaled).length > 1;
   const hasFailed = all.some(({ activityTaskFailedEventAttributes: failed }) => failed);
-  const deeds = done.flatMap((name) => [name, ...(isToldAgain ? [`${name}, told again`] : []), ...(hasFailed ? [`${name}, in vain`] : []), ...(done.includes('submitPower') ? [`${name}, and submitPower`] : [])]);
+  const isInVain = hasFailedInTheEnd(all) && !all.some(({ startChildWorkflowExecutionInitiatedEventAttributes: moved }) => moved);
+  const deeds = done.flatMap((name) => [name, ...(isInVain ? [`${name}, failed without a move`] : []), ...(isToldAgain ? [`${name}, told again`] : []), ...(hasFailed ? [`${name}, in vain`] : []), ...(done.includes('submitPower') ? [`${name}, and submitPower`] : [])]);
   return lifecycle.deeds.find(([pattern]) => deeds.some((deed) => pattern.test(deed)))?.[1] ?? lifecycle.glance;
 }
+
+/** By its own result. */
+const hasFailedInTheEnd = (events: NonNullable<History['events']>): boolean => {
+  const [result] = events.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
+  return Buffer.from(result?.data ?? '').toString('utf8').includes('"outcome":"Failed"');
+};

@@ -32,12 +32,14 @@ test('what is above the budget is named', () => {
   expect(excesses({ events: 10, activityCalls: 2, calls: new Map([['nova', 400]]) }, { ...budget, calls: null })).toEqual([]);
 });
 
-const history = (type: string, activities: readonly string[], { signals = 1, fails = false } = {}): History => ({
+const history = (type: string, activities: readonly string[], { signals = 1, fails = false, moves = 0, outcome = 'Succeeded' } = {}): History => ({
   events: [
     { workflowExecutionStartedEventAttributes: { workflowType: { name: type } } },
     ...Array.from({ length: signals }, () => ({ workflowExecutionSignaledEventAttributes: {} })),
     ...activities.map((name) => ({ activityTaskScheduledEventAttributes: { activityType: { name } } })),
     ...(fails ? [{ activityTaskFailedEventAttributes: {} }] : []),
+    ...Array.from({ length: moves }, () => ({ startChildWorkflowExecutionInitiatedEventAttributes: {} })),
+    { workflowExecutionCompletedEventAttributes: { result: { payloads: [{ data: Buffer.from(JSON.stringify({ outcome })) }] } } },
   ],
 });
 const vm = 'reconcileVirtualMachine';
@@ -59,6 +61,9 @@ test.each<[what: string, run: History, budget: string | null]>([
   ['hosts are compared with what they say', history('findDrift', ['findDrift']), 'drift'],
   ['guests are listened to', history('watchGuests', ['watchGuests', 'watchGuests']), 'guestWatch'],
   ['an eviction', history('evictHypervisor', ['openEviction']), 'eviction'],
+  ['an eviction that moves one server of two', history('evictHypervisor', ['openEviction', 'preflightEviction'], { moves: 2, outcome: 'Failed' }), 'eviction'],
+  ['an eviction of a host that holds something which never goes', history('evictHypervisor', ['openEviction', 'preflightEviction'], { outcome: 'Failed' }), 'vainEviction'],
+  ['a host goes for good, with what was left of it', history('reconcileHypervisor', ['releaseAllocations', 'ensureServiceDeleted']), 'leftovers'],
   ['a policy gets what it names', history('reconcileSetResourcePolicy', ['readResourcePolicy', 'makePolicyPart']), 'policyMade'],
   ['a policy goes', history('reconcileSetResourcePolicy', ['readResourcePolicy', 'removePolicyPart']), 'policyRemoved'],
   ['a workflow that nobody knows', history('somethingElse', []), null],

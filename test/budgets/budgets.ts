@@ -18,6 +18,7 @@ export interface Budget {
 export const budgets = {
   eviction: { title: '`evictHypervisor`, up to 3 servers', events: 160, activityCalls: 18, calls: { nova: 80, placement: 15, kubernetes: 50, keystone: 2 } },
   largeEviction: { title: '`evictHypervisor`, 24 servers', events: 400, activityCalls: 25, calls: { nova: 80, placement: 15, kubernetes: 60, keystone: 2 } },
+  vainEviction: { title: '`evictHypervisor`, of a host without servers that does not come to be empty', events: 280, activityCalls: 30, calls: { nova: 265, placement: 35, kubernetes: 36, keystone: 2 } },
   migration: { title: '`migrateInstance`, moved at the first attempt', events: 20, activityCalls: 2, calls: { nova: 40, kubernetes: 8, keystone: 2 } },
   retriedMigration: { title: '`migrateInstance`, moved at the second attempt', events: 40, activityCalls: 5, calls: { nova: 80, kubernetes: 16, keystone: 2 } },
   allowance: { title: '`shareAllowance`, while one or two evictions use it', events: 150, activityCalls: 12, calls: { nova: 120, keystone: 2 } },
@@ -26,6 +27,7 @@ export const budgets = {
   maintenance: { title: '`reconcileHypervisor`, into maintenance with one server', events: 130, activityCalls: 16, calls: { nova: 105, placement: 30, kubernetes: 40, keystone: 2 } },
   activation: { title: '`reconcileHypervisor`, back into service', events: 80, activityCalls: 10, calls: { nova: 55, placement: 17, kubernetes: 25, keystone: 2 } },
   decommissioning: { title: '`reconcileHypervisor`, out of Nova', events: 320, activityCalls: 45, calls: { nova: 310, placement: 85, kubernetes: 100, keystone: 2 } },
+  leftovers: { title: '`reconcileHypervisor`, out of Nova with allocations that somebody gives up', events: 475, activityCalls: 63, calls: { nova: 460, placement: 135, kubernetes: 145, keystone: 2 } },
   mended: { title: '`reconcileHypervisor`, drift repaired, or a word of its Node or a retry taken up', events: 85, activityCalls: 12, calls: { nova: 70, placement: 20, kubernetes: 28, keystone: 2 } },
   glance: { title: '`reconcileHypervisor`, of a host that is as it should be, or gone', events: 28, activityCalls: 3, calls: { nova: 6, placement: 5, kubernetes: 8, keystone: 2 } },
   drift: { title: '`findDrift`, all hypervisors of a region compared', events: 14, activityCalls: 1, calls: { nova: 3, placement: 3, kubernetes: 2, keystone: 2 } },

@@ -1,4 +1,4 @@
-import { annotations, driftScheduleId, nodeMarks } from '../../contracts/ids.ts';
+import { annotations, driftScheduleId, nodeMarks, workflowTypes } from '../../contracts/ids.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { changeService, findService } from '../../lab/openstack/hosts.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
@@ -72,6 +72,19 @@ async function untilMended(stage: Stage, complaints: () => Promise<readonly stri
   });
 }
 
+/** Whoever ends a look for drift has the next one; the Schedule would too, in a while. */
+function lookAgain(stage: Stage, complaints: () => Promise<string[]>): () => Promise<string[]> {
+  const { lane, sinceMs } = stage;
+  const query = `WorkflowType = "${workflowTypes.findDrift}" AND ExecutionStatus IN ("Canceled", "Terminated") AND StartTime >= "${new Date(sinceMs).toISOString()}"`;
+  let known = 0;
+  return async () => {
+    const { count } = await lane.client.workflow.count(query);
+    if (count > known) await lookForDrift(stage);
+    known = count;
+    return await complaints();
+  };
+}
+
 /** Of what is only right where nobody has stopped the run. */
 const unlessStopped = async (stage: Stage, complaints: () => Promise<string[]>): Promise<string[]> => ((await isStopped(stage)) ? [] : await complaints());
 
@@ -143,7 +156,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
     ...common,
     name: 'drift',
     title: 'somebody takes a hypervisor in service out of an aggregate, and a trait off it',
-    aims: only('observeHypervisor.1', 'createTraits.1', 'updateTraits.1', 'addToAggregates.1'),
+    aims: (step) => step === 'drift/findDrift.1' || only('observeHypervisor.1', 'createTraits.1', 'updateTraits.1', 'addToAggregates.1')(step),
     prepare: putIntoService,
     async start(stage) {
       const region = regionOf(stage.lane.ground);
@@ -151,7 +164,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
       await removeTrait(region, stage.hostOf('A'));
       await lookForDrift(stage);
     },
-    meanwhile: (stage) => untilMended(stage, () => judgeMember(stage)),
+    meanwhile: (stage) => untilMended(stage, lookAgain(stage, () => judgeMember(stage))),
     ends: { A: 'Active' },
     judge: (stage) => unlessStopped(stage, async () => [...(await judgeMember(stage)), ...(await judgeService(regionOf(stage.lane.ground), stage.hostOf('A')))]),
   },

@@ -77,8 +77,8 @@ function aimOf(stage: Stage, { step, fault }: Cell): Aim {
   const { order, strike } = faults[fault];
   const { client, drover } = stage.lane;
   const alias: HostAlias = step.startsWith('B') ? 'B' : 'A';
-  // The limits are nobody's in particular, and a host's failure has a run beside that of its object.
-  const own = step.startsWith('limits/') || step.startsWith(`${alias}-failure/`);
+  // Limits and looks for drift are nobody's in particular, and a host's failure has a run beside that of its object.
+  const own = ['limits/', 'drift/', `${alias}-failure/`].some((role) => step.startsWith(role));
   const strikes: Record<typeof strike, (call: Call) => Promise<void>> = {
     none: async () => undefined,
     async killWorker() {

@@ -14,6 +14,7 @@ test('calls are named by role, activity and turn', () => {
   expect(name(call('eviction/lane-1', 'publishEviction', '3'))).toBe('A/publishEviction.2');
   expect(name(call('migration/5f0a', 'awaitMigration', '1', { runId: 'run-2' }))).toBe('A1/awaitMigration.1');
   expect(name(call('limits/migrations/RegionOne', 'observeAllowance', '9', { runId: 'run-3' }))).toBe('limits/observeAllowance.1');
+  expect(name(call('hypervisor-drift/RegionOne-2026-01-01T00:00:00Z', 'findDrift', '1', { runId: 'run-4' }))).toBe('drift/findDrift.1');
 });
 
 test('attempts of a call share its name; the same activity id of a later run is another call', () => {

@@ -11,8 +11,11 @@ export interface Call {
 /** Short names of what a scenario made, by the ids that differ from run to run: `eviction/lane-2` → `A`, `migration/<uuid>` → `A1`. */
 export type Roles = ReadonlyMap<string, string>;
 
-/** Runs that nobody named, such as the one that shares out the region's migrations. */
-const otherRoles: readonly [RegExp, string][] = [[/^limits\//u, 'limits']];
+/** Runs that nobody named, such as the one that shares out the region's migrations; each look for drift is one of its own. */
+const otherRoles: readonly [RegExp, string][] = [
+  [/^limits\//u, 'limits'],
+  [/^hypervisor-drift\//u, 'drift'],
+];
 
 /**
  * Names calls so that they are found again in another run of the same scenario: `A/publishEviction.2` is the second publication of
