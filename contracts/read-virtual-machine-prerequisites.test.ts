@@ -43,7 +43,14 @@ const image = (spec: object, status: object) => virtualMachineImageSchema.parse(
 
 test('an image', () => {
   expect(readImage(image({ providerRef: { apiVersion: 'v', kind: 'ContentLibraryItem', name: 'n' } }, { conditions: [ready], providerItemID: 'item', providerContentVersion: '7', type: 'OVF' }), 'vmi-1')).toEqual({
-    kind: 'VirtualMachineImage', name: 'a', ready: { status: 'False', reason: 'NotSynced', message: 'm' }, providerKind: 'ContentLibraryItem', providerItemId: 'item', providerVersion: '7', type: 'OVF', cacheName: 'vmi-1',
+    kind: 'VirtualMachineImage', name: 'a', ready: { status: 'False', reason: 'NotSynced', message: 'm' }, providerKind: 'ContentLibraryItem', providerItemId: 'item', providerVersion: '7', type: 'OVF', cacheName: 'vmi-1', hardware: { guestId: null, firmware: null, version: null, disks: [] },
+  });
+  const disks = [{ name: 'a', limit: '10Gi', controllerType: 'SATA' as const, controllerBusNumber: 1, unitNumber: 3 }, { name: 'b' }];
+  expect(readImage(image({}, { firmware: 'efi', hardwareVersion: 21, osInfo: { type: 'ubuntu64Guest' }, disks }), 'vmi-1').hardware).toEqual({
+    guestId: 'ubuntu64Guest',
+    firmware: 'efi',
+    version: 21,
+    disks: [{ controller: 'SATA', busNumber: 1, unitNumber: 3, capacityBytes: 10 * 1024 ** 3 }, { controller: 'SCSI', busNumber: 0, unitNumber: null, capacityBytes: null }],
   });
   expect(readImage(image({}, {}), 'vmi-1')).toMatchObject({ ready: null, providerKind: null, providerItemId: null, providerVersion: null, type: null });
 });

@@ -70,6 +70,17 @@ export function readImage({ kind, metadata, spec, status }: VirtualMachineImage 
     providerVersion: status?.providerContentVersion || null,
     type: status?.type || null,
     cacheName,
+    hardware: {
+      guestId: status?.osInfo?.type || null,
+      firmware: status?.firmware || null,
+      version: status?.hardwareVersion ?? null,
+      disks: (status?.disks ?? []).map(({ controllerType = 'SCSI', controllerBusNumber = 0, unitNumber, limit }) => ({
+        controller: controllerType,
+        busNumber: controllerBusNumber,
+        unitNumber: unitNumber ?? null,
+        capacityBytes: limit === undefined ? null : quantityOf(limit),
+      })),
+    },
   };
 }
 

@@ -43,6 +43,7 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     group: spec.groupName || null,
     zone: labels[virtualMachineLabels.zone] || null,
     creatingSince: given[own.creating] || null,
+    copiesAt: readCopies(given[own.copies] ?? ''),
     managerId: given[own.managerId] || null,
     instanceUuid: spec.instanceUUID || null,
     biosUuid: spec.biosUUID || null,
@@ -64,6 +65,12 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     probe: spec.readinessProbe?.tcpSocket ? 'tcp' : spec.readinessProbe?.guestHeartbeat ? 'heartbeat' : spec.readinessProbe?.guestInfo ? 'guestInfo' : null,
     probeThreshold: spec.readinessProbe?.guestHeartbeat?.thresholdStatus ?? 'green',
   };
+}
+
+/** Null: there are none, or nonsense. */
+function readCopies(noted: string): DesiredVirtualMachine['copiesAt'] {
+  const [datacenter = '', datastore = ''] = noted.split(',');
+  return datacenter === '' || datastore === '' ? null : { datacenter, datastore };
 }
 
 const namesUnder = (given: Readonly<Record<string, string>>, prefix: string): string[] => Object.keys(given).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)).toSorted();

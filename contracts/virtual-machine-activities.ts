@@ -1,3 +1,4 @@
+import type { FileDeed, FilePlace } from './cached-files.ts';
 import type { VirtualMachineStatus } from './crds/virtual-machine.ts';
 import type { ReconfigSpec } from './virtual-machine-config.ts';
 import type { BootstrapKind, DesiredVirtualMachine, VirtualMachineInput, VirtualMachineSettings } from './virtual-machine-lifecycle.ts';
@@ -83,6 +84,8 @@ export interface VirtualMachineVsphereActivities {
 
   /** Finds by mark before it submits. @throws VirtualMachineNotOwned, VirtualMachineNameTaken, VirtualMachineAmbiguous */
   submitNewVm(request: OwnerOfVm & { create: CreateSpec }): Promise<{ vmId: string } | SubmittedTask | SeenAfter>;
+  /** Looks whether it is done before it submits; null: it is. */
+  submitFileDeed(request: OwnerOfVm & { place: FilePlace; deed: FileDeed }): Promise<SubmittedTask | null>;
   /** Of a create that nobody wants any more: cancels, and waits for its end. What it has made all the same, the next look finds. */
   stopCreate(request: OwnerOfVm & { task: string | null; folder: string | null; name: string }): Promise<void>;
   /** Writes the ownership mark into a VM that has none, or that of the operator before. @throws VirtualMachineNotOwned, VirtualMachineConflict */
@@ -193,6 +196,7 @@ export type TaskPurpose =
   | { kind: 'create'; mark: OwnershipMark; /** Null: not known any more. */ folder: string | null; name: string; instanceUuid: string }
   | { kind: 'power'; vmId: string; powerState: VmFacts['powerState'] }
   | { kind: 'destroy'; vmId: string }
+  | { kind: 'files'; place: FilePlace; deed: FileDeed }
   /** isSecret: vCenter may repeat a secret that it was given, so of a failure only the kind is told. */
   | { kind: 'change'; vmId: string; isSecret?: true }
   /** A customization that waits for the next start. Always secret. */

@@ -158,6 +158,8 @@ export interface DesiredVirtualMachine {
   zone: string | null;
   /** Annotation: its VM is, or was, being made. */
   creatingSince: string | null;
+  /** Annotation: where files were copied for a VM that is being made. MoIDs. */
+  copiesAt: { datacenter: string; datastore: string } | null;
   /** Annotation. */
   managerId: string | null;
   instanceUuid: string | null;

@@ -45,6 +45,8 @@ export const virtualMachineAnnotations = {
   forceBackup: `${group}/force-enable-backup`,
   /** RFC 3339: since when its VM is being made. Whoever deletes it looks for a create under way, whatever drover remembers. */
   creating: 'drover.dev/creating',
+  /** `datacenterMoID,datastoreMoID`: where files were copied for a VM that is being made, in a folder of the object's uid. Whoever deletes it before there is a VM removes them. */
+  copies: 'drover.dev/copies',
   /** Makes drover show, after power-on, whether VMware Tools come up. */
   waitForTools: 'drover.dev/wait-for-tools',
 } as const;

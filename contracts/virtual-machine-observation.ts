@@ -1,3 +1,4 @@
+import type { CachedFile, ImageHardware } from './cached-files.ts';
 import type { VirtualMachineStatus } from './crds/virtual-machine.ts';
 import type { AppliedClass } from './virtual-machine-lifecycle.ts';
 import type { ComputeConfig, VmConfig } from './virtual-machine-config.ts';
@@ -66,6 +67,7 @@ export interface ImageFacts {
   type: string | null;
   /** Name of its VirtualMachineImageCache, there or not. */
   cacheName: string;
+  hardware: ImageHardware;
 }
 
 export interface PolicyFacts {
@@ -101,7 +103,7 @@ export interface NetworkFacts {
 export interface ImageCacheFacts {
   hardwareReady: boolean;
   /** Null: it is not known whether they are. */
-  locations: { datacenterId: string; datastoreId: string; profileId: string; ready: boolean | null; message: string }[];
+  locations: { datacenterId: string; datastoreId: string; profileId: string; ready: boolean | null; message: string; files: CachedFile[] }[];
 }
 
 export interface GroupFacts {

@@ -1,4 +1,5 @@
 import type { TurnKind } from './allowance.ts';
+import type { FileDeed, FilePlace, ImageHardware } from './cached-files.ts';
 import type { ConditionUpdate } from './conditions.ts';
 import type { VirtualMachineStatus } from './crds/virtual-machine.ts';
 import type { DesiredVirtualMachine } from './virtual-machine-lifecycle.ts';
@@ -15,6 +16,8 @@ export type VirtualMachineDeed =
   | ({ do: 'ensureImageCache' } & WantedImageCache)
   /** vCenter. Finds by mark before it submits; `blocking`: waits to the end. */
   | { do: 'createVirtualMachine'; create: CreateSpec; blocking: boolean }
+  /** With the files of a VM that is being made from cached ones. */
+  | ({ do: 'file'; place: FilePlace } & FileDeed)
   /** A task that somebody began, to its end; failure of the task is a failure of the phase. */
   | { do: 'awaitTask'; task: string; deadlineMs: number }
   /** Of a create that nobody wants any more: cancels, waits for the end, then finds by mark. */
@@ -64,7 +67,7 @@ export type CreateSource =
   /** A clone of a template. */
   | { from: 'template'; moId: string }
   /** Fast deploy: copies of, or disks linked to, cached files. */
-  | { from: 'cachedDisks'; itemId: string; how: 'direct' | 'linked' };
+  | { from: 'cachedDisks'; itemId: string; how: 'direct' | 'linked'; /** Paths of the cached disks, in their order. */ disks: string[]; /** Path of its cached NVRAM. */ nvram: string | null; hardware: ImageHardware };
 
 /** All that a create call says. Instance UUID and ownership mark are in it: there is no VM without them. */
 export interface CreateSpec {

@@ -19,7 +19,7 @@ export interface VirtualMachineRouteSettings {
 const apiVersion = 'vmoperator.vmware.com/v1alpha6';
 
 /** drover's own notes, under its own prefix. */
-const notes: readonly string[] = [marks.creating, retryHandledAnnotation];
+const notes: readonly string[] = [marks.creating, marks.copies, retryHandledAnnotation];
 const readAnnotations: readonly string[] = [
   marks.paused,
   marks.skipDelete,

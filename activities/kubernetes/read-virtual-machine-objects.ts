@@ -117,9 +117,16 @@ async function readCache({ client, settings, imageCacheNamespace: namespace, sig
 function readImageCache({ status }: ImageCache): ImageCacheFacts {
   return {
     hardwareReady: findCondition(status?.conditions, 'VirtualMachineImageCacheHardwareReady')?.status === 'True',
-    locations: (status?.locations ?? []).map(({ datacenterID, datastoreID, profileID, conditions }) => {
+    locations: (status?.locations ?? []).map(({ datacenterID, datastoreID, profileID, conditions, files = [] }) => {
       const ready = findCondition(conditions, 'Ready');
-      return { datacenterId: datacenterID, datastoreId: datastoreID, profileId: profileID, ready: ready === undefined || ready.status === 'Unknown' ? null : ready.status === 'True', message: ready?.message ?? '' };
+      return {
+        datacenterId: datacenterID,
+        datastoreId: datastoreID,
+        profileId: profileID,
+        ready: ready === undefined || ready.status === 'Unknown' ? null : ready.status === 'True',
+        message: ready?.message ?? '',
+        files: files.map(({ id, type, diskType }) => ({ path: id, kind: type === 'Other' ? 'other' : diskType === 'Managed' ? 'managedDisk' : 'disk' })),
+      };
     }),
   };
 }

@@ -23,10 +23,12 @@ export type WholeVirtualMachine = z.output<typeof wholeVirtualMachineSchema>;
 
 const location = { datacenterID: z.string(), datastoreID: z.string(), profileID: z.string() };
 
+const cachedFile = z.object({ id: z.string(), type: z.enum(['Disk', 'Other']), diskType: z.string().optional() });
+
 export const imageCacheSchema = z.object({
   metadata,
   spec: z.object({ providerID: z.string(), providerVersion: z.string().optional(), locations: z.array(z.object({ ...location, profileID: z.string().optional() })).optional() }),
-  status: z.object({ conditions: conditions().optional(), locations: z.array(z.object({ ...location, conditions: conditions().optional() })).optional() }).optional(),
+  status: z.object({ conditions: conditions().optional(), locations: z.array(z.object({ ...location, conditions: conditions().optional(), files: z.array(cachedFile).optional() })).optional() }).optional(),
 });
 export type ImageCache = z.output<typeof imageCacheSchema>;
 

@@ -12,6 +12,7 @@ import { cancelVsphereTask, stopCreate } from './stop-create.ts';
 import { submitBackup } from './submit-backup.ts';
 import { submitBootstrap } from './submit-bootstrap.ts';
 import { submitDestroy, submitDetachDisks } from './submit-destroy.ts';
+import { submitFileDeed } from './submit-file-deed.ts';
 import { submitHardwareUpgrade } from './submit-hardware-upgrade.ts';
 import { submitAdoption, submitRelease } from './submit-marks.ts';
 import { submitNewVm } from './submit-new-vm.ts';
@@ -29,6 +30,7 @@ function createCalls({ gateway, rest, places, readBootstrap, readBackup, looks =
   return {
     lookAtVirtualMachine: (request) => lookAtVirtualMachine(tools(), around, places, request),
     submitNewVm: (request) => submitNewVm(tools(), rest, request),
+    submitFileDeed: (request) => submitFileDeed(tools(), request),
     stopCreate: (request) => stopCreate(tools(), request),
     submitAdoption: (request) => submitAdoption(tools(), request),
     submitReconfigure: (request) => submitReconfigure(tools(), request),

@@ -6,6 +6,7 @@ import { finalFailure, settlingDelayMs, waitFor } from '../nova/wait.ts';
 import type { Tools } from './dependencies.ts';
 import { isCustomizationPending } from './facts/config.ts';
 import { findVm } from './find-vm.ts';
+import { isFileDone } from './submit-file-deed.ts';
 
 /** For passing a cancel on: the run waits for it. */
 const cancelWithinMs = 5_000;
@@ -23,10 +24,9 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
       clock,
       look: async () => {
         const seen = await readUnlessForgotten(tools, taskId, isSecret(purpose));
-        // The task of a deploy does not say what it has made.
-        if (seen.state === 'success') return { done: { vmId: seen.vmId ?? ('vmId' in purpose ? purpose.vmId : ((await findVm(tools, purpose))?.id ?? null)) } };
+        if (seen.state === 'success') return { done: { vmId: seen.vmId ?? (await vmOf(tools, purpose)) } };
         if (seen.state === 'error') {
-          const reached = await lookBehind(tools, purpose);
+          const reached = await lookBehind(tools, purpose, seen.failure);
           // It stays failed, however often it is looked at: whether to try again is the run's business.
           if (reached === null) throw finalFailure(seen.failure);
           return { done: reached };
@@ -39,6 +39,12 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
     if (isCancelled(scope.signal)) await gateway.cancelTask(taskId, AbortSignal.timeout(cancelWithinMs)).catch(() => undefined);
     throw error;
   }
+}
+
+async function vmOf(tools: Tools, purpose: TaskPurpose): Promise<string | null> {
+  // The task of a deploy does not say what it has made.
+  if (purpose.kind === 'create') return (await findVm(tools, purpose))?.id ?? null;
+  return purpose.kind === 'files' ? null : purpose.vmId;
 }
 
 const isSecret = (purpose: TaskPurpose): boolean => purpose.kind === 'customize' || (purpose.kind === 'change' && purpose.isSecret === true);
@@ -54,7 +60,7 @@ async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string, se
 }
 
 /** Whether what the task was for is so all the same: done by another attempt, by somebody else, or just before. */
-async function lookBehind(tools: Tools, purpose: TaskPurpose): Promise<{ vmId: string | null } | null> {
+async function lookBehind(tools: Tools, purpose: TaskPurpose, failure: Error): Promise<{ vmId: string | null } | null> {
   const { gateway, scope: { signal } } = tools;
   switch (purpose.kind) {
     case 'create': {
@@ -69,6 +75,8 @@ async function lookBehind(tools: Tools, purpose: TaskPurpose): Promise<{ vmId: s
       const seen = await gateway.read(purpose.vmId, signal);
       return seen !== null && isCustomizationPending(seen) ? { vmId: purpose.vmId } : null;
     }
+    case 'files':
+      return (await isFileDone(tools, purpose.place, purpose.deed)) || (purpose.deed.file === 'removeFolder' && failureCode(failure) === 'VsphereObjectNotFound') ? { vmId: null } : null;
     case 'change':
       return null;
   }

@@ -9,7 +9,7 @@ import { folderRef, taskRef, vmRef } from './references.ts';
 import { openTaskReader } from './task-reader.ts';
 import { openTaskRoom } from './task-room.ts';
 import { destroysVms, endedTasks, makesVms, readTasks, runningTasks } from './tasks.ts';
-import type { VcenterGateway, VirtualMachine } from './types.ts';
+import type { ManagerName, VcenterGateway, VirtualMachine } from './types.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
 
 /** Each of them says that a guest has started anew; a reset changes no boot time. */
@@ -20,7 +20,7 @@ export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway
   const room = openTaskRoom({ tasks: limits.tasks, readEnded: (taskIds, signal) => endedTasks(vim, taskIds, signal) });
   const readTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal) });
   const readSecretTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal, true) });
-  const manager = async (name: 'searchIndex' | 'eventManager' | 'taskManager', signal: AbortSignal): Promise<ManagedObjectReference> => {
+  const manager = async (name: ManagerName, signal: AbortSignal): Promise<ManagedObjectReference> => {
     const { [name]: found } = await vim.content(signal);
     if (found === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vim.name} has no ${name}`);
     return found;
@@ -34,6 +34,7 @@ export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway
 
   return {
     vcenter: vim.name,
+    manager,
     managerId: async (signal) => {
       const { about } = await vim.content(signal);
       return about.instanceUuid ?? '';

@@ -7,5 +7,6 @@ export const vmRef = of('VirtualMachine');
 export const folderRef = of('Folder');
 export const poolRef = of('ResourcePool');
 export const hostRef = of('HostSystem');
+export const datacenterRef = of('Datacenter');
 export const datastoreRef = of('Datastore');
 export const taskRef = of('Task');

@@ -1,13 +1,14 @@
-import { z } from 'zod';
-
 import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
 import type { CreateSource } from '../../contracts/virtual-machine-plan.ts';
 import { droverFailure } from '../../runtime/failure.ts';
+import { readDatastoreName, topFolderPath } from './datastore-name.ts';
 import { mutateByTask, type Tools } from './dependencies.ts';
 import { configOf, findVm } from './find-vm.ts';
-import { datastoreRef, folderRef, hostRef, poolRef, vmRef } from './references.ts';
+import { folderRef, hostRef, poolRef, vmRef } from './references.ts';
 import type { VcenterRest } from './rest/client.ts';
+import { cachedDisksSpec } from './specs/cached-disks.ts';
 import { cloneSpec, emptyVmSpec, type NewVm } from './specs/new-vm.ts';
+import { makeFolder } from './submit-file-deed.ts';
 import { submitDeploy } from './submit-deploy.ts';
 
 /**
@@ -33,9 +34,11 @@ export async function submitNewVm(tools: Tools, rest: VcenterRest, request: NewV
 }
 
 /** Reads what the call needs, and gives the call. */
-async function starterOf({ gateway, scope: { signal } }: Tools, { create, mark }: NewVm, source: Exclude<CreateSource, { from: 'contentLibraryItem' }>): Promise<() => Promise<string>> {
+async function starterOf(tools: Tools, { create, mark }: NewVm, source: Exclude<CreateSource, { from: 'contentLibraryItem' }>): Promise<() => Promise<string>> {
+  const { gateway, scope: { signal } } = tools;
   const { name, at } = create;
   const folder = folderRef(at.folder);
+  const where = { pool: poolRef(at.resourcePool), ...(at.host !== null && { host: hostRef(at.host) }) };
   switch (source.from) {
     case 'template': {
       const template = await gateway.read(source.moId, signal);
@@ -44,18 +47,15 @@ async function starterOf({ gateway, scope: { signal } }: Tools, { create, mark }
       return () => gateway.submit('CloneVM_Task', vmRef(source.moId), { folder, name, spec }, signal);
     }
     case 'nothing': {
-      const config = emptyVmSpec(create, mark, await datastoreName({ gateway, signal }, at.datastore));
-      return () => gateway.submit('CreateVM_Task', folder, { config, pool: poolRef(at.resourcePool), ...(at.host !== null && { host: hostRef(at.host) }) }, signal);
+      const config = emptyVmSpec(create, mark, await readDatastoreName(gateway, at.datastore, signal));
+      return () => gateway.submit('CreateVM_Task', folder, { config, ...where }, signal);
     }
-    case 'cachedDisks':
-      throw droverFailure('VsphereNotSupported', `${name} cannot be made from cached disks: switch fast deploy off (fastDeploy: null), or take it off the object`);
+    case 'cachedDisks': {
+      const config = cachedDisksSpec(create, mark, { source, home: await topFolderPath(gateway, at.datastore, mark.uid, signal) });
+      return async () => {
+        await makeFolder(tools, { ...at, folder: mark.uid });
+        return gateway.submit('CreateVM_Task', folder, { config, ...where }, signal);
+      };
+    }
   }
-}
-
-/** @throws VsphereObjectNotFound */
-async function datastoreName({ gateway, signal }: Pick<Tools, 'gateway'> & { signal: AbortSignal }, id: string): Promise<string> {
-  const [object] = await gateway.retrieve({ propSet: [{ type: 'Datastore', pathSet: ['name'] }], objectSet: [{ obj: datastoreRef(id) }] }, signal);
-  const name = z.string().safeParse(object?.properties['name']);
-  if (!name.success) throw droverFailure('VsphereObjectNotFound', `vCenter ${gateway.vcenter} has no datastore ${id}`);
-  return name.data;
 }

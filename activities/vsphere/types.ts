@@ -69,6 +69,9 @@ export type TaskState =
 /** What stands under a name in a folder. */
 export type NameInFolder = { kind: 'vm'; vm: VirtualMachine } | { kind: 'other'; type: string } | { kind: 'nothing' };
 
+/** Objects that a vCenter has once. */
+export type ManagerName = 'searchIndex' | 'eventManager' | 'taskManager' | 'fileManager' | 'virtualDiskManager';
+
 /** Methods that begin a task. */
 export type TaskMethod = keyof VimTypes & `${string}_Task`;
 
@@ -79,6 +82,8 @@ export type TaskMethod = keyof VimTypes & `${string}_Task`;
  */
 export interface VcenterGateway {
   readonly vcenter: string;
+  /** @throws AnswerMalformed where it has none */
+  manager(name: ManagerName, signal: AbortSignal): Promise<ManagedObjectReference>;
   /** `about.instanceUuid`. */
   managerId(signal: AbortSignal): Promise<string>;
   /** `about.apiVersion`: `8.0.3.0`. */

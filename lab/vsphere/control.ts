@@ -48,7 +48,7 @@ export interface WireFault {
 }
 
 /** Of tasks that can be slowed down, by the names that vcsim gives them. */
-export type TaskName = 'CreateVm' | 'CloneVm' | 'ReconfigVm' | 'PowerOn' | 'PowerOff' | 'Suspend' | 'Reset' | 'Destroy' | 'ShutdownGuest' | 'LibraryDeploy';
+export type TaskName = 'CreateVm' | 'CloneVm' | 'ReconfigVm' | 'PowerOn' | 'PowerOff' | 'Suspend' | 'Reset' | 'Destroy' | 'ShutdownGuest' | 'LibraryDeploy' | 'CopyVirtualDisk';
 
 /** The control port of the lab's vCenter. All changes are in effect when the promise resolves. */
 export interface VcenterControl {

@@ -1,3 +1,4 @@
+import { installKind } from '../../lab/vsphere/image-cache.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -137,15 +138,6 @@ async function makeImage(kind: 'VirtualMachineImage' | 'ClusterVirtualMachineIma
   await world.kubectl(['patch', kind.toLowerCase(), of, ...place, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { conditions, providerItemID: 'item-1', providerContentVersion: '3', type: 'OVF' } })]);
 }
 
-/** A kind of vm-operator's that drover does not bring along. */
-async function install(kind: string, plural: string): Promise<void> {
-  const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  const version = { name: 'v1alpha6', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status: anything } } } };
-  const crd = `${plural}.vmoperator.vmware.com`;
-  await create({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata: { name: crd }, spec: { group: 'vmoperator.vmware.com', names: { kind, plural, singular: kind.toLowerCase() }, scope: 'Namespaced', versions: [version] } });
-  await world.kubectl(['wait', '--for=condition=Established', '--timeout=30s', 'crd', crd]);
-}
-
 describe('a look', () => {
   test('at nothing', async () => {
     expect(await look()).toMatchObject({ desired: null, recorded: {}, objects: { class: null, networks: [] } });
@@ -213,7 +205,7 @@ describe('a look', () => {
   });
 
   test('at the group that has placed it', async () => {
-    await install('VirtualMachineGroup', 'virtualmachinegroups');
+    await installKind(world.handle, 'VirtualMachineGroup', 'virtualmachinegroups');
     await create({ apiVersion, kind: 'VirtualMachineGroup', metadata: { namespace, name: 'g' }, spec: { bootOrder: [{ members: [{ kind: 'VirtualMachine', name }] }] } });
     const member = { kind: 'VirtualMachine', name, placement: { zoneID: 'zone-a', pool: 'resgroup-1', datastores: [{ id: 'datastore-1' }] } };
     await world.kubectl(['patch', 'virtualmachinegroup', 'g', '-n', namespace, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { members: [member] } })]);
@@ -394,7 +386,7 @@ describe('a VirtualMachineImageCache', () => {
   });
 
   test('is made, and gets each location once, however many ask at once', async () => {
-    await install('VirtualMachineImageCache', 'virtualmachineimagecaches');
+    await installKind(world.handle, 'VirtualMachineImageCache', 'virtualmachineimagecaches');
     await Promise.all(['ds-1', 'ds-1', 'ds-2'].map((datastore) => activities().ensureImageCache(wanted(datastore))));
     expect(await readCache()).toMatchObject({ providerID: 'item-1', providerVersion: '3' });
     expect((await readCache())?.locations).toEqual(expect.arrayContaining([at('ds-1'), at('ds-2')]));

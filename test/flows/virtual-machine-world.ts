@@ -6,6 +6,7 @@ import { type VirtualMachine, virtualMachineSchema } from '../../contracts/crds/
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
 import { startDrover } from '../../lab/drover.ts';
 import { kubectl } from '../../lab/kubectl.ts';
+import type { Lab } from '../../lab/lab.ts';
 import { startLab } from '../../lab/lab.ts';
 import { connectVcenterControl } from '../../lab/vsphere/control.ts';
 import { setVmScene, vcenterSettings, vmManifest, witness } from '../../lab/vsphere/scene.ts';
@@ -18,18 +19,22 @@ export const namespace = 'team-a';
 /** Seconds rather than minutes. */
 const settings = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' }, virtualMachine: { recheckMs: 2_000, lingerMs: 200, addressMs: 1_000, softPowerMs: 3_000, deletePowerOffMs: 3_000, taskMs: 60_000 }, bridge: { resyncMs: 3_000 } };
 
+type VmHandles = Lab<'temporal' | 'kubernetes' | 'vsphere'>['handles'];
+
 export type VmWorld = Awaited<ReturnType<typeof openVmWorld>>;
 
 /**
  * drover's own worker and bridge, on a real Temporal, kube-apiserver and govmomi's vCenter.
  *
  * @param more settings of drover beside those of all these flows, section by section
+ * @param prepare what has to be there before drover starts
  */
-export async function openVmWorld({ virtualMachine = {}, ...more }: Record<string, object> = {}) {
+export async function openVmWorld({ virtualMachine = {}, ...more }: Record<string, object> = {}, prepare: (handles: VmHandles) => Promise<void> = async () => undefined) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-vms-')));
   const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes', 'vsphere'] });
   const { kubernetes, vsphere } = lab.handles;
   await setVmScene(kubernetes, vsphere, namespace);
+  await prepare(lab.handles);
   const drover = await startDrover(lab, { dir: join(root, 'drover'), settings: { ...settings, ...more, virtualMachine: { ...settings.virtualMachine, ...virtualMachine }, vsphere: vcenterSettings(vsphere) } });
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
   const path = (name: string): string => resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });

@@ -103,7 +103,6 @@ test('one that is made of nothing has a disk, a card and its ISO', async () => {
 });
 
 test('what drover cannot make is said so, and nothing is submitted', async () => {
-  expect(await failureOf(activities.submitNewVm(world.newVm('cached', { source: { from: 'cachedDisks', itemId: 'item', how: 'linked' } })))).toMatchObject({ type: 'VsphereNotSupported', nonRetryable: true });
   expect(await failureOf(activities.submitNewVm(world.newVm('classy', { classConfigSpec: { _typeName: 'VirtualMachineConfigSpec', npivDesiredNodeWwns: 1 } })))).toMatchObject({ type: 'InvalidObject', message: expect.stringContaining('spec.configSpec.npivDesiredNodeWwns') });
   expect(await failureOf(activities.submitNewVm(world.newVm('orphan', { source: { from: 'template', moId: 'vm-999999' } })))).toMatchObject({ type: 'VsphereObjectNotFound' });
   expect((await world.control.requests()).filter(({ method }) => method.endsWith('_Task'))).toEqual([]);

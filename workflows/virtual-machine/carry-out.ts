@@ -23,6 +23,8 @@ export async function carryOut(run: VirtualMachineRun, step: VirtualMachineStep,
   const begun = await begin(run, step);
   if (!('taskId' in begun)) return begun;
   if (step.do === 'createVirtualMachine' && !step.blocking) return { task: begun.taskId };
+  // There is no VM yet to look at.
+  if (step.do === 'file') return await awaitTask(begun, step.words, settingsOf(run).taskMs).then(() => ({ isCurrent: true }));
   return await awaitTask({ ...begun, look: lookOf(run) }, step.words, step.do === 'awaitTask' ? step.deadlineMs : settingsOf(run).taskMs);
 }
 
@@ -47,6 +49,10 @@ async function submit(run: VirtualMachineRun, step: VirtualMachineStep): Promise
     case 'createVirtualMachine': {
       const made = await calls.submitNewVm({ ...owner, create: step.create });
       return 'vmId' in made ? null : made;
+    }
+    case 'file': {
+      const { place, words: _, phase: __, do: ___, ...deed } = step;
+      return (await calls.submitFileDeed({ ...owner, place, deed })) ?? { isCurrent: true };
     }
     case 'awaitTask':
       return { taskId: step.task, purpose: purposeOf(run, step) };

@@ -4,7 +4,7 @@ import { judgeImageCache } from './judge-image-cache.ts';
 const place = { datacenterId: 'dc', datastoreId: 'ds', profileId: 'p' };
 const cache = (hardwareReady: boolean, ready?: boolean | null): Fetched<ImageCacheFacts> => ({
   is: 'found',
-  value: { hardwareReady, locations: ready === undefined ? [] : [{ ...place, ready, message: 'copying' }] },
+  value: { hardwareReady, locations: ready === undefined ? [] : [{ ...place, ready, files: [], message: 'copying' }] },
 });
 
 const rows: [why: string, name: string | null, location: string | null, fetched: Fetched<ImageCacheFacts> | null, is: string][] = [

@@ -1,9 +1,9 @@
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
 import type { ImageFacts, Prerequisites } from '../../contracts/virtual-machine-observation.ts';
 import { judgePrerequisites, obstacleOf } from './judge-prerequisites.ts';
-import { desiredOf, prerequisitesOf } from './sample.ts';
+import { desiredOf, imageOf, prerequisitesOf } from './sample.ts';
 
-const image = (more: Partial<ImageFacts>): Pick<Prerequisites, 'image'> => ({ image: { is: 'found', value: { kind: 'VirtualMachineImage', name: 'vmi-1', ready: { status: 'True', reason: 'True', message: '' }, providerKind: 'ContentLibraryItem', providerItemId: 'item-1', providerVersion: '1', type: 'OVF', cacheName: 'c', ...more } } });
+const image = (more: Partial<ImageFacts>): Pick<Prerequisites, 'image'> => ({ image: { is: 'found', value: imageOf(more) } });
 const policy = (more: object): Pick<Prerequisites, 'resourcePolicy'> => ({ resourcePolicy: { is: 'found', value: { name: 'p', deleting: false, folder: null, resourcePool: null, modules: {}, ...more } } });
 const storage = (hasDatastore: boolean): Pick<Prerequisites, 'storageClass'> => ({ storageClass: { is: 'found', value: { profileId: 'p', hasDatastore, encrypted: false } } });
 const secrets = (...missingKeys: string[]): Pick<Prerequisites, 'bootstrap'> => ({ bootstrap: { is: 'found', value: { missingKeys, configHash: null, customHash: null } } });

@@ -3,7 +3,7 @@ import { virtualMachineAnnotations as keys } from '../../contracts/virtual-machi
 import type { Outcome, VirtualMachinePatch } from '../../contracts/virtual-machine-plan.ts';
 
 /** Annotations by which drover remembers what it has done. Nothing that comes next waits for them. */
-const remembered: readonly string[] = [keys.lastResizedClass, keys.firstBootDone, keys.creating];
+const remembered: readonly string[] = [keys.lastResizedClass, keys.firstBootDone, keys.creating, keys.copies];
 
 /** What an outcome only notes; null: it does something else, or more. Pure. */
 export function notesOf(outcome: Outcome): VirtualMachinePatch[] | null {
@@ -16,12 +16,14 @@ export function notesOf(outcome: Outcome): VirtualMachinePatch[] | null {
 /** The object as it is once that is written. Pure. */
 export const noted = (desired: DesiredVirtualMachine, notes: readonly VirtualMachinePatch[]): DesiredVirtualMachine =>
   notes.reduce((before, { annotations = {} }) => {
-    const { [keys.lastResizedClass]: applied, [keys.firstBootDone]: booted, [keys.creating]: creating } = annotations;
+    const { [keys.lastResizedClass]: applied, [keys.firstBootDone]: booted, [keys.creating]: creating, [keys.copies]: copies } = annotations;
     return {
       ...before,
       ...(typeof applied === 'string' && { lastResizedClass: readApplied(applied) }),
       ...(booted !== undefined && { firstBootDone: booted === 'true' }),
       ...(creating !== undefined && { creatingSince: creating }),
+      // Notes only take it away.
+      ...(copies === null && { copiesAt: null }),
     };
   }, desired);
 

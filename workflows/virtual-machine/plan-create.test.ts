@@ -1,12 +1,14 @@
-import type { ImageCacheFacts } from '../../contracts/virtual-machine-observation.ts';
+import type { CachedFile } from '../../contracts/cached-files.ts';
+import type { ImageFacts } from '../../contracts/virtual-machine-observation.ts';
+import { judgeFiles } from './plan-cached-files.ts';
 import { planCreate } from './plan-create.ts';
 import type { Given } from './sample.ts';
-import { classOf, contextOf, inShort, placedAt, prerequisitesOf, uid } from './sample.ts';
+import { cachedOf, classOf, contextOf, hardwareOf, imageOf, inShort, placedAt, prerequisitesOf, uid } from './sample.ts';
 
-const image = (more: object) => ({ image: { is: 'found' as const, value: { kind: 'VirtualMachineImage', name: 'vmi-1', ready: { status: 'True' as const, reason: 'True', message: '' }, providerKind: 'ContentLibraryItem', providerItemId: 'item-1', providerVersion: '1', type: 'OVF', cacheName: 'vmi-cache', ...more } } });
+const image = (more: Partial<ImageFacts>) => ({ image: { is: 'found' as const, value: imageOf(more) } });
 const group = (more: object = {}) => ({ group: { found: true, linked: true, placement: placedAt, ...more } });
 const fast = { settings: { fastDeploy: 'linked' as const } };
-const cached = (ready: boolean | null): { imageCache: { is: 'found'; value: ImageCacheFacts } } => ({ imageCache: { is: 'found', value: { hardwareReady: true, locations: [{ datacenterId: 'datacenter-1', datastoreId: 'datastore-1', profileId: 'profile-1', ready, message: 'm' }] } } });
+const cached = (ready: boolean | null) => ({ imageCache: cachedOf({ ready }) });
 const make = 'patchVirtualMachine, createVirtualMachine';
 
 const rows: [why: string, given: Given, does: string][] = [
@@ -25,7 +27,12 @@ const rows: [why: string, given: Given, does: string][] = [
   ['Fast Deploy Yes, VMICacheReady No: it asks for the files', { ...fast }, 'ensureImageCache, patchVirtualMachine'],
   ['Fast Deploy Yes, VMICacheReady No: they are on their way', { ...fast, observed: cached(null) }, 'ensureImageCache, patchVirtualMachine'],
   ['Fast Deploy Yes, they cannot be cached', { ...fast, observed: cached(false) }, 'stop ImageCacheFailed'],
-  ['Fast Deploy Yes, VMICacheReady Yes', { ...fast, observed: cached(true) }, make],
+  ['Fast Deploy Yes, VMICacheReady Yes, CheckMode linked', { ...fast, observed: cached(true) }, make],
+  ['CheckMode direct: each disk is copied, and kept when it is whole', { settings: { fastDeploy: 'direct' }, observed: cached(true) }, 'patchVirtualMachine, copyDisk, keepDisk, createVirtualMachine'],
+  ['and the NVRAM', { ...fast, observed: { imageCache: cachedOf({ more: [{ path: '[fast] cache/web.NVRAM', kind: 'other' }, { path: '[fast] cache/web.mf', kind: 'other' }] }) } }, 'patchVirtualMachine, copyOther, createVirtualMachine'],
+  ['it begins only when its turn has come', { settings: { fastDeploy: 'direct' }, observed: { ...cached(true), turn: { create: false, destroy: true, taken: null } } }, 'wait TooManyCreates'],
+  ['what was copied elsewhere goes first', { ...fast, desired: { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-9' } }, observed: cached(true) }, 'removeFolder, patchVirtualMachine'],
+  ['what was copied there before is gone on with', { ...fast, desired: { copiesAt: { datacenter: 'datacenter-1', datastore: 'datastore-1' } }, observed: cached(true) }, make],
   ['an item of another type', { prerequisites: image({ type: 'VMTX' }) }, 'stop NotSupported'],
 ];
 
@@ -50,7 +57,7 @@ const sources: [why: string, given: Given, source: object][] = [
 
 test.each(sources)('where the disks come from: %s', (_why, given, source) => {
   const outcome = planCreate(contextOf({ vm: null, ...given, observed: cached(true) }));
-  expect(outcome.is === 'act' ? outcome.steps.flatMap((step) => (step.do === 'createVirtualMachine' ? [step.create.source] : [])) : []).toEqual([source]);
+  expect(outcome.is === 'act' ? outcome.steps.flatMap((step) => (step.do === 'createVirtualMachine' ? [step.create.source] : [])) : []).toMatchObject([source]);
 });
 
 test('the call says all: mark, UUIDs, size, cards; and its zone is noted first', () => {
@@ -78,4 +85,30 @@ test('the call says all: mark, UUIDs, size, cards; and its zone is noted first',
 test('CheckAsyncMode No: the call is waited for before anything else', () => {
   const outcome = planCreate(contextOf({ vm: null, settings: { asyncCreate: false } }));
   expect(outcome.is === 'act' ? outcome.steps.at(-1) : null).toMatchObject({ blocking: true });
+});
+
+const other: CachedFile = { path: '[fast] cache/a.nvram', kind: 'other' };
+const refusals: [why: string, given: { how?: 'direct' | 'linked'; disks?: number; files?: CachedFile[]; sized?: boolean }, words: RegExp | null][] = [
+  ['one disk, one file', {}, null],
+  ['nothing is cached', { files: [other] }, /No disk of image vmi-1 is cached/u],
+  ['a first-class disk', { files: [{ path: 'f-1', kind: 'managedDisk' }] }, /first-class disk/u],
+  ['more disks than files', { disks: 2 }, /has 2 disks in its status, and 1 are cached/u],
+  ['linked, of unknown size', { how: 'linked', sized: false }, /status\.disks\[\]\.limit/u],
+  ['direct, of unknown size', { how: 'direct', sized: false }, null],
+  ['linked, and the image tells of no disks', { how: 'linked', disks: 0 }, /status\.disks/u],
+  ['direct, and the image tells of no disks', { disks: 0 }, null],
+];
+
+test.each(refusals)('what can be made of cached files: %s', (_why, { how = 'direct', disks = 1, files = [{ path: '[fast] cache/a.vmdk', kind: 'disk' }], sized = true }, words) => {
+  const hardware = hardwareOf(disks);
+  const judged = judgeFiles({ from: 'cachedDisks', itemId: 'item-1', how }, imageOf({ hardware: { ...hardware, disks: hardware.disks.map((disk) => ({ ...disk, capacityBytes: sized ? disk.capacityBytes : null })) } }), files);
+  if (words === null) expect(judged).toMatchObject({ how, disks: ['[fast] cache/a.vmdk'] });
+  else expect(judged).toEqual({ problem: expect.stringMatching(words) as string });
+});
+
+test('where files are copied to is noted before any is; each deed names the object’s own folder', () => {
+  const outcome = planCreate(contextOf({ vm: null, settings: { fastDeploy: 'direct' }, observed: cached(true) }));
+  const [notes, copy] = outcome.is === 'act' ? outcome.steps : [];
+  expect(notes).toMatchObject({ patches: [{ annotations: { 'drover.dev/copies': 'datacenter-1,datastore-1' } }] });
+  expect(copy).toMatchObject({ place: { datacenter: 'datacenter-1', datastore: 'datastore-1', folder: uid }, from: '[fast] cache/disk-0.vmdk', to: 'disk-0.vmdk' });
 });

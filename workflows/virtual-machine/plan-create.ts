@@ -2,6 +2,8 @@ import type { ReconfigSpec } from '../../contracts/virtual-machine-config.ts';
 import { defaultVmAnnotation, managedBy, virtualMachineAnnotations, virtualMachineLabels } from '../../contracts/virtual-machine-marks.ts';
 import type { Fetched, ImageFacts, PlacedAt } from '../../contracts/virtual-machine-observation.ts';
 import type { CreateSource, CreateSpec, Outcome } from '../../contracts/virtual-machine-plan.ts';
+import type { ChosenCache } from './plan-cached-files.ts';
+import { placeOf, planCachedFiles, planCopies, removeCopies } from './plan-cached-files.ts';
 import { judgePrerequisites, obstacleOf } from './judge-prerequisites.ts';
 import { describeApplied } from './judge-resize.ts';
 import type { Context } from './step.ts';
@@ -18,44 +20,32 @@ export function planCreate(context: Context): Outcome {
   if (obstacle !== null) return wait('WaitingForPrerequisites', obstacle.message, recheckAt(context));
   const placed = judgePlacement(context);
   if (placed.is !== 'placed') return wait(placed.is === 'ungrouped' ? 'WaitingForGroup' : 'WaitingForPrerequisites', placed.message, recheckAt(context));
-  const source = chooseSource(context);
-  if ('problem' in source) return stop('NotSupported', source.problem);
+  const chosen = chooseSource(context);
+  if ('problem' in chosen) return stop('NotSupported', chosen.problem);
+  const cached = chosen.from === 'cachedDisks' ? planCachedFiles(context, chosen, placed.at) : { source: chosen };
+  if ('outcome' in cached) return cached.outcome;
 
-  const { name } = desired;
+  const { source } = cached;
+  const { name, uid, copiesAt } = desired;
   const classFacts = observed.prerequisites.class;
   const applied = classFacts?.is === 'found' ? classFacts.value : null;
-  const cache = source.from === 'cachedDisks' ? planCache(context, placed.at) : null;
-  if (cache !== null) return cache;
   if (!observed.turn.create) return waitTurn(context, 'TooManyCreates', 'creates');
+  if (copiesAt && !(copiesAt.datacenter === placed.at.datacenter && copiesAt.datastore === placed.at.datastore)) return act('create', ...removeCopies(name, placeOf(uid, copiesAt)));
+  const copies = source.from === 'cachedDisks' ? planCopies(source, name, placeOf(uid, placed.at)) : [];
   const notes = {
     // Where cached disks are not there after all, it may go elsewhere: then the zone is noted when it is made.
     labels: source.from === 'cachedDisks' ? {} : { [virtualMachineLabels.zone]: placed.at.zone },
-    annotations: { [virtualMachineAnnotations.creating]: new Date(context.nowMs).toISOString(), ...(applied !== null && { [virtualMachineAnnotations.lastResizedClass]: describeApplied(applied) }) },
+    annotations: {
+      [virtualMachineAnnotations.creating]: new Date(context.nowMs).toISOString(),
+      ...(applied !== null && { [virtualMachineAnnotations.lastResizedClass]: describeApplied(applied) }),
+      ...(source.from === 'cachedDisks' && { [virtualMachineAnnotations.copies]: `${placed.at.datacenter},${placed.at.datastore}` }),
+    },
   };
   return act(
     'create',
     [`Note that ${name} is being made, where, and with which class`, { do: 'patchVirtualMachine', patches: [notes] }],
+    ...copies,
     [`Make VM ${name} from ${describeSource(source)}`, { do: 'createVirtualMachine', create: createSpec(context, source, placed.at), blocking: !settings.asyncCreate }],
-  );
-}
-
-/** Asks for the cached files where the VM goes, and waits for them. Null: they are there. Source: vm-and-machine.md A.6. */
-function planCache({ desired, observed }: Context, { datacenter, datastore }: PlacedAt): Outcome | null {
-  const { imageCache, prerequisites } = observed;
-  const image = found(prerequisites.image);
-  const storage = prerequisites.storageClass;
-  if (image === null || image.providerItemId === null || storage?.is !== 'found') return null;
-  const location = { datacenterId: datacenter, datastoreId: datastore, profileId: storage.value.profileId };
-  const there = imageCache?.is === 'found' ? imageCache.value.locations.find((one) => one.datastoreId === datastore && one.datacenterId === datacenter && one.profileId === location.profileId) : undefined;
-  if (there?.ready === true) return null;
-  if (there?.ready === false) return stop('ImageCacheFailed', `The files of image ${image.name} could not be cached on ${datastore}: ${there.message}`);
-  return act(
-    'create',
-    [`Have image ${image.name} cached on ${datastore}`, { do: 'ensureImageCache', name: image.cacheName, providerId: image.providerItemId, providerVersion: image.providerVersion, location }],
-    [
-      `Let ${desired.name} wait for it`,
-      { do: 'patchVirtualMachine', patches: [{ labels: { [virtualMachineLabels.imageCache]: image.cacheName }, annotations: { [virtualMachineAnnotations.imageCacheLocation]: `${datacenter},${datastore},${location.profileId}` } }] },
-    ],
   );
 }
 
@@ -88,7 +78,7 @@ export function fastDeployOf({ desired, observed, settings }: Pick<Context, 'des
 }
 
 /** Where the disks come from. */
-export function chooseSource(context: Pick<Context, 'desired' | 'observed' | 'settings'>): CreateSource | { problem: string } {
+export function chooseSource(context: Pick<Context, 'desired' | 'observed' | 'settings'>): Exclude<CreateSource, { from: 'cachedDisks' }> | ChosenCache | { problem: string } {
   const image = found(context.observed.prerequisites.image);
   const itemId = image?.providerItemId ?? null;
   if (image === null || itemId === null) return { problem: 'There is no image to make it from' };

@@ -5,6 +5,7 @@ import type { Ownership } from './find-own.ts';
 import { findOwn } from './find-own.ts';
 import { isConnected, isPaused } from './plan-config.ts';
 import { planAdoption } from './plan-create-or-update.ts';
+import { placeOf, removeCopies } from './plan-cached-files.ts';
 import { planPowerOff } from './plan-power.ts';
 import type { Context, VmContext } from './step.ts';
 import { act, failureOf, isAttempt, patch, retry, stop, success, wait, waitTurn } from './step.ts';
@@ -20,12 +21,21 @@ export function planDelete(context: Context): Outcome {
   const found = findOwn(desired, observed.candidates);
   // A create that is under way would leave a VM behind.
   if (memory.create !== null || (desired.creatingSince !== null && found.is !== 'own' && found.is !== 'ambiguous')) return cancelCreate(context);
-  const removal = desired.skipDelete ? releaseVm(context, found) : deleteVm(context, found);
+  const removal = clearUp(context, found) ?? (desired.skipDelete ? releaseVm(context, found) : deleteVm(context, found));
   const failure = failureOf(context, 'delete');
   if (failure !== undefined && isAttempt(removal)) {
     return isAdminPaused(observed.vm) ? stop('Paused', 'An administrator has paused the VM in vCenter: it is not deleted') : retry(failure);
   }
   return removal.is === 'success' ? patch('delete', 'Release the object: take the finalizer off', { removeFinalizers: held }) : removal;
+}
+
+/** What was copied for a VM goes, unless there is a VM: then it is the VM's. Null: nothing was copied. */
+function clearUp({ desired }: Context, found: Ownership): Outcome | null {
+  const { name, uid, copiesAt } = desired;
+  // Histories of before do not say.
+  if (!copiesAt || found.is === 'ambiguous') return null;
+  if (found.is !== 'own') return act('delete', ...removeCopies(name, placeOf(uid, copiesAt)));
+  return patch('delete', `Note that what was copied is of VM ${name}`, { annotations: { [virtualMachineAnnotations.copies]: null } });
 }
 
 /** It may still end well: what it has made is then seen at the next look. */

@@ -1,12 +1,12 @@
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
 import { planNormal } from './plan-normal.ts';
 import type { Given } from './sample.ts';
-import { contextOf, inShort, uid } from './sample.ts';
+import { cachedOf, contextOf, inShort, uid } from './sample.ts';
 import { wait } from './step.ts';
 
 const fast = { fastDeploy: 'linked' as const };
-const waiting = { imageCache: { name: 'vmi', location: 'dc,ds,p' } };
-const cache = (ready: boolean) => ({ imageCache: { is: 'found' as const, value: { hardwareReady: true, locations: [{ datacenterId: 'dc', datastoreId: 'ds', profileId: 'p', ready, message: '' }] } } });
+const waiting = { imageCache: { name: 'vmi', location: 'datacenter-1,datastore-1,profile-1' } };
+const cache = (ready: boolean) => ({ imageCache: cachedOf({ ready }) });
 
 const rows: [why: string, given: Given, does: string][] = [
   ['CheckPause Yes: nothing is looked at', { desired: { paused: true, finalizers: [] } }, 'stop Paused'],

@@ -47,7 +47,7 @@ function planOperation(context: VmContext): Outcome {
   return observed === 'PoweredOn' ? soften(context, desired.suspendMode, 'standby', context.settings.softPowerMs) : success;
 }
 
-const noteFirstStart = patch('power', 'Note its first start', { annotations: { [virtualMachineAnnotations.firstBootDone]: 'true', [virtualMachineAnnotations.creating]: null } });
+const noteFirstStart = patch('power', 'Note its first start', { annotations: { [virtualMachineAnnotations.firstBootDone]: 'true', [virtualMachineAnnotations.creating]: null, [virtualMachineAnnotations.copies]: null } });
 
 function planPowerOn(context: VmContext): Outcome {
   const { vm } = context;

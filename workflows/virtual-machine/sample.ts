@@ -1,7 +1,8 @@
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
 import type { VmConfig } from '../../contracts/virtual-machine-config.ts';
 import { defaultVmAnnotation, extraConfigKeys, managedBy, virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
-import type { Candidate, ClassFacts, GuestFacts, PhaseFailure, PlacedAt, Prerequisites, VirtualMachineMemory, VirtualMachineObservation, VmFacts } from '../../contracts/virtual-machine-observation.ts';
+import type { CachedFile, ImageHardware } from '../../contracts/cached-files.ts';
+import type { Candidate, ClassFacts, Fetched, ImageCacheFacts, ImageFacts, GuestFacts, PhaseFailure, PlacedAt, Prerequisites, VirtualMachineMemory, VirtualMachineObservation, VmFacts } from '../../contracts/virtual-machine-observation.ts';
 import type { Outcome, VirtualMachineDeed } from '../../contracts/virtual-machine-plan.ts';
 import type { Context, VmContext } from './step.ts';
 
@@ -64,6 +65,7 @@ export const desiredOf = (more: Partial<DesiredVirtualMachine> = {}): DesiredVir
   group: null,
   zone: 'zone-a',
   creatingSince: null,
+  copiesAt: null,
   managerId: 'vc-uuid',
   instanceUuid: uid,
   biosUuid: uid,
@@ -102,12 +104,41 @@ export const classOf = (more: Partial<ClassFacts> = {}): ClassFacts => ({
   ...more,
 });
 
+export const hardwareOf = (disks: number, more: Partial<ImageHardware> = {}): ImageHardware => ({
+  guestId: null,
+  firmware: null,
+  version: null,
+  disks: Array.from({ length: disks }, () => ({ controller: 'SCSI' as const, busNumber: 0, unitNumber: null, capacityBytes: 1_024 ** 3 })),
+  ...more,
+});
+
+export const imageOf = (more: Partial<ImageFacts> = {}): ImageFacts => ({
+  kind: 'VirtualMachineImage',
+  name: 'vmi-1',
+  ready: { status: 'True', reason: 'True', message: '' },
+  providerKind: 'ContentLibraryItem',
+  providerItemId: 'item-1',
+  providerVersion: '1',
+  type: 'OVF',
+  cacheName: 'vmi-cache',
+  hardware: hardwareOf(1),
+  ...more,
+});
+
+/** Of the image's files, as many disks are cached where the VM goes. */
+export const cachedOf = ({ ready = true, files = 1, more = [] }: { ready?: boolean | null; files?: number; more?: CachedFile[] } = {}): Extract<Fetched<ImageCacheFacts>, { is: 'found' }> => ({
+  is: 'found',
+  value: {
+    hardwareReady: true,
+    locations: [
+      { datacenterId: 'datacenter-1', datastoreId: 'datastore-1', profileId: 'profile-1', ready, message: 'm', files: [...Array.from({ length: files }, (_, index) => ({ path: `[fast] cache/disk-${index}.vmdk`, kind: 'disk' as const })), ...more] },
+    ],
+  },
+});
+
 export const prerequisitesOf = (more: Partial<Prerequisites> = {}): Prerequisites => ({
   class: { is: 'found', value: classOf() },
-  image: {
-    is: 'found',
-    value: { kind: 'VirtualMachineImage', name: 'vmi-1', ready: { status: 'True', reason: 'True', message: '' }, providerKind: 'ContentLibraryItem', providerItemId: 'item-1', providerVersion: '1', type: 'OVF', cacheName: 'vmi-cache' },
-  },
+  image: { is: 'found', value: imageOf() },
   resourcePolicy: null,
   storageClass: { is: 'found', value: { profileId: 'profile-1', hasDatastore: true, encrypted: false } },
   bootstrap: null,
@@ -253,4 +284,4 @@ export function inShort(outcome: Outcome): string {
   }
 }
 
-const shortDeed = (deed: VirtualMachineDeed): string => (deed.do === 'power' ? deed.operation : deed.do);
+const shortDeed = (deed: VirtualMachineDeed): string => (deed.do === 'power' ? deed.operation : deed.do === 'file' ? deed.file : deed.do);

@@ -1,4 +1,6 @@
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
+import type { FileDeed } from '../../contracts/cached-files.ts';
+import { diskName } from '../../contracts/cached-files.ts';
 import type { ReconfigSpec, VmConfig } from '../../contracts/virtual-machine-config.ts';
 import { extraConfigKeys, virtualMachineAnnotations, virtualMachineLabels } from '../../contracts/virtual-machine-marks.ts';
 import type { Candidate, ClassFacts, VirtualMachineMemory, VirtualMachineObservation, VmFacts } from '../../contracts/virtual-machine-observation.ts';
@@ -6,7 +8,7 @@ import type { CreateSpec, VirtualMachinePatch, VirtualMachinePlan, VirtualMachin
 import { planVirtualMachine } from './plan.ts';
 import { noMemory, remember } from './remember.ts';
 import type { StepEnd } from './remember.ts';
-import { classOf, configOf, guestOf, observedOf, prerequisitesOf, vmOf } from './sample.ts';
+import { cachedOf, classOf, configOf, guestOf, hardwareOf, imageOf, observedOf, prerequisitesOf, vmOf } from './sample.ts';
 import { fullName } from './step.ts';
 import { ownershipMark } from './want-config.ts';
 
@@ -24,6 +26,8 @@ export interface World {
   restarts: number;
   /** Disks that drover did not make, and that were destroyed with a VM. */
   lost: string[];
+  /** Names in the folder of a VM that is being made from cached files. */
+  files: Set<string>;
   guest: 'obeys' | 'refuses' | 'sleeps';
   turn: boolean;
   class: ClassFacts;
@@ -51,7 +55,7 @@ export function observe(world: World): VirtualMachineObservation {
   const candidates = desired === null ? [] : vms.flatMap(({ facts }) => candidateOf(facts, desired));
   const found = candidates.length === 1 ? candidates[0] : candidates.find((candidate) => candidate.foundBy.includes('mark'));
   const vm = vms.find(({ facts }) => facts.moId === found?.moId)?.facts ?? null;
-  return observedOf({ candidates, vm: structuredClone(vm), prerequisites: prerequisitesOf({ class: { is: 'found', value: world.class } }), turn: { create: world.turn, destroy: world.turn, taken: null } });
+  return observedOf({ candidates, vm: structuredClone(vm), prerequisites: prerequisitesOf({ class: { is: 'found', value: world.class }, image: { is: 'found', value: imageOf({ hardware: hardwareOf(2) }) } }), imageCache: cachedOf({ files: 2 }), turn: { create: world.turn, destroy: world.turn, taken: null } });
 }
 
 function candidateOf({ moId, name, instanceUuid, config }: ModelVm['facts'], desired: DesiredVirtualMachine): Candidate[] {
@@ -105,6 +109,8 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
       return ok;
     case 'createVirtualMachine':
       return create(world, step.create, step.blocking);
+    case 'file':
+      return file(world, step);
     case 'awaitTask':
       return settle(world, step.task) ? ok : refused('the task has failed');
     case 'cancelCreate':
@@ -143,6 +149,29 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
   }
 }
 
+const partOf = (name: string): string => `${name}.part`;
+
+function file(world: World, deed: FileDeed): StepEnd {
+  const { files } = world;
+  switch (deed.file) {
+    case 'copyDisk':
+      if (!files.has(deed.to)) files.add(partOf(deed.to));
+      return ok;
+    case 'keepDisk':
+      if (files.has(deed.to)) return ok;
+      if (!files.delete(partOf(deed.to))) return refused('FileNotFound');
+      files.add(deed.to);
+      return ok;
+    case 'copyOther':
+      files.add(deed.to);
+      return ok;
+    case 'removeFolder':
+      if (world.creating.length > 0) throw new Error('removes the files of a VM that is being made');
+      files.clear();
+      return ok;
+  }
+}
+
 /** Looks for its own first; the name in its folder is the lock. */
 function create(world: World, spec: CreateSpec, blocking: boolean): StepEnd {
   const { desired } = world;
@@ -151,6 +180,9 @@ function create(world: World, spec: CreateSpec, blocking: boolean): StepEnd {
   const underWay = world.creating.find(({ vm }) => vm.facts.name === spec.name);
   if (underWay !== undefined) return { ok: true, task: underWay.task };
   if (world.vms.some(({ facts }) => facts.name === spec.name)) return { ...refused('DuplicateName'), requeue: false } as StepEnd;
+  if (spec.source.from === 'cachedDisks' && spec.source.how === 'direct') {
+    for (const index of spec.source.disks.keys()) if (!world.files.has(diskName(index))) throw new Error(`makes a VM without the whole of ${diskName(index)}`);
+  }
   world.made += 1;
   const extraConfig = Object.fromEntries(spec.config.extraConfig?.map(({ key, value }) => [key, value]) ?? []);
   const { numCPUs = 1, memoryMB = 1_024 } = spec.config;
@@ -170,6 +202,8 @@ export function settle(world: World, task: string): boolean {
   world.creating = world.creating.filter((creating) => creating !== one);
   if (world.vms.some(({ facts }) => facts.name === one.vm.facts.name)) return false;
   world.vms.push(one.vm);
+  // They are the VM's.
+  world.files.clear();
   return true;
 }
 
@@ -209,8 +243,10 @@ function patchObject(world: World, { annotations = {}, labels = {}, spec = {}, a
   if (desired === null) return;
   desired.finalizers = [...desired.finalizers.filter((finalizer) => !removeFinalizers.includes(finalizer)), ...addFinalizers];
   if (labels[virtualMachineLabels.zone] !== undefined) desired.zone = labels[virtualMachineLabels.zone] ?? null;
-  const { creating, managerId, firstBootDone, lastResizedClass, upgradedToBuildVersion, upgradedToSchemaVersion, upgradedToFeatureVersion } = virtualMachineAnnotations;
+  const { creating, copies, managerId, firstBootDone, lastResizedClass, upgradedToBuildVersion, upgradedToSchemaVersion, upgradedToFeatureVersion } = virtualMachineAnnotations;
   if (creating in annotations) desired.creatingSince = annotations[creating] ?? null;
+  const copied = annotations[copies];
+  if (copied !== undefined) desired.copiesAt = copied === null ? null : { datacenter: copied.split(',')[0] ?? '', datastore: copied.split(',')[1] ?? '' };
   if (managerId in annotations) desired.managerId = annotations[managerId] ?? null;
   if (firstBootDone in annotations) desired.firstBootDone = annotations[firstBootDone] === 'true';
   if (upgradedToBuildVersion in annotations) desired.upgradedTo = { build: annotations[upgradedToBuildVersion] ?? null, schema: annotations[upgradedToSchemaVersion] ?? null, feature: annotations[upgradedToFeatureVersion] ?? null };
@@ -226,4 +262,4 @@ function patchObject(world: World, { annotations = {}, labels = {}, spec = {}, a
   if (desired.deleting && desired.finalizers.length === 0) world.desired = null;
 }
 
-export const worldOf = (desired: DesiredVirtualMachine, settings: VirtualMachineSettings, nowMs: number): World => ({ desired, settings, memory: noMemory, nowMs, vms: [], creating: [], made: 0, restarts: 0, lost: [], guest: 'obeys', turn: true, class: classOf() });
+export const worldOf = (desired: DesiredVirtualMachine, settings: VirtualMachineSettings, nowMs: number): World => ({ desired, settings, memory: noMemory, nowMs, vms: [], creating: [], made: 0, restarts: 0, lost: [], files: new Set(), guest: 'obeys', turn: true, class: classOf() });

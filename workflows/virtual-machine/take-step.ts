@@ -58,7 +58,7 @@ async function takeStep(run: VirtualMachineRun, inbox: Inbox, step: VirtualMachi
   }
 }
 
-const isCreate = ({ state }: VirtualMachineRun, step: VirtualMachineStep): boolean => step.do === 'createVirtualMachine' || (step.do === 'awaitTask' && step.task === state.memory.create?.task);
+const isCreate = ({ state }: VirtualMachineRun, step: VirtualMachineStep): boolean => step.do === 'createVirtualMachine' || (step.do === 'file' && step.phase === 'create') || (step.do === 'awaitTask' && step.task === state.memory.create?.task);
 
 const endOf = ({ code, reason, message }: Problem): StepEnd => ({ ok: false, reason, message, requeue: code === null || mayPass(code) });
 

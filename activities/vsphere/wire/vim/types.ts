@@ -48,6 +48,39 @@ export interface ContinueRetrievePropertiesExResponse {
   returnval: RetrieveResult;
 }
 
+export interface CopyDatastoreFile_Task {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  sourceName: string;
+  sourceDatacenter?: ManagedObjectReference;
+  destinationName: string;
+  destinationDatacenter?: ManagedObjectReference;
+  force?: boolean;
+}
+
+export interface CopyDatastoreFile_TaskResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
+export interface CopyVirtualDisk_Task {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  sourceName: string;
+  sourceDatacenter?: ManagedObjectReference;
+  destName: string;
+  destDatacenter?: ManagedObjectReference;
+  destSpec?: AnyVirtualDiskSpec;
+  force?: boolean;
+}
+
+export interface CopyVirtualDisk_TaskResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
 export interface CreateFilter {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -296,6 +329,19 @@ export interface DatastoreHostMount {
   mountInfo: HostMountInfo;
 }
 
+export interface DeleteDatastoreFile_Task {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  name: string;
+  datacenter?: ManagedObjectReference;
+}
+
+export interface DeleteDatastoreFile_TaskResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
+}
+
 export interface Description {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -354,6 +400,10 @@ export interface EventFilterSpecByEntity {
   $type?: string;
   entity: ManagedObjectReference;
   recursion: string;
+}
+
+export interface FileFault extends VimFault {
+  file: string;
 }
 
 export interface FindAllByUuid {
@@ -500,6 +550,14 @@ export interface Logout {
   $type?: string;
 }
 
+export interface MakeDirectory {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  name: string;
+  datacenter?: ManagedObjectReference;
+  createParentDirectories?: boolean;
+}
+
 export interface ManagedByInfo {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -527,6 +585,22 @@ export interface MissingProperty {
   $type?: string;
   path: string;
   fault: LocalizedMethodFault;
+}
+
+export interface MoveVirtualDisk_Task {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  sourceName: string;
+  sourceDatacenter?: ManagedObjectReference;
+  destName: string;
+  destDatacenter?: ManagedObjectReference;
+  force?: boolean;
+}
+
+export interface MoveVirtualDisk_TaskResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: ManagedObjectReference;
 }
 
 export interface NetDhcpConfigInfo {
@@ -710,6 +784,19 @@ export interface QueryEventsResponse {
   returnval?: AnyEvent[];
 }
 
+export interface QueryVirtualDiskUuid {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  name: string;
+  datacenter?: ManagedObjectReference;
+}
+
+export interface QueryVirtualDiskUuidResponse {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  returnval: string;
+}
+
 export interface RebootGuest {
   /** Its type, where that is not plain from where it stands. */
   $type?: string;
@@ -813,6 +900,8 @@ export interface ServiceContent {
   eventManager?: ManagedObjectReference;
   taskManager?: ManagedObjectReference;
   searchIndex?: ManagedObjectReference;
+  fileManager?: ManagedObjectReference;
+  virtualDiskManager?: ManagedObjectReference;
 }
 
 export interface SharesInfo {
@@ -1010,6 +1099,13 @@ export interface VirtualDiskSeSparseBackingInfo extends VirtualDeviceFileBacking
   diskMode: string;
   uuid?: string;
   parent?: VirtualDiskSeSparseBackingInfo;
+}
+
+export interface VirtualDiskSpec {
+  /** Its type, where that is not plain from where it stands. */
+  $type?: string;
+  diskType: string;
+  adapterType: string;
 }
 
 export interface VirtualE1000 extends VirtualEthernetCard {
@@ -1266,12 +1362,13 @@ export type AnyCustomizationName = CustomizationName | CustomizationFixedName;
 export type AnyCustomizationOptions = CustomizationOptions | CustomizationLinuxOptions | CustomizationWinOptions;
 export type AnyDescription = Description;
 export type AnyEvent = Event;
-export type AnyMethodFault = MethodFault | InvalidProperty | RuntimeFault | InvalidArgument | InvalidRequest | MethodNotFound | ManagedObjectNotFound | SecurityError | NoPermission | SystemError | VimFault | DuplicateName | InvalidState | InvalidPowerState | TaskInProgress;
+export type AnyMethodFault = MethodFault | InvalidProperty | RuntimeFault | InvalidArgument | InvalidRequest | MethodNotFound | ManagedObjectNotFound | SecurityError | NoPermission | SystemError | VimFault | DuplicateName | FileFault | InvalidState | InvalidPowerState | TaskInProgress;
 export type AnyOptionValue = OptionValue;
 export type AnySelectionSpec = SelectionSpec | TraversalSpec;
 export type AnyVirtualDevice = VirtualDevice | VirtualCdrom | VirtualController | VirtualIDEController | VirtualNVMEController | VirtualSATAController | VirtualAHCIController | VirtualSCSIController | ParaVirtualSCSIController | VirtualBusLogicController | VirtualLsiLogicController | VirtualLsiLogicSASController | VirtualDisk | VirtualEthernetCard | VirtualE1000 | VirtualE1000e | VirtualPCNet32 | VirtualSriovEthernetCard | VirtualVmxnet | VirtualVmxnet2 | VirtualVmxnet3 | VirtualPCIPassthrough;
 export type AnyVirtualDeviceBackingInfo = VirtualDeviceBackingInfo | VirtualDeviceDeviceBackingInfo | VirtualEthernetCardNetworkBackingInfo | VirtualPCIPassthroughDynamicBackingInfo | VirtualDeviceFileBackingInfo | VirtualCdromIsoBackingInfo | VirtualDiskFlatVer2BackingInfo | VirtualDiskRawDiskMappingVer1BackingInfo | VirtualDiskSeSparseBackingInfo | VirtualEthernetCardDistributedVirtualPortBackingInfo | VirtualEthernetCardOpaqueNetworkBackingInfo | VirtualPCIPassthroughPluginBackingInfo | VirtualPCIPassthroughVmiopBackingInfo;
 export type AnyVirtualDeviceConfigSpec = VirtualDeviceConfigSpec;
+export type AnyVirtualDiskSpec = VirtualDiskSpec;
 export type AnyVirtualMachineBootOptionsBootableDevice = VirtualMachineBootOptionsBootableDevice | VirtualMachineBootOptionsBootableDiskDevice;
 export type AnyVmConfigSpec = VmConfigSpec;
 
@@ -1284,6 +1381,10 @@ export interface VimTypes {
   CloneVM_TaskResponse: CloneVM_TaskResponse;
   ContinueRetrievePropertiesEx: ContinueRetrievePropertiesEx;
   ContinueRetrievePropertiesExResponse: ContinueRetrievePropertiesExResponse;
+  CopyDatastoreFile_Task: CopyDatastoreFile_Task;
+  CopyDatastoreFile_TaskResponse: CopyDatastoreFile_TaskResponse;
+  CopyVirtualDisk_Task: CopyVirtualDisk_Task;
+  CopyVirtualDisk_TaskResponse: CopyVirtualDisk_TaskResponse;
   CreateFilter: CreateFilter;
   CreateFilterResponse: CreateFilterResponse;
   CreateFolder: CreateFolder;
@@ -1323,6 +1424,8 @@ export interface VimTypes {
   CustomizeVM_Task: CustomizeVM_Task;
   CustomizeVM_TaskResponse: CustomizeVM_TaskResponse;
   DatastoreHostMount: DatastoreHostMount;
+  DeleteDatastoreFile_Task: DeleteDatastoreFile_Task;
+  DeleteDatastoreFile_TaskResponse: DeleteDatastoreFile_TaskResponse;
   Description: Description;
   Destroy_Task: Destroy_Task;
   Destroy_TaskResponse: Destroy_TaskResponse;
@@ -1332,6 +1435,7 @@ export interface VimTypes {
   Event: Event;
   EventFilterSpec: EventFilterSpec;
   EventFilterSpecByEntity: EventFilterSpecByEntity;
+  FileFault: FileFault;
   FindAllByUuid: FindAllByUuid;
   FindAllByUuidResponse: FindAllByUuidResponse;
   FindByInventoryPath: FindByInventoryPath;
@@ -1355,11 +1459,14 @@ export interface VimTypes {
   Login: Login;
   LoginResponse: LoginResponse;
   Logout: Logout;
+  MakeDirectory: MakeDirectory;
   ManagedByInfo: ManagedByInfo;
   ManagedObjectNotFound: ManagedObjectNotFound;
   MethodFault: MethodFault;
   MethodNotFound: MethodNotFound;
   MissingProperty: MissingProperty;
+  MoveVirtualDisk_Task: MoveVirtualDisk_Task;
+  MoveVirtualDisk_TaskResponse: MoveVirtualDisk_TaskResponse;
   NetDhcpConfigInfo: NetDhcpConfigInfo;
   NetDhcpConfigInfoDhcpOptions: NetDhcpConfigInfoDhcpOptions;
   NetDnsConfigInfo: NetDnsConfigInfo;
@@ -1386,6 +1493,8 @@ export interface VimTypes {
   PropertySpec: PropertySpec;
   QueryEvents: QueryEvents;
   QueryEventsResponse: QueryEventsResponse;
+  QueryVirtualDiskUuid: QueryVirtualDiskUuid;
+  QueryVirtualDiskUuidResponse: QueryVirtualDiskUuidResponse;
   RebootGuest: RebootGuest;
   ReconfigVM_Task: ReconfigVM_Task;
   ReconfigVM_TaskResponse: ReconfigVM_TaskResponse;
@@ -1435,6 +1544,7 @@ export interface VimTypes {
   VirtualDiskFlatVer2BackingInfo: VirtualDiskFlatVer2BackingInfo;
   VirtualDiskRawDiskMappingVer1BackingInfo: VirtualDiskRawDiskMappingVer1BackingInfo;
   VirtualDiskSeSparseBackingInfo: VirtualDiskSeSparseBackingInfo;
+  VirtualDiskSpec: VirtualDiskSpec;
   VirtualE1000: VirtualE1000;
   VirtualE1000e: VirtualE1000e;
   VirtualEthernetCard: VirtualEthernetCard;

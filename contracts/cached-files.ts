@@ -1,0 +1,52 @@
+/** Fast deploy: what is told of an image's cached files, and done with them. Source: vm-and-machine.md A.6. */
+
+/** A file of an image, as its VirtualMachineImageCache says where it is. */
+export interface CachedFile {
+  /** `[datastore] folder/name.vmdk`; of a managed disk, the id of the first-class disk. */
+  path: string;
+  kind: 'disk' | 'managedDisk' | 'other';
+}
+
+/** What an image says of the machine that it was made for. Null: nothing. */
+export interface ImageHardware {
+  /** vSphere's name: `ubuntu64Guest`. */
+  guestId: string | null;
+  /** `bios`, `efi`. */
+  firmware: string | null;
+  /** 21 for `vmx-21`. */
+  version: number | null;
+  /** In the order of the files. Empty: it does not say. */
+  disks: ImageDisk[];
+}
+
+export interface ImageDisk {
+  controller: 'IDE' | 'NVME' | 'SCSI' | 'SATA';
+  busNumber: number;
+  /** Null: the first that is free. */
+  unitNumber: number | null;
+  capacityBytes: number | null;
+}
+
+/** Where the files of a VM that is being made come together: a folder of the object's uid. */
+export interface FilePlace {
+  /** MoIDs. */
+  datacenter: string;
+  datastore: string;
+  folder: string;
+}
+
+/**
+ * One deed on files. `to` is a name in the folder. A disk is copied under another name, and has its own when all of it is there: nobody
+ * takes half a copy for a disk.
+ */
+export type FileDeed =
+  | { file: 'copyDisk'; from: string; to: string }
+  | { file: 'keepDisk'; to: string }
+  /** What is there is overwritten. */
+  | { file: 'copyOther'; from: string; to: string }
+  /** With all that is in it. */
+  | { file: 'removeFolder' };
+
+/** What the files are called in the folder of the VM. */
+export const diskName = (index: number): string => `disk-${index}.vmdk`;
+export const nvramName = (vmName: string): string => `${vmName}.nvram`;

@@ -1,0 +1,168 @@
+import { imageCacheName } from '../../activities/kubernetes/read-virtual-machine-objects.ts';
+import { govc, govcJson } from '../../lab/vsphere/govc.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import type { CachedLocation } from '../../lab/vsphere/image-cache.ts';
+import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
+import { until } from './until.ts';
+import type { VmWorld } from './virtual-machine-world.ts';
+import { namespace, openVmWorld } from './virtual-machine-world.ts';
+import { startTimeoutMs } from './vsphere-world.ts';
+import { limitMs } from './world.ts';
+
+/** VirtualMachines that are made of cached files, by drover's own worker and bridge. Who caches them is the test. */
+
+let world: VmWorld;
+let locations: CachedLocation[];
+
+const settled = /^True Settled/u;
+const item = 'item-fast';
+const cache = { name: imageCacheName(item), providerID: item };
+const image = { image: { kind: 'VirtualMachineImage', name: 'fast' } };
+const fastDeploy = (how: 'direct' | 'linked'): Record<string, string> => ({ 'vmoperator.vmware.com/fast-deploy': how });
+
+beforeAll(async () => {
+  world = await openVmWorld({ virtualMachine: { fastDeploy: 'direct' } }, ({ kubernetes }) => installImageCaches(kubernetes));
+  const { kubernetes, vsphere } = world.lab.handles;
+  await makeCachedImage(kubernetes, { namespace, name: 'fast', providerItemID: item }, 2);
+  locations = await makeCachedFiles(vsphere, 'cache', 2);
+}, startTimeoutMs);
+afterAll(() => world?.close(), limitMs);
+
+const uidOf = async (name: string): Promise<string> => (await world.read(name))?.metadata.uid ?? '';
+
+/** Folders and what they hold, on both datastores: `<uid>/disk-0.vmdk`. */
+async function filesOf(folder: string): Promise<string[]> {
+  const all = await Promise.all(inventory.datastores.map((datastore) => govc(world.lab.handles.vsphere, 'datastore.ls', '-ds', datastore, folder).catch(() => '')));
+  return all.flatMap((text) => text.split('\n').filter((line) => line !== ''));
+}
+
+interface Disk {
+  unitNumber: number;
+  backing: { fileName: string; parent?: { fileName: string } };
+}
+interface Config {
+  files: { vmPathName: string };
+  guestId: string;
+  firmware: string;
+  extraConfig: { key: string; value: string }[];
+  hardware: { device: (Partial<Disk> & { capacityInKB?: number })[] };
+}
+async function configOf(name: string): Promise<Config & { disks: Disk[] }> {
+  const { virtualMachines } = await govcJson<{ virtualMachines: { config: Config }[] }>(world.lab.handles.vsphere, 'vm.info', '-e', `${inventory.vmFolder}/${namespace}/${name}`);
+  const config = virtualMachines[0]?.config;
+  if (config === undefined) throw new Error(`there is no ${name}`);
+  return { ...config, disks: config.hardware.device.filter((device): device is Disk => device.capacityInKB !== undefined) };
+}
+const asked = async (uid: string): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const { method, body } of await world.control.requests()) if (method.endsWith('_Task') && body.includes(uid)) counts[method] = (counts[method] ?? 0) + 1;
+  return counts;
+};
+const home = (uid: string): RegExp => new RegExp(String.raw`^\[LocalDS_\d\] ${uid}/`, 'u');
+
+test(
+  'direct: it waits until its image is cached, has its own copies of the disks, and is on; deleted, nothing is left',
+  async () => {
+    await world.create('copied', image);
+    await world.untilSaid('copied', /Waiting for the cached files|WaitingForImageCache/u);
+    const wanted = JSON.parse(await world.kubectl('get', 'virtualmachineimagecache', cache.name, '-n', 'drover-system', '-o', 'json')) as { spec: { locations: object[] } };
+    expect(locations.map(({ datacenterID, datastoreID, profileID }) => ({ datacenterID, datastoreID, profileID }))).toEqual(expect.arrayContaining(wanted.spec.locations));
+    expect(await world.witness('copied')).toBeNull();
+
+    await fillImageCache(world.lab.handles.kubernetes, cache, locations);
+    await world.untilSaid('copied', settled);
+    const uid = await uidOf('copied');
+    expect(await world.witness('copied')).toMatchObject({ powerState: 'poweredOn', instanceUuid: uid, marks: { 'vmservice.namespacedName': `${namespace}/copied`, 'drover.uid': uid } });
+    const { files, disks, guestId, firmware, extraConfig } = await configOf('copied');
+    expect(files.vmPathName).toMatch(home(uid));
+    expect(disks.map(({ backing }) => backing.fileName)).toEqual([expect.stringMatching(/disk-0\.vmdk$/u), expect.stringMatching(/disk-1\.vmdk$/u)]);
+    for (const { backing } of disks) expect([home(uid).test(backing.fileName), backing.parent]).toEqual([true, undefined]);
+    expect([guestId, firmware]).toEqual(['otherGuest64', 'efi']);
+    expect(extraConfig).toEqual(expect.arrayContaining([expect.objectContaining({ key: 'nvram', value: 'copied.nvram' })]));
+    expect(await asked(uid)).toMatchObject({ CopyVirtualDisk_Task: 2, MoveVirtualDisk_Task: 2, CopyDatastoreFile_Task: 1, CreateVM_Task: 1 });
+    expect(await filesOf(uid)).toEqual(expect.not.arrayContaining([expect.stringContaining('.part.')]));
+    expect((await world.read('copied'))?.metadata.annotations).not.toHaveProperty(['drover.dev/copies']);
+
+    await world.remove('copied');
+    await world.untilSaid('copied', /^gone/u);
+    expect(await world.witness('copied')).toBeNull();
+    expect((await filesOf('cache')).filter((name) => name.endsWith('.vmdk') && !name.includes('flat'))).toHaveLength(4);
+  },
+  limitMs,
+);
+
+test(
+  'linked: its disks are children of the cached ones, which stay when it is deleted',
+  async () => {
+    await world.create('linked', image, fastDeploy('linked'));
+    await world.untilSaid('linked', settled);
+    const uid = await uidOf('linked');
+    const { disks, extraConfig } = await configOf('linked');
+    expect(disks.map(({ backing }) => [home(uid).test(backing.fileName), backing.parent?.fileName])).toEqual([[true, expect.stringMatching(/ cache\/cached-0\.vmdk$/u)], [true, expect.stringMatching(/ cache\/cached-1\.vmdk$/u)]]);
+    expect(extraConfig).toEqual(expect.arrayContaining([expect.objectContaining({ key: 'vmprov.keepDisks', value: 'cached-0.vmdk,cached-1.vmdk' })]));
+    expect(await asked(uid)).toMatchObject({ CreateVM_Task: 1 });
+    expect(await asked(uid)).not.toHaveProperty('CopyVirtualDisk_Task');
+    await world.remove('linked');
+    await world.untilSaid('linked', /^gone/u);
+    expect((await filesOf('cache')).filter((name) => name.endsWith('.vmdk') && !name.includes('flat'))).toHaveLength(4);
+  },
+  limitMs,
+);
+
+const untilCopying = async (name: string): Promise<string> => {
+  await until(`${name} to be copied`, 30_000, async () => ((await asked(await uidOf(name)))['CopyVirtualDisk_Task'] ?? 0) > 0 || 'not yet');
+  return uidOf(name);
+};
+
+test(
+  'a worker that is killed while a disk is copied: one VM, with whole disks',
+  async () => {
+    await world.control.delayTasks({ CopyVirtualDisk: 4_000 });
+    try {
+      await world.create('killed', image);
+      const uid = await untilCopying('killed');
+      await world.drover.kill('worker');
+      await world.drover.restart('worker');
+      await world.untilSaid('killed', settled, 90_000);
+      expect(await asked(uid)).toMatchObject({ CreateVM_Task: 1, MoveVirtualDisk_Task: 2 });
+      expect(await world.witness('killed')).toMatchObject({ powerState: 'poweredOn', instanceUuid: uid });
+    } finally {
+      await world.control.delayTasks({});
+    }
+  },
+  limitMs,
+);
+
+test(
+  'deleted while a disk is copied: no VM, and no copy is left',
+  async () => {
+    await world.control.delayTasks({ CopyVirtualDisk: 4_000 });
+    try {
+      await world.create('unwanted', image);
+      const uid = await untilCopying('unwanted');
+      await world.remove('unwanted');
+      await world.untilSaid('unwanted', /^gone/u, 90_000);
+      expect(await world.witness('unwanted')).toBeNull();
+      expect(await asked(uid)).toMatchObject({ DeleteDatastoreFile_Task: 1 });
+      expect(await filesOf(uid)).toEqual([]);
+    } finally {
+      await world.control.delayTasks({});
+    }
+  },
+  limitMs,
+);
+
+test(
+  'a file that is not there any more is named, and tried again',
+  async () => {
+    const { kubernetes } = world.lab.handles;
+    const without = locations.map((location) => ({ ...location, files: location.files.map((file) => ({ ...file, id: file.id.replace('cached-1', 'lost') })) }));
+    await fillImageCache(kubernetes, cache, without);
+    await world.create('lost', image);
+    // Of the two files of a copy the simulator names the other one.
+    await world.untilSaid('lost', /FileNotFound \(file \S*disk-1\.part/u);
+    await fillImageCache(kubernetes, cache, locations);
+    await world.untilSaid('lost', settled, 60_000);
+  },
+  limitMs,
+);
