@@ -4,7 +4,7 @@ import { bootIdAnnotation, retryHandledAnnotation, runIdAnnotation } from '../co
 import { evictingReasons, evictionConditions } from '../contracts/eviction-conditions.ts';
 import { annotations, evictionFinalizer, evictionId } from '../contracts/ids.ts';
 import { settled } from '../contracts/settled.ts';
-import { signalWithStartEviction } from '../runtime/temporal.ts';
+import { signalWithStartEviction } from '../runtime/signal-runs.ts';
 import type { KubeObject } from './kube-object.ts';
 import { conditionsOf, type Route, type RoutedMode } from './route.ts';
 

@@ -6,7 +6,7 @@ import { hypervisorAnnotations, hypervisorId, nodeMarks } from '../contracts/ids
 import { hypervisorMode } from '../contracts/read-hypervisor.ts';
 import { isNodeAnnotation, isNodeLabel, readNode } from '../contracts/read-node.ts';
 import { settled } from '../contracts/settled.ts';
-import { signalWithStartHypervisor } from '../runtime/temporal.ts';
+import { signalWithStartHypervisor } from '../runtime/signal-runs.ts';
 import { hostOf } from './eviction-route.ts';
 import type { KubeObject } from './kube-object.ts';
 import { isOwn } from './owned-fields.ts';

@@ -4,7 +4,7 @@ import { annotations, virtualMachineId } from '../contracts/ids.ts';
 import { settled } from '../contracts/settled.ts';
 import { virtualMachineConditions } from '../contracts/virtual-machine-conditions.ts';
 import { virtualMachineAnnotations as marks, virtualMachineLabels } from '../contracts/virtual-machine-marks.ts';
-import { signalWithStartVirtualMachine } from '../runtime/temporal.ts';
+import { signalWithStartVirtualMachine } from '../runtime/signal-runs.ts';
 import type { KubeObject } from './kube-object.ts';
 import { isOwn } from './owned-fields.ts';
 import { conditionsOf, fullNameOf, nameOf, namespaceAndName, type Reference, type Route, type WatchedFields } from './route.ts';

@@ -1,7 +1,7 @@
 import { annotations, virtualMachineId } from '../contracts/ids.ts';
 import { messages } from '../contracts/messages.ts';
 import { loadConfig } from '../runtime/config.ts';
-import { signalWithStartVirtualMachine } from '../runtime/temporal.ts';
+import { signalWithStartVirtualMachine } from '../runtime/signal-runs.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import { awaitFirstWord } from './first-word.ts';

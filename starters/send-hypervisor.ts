@@ -1,4 +1,4 @@
-import { signalWithStartHypervisor } from '../runtime/temporal.ts';
+import { signalWithStartHypervisor } from '../runtime/signal-runs.ts';
 import type { ArrivalSource, Target } from './await-state.ts';
 import { awaitArrival } from './await-state.ts';
 import { exitCodes } from './exit-codes.ts';

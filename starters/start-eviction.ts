@@ -1,5 +1,5 @@
 import { evictionId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
-import { signalWithStartEviction } from '../runtime/temporal.ts';
+import { signalWithStartEviction } from '../runtime/signal-runs.ts';
 import { CommandError } from './command-error.ts';
 import type { EvictionObject } from './eviction-facts.ts';
 import type { EvictionRequest } from './eviction-request.ts';

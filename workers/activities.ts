@@ -13,7 +13,7 @@ import { unseenChange } from '../contracts/messages.ts';
 import { evictionSettings } from '../runtime/config-schema.ts';
 import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
 import type { StopPlace } from '../runtime/stop.ts';
-import { signalWithStartEviction } from '../runtime/temporal.ts';
+import { signalWithStartEviction } from '../runtime/signal-runs.ts';
 import { createCallersGate } from './callers-gate.ts';
 import { composeHypervisorActivities } from './hypervisor-activities.ts';
 import type { Systems } from './systems.ts';

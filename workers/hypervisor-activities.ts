@@ -19,7 +19,7 @@ import { workflowTypes } from '../contracts/ids.ts';
 import { unseenChange } from '../contracts/messages.ts';
 import { hypervisorSettings } from '../runtime/hypervisor-config.ts';
 import { createStopGate } from '../runtime/stop.ts';
-import { signalGuestsFailing, signalWithStartHypervisor, signalWithStartNodeFailure } from '../runtime/temporal.ts';
+import { signalGuestsFailing, signalWithStartHypervisor, signalWithStartNodeFailure } from '../runtime/signal-runs.ts';
 import type { Systems } from './systems.ts';
 
 /** The activities of the hypervisor lifecycle, by task queue. */

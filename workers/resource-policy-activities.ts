@@ -3,7 +3,7 @@ import { createResourcePolicyClient } from '../activities/kubernetes/resource-po
 import { unseenChange } from '../contracts/messages.ts';
 import type { ResourcePolicyObjectActivities } from '../contracts/resource-policy.ts';
 import { createStopGate, type StopGate } from '../runtime/stop.ts';
-import { signalWithStartResourcePolicy } from '../runtime/temporal.ts';
+import { signalWithStartResourcePolicy } from '../runtime/signal-runs.ts';
 import { virtualMachineSettings } from '../runtime/virtual-machine-config.ts';
 import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
 import type { SharedSystems } from './systems.ts';

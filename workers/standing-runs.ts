@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../runtime/config-schema.ts';
 import type { Logger } from '../runtime/logging.ts';
-import { endVcenterWatches, startGuestWatches, startVcenterWatches, wordsOf } from '../runtime/temporal.ts';
+import { endVcenterWatches, startGuestWatches, startVcenterWatches } from '../runtime/standing-runs.ts';
+import { wordsOf } from '../runtime/temporal.ts';
 import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
 import { ensureDriftSchedule } from './drift-schedule.ts';
 

@@ -21,7 +21,7 @@ import type { VirtualMachineLookActivities, VirtualMachineObjectActivities, Virt
 import { unseenChange } from '../contracts/messages.ts';
 import { droverFailure } from '../runtime/failure.ts';
 import { createStopGate, type StopGate } from '../runtime/stop.ts';
-import { signalWithStartVirtualMachine } from '../runtime/temporal.ts';
+import { signalWithStartVirtualMachine } from '../runtime/signal-runs.ts';
 import { virtualMachineSettings } from '../runtime/virtual-machine-config.ts';
 import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
 import { resourcePolicyGate } from './resource-policy-activities.ts';

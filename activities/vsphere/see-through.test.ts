@@ -19,11 +19,12 @@ interface Row {
 }
 
 /** What comes of a submission, and how often the VM and the task were looked at. */
-async function submit({ submitted, states = [], lookFails = false, asksToLook = true }: Row) {
+async function submit({ submitted, states = [], lookFails = false, asksToLook = true, ofFiles = false }: Row & { ofFiles?: boolean }) {
   let nowMs = 0;
   const counts = { looks: 0, reads: 0, beats: 0 };
   const calls = {
     submitDestroy: async () => submitted,
+    submitFileDeed: async () => submitted,
     lookAtVirtualMachine: async () => {
       counts.looks += 1;
       return lookFails ? Promise.reject(new Error('away')) : facts;
@@ -35,7 +36,9 @@ async function submit({ submitted, states = [], lookFails = false, asksToLook = 
     return state instanceof Error ? Promise.reject(state) : state;
   };
   const through = seeThrough(calls, { gateway: { readTask }, clock: { now: () => nowMs, sleep: async (ms) => void (nowMs += ms) }, scope: () => ({ signal: new AbortController().signal, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: () => void (counts.beats += 1) }) });
-  return { result: await through.submitDestroy({ ...subject, ...(asksToLook && { look }) }), ...counts, waitedMs: nowMs };
+  const asked = { ...subject, ...(asksToLook && { look }) };
+  const result = await (ofFiles ? through.submitFileDeed({ ...asked, place: { datacenter: 'd', datastore: 's', folder: 'u' }, deed: { file: 'removeFolder' } }) : through.submitDestroy(asked));
+  return { result, ...counts, waitedMs: nowMs };
 }
 
 const rows: [what: string, row: Row, expected: object][] = [
@@ -51,6 +54,15 @@ const rows: [what: string, row: Row, expected: object][] = [
 
 test.each(rows)('%s', async (_, row, expected) => {
   expect(await submit(row)).toMatchObject(expected);
+});
+
+test.each<[string, Row, object]>([
+  ['done already', { submitted: null }, { result: null, looks: 0, reads: 0, beats: 1 }],
+  ['over soon', { submitted: task, states: [running, success] }, { result: null, looks: 0, reads: 2 }],
+  ['failed: left to who waits for it', { submitted: task, states: [error] }, { result: task, looks: 0 }],
+  ['takes longer', { submitted: task }, { result: task, looks: 0 }],
+])('with files there is nothing to look at yet: %s', async (_, row, expected) => {
+  expect(await submit({ ...row, ofFiles: true })).toMatchObject(expected);
 });
 
 test('a long one is left within seconds', async () => {

@@ -38,6 +38,12 @@ export function seeThrough(calls: VirtualMachineVsphereActivities, glance: Glanc
     attachClusterModule: (request) => whileBeating(glance.scope(), nothing, () => calls.attachClusterModule(request)),
     cancelVsphereTask: (request) => whileBeating(glance.scope(), nothing, () => calls.cancelVsphereTask(request)),
     submitNewVm: seen((request: Asked<'submitNewVm'>) => calls.submitNewVm(request)),
+    // There is nothing to look at yet.
+    submitFileDeed: (request) =>
+      whileBeating(glance.scope(), nothing, async () => {
+        const task = await calls.submitFileDeed(request);
+        return task !== null && (await endsSoon(glance, task)) ? null : task;
+      }),
     submitAdoption: seen((request: Asked<'submitAdoption'>) => calls.submitAdoption(request)),
     submitReconfigure: seen((request: Asked<'submitReconfigure'>) => calls.submitReconfigure(request)),
     submitHardwareUpgrade: seen((request: Asked<'submitHardwareUpgrade'>) => calls.submitHardwareUpgrade(request)),

@@ -1,5 +1,5 @@
 import { evictionId } from '../../contracts/ids.ts';
-import { signalWithStartEviction } from '../../runtime/temporal.ts';
+import { signalWithStartEviction } from '../../runtime/signal-runs.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { ratiosOf, runPairs } from '../harness/pairs.ts';
 import { inLanes } from './lanes.ts';

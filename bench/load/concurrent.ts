@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { signalWithStartEviction } from '../../runtime/temporal.ts';
+import { signalWithStartEviction } from '../../runtime/signal-runs.ts';
 import { readSignals } from '../../test/flows/read-signals.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { runPairs } from '../harness/pairs.ts';

@@ -31,17 +31,18 @@ export interface CachedLocation {
   files: { id: string; type: 'Disk' | 'Other'; diskType?: 'Classic' }[];
 }
 
-/** As many disks and an NVRAM, on each datastore, in a folder of that name. */
+/** As many disks and an NVRAM, on each datastore, in a folder of that name. May be asked for again. */
 export async function makeCachedFiles(vsphere: VsphereHandle, folder: string, disks: number): Promise<CachedLocation[]> {
   const datacenterID = await idOf(vsphere, `/${inventory.datacenter}`);
   const locations: CachedLocation[] = [];
   for (const datastore of inventory.datastores) {
     const name = datastore.slice(datastore.lastIndexOf('/') + 1);
     await govc(vsphere, 'datastore.mkdir', '-p', '-ds', datastore, folder);
+    const there = (await govc(vsphere, 'datastore.ls', '-ds', datastore, folder)).split('\n').map((line) => line.trim());
     const paths = Array.from({ length: disks }, (_, index) => `${folder}/cached-${index}.vmdk`);
-    for (const path of paths) await govc(vsphere, 'datastore.disk.create', '-ds', datastore, '-size', `${diskGiB}G`, path);
+    for (const path of paths.filter((one) => !there.includes(one.slice(folder.length + 1)))) await govc(vsphere, 'datastore.disk.create', '-ds', datastore, '-size', `${diskGiB}G`, path);
     // Its content is nobody's concern here.
-    await govc(vsphere, 'datastore.cp', '-t=false', '-ds', datastore, paths[0] ?? '', `${folder}/image.nvram`);
+    await govc(vsphere, 'datastore.cp', '-f', '-t=false', '-ds', datastore, paths[0] ?? '', `${folder}/image.nvram`);
     const files = [...paths.map((path) => ({ id: `[${name}] ${path}`, type: 'Disk' as const, diskType: 'Classic' as const })), { id: `[${name}] ${folder}/image.nvram`, type: 'Other' as const }];
     locations.push({ datacenterID, datastoreID: await idOf(vsphere, datastore), profileID: vmScene.profileId, files });
   }

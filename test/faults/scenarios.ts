@@ -10,6 +10,7 @@ import type { Scenario } from './scenario.ts';
 import type { HostAlias } from './scene.ts';
 import type { Stage } from './stage.ts';
 import { subjects } from './subjects.ts';
+import { fastDeployScenarios } from './fast-deploy-scenarios.ts';
 import { virtualMachineScenarios } from './virtual-machine-scenarios.ts';
 
 const { eviction } = quickSettings;
@@ -168,7 +169,7 @@ const evictionScenarios: readonly Scenario[] = [
   },
 ];
 
-export const scenarios: readonly Scenario[] = [...evictionScenarios, ...hypervisorScenarios, ...guestScenarios, ...virtualMachineScenarios, ...resourcePolicyScenarios];
+export const scenarios: readonly Scenario[] = [...evictionScenarios, ...hypervisorScenarios, ...guestScenarios, ...virtualMachineScenarios, ...fastDeployScenarios, ...resourcePolicyScenarios];
 
 /** Of the lab: what these scenarios need. */
 export const partsFor = (some: readonly Pick<Scenario, 'subject' | 'parts'>[]) => [...new Set(some.flatMap(({ subject, parts = [] }) => [...subjects[subject].parts, ...parts]))];

@@ -73,3 +73,19 @@ export async function removeBranches({ handle }: Vcenter, namespace: string): Pr
 export const listModules = async (handle: Vcenter['handle']): Promise<string> => await govc(handle, 'cluster.module.ls');
 
 const volumesOf = (namespace: string): string => `volumes-${namespace}`;
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;
+
+/** Folders of files that are called by an object's uid, on all datastores. */
+export async function listFileFolders(handle: Vcenter['handle']): Promise<{ datastore: string; folder: string; path: string }[]> {
+  const found = inventory.datastores.map(async (at) => {
+    const lines = (await govc(handle, 'datastore.ls', '-ds', at)).split('\n').map((line) => line.trim());
+    return lines.filter((line) => uuid.test(line)).map((folder) => ({ datastore: at, folder, path: `${at}/${folder}` }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Whatever a scenario has left. No VM may be there any more. */
+export async function removeFileFolders(handle: Vcenter['handle']): Promise<void> {
+  for (const { datastore: at, folder } of await listFileFolders(handle)) await govc(handle, 'datastore.rm', '-f', '-ds', at, folder);
+}

@@ -9,9 +9,9 @@ import type { Stage } from './stage.ts';
 
 /** The lifecycle of a virtual machine in the every-step matrix. */
 
-const patienceMs = 120_000;
+export const patienceMs = 120_000;
 
-const settings = {
+export const settings = {
   modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' },
   // No guest of the lab's gets an address, and looks for one would be steps.
   virtualMachine: { recheckMs: 10_000, lingerMs: 100, addressMs: 1, softPowerMs: 500, deletePowerOffMs: 500, taskMs: 60_000 },
@@ -21,7 +21,7 @@ const settings = {
 const afterFirstLook = (step: string): boolean => step !== 'A/observeVirtualMachine.1';
 
 // Alone in its vCenter, as each drover's watch tells of all VMs there: two would drive each other's.
-const common = { subject: 'VirtualMachine', hosts: 1, ownRegion: true, settings } as const;
+export const common = { subject: 'VirtualMachine', hosts: 1, ownRegion: true, settings } as const;
 
 /** Waits until the object says that it rests: where its spec wants it, or where a cancel has left it. */
 const untilRests = (stage: Stage, alias: HostAlias = 'A'): Promise<unknown> =>

@@ -1,3 +1,6 @@
+import { imageCacheName } from '../../activities/kubernetes/read-virtual-machine-objects.ts';
+import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
+import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
 import { listVms } from '../../lab/vsphere/list-vms.ts';
 import { vmManifest } from '../../lab/vsphere/scene.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
@@ -5,10 +8,13 @@ import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { vcenterOf } from './ground.ts';
 import type { HostAlias, Scene } from './scene.ts';
 import { isInVcenter, partsOf } from './subjects.ts';
-import { attachDisk, listBranches, listModules, makeVm, removeBranches, removeVms } from './virtual-machine-objects.ts';
+import { attachDisk, listBranches, listFileFolders, listModules, makeVm, removeBranches, removeFileFolders, removeVms } from './virtual-machine-objects.ts';
+
+const cachedImage = { name: 'cached', providerItemID: 'item-cached' };
+const cachedDisks = 2;
 
 /** What scenarios do to virtual machines and their objects. */
-export function setVmStage({ lane, kind, subject, roles, aliases, hostOf, tell }: Scene) {
+export function setVmStage({ lane, kind, subject, roles, aliases, hostOf, read, tell }: Scene) {
   const { client, hosts, ground } = lane;
   const { api } = ground;
   const vcenter = () => vcenterOf(ground);
@@ -48,6 +54,24 @@ export function setVmStage({ lane, kind, subject, roles, aliases, hostOf, tell }
       const { handle } = vcenter();
       return { branches: await listBranches(handle, partsOfVm(alias)[0]), modules: await listModules(handle) };
     },
+    /** The image of {@link cacheImage}, as a spec names it. */
+    cachedImage: { image: { kind: 'VirtualMachineImage', name: cachedImage.name } },
+    /** An image whose files are cached on every datastore. */
+    async cacheImage(): Promise<void> {
+      const { kubernetes } = ground.lab.handles;
+      await installImageCaches(kubernetes);
+      for (const host of hosts) await makeCachedImage(kubernetes, { namespace: partsOf(host)[0], ...cachedImage }, cachedDisks);
+      await fillImageCache(kubernetes, { name: imageCacheName(cachedImage.providerItemID), providerID: cachedImage.providerItemID }, await makeCachedFiles(vcenter().handle, 'cache', cachedDisks));
+    },
+    /** Folders of files that are neither a VM’s nor noted in the object. */
+    async findLeftovers(alias: HostAlias): Promise<string[]> {
+      const { handle } = vcenter();
+      const object = await read(alias);
+      const isNoted = object?.metadata.annotations?.[virtualMachineAnnotations.copies] !== undefined;
+      const [vms, folders] = await Promise.all([listVms(handle), listFileFolders(handle)]);
+      const known = new Set([...vms.map(({ extraConfig }) => extraConfig[extraConfigKeys.objectUid]), ...(isNoted ? [object?.metadata.uid] : [])]);
+      return folders.filter(({ folder }) => !known.has(folder)).map(({ path }) => `${path} is left of a VM that there is not`);
+    },
     slowTasks: (delaysMs: Parameters<ReturnType<typeof vcenter>['control']['delayTasks']>[0]): Promise<void> => vcenter().control.delayTasks(delaysMs),
     async clearVms(): Promise<void> {
       for (const vm of hosts) {
@@ -58,6 +82,7 @@ export function setVmStage({ lane, kind, subject, roles, aliases, hostOf, tell }
         await removeVms(vcenter(), partsOf(vm)[0]);
         await removeBranches(vcenter(), partsOf(vm)[0]);
       }
+      if (isInVcenter(kind)) await removeFileFolders(vcenter().handle);
     },
   };
 }
