@@ -3,7 +3,7 @@ import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { guestWatchId } from '../../contracts/ids.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import type { LibvirtHandle } from '../../lab/libvirt/handle.ts';
-import { startGuestWatches } from '../../runtime/temporal.ts';
+import { startGuestWatches } from '../../runtime/standing-runs.ts';
 import { until } from '../flows/until.ts';
 import type { MatrixLab } from './ground.ts';
 import { regionOf } from './ground.ts';
