@@ -31,6 +31,7 @@ const ofVirtualMachines: Lifecycle = {
   deeds: [
     [/^stopCreate$/u, 'vmUnwanted'],
     [/^(submitDestroy|submitRelease)$/u, 'vmDelete'],
+    [/^submitFileDeed$/u, 'vmCopied'],
     [/^submitNewVm, told again$/u, 'vmAwaited'],
     [/^submitNewVm$/u, 'vmCreate'],
     [/^submitAdoption$/u, 'vmAdopted'],

@@ -53,6 +53,7 @@ test.each<[what: string, run: History, budget: string | null]>([
   ['a VM is deleted', history(vm, ['submitPower', 'submitDestroy']), 'vmDelete'],
   ['a VM is not wanted any more', history(vm, ['submitNewVm', 'stopCreate', 'submitDestroy'], { signals: 2 }), 'vmUnwanted'],
   ['a VM is only looked at', history(vm, ['observeVirtualMachine']), 'vmGlance'],
+  ['a VM is made of cached files', history(vm, ['observeVirtualMachine', 'submitFileDeed', 'submitNewVm']), 'vmCopied'],
   ['a VM has its turn', history('shareAllowance', ['observeTurns']), 'turns'],
   ['migrations are shared out', history('shareAllowance', ['observeAllowance']), 'allowance'],
   ['a host is taken into service', history('reconcileHypervisor', ['observeHypervisor', 'createHypervisor', 'addToAggregates']), 'onboarding'],

@@ -36,6 +36,7 @@ export const budgets = {
   vmLargeUpdate: { title: '`reconcileVirtualMachine`, powered off and another class', events: 36, activityCalls: 4, calls: { vsphere: 30, kubernetes: 18 } },
   vmRefused: { title: '`reconcileVirtualMachine`, powered off against a guest that refuses', events: 45, activityCalls: 5, calls: { vsphere: 30, kubernetes: 20 } },
   vmCreate: { title: '`reconcileVirtualMachine`, a VM made and powered on', events: 70, activityCalls: 10, calls: { vsphere: 75, kubernetes: 26 } },
+  vmCopied: { title: '`reconcileVirtualMachine`, a VM made of cached files and powered on, two disks', events: 118, activityCalls: 16, calls: { vsphere: 72, kubernetes: 26 } },
   vmAwaited: { title: '`reconcileVirtualMachine`, made after what it waited for has come', events: 86, activityCalls: 13, calls: { vsphere: 90, kubernetes: 36 } },
   vmAdopted: { title: '`reconcileVirtualMachine`, a VM taken over and brought to its spec', events: 75, activityCalls: 10, calls: { vsphere: 45, kubernetes: 20 } },
   vmDelete: { title: '`reconcileVirtualMachine`, deleted', events: 66, activityCalls: 8, calls: { vsphere: 40, kubernetes: 20 } },
