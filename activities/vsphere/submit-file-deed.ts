@@ -1,26 +1,37 @@
 import type { FileDeed, FilePlace } from '../../contracts/cached-files.ts';
 import type { OwnerOfVm, SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
 import { failureCode } from '../../runtime/failure.ts';
-import { topFolderPath } from './datastore-name.ts';
+import { readDatastoreName, topFolderPath } from './datastore-name.ts';
 import { mutateByTask, type Tools } from './dependencies.ts';
 import { datacenterRef } from './references.ts';
 
 type Reading = Pick<Tools, 'gateway' | 'scope'>;
+type FileRequest = OwnerOfVm & { place: FilePlace; deed: FileDeed };
 
 /** A copy that is not complete is called so: `disk-0.part.vmdk`. */
 const partOf = (name: string): string => name.replace(/\.vmdk$/u, '.part.vmdk');
 
 /**
- * One deed on the files of a VM that is being made.
+ * One deed on the files of a VM that is being made; null: it is done.
  *
- * @throws VsphereNotSupported where the datastore has no folders of its own
+ * @throws VsphereNotSupported where the datastore has no folders of files
  * @see vSphere API, VirtualDiskManager and FileManager
  */
-export async function submitFileDeed(tools: Tools, request: OwnerOfVm & { place: FilePlace; deed: FileDeed }): Promise<SubmittedTask | null> {
+export async function submitFileDeed(tools: Tools, request: FileRequest): Promise<SubmittedTask | null> {
+  const { place, deed } = request;
+  if (deed.file !== 'removeFolder') return (await isFileDone(tools, place, deed)) ? null : begin(tools, request, await pathOf(tools, place));
+  try {
+    return await begin(tools, request, `[${await readDatastoreName(tools.gateway, place.datastore, tools.scope.signal)}] ${place.folder}`);
+  } catch (failure) {
+    // Of a datastore that is gone, or never made a folder, there is nothing to remove.
+    if (failureCode(failure) === 'VsphereObjectNotFound') return null;
+    throw failure;
+  }
+}
+
+async function begin(tools: Tools, request: FileRequest, folder: string): Promise<SubmittedTask> {
   const { gateway, scope: { signal } } = tools;
   const { place, deed } = request;
-  if (await isFileDone(tools, place, deed)) return null;
-  const folder = await topFolderPath(gateway, place.datastore, place.folder, signal);
   const datacenter = datacenterRef(place.datacenter);
   const [files, disks] = await Promise.all([gateway.manager('fileManager', signal), gateway.manager('virtualDiskManager', signal)]);
   const path = (name: string): string => `${folder}/${name}`;
@@ -45,11 +56,11 @@ export async function submitFileDeed(tools: Tools, request: OwnerOfVm & { place:
   return { taskId, purpose: { kind: 'files', place, deed } };
 }
 
-/** Whether it has been done: a disk has its own name when all of it is there. Of what is overwritten, nobody knows. */
+/** Whether it has been done: a disk has its own name when all of it is there. Of what is overwritten, or removed, nobody knows. */
 export async function isFileDone(tools: Reading, place: FilePlace, deed: FileDeed): Promise<boolean> {
   if (deed.file !== 'copyDisk' && deed.file !== 'keepDisk') return false;
   const { gateway, scope: { signal } } = tools;
-  const name = `${await topFolderPath(gateway, place.datastore, place.folder, signal)}/${deed.to}`;
+  const name = `${await pathOf(tools, place)}/${deed.to}`;
   try {
     await gateway.call('QueryVirtualDiskUuid', await gateway.manager('virtualDiskManager', signal), { name, datacenter: datacenterRef(place.datacenter) }, signal);
     return true;
@@ -60,12 +71,15 @@ export async function isFileDone(tools: Reading, place: FilePlace, deed: FileDee
 }
 
 /** Makes the folder, if it is not there. */
-export async function makeFolder({ gateway, scope: { signal } }: Reading, { datacenter, datastore, folder }: FilePlace): Promise<void> {
-  const name = await topFolderPath(gateway, datastore, folder, signal);
+export async function makeFolder(tools: Reading, place: FilePlace): Promise<void> {
+  const { gateway, scope: { signal } } = tools;
+  const name = await pathOf(tools, place);
   try {
-    await gateway.call('MakeDirectory', await gateway.manager('fileManager', signal), { name, datacenter: datacenterRef(datacenter), createParentDirectories: true }, signal);
+    await gateway.call('MakeDirectory', await gateway.manager('fileManager', signal), { name, datacenter: datacenterRef(place.datacenter), createParentDirectories: true }, signal);
   } catch (failure) {
     // FileAlreadyExists.
     if (failureCode(failure) !== 'VirtualMachineNameTaken') throw failure;
   }
 }
+
+const pathOf = ({ gateway, scope: { signal } }: Reading, { datastore, folder }: FilePlace): Promise<string> => topFolderPath(gateway, datastore, folder, signal);
