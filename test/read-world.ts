@@ -8,7 +8,8 @@ import { findCondition } from '../contracts/conditions.ts';
 import { migrationAllowanceId, workflowTypes } from '../contracts/ids.ts';
 import type { DroverLab } from '../lab/drover.ts';
 import { listServices } from '../lab/openstack/hosts.ts';
-import { readMigrationEvents } from '../lab/openstack/journal.ts';
+import type { ApiCall } from '../lab/openstack/journal.ts';
+import { readApiCalls, readMigrationEvents } from '../lab/openstack/journal.ts';
 import { listServers } from '../lab/openstack/seed.ts';
 import type { Session } from '../lab/openstack/session.ts';
 import { readFileIfThere } from '../lab/private-files.ts';
@@ -70,20 +71,36 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
   };
 }
 
-type RegionFacts = Pick<Snapshot, 'expectedServers' | 'servers' | 'guests' | 'services' | 'allocations' | 'migrationEvents'>;
+type RegionFacts = Pick<Snapshot, 'expectedServers' | 'servers' | 'guests' | 'services' | 'servicesAsked' | 'allocations' | 'migrationEvents'>;
 
 /** @param emptied hosts whose allocations are read */
 async function readRegion({ session, fleet, expected, sinceMs }: Observed, emptied: readonly string[]): Promise<RegionFacts> {
-  if (session === undefined || fleet === undefined) return { expectedServers: [], servers: [], guests: {}, services: [], allocations: {}, migrationEvents: [] };
+  if (session === undefined || fleet === undefined) return { expectedServers: [], servers: [], guests: {}, services: [], servicesAsked: [], allocations: {}, migrationEvents: [] };
   const [servers, services, machines] = await Promise.all([listServers(session), listServices(session), fleet.hosts()]);
   return {
     expectedServers: [...(expected?.values() ?? [])],
     servers: servers.map((server) => ({ id: server.id, name: server.name, status: server.status, taskState: server['OS-EXT-STS:task_state'], host: server['OS-EXT-SRV-ATTR:host'] })),
     guests: Object.fromEntries(Object.entries(machines).map(([host, { guests }]) => [host, guests])),
     services: services.map(({ host, status, disabled_reason }) => ({ host, status, disabledReason: disabled_reason })),
+    servicesAsked: servicesAsked(readApiCalls(session.handle, 'nova', sinceMs), new Map(services.map(({ id, host }) => [id, host]))),
     allocations: await readAllocations(session, emptied),
     migrationEvents: readMigrationEvents(session.handle, sinceMs).map(({ timeMs, id, instance, status, source, dest }) => ({ atMs: timeMs, id, instanceId: instance, status, sourceHost: source, targetHost: dest })),
   };
+}
+
+/**
+ * Changes of services that Nova has made: one that disables counts from its answer, one that enables from when it was asked. Pure.
+ *
+ * @param hosts by the service's id; a service that is gone takes no servers
+ */
+export function servicesAsked(calls: readonly ApiCall[], hosts: ReadonlyMap<string, string>): Snapshot['servicesAsked'] {
+  const changes = calls.flatMap(({ method, path, action, status, timeMs, durationMs, userAgent }) => {
+    const host = hosts.get(/\/os-services\/([^/]+)$/u.exec(path)?.[1] ?? '');
+    if (method !== 'PUT' || host === undefined || status >= 300 || (action !== 'enabled' && action !== 'disabled')) return [];
+    const enabled = action === 'enabled';
+    return [{ host, atMs: enabled ? timeMs : timeMs + durationMs, enabled, byDrover: userAgent === 'drover' }];
+  });
+  return changes.toSorted((a, b) => a.atMs - b.atMs);
 }
 
 /** By govc, and not by drover's own adapter. */

@@ -29,7 +29,9 @@ export interface Snapshot {
   allocations: Readonly<Record<string, readonly string[]>>;
   /** What became of every migration, in order. */
   migrationEvents: readonly MigrationFact[];
-  /** Who enabled and disabled compute services, in order. */
+  /** Who enabled and disabled compute services, in order, as Nova was asked: whoever did it may have died before it could say so. */
+  servicesAsked: readonly { host: string; atMs: number; enabled: boolean; byDrover: boolean }[];
+  /** Who enabled and disabled compute services, in order, as they say themselves. */
   serviceChanges: readonly { host: string; atMs: number; enabled: boolean; by: 'drover' | 'test'; reason: string | null }[];
   /** What drover did about failed hosts, in order; `cause` of its audit log. */
   fencings: readonly { did: 'forcedDown' | 'forcedUp' | 'evacuated'; host: string; object: string; cause: string }[];
@@ -165,8 +167,8 @@ const noneToDisabledHosts: Check = (world) => {
   for (const { id, instanceId, targetHost, status } of new Map(world.migrationEvents.map((event) => [event.id, event])).values()) {
     if (targetHost === null || !concerns(world, targetHost)) continue;
     const beganMs = first.get(id)?.atMs ?? 0;
-    const last = world.serviceChanges.filter(({ host, atMs }) => host === targetHost && atMs < beganMs).at(-1);
-    if (last === undefined || last.enabled || last.by !== 'drover') continue;
+    const last = world.servicesAsked.filter(({ host, atMs }) => host === targetHost && atMs < beganMs).at(-1);
+    if (last === undefined || last.enabled || !last.byDrover) continue;
     found.push(`migration ${id} of server ${instanceId} (${status}) went to ${targetHost}, which drover had disabled ${beganMs - last.atMs} ms before`);
   }
   return found;

@@ -10,7 +10,7 @@ export interface ApiCall {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** For POST …/action: which one, e.g. `os-migrateLive`. */
+  /** For POST …/action: which one, e.g. `os-migrateLive`. For PUT …/os-services/…: the status that was asked for. */
   readonly action?: string;
   readonly status: number;
   readonly requestId: string;

@@ -1,3 +1,5 @@
+import type { ApiCall } from '../../lab/openstack/journal.ts';
+import { servicesAsked } from '../read-world.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
@@ -48,6 +50,7 @@ const good: Snapshot = {
   ],
   allocations: { 'node-1': [] },
   migrationEvents: [move({ status: 'running', atMs: t0 + 4_000 }), move()],
+  servicesAsked: [{ host: 'node-1', atMs: t0 + 1_000, enabled: false, byDrover: true }],
   serviceChanges: [{ host: 'node-1', atMs: t0 + 1_000, enabled: false, by: 'drover', reason: 'drover: eviction node-1: test' }],
   fencings: [
     { did: 'forcedDown', host: 'node-3', object: 'compute-service/node-3', cause: 'incident node-3/x: person, jane at 2026-01-31T12:00:00Z' },
@@ -126,8 +129,27 @@ test.each(rows)('%s is a violation', (_, change, violation) => {
 
 test('a server that came back may be moved again and listed again', () => {
   const back = [move(), move({ id: 2, atMs: t0 + 6_000, sourceHost: 'node-2', targetHost: 'node-1' }), move({ id: 3, atMs: t0 + 7_000 })];
-  const world = { ...good, migrationEvents: back, serviceChanges: [{ host: 'node-1', atMs: t0 + 6_500, enabled: false, by: 'drover' as const, reason: 'drover:' }] };
+  const world = { ...good, migrationEvents: back, servicesAsked: [{ host: 'node-1', atMs: t0 + 6_500, enabled: false, byDrover: true }] };
   expect(violations({ ...world, evictionEvents: [...good.evictionEvents, { type: 'MODIFIED', object: eviction('Running', { outstanding: ['s1'] }) }] })).toEqual([]);
+});
+
+test.each([
+  ['enabled again, whatever drover wrote down later', [{ host: 'node-1', atMs: t0 + 4_500, enabled: true, byDrover: false }]],
+  ['disabled by somebody else', [{ host: 'node-1', atMs: t0 + 4_500, enabled: false, byDrover: false }]],
+])('a server may be moved to a host that was %s', (_, later) => {
+  const moved = { migrationEvents: [...good.migrationEvents, move({ id: 3, instanceId: 's3', atMs: t0 + 5_500, sourceHost: 'node-3', targetHost: 'node-1' })], evictions: [] };
+  expect(violations({ ...good, ...moved, servicesAsked: [...good.servicesAsked, ...later] }).filter((found) => found.includes('invariant 4'))).toEqual([]);
+  expect(violations({ ...good, ...moved }).filter((found) => found.includes('invariant 4'))).toHaveLength(1);
+});
+
+test('what Nova was asked of its services, and has done', () => {
+  const call = (more: Partial<ApiCall>): ApiCall => ({ timeMs: t0, durationMs: 200, method: 'PUT', path: '/v2.1/os-services/1', query: '', action: 'disabled', status: 200, requestId: 'req-1', userAgent: 'drover', ...more });
+  const hosts = new Map([['1', 'node-1']]);
+  const calls = [call({ timeMs: t0 + 500, action: 'enabled', userAgent: 'lab' }), call({}), call({ status: 503 }), call({ method: 'GET' }), call({ path: '/v2.1/os-services/2' }), call({ path: '/v2.1/servers/1/action', method: 'POST' })];
+  expect(servicesAsked(calls, hosts)).toEqual([
+    { host: 'node-1', atMs: t0 + 200, enabled: false, byDrover: true },
+    { host: 'node-1', atMs: t0 + 500, enabled: true, byDrover: false },
+  ]);
 });
 
 test('a VirtualMachine that is not where it should be yet may have no VM', () => {

@@ -11,7 +11,8 @@ LARGEST_ACTION_BYTES = 1_000_000
 
 class AccessLog:
     """Logs time, method, path, status, duration, request id, user agent,
-    and for POST …/action which action it was. Never headers or bodies."""
+    for POST …/action which action it was, and for PUT …/os-services/… the
+    status that was asked for. Never headers or whole bodies."""
 
     def __init__(self, app, entries):
         self._app = app
@@ -50,15 +51,21 @@ class AccessLog:
 
 
 def _action(environ):
-    if environ["REQUEST_METHOD"] != "POST" or not environ.get(
-            "PATH_INFO", "").endswith("/action"):
-        return None
+    method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")
+    if method == "POST" and path.endswith("/action"):
+        return _asked(environ, lambda body: next(iter(body), None))
+    if method == "PUT" and "/os-services/" in path:
+        return _asked(environ, lambda body: body.get("status"))
+    return None
+
+
+def _asked(environ, of):
     size = int(environ.get("CONTENT_LENGTH") or 0)
     if not 0 < size <= LARGEST_ACTION_BYTES:
         return None
     body = environ["wsgi.input"].read(size)
     environ["wsgi.input"] = io.BytesIO(body)
     try:
-        return next(iter(json.loads(body)), None)
-    except (ValueError, TypeError):
+        return of(json.loads(body))
+    except (ValueError, TypeError, AttributeError):
         return None
