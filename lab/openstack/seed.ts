@@ -91,11 +91,16 @@ async function eachInParallel<Item, Result>(items: readonly Item[], action: (ite
   return results;
 }
 
-/** One list for all of them, of their host where they share one: a request per server and poll would keep Nova busy. */
+/**
+ * One list for all of them, of their host where they share one: a request per server and poll would keep Nova busy. One alone is read by
+ * its id, as it may have left its host again by then.
+ */
 async function waitForServers(session: Session, ids: readonly string[], status: (index: number) => string, host?: string): Promise<Server[]> {
   const deadline = performance.now() + BUILD_DEADLINE_MS;
   for (;;) {
-    const byId = new Map((await listServers(session, host)).map((server) => [server.id, server]));
+    const [only, ...others] = ids;
+    const listed = only !== undefined && others.length === 0 ? [await getServer(session, only)] : await listServers(session, host);
+    const byId = new Map(listed.map((server) => [server.id, server]));
     const servers = ids.map((id) => byId.get(id));
     const late = servers.filter((server, index) => server === undefined || !isSettled(server, status(index)));
     if (late.length === 0) return servers as Server[];
