@@ -19,7 +19,10 @@ const partOf = (name: string): string => name.replace(/\.vmdk$/u, '.part.vmdk');
  */
 export async function submitFileDeed(tools: Tools, request: FileRequest): Promise<SubmittedTask | null> {
   const { place, deed } = request;
-  if (deed.file !== 'removeFolder') return (await isFileDone(tools, place, deed)) ? null : begin(tools, request, await pathOf(tools, place));
+  if (deed.file !== 'removeFolder') {
+    const folder = await pathOf(tools, place);
+    return (await isDoneIn(tools, folder, place, deed)) ? null : begin(tools, request, folder);
+  }
   try {
     return await begin(tools, request, `[${await readDatastoreName(tools.gateway, place.datastore, tools.scope.signal)}] ${place.folder}`);
   } catch (failure) {
@@ -38,7 +41,7 @@ async function begin(tools: Tools, request: FileRequest, folder: string): Promis
   const submit = async (): Promise<string> => {
     switch (deed.file) {
       case 'copyDisk': {
-        await makeFolder(tools, place);
+        await makeFolder(tools, place.datacenter, folder);
         const destSpec = { $type: 'VirtualDiskSpec', diskType: 'thin', adapterType: 'lsiLogic' } as const;
         // Over what an attempt before has left; while that still copies, the file is locked.
         return gateway.submit('CopyVirtualDisk_Task', disks, { sourceName: deed.from, sourceDatacenter: datacenter, destName: path(partOf(deed.to)), destDatacenter: datacenter, destSpec, force: true }, signal);
@@ -46,7 +49,7 @@ async function begin(tools: Tools, request: FileRequest, folder: string): Promis
       case 'keepDisk':
         return gateway.submit('MoveVirtualDisk_Task', disks, { sourceName: path(partOf(deed.to)), sourceDatacenter: datacenter, destName: path(deed.to), destDatacenter: datacenter, force: false }, signal);
       case 'copyOther':
-        await makeFolder(tools, place);
+        await makeFolder(tools, place.datacenter, folder);
         return gateway.submit('CopyDatastoreFile_Task', files, { sourceName: deed.from, sourceDatacenter: datacenter, destinationName: path(deed.to), destinationDatacenter: datacenter, force: true }, signal);
       case 'removeFolder':
         return gateway.submit('DeleteDatastoreFile_Task', files, { name: folder, datacenter }, signal);
@@ -57,12 +60,14 @@ async function begin(tools: Tools, request: FileRequest, folder: string): Promis
 }
 
 /** Whether it has been done: a disk has its own name when all of it is there. Of what is overwritten, or removed, nobody knows. */
-export async function isFileDone(tools: Reading, place: FilePlace, deed: FileDeed): Promise<boolean> {
-  if (deed.file !== 'copyDisk' && deed.file !== 'keepDisk') return false;
-  const { gateway, scope: { signal } } = tools;
-  const name = `${await pathOf(tools, place)}/${deed.to}`;
+export const isFileDone = async (tools: Reading, place: FilePlace, deed: FileDeed): Promise<boolean> => isOfDisk(deed) && isDoneIn(tools, await pathOf(tools, place), place, deed);
+
+const isOfDisk = (deed: FileDeed): deed is Extract<FileDeed, { file: 'copyDisk' | 'keepDisk' }> => deed.file === 'copyDisk' || deed.file === 'keepDisk';
+
+async function isDoneIn({ gateway, scope: { signal } }: Reading, folder: string, { datacenter }: FilePlace, deed: FileDeed): Promise<boolean> {
+  if (!isOfDisk(deed)) return false;
   try {
-    await gateway.call('QueryVirtualDiskUuid', await gateway.manager('virtualDiskManager', signal), { name, datacenter: datacenterRef(place.datacenter) }, signal);
+    await gateway.call('QueryVirtualDiskUuid', await gateway.manager('virtualDiskManager', signal), { name: `${folder}/${deed.to}`, datacenter: datacenterRef(datacenter) }, signal);
     return true;
   } catch (failure) {
     if (failureCode(failure) === 'VsphereObjectNotFound') return false;
@@ -70,12 +75,14 @@ export async function isFileDone(tools: Reading, place: FilePlace, deed: FileDee
   }
 }
 
-/** Makes the folder, if it is not there. */
-export async function makeFolder(tools: Reading, place: FilePlace): Promise<void> {
-  const { gateway, scope: { signal } } = tools;
-  const name = await pathOf(tools, place);
+/**
+ * Makes the folder, if it is not there.
+ *
+ * @param path `[datastore] folder`
+ */
+export async function makeFolder({ gateway, scope: { signal } }: Reading, datacenter: string, path: string): Promise<void> {
   try {
-    await gateway.call('MakeDirectory', await gateway.manager('fileManager', signal), { name, datacenter: datacenterRef(place.datacenter), createParentDirectories: true }, signal);
+    await gateway.call('MakeDirectory', await gateway.manager('fileManager', signal), { name: path, datacenter: datacenterRef(datacenter), createParentDirectories: true }, signal);
   } catch (failure) {
     // FileAlreadyExists.
     if (failureCode(failure) !== 'VirtualMachineNameTaken') throw failure;

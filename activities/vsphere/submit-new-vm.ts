@@ -51,9 +51,10 @@ async function starterOf(tools: Tools, { create, mark }: NewVm, source: Exclude<
       return () => gateway.submit('CreateVM_Task', folder, { config, ...where }, signal);
     }
     case 'cachedDisks': {
-      const config = cachedDisksSpec(create, mark, { source, home: await topFolderPath(gateway, at.datastore, mark.uid, signal) });
+      const home = await topFolderPath(gateway, at.datastore, mark.uid, signal);
+      const config = cachedDisksSpec(create, mark, { source, home });
       return async () => {
-        await makeFolder(tools, { ...at, folder: mark.uid });
+        await makeFolder(tools, at.datacenter, home);
         return gateway.submit('CreateVM_Task', folder, { config, ...where }, signal);
       };
     }

@@ -9,7 +9,7 @@ import type { Stage } from './stage.ts';
 
 /** The lifecycle of a virtual machine in the every-step matrix. */
 
-export const patienceMs = 120_000;
+const patienceMs = 120_000;
 
 export const settings = {
   modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' },
@@ -33,6 +33,15 @@ const untilRests = (stage: Stage, alias: HostAlias = 'A'): Promise<unknown> =>
     const { status } = await stage.run(alias).describe();
     return (status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW') || `its run is ${status.name}`;
   });
+
+/** Deletes the VM while its run waits for a task of vCenter, or after all has come to its end. */
+export async function removeWhileAwaited(stage: Stage): Promise<void> {
+  await until('a task to be waited for, or the end', patienceMs, async () => {
+    const object = await stage.read('A');
+    return (object !== null && stage.subject.isSettled(object)) || stage.steps().some((step) => step.includes('/awaitTask.')) || 'not yet';
+  });
+  await stage.remove('A');
+}
 
 async function haveVm(stage: Stage, spec: object = {}): Promise<void> {
   await stage.createVm('A', spec);
@@ -133,13 +142,7 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     // Longer than a submission stays with its task.
     prepare: (stage) => stage.slowTasks({ CloneVm: 4_000 }),
     start: (stage) => stage.createVm('A'),
-    async meanwhile(stage) {
-      await until('the VM to be waited for, or the end', patienceMs, async () => {
-        const object = await stage.read('A');
-        return (object !== null && stage.subject.isSettled(object)) || stage.steps().some((step) => step.includes('/awaitTask.')) || 'not yet';
-      });
-      await stage.remove('A');
-    },
+    meanwhile: removeWhileAwaited,
     ends: { A: gone },
   },
 ];

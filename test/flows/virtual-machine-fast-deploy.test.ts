@@ -116,9 +116,8 @@ const untilCopying = async (name: string): Promise<string> => {
 
 test(
   'a worker that is killed while a disk is copied: one VM, with whole disks',
-  async () => {
-    await world.control.delayTasks({ CopyVirtualDisk: 4_000 });
-    try {
+  () =>
+    world.whileSlow({ CopyVirtualDisk: 4_000 }, async () => {
       await world.create('killed', image);
       const uid = await untilCopying('killed');
       await world.drover.kill('worker');
@@ -126,18 +125,14 @@ test(
       await world.untilSaid('killed', settled, 90_000);
       expect(await asked(uid)).toMatchObject({ CreateVM_Task: 1, MoveVirtualDisk_Task: 2 });
       expect(await world.witness('killed')).toMatchObject({ powerState: 'poweredOn', instanceUuid: uid });
-    } finally {
-      await world.control.delayTasks({});
-    }
-  },
+    }),
   limitMs,
 );
 
 test(
   'deleted while a disk is copied: no VM, and no copy is left',
-  async () => {
-    await world.control.delayTasks({ CopyVirtualDisk: 4_000 });
-    try {
+  () =>
+    world.whileSlow({ CopyVirtualDisk: 4_000 }, async () => {
       await world.create('unwanted', image);
       const uid = await untilCopying('unwanted');
       await world.remove('unwanted');
@@ -145,10 +140,7 @@ test(
       expect(await world.witness('unwanted')).toBeNull();
       expect(await asked(uid)).toMatchObject({ DeleteDatastoreFile_Task: 1 });
       expect(await filesOf(uid)).toEqual([]);
-    } finally {
-      await world.control.delayTasks({});
-    }
-  },
+    }),
   limitMs,
 );
 

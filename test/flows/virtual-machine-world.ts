@@ -37,6 +37,7 @@ export async function openVmWorld({ virtualMachine = {}, ...more }: Record<strin
   await prepare(lab.handles);
   const drover = await startDrover(lab, { dir: join(root, 'drover'), settings: { ...settings, ...more, virtualMachine: { ...settings.virtualMachine, ...virtualMachine }, vsphere: vcenterSettings(vsphere) } });
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
+  const control = connectVcenterControl(vsphere);
   const path = (name: string): string => resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
 
   const read = async (name: string): Promise<VirtualMachine | null> => {
@@ -57,7 +58,7 @@ export async function openVmWorld({ virtualMachine = {}, ...more }: Record<strin
   return {
     lab,
     drover,
-    control: connectVcenterControl(vsphere),
+    control,
     read,
     lifecycleOf,
     witness: (name: string) => witness(vsphere, namespace, name),
@@ -66,6 +67,15 @@ export async function openVmWorld({ virtualMachine = {}, ...more }: Record<strin
     make: (object: object): Promise<string> => kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(object)),
     change: (name: string, change: object): Promise<unknown> => api.request({ method: 'PATCH', patchType: 'merge', path: path(name), body: change }, AbortSignal.timeout(10_000)),
     remove: (name: string): Promise<unknown> => api.request({ method: 'DELETE', path: path(name) }, AbortSignal.timeout(10_000)),
+    /** While vCenter takes so long for some of its tasks. */
+    async whileSlow(delaysMs: Parameters<typeof control.delayTasks>[0], work: () => Promise<void>): Promise<void> {
+      await control.delayTasks(delaysMs);
+      try {
+        await work();
+      } finally {
+        await control.delayTasks({});
+      }
+    },
     kubectl: (...args: string[]): Promise<string> => kubectl(kubernetes, args),
     /** Waits until the object says so of its present spec. */
     untilSaid: (name: string, said: RegExp, deadlineMs = 40_000): Promise<unknown> =>

@@ -96,37 +96,29 @@ test(
 
 test(
   'a worker that is killed while the VM is made: one VM',
-  async () => {
-    await world.control.delayTasks({ CloneVm: 6_000 });
-    try {
+  () =>
+    world.whileSlow({ CloneVm: 6_000 }, async () => {
       await world.create('killed');
       await untilCloning('killed');
       await world.drover.kill('worker');
       await world.drover.restart('worker');
       await world.untilSaid('killed', settled, 60_000);
       expect(await clonesOf('killed')).toHaveLength(1);
-    } finally {
-      await world.control.delayTasks({});
-    }
-  },
+    }),
   limitMs,
 );
 
 test(
   'deleted while it is being made: nothing is left',
-  async () => {
-    await world.control.delayTasks({ CloneVm: 5_000 });
-    try {
+  () =>
+    world.whileSlow({ CloneVm: 5_000 }, async () => {
       await world.create('unwanted');
       await untilCloning('unwanted');
       await world.remove('unwanted');
       await world.untilSaid('unwanted', /^gone$/u, 60_000);
       expect((await world.control.requests()).filter(({ method }) => method === 'CancelTask' || method === 'Destroy_Task').map(({ method }) => method)).toEqual(expect.arrayContaining(['CancelTask', 'Destroy_Task']));
       expect(await world.witness('unwanted')).toBeNull();
-    } finally {
-      await world.control.delayTasks({});
-    }
-  },
+    }),
   limitMs,
 );
 
