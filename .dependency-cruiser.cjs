@@ -48,6 +48,13 @@ module.exports = {
       from: { path: '^workflows/', pathNot: [isTest] },
       to: { dependencyTypes: ['core'] },
     },
+    {
+      name: 'opened-through-ports',
+      comment: 'outside systems are opened by what the worker is composed of, so that a simulation can give others (workers/ports.ts)',
+      severity: 'error',
+      from: { path: '^(activities|workers)/', pathNot: [isTest, '^workers/(main|ports)\\.ts$', '^activities/hypervisor/host-ports\\.ts$'] },
+      to: { path: '^activities/(ceph|keystone|libvirt|ovs|redfish|vsphere|vsphere/rest)/client\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-orphans',

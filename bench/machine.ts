@@ -14,6 +14,12 @@ export interface Machine {
   versions: Record<string, string>;
 }
 
+/** What makes two machines alike. */
+export type MachineKind = Pick<Machine, 'cores' | 'cpu' | 'memoryGiB'>;
+
+export const kindOf = ({ cores, cpu, memoryGiB }: MachineKind): MachineKind => ({ cores, cpu, memoryGiB });
+export const isAlike = (one: MachineKind, other: MachineKind): boolean => one.cores === other.cores && one.cpu === other.cpu && one.memoryGiB === other.memoryGiB;
+
 const checkout = new URL('..', import.meta.url);
 
 /** @param versions of the servers that were measured against */

@@ -1,23 +1,22 @@
-/** `npm run bench`: shows what is recorded; `npm run bench -- <suite>` measures, compares with the last record, and records in bench/results/. */
+/** `npm run bench`: shows what is recorded; `npm run bench -- <suite>` measures, compares with the last record, and records in evidence/. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { evictionSuite, recordsOf } from './eviction/figures.ts';
+import { evictionSuite, figuresOfResults } from './eviction/figures.ts';
 import type { Figure } from './eviction/main.ts';
 import { benchEviction, figures } from './eviction/main.ts';
 import { loads } from './eviction/overhead.ts';
 import type { EvictionResults } from './eviction/results.ts';
-import { mergeResults, readResults, record, renderMarkdown } from './eviction/results.ts';
+import { mergeResults, renderMarkdown } from './eviction/results.ts';
 import type { Suite } from './harness/benchmark.ts';
 import { figuresOf } from './harness/benchmark.ts';
-import { readCommit } from './harness/commit.ts';
 import { writeLimitsPage } from './harness/limits-page.ts';
-import type { BenchRecord, RecordedFigure } from './harness/records.ts';
-import { addToRecord, kindOf, readRecords } from './harness/records.ts';
+import type { RecordedFigure } from './harness/records.ts';
+import { addToRecord, readRecords } from './harness/records.ts';
 import { runSuite } from './harness/run-suite.ts';
 import { renderMeasured, renderRecorded } from './harness/table.ts';
 import type { LoadRun } from './load/load-run.ts';
 import { loadSuite } from './load/main.ts';
 import { untilInterrupted } from '../lab/interruption.ts';
-import { describeMachine } from './machine.ts';
+import { describeMachine, kindOf } from './machine.ts';
 import type { Size } from './onboarding/figures.ts';
 import { sizes } from './onboarding/figures.ts';
 import { onboardingSuite } from './onboarding/main.ts';
@@ -50,8 +49,6 @@ const signal = untilInterrupted(new Error('interrupted'));
 const print = (text: string): void => void process.stdout.write(text);
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 const machine = kindOf(describeMachine());
-/** The eviction's results are a record too, of before there was one for each commit. */
-const evictionRecords = (): BenchRecord[] => [...recordsOf(readResults()), ...readRecords(evictionSuite.name)];
 
 interface Asked {
   repetitions: number;
@@ -61,16 +58,21 @@ interface Asked {
 
 /** Measures what was asked for, records it, and prints it beside the last record. */
 async function measure(suite: Suite<LoadRun>, { only, repetitions, quick, json }: Asked & { only: string[] }): Promise<void> {
-  const before = readRecords(suite.name);
+  const startedMs = Date.now();
+  const before = readRecords(suite);
   const measured: Record<string, RecordedFigure> = {};
+  const shown = limitSuites.find(({ name }) => name === suite.name) ?? suite;
+  const keep = (figures: Readonly<Record<string, RecordedFigure>>, failures: readonly string[]): void => {
+    if (quick) return;
+    addToRecord(figuresOf(shown), { figures, failures, startedMs });
+    writeLimitsPage(figuresOf(shown), readRecords(shown));
+  };
   const take = (figures: Readonly<Record<string, RecordedFigure>>): void => {
     Object.assign(measured, figures);
-    if (quick) return;
-    addToRecord(suite.name, { ...readCommit(), machine, figures });
-    const shown = limitSuites.find(({ name }) => name === suite.name) ?? suite;
-    writeLimitsPage(figuresOf(shown), readRecords(shown.name));
+    keep(figures, []);
   };
   const failures = await runSuite(suite, { quick, repetitions: quick ? 1 : repetitions, report, signal }, { only, report, take, signal });
+  if (failures.length > 0) keep({}, failures);
   print(json ? `${JSON.stringify(measured, null, 2)}\n` : renderMeasured(figuresOf(suite), measured, before, machine));
   if (failures.length > 0) process.exitCode = 1;
 }
@@ -78,8 +80,8 @@ async function measure(suite: Suite<LoadRun>, { only, repetitions, quick, json }
 const program = new Command('bench').description('Measures drover on the real counterparts. Figures are recorded one by one, so that a part can be measured again. Without a command: shows what is recorded.');
 
 program.action(() => {
-  print(`${evictionSuite.title}: npm run bench -- eviction\n\n${renderRecorded(evictionSuite, evictionRecords(), machine)}\n`);
-  for (const suite of limitSuites) print(`${suite.title}: npm run bench -- ${suite.name}\n\n${renderRecorded(figuresOf(suite), readRecords(suite.name), machine)}\n`);
+  print(`${evictionSuite.title}: npm run bench -- eviction\n\n${renderRecorded(evictionSuite, readRecords(evictionSuite), machine)}\n`);
+  for (const suite of limitSuites) print(`${suite.title}: npm run bench -- ${suite.name}\n\n${renderRecorded(figuresOf(suite), readRecords(suite), machine)}\n`);
   print('A part by itself: --only; to see that it works, without a record: --quick; more: npm run bench -- help\n');
 });
 
@@ -92,8 +94,11 @@ program
   .option('--quick', 'a few seconds and servers, and nothing recorded: to see that it works', false)
   .option('--json', 'print JSON', false)
   .action(async ({ only, windows, pairs, quick, json }: { only: Figure[]; windows: number[]; pairs: number; quick: boolean; json: boolean }) => {
-    const before = evictionRecords();
+    const before = readRecords(evictionSuite);
     let measured: EvictionResults = {};
+    const startedMs = Date.now();
+    const keep = (figure: EvictionResults, failed: readonly string[]): void =>
+      addToRecord(evictionSuite, { figures: figuresOfResults(figure), failures: failed, more: ({ results }) => ({ results: mergeResults(results ?? {}, figure) }), startedMs });
     const failures = await benchEviction({
       only,
       windows,
@@ -103,14 +108,13 @@ program
       take(figure) {
         measured = mergeResults(measured, figure);
         if (quick) return;
-        record(mergeResults(readResults(), figure));
-        const { commit, changed } = readCommit();
-        for (const one of recordsOf(figure, commit, changed)) addToRecord(evictionSuite.name, one);
+        keep(figure, []);
       },
       signal,
     });
+    if (failures.length > 0 && !quick) keep({}, failures);
     if (json) print(`${JSON.stringify(measured, null, 2)}\n`);
-    else print(`${renderMarkdown(measured)}\n## Beside the last record\n\n${renderMeasured(evictionSuite, Object.assign({}, ...recordsOf(measured).map((one) => one.figures)), before, machine)}`);
+    else print(`${renderMarkdown(measured)}\n## Beside the last record\n\n${renderMeasured(evictionSuite, figuresOfResults(measured), before, machine)}`);
     if (failures.length > 0) process.exitCode = 1;
   });
 
@@ -149,7 +153,7 @@ program
 program
   .command('limits')
   .description('puts the recorded figures of the load, of the onboarding and of virtual machines into docs/limits.md')
-  .action(() => limitSuites.forEach((suite) => writeLimitsPage(figuresOf(suite), readRecords(suite.name))));
+  .action(() => limitSuites.forEach((suite) => writeLimitsPage(figuresOf(suite), readRecords(suite))));
 
 try {
   await program.parseAsync();

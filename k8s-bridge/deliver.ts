@@ -1,5 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 import { type CallLimits, limited } from '../runtime/temporal.ts';
@@ -15,6 +16,7 @@ export interface DeliverDeps {
   cluster: string;
   /** For each call of Temporal. */
   timeoutMs: number;
+  clock: Clock;
   log: Logger;
 }
 
@@ -23,12 +25,12 @@ export interface RoutedChange {
   route: Route;
   mode: RoutedMode;
   change: Change;
-  /** When the watch event came, by `performance.now()`; null where a list or a comparison found it. Of several, the earliest. */
+  /** When the watch event came, by `Clock.monotonicMs`; null where a list or a comparison found it. Of several, the earliest. */
   seenMs: number | null;
 }
 
 /** Takes one change to where it belongs, and says where that was. Whatever it throws may be tried again. */
-export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, log }: DeliverDeps, { route, mode, change }: RoutedChange, abort: AbortSignal): Promise<Delivery> {
+export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, clock, log }: DeliverDeps, { route, mode, change }: RoutedChange, abort: AbortSignal): Promise<Delivery> {
   const { facts, causes } = change;
   const { subject, name, fullName, uid, generation, resourceVersion } = facts;
   if (subject === null) {
@@ -36,7 +38,7 @@ export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, 
     return 'nothing';
   }
   const workflowId = route.workflowId(subject, cluster);
-  const limits: CallLimits = { timeoutMs, abort };
+  const limits: CallLimits = { timeoutMs, abort, clock };
   const signal: ObjectChanged = { uid, generation, resourceVersion, cause: causes.join(', ') };
 
   let found: FoundRun | null = null;
@@ -56,7 +58,7 @@ export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, 
       break;
     case 'reportStopped': {
       const message = found?.stop ? describePersonsStop(found.stop, subject) : '';
-      if (await reportStopped(kubernetes, route, facts, mode, message, abort)) log.info({ workflowId, object: fullName, uid, message }, 'a person stopped it for good');
+      if (await reportStopped({ kubernetes, clock }, route, facts, mode, message, abort)) log.info({ workflowId, object: fullName, uid, message }, 'a person stopped it for good');
       break;
     }
     case 'nothing':

@@ -35,12 +35,12 @@ type HistoryEvent = NonNullable<NonNullable<HistoryPage['history']>['events']>[n
 export async function findLastRun(client: Client, workflowId: string, uid: string, limits: CallLimits): Promise<FoundRun> {
   const run = await describe(client, workflowId, limits);
   if (run === null) return { lastRun: { status: 'NONE' }, stop: null };
-  const { runId, closeTime, status } = run;
+  const { runId, startTime, closeTime, status } = run;
   if (status.name === 'COMPLETED' || status.name === 'FAILED' || status.name === 'TIMED_OUT') return { lastRun: { status: status.name, toldGeneration: null }, stop: null };
   if (status.name !== 'CANCELLED' && status.name !== 'TERMINATED') return { lastRun: { status: 'OPEN' }, stop: null };
   const { toldGeneration, by, reason } = await readEnd(client, { workflowId, runId }, uid, limits);
   const how = status.name === 'CANCELLED' ? 'cancelled' : 'terminated';
-  return { lastRun: { status: status.name, toldGeneration }, stop: { runId, how, by, reason, at: (closeTime ?? new Date()).toISOString() } };
+  return { lastRun: { status: status.name, toldGeneration }, stop: { runId, how, by, reason, at: (closeTime ?? startTime).toISOString() } };
 }
 
 async function describe(client: Client, workflowId: string, limits: CallLimits) {

@@ -1,5 +1,6 @@
 import type { Kind } from '../contracts/ids.ts';
 import type { Mode } from '../runtime/config-schema.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
 import type { Change } from './decide-delivery.ts';
@@ -25,6 +26,9 @@ export interface FollowOptions {
   modes: Readonly<Record<Kind, Mode>>;
   settings: ReflectorSettings;
   onChange: (routed: RoutedChange, priority: Priority) => void;
+  clock: Clock;
+  /** 0 to 1: spreads watches and back-offs. */
+  random: () => number;
   log: Logger;
   abort: AbortSignal;
 }
@@ -48,7 +52,7 @@ export interface Follower {
 }
 
 /** Follows every kind that has a route which is switched on: one reflector per kind, however many routes it has. */
-export function followKinds({ kubernetes, routes, references, modes, settings, onChange, log, abort }: FollowOptions): Follower {
+export function followKinds({ kubernetes, routes, references, modes, settings, onChange, clock, random, log, abort }: FollowOptions): Follower {
   const active = routes.flatMap((route) => {
     const mode = modes[route.drives];
     return mode === 'off' ? [] : [{ route, mode }];
@@ -77,7 +81,7 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
     const subjectExists = exists(route, facts.subject);
     // A Node that never was a hypervisor, an Eviction of a host that nobody drives.
     if (route.standIn !== null && !subjectExists && facts.settled && (before?.settled ?? true)) return;
-    onChange({ route, mode, change: { facts, causes, gone, subjectExists }, seenMs: relisted ? null : performance.now() }, 'fresh');
+    onChange({ route, mode, change: { facts, causes, gone, subjectExists }, seenMs: relisted ? null : clock.monotonicMs() }, 'fresh');
   };
 
   /** What an object is to those that name it has changed: they are told as if they had themselves. */
@@ -88,7 +92,7 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
       for (const { views } of reflectors.get(route.kind)?.objects() ?? []) {
         const facts = views.get(route);
         if (facts === undefined || !facts.names.includes(called) || (facts.settled && concerns === 'unsettled')) continue;
-        onChange({ route, mode, change: { facts, causes: ['prerequisite'], gone: false, subjectExists: true }, seenMs: relisted ? null : performance.now() }, 'fresh');
+        onChange({ route, mode, change: { facts, causes: ['prerequisite'], gone: false, subjectExists: true }, seenMs: relisted ? null : clock.monotonicMs() }, 'fresh');
       }
     }
   };
@@ -122,6 +126,8 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
         if (reference !== undefined) tellThose(reference, delta, relisted);
       },
       onSynced: () => active.filter(({ route }) => route.kind === kind || route.standIn === kind).forEach((one) => compareRoute(one, 'relist')),
+      clock,
+      random,
       log,
       abort,
     });

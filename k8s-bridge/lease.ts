@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { type Clock, timeoutSignal, withTimeout } from '../runtime/clock.ts';
 import { checkAnswer, isFailure } from '../runtime/kubernetes-faults.ts';
 import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
@@ -22,6 +22,9 @@ export interface LeaseOptions {
   settings: LeaseSettings;
   onAcquired: () => void;
   onLost: () => void;
+  clock: Clock;
+  /** 0 to 1: spreads the attempts of several. */
+  random: () => number;
   log: Logger;
   /** Ends it; the Lease is released. */
   abort: AbortSignal;
@@ -48,9 +51,6 @@ export interface SeenLease {
 
 /** A stop must not wait long for a server that is away. */
 const releaseTimeoutMs = 2_000;
-
-/** As `metav1.MicroTime`. */
-const nowMicro = (): string => new Date().toISOString().replace('Z', '000Z');
 
 const leaseSchema = z.object({
   metadata: z.object({ resourceVersion: z.string().min(1) }),
@@ -88,19 +88,22 @@ export function seeLease(before: SeenLease | null, body: unknown, nowMs: number)
  * holders at once are possible and harmless.
  */
 export function startLease(options: LeaseOptions): Lease {
-  const { kubernetes, namespace, name, identity, settings, abort, log } = options;
+  const { kubernetes, namespace, name, identity, settings, clock, random, abort, log } = options;
   const collection = resourcePath('coordination.k8s.io/v1', 'leases', { namespace });
   const path = resourcePath('coordination.k8s.io/v1', 'leases', { namespace, name });
   let seen: SeenLease | null = null;
   /** Start of the last attempt that succeeded; null: not held. */
   let renewedMs: number | null = null;
   let error: string | null = null;
-  let deadline: NodeJS.Timeout | undefined;
+  let cancelDeadline = (): void => undefined;
+
+  /** As `metav1.MicroTime`. */
+  const nowMicro = (): string => new Date(clock.now()).toISOString().replace('Z', '000Z');
 
   const lose = (why: string): void => {
     if (renewedMs === null) return;
     renewedMs = null;
-    clearTimeout(deadline);
+    cancelDeadline();
     log.warn({ lease: name, identity, holder: seen?.holder }, `the lease is lost: ${why}`);
     options.onLost();
   };
@@ -108,8 +111,8 @@ export function startLease(options: LeaseOptions): Lease {
   const hold = (startedMs: number): void => {
     const isNew = renewedMs === null;
     renewedMs = startedMs;
-    clearTimeout(deadline);
-    deadline = setTimeout(() => lose(`no renewal within ${settings.renewDeadlineMs} ms`), startedMs + settings.renewDeadlineMs - performance.now());
+    cancelDeadline();
+    cancelDeadline = clock.schedule(() => lose(`no renewal within ${settings.renewDeadlineMs} ms`), startedMs + settings.renewDeadlineMs - clock.monotonicMs());
     if (!isNew) return;
     log.info({ lease: name, identity }, 'holds the lease');
     options.onAcquired();
@@ -119,12 +122,12 @@ export function startLease(options: LeaseOptions): Lease {
     const metadata = { name, namespace, ...(seen !== null && { resourceVersion: seen.resourceVersion }) };
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
     const request = { method, path: method === 'POST' ? collection : path, body };
-    seen = seeLease(null, await kubernetes.request(request, signal), performance.now());
+    seen = seeLease(null, await kubernetes.request(request, signal), clock.monotonicMs());
   };
 
   const read = async (signal: AbortSignal): Promise<void> => {
     try {
-      seen = seeLease(seen, await kubernetes.request({ method: 'GET', path }, signal), performance.now());
+      seen = seeLease(seen, await kubernetes.request({ method: 'GET', path }, signal), clock.monotonicMs());
     } catch (failure) {
       if (!isFailure(failure, 'ObjectNotFound')) throw failure;
       seen = null;
@@ -132,13 +135,14 @@ export function startLease(options: LeaseOptions): Lease {
   };
 
   const attempt = async (): Promise<void> => {
-    const startedMs = performance.now();
+    const startedMs = clock.monotonicMs();
     // So that a connection that died without a word leaves time for others.
-    const signal = AbortSignal.any([abort, AbortSignal.timeout(Math.round(settings.renewDeadlineMs / 3))]);
+    const limit = timeoutSignal(clock, Math.round(settings.renewDeadlineMs / 3));
+    const signal = AbortSignal.any([abort, limit.signal]);
     try {
       // Whoever holds it knows its resourceVersion; the precondition of the write tells if that is not so any more.
       if (renewedMs === null || seen === null) await read(signal);
-      const move = decideLease(seen, identity, performance.now());
+      const move = decideLease(seen, identity, clock.monotonicMs());
       if (move === 'wait') {
         error = null;
         lose(`${seen?.holder ?? 'somebody'} holds it`);
@@ -156,19 +160,22 @@ export function startLease(options: LeaseOptions): Lease {
       if (isFailure(failure, 'ObjectConflict') && renewedMs !== null) await read(signal).catch(() => undefined);
       error = failure instanceof Error ? failure.message : String(failure);
       log.warn({ lease: name, error }, 'the lease cannot be renewed or taken');
+    } finally {
+      limit.dispose();
     }
   };
 
   const release = async (): Promise<void> => {
-    clearTimeout(deadline);
+    cancelDeadline();
     if (renewedMs === null) return;
     renewedMs = null;
-    const signal = AbortSignal.timeout(releaseTimeoutMs);
     try {
-      // Read anew: a renewal that was called off may have been carried out all the same.
-      await read(signal);
-      if (seen?.holder !== identity) return;
-      await write('PUT', { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: seen.transitions, renewTime: nowMicro() }, signal);
+      await withTimeout(clock, releaseTimeoutMs, async (signal) => {
+        // Read anew: a renewal that was called off may have been carried out all the same.
+        await read(signal);
+        if (seen?.holder !== identity) return;
+        await write('PUT', { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: seen.transitions, renewTime: nowMicro() }, signal);
+      });
     } catch (failure) {
       log.warn({ lease: name, error: failure instanceof Error ? failure.message : String(failure) }, 'the lease could not be released; others wait until it has run out');
     }
@@ -177,7 +184,7 @@ export function startLease(options: LeaseOptions): Lease {
   const run = async (): Promise<void> => {
     while (!abort.aborted) {
       await attempt();
-      await delay(settings.retryMs * (0.9 + 0.2 * Math.random()), undefined, { signal: abort }).catch(() => undefined);
+      await clock.sleep(settings.retryMs * (0.9 + 0.2 * random()), abort).catch(() => undefined);
     }
     await release();
   };

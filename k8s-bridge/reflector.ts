@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure } from '@temporalio/common';
+import type { Clock } from '../runtime/clock.ts';
 import type { KubernetesFaultDetails } from '../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
@@ -32,6 +32,9 @@ export interface ReflectorOptions<Kept extends Named> {
   onDelta: (delta: Delta<Kept>, relisted: boolean) => void;
   /** The first complete list is in the store; its objects do not come as deltas. */
   onSynced: () => void;
+  clock: Clock;
+  /** 0 to 1: spreads watches and back-offs. */
+  random: () => number;
   log: Logger;
   abort: AbortSignal;
 }
@@ -66,14 +69,14 @@ const shortestWatchMs = 1_000;
  * where the client library's informer does not, is in practice.md section 3.
  */
 export function startReflector<Kept extends Named>(options: ReflectorOptions<Kept>): Reflector<Kept> {
-  const { kubernetes, path, settings, abort, log } = options;
+  const { kubernetes, path, settings, clock, random, abort, log } = options;
   const store: Store<Kept> = new Map();
   let names = new Map<string, Kept>();
   const state: ReflectorState = { synced: false, objects: 0, lists: 0, watches: 0, lastContact: null, error: null };
   /** Where to watch from; null: list first. */
   let resourceVersion: string | null = null;
 
-  const heard = (): void => void Object.assign(state, { lastContact: new Date().toISOString(), error: null });
+  const heard = (): void => void Object.assign(state, { lastContact: new Date(clock.now()).toISOString(), error: null });
   const tell = (delta: Delta<Kept> | null, relisted: boolean): void => {
     state.objects = store.size;
     if (delta !== null) options.onDelta(delta, relisted);
@@ -101,9 +104,9 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
 
   const watch = async (from: string): Promise<void> => {
     const { min, max } = settings.watchSeconds;
-    const query = { watch: true, resourceVersion: from, allowWatchBookmarks: true, timeoutSeconds: Math.round(min + Math.random() * (max - min)) };
-    const watchdog = startWatchdog(settings.idleMs);
-    const startedMs = performance.now();
+    const query = { watch: true, resourceVersion: from, allowWatchBookmarks: true, timeoutSeconds: Math.round(min + random() * (max - min)) };
+    const watchdog = startWatchdog(clock, settings.idleMs);
+    const startedMs = clock.monotonicMs();
     let events = 0;
     try {
       const body = await kubernetes.stream({ method: 'GET', path, query }, AbortSignal.any([abort, watchdog.signal]));
@@ -129,7 +132,7 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     } finally {
       watchdog.stop();
     }
-    if (events === 0 && performance.now() - startedMs < shortestWatchMs) throw connectionLost('the server ended the watch at once');
+    if (events === 0 && clock.monotonicMs() - startedMs < shortestWatchMs) throw connectionLost('the server ended the watch at once');
   };
 
   const run = async (): Promise<void> => {
@@ -141,12 +144,12 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
       } catch (error) {
         if (abort.aborted) return;
         if (mustRelist(error)) resourceVersion = null;
-        count = countFailure(count, performance.now(), settings.backOffResetMs);
+        count = countFailure(count, clock.monotonicMs(), settings.backOffResetMs);
         const { failures } = count;
-        const waitMs = Math.max(backOffMs(settings.backOff, failures, Math.random()), Math.min(retryAfterMsOf(error), settings.backOff.maxMs));
+        const waitMs = Math.max(backOffMs(settings.backOff, failures, random()), Math.min(retryAfterMsOf(error), settings.backOff.maxMs));
         state.error = error instanceof Error ? error.message : String(error);
         log.warn({ path, failures, waitMs: Math.round(waitMs), next: resourceVersion === null ? 'list' : 'watch', error: state.error }, 'kube-apiserver is not followed for the moment');
-        await delay(waitMs, undefined, { signal: abort }).catch(() => undefined);
+        await clock.sleep(waitMs, abort).catch(() => undefined);
       }
     }
   };
@@ -170,8 +173,14 @@ export function mustRelist(error: unknown): boolean {
 }
 
 /** Aborts what it guards when it is not fed for `idleMs`. */
-function startWatchdog(idleMs: number): { signal: AbortSignal; feed: () => void; stop: () => void } {
+function startWatchdog(clock: Clock, idleMs: number): { signal: AbortSignal; feed: () => void; stop: () => void } {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), idleMs);
-  return { signal: controller.signal, feed: () => void timer.refresh(), stop: () => clearTimeout(timer) };
+  let fedMs = clock.monotonicMs();
+  const look = (): void => {
+    const leftMs = fedMs + idleMs - clock.monotonicMs();
+    if (leftMs <= 0) controller.abort();
+    else stop = clock.schedule(look, leftMs);
+  };
+  let stop = clock.schedule(look, idleMs);
+  return { signal: controller.signal, feed: () => void (fedMs = clock.monotonicMs()), stop: () => stop() };
 }

@@ -10,6 +10,8 @@ export interface ReportedBridge {
   kinds(): readonly FollowedKind[];
   queue(): WorkQueueStats;
   leading(): boolean;
+  /** Milliseconds since the epoch. */
+  now(): number;
 }
 
 /** Fills the bridge's gauges before each page: from the copies it holds anyway, so that nothing is asked of anybody. */
@@ -17,7 +19,7 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
   const unsettled = createUnsettledClock();
   const counted = new Map<string, Pick<ReflectorState, 'lists' | 'watches'>>();
   metrics.beforePage(() => {
-    const nowMs = Date.now();
+    const nowMs = bridge.now();
     const all = bridge.kinds().map(({ kind, ...rest }) => ({ ...rest, kind: { kind } }));
     const since = unsettled.look(all.flatMap(({ objects }) => objects), nowMs);
     const open = all.map(({ objects, ...rest }) => ({ ...rest, objects: objects.filter(({ uid }) => since.has(uid)) }));

@@ -42,14 +42,17 @@ function harness(options: Partial<WorkQueueOptions<Item>> = {}) {
     workers: 2,
     backOff: { initialMs: 100, factor: 2, maxMs: 500, jitter: 0 },
     onFailure: (_item, _error, retryInMs) => delays.push(retryInMs),
-    schedule: (action, _delayMs) => {
-      const fire = (): void => {
-        timers.delete(fire);
-        action();
-      };
-      timers.add(fire);
-      return () => void timers.delete(fire);
+    clock: {
+      schedule: (action, _delayMs) => {
+        const fire = (): void => {
+          timers.delete(fire);
+          action();
+        };
+        timers.add(fire);
+        return () => void timers.delete(fire);
+      },
     },
+    random: () => 0,
     ...options,
   });
   let number = 0;
@@ -185,10 +188,12 @@ test('draining delivers what waits and what backs off, each once, and takes noth
 });
 
 test('draining ends in time whatever hangs, and counts what it left', async () => {
-  const { queue, add } = harness({ workers: 1 });
+  const { queue, add, fireTimers } = harness({ workers: 1 });
   add('hangs');
   add('waits');
-  await expect(queue.drain(20)).resolves.toBe(2);
+  const drained = queue.drain(20);
+  fireTimers();
+  await expect(drained).resolves.toBe(2);
 });
 
 const allKeys = ['a', 'b', 'c', 'd', 'e', 'f'];

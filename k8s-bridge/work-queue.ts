@@ -1,3 +1,4 @@
+import type { Clock } from '../runtime/clock.ts';
 import { type BackOffLimits, backOffMs } from './back-off.ts';
 
 /** A fresh change goes before whatever a resync found. */
@@ -15,8 +16,9 @@ export interface WorkQueueOptions<Item> {
   /** Least time between the end of one delivery of a key and the next: what comes meanwhile is one delivery. Default 0. */
   minIntervalMs?: number;
   onFailure: (item: Item, error: unknown, retryInMs: number) => void;
-  /** Calls `action` later; returns what calls that off. */
-  schedule?: (action: () => void, delayMs: number) => () => void;
+  clock: Pick<Clock, 'schedule'>;
+  /** 0 to 1: spreads the back-off. */
+  random: () => number;
 }
 
 export interface WorkQueueStats {
@@ -54,17 +56,12 @@ interface Entry<Item> {
   callOff: (() => void) | null;
 }
 
-const later = (action: () => void, delayMs: number): (() => void) => {
-  const timer = setTimeout(action, delayMs);
-  return () => clearTimeout(timer);
-};
-
 /**
  * A queue of keys, as client-go's: one delivery in flight per key; what is added while one waits or is in flight becomes one delivery
  * after it; fresh before resync, each in the order in which they came; back-off per key. Nothing that was added is forgotten while the
  * queue runs: the last item of a key, or one that contains it, is delivered after it was added.
  */
-export function createWorkQueue<Item>({ deliver, coalesce, workers, backOff, minIntervalMs = 0, onFailure, schedule = later }: WorkQueueOptions<Item>): WorkQueue<Item> {
+export function createWorkQueue<Item>({ deliver, coalesce, workers, backOff, minIntervalMs = 0, onFailure, clock, random }: WorkQueueOptions<Item>): WorkQueue<Item> {
   const entries = new Map<string, Entry<Item>>();
   const ready: Record<Priority, Set<string>> = { fresh: new Set(), resync: new Set() };
   const stopping = new AbortController();
@@ -87,7 +84,7 @@ export function createWorkQueue<Item>({ deliver, coalesce, workers, backOff, min
   /** Holds a key back for a while. */
   const hold = (key: string, entry: Entry<Item>, forMs: number): void => {
     if (entry.failures > 0) count.backingOff += 1;
-    entry.callOff = schedule(() => {
+    entry.callOff = clock.schedule(() => {
       letGo(entry);
       if (entry.waiting === null) entries.delete(key);
       else makeReady(key, entry.waiting);
@@ -158,7 +155,7 @@ export function createWorkQueue<Item>({ deliver, coalesce, workers, backOff, min
     }
     // Paused: whoever resumes begins anew.
     if (state === 'paused') return;
-    const retryInMs = backOffMs(backOff, entry.failures, Math.random());
+    const retryInMs = backOffMs(backOff, entry.failures, random());
     entry.failures += 1;
     entry.waiting = entry.waiting === null ? started : merge(started, entry.waiting);
     hold(key, entry, retryInMs);
@@ -196,7 +193,7 @@ export function createWorkQueue<Item>({ deliver, coalesce, workers, backOff, min
       }
       const { promise: idle, resolve } = Promise.withResolvers<void>();
       onIdle = resolve;
-      const callOff = later(() => {
+      const callOff = clock.schedule(() => {
         for (const key of [...ready.fresh, ...ready.resync]) if (entries.delete(key)) undelivered += 1;
         ready.fresh.clear();
         ready.resync.clear();

@@ -1,5 +1,5 @@
-import { kubectl } from './kubectl.ts';
-import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
+import type { Kubernetes } from '../runtime/kubernetes.ts';
+import { applyObject, mergeStatus } from './kubernetes-objects.ts';
 
 /** What a node agent would report of one host. */
 export interface AgentFacts {
@@ -12,11 +12,13 @@ export interface AgentFacts {
 }
 
 /** Makes Hypervisors as the node agents of a small cloud would leave them: present, up to date, nothing in progress. */
-export async function applyHypervisors(handle: KubernetesHandle, hosts: Readonly<Record<string, AgentFacts>>): Promise<void> {
-  const names = Object.keys(hosts);
-  await kubectl(handle, ['apply', '-f', '-'], list(names.map((name) => hypervisor(name, hosts[name] ?? {}))));
-  // A subresource is written one object at a time.
-  await Promise.all(names.map((name) => reportAgentFacts(handle, name, hosts[name])));
+export async function applyHypervisors(kubernetes: Kubernetes, hosts: Readonly<Record<string, AgentFacts>>): Promise<void> {
+  await Promise.all(
+    Object.entries(hosts).map(async ([name, facts]) => {
+      await applyObject(kubernetes, hypervisor(name, facts));
+      await reportAgentFacts(kubernetes, name, facts);
+    }),
+  );
 }
 
 /**
@@ -26,15 +28,14 @@ export async function applyHypervisors(handle: KubernetesHandle, hosts: Readonly
 export const testAggregate = { name: 'tenant_filter_tests', metadata: { filter_tenant_id: '7e575000000000000000000000000000' } };
 
 /** Writes what the node agent of a host reports; without it nobody knows what can be moved where. */
-export async function reportAgentFacts(handle: KubernetesHandle, name: string, facts: AgentFacts = {}): Promise<void> {
-  await kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: status(facts) })]);
-}
+export const reportAgentFacts = (kubernetes: Kubernetes, name: string, facts: AgentFacts = {}): Promise<void> =>
+  mergeStatus(kubernetes, { ...identity(name), status: status(facts) });
 
 /** How many instances the node agent has counted. */
-export const reportInstances = (handle: KubernetesHandle, name: string, numInstances: number): Promise<string> =>
-  kubectl(handle, ['patch', 'hypervisor', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { numInstances } })]);
+export const reportInstances = (kubernetes: Kubernetes, name: string, numInstances: number): Promise<void> =>
+  mergeStatus(kubernetes, { ...identity(name), status: { numInstances } });
 
-const list = (items: readonly object[]): string => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+const identity = (name: string): object => ({ apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name } });
 
 const hypervisor = (name: string, { maintenance, inService = [] }: AgentFacts): object => ({
   apiVersion: 'kvm.cloud.sap/v1',

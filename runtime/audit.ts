@@ -2,6 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+import type { Clock } from './clock.ts';
 import { droverFailure } from './failure.ts';
 import { redact } from './redaction.ts';
 
@@ -34,18 +35,18 @@ export interface AuditOptions {
   file: string | null;
   /** Where lines go without a file, or when it fails. */
   fallback?: (line: string) => void;
-  now?: () => Date;
+  clock: Pick<Clock, 'now'>;
 }
 
 /**
  * Each line is one write to a file opened for appending, so several processes may share the file and it may be rotated by renaming.
  * @throws InvalidConfiguration when the file cannot be opened
  */
-export function openAudit({ file, fallback = (line) => void process.stderr.write(line), now = () => new Date() }: AuditOptions): Audit {
+export function openAudit({ file, fallback = (line) => void process.stderr.write(line), clock }: AuditOptions): Audit {
   if (file !== null) prepare(file);
   return {
     async record(entry) {
-      const line = `${JSON.stringify({ time: now().toISOString(), ...(redact(entry) as AuditEntry) })}\n`;
+      const line = `${JSON.stringify({ time: new Date(clock.now()).toISOString(), ...(redact(entry) as AuditEntry) })}\n`;
       if (file === null) return fallback(line);
       try {
         await appendFile(file, line, { mode: 0o600 });

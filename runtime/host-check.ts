@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../contracts/errors.ts';
 import type { HostCheck } from '../contracts/host-check.ts';
+import type { Clock } from './clock.ts';
 import { droverFailure, failureCode } from './failure.ts';
 import { redactedStart } from './redaction.ts';
 
@@ -27,8 +28,8 @@ export function failedBy(asked: Asked, error: unknown, signal: AbortSignal): Fin
 
 export const skipped = (asked: Asked, why: string): HostCheck => ({ ...asked, outcome: 'skipped', seen: why, code: null, durationMs: 0 });
 
-/** Findings with the time since `startedMs` of `performance.now()`. */
-export function timed(startedMs: number, findings: readonly Finding[]): HostCheck[] {
-  const durationMs = Math.round(performance.now() - startedMs);
+/** Findings with the time since `startedMs` of the clock's `monotonicMs`. */
+export function timed(clock: Clock, startedMs: number, findings: readonly Finding[]): HostCheck[] {
+  const durationMs = Math.round(clock.monotonicMs() - startedMs);
   return findings.map((finding) => ({ ...finding, durationMs }));
 }

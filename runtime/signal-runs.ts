@@ -8,7 +8,7 @@ import type { NodeFailureInput } from '../contracts/node-failure-activities.ts';
 import type { ResourcePolicyInput } from '../contracts/resource-policy.ts';
 import type { VirtualMachineInput } from '../contracts/virtual-machine-lifecycle.ts';
 import { attributeKeys } from './search-attribute-keys.ts';
-import { type CallLimits, limited } from './temporal.ts';
+import { limited, type OwnLimits } from './temporal.ts';
 
 /** What all kinds of runs are told and, where none is open, started with. */
 interface ToldRun {
@@ -31,8 +31,8 @@ interface ToldRun {
  *
  * @returns the run id that got the signal
  */
-async function signalWithStart(client: Client, told: ToldRun, limits: CallLimits): Promise<string> {
-  const handle = await limited(client, limits, () =>
+async function signalWithStart(client: Client, told: ToldRun, { timeoutMs = 5_000, ...limits }: OwnLimits): Promise<string> {
+  const handle = await limited(client, { timeoutMs, ...limits }, () =>
     client.workflow.signalWithStart(told.workflowType, {
       workflowId: told.workflowId,
       taskQueue: workflowQueue,
@@ -71,7 +71,7 @@ export interface EvictionSignal {
 export const signalWithStartEviction = (
   client: Client,
   { host, cluster, signal, eviction, startedBy = 'k8s-bridge' }: EvictionSignal,
-  limits: CallLimits = { timeoutMs: 5_000 },
+  limits: OwnLimits,
 ): Promise<string> =>
   signalWithStart(
     client,
@@ -129,7 +129,7 @@ const toldRun = (kind: keyof typeof hypervisorRuns, { hypervisor, cluster, start
 
 const signalWithStartRun =
   (kind: keyof typeof hypervisorRuns) =>
-  (client: Client, { signal, ...told }: HypervisorSignal, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> =>
+  (client: Client, { signal, ...told }: HypervisorSignal, limits: OwnLimits): Promise<string> =>
     signalWithStart(client, toldRun(kind, told, { name: 'objectChanged', signal }), limits);
 
 /** Tells the run that drives `hypervisor` that it, its Node or an Eviction of it changed, starting it if none is open. Returns the id of the run. */
@@ -139,7 +139,7 @@ export const signalWithStartHypervisor = signalWithStartRun('Hypervisor');
 export const signalWithStartNodeFailure = signalWithStartRun('NodeFailure');
 
 /** The same, because too many guests of the host fail. */
-export const signalGuestsFailing = (client: Client, told: Omit<HypervisorSignal, 'signal'>, signal: GuestsFailing, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> =>
+export const signalGuestsFailing = (client: Client, told: Omit<HypervisorSignal, 'signal'>, signal: GuestsFailing, limits: OwnLimits): Promise<string> =>
   signalWithStart(client, toldRun('NodeFailure', told, { name: 'guestsFailing', signal }), limits);
 
 export interface VirtualMachineSignal extends Pick<EvictionSignal, 'cluster' | 'signal' | 'startedBy'> {
@@ -171,7 +171,7 @@ const namespacedRuns = {
 
 const signalWithStartNamespaced =
   (kind: keyof typeof namespacedRuns) =>
-  (client: Client, { namespace, name, cluster, signal, startedBy = 'k8s-bridge' }: VirtualMachineSignal, limits: CallLimits = { timeoutMs: 5_000 }): Promise<string> => {
+  (client: Client, { namespace, name, cluster, signal, startedBy = 'k8s-bridge' }: VirtualMachineSignal, limits: OwnLimits): Promise<string> => {
     const { workflowType, idOf, summary, details } = namespacedRuns[kind];
     const object = `${namespace}/${name}`;
     const told: ToldRun = { workflowType, workflowId: idOf(namespace, name, cluster), input: { namespace, name }, message: { name: 'objectChanged', signal }, kind, object, host: null, startedBy, summary: summary(object), details: details(namespace, name) };

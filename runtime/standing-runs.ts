@@ -3,7 +3,7 @@ import type { GuestWatchInput } from '../contracts/guest-watch.ts';
 import { guestWatchId, vcenterWatchId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import type { VcenterWatchInput } from '../contracts/vcenter-watch.ts';
 import { attributeKeys } from './search-attribute-keys.ts';
-import { type CallLimits, limited } from './temporal.ts';
+import { limited, type OwnLimits } from './temporal.ts';
 
 /** A run that a worker begins and that goes on until somebody ends it. */
 interface StandingRun {
@@ -17,8 +17,10 @@ interface StandingRun {
   details: string;
 }
 
+const defaultTimeoutMs = 20_000;
+
 /** Begins them. One that is open already goes on. */
-async function startStanding(client: Client, runs: readonly StandingRun[], limits: CallLimits): Promise<void> {
+async function startStanding(client: Client, runs: readonly StandingRun[], limits: OwnLimits): Promise<void> {
   const start = ({ workflowType, workflowId, input, kind, object, summary, details }: StandingRun): Promise<unknown> =>
     client.workflow.start(workflowType, {
       workflowId,
@@ -31,11 +33,11 @@ async function startStanding(client: Client, runs: readonly StandingRun[], limit
       staticSummary: summary,
       staticDetails: details,
     });
-  await limited(client, limits, () => Promise.all(runs.map(start)));
+  await limited(client, { timeoutMs: defaultTimeoutMs, ...limits }, () => Promise.all(runs.map(start)));
 }
 
 /** Has the guests of every shard watched. */
-export const startGuestWatches = (client: Client, { shards, cluster }: { shards: number; cluster: string }, limits: CallLimits = { timeoutMs: 20_000 }): Promise<void> =>
+export const startGuestWatches = (client: Client, { shards, cluster }: { shards: number; cluster: string }, limits: OwnLimits): Promise<void> =>
   startStanding(
     client,
     Array.from({ length: shards }, (_, shard) => ({
@@ -51,7 +53,7 @@ export const startGuestWatches = (client: Client, { shards, cluster }: { shards:
   );
 
 /** Has the VMs of these vCenters watched. */
-export const startVcenterWatches = (client: Client, { vcenters, cluster }: { vcenters: readonly string[]; cluster: string }, limits: CallLimits = { timeoutMs: 20_000 }): Promise<void> =>
+export const startVcenterWatches = (client: Client, { vcenters, cluster }: { vcenters: readonly string[]; cluster: string }, limits: OwnLimits): Promise<void> =>
   startStanding(
     client,
     vcenters.map((vcenter) => ({
@@ -67,7 +69,7 @@ export const startVcenterWatches = (client: Client, { vcenters, cluster }: { vce
   );
 
 /** Cancels the watches over these vCenters, where there are any. */
-export async function endVcenterWatches(client: Client, { vcenters, cluster }: { vcenters: readonly string[]; cluster: string }, limits: CallLimits = { timeoutMs: 20_000 }): Promise<void> {
+export async function endVcenterWatches(client: Client, { vcenters, cluster }: { vcenters: readonly string[]; cluster: string }, limits: OwnLimits): Promise<void> {
   const end = async (vcenter: string): Promise<void> => {
     try {
       await client.workflow.getHandle(vcenterWatchId(vcenter, cluster)).cancel();
@@ -75,5 +77,5 @@ export async function endVcenterWatches(client: Client, { vcenters, cluster }: {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   };
-  await limited(client, limits, () => Promise.all(vcenters.map(end)));
+  await limited(client, { timeoutMs: defaultTimeoutMs, ...limits }, () => Promise.all(vcenters.map(end)));
 }

@@ -74,14 +74,14 @@ test.each([null, [], { data: ['all'] }, { data: { all: 7 } }])('an answer that i
 });
 
 test('the gate says who stopped and why', async () => {
-  const gate = createStopGate(kubernetesWith([all]).kubernetes, 'drover-system', place);
+  const gate = createStopGate(kubernetesWith([all]).kubernetes, 'drover-system', place, { monotonicMs: () => 0 });
   await expect(gate(signal)).rejects.toMatchObject({ type: 'Stopped', message: expect.stringContaining(describeStop(stop('all', ''))) });
 });
 
 test('one answer serves a second, and not longer', async () => {
   let nowMs = 0;
   const { kubernetes, asked } = kubernetesWith([{}, all]);
-  const gate = createStopGate(kubernetes, 'drover-system', place, { now: () => nowMs });
+  const gate = createStopGate(kubernetes, 'drover-system', place, { monotonicMs: () => nowMs });
   await Promise.all([gate(signal), gate(signal)]);
   nowMs = 999;
   await gate(signal);
@@ -91,7 +91,7 @@ test('one answer serves a second, and not longer', async () => {
 });
 
 test('when nobody can tell, nothing is changed, and the next one asks again', async () => {
-  const gate = createStopGate(kubernetesWith([away, {}]).kubernetes, 'drover-system', place, { now: () => 0 });
+  const gate = createStopGate(kubernetesWith([away, {}]).kubernetes, 'drover-system', place, { monotonicMs: () => 0 });
   await expect(gate(signal)).rejects.toBe(away);
   await expect(gate(signal)).resolves.toBeUndefined();
 });

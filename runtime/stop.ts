@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { kinds } from '../contracts/ids.ts';
 import type { Kind } from '../contracts/ids.ts';
+import type { Clock } from './clock.ts';
 import { droverFailure } from './failure.ts';
 import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes-faults.ts';
 import { resourcePath } from './kubernetes.ts';
@@ -41,6 +42,8 @@ export type StopGate = (signal: AbortSignal) => Promise<void>;
 
 const noteSchema = z.object({ by: z.string(), reason: z.string(), at: z.string() });
 const configMapSchema = z.object({ data: z.record(z.string(), z.string()).optional() });
+
+const maxAgeMs = 1_000;
 
 const path = (namespace: string): string => resourcePath('v1', 'configmaps', { namespace, name: stopConfigMap });
 
@@ -92,12 +95,12 @@ export async function liftStops(kubernetes: Kubernetes, namespace: string, scope
  * One answer serves all who ask within a second; a failure serves nobody but those who wait for it. When kube-apiserver cannot say that
  * nothing is stopped, nothing is changed.
  */
-export function createStopGate(kubernetes: Kubernetes, namespace: string, place: StopPlace, { maxAgeMs = 1_000, now = () => performance.now() } = {}): StopGate {
+export function createStopGate(kubernetes: Kubernetes, namespace: string, place: StopPlace, clock: Pick<Clock, 'monotonicMs'>): StopGate {
   let kept: { askedMs: number; answer: Promise<Stop[]> } | null = null;
   return async (signal) => {
-    if (kept === null || now() - kept.askedMs >= maxAgeMs) {
+    if (kept === null || clock.monotonicMs() - kept.askedMs >= maxAgeMs) {
       // Not the caller's signal: others wait for the same answer. The request has a time-out of its own.
-      const asked = { askedMs: now(), answer: readStops(kubernetes, namespace, new AbortController().signal) };
+      const asked = { askedMs: clock.monotonicMs(), answer: readStops(kubernetes, namespace, new AbortController().signal) };
       kept = asked;
       asked.answer.catch(() => {
         if (kept === asked) kept = null;

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from './clock.ts';
 import { connectClient, readTemporalSettings, unreachable } from './temporal.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'drover-temporal-'));
@@ -58,7 +59,7 @@ test.each([
   const server = createServer((socket) => sockets.push(socket.resume()));
   const port = await listen(server);
   if (!keepsListening) await new Promise((done) => server.close(done));
-  const failure = await connectClient(readTemporalSettings({ ...nowhere, TEMPORAL_ADDRESS: `127.0.0.1:${port}` }), { timeoutMs: 600 }).catch((error: unknown) => error);
+  const failure = await connectClient(readTemporalSettings({ ...nowhere, TEMPORAL_ADDRESS: `127.0.0.1:${port}` }), { timeoutMs: 600, clock: systemClock }).catch((error: unknown) => error);
   expect(failure).toMatchObject({ type: 'TemporalUnavailable', message: expect.stringContaining(`127.0.0.1:${port}`) });
   expect(failure).toMatchObject({ message: expect.stringMatching(words) });
   for (const socket of sockets) socket.destroy();
@@ -67,7 +68,7 @@ test.each([
 
 test('an abort ends the attempt at once', async () => {
   const settings = readTemporalSettings({ ...nowhere, TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  await expect(connectClient(settings, { timeoutMs: 60_000, abort: AbortSignal.abort() })).rejects.toMatchObject({ type: 'TemporalUnavailable' });
+  await expect(connectClient(settings, { timeoutMs: 60_000, clock: systemClock, abort: AbortSignal.abort() })).rejects.toMatchObject({ type: 'TemporalUnavailable' });
 });
 
 test('a failure that is not gRPC’s is told in its own words', () => {

@@ -3,6 +3,7 @@ import type { ClientInterceptors, ConnectionOptions } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnectionOptions } from '@temporalio/worker';
+import type { Clock } from './clock.ts';
 import { createDataConverters, type DataConverters } from './data-converter.ts';
 import { droverFailure } from './failure.ts';
 import { registerSecret } from './redaction.ts';
@@ -22,8 +23,13 @@ export interface TemporalSettings {
 /** A call's own limits: every call has a time-out, and most can be given up. */
 export interface CallLimits {
   timeoutMs: number;
+  /** Whose time the time-out is. */
+  clock: Clock;
   abort?: AbortSignal;
 }
+
+/** The same for calls that have a time-out of their own unless the caller has another. */
+export type OwnLimits = Omit<CallLimits, 'timeoutMs'> & Partial<Pick<CallLimits, 'timeoutMs'>>;
 
 /** gRPC's own default lets two minutes pass between attempts to reach a server that is back already. */
 const maxReconnectMs = 2_000;
@@ -75,10 +81,10 @@ export function openClient(settings: TemporalSettings): Client {
  *
  * @throws TemporalUnavailable naming the address; InvalidConfiguration when the namespace does not exist
  */
-export async function connectClient(settings: TemporalSettings, { timeoutMs, abort }: CallLimits = { timeoutMs: 5_000 }): Promise<Client> {
+export async function connectClient(settings: TemporalSettings, { timeoutMs = 5_000, ...limits }: OwnLimits): Promise<Client> {
   const client = openClient(settings);
   try {
-    await limited(client, { timeoutMs, ...(abort && { abort }) }, () => client.workflowService.describeNamespace({ namespace: settings.namespace }));
+    await limited(client, { timeoutMs, ...limits }, () => client.workflowService.describeNamespace({ namespace: settings.namespace }));
     return client;
   } catch (error) {
     await client.connection.close();
@@ -102,9 +108,9 @@ export function wordsOf(error: unknown): string {
 }
 
 /** Runs calls of `client` under a deadline, and ends them when `abort` says so. */
-export async function limited<Result>(client: Client, { timeoutMs, abort }: CallLimits, calls: () => Promise<Result>): Promise<Result> {
+export async function limited<Result>(client: Client, { timeoutMs, clock, abort }: CallLimits, calls: () => Promise<Result>): Promise<Result> {
   // The client only listens for an abort that is still to come.
   abort?.throwIfAborted();
-  const bounded = (): Promise<Result> => client.withDeadline(Date.now() + timeoutMs, calls);
+  const bounded = (): Promise<Result> => client.withDeadline(clock.now() + timeoutMs, calls);
   return abort === undefined ? bounded() : client.withAbortSignal(abort, bounded);
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { startBridge } from '../k8s-bridge/main.ts';
+import { runSettings, startBridge } from '../k8s-bridge/main.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { connectKubernetes } from '../runtime/kubernetes.ts';
 import { createLogger } from '../runtime/logging.ts';
@@ -20,15 +20,13 @@ export const bridgeCommand = (): Command =>
     const { config, file } = loadConfig();
     const log = createLogger({ level: config.logLevel, component: 'bridge' });
     log.info({ settings: file ?? 'defaults' }, 'Bridge starts');
-    const { cluster, modes } = config;
-    const { kubeconfig, context, systemNamespace } = config.kubernetes;
-    const { leaseName, resyncMs, healthAddress } = config.bridge;
+    const { kubeconfig, context } = config.kubernetes;
     const metrics = createMetrics('bridge', readVersion());
     const kubernetes = connectKubernetes({ kubeconfig, context, observe: callObserver(metrics, log) });
     const tracing = await openTracing('bridge');
     const temporal = openClient({ ...readTemporalSettings(process.env, config.temporal.payloadKeys), ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
     try {
-      const bridge = await startBridge({ kubernetes, temporal, log, metrics, settings: { cluster, modes, systemNamespace, leaseName, resyncMs, healthAddress, copiedLabels: config.hypervisor.copiedLabels, virtualMachines: { imageCacheNamespace: config.virtualMachine.fastDeploy === null ? null : systemNamespace, groups: config.virtualMachine.groups } } });
+      const bridge = await startBridge({ kubernetes, temporal, log, metrics, settings: { ...runSettings(config), healthAddress: config.bridge.healthAddress } });
       // It goes on whatever breaks around it, so it has no end of its own.
       await untilSignalled({ stop: () => bridge.stop(), done: new Promise<void>(() => undefined) });
     } finally {

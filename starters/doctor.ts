@@ -4,6 +4,7 @@ import { openSession } from '../activities/keystone/client.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
 import { definitions, hypervisorDefinitions } from '../contracts/crds/definitions.ts';
+import { systemClock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
@@ -108,7 +109,7 @@ const examineKubernetes = (config: Config, abort: AbortSignal): Promise<Finding[
 
 async function examineOpenStack(settings: OpenStackSettings | Error, abort: AbortSignal): Promise<Finding[]> {
   if (settings instanceof Error) return await examine('OpenStack settings', abort, () => Promise.reject(settings));
-  const session = openSession(settings);
+  const session = openSession(settings, { clock: systemClock });
   const [nova, placement] = [createNovaClient(session), createPlacementClient(session)];
   const probe: OpenStackProbe = {
     region: session.region,

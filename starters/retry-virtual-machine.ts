@@ -1,5 +1,6 @@
 import { annotations, virtualMachineId } from '../contracts/ids.ts';
 import { messages } from '../contracts/messages.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { loadConfig } from '../runtime/config.ts';
 import { signalWithStartVirtualMachine } from '../runtime/signal-runs.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -84,4 +85,4 @@ async function lookNow({ temporal, terminal }: Surroundings, machine: VirtualMac
 
 /** Tells the run that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
 const tellRun = ({ client, config }: TemporalAccess, { namespace, name, uid, generation, resourceVersion }: VirtualMachineObject, by: string): Promise<string> =>
-  signalWithStartVirtualMachine(client, { namespace, name, cluster: config.cluster, startedBy: by, signal: { uid, generation, resourceVersion, cause: 'retry' } });
+  signalWithStartVirtualMachine(client, { namespace, name, cluster: config.cluster, startedBy: by, signal: { uid, generation, resourceVersion, cause: 'retry' } }, { clock: systemClock });

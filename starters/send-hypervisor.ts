@@ -1,3 +1,4 @@
+import { systemClock } from '../runtime/clock.ts';
 import { signalWithStartHypervisor } from '../runtime/signal-runs.ts';
 import type { ArrivalSource, Target } from './await-state.ts';
 import { awaitArrival } from './await-state.ts';
@@ -21,7 +22,7 @@ export const carryOut = (access: HypervisorAccess, hypervisor: HypervisorObject,
 
 /** Tells the run of the host that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
 export const tellRun = (temporal: TemporalAccess, name: string, { uid, generation, resourceVersion }: { uid: string; generation: number; resourceVersion: string }, cause: string, by: string): Promise<string> =>
-  signalWithStartHypervisor(temporal.client, { hypervisor: name, cluster: temporal.config.cluster, startedBy: by, signal: { uid, generation, resourceVersion, cause } });
+  signalWithStartHypervisor(temporal.client, { hypervisor: name, cluster: temporal.config.cluster, startedBy: by, signal: { uid, generation, resourceVersion, cause } }, { clock: systemClock });
 
 export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAccess, host: string): ArrivalSource => ({
   hypervisor: () => access.read(host),

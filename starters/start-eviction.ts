@@ -1,4 +1,5 @@
 import { evictionId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { signalWithStartEviction } from '../runtime/signal-runs.ts';
 import { CommandError } from './command-error.ts';
 import type { EvictionObject } from './eviction-facts.ts';
@@ -26,13 +27,11 @@ export async function startEviction(temporal: TemporalAccess, kubernetes: Kubern
 
 /** Tells the run of the Eviction that it changed, starting it if none is open. The bridge does the same; twice does no harm. */
 export const signalChange = (temporal: TemporalAccess, { uid, generation, resourceVersion, host, name }: EvictionObject, cause: string, by: string): Promise<string> =>
-  signalWithStartEviction(temporal.client, {
-    host,
-    cluster: temporal.config.cluster,
-    eviction: name,
-    startedBy: by,
-    signal: { uid, generation, resourceVersion, cause },
-  });
+  signalWithStartEviction(
+    temporal.client,
+    { host, cluster: temporal.config.cluster, eviction: name, startedBy: by, signal: { uid, generation, resourceVersion, cause } },
+    { clock: systemClock },
+  );
 
 /** Null where there is no kubeconfig at all; a kube-apiserver that does not answer is no reason to go on without it. */
 async function readWorld(kubernetes: KubernetesAccess, terminal: Terminal): Promise<{ objects: EvictionObject[]; hypervisors: string[] | null } | null> {

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { evictionId } from '../contracts/ids.ts';
+import { systemClock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import { loadConfig } from '../runtime/config.ts';
 import type { CallLimits } from '../runtime/temporal.ts';
@@ -24,7 +25,7 @@ export const answerTimeoutMs = 20_000;
 export async function withTemporal<Result>(abort: AbortSignal, use: (access: TemporalAccess) => Promise<Result>): Promise<Result> {
   const { config } = loadConfig();
   const settings = readTemporalSettings(process.env, config.temporal.payloadKeys);
-  const client = await connectClient(settings, { timeoutMs: answerTimeoutMs, abort });
+  const client = await connectClient(settings, { timeoutMs: answerTimeoutMs, clock: systemClock, abort });
   try {
     return await use({ client, address: settings.address, namespace: settings.namespace, config, abort });
   } finally {
@@ -34,7 +35,7 @@ export async function withTemporal<Result>(abort: AbortSignal, use: (access: Tem
 
 /** Calls of Temporal under a person's patience. */
 export const answered = <Result>({ client, abort }: TemporalAccess, calls: () => Promise<Result>, timeoutMs: CallLimits['timeoutMs'] = answerTimeoutMs): Promise<Result> =>
-  limited(client, { timeoutMs, abort }, calls);
+  limited(client, { timeoutMs, clock: systemClock, abort }, calls);
 
 /** Whether an eviction of the host runs. */
 export async function isRunning(access: TemporalAccess, host: string): Promise<boolean> {

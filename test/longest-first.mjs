@@ -1,46 +1,42 @@
 // Flows run two at a time: a long one that begins last keeps one of the two waiting for its end.
-import { statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 
-/** Those that take more than two minutes beside another, the longest first. */
-const longest = [
-  'nova-activities',
-  'eviction-durability',
-  'hypervisor-arrows',
-  'eviction-bad-input',
-  'chaos',
-  'eviction-moves',
-  'matrix',
-  'openstack-lab',
-  'cli',
-  'canaries',
-  'eviction-limits',
-  'eviction-history',
-  'eviction-hazards',
-  'hypervisor-openstack',
-  'hypervisor-commands',
-  'payload-codec',
-  'node-failure-run',
-  'eviction-cancel',
-  'eviction-re-enable',
-  'eviction-modes',
-  'eviction-commands',
-  'web-ui',
-  'openstack-adapters',
-  'node-failure',
-  'hypervisor-checks',
-  'allowance',
-];
+const records = new URL('../evidence/test-all/', import.meta.url);
 
-const turn = ({ path }) => {
-  const index = longest.findIndex((name) => path.endsWith(`/flows/${name}.test.ts`));
-  return index === -1 ? longest.length : index;
-};
+/**
+ * Seconds by file name, as the last whole run took them: `name seconds`. Of files that it did not have the size tells.
+ */
+function readSeconds() {
+  const last = existsSync(records)
+    ? readdirSync(records)
+        .filter((file) => file.endsWith('.json'))
+        .toSorted()
+        .at(-1)
+    : undefined;
+  if (last === undefined) return new Map();
+  const { details } = JSON.parse(readFileSync(new URL(last, records), 'utf8'));
+  return new Map(
+    details.stages
+      .flatMap(({ took }) => took.map((line) => line.split(' ')))
+      .map(([name, seconds]) => [name, Number(seconds)]),
+  );
+}
+
+/** Of what no record has: small files that start a world of their own take long, whatever they hold. */
+const guessOf = (name) =>
+  ['chaos', 'matrix', 'matrix-virtual-machine', 'eviction-history'].includes(name) ? 300 : 120;
 
 /** Jest asks it for the order; the rest of its interface is for what drover's tests do not use. */
 export default class LongestFirst {
   sort(tests) {
-    const known = tests.map((test) => ({ test, turn: turn(test), size: statSync(test.path).size }));
-    return known.toSorted((a, b) => a.turn - b.turn || b.size - a.size).map(({ test }) => test);
+    const seconds = readSeconds();
+    const secondsOf = (path) => {
+      const name = basename(path, '.test.ts');
+      return seconds.get(name) ?? guessOf(name);
+    };
+    const known = tests.map((test) => ({ test, seconds: secondsOf(test.path), size: statSync(test.path).size }));
+    return known.toSorted((a, b) => b.seconds - a.seconds || b.size - a.size).map(({ test }) => test);
   }
   cacheResults() {}
   allFailedTests(tests) {

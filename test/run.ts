@@ -1,107 +1,309 @@
 /**
- * `npm test`: the whole ladder, one stage after the other, with a line for each. Ends with `N passed, N failed, N skipped` over all
- * stages; a skip that was not expected fails the run.
+ * `npm test`: the ladder, with a line for each stage. Ends with `N passed, N failed, N skipped` over all stages; a
+ * skip that was not expected fails the run, and so do two tests that passed only at their second attempt.
+ * docs/testing.md says what is in it.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { basename, join } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { untilInterrupted } from '../lab/interruption.ts';
 import type { Lab } from '../lab/lab.ts';
 import { startLab } from '../lab/lab.ts';
+import { stopServices } from '../lab/processes.ts';
+import { judgeAll } from './evidence/judge-all.ts';
+import { keepRecord } from './evidence/keep.ts';
+import { makeRecord, unknown } from './evidence/record.ts';
+import { series, type SeriesName, seriesNames } from './evidence/series.ts';
+import { digestNow } from './evidence/sources.ts';
+import type { Choice } from './ladder/choose.ts';
+import { chooseAll, chooseChanged, choosePush, namesOf } from './ladder/choose.ts';
+import type { Outcome } from './ladder/outcome.ts';
+import { renderTimes, summarize } from './ladder/outcome.ts';
+import { runCommand } from './ladder/run-command.ts';
+import { jestArgs, nothing, runCheck, runJest, runSimulated } from './ladder/stages.ts';
+import { seedOfDay } from './seed.ts';
+import { flowTiers, provenAreas } from './tiers.ts';
 
-const checkout = fileURLToPath(new URL('..', import.meta.url));
-
-/** Tests that may be skipped here, and why. Elsewhere than in CI a missing browser, Prometheus or package that only root may install is no reason to fail. */
-const expectedSkips: readonly RegExp[] = process.env['CI'] === undefined ? [/^Web UI/, /^Prometheus/, /^libvirt/, /^Open vSwitch/, /^Ceph/] : [];
-
-interface Counts {
-  passed: number;
-  failed: number;
-  /** Full names. */
-  skipped: string[];
-  /** Full names of those that needed a second run. */
-  retried: string[];
-}
-
-/** The part of jest's JSON report that counts. */
-interface JestReport {
-  numPassedTests: number;
-  numFailedTests: number;
-  numRuntimeErrorTestSuites: number;
-  testResults: { assertionResults: { status: string; fullName: string; invocations?: number }[] }[];
-}
-
-const elapsed = (sinceMs: number): string => `${((Date.now() - sinceMs) / 1000).toFixed(0)} s`;
-
-/** A check has one result: it passes or it fails. */
-function check(title: string, script: string): Counts {
-  const startedMs = Date.now();
-  process.stdout.write(`── ${title}\n`);
-  const { status } = spawnSync('npm', ['run', '--silent', script], { cwd: checkout, stdio: 'inherit' });
-  process.stdout.write(`── ${title}: ${status === 0 ? 'ok' : 'FAILED'} in ${elapsed(startedMs)}\n\n`);
-  return { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: [], retried: [] };
-}
-
-function jest(title: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Counts {
-  const startedMs = Date.now();
-  const reportDir = mkdtempSync(join(tmpdir(), 'drover-report-'));
-  const report = join(reportDir, 'report.json');
-  process.stdout.write(`── ${title}\n`);
-  try {
-    const command = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
-    const { status } = spawnSync(process.execPath, [...command, '--json', `--outputFile=${report}`, ...args], { cwd: checkout, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = JSON.parse(readFileSync(report, 'utf8')) as JestReport;
-    const all = testResults.flatMap(({ assertionResults }) => assertionResults);
-    const names = (some: typeof all): string[] => some.map(({ fullName }) => fullName);
-    const skipped = names(all.filter((one) => one.status === 'pending' || one.status === 'todo'));
-    const retried = names(all.filter(({ invocations = 1 }) => invocations > 1));
-    const failed = numFailedTests + numRuntimeErrorTestSuites;
-    process.stdout.write(`── ${title}: ${status === 0 ? 'ok' : 'FAILED'} in ${elapsed(startedMs)}\n\n`);
-    return { passed: numPassedTests, failed: status === 0 ? failed : Math.max(1, failed), skipped, retried };
-  } finally {
-    rmSync(reportDir, { recursive: true, force: true });
-  }
-}
+/**
+ * Tests that may be skipped on somebody's machine. In CI a missing browser, Prometheus or package that only root may
+ * install is a failure.
+ */
+const expectedSkips: readonly RegExp[] =
+  process.env['CI'] === undefined ? [/^Web UI/u, /^Prometheus/u, /^libvirt/u, /^Open vSwitch/u, /^Ceph/u] : [];
 
 /** How many flow files run side by side, each on a lab of its own. They wait more than they work. */
 const flowsAtOnce = 2;
 
-/** The labs of the flows that do not break theirs: what is missing is built first, and says so. */
-async function withLabs(flows: (dirs: string[]) => Counts): Promise<Counts> {
-  const dir = mkdtempSync(join(tmpdir(), 'drover-labs-'));
-  process.stdout.write('── labs: the real counterparts (the first time they are built, which takes a quarter of an hour)\n');
-  const labs: Lab[] = [];
+const stageNames = ['checks', 'unit', 'simulator', 'flows', 'long'] as const;
+type StageName = (typeof stageNames)[number];
+
+interface Options {
+  all: boolean;
+  record: boolean;
+  changed?: string;
+  only?: StageName[];
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const interrupted = untilInterrupted(new Error('interrupted'));
+
+async function main({ all, record, changed, only }: Options): Promise<void> {
+  const startedMs = Date.now();
+  const digests = new Map(record ? seriesNames.map((name) => [name, digestNow(series[name].globs)]) : []);
+  if (all) process.env['DROVER_SAMPLE_SEED'] = String(seedOfDay());
+  const choice = all
+    ? chooseAll()
+    : changed === undefined
+      ? choosePush()
+      : await chooseChanged(changed, listRelatedFlows);
+  for (const note of choice.notes) print(note);
+  const outcomes = await runStages(choice, { all, wants: (name) => only?.includes(name) ?? (name !== 'long' || all) });
+
+  const { passed, failed, skipped, lines } = summarize(outcomes, (name) =>
+    expectedSkips.some((expected) => expected.test(name)),
+  );
+  for (const line of [...renderTimes(outcomes), ...lines]) print(line);
+  if (record) recordAreas(outcomes, startedMs, digests);
+  // Of the whole ladder itself there is a record when it has ended.
+  const old = judgeAll()
+    .filter(({ name, state }) => state !== 'fresh' && name !== 'test-all')
+    .map(({ name, state, why }) => `evidence ${name} is ${state}: ${why}`);
+  for (const line of old) print(all ? `FAILED ${line}` : line);
+  const allFailed = failed + (all ? old.length : 0);
+  if (all && record && only === undefined)
+    recordWhole(outcomes, startedMs, digests.get('test-all') ?? unknown, { passed, failed: allFailed, skipped }, [
+      ...lines.filter((line) => line.startsWith('FAILED ')),
+      ...old,
+    ]);
+  const command = all ? 'npm run test:all' : changed === undefined ? 'npm test' : 'npm run test:changed';
+  print(`${command} took ${secondsSince(startedMs).toFixed(0)} s`);
+  print(`${passed} passed, ${allFailed} failed, ${skipped} skipped`);
+  process.exitCode = allFailed === 0 ? 0 : 1;
+}
+
+const secondsSince = (startedMs: number): number => (Date.now() - startedMs) / 1_000;
+
+async function runStages(
+  { flows, simulated, unit }: Choice,
+  { all, wants }: { all: boolean; wants: (name: StageName) => boolean },
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const take = async (running: Promise<Outcome | Outcome[]>): Promise<void> =>
+    void outcomes.push(...[await running].flat());
+  const failure = new AbortController();
+  const signal = AbortSignal.any([interrupted, failure.signal]);
+  // They come up while the processors have other work, which does not wait for them.
+  const labs = wants('flows') && flows.length > 0 ? startLabs(signal) : Promise.resolve([]);
+  // Whoever waits for them learns it.
+  labs.catch(() => undefined);
+  const stopLabs = async (): Promise<unknown> => Promise.all((await labs.catch(() => [])).map((lab) => lab.stop()));
   try {
-    // One after the other, so that nothing is built twice.
-    for (let number = 1; number <= flowsAtOnce; number += 1) {
-      labs.push(await startLab({ dir: join(dir, String(number)), report: (line) => void process.stdout.write(`${line}\n`) }));
+    if (wants('checks'))
+      for (const [title, script, ...args] of checks) await take(runCheck(title, script, args, signal));
+    if (wants('unit') && unit !== null)
+      await take(
+        runJest(
+          {
+            title: 'unit tests',
+            args: ['--selectProjects', 'unit', '--maxWorkers=100%', ...unit],
+            ...(all && { env: { DROVER_FUZZ_RUNS: '10000' } }),
+          },
+          signal,
+        ),
+      );
+    const dirs = await labs.then(
+      (up) => up.map(({ dir }) => dir),
+      (error: unknown) => {
+        signal.throwIfAborted();
+        print(String(error));
+        outcomes.push({ ...nothing, title: 'labs', seconds: 0, failed: ['they do not come up'] });
+        return [];
+      },
+    );
+    const side: Promise<Outcome | Outcome[]>[] = [];
+    // What runs on a virtual clock takes what the flows leave of the processors.
+    if (wants('simulator')) side.push(runSimulator(simulated, signal));
+    if (wants('flows') && dirs.length > 0) side.push(runFlows(flows, dirs, signal));
+    await Promise.all(side.map(take));
+    await stopLabs();
+    if (wants('long')) {
+      await take(runCheck('a tenth of the matrix on real parts', 'matrix', ['--sample', '10%', '--record'], signal));
+      await take(
+        runCheck(
+          '30 minutes of chaos',
+          'chaos',
+          ['--seed', String(seedOfDay()), '--minutes', '30', '--record'],
+          signal,
+        ),
+      );
     }
-    process.stdout.write('\n');
-    return flows(labs.map((lab) => lab.dir));
+    return outcomes;
+  } catch (error) {
+    failure.abort(error);
+    throw error;
   } finally {
-    await Promise.all(labs.map((lab) => lab.stop()));
-    rmSync(dir, { recursive: true, force: true });
+    await stopLabs();
   }
 }
 
-const startedMs = Date.now();
-const stages: Counts[] = [
-  check('types', 'typecheck'),
-  check('lint', 'lint'),
-  check('layers', 'layers'),
-  check('generated CRDs', 'crds:check'),
-  jest('unit tests', ['--selectProjects', 'unit', '--maxWorkers=100%']),
-  // Forced, because a connection that a file left open must not hold the run when every test has ended.
-  await withLabs((dirs) => jest('flows on the real counterparts', ['--selectProjects', 'flows', `--maxWorkers=${flowsAtOnce}`, '--forceExit'], { DROVER_LABS: dirs.join() })),
-];
+const checks = [
+  ['types', 'typecheck'],
+  ['lint', 'lint'],
+  ['layers', 'layers'],
+  ['generated CRDs', 'crds:check'],
+  ['reports of evidence', 'evidence', '--check'],
+] as const;
 
-const sum = (count: (stage: Counts) => number): number => stages.reduce((total, stage) => total + count(stage), 0);
-const skipped = stages.flatMap((stage) => stage.skipped);
-const unexpected = skipped.filter((name) => !expectedSkips.some((expected) => expected.test(name)));
-for (const name of skipped) process.stdout.write(`skipped: ${name}${unexpected.includes(name) ? ' (not expected)' : ''}\n`);
-for (const name of stages.flatMap((stage) => stage.retried)) process.stdout.write(`run twice: ${name}\n`);
-const failed = sum((stage) => stage.failed) + unexpected.length;
-process.stdout.write(`npm test took ${elapsed(startedMs)}\n`);
-process.stdout.write(`${sum((stage) => stage.passed)} passed, ${failed} failed, ${skipped.length} skipped\n`);
-process.exitCode = failed === 0 ? 0 : 1;
+/** The labs of the flows that do not break theirs: what is missing is built first, and says so. */
+async function startLabs(signal: AbortSignal): Promise<Lab[]> {
+  print('── labs: the real counterparts (the first time they are built, which takes a quarter of an hour)');
+  const labs: Lab[] = [];
+  try {
+    // One after the other, so that nothing is built twice.
+    for (let number = 1; number <= flowsAtOnce; number += 1)
+      labs.push(await startLab({ dir: join(root, `lab-${number}`), report: print, signal }));
+    return labs;
+  } catch (error) {
+    await Promise.all(labs.map((lab) => lab.stop()));
+    throw error;
+  }
+}
+
+const fileOf = (name: string): string => `test/flows/${name}.test.ts`;
+
+// Forced, because a connection that a file left open must not hold the run when every test has ended.
+const runFlows = (names: readonly string[], dirs: readonly string[], signal: AbortSignal): Promise<Outcome> =>
+  runJest(
+    {
+      title: 'flows on the real counterparts',
+      args: [
+        '--selectProjects',
+        'flows',
+        `--maxWorkers=${flowsAtOnce}`,
+        '--forceExit',
+        '--runTestsByPath',
+        ...names.map(fileOf),
+      ],
+      env: { DROVER_LABS: dirs.join() },
+    },
+    signal,
+  );
+
+async function runSimulator(names: readonly string[], signal: AbortSignal): Promise<Outcome[]> {
+  const args = ['--selectProjects', 'flows', '--forceExit', '--runTestsByPath', ...names.map(fileOf)];
+  const flows =
+    names.length === 0
+      ? []
+      : [await runJest({ title: 'simulator: flows', args, env: { DROVER_SIMULATED: '1' }, background: true }, signal)];
+  return [
+    ...flows,
+    await runSimulated('simulator: every fault at every step', ['--matrix'], signal),
+    await runSimulated('simulator: a minute of random schedules', ['--minutes', '1'], signal),
+  ];
+}
+
+/** Flow files that import one of the paths, however indirectly. */
+async function listRelatedFlows(paths: readonly string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const { stdout } = await runCommand(
+    {
+      command: process.execPath,
+      args: [...jestArgs, '--selectProjects', 'flows', '--listTests', '--findRelatedTests', ...paths],
+    },
+    interrupted,
+  );
+  return stdout
+    .split('\n')
+    .filter((line) => line.endsWith('.test.ts'))
+    .map((line) => basename(line, '.test.ts'));
+}
+
+/** A record for each area whose flows have all been run. */
+function recordAreas(outcomes: readonly Outcome[], startedMs: number, digests: ReadonlyMap<SeriesName, string>): void {
+  const took = new Map(outcomes.flatMap((outcome) => outcome.took).map(({ what, ...file }) => [what, file]));
+  for (const area of provenAreas) {
+    const names = namesOf(flowTiers, (row) => row.tier === 'changed' && row.area === area);
+    const files = names.flatMap((name) => (took.has(name) ? [{ name, passed: 0, failed: 0, ...took.get(name) }] : []));
+    if (files.length < names.length) continue;
+    const sum = (of: 'passed' | 'failed'): number => files.reduce((total, file) => total + file[of], 0);
+    // A file whose tests were all skipped shows nothing.
+    const missing = files.filter(({ passed, failed }) => passed + failed === 0);
+    const failures = files
+      .filter(({ failed }) => failed > 0)
+      .map(({ name, failed }) => ({ what: fileOf(name), complaints: [`${failed} failed`] }));
+    const name = `flows-${area}` as const;
+    const counts = { passed: sum('passed'), failed: sum('failed'), missing: missing.length };
+    const run = {
+      series: name,
+      title: names.join(', '),
+      seed: null,
+      command: 'npm test -- --record',
+      startedMs,
+      digestBefore: digests.get(name) ?? unknown,
+      counts,
+      failures,
+      details: { files },
+    };
+    print(`written: ${keepRecord(makeRecord(run))}`);
+  }
+}
+
+function recordWhole(
+  outcomes: readonly Outcome[],
+  startedMs: number,
+  digestBefore: string,
+  counts: Record<string, number>,
+  failures: readonly string[],
+): void {
+  const stages = outcomes.map(({ title, seconds, passed, failed, took }) => ({
+    title,
+    seconds: Math.round(seconds),
+    passed,
+    failed: failed.length,
+    took: took.map(({ what, seconds: its }) => `${what} ${its.toFixed(0)}`),
+  }));
+  const record = makeRecord({
+    series: 'test-all',
+    title: 'npm run test:all',
+    seed: seedOfDay(),
+    command: 'npm run test:all',
+    startedMs,
+    digestBefore,
+    counts,
+    failures: failures.map((what) => ({ what, complaints: [] })),
+    details: { stages },
+  });
+  print(`written: ${keepRecord(record)}`);
+}
+
+const stagesOf = (text: string): StageName[] =>
+  text.split(',').map((part) => {
+    const found = stageNames.find((name) => name === part);
+    if (found === undefined) throw new InvalidArgumentError(`Choose from ${stageNames.join(', ')}.`);
+    return found;
+  });
+
+/** Whatever this run starts lies below it, so that nothing outlives the run. */
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'dt-')));
+process.env['TMPDIR'] = root;
+try {
+  await new Command('test')
+    .description('Runs the ladder of tests.')
+    .option('--all', 'everything, and the long runs', false)
+    .option('--record', 'keeps the results as evidence', false)
+    .option('--changed <base>', 'what is concerned by the difference from a commit')
+    .option('--only <stages>', stageNames.join(', '), stagesOf)
+    .action(main)
+    .parseAsync();
+} catch (error) {
+  process.exitCode = interrupted.aborted ? 130 : 1;
+  print(
+    interrupted.aborted
+      ? 'Interrupted; what had been started is stopped.'
+      : `${(error as Error).stack}\n0 passed, 1 failed, 0 skipped`,
+  );
+} finally {
+  await stopServices(root);
+  rmSync(root, { recursive: true, force: true });
+}

@@ -19,9 +19,7 @@ export type OvsdbReply =
   /** The connection is closed. */
   | 'cut'
   /** The connection is closed in the middle of the answer. */
-  | 'truncated'
-  /** The connection stays open and nothing comes. */
-  | 'silent';
+  | 'truncated';
 
 export interface ScriptedOvsdb {
   port: number;
@@ -71,7 +69,6 @@ function parsed(text: string): ArrivedMessage | null {
 }
 
 function give(reply: OvsdbReply, { id }: ArrivedMessage, socket: Socket): void {
-  if (reply === 'silent') return;
   if (reply === 'cut') return void socket.destroy();
   if (reply === 'truncated') return void socket.end(`{"id":${JSON.stringify(id)},"result":["Open_v`);
   if ('raw' in reply) return void socket.write(reply.raw);

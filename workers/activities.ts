@@ -27,7 +27,7 @@ export interface ActivitiesByQueue {
 
 /** Gives every activity what it needs, and nothing else. */
 export function composeActivities(systems: Systems): ActivitiesByQueue {
-  const { config, temporal, kubernetes, openstack, audit, logger, onLook } = systems;
+  const { config, temporal, kubernetes, openstack, audit, clock, logger, onLook } = systems;
   const { cluster, modes, kubernetes: names, limits } = config;
   const { region } = openstack;
   const client = createKubernetesClient(kubernetes);
@@ -35,8 +35,8 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
   const placement = createPlacementClient(openstack);
   const hypervisor = composeHypervisorActivities(systems, nova, placement);
   const place: StopPlace = { kind: 'Eviction', cluster, region };
-  const stopGate = createStopGate(kubernetes, names.systemNamespace, place);
-  const callersGate = createCallersGate({ Eviction: stopGate, Hypervisor: createStopGate(kubernetes, names.systemNamespace, { ...place, kind: 'Hypervisor' }) });
+  const stopGate = createStopGate(kubernetes, names.systemNamespace, place, clock);
+  const callersGate = createCallersGate({ Eviction: stopGate, Hypervisor: createStopGate(kubernetes, names.systemNamespace, { ...place, kind: 'Hypervisor' }, clock) });
   return {
     kubernetes: {
       ...hypervisor.kubernetes,
@@ -47,10 +47,11 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
         migrationNamespace: names.migrationNamespace,
         signalWithStartEviction: async (hypervisor, startedBy) => {
           const signal = unseenChange('started by hand');
-          await signalWithStartEviction(temporal, { host: hypervisor, cluster, signal, eviction: hypervisor, ...(startedBy === null ? {} : { startedBy }) });
+          await signalWithStartEviction(temporal, { host: hypervisor, cluster, signal, eviction: hypervisor, ...(startedBy === null ? {} : { startedBy }) }, { clock });
         },
         findStop: async (signal) => findStop(await readStops(kubernetes, names.systemNamespace, signal), place),
         audit,
+        clock,
       }),
     },
     nova: {
@@ -63,9 +64,10 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
         localDisks: config.openstack.localDisks,
         stopGate: callersGate,
         audit,
+        clock,
       }),
-      ...createInstanceActivities({ nova, stopGate, audit, report: createMigrationReporter(client, names.migrationNamespace, (message) => logger.warn(message)) }),
-      ...createAllowanceActivities({ nova, limit: limits.migrationsPerRegion, checkMs: limits.checkMs, silentMs: limits.silentMs, ...(onLook === undefined ? {} : { onLook }) }),
+      ...createInstanceActivities({ nova, stopGate, audit, clock, report: createMigrationReporter(client, names.migrationNamespace, (message) => logger.warn(message), clock) }),
+      ...createAllowanceActivities({ nova, limit: limits.migrationsPerRegion, checkMs: limits.checkMs, silentMs: limits.silentMs, clock, ...(onLook === undefined ? {} : { onLook }) }),
     },
     hosts: hypervisor.hosts,
   };

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, ScheduleAlreadyRunning, type ScheduleDescription, ScheduleNotFoundError, type ScheduleOptions, type ScheduleOptionsStartWorkflowAction, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { DriftFindings, DriftInput } from '../contracts/drift.ts';
 import { driftScheduleId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Mode } from '../runtime/config-schema.ts';
 import { limited } from '../runtime/temporal.ts';
 
@@ -22,23 +22,23 @@ const firstPauseMs = 500;
 /**
  * Has Temporal start the look for drift every so often, or no more. Safe to repeat and for several workers at once; a Schedule that a person
  * has paused stays paused, and the interval is that of the worker that started last. Tried again for a quarter of a minute: Temporal lets
- * only one at a time look at a Schedule that was just made, and workers start together.
+ * only one at a time look at a Schedule that was just made, and workers start together. A worker that is leaving gives up.
  */
-export async function ensureDriftSchedule(client: Client, wanted: DriftSchedule): Promise<void> {
+export async function ensureDriftSchedule({ client, clock, leaving }: { client: Client; clock: Clock; leaving: AbortSignal }, wanted: DriftSchedule): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await ensureOnce(client, wanted);
+      return await ensureOnce({ client, clock }, wanted);
     } catch (error) {
       if (attempt === attempts) throw error;
-      await delay(firstPauseMs * 2 ** (attempt - 1), undefined, { ref: false });
+      await clock.sleep(firstPauseMs * 2 ** (attempt - 1), leaving);
     }
   }
 }
 
-async function ensureOnce(client: Client, wanted: DriftSchedule): Promise<void> {
+async function ensureOnce({ client, clock }: { client: Client; clock: Clock }, wanted: DriftSchedule): Promise<void> {
   const { mode, region, cluster } = wanted;
   const handle = client.schedule.getHandle(driftScheduleId(region, cluster));
-  const call = <Result>(calls: () => Promise<Result>): Promise<Result> => limited(client, { timeoutMs: callMs }, calls);
+  const call = <Result>(calls: () => Promise<Result>): Promise<Result> => limited(client, { timeoutMs: callMs, clock }, calls);
   if (mode !== 'act') return await call(() => handle.delete()).catch(unlessNotFound);
   const options = scheduleOf(wanted);
   try {

@@ -10,7 +10,6 @@ import { currentKubernetesScope } from '../activities/kubernetes/scope.ts';
 import { createNodeFailureObjectActivities } from '../activities/kubernetes/node-failure-activities.ts';
 import { createNodeFailureRegionActivities } from '../activities/nova/node-failure-activities.ts';
 import type { NovaClient } from '../activities/nova/types.ts';
-import { systemClock } from '../activities/nova/wait.ts';
 import type { PlacementClient } from '../activities/placement/types.ts';
 import { createPowerActivities } from '../activities/redfish/activities.ts';
 import { findBmc } from '../activities/redfish/find-bmc.ts';
@@ -23,15 +22,14 @@ import { signalGuestsFailing, signalWithStartHypervisor, signalWithStartNodeFail
 import type { Systems } from './systems.ts';
 
 /** The activities of the hypervisor lifecycle, by task queue. */
-export function composeHypervisorActivities({ config, temporal, kubernetes, openstack, audit, observe }: Systems, nova: NovaClient, placement: PlacementClient) {
+export function composeHypervisorActivities({ config, temporal, kubernetes, openstack, audit, clock, random, ports }: Systems, nova: NovaClient, placement: PlacementClient) {
   const { cluster, modes, hypervisor, nodeFailure } = config;
   const { systemNamespace } = config.kubernetes;
   const { region } = openstack;
   const client = createHypervisorClient(kubernetes);
   const objects = createKubernetesClient(kubernetes);
-  const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'Hypervisor', cluster, region });
-  const observing = observe === undefined ? {} : { observe };
-  const power = createPowerActivities({ bmcOf: (host, signal) => findBmc(nodeFailure.bmc, host, signal), stopGate, audit, ...observing });
+  const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'Hypervisor', cluster, region }, clock);
+  const power = createPowerActivities({ bmcOf: (host, signal) => findBmc(nodeFailure.bmc, host, ports.readText, signal), stopGate, audit, clock, connect: ports.connectBmc });
   const failures = createNodeFailureHostActivities({
     nova,
     placement,
@@ -41,12 +39,13 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
     cluster,
     region,
     power,
-    readLastFencing: (signal) => readLastFencing(kubernetes, systemNamespace, Date.now(), signal),
+    readLastFencing: (signal) => readLastFencing(kubernetes, systemNamespace, clock.now(), signal),
     signalWithStart: async (name, startedBy, cause) => {
       const signal = unseenChange(cause);
-      await signalWithStartNodeFailure(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
+      await signalWithStartNodeFailure(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) }, { clock });
     },
-    ...observing,
+    clock,
+    ports,
   });
   const guests: GuestWatchActivities = {
     watchGuests: (request) =>
@@ -55,12 +54,13 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
           listHypervisors: (signal) => objects.listHypervisors(signal),
           nova,
           createEvent: (event, signal) => client.createEvent(event, signal),
-          tell: async (name, message) => void (await signalGuestsFailing(temporal, { hypervisor: name, cluster, startedBy: 'whoever listens to its guests' }, { message })),
+          tell: async (name, message) => void (await signalGuestsFailing(temporal, { hypervisor: name, cluster, startedBy: 'whoever listens to its guests' }, { message }, { clock })),
           settings: nodeFailure.mode === 'off' ? null : nodeFailure.guestEvents,
           libvirt: hypervisor.libvirt,
-          scope: currentKubernetesScope(),
-          clock: systemClock,
-          ...observing,
+          scope: currentKubernetesScope(clock),
+          clock,
+          random,
+          ports,
         },
         request,
       ),
@@ -71,19 +71,21 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
     client,
     stopGate,
     audit,
+    clock,
     config: hypervisor,
     settings: hypervisorSettings(hypervisor, { region, cluster, mode: modes.Hypervisor === 'act' ? 'act' : 'observe', handlesNodeFailure: nodeFailure.mode !== 'off' }),
     isOff: modes.Hypervisor === 'off',
     signalWithStart: async (name, startedBy) => {
       const signal = unseenChange('started by hand');
-      await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
+      await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) }, { clock });
     },
-    ...observing,
+    random,
+    ports,
   });
   return {
     kubernetes: {
-      ...createHypervisorObjectActivities({ client, stopGate, audit, guardImage: hypervisor.guardImage }),
-      ...createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, audit }),
+      ...createHypervisorObjectActivities({ client, stopGate, audit, clock, guardImage: hypervisor.guardImage }),
+      ...createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, audit, clock }),
     },
     nova: {
       ...createHypervisorRegionActivities({
@@ -91,14 +93,15 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
         placement,
         stopGate,
         audit,
+        clock,
         mode: modes.Hypervisor,
         listHypervisors: (signal) => objects.listHypervisors(signal),
         tell: async ({ hypervisor: name, why }) => {
           const signal = unseenChange(`drift: ${why}`);
-          await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, startedBy: workflowTypes.findDrift });
+          await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, startedBy: workflowTypes.findDrift }, { clock });
         },
       }),
-      ...createNodeFailureRegionActivities({ nova, placement, stopGate, audit, localDisks: config.openstack.localDisks }),
+      ...createNodeFailureRegionActivities({ nova, placement, stopGate, audit, clock, localDisks: config.openstack.localDisks }),
     },
     hosts: { ...lifecycle, ...failures, ...guests, ...power },
   };

@@ -3,6 +3,7 @@ import type { ActivityInterceptorsFactory, WorkerOptions } from '@temporalio/wor
 import { openSession } from '../activities/keystone/client.ts';
 import { maxHeartbeatThrottleIntervalMs, shutdownGraceTimeMs, stickyScheduleToStartTimeoutMs } from '../contracts/policies.ts';
 import { openAudit } from '../runtime/audit.ts';
+import { systemClock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import { connectKubernetes } from '../runtime/kubernetes.ts';
 import type { Logger } from '../runtime/logging.ts';
@@ -15,8 +16,10 @@ import type { Tracing } from '../runtime/trace-exporter.ts';
 import { loadVcenters } from '../runtime/vsphere-settings.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { globalRequestId, openObservation } from './observation.ts';
+import { openPorts } from './ports.ts';
 import { composeQueues } from './queues.ts';
-import { settleVcenterWatches, startStandingRuns } from './standing-runs.ts';
+import { startStandingRuns } from './standing-runs.ts';
+import type { SharedSystems } from './systems.ts';
 
 /** A worker that serves. */
 export interface RunningWorker {
@@ -44,20 +47,21 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const cloud = readCloud(config, env);
   // What is switched off need not be well described: `GOVC_…` may be there for somebody else.
   const vcenters = config.modes.VirtualMachine === 'off' ? [] : loadVcenters(config.vsphere, env);
-  const observation = await openObservation(config, logger);
+  const observation = await openObservation(config, logger, systemClock);
   const observe = observation.observeCall;
-  const openstack = cloud === null ? null : openSession(cloud, { observe, globalRequestId });
+  const openstack = cloud === null ? null : openSession(cloud, { clock: systemClock, observe, globalRequestId });
   const kubernetes = connectKubernetes({ kubeconfig: config.kubernetes.kubeconfig, context: config.kubernetes.context, observe });
-  const audit = openAudit({ file: config.audit.file });
+  const audit = openAudit({ file: config.audit.file, clock: systemClock });
   const traced = tracing === null ? null : { ...(await import('./trace-runs.ts')), tracing };
-  const temporal = await connectClient({ ...settings, ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
+  const temporal = await connectClient({ ...settings, ...(tracing === null ? {} : { interceptors: tracing.interceptors }) }, { clock: systemClock });
 
   Runtime.install({ logger: temporalLogger(logger), telemetryOptions: observation.telemetry, shutdownSignals: [] });
   const leaving = new AbortController();
   const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
     throw unreachable(settings, error);
   });
-  const { queues, close } = composeQueues({ config, temporal, kubernetes, audit, logger, observe, watchMeter: observation.watchMeter, leaving: leaving.signal }, openstack === null ? null : { openstack, onLook: observation.showRegion }, vcenters);
+  const systems: SharedSystems = { config, temporal, kubernetes, audit, clock: systemClock, random: Math.random, ports: openPorts({ clock: systemClock, observe }), logger, watchMeter: observation.watchMeter, leaving: leaving.signal };
+  const { queues, close } = composeQueues(systems, openstack === null ? null : { openstack, onLook: observation.showRegion }, vcenters);
   const [ofWorkflows, ...others] = queues;
   const shared = {
     connection,
@@ -94,8 +98,7 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     }
   };
   const done = run();
-  if (openstack !== null) startStandingRuns(temporal, config, openstack.region, logger);
-  settleVcenterWatches(temporal, config, vcenters, logger);
+  startStandingRuns(systems, openstack?.region ?? null, vcenters);
   logger.info({ namespace: settings.namespace, queues: queues.map(({ taskQueue }) => taskQueue), health: health.url }, 'Worker serves');
   return {
     done,

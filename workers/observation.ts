@@ -2,6 +2,7 @@ import { asyncLocalStorage } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory, TelemetryOptions, Worker } from '@temporalio/worker';
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
 import type { AllowanceWorld } from '../contracts/allowance.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import { serveHealth } from '../runtime/health.ts';
 import type { Health } from '../runtime/health.ts';
@@ -36,7 +37,7 @@ export interface WorkerHealth {
 }
 
 /** Without an address, only Temporal's SDK counts nothing; for the rest it is not worth a difference. */
-export async function openObservation({ worker: { healthAddress } }: Pick<Config, 'worker'>, log: Logger): Promise<Observation> {
+export async function openObservation({ worker: { healthAddress } }: Pick<Config, 'worker'>, log: Logger, clock: Clock): Promise<Observation> {
   const metrics = createMetrics('worker', readVersion());
   const temporal = healthAddress === null ? null : await openTemporalMetrics();
   return {
@@ -47,8 +48,8 @@ export async function openObservation({ worker: { healthAddress } }: Pick<Config
     },
     observeCall: callObserver(metrics, log, caller),
     observeSteps: observeSteps(metrics),
-    showRegion: showRegions(metrics),
-    watchMeter: meterWatches(metrics),
+    showRegion: showRegions(metrics, clock),
+    watchMeter: meterWatches(metrics, clock),
     async serve() {
       let watched: readonly Worker[] = [];
       const watch = (workers: readonly Worker[]): void => void (watched = workers);

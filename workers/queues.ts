@@ -33,7 +33,7 @@ export function composeQueues(shared: SharedSystems, cloud: Pick<Systems, 'opens
   const queue = (taskQueue: string, maxConcurrentActivityTaskExecutions: number, activities: object): ServedQueue => ({ taskQueue, maxConcurrentActivityTaskExecutions, activities });
   return {
     queues: [
-      queue(workflowQueue, concurrency.drover, createTemporalActivities({ client: shared.temporal, cluster: shared.config.cluster })),
+      queue(workflowQueue, concurrency.drover, createTemporalActivities({ client: shared.temporal, cluster: shared.config.cluster, clock: shared.clock, random: shared.random })),
       queue(kubernetesQueue, concurrency.kubernetes, { ...ofCloud?.kubernetes, ...ofVms.kubernetes, ...composeLibraryImageActivities(shared, vcenters), ...composeResourcePolicyActivities(shared, vcenters) }),
       ...(ofCloud === null ? [] : [queue(novaQueue(ofCloud.region), concurrency.nova, ofCloud.nova), queue(hostsQueue, concurrency.hosts, ofCloud.hosts)]),
       queue(virtualMachinesQueue, concurrency.vsphere, ofVms.looks),

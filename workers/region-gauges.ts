@@ -1,16 +1,17 @@
 import type { AllowanceWorld } from '../contracts/allowance.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 
 /** A look that is this many intervals old says nothing any more: another worker looks now, or nobody needs to. */
 const staleAfterChecks = 3;
 
 /** Shows what the last look at a region found, while it is fresh. */
-export function showRegions(metrics: Metrics, nowMs = (): number => performance.now()): (region: string, world: AllowanceWorld) => void {
+export function showRegions(metrics: Metrics, clock: Pick<Clock, 'monotonicMs'>): (region: string, world: AllowanceWorld) => void {
   const looks = new Map<string, { world: AllowanceWorld; staleMs: number }>();
   metrics.beforePage(() => {
-    const fresh = [...looks].filter(([, { staleMs }]) => nowMs() < staleMs);
+    const fresh = [...looks].filter(([, { staleMs }]) => clock.monotonicMs() < staleMs);
     metrics.replace('regionMigrations', fresh.map(([region, { world }]) => ({ labels: { region }, value: Object.values(world.inProgress).reduce((sum, count) => sum + count, 0) })));
     metrics.replace('regionMigrationsLimit', fresh.map(([region, { world }]) => ({ labels: { region }, value: world.limit })));
   });
-  return (region, world) => void looks.set(region, { world, staleMs: nowMs() + staleAfterChecks * world.checkMs });
+  return (region, world) => void looks.set(region, { world, staleMs: clock.monotonicMs() + staleAfterChecks * world.checkMs });
 }

@@ -9,8 +9,8 @@ import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
 import type { SharedSystems } from './systems.ts';
 
 /** The stop that holds for what policies name, whichever system it is in. */
-export const resourcePolicyGate = ({ config, kubernetes }: Pick<SharedSystems, 'config' | 'kubernetes'>): StopGate =>
-  createStopGate(kubernetes, config.kubernetes.systemNamespace, { kind: 'VirtualMachineSetResourcePolicy', cluster: config.cluster, region: null });
+export const resourcePolicyGate = ({ config, kubernetes, clock }: Pick<SharedSystems, 'config' | 'kubernetes' | 'clock'>): StopGate =>
+  createStopGate(kubernetes, config.kubernetes.systemNamespace, { kind: 'VirtualMachineSetResourcePolicy', cluster: config.cluster, region: null }, clock);
 
 /**
  * The activities on VirtualMachineSetResourcePolicies. What they name is in the vCenter of the VirtualMachines.
@@ -18,7 +18,7 @@ export const resourcePolicyGate = ({ config, kubernetes }: Pick<SharedSystems, '
  * @param vcenters none where the kind VirtualMachine is switched off
  */
 export function composeResourcePolicyActivities(systems: SharedSystems, vcenters: readonly VcenterSettings[]): ResourcePolicyObjectActivities {
-  const { config, temporal, kubernetes, audit } = systems;
+  const { config, temporal, kubernetes, audit, clock } = systems;
   const { cluster, modes, virtualMachine } = config;
   const mode = modes.VirtualMachineSetResourcePolicy;
   const settings = mode === 'off' ? null : virtualMachineSettings(virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode });
@@ -26,8 +26,9 @@ export function composeResourcePolicyActivities(systems: SharedSystems, vcenters
     client: createResourcePolicyClient(kubernetes),
     settings: settings === null ? null : { vcenter: settings.vcenter, mode: settings.mode, recheckMs: settings.recheckMs },
     cluster,
-    signalWithStart: async ({ namespace, name }) => void (await signalWithStartResourcePolicy(temporal, { namespace, name, cluster, signal: unseenChange('started by hand') })),
+    signalWithStart: async ({ namespace, name }) => void (await signalWithStartResourcePolicy(temporal, { namespace, name, cluster, signal: unseenChange('started by hand') }, { clock })),
     stopGate: resourcePolicyGate(systems),
     audit,
+    clock,
   });
 }

@@ -4,13 +4,10 @@ import { createVirtualMachineClient, type VirtualMachineClient } from '../activi
 import { createReadBackup, createReadBootstrap, createVirtualMachineObjectActivities } from '../activities/kubernetes/virtual-machine-activities.ts';
 import { createVirtualMachineLookActivities } from '../activities/virtual-machine/observe.ts';
 import { createVirtualMachineVsphereActivities } from '../activities/vsphere/activities.ts';
-import { systemClock } from '../activities/nova/wait.ts';
-import { openVcenter } from '../activities/vsphere/client.ts';
 import { openGateway } from '../activities/vsphere/gateway.ts';
 import { createTurnActivities } from '../activities/vsphere/observe-turns.ts';
 import { createContentLibraryActivities } from '../activities/vsphere/read-content-library.ts';
 import { createResourcePolicyVsphereActivities } from '../activities/vsphere/resource-policy/activities.ts';
-import { openRest } from '../activities/vsphere/rest/client.ts';
 import { openRecentLooks } from '../activities/vsphere/watch/recent-looks.ts';
 import { watchVcenter } from '../activities/vsphere/watch/watch-vcenter.ts';
 import type { TurnActivities } from '../contracts/activities.ts';
@@ -41,10 +38,10 @@ export interface ServedVcenter {
  * @throws InvalidConfiguration where it is not clear which vCenter has the VMs
  */
 export function composeVirtualMachineActivities(systems: SharedSystems, vcenters: readonly VcenterSettings[]): { kubernetes: VirtualMachineObjectActivities; looks: VirtualMachineLookActivities; vcenters: ServedVcenter[] } {
-  const { config, temporal, kubernetes, audit } = systems;
+  const { config, temporal, kubernetes, audit, clock, ports } = systems;
   const { cluster, modes } = config;
   const { systemNamespace } = config.kubernetes;
-  const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'VirtualMachine', cluster, region: null });
+  const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'VirtualMachine', cluster, region: null }, clock);
   const client = createVirtualMachineClient(kubernetes);
   const mode = modes.VirtualMachine === 'act' ? 'act' : 'observe';
   const served = vcenters.map((vcenter) => serve(systems, vcenter, stopGate, client));
@@ -52,18 +49,21 @@ export function composeVirtualMachineActivities(systems: SharedSystems, vcenters
     client,
     settings: modes.VirtualMachine === 'off' ? null : virtualMachineSettings(config.virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode }),
     imageCacheNamespace: systemNamespace,
+    hashSecret: ports.hashSecret,
     signalWithStart: async ({ namespace, name }, startedBy) => {
       const signal = unseenChange('started by hand');
-      await signalWithStartVirtualMachine(temporal, { namespace, name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) });
+      await signalWithStartVirtualMachine(temporal, { namespace, name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) }, { clock });
     },
     stopGate,
     audit,
+    clock,
   });
   return {
     kubernetes: objects,
     looks: createVirtualMachineLookActivities({
       readVirtualMachine: (input) => objects.readVirtualMachine(input),
       lookAtVirtualMachine: (name, look) => served.find((vcenter) => vcenter.name === name)?.activities.lookAtVirtualMachine(look) ?? Promise.reject(notServed(name)),
+      clock,
     }),
     vcenters: served,
   };
@@ -71,11 +71,10 @@ export function composeVirtualMachineActivities(systems: SharedSystems, vcenters
 
 const notServed = (vcenter: string): Error => droverFailure('InvalidConfiguration', `This worker speaks to no vCenter ${vcenter}: describe it in vsphere.vcenters`);
 
-function serve({ config, temporal, kubernetes, audit, observe, watchMeter, leaving }: SharedSystems, vcenter: VcenterSettings, stopGate: StopGate, client: VirtualMachineClient): ServedVcenter {
-  const observing = observe === undefined ? {} : { observe };
-  const vim = openVcenter(vcenter, observing);
-  const rest = openRest(vcenter, observing);
-  const gateway = openGateway(vim, vcenter.budget);
+function serve({ config, temporal, kubernetes, audit, clock, random, ports, watchMeter, leaving }: SharedSystems, vcenter: VcenterSettings, stopGate: StopGate, client: VirtualMachineClient): ServedVcenter {
+  const vim = ports.openVcenter(vcenter);
+  const rest = ports.openRest(vcenter);
+  const gateway = openGateway(vim, vcenter.budget, clock);
   const { name, places } = vcenter;
   const { cluster, modes, virtualMachine } = config;
   const { creates, destroys } = virtualMachine;
@@ -84,25 +83,26 @@ function serve({ config, temporal, kubernetes, audit, observe, watchMeter, leavi
   return {
     name,
     activities: {
-      ...createVirtualMachineVsphereActivities({ gateway, rest, places, readBootstrap: createReadBootstrap(client), readBackup: createReadBackup(client), looks, stopGate, audit }),
-      ...createTurnActivities({ gateway, limits: { creates, destroys }, checkMs, silentMs }),
-      ...createContentLibraryActivities({ rest }),
-      ...createResourcePolicyVsphereActivities({ gateway, rest, places, stopGate: resourcePolicyGate({ config, kubernetes }), audit }),
+      ...createVirtualMachineVsphereActivities({ gateway, rest, places, readBootstrap: createReadBootstrap({ client, hashSecret: ports.hashSecret }), readBackup: createReadBackup(client), looks, stopGate, audit, clock }),
+      ...createTurnActivities({ gateway, limits: { creates, destroys }, checkMs, silentMs, clock }),
+      ...createContentLibraryActivities({ rest, clock }),
+      ...createResourcePolicyVsphereActivities({ gateway, rest, places, stopGate: resourcePolicyGate({ config, kubernetes, clock }), audit, clock }),
       watchVcenter: (request) =>
         watchVcenter(
           {
             vcenter: name,
             wanted: modes.VirtualMachine !== 'off' && virtualMachine.asyncSignal,
             places,
-            open: () => openVcenter(vcenter, observing),
+            open: () => ports.openVcenter(vcenter),
             listRecordedVms: (signal) => listRecordedVms(kubernetes, signal),
-            tell: async ({ namespace, name: object }, signal) => void (await signalWithStartVirtualMachine(temporal, { namespace, name: object, cluster, signal, startedBy: `the watch over vCenter ${name}` })),
+            tell: async ({ namespace, name: object }, signal) => void (await signalWithStartVirtualMachine(temporal, { namespace, name: object, cluster, signal, startedBy: `the watch over vCenter ${name}` }, { clock })),
             stopGate,
             looks,
             meter: watchMeter,
             leaving,
-            scope: currentKubernetesScope(),
-            clock: systemClock,
+            scope: currentKubernetesScope(clock),
+            clock,
+            random,
           },
           request,
         ),

@@ -1,8 +1,9 @@
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 
 /** Shows how the watches of this worker get on. Of one that has gone to another worker the last word stays: the newest of all workers counts. */
-export function meterWatches(metrics: Metrics, nowMs: () => number = Date.now): WatchMeter {
+export function meterWatches(metrics: Metrics, clock: Pick<Clock, 'now'>): WatchMeter {
   const heard = new Map<string, { atMs: number; owned: number }>();
   metrics.beforePage(() => {
     metrics.replace('vcenterWatchLastContact', [...heard].map(([vcenter, { atMs }]) => ({ labels: { vcenter }, value: atMs / 1_000 })));
@@ -10,7 +11,7 @@ export function meterWatches(metrics: Metrics, nowMs: () => number = Date.now): 
   });
   return {
     heard: (vcenter, changes, owned) => {
-      heard.set(vcenter, { atMs: nowMs(), owned });
+      heard.set(vcenter, { atMs: clock.now(), owned });
       if (changes > 0) metrics.count('vcenterWatchUpdates', { vcenter }, changes);
     },
     looked: (vcenter) => metrics.count('vcenterWatchLooks', { vcenter }),

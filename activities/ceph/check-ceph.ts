@@ -1,4 +1,5 @@
 import type { HostCheck } from '../../contracts/host-check.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { failedBy, skipped, timed } from '../../runtime/host-check.ts';
 import { askedHealth, askedPool, judgeHealth, judgePools } from './judge.ts';
 import type { CephClient, CephSettings } from './types.ts';
@@ -9,19 +10,19 @@ import type { CephClient, CephSettings } from './types.ts';
  *
  * @throws only the signal's reason when it is aborted
  */
-export async function checkCeph(client: CephClient, { pools, toleratedChecks }: Pick<CephSettings, 'pools' | 'toleratedChecks'>, signal: AbortSignal): Promise<HostCheck[]> {
-  const healthFromMs = performance.now();
+export async function checkCeph(client: CephClient, { pools, toleratedChecks }: Pick<CephSettings, 'pools' | 'toleratedChecks'>, clock: Clock, signal: AbortSignal): Promise<HostCheck[]> {
+  const healthFromMs = clock.monotonicMs();
   let health: HostCheck[];
   try {
-    health = timed(healthFromMs, [judgeHealth(toleratedChecks, await client.health(signal))]);
+    health = timed(clock, healthFromMs, [judgeHealth(toleratedChecks, await client.health(signal))]);
   } catch (error) {
     const unseen = pools.map((name) => skipped(askedPool(name), 'Ceph was not reached'));
-    return [...timed(healthFromMs, [failedBy(askedHealth(toleratedChecks), error, signal)]), ...unseen];
+    return [...timed(clock, healthFromMs, [failedBy(askedHealth(toleratedChecks), error, signal)]), ...unseen];
   }
-  const poolsFromMs = performance.now();
+  const poolsFromMs = clock.monotonicMs();
   try {
-    return [...health, ...timed(poolsFromMs, judgePools(pools, await client.pools(signal)))];
+    return [...health, ...timed(clock, poolsFromMs, judgePools(pools, await client.pools(signal)))];
   } catch (error) {
-    return [...health, ...timed(poolsFromMs, pools.map((name) => failedBy(askedPool(name), error, signal)))];
+    return [...health, ...timed(clock, poolsFromMs, pools.map((name) => failedBy(askedPool(name), error, signal)))];
   }
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { ObserveCall } from '../../runtime/outside-calls.ts';
 import { jsonOf, readFault, refusalOf } from './faults.ts';
@@ -10,17 +11,16 @@ import { healthAnswer, poolsAnswer } from './wire.ts';
 export interface CephOptions {
   /** What the answers come by; default: a pool of connections of its own. */
   http?: DashboardHttp;
-  /** A clock that never goes back, in milliseconds. */
-  nowMs?: () => number;
+  clock: Clock;
   observe?: ObserveCall;
 }
 
 /** A cluster's client. Nothing is sent before the first question. */
-export function openCeph(settings: CephSettings, options: CephOptions = {}): CephClient {
+export function openCeph(settings: CephSettings, options: CephOptions): CephClient {
   const { ca, timeouts } = settings;
   const http = options.http ?? createDashboardHttp({ ca, ...(timeouts && { timeouts }), ...(options.observe && { observe: options.observe }) });
   const closed = new AbortController();
-  const sessions = openSessions(settings, http, closed.signal, options.nowMs ?? (() => performance.now()));
+  const sessions = openSessions(settings, http, closed.signal, options.clock);
 
   const ask = async (session: DashboardSession, path: string, signal: AbortSignal): Promise<DashboardAnswer> => {
     try {

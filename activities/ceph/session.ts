@@ -1,5 +1,6 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import type { ErrorCode } from '../../contracts/errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode, failureDetail } from '../../runtime/failure.ts';
 import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
@@ -26,7 +27,7 @@ export interface Sessions {
  */
 const refusalHoldsMs = 60_000;
 
-export function openSessions(settings: CephSettings, http: DashboardHttp, closed: AbortSignal, nowMs: () => number): Sessions {
+export function openSessions(settings: CephSettings, http: DashboardHttp, closed: AbortSignal, clock: Clock): Sessions {
   let current: DashboardSession | null = null;
   let login: Promise<DashboardSession> | null = null;
   let refused: { failure: unknown; untilMs: number } | null = null;
@@ -41,7 +42,7 @@ export function openSessions(settings: CephSettings, http: DashboardHttp, closed
       for (const old of recent.splice(0, recent.length - 2)) forgetSecret(old);
       return current;
     } catch (failure) {
-      if (failureCode(failure) === 'CephCredentialRefused') refused = { failure, untilMs: nowMs() + refusalHoldsMs };
+      if (failureCode(failure) === 'CephCredentialRefused') refused = { failure, untilMs: clock.monotonicMs() + refusalHoldsMs };
       throw failure;
     } finally {
       login = null;
@@ -51,7 +52,7 @@ export function openSessions(settings: CephSettings, http: DashboardHttp, closed
     current: async (signal) => {
       signal.throwIfAborted();
       if (current !== null) return current;
-      if (refused !== null && nowMs() < refused.untilMs) throw refused.failure;
+      if (refused !== null && clock.monotonicMs() < refused.untilMs) throw refused.failure;
       login ??= renew();
       return unlessAborted(login, signal);
     },

@@ -36,6 +36,9 @@ export interface CephPool {
   applications: string[];
 }
 
+/** A cluster's client, as `openCeph` of client.ts makes it. Nothing is sent before the first question. */
+export type OpenCeph = (settings: CephSettings) => CephClient;
+
 /**
  * A cluster, through the REST API of its dashboard. One token for all calls, fetched when it is needed and renewed once when it is refused.
  *

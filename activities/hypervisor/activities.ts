@@ -1,13 +1,13 @@
 import type { HypervisorHostActivities } from '../../contracts/hypervisor-activities.ts';
 import type { HypervisorSettings } from '../../contracts/hypervisor.ts';
 import type { HypervisorConfig } from '../../runtime/hypervisor-config.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { HypervisorClient } from '../kubernetes/hypervisor-client.ts';
 import { readHypervisorWorld } from '../kubernetes/read-hypervisor-world.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
 import { currentScope } from '../nova/scope.ts';
-import { systemClock } from '../nova/wait.ts';
 import type { PlacementClient } from '../placement/types.ts';
+import type { HostPorts } from './host-ports.ts';
 import { observeHypervisor } from './observe-hypervisor.ts';
 import { runCheck } from './run-check.ts';
 
@@ -20,18 +20,19 @@ export interface HypervisorHostDependencies extends NovaDependencies {
   /** The kind Hypervisor is switched off. */
   isOff: boolean;
   signalWithStart: (hypervisor: string, startedBy: string | null) => Promise<void>;
-  observe?: ObserveCall;
+  ports: HostPorts;
+  random: Random;
 }
 
 /** The activities on queue `hosts`. */
 export function createHypervisorHostActivities(deps: HypervisorHostDependencies): HypervisorHostActivities {
-  const { client, config, settings, observe, scope = currentScope, clock = systemClock } = deps;
+  const { client, config, settings, ports, random, scope = currentScope, clock } = deps;
   const world = { client, copiedLabels: config.copiedLabels, agentNamespaces: [], guardsDrain: config.guardsDrain };
   return {
     observeHypervisor: (input, look) =>
-      observeHypervisor({ ...deps, settings, scope: scope(), readWorld: (name, signal) => readHypervisorWorld({ ...world, scope: { signal } }, name) }, input, look),
+      observeHypervisor({ ...deps, settings, scope: scope(clock), readWorld: (name, signal) => readHypervisorWorld({ ...world, scope: { signal } }, name) }, input, look),
     runHypervisorCheck: (request) =>
-      runCheck({ config, addressOf: (name) => addressOf(client, name, scope().signal), nova: { ...deps, clock, scope: scope() }, ...(observe === undefined ? {} : { observe }) }, request),
+      runCheck({ config, addressOf: (name) => addressOf(client, name, scope(clock).signal), nova: { ...deps, clock, scope: scope(clock) }, ports, random }, request),
   };
 }
 

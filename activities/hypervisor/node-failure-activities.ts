@@ -1,24 +1,24 @@
 import type { NodeFailureHostActivities } from '../../contracts/node-failure-activities.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { ActivityScope } from '../nova/scope.ts';
 import { currentScope } from '../nova/scope.ts';
-import type { Clock } from '../nova/wait.ts';
-import { systemClock, whileBeating } from '../nova/wait.ts';
+import { whileBeating } from '../nova/wait.ts';
 import { observeNodeFailure, type NodeFailureLookTools } from './observe-node-failure.ts';
 
 /** What the composition root gives to the looks at a host that may have failed. */
 export interface NodeFailureHostDependencies extends Omit<NodeFailureLookTools, 'scope' | 'clock' | 'signalWithStart'> {
   signalWithStart: (hypervisor: string, startedBy: string | null, cause: string) => Promise<void>;
-  scope?: () => ActivityScope;
-  clock?: Clock;
+  scope?: (clock: Clock) => ActivityScope;
+  clock: Clock;
 }
 
 /** The activities of a node failure on queue `hosts`. */
-export function createNodeFailureHostActivities({ signalWithStart, scope = currentScope, clock = systemClock, ...rest }: NodeFailureHostDependencies): NodeFailureHostActivities {
+export function createNodeFailureHostActivities({ signalWithStart, scope = currentScope, clock, ...rest }: NodeFailureHostDependencies): NodeFailureHostActivities {
   const byHand = (hypervisor: string, startedBy: string | null): Promise<void> => signalWithStart(hypervisor, startedBy, 'started by hand');
   return {
     observeNodeFailure: (input) => {
-      const tools: NodeFailureLookTools = { ...rest, signalWithStart: byHand, scope: scope(), clock };
-      return whileBeating(tools.scope, () => undefined, () => observeNodeFailure(tools, input));
+      const tools: NodeFailureLookTools = { ...rest, signalWithStart: byHand, scope: scope(clock), clock };
+      return whileBeating(tools, () => undefined, () => observeNodeFailure(tools, input));
     },
     tellNodeFailure: ({ hypervisor, cause }) => signalWithStart(hypervisor, 'the run of the hypervisor', cause),
   };

@@ -1,10 +1,10 @@
 import type { NodeFailureSeen } from '../../contracts/node-failure-activities.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { nodeFailureConfig } from '../../runtime/node-failure-config.ts';
 import { nodeSchema } from '../kubernetes/node-schema.ts';
 import { sampleHypervisor } from '../kubernetes/sample-hypervisor.ts';
 import type { ActivityScope } from '../nova/scope.ts';
-import { systemClock } from '../nova/wait.ts';
 import { observeNodeFailure, type NodeFailureLookTools } from './observe-node-failure.ts';
 
 const config = nodeFailureConfig.parse({ mode: 'recommend', bmc: { url: 'https://{host}.bmc', hosts: { 'node-1': { uuid: 'u' } }, username: 'drover', passwordFile: '/p' } });

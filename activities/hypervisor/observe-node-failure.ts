@@ -2,26 +2,25 @@ import { hypervisorAnnotations, nodeFailureId } from '../../contracts/ids.ts';
 import type { NodeFailureInput, NodeFailureSeen } from '../../contracts/node-failure-activities.ts';
 import type { PowerActivities, PowerState } from '../../contracts/power.ts';
 import { readDesired } from '../../contracts/read-hypervisor.ts';
+import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import type { HypervisorConfig } from '../../runtime/hypervisor-config.ts';
 import { isError } from '../../runtime/is-error.ts';
 import type { NodeFailureConfig } from '../../runtime/node-failure-config.ts';
 import { handlingSettings } from '../../runtime/node-failure-config.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
 import type { LastFencing } from '../kubernetes/claim-fencing.ts';
 import type { HypervisorClient } from '../kubernetes/hypervisor-client.ts';
 import { toNodeSign } from '../kubernetes/node-sign.ts';
 import { readHold } from '../kubernetes/read-hypervisor-world.ts';
 import { readLibvirtAccess } from '../libvirt/access.ts';
-import { connectLibvirt } from '../libvirt/client.ts';
 import { endpointOf } from '../libvirt/endpoint.ts';
 import type { ActivityScope } from '../nova/scope.ts';
 import type { NovaClient } from '../nova/types.ts';
-import type { Clock } from '../nova/wait.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { hasBmc } from '../redfish/find-bmc.ts';
 import { composeLook, serviceOf, type ReadParts } from './compose-look.ts';
+import type { HostPorts } from './host-ports.ts';
 import { readHypervisorInput } from './hypervisor-input.ts';
 
 export interface NodeFailureLookTools {
@@ -39,7 +38,7 @@ export interface NodeFailureLookTools {
   signalWithStart: (hypervisor: string, startedBy: string | null) => Promise<void>;
   scope: ActivityScope;
   clock: Clock;
-  observe?: ObserveCall;
+  ports: Pick<HostPorts, 'connectLibvirt' | 'readText'>;
 }
 
 /** A system that has not answered by then is not waited for: that is an answer too. */
@@ -62,7 +61,7 @@ export async function observeNodeFailure(tools: NodeFailureLookTools, input: Nod
     return { next: 'handedOver', workflowId };
   }
   const problems: string[] = [];
-  const attempt = <Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> => answerOf(scope.signal, problems, work);
+  const attempt = <Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> => answerOf({ scope, clock }, problems, work);
   const [kubernetes, nova, placementAnswers] = await Promise.all([
     attempt((signal) => readKubernetes(tools, name, signal)),
     attempt((signal) => readNova(tools, signal)),
@@ -81,9 +80,9 @@ export async function observeNodeFailure(tools: NodeFailureLookTools, input: Nod
 }
 
 /** Null, and a sentence, where there is no answer. @throws only the signal's reason */
-async function answerOf<Value>(signal: AbortSignal, problems: string[], work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> {
+async function answerOf<Value>({ scope: { signal }, clock }: Pick<NodeFailureLookTools, 'scope' | 'clock'>, problems: string[], work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> {
   try {
-    return await work(AbortSignal.any([signal, AbortSignal.timeout(answerWithinMs)]));
+    return await withTimeout(clock, answerWithinMs, (overdue) => work(AbortSignal.any([signal, overdue])));
   } catch (error) {
     signal.throwIfAborted();
     problems.push(redactedStart(isError(error) ? error.message : String(error), 600));
@@ -115,11 +114,11 @@ async function readNova({ nova }: NodeFailureLookTools, signal: AbortSignal): Pr
 }
 
 /** Null where nobody asks, or nobody can. Whatever else it answers, it answers. */
-async function askLibvirt({ libvirt, observe }: NodeFailureLookTools, address: string, problems: string[], signal: AbortSignal): Promise<ReadParts['libvirt']> {
+async function askLibvirt({ libvirt, ports }: NodeFailureLookTools, address: string, problems: string[], signal: AbortSignal): Promise<ReadParts['libvirt']> {
   if (libvirt === null) return null;
   try {
-    const access = await readLibvirtAccess(libvirt, signal);
-    const connection = await connectLibvirt(endpointOf(libvirt.connectUri, address), access, { timeouts: libvirtTimeouts, ...(observe === undefined ? {} : { observe }) }, signal);
+    const access = await readLibvirtAccess(libvirt, ports.readText, signal);
+    const connection = await ports.connectLibvirt(endpointOf(libvirt.connectUri, address), access, { timeouts: libvirtTimeouts }, signal);
     await connection.close();
     return { verdict: 'healthy', message: `it opened ${connection.uri}` };
   } catch (error) {

@@ -1,16 +1,20 @@
-import { readFile } from 'node:fs/promises';
 import type { HostCheck } from '../../contracts/host-check.ts';
+import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { failedBy, timed } from '../../runtime/host-check.ts';
 import type { CephConfig, LibvirtConfig } from '../../runtime/hypervisor-config.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import { requireText } from '../../runtime/read-text.ts';
 import { askedReach, judgeReach } from '../ceph/judge.ts';
 import { readLibvirtAccess } from '../libvirt/access.ts';
-import { connectLibvirt } from '../libvirt/client.ts';
 import { endpointOf } from '../libvirt/endpoint.ts';
 import { seeRbdPool } from '../libvirt/see-rbd-pool.ts';
 import type { LibvirtConnection, RbdPool } from '../libvirt/types.ts';
 import { ownUuid } from '../libvirt/xml.ts';
+import type { HostPorts } from './host-ports.ts';
+
+export interface ReachTools extends Pick<HostPorts, 'connectLibvirt' | 'readText'> {
+  clock: Clock;
+}
 
 export interface ReachRequest {
   /** As people know the host. */
@@ -31,40 +35,35 @@ const secretUuid = ownUuid('drover-check-ceph');
  *
  * @throws InvalidConfiguration where the file with Ceph's key cannot be read, or has none; the signal's reason when it is aborted
  */
-export async function reachRbdPools({ hypervisor, address, libvirt, rbd, pools }: ReachRequest, signal: AbortSignal, observe?: ObserveCall): Promise<HostCheck[]> {
-  const key = rbd.keyFile === null ? null : await readKey(rbd.keyFile, signal);
-  const startedMs = performance.now();
+export async function reachRbdPools({ connectLibvirt, readText, clock }: ReachTools, { hypervisor, address, libvirt, rbd, pools }: ReachRequest, signal: AbortSignal): Promise<HostCheck[]> {
+  const key = rbd.keyFile === null ? null : readKey(rbd.keyFile, await requireText(readText, rbd.keyFile, `hypervisor.ceph.rbd.keyFile: ${rbd.keyFile}`, signal));
+  const startedMs = clock.monotonicMs();
   let connection: LibvirtConnection | null = null;
   try {
-    connection = await connectLibvirt(endpointOf(libvirt.connectUri, address), await readLibvirtAccess(libvirt, signal), observe === undefined ? {} : { observe }, signal);
+    connection = await connectLibvirt(endpointOf(libvirt.connectUri, address), await readLibvirtAccess(libvirt, readText, signal), {}, signal);
     if (key !== null) await connection.ensureCephSecret({ uuid: secretUuid, user: rbd.user, key }, signal);
     const auth: RbdPool['auth'] = key === null && rbd.secretUuid === null ? null : { user: rbd.user, secretUuid: rbd.secretUuid ?? secretUuid };
     const found: HostCheck[] = [];
     for (const cephPool of pools) {
-      const seen = await seeRbdPool(connection, { cephPool, monitors: rbd.monitors, auth }, signal);
+      const seen = await seeRbdPool(connection, { cephPool, monitors: rbd.monitors, auth }, clock, signal);
       found.push({ ...judgeReach(hypervisor, seen), durationMs: seen.durationMs });
     }
     return found;
   } catch (error) {
-    return timed(startedMs, pools.map((pool) => failedBy(askedReach(hypervisor, pool), error, signal)));
+    return timed(clock, startedMs, pools.map((pool) => failedBy(askedReach(hypervisor, pool), error, signal)));
   } finally {
     // With a signal of its own: also a check that was cancelled leaves no key behind. A host that is lost has lost it too.
-    if (key !== null) await connection?.removeSecret(secretUuid, AbortSignal.timeout(cleanUpMs)).catch(() => undefined);
-    await connection?.close();
+    const opened = connection;
+    if (key !== null && opened !== null) await withTimeout(clock, cleanUpMs, (overdue) => opened.removeSecret(secretUuid, overdue)).catch(() => undefined);
+    await opened?.close();
   }
 }
 
 const cleanUpMs = 10_000;
 
 /** As `ceph auth print-key` prints it. */
-async function readKey(file: string, signal: AbortSignal): Promise<Buffer> {
-  let text: string;
-  try {
-    text = (await readFile(file, { encoding: 'utf8', signal })).trim();
-  } catch (error) {
-    signal.throwIfAborted();
-    throw droverFailure('InvalidConfiguration', `hypervisor.ceph.rbd.keyFile: ${file} cannot be read: ${(error as Error).message}`);
-  }
+function readKey(file: string, written: string): Buffer {
+  const text = written.trim();
   if (!/^[A-Za-z0-9+/]{20,}={0,2}$/u.test(text)) throw droverFailure('InvalidConfiguration', `hypervisor.ceph.rbd.keyFile: ${file} is no key as \`ceph auth print-key\` prints it`);
   return Buffer.from(text, 'base64');
 }

@@ -5,7 +5,7 @@ import { ensureServiceDeleted } from '../nova/ensure-service-deleted.ts';
 import { currentScope } from '../nova/scope.ts';
 import { createSharedLook } from '../nova/shared-look.ts';
 import { ensureSmokeServerGone } from '../nova/smoke-server.ts';
-import { systemClock, whileBeating } from '../nova/wait.ts';
+import { whileBeating } from '../nova/wait.ts';
 import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
 import { ensureTraits, ensureTraitsExist } from '../placement/ensure-traits.ts';
 import { releaseAllocations } from '../placement/release-allocations.ts';
@@ -23,13 +23,13 @@ export interface RegionDependencies extends NovaDependencies {
 
 /** What the run of a hypervisor changes in Nova and Placement, besides what evictions have too; queue `nova:<region>`. */
 export function createHypervisorRegionActivities(deps: RegionDependencies): Omit<HypervisorRegionActivities, 'ensureServiceDisabled' | 'ensureServiceEnabled'> {
-  const clock = deps.clock ?? systemClock;
+  const { clock, scope = currentScope } = deps;
   const sharedLook = createSharedLook(deps.nova, clock);
-  const tools = () => ({ ...deps, clock, sharedLook, scope: (deps.scope ?? currentScope)() });
+  const tools = () => ({ ...deps, sharedLook, scope: scope(clock) });
   return {
     findDrift: () => {
       const all = tools();
-      return whileBeating(all.scope, () => undefined, () => findDrift(all));
+      return whileBeating(all, () => undefined, () => findDrift(all));
     },
     addToAggregates: (request) => addToAggregates(tools(), request),
     removeFromAggregates: (request) => removeFromAggregates(tools(), request),

@@ -1,16 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import type { CheckFindings, CheckRequest } from '../../contracts/hypervisor-activities.ts';
 import type { HostCheck } from '../../contracts/host-check.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { HypervisorConfig } from '../../runtime/hypervisor-config.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import type { Random } from '../../runtime/random.ts';
+import { requireText } from '../../runtime/read-text.ts';
 import { checkCeph } from '../ceph/check-ceph.ts';
-import { openCeph } from '../ceph/client.ts';
 import { checkLibvirt } from '../libvirt/check-libvirt.ts';
 import { runSmokeCheck } from '../nova/run-smoke-check.ts';
 import type { Tools } from '../nova/dependencies.ts';
 import { whileBeating } from '../nova/wait.ts';
 import { checkOvs } from '../ovs/check-ovs.ts';
+import type { HostPorts } from './host-ports.ts';
 import { reachRbdPools } from './reach-rbd-pools.ts';
 
 export interface CheckTools {
@@ -18,7 +18,8 @@ export interface CheckTools {
   /** Where the host is reached, by the Hypervisor's name; default: that name. */
   addressOf: (hypervisor: string) => Promise<string>;
   nova: Tools;
-  observe?: ObserveCall;
+  ports: HostPorts;
+  random: Random;
 }
 
 /** For a test server to be gone again. */
@@ -30,33 +31,34 @@ const cleanUpMs = 60_000;
  * @throws InvalidConfiguration where the check's section is missing, or a file that it names
  */
 export function runCheck(tools: CheckTools, request: CheckRequest): Promise<CheckFindings> {
-  return whileBeating(tools.nova.scope, () => undefined, () => checks[request.check](tools, request));
+  return whileBeating(tools.nova, () => undefined, () => checks[request.check](tools, request));
 }
 
 type Check = (tools: CheckTools, request: CheckRequest) => Promise<CheckFindings>;
 
 const checks: Readonly<Record<CheckRequest['check'], Check>> = {
-  async libvirt({ config: { libvirt }, addressOf, nova: { scope }, observe }, { hypervisor }) {
+  async libvirt({ config: { libvirt }, addressOf, nova: { scope, clock }, ports, random }, { hypervisor }) {
     const settings = configured(libvirt, 'libvirt');
-    const { checks: found, versions } = await checkLibvirt(await addressOf(hypervisor), { ...settings, timeouts: {} }, scope.signal, observe);
+    const { checks: found, versions } = await checkLibvirt({ ...ports, clock, random }, await addressOf(hypervisor), { ...settings, timeouts: {} }, scope.signal);
     return { results: [...found], libVirtVersion: versions?.libvirt ?? null };
   },
 
-  async ovs({ config: { ovs }, addressOf, nova: { scope }, observe }, { hypervisor }) {
+  async ovs({ config: { ovs }, addressOf, nova: { scope, clock }, ports }, { hypervisor }) {
     const { remote, tls, bridges } = configured(ovs, 'ovs');
-    const credential = tls === null ? null : { ca: await readText(tls.caFile), certificate: await readText(tls.certFile), key: await readText(tls.keyFile) };
-    return { results: await checkOvs(await addressOf(hypervisor), { remote, credential, bridges }, scope.signal, observe), libVirtVersion: null };
+    const text = (file: string): Promise<string> => textOf(ports, file, scope.signal);
+    const credential = tls === null ? null : { ca: await text(tls.caFile), certificate: await text(tls.certFile), key: await text(tls.keyFile) };
+    return { results: await checkOvs({ ...ports, clock }, await addressOf(hypervisor), { remote, credential, bridges }, scope.signal), libVirtVersion: null };
   },
 
-  async ceph({ config: { ceph, libvirt }, addressOf, nova: { scope }, observe }, { hypervisor }) {
+  async ceph({ config: { ceph, libvirt }, addressOf, nova: { scope, clock }, ports }, { hypervisor }) {
     const { dashboards, user, passwordFile, caFile, pools, toleratedChecks, rbd } = configured(ceph, 'ceph');
-    const password = (await readText(passwordFile)).replace(/\r?\n$/u, '');
-    const settings = { dashboards, user, password, ca: caFile === null ? null : await readText(caFile), pools, toleratedChecks };
-    const client = openCeph(settings, observe === undefined ? {} : { observe });
+    const password = (await textOf(ports, passwordFile, scope.signal)).replace(/\r?\n$/u, '');
+    const settings = { dashboards, user, password, ca: caFile === null ? null : await textOf(ports, caFile, scope.signal), pools, toleratedChecks };
+    const client = ports.openCeph(settings);
     try {
-      const results = await checkCeph(client, settings, scope.signal);
+      const results = await checkCeph(client, settings, clock, scope.signal);
       if (rbd === null) return { results, libVirtVersion: null };
-      const reached = await reachRbdPools({ hypervisor, address: await addressOf(hypervisor), libvirt: configured(libvirt, 'libvirt'), rbd, pools }, scope.signal, observe);
+      const reached = await reachRbdPools({ ...ports, clock }, { hypervisor, address: await addressOf(hypervisor), libvirt: configured(libvirt, 'libvirt'), rbd, pools }, scope.signal);
       return { results: [...results, ...reached], libVirtVersion: null };
     } finally {
       await client.close();
@@ -65,9 +67,9 @@ const checks: Readonly<Record<CheckRequest['check'], Check>> = {
 
   async smoke({ config, nova }, { hypervisor, uid }) {
     const { flavorId, imageId, console, deadlineMs } = configured(config.smoke, 'smoke');
-    const startedMs = performance.now();
+    const startedMs = nova.clock.monotonicMs();
     const findings = await runSmokeCheck(nova, { owner: { host: hypervisor, hypervisor, uid }, flavorId, imageId, console, deadlineMs, cleanUpMs });
-    const durationMs = Math.round(performance.now() - startedMs);
+    const durationMs = Math.round(nova.clock.monotonicMs() - startedMs);
     return { results: findings.map((finding): HostCheck => ({ ...finding, name: smokeNames[finding.name] ?? 'Smoke', outcome: finding.code === null ? 'passed' : 'failed', durationMs })), libVirtVersion: null };
   },
 };
@@ -81,10 +83,4 @@ function configured<Section>(section: Section | null, name: string): Section {
 /** As types of conditions. */
 const smokeNames: Readonly<Record<string, string>> = { server: 'SmokeServer', console: 'SmokeConsole', 'clean-up': 'SmokeCleanUp' };
 
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw droverFailure('InvalidConfiguration', `${file} cannot be read: ${(error as Error).message}`);
-  }
-}
+const textOf = ({ readText }: HostPorts, file: string, signal: AbortSignal): Promise<string> => requireText(readText, file, file, signal);

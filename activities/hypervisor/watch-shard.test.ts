@@ -3,131 +3,217 @@ import { guestWordEveryMs } from '../../contracts/guest-watch.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { hypervisorConfig } from '../../runtime/hypervisor-config.ts';
 import { nodeFailureConfig } from '../../runtime/node-failure-config.ts';
+import { openVirtual } from '../../test/contracts/hosts/subject.ts';
+import { createFakeHosts, type FakeHost } from '../../test/fakes/hosts/hosts.ts';
 import { until } from '../../test/flows/until.ts';
-import { lifecycleEvent, startScriptedLibvirtd, type ScriptedLibvirtd } from '../../test/scripted-libvirtd.ts';
 import type { NewEvent } from '../kubernetes/create-event.ts';
 import { sampleHypervisor } from '../kubernetes/sample-hypervisor.ts';
-import { systemClock } from '../nova/wait.ts';
 import { isShared, shardOf, watchShard, type ShardTools } from './watch-shard.ts';
 
-const patienceMs = 10_000;
-const vm = (digit: number) => ({ uuid: `8a3b1c5e-0000-4000-8000-00000000000${digit}`, name: `vm-${digit}` });
-const stopped = 5;
-const failed = 5;
+const patienceMs = 600_000;
+const windowMs = 600_000;
+const listedWithinMs = 90_000;
+const libvirt = hypervisorConfig.parse({ libvirt: { connectUri: 'qemu+tcp://{host}/system' } }).libvirt;
 
-let daemon: ScriptedLibvirtd;
-beforeEach(async () => {
-  daemon = await startScriptedLibvirtd(({ name }) => (name === 'connectListAllDomains' ? { result: { domains: [], count: 0 } } : undefined));
-});
-afterEach(() => daemon.close());
-
-const hostOf = (name: string, change: { ha?: string; annotations?: Record<string, string> } = {}): Hypervisor => {
+const hypervisorOf = (name: string, change: { ha?: string; annotations?: Record<string, string> } = {}): Hypervisor => {
   const { metadata, ...rest } = sampleHypervisor({ annotations: change.annotations ?? {} });
-  const conditions = [{ type: 'HaEnabled', status: change.ha ?? 'True', reason: 'Succeeded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
-  return { ...rest, metadata: { ...metadata, name, uid: `uid-${name}` }, status: { internalIp: '127.0.0.1', conditions } } as Hypervisor;
+  const conditions = [
+    {
+      type: 'HaEnabled',
+      status: change.ha ?? 'True',
+      reason: 'Succeeded',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    },
+  ];
+  return {
+    ...rest,
+    metadata: { ...metadata, name, uid: `uid-${name}` },
+    status: { internalIp: name, conditions },
+  } as Hypervisor;
 };
 
-function shard(change: Partial<ShardTools> = {}, hypervisors: Hypervisor[] = [hostOf('node-1')], settings: object = {}) {
-  const told: string[] = [];
-  const warnings: string[] = [];
-  const events: NewEvent[] = [];
-  const aborter = new AbortController();
-  const world = { hypervisors, clockMs: Date.now(), beats: [] as unknown[] };
-  const tools: ShardTools = {
-    listHypervisors: () => Promise.resolve(world.hypervisors),
-    nova: { server: () => Promise.resolve(null) },
-    createEvent: async (event) => void events.push(event),
-    tell: async (hypervisor, message) => void told.push(`${hypervisor}: ${message}`),
-    settings: nodeFailureConfig.parse({ guestEvents: settings }).guestEvents,
-    libvirt: hypervisorConfig.parse({ libvirt: { connectUri: `qemu+tcp://{host}:${daemon.port}/system` } }).libvirt,
-    scope: { signal: aborter.signal, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: (details) => void world.beats.push(details), scheduledMs: 0, warn: (message) => void warnings.push(message) },
-    clock: { now: () => world.clockMs, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 10), signal) },
-    ...change,
-  };
-  const work = watchShard(tools, { shard: 0 });
-  // It is looked at at the end.
-  work.catch(() => undefined);
-  const opened = (times: number): Promise<unknown> => until(`${times} connections`, patienceMs, () => daemon.received.filter(({ name }) => name === 'connectListAllDomains').length >= times || 'not yet');
-  const end = async (): Promise<void> => {
-    aborter.abort(new Error('enough'));
-    await expect(work).rejects.toThrow(/abort|enough/u);
-  };
-  return { told, warnings, events, world, work, opened, end, aborter };
+interface Watched {
+  told: string[];
+  warnings: string[];
+  events: NewEvent[];
+  beats: { withheld: number }[];
+  /** What is in Kubernetes. */
+  world: { hypervisors: Hypervisor[] };
+  work: ReturnType<typeof watchShard>;
+  host: (name: string) => FakeHost;
+  sleep: (ms: number) => Promise<void>;
+  /** So many hosts are listened to. */
+  listening: (hosts: number) => Promise<unknown>;
 }
 
-const crash = (digit: number): void => daemon.say(lifecycleEvent(vm(digit), stopped, failed));
-
-test('guests that fail are told of at once, again while that lasts, and no more when it is over', async () => {
-  const { told, events, world, opened, end } = shard();
-  await opened(1);
-  crash(1);
-  crash(2);
-  await until('the word', patienceMs, () => told.length === 1 || `${told.length}`);
-  expect(told[0]).toMatch(/^node-1: 2 guests failed within 10 min: vm-1 .*, vm-2/u);
-  await until('the events', patienceMs, () => events.length === 2 || 'not yet');
-  expect(events[0]).toMatchObject({ regarding: { kind: 'Hypervisor', name: 'node-1', uid: 'uid-node-1' }, type: 'Warning', reason: 'GuestStopped', message: 'vm-1 has lost its QEMU' });
-  world.clockMs += guestWordEveryMs;
-  await until('the word again', patienceMs, () => told.length === 2 || `${told.length}`);
-  world.clockMs += 600_000;
-  crash(3);
-  await until('another guest', patienceMs, () => events.length === 3 || 'not yet');
-  expect(told).toHaveLength(2);
-  await end();
-});
-
-test('a guest that troubles the host again and again makes one event in that time', async () => {
-  const { events, opened, end } = shard();
-  await opened(1);
-  for (let times = 0; times < 5; times += 1) {
-    crash(1);
-    daemon.say(lifecycleEvent(vm(1), 2, 0));
+/** Watches the shard of these hypervisors in virtual time; each has the guests vm-1 to vm-3. */
+async function watching(
+  body: (of: Watched) => Promise<unknown>,
+  {
+    hypervisors = [hypervisorOf('node-1')],
+    change = {},
+    settings = {},
+    turnMs = Infinity,
+  }: { hypervisors?: Hypervisor[]; change?: Partial<ShardTools>; settings?: object; turnMs?: number } = {},
+): Promise<void> {
+  const virtual = openVirtual();
+  const { clock, random } = virtual;
+  const hosts = createFakeHosts(virtual);
+  for (const name of ['node-0', 'node-1', 'node-2', 'node-3', 'node-4', 'node-5']) {
+    const { libvirt: daemon } = hosts.add({ name });
+    for (const guest of ['vm-1', 'vm-2', 'vm-3']) daemon.guests.start({ name: guest });
   }
-  crash(2);
-  await until('both', patienceMs, () => events.length >= 2 || 'not yet');
-  expect(events.map(({ message }) => message)).toEqual(['vm-1 has lost its QEMU', 'vm-2 has lost its QEMU']);
-  await end();
-});
-
-test('only hosts whose failures drover handles are watched; one that comes or goes is taken in or let go', async () => {
-  const { world, opened, end } = shard({}, [hostOf('node-1'), hostOf('node-2', { ha: 'False' }), hostOf('node-3', { annotations: { 'drover.dev/mode': 'observe' } })]);
-  await opened(1);
-  expect(daemon.received.filter(({ name }) => name === 'connectOpen')).toHaveLength(1);
-  world.hypervisors = [hostOf('node-4'), hostOf('node-5')];
-  world.clockMs += 60_000;
-  await opened(3);
-  await until('the first to be let go', patienceMs, () => daemon.received.filter(({ name }) => name === 'connectClose').length === 1 || 'not yet');
-  await end();
-  expect(daemon.received.filter(({ name }) => name === 'connectClose')).toHaveLength(3);
-});
-
-test('more hosts than may be are left out, and counted', async () => {
-  const all = Array.from({ length: 5 }, (_, index) => hostOf(`node-${index}`));
-  const { work, opened, world } = shard({ scope: { signal: new AbortController().signal, deadlineMs: Date.now() + 60_000, heartbeatDetails: undefined, run: null, heartbeat: () => undefined, scheduledMs: 0, warn: () => undefined } }, all, { mostHosts: 3 });
-  await opened(3);
-  world.clockMs += 120_000;
-  expect(await work).toMatchObject({ wanted: true, hosts: 3, left: 2, told: 0 });
-});
-
-test('while kube-apiserver or Temporal is away it goes on, says so, and does it later', async () => {
-  let isAway = true;
-  const said: string[] = [];
-  const { warnings, world, opened, end } = shard({
-    tell: async (hypervisor) => {
-      if (isAway) throw droverFailure('TemporalUnavailable', 'Temporal is away');
-      said.push(hypervisor);
-    },
+  const [told, warnings, events, beats]: [string[], string[], NewEvent[], { withheld: number }[]] = [[], [], [], []];
+  const aborter = new AbortController();
+  const world = { hypervisors };
+  await virtual.run(async () => {
+    const work = watchShard(
+      {
+        listHypervisors: () => Promise.resolve(world.hypervisors),
+        nova: { server: () => Promise.resolve(null) },
+        createEvent: async (event) => void events.push(event),
+        tell: async (hypervisor, message) => void told.push(`${hypervisor}: ${message}`),
+        settings: nodeFailureConfig.parse({ guestEvents: settings }).guestEvents,
+        libvirt,
+        scope: {
+          signal: aborter.signal,
+          deadlineMs: clock.now() + turnMs,
+          heartbeatDetails: undefined,
+          run: null,
+          heartbeat: (details) => void beats.push(details as { withheld: number }),
+          scheduledMs: 0,
+          warn: (message) => void warnings.push(message),
+        },
+        clock,
+        random,
+        ports: hosts.ports,
+        ...change,
+      },
+      { shard: 0 },
+    );
+    // It is looked at at the end.
+    work.catch(() => undefined);
+    const listening = (count: number): Promise<unknown> =>
+      until(
+        `${count} hosts to be listened to`,
+        patienceMs,
+        () => hosts.all.filter(({ libvirt: daemon }) => daemon.listeners > 0).length === count || 'not yet',
+      );
+    await body({
+      told,
+      warnings,
+      events,
+      beats,
+      world,
+      work,
+      host: hosts.host,
+      sleep: (ms) => clock.sleep(ms),
+      listening,
+    });
+    aborter.abort(new Error('enough'));
+    if (turnMs === Infinity) await expect(work).rejects.toThrow(/abort|enough/u);
   });
-  await opened(1);
-  crash(1);
-  crash(2);
-  await until('the complaint', patienceMs, () => warnings.some((one) => one.includes('Temporal is away')) || 'not yet');
-  isAway = false;
-  await until('the word', patienceMs, () => said.length === 1 || 'not yet');
-  world.hypervisors = undefined as never;
-  world.clockMs += 60_000;
-  await until('the other complaint', patienceMs, () => warnings.some((one) => one.startsWith('Hypervisors cannot be listed')) || 'not yet');
-  expect(daemon.received.filter(({ name }) => name === 'connectClose')).toEqual([]);
-  await end();
+  expect(hosts.all.map(({ libvirt: daemon }) => daemon.sessions)).toEqual([0, 0, 0, 0, 0, 0]);
+}
+
+const crash = ({ libvirt: { guests } }: FakeHost, ...names: string[]): void =>
+  names.forEach((name) => guests.stop(name, 'failed'));
+
+test('guests that fail are reported at once, again while that lasts, and no more when it is over', () =>
+  watching(async ({ told, events, host, sleep, listening }) => {
+    await listening(1);
+    crash(host('node-1'), 'vm-1', 'vm-2');
+    await until('the word', patienceMs, () => told.length === 1 || `${told.length}`);
+    expect(told[0]).toMatch(/^node-1: 2 guests failed within 10 min: vm-1 .*, vm-2/u);
+    expect(events[0]).toMatchObject({
+      regarding: { kind: 'Hypervisor', name: 'node-1', uid: 'uid-node-1' },
+      type: 'Warning',
+      reason: 'GuestStopped',
+      message: 'vm-1 has lost its QEMU',
+    });
+    await sleep(guestWordEveryMs);
+    await until('the word again', patienceMs, () => told.length === 2 || `${told.length}`);
+    await sleep(windowMs);
+    const { length } = told;
+    crash(host('node-1'), 'vm-3');
+    await until('another guest', patienceMs, () => events.length === 3 || 'not yet');
+    await sleep(guestWordEveryMs);
+    expect(told).toHaveLength(length);
+  }));
+
+test('a guest that troubles the host again and again makes one event in that time', () =>
+  watching(async ({ events, host, listening }) => {
+    await listening(1);
+    for (let times = 0; times < 5; times += 1) {
+      crash(host('node-1'), 'vm-1');
+      host('node-1').libvirt.guests.start({ name: 'vm-1' });
+    }
+    crash(host('node-1'), 'vm-2');
+    await until('both', patienceMs, () => events.length >= 2 || 'not yet');
+    expect(events.map(({ message }) => message)).toEqual(['vm-1 has lost its QEMU', 'vm-2 has lost its QEMU']);
+  }));
+
+test('only hosts whose failures drover handles are watched; one that comes or goes is taken in or let go', () =>
+  watching(
+    async ({ world, host, sleep, listening }) => {
+      await listening(1);
+      await sleep(listedWithinMs);
+      expect(['node-1', 'node-2', 'node-3'].map((name) => host(name).libvirt.sessions)).toEqual([1, 0, 0]);
+      world.hypervisors = [hypervisorOf('node-4'), hypervisorOf('node-5')];
+      await listening(2);
+      expect(['node-1', 'node-4', 'node-5'].map((name) => host(name).libvirt.sessions)).toEqual([0, 1, 1]);
+    },
+    {
+      hypervisors: [
+        hypervisorOf('node-1'),
+        hypervisorOf('node-2', { ha: 'False' }),
+        hypervisorOf('node-3', { annotations: { 'drover.dev/mode': 'observe' } }),
+      ],
+    },
+  ));
+
+test('more hosts than may be are left out, and counted', () =>
+  watching(
+    async ({ work, listening }) => {
+      await listening(3);
+      expect(await work).toMatchObject({ wanted: true, hosts: 3, left: 2, told: 0 });
+    },
+    {
+      hypervisors: Array.from({ length: 5 }, (_, index) => hypervisorOf(`node-${index}`)),
+      settings: { mostHosts: 3 },
+      turnMs: 120_000,
+    },
+  ));
+
+test('while kube-apiserver or Temporal is away it goes on, says so, and does it later', () => {
+  let isAway = true;
+  const sent: string[] = [];
+  const tell = async (hypervisor: string): Promise<void> => {
+    if (isAway) throw droverFailure('TemporalUnavailable', 'Temporal is away');
+    sent.push(hypervisor);
+  };
+  return watching(
+    async ({ warnings, world, host, listening }) => {
+      await listening(1);
+      crash(host('node-1'), 'vm-1', 'vm-2');
+      await until(
+        'the complaint',
+        patienceMs,
+        () => warnings.some((one) => one.includes('Temporal is away')) || 'not yet',
+      );
+      isAway = false;
+      await until('the word', patienceMs, () => sent.length === 1 || 'not yet');
+      world.hypervisors = undefined as never;
+      await until(
+        'the other complaint',
+        patienceMs,
+        () => warnings.some((one) => one.startsWith('Hypervisors cannot be listed')) || 'not yet',
+      );
+      expect(host('node-1').libvirt.sessions).toBe(1);
+    },
+    { change: { tell } },
+  );
 });
 
 const unwanted: [what: string, change: Partial<ShardTools>, input: number][] = [
@@ -136,9 +222,11 @@ const unwanted: [what: string, change: Partial<ShardTools>, input: number][] = [
   ['there are fewer shards by now', {}, 1],
 ];
 test.each(unwanted)('it is over where %s', async (_what, change, input) => {
-  const { end } = shard();
-  await end();
-  const tools = { settings: nodeFailureConfig.parse({ guestEvents: {} }).guestEvents, libvirt: hypervisorConfig.parse({ libvirt: { connectUri: 'qemu+tcp://{host}/system' } }).libvirt, ...change } as ShardTools;
+  const tools = {
+    settings: nodeFailureConfig.parse({ guestEvents: {} }).guestEvents,
+    libvirt,
+    ...change,
+  } as ShardTools;
   expect(await watchShard(tools, { shard: input })).toMatchObject({ wanted: false });
 });
 
@@ -150,20 +238,21 @@ test.each<[failing: number, watched: number, shared: boolean]>([
   [2, 4, true],
   [2, 5, false],
   [3, 500, true],
-])('%i of %i hosts that fail at once: shared %s', (failing, watched, shared) => expect(isShared(failing, watched, { mostFailingHosts: 2 })).toBe(shared));
+])('%i of %i hosts that fail at once: shared %s', (failing, watched, shared) =>
+  expect(isShared(failing, watched, { mostFailingHosts: 2 })).toBe(shared),
+);
 
-test('where all hosts fail at once none is told of: what they share has failed', async () => {
-  const { told, events, world, opened, end } = shard({}, [hostOf('node-1'), hostOf('node-2')]);
-  await opened(2);
-  // Both connections tell it.
-  crash(1);
-  crash(2);
-  await until('the events of both', patienceMs, () => events.length === 4 || `${events.length}`);
-  const { beats } = world;
-  await until('a look that withheld it', patienceMs, () => (beats.at(-1) as { withheld: number }).withheld > 0 || 'not yet');
-  expect(told).toEqual([]);
-  await end();
-});
+test('where all hosts fail at once none is reported: what they share has failed', () =>
+  watching(
+    async ({ told, events, beats, host, listening }) => {
+      await listening(2);
+      for (const name of ['node-1', 'node-2']) crash(host(name), 'vm-1', 'vm-2');
+      await until('the events of both', patienceMs, () => events.length === 4 || `${events.length}`);
+      await until('a look that withheld it', patienceMs, () => (beats.at(-1)?.withheld ?? 0) > 0 || 'not yet');
+      expect(told).toEqual([]);
+    },
+    { hypervisors: [hypervisorOf('node-1'), hypervisorOf('node-2')] },
+  ));
 
 test('every host has one shard, and no shard has them all', () => {
   const hosts = Array.from({ length: 1_000 }, (_, index) => shardOf(`node-${index}`, 4));

@@ -5,25 +5,25 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { hypervisorMode } from '../../contracts/read-hypervisor.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { HypervisorConfig } from '../../runtime/hypervisor-config.ts';
 import { isError } from '../../runtime/is-error.ts';
 import type { NodeFailureConfig } from '../../runtime/node-failure-config.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import type { Random } from '../../runtime/random.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
 import type { NewEvent } from '../kubernetes/create-event.ts';
 import { writeEvent } from '../kubernetes/write-event.ts';
 import type { KubernetesScope } from '../kubernetes/scope.ts';
 import { readLibvirtAccess } from '../libvirt/access.ts';
-import { connectLibvirt } from '../libvirt/client.ts';
 import { endpointOf } from '../libvirt/endpoint.ts';
 import type { Domain, LibvirtConnection } from '../libvirt/types.ts';
 import { startGuestWatch, type GuestNotice, type GuestWatch } from '../libvirt/watch-guests.ts';
 import { sameShortName } from '../nova/resolve-host.ts';
 import type { NovaClient } from '../nova/types.ts';
-import type { Clock } from '../nova/wait.ts';
 import { whileBeating } from '../nova/wait.ts';
 import { atMost } from './at-most.ts';
+import type { HostPorts } from './host-ports.ts';
 
 export interface ShardTools {
   listHypervisors(signal: AbortSignal): Promise<Hypervisor[]>;
@@ -36,7 +36,8 @@ export interface ShardTools {
   libvirt: HypervisorConfig['libvirt'];
   scope: KubernetesScope;
   clock: Clock;
-  observe?: ObserveCall;
+  random: Random;
+  ports: Pick<HostPorts, 'connectLibvirt' | 'readText'>;
 }
 
 const listEveryMs = 60_000;
@@ -86,7 +87,7 @@ export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promi
     }
   };
 
-  return whileBeating(scope, summary, async () => {
+  return whileBeating(tools, summary, async () => {
     let listedMs = -Infinity;
     try {
       while (clock.now() < scope.deadlineMs - stopMs) {
@@ -128,12 +129,12 @@ async function unlessFails(scope: KubernetesScope, what: string, work: () => Pro
 }
 
 function watchStarter(tools: ShardTools, settings: NonNullable<ShardTools['settings']>, libvirt: NonNullable<ShardTools['libvirt']>) {
-  const { nova, clock, scope, observe } = tools;
+  const { nova, clock, random, scope, ports } = tools;
   const opening = atMost(opensAtOnce);
   const asking = atMost(questionsAtOnce);
   const { windowMs, ioErrors, failingGuests, verifyAfterMs } = settings;
   const open = async (address: string, signal: AbortSignal): Promise<LibvirtConnection> =>
-    connectLibvirt(endpointOf(libvirt.connectUri, address), await readLibvirtAccess(libvirt, signal), observe === undefined ? {} : { observe }, signal);
+    ports.connectLibvirt(endpointOf(libvirt.connectUri, address), await readLibvirtAccess(libvirt, ports.readText, signal), {}, signal);
   const shouldRun = async (name: string, { uuid }: Domain, signal: AbortSignal): Promise<boolean> => {
     const server = await nova.server(uuid, signal);
     return server !== null && server.host !== null && (server.host === name || sameShortName(server.host, name)) && server.vmState === 'active' && server.taskState === null;
@@ -158,6 +159,7 @@ function watchStarter(tools: ShardTools, settings: NonNullable<ShardTools['setti
       limits: { windowMs, ioErrors, failingGuests },
       verifyAfterMs,
       clock,
+      random,
     });
   };
 }

@@ -1,3 +1,4 @@
+import { systemClock } from '../../runtime/clock.ts';
 import { redactText } from '../../runtime/redaction.ts';
 import { settingsFor, startScriptedService, tokenReply, type Received, type Reply, type ScriptedService } from '../../test/scripted-service.ts';
 import { openSession, type SessionOptions } from './client.ts';
@@ -14,8 +15,8 @@ async function keystone(script: (request: Received, count: number) => Reply | Pr
   open.push(service);
   return service;
 }
-function session(url: string, options: SessionOptions = {}, settings: Partial<ReturnType<typeof settingsFor>> = {}): KeystoneSession {
-  const opened = openSession({ ...settingsFor(url), ...settings }, options);
+function session(url: string, options: Partial<SessionOptions> = {}, settings: Partial<ReturnType<typeof settingsFor>> = {}): KeystoneSession {
+  const opened = openSession({ ...settingsFor(url), ...settings }, { clock: systemClock, ...options });
   open.push(opened);
   return opened;
 }
@@ -40,7 +41,7 @@ test('logs in with a password, scoped to the project', async () => {
   const service = await keystone(() => tokenReply('t1'));
   const domain = { name: 'Default' };
   const credential = { method: 'password' as const, user: { name: 'me', domain }, password: 'pw', project: { name: 'admin', domain } };
-  const opened = openSession({ ...settingsFor(service.url), credential });
+  const opened = openSession({ ...settingsFor(service.url), credential }, { clock: systemClock });
   open.push(opened);
   await opened.token(never);
   expect(service.received[0]?.body).toEqual({
@@ -51,7 +52,7 @@ test('logs in with a password, scoped to the project', async () => {
 test('renews the token a minute before it expires, by its life and our own clock', async () => {
   const service = await keystone((_, count) => tokenReply(`t${count}`, { lifetimeMs: 3_600_000 }));
   let now = 5_000;
-  const opened = session(service.url, { nowMs: () => now });
+  const opened = session(service.url, { clock: { ...systemClock, monotonicMs: () => now } });
   expect(await opened.token(never)).toBe('t1');
   now += 3_600_000 - 60_001;
   expect(await opened.token(never)).toBe('t1');
@@ -63,7 +64,7 @@ test('renews the token a minute before it expires, by its life and our own clock
 test('a short life is renewed in its last tenth', async () => {
   const service = await keystone((_, count) => tokenReply(`t${count}`, { lifetimeMs: 8_000 }));
   let now = 0;
-  const opened = session(service.url, { nowMs: () => now });
+  const opened = session(service.url, { clock: { ...systemClock, monotonicMs: () => now } });
   await opened.token(never);
   now = 7_199;
   expect(await opened.token(never)).toBe('t1');
@@ -112,7 +113,7 @@ test('finds endpoints by type, region and interface; overrides win', async () =>
   const service = await keystone(() => tokenReply('t1', { urls }));
   const opened = session(service.url);
   expect(await opened.endpoint('compute', never)).toBe('http://nova/v2.1');
-  const internal = openSession({ ...settingsFor(service.url), interface: 'internal', endpointOverrides: { placement: 'http://proxy' } });
+  const internal = openSession({ ...settingsFor(service.url), interface: 'internal', endpointOverrides: { placement: 'http://proxy' } }, { clock: systemClock });
   open.push(internal);
   expect(await internal.endpoint('compute', never)).toBe('http://nova/v2.1/internal');
   expect(await internal.endpoint('placement', never)).toBe('http://proxy');

@@ -1,3 +1,4 @@
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { ObserveCall } from '../../runtime/outside-calls.ts';
 import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
@@ -15,8 +16,7 @@ export interface SessionOptions {
   timeouts?: Partial<HttpTimeouts>;
   /** What the answers come by; default: a pool of connections of its own. */
   http?: Http;
-  /** A clock that never goes back, in milliseconds. */
-  nowMs?: () => number;
+  clock: Clock;
   /** Told of every call of Keystone and of the services. */
   observe?: ObserveCall;
   globalRequestId?: HttpOptions['globalRequestId'];
@@ -33,8 +33,8 @@ interface Token {
 const renewalMarginMs = 60_000;
 
 /** A session for one credential, region and interface. Nothing is sent before the first request needs it. */
-export function openSession(settings: OpenStackSettings, options: SessionOptions = {}): KeystoneSession {
-  const nowMs = options.nowMs ?? (() => performance.now());
+export function openSession(settings: OpenStackSettings, options: SessionOptions): KeystoneSession {
+  const { clock } = options;
   const http = options.http ?? createHttp({ verify: settings.verify, ...(settings.ca === null ? {} : { ca: settings.ca }), ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }), ...(options.observe === undefined ? {} : { observe: options.observe }), ...(options.globalRequestId === undefined ? {} : { globalRequestId: options.globalRequestId }) });
   const closed = new AbortController();
   let current: Token | null = null;
@@ -43,7 +43,7 @@ export function openSession(settings: OpenStackSettings, options: SessionOptions
 
   const renew = async (): Promise<Token> => {
     try {
-      current = await logIn(http, settings, nowMs, closed.signal);
+      current = await logIn(http, settings, clock, closed.signal);
       recent.push(current.value);
       // The token before this one may still be good, and in errors that are about to be written.
       for (const old of recent.splice(0, recent.length - 2)) forgetSecret(old);
@@ -54,7 +54,7 @@ export function openSession(settings: OpenStackSettings, options: SessionOptions
   };
   const valid = (signal: AbortSignal): Promise<Token> => {
     signal.throwIfAborted();
-    if (current !== null && nowMs() < current.renewAtMs) return Promise.resolve(current);
+    if (current !== null && clock.monotonicMs() < current.renewAtMs) return Promise.resolve(current);
     login ??= renew();
     return unlessAborted(login, signal);
   };
@@ -75,8 +75,8 @@ export function openSession(settings: OpenStackSettings, options: SessionOptions
   };
 }
 
-async function logIn(http: Http, settings: OpenStackSettings, nowMs: () => number, signal: AbortSignal): Promise<Token> {
-  const startedMs = nowMs();
+async function logIn(http: Http, settings: OpenStackSettings, clock: Clock, signal: AbortSignal): Promise<Token> {
+  const startedMs = clock.monotonicMs();
   const url = new URL(`${settings.authUrl}/auth/tokens`);
   const answer = await http.send({ service: 'Keystone', method: 'POST', url, headers: {}, body: loginBody(settings.credential) }, signal);
   if (answer.status !== 201) throw refused(url, answer);

@@ -1,5 +1,4 @@
 import type { EvictionObjectActivities } from '../../contracts/activities.ts';
-import { systemClock } from '../nova/wait.ts';
 import { awaitNodeReturned } from './await-node-returned.ts';
 import { awaitStopLifted } from './await-stop-lifted.ts';
 import type { EvictionObjectDependencies, Tools } from './dependencies.ts';
@@ -8,8 +7,8 @@ import { publishEviction } from './publish-eviction.ts';
 import { currentKubernetesScope } from './scope.ts';
 
 /** The activities on queue `kubernetes`. */
-export function createEvictionObjectActivities({ scope = currentKubernetesScope, clock = systemClock, ...rest }: EvictionObjectDependencies): EvictionObjectActivities {
-  const tools = (): Tools => ({ ...rest, clock, scope: scope() });
+export function createEvictionObjectActivities({ scope = currentKubernetesScope, ...rest }: EvictionObjectDependencies): EvictionObjectActivities {
+  const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
   return {
     openEviction: (input, serving) => openEviction(tools(), input, serving),
     publishEviction: (report) => publishEviction(tools(), report),

@@ -1,8 +1,8 @@
 import type { EvictionSettings } from '../../contracts/eviction.ts';
 import type { Audit } from '../../runtime/audit.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Mode } from '../../runtime/config-schema.ts';
 import type { Stop } from '../../runtime/stop.ts';
-import type { Clock } from '../nova/wait.ts';
 import type { KubernetesClient } from './client.ts';
 import type { KubernetesScope } from './scope.ts';
 
@@ -20,10 +20,9 @@ export interface EvictionObjectDependencies {
   findStop: (signal: AbortSignal) => Promise<Stop | undefined>;
   audit: Audit;
   /** The running activity. Default: Temporal's. */
-  scope?: () => KubernetesScope;
-  /** Default: the system's. */
-  clock?: Clock;
+  scope?: (clock: Clock) => KubernetesScope;
+  clock: Clock;
 }
 
-/** The same, with what may be left out filled in. */
-export type Tools = Omit<EvictionObjectDependencies, 'scope' | 'clock'> & { scope: KubernetesScope; clock: Clock };
+/** The same, for one execution. */
+export type Tools = Omit<EvictionObjectDependencies, 'scope'> & { scope: KubernetesScope };

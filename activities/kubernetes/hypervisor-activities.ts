@@ -1,5 +1,4 @@
 import type { HypervisorObjectActivities } from '../../contracts/hypervisor-activities.ts';
-import { systemClock } from '../nova/wait.ts';
 import { createHypervisor } from './create-hypervisor.ts';
 import { ensureDrainGuard } from './ensure-drain-guard.ts';
 import type { HypervisorObjectDependencies, HypervisorTools } from './hypervisor-dependencies.ts';
@@ -10,8 +9,8 @@ import { currentKubernetesScope } from './scope.ts';
 import { taintNode, untaintNode } from './taint-node.ts';
 
 /** The activities on Hypervisors, their Nodes and their Evictions, on queue `kubernetes`. */
-export function createHypervisorObjectActivities({ scope = currentKubernetesScope, clock = systemClock, ...rest }: HypervisorObjectDependencies): HypervisorObjectActivities {
-  const tools = (): HypervisorTools => ({ ...rest, clock, scope: scope() });
+export function createHypervisorObjectActivities({ scope = currentKubernetesScope, ...rest }: HypervisorObjectDependencies): HypervisorObjectActivities {
+  const tools = (): HypervisorTools => ({ ...rest, scope: scope(rest.clock) });
   return {
     createHypervisor: (hypervisor) => createHypervisor(tools(), hypervisor),
     patchHypervisor: (request) => patchHypervisor(tools(), request),

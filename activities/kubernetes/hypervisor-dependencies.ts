@@ -1,6 +1,6 @@
 import type { Audit } from '../../runtime/audit.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { StopGate } from '../../runtime/stop.ts';
-import type { Clock } from '../nova/wait.ts';
 import type { HypervisorClient } from './hypervisor-client.ts';
 import type { KubernetesScope } from './scope.ts';
 
@@ -13,10 +13,9 @@ export interface HypervisorObjectDependencies {
   /** Of the pod that holds Gardener's drain back; has `/bin/sleep`, `/bin/true` and `/bin/false`. */
   guardImage: string;
   /** The running activity. Default: Temporal's. */
-  scope?: () => KubernetesScope;
-  /** Default: the system's. */
-  clock?: Clock;
+  scope?: (clock: Clock) => KubernetesScope;
+  clock: Clock;
 }
 
-/** The same, with what may be left out filled in. */
-export type HypervisorTools = Omit<HypervisorObjectDependencies, 'scope' | 'clock'> & { scope: KubernetesScope; clock: Clock };
+/** The same, for one execution. */
+export type HypervisorTools = Omit<HypervisorObjectDependencies, 'scope'> & { scope: KubernetesScope };

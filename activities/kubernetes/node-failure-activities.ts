@@ -1,9 +1,8 @@
 import type { NodeFailureObjectActivities } from '../../contracts/node-failure-activities.ts';
 import type { Audit } from '../../runtime/audit.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import type { StopGate } from '../../runtime/stop.ts';
-import type { Clock } from '../nova/wait.ts';
-import { systemClock } from '../nova/wait.ts';
 import { adviseEviction, withdrawAdvice } from './advise-eviction.ts';
 import { claimFencing } from './claim-fencing.ts';
 import type { HypervisorClient } from './hypervisor-client.ts';
@@ -20,23 +19,22 @@ export interface NodeFailureObjectDependencies {
   stopGate: StopGate;
   audit: Audit;
   /** The running activity. Default: Temporal's. */
-  scope?: () => KubernetesScope;
-  /** Default: the system's. */
-  clock?: Clock;
+  scope?: (clock: Clock) => KubernetesScope;
+  clock: Clock;
 }
 
 /** What the run of a node failure writes in Kubernetes besides Hypervisors, on queue `kubernetes`. */
-export function createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, audit, scope = currentKubernetesScope, clock = systemClock }: NodeFailureObjectDependencies): NodeFailureObjectActivities {
-  const tools = () => ({ client, stopGate, audit, scope: scope(), clock });
+export function createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, audit, scope = currentKubernetesScope, clock }: NodeFailureObjectDependencies): NodeFailureObjectActivities {
+  const tools = () => ({ client, stopGate, audit, scope: scope(clock), clock });
   return {
     async claimFencing(request) {
-      const { signal } = scope();
+      const { signal } = scope(clock);
       await stopGate(signal);
       return await claimFencing(kubernetes, systemNamespace, request, clock.now(), signal);
     },
     adviseEviction: (request) => adviseEviction(tools(), request),
     withdrawAdvice: (request) => withdrawAdvice(tools(), request),
     recordHypervisorEvent: ({ name, uid, type, reason, message, identity }) =>
-      writeEvent({ client, scope: scope(), clock }, { regarding: { kind: 'Hypervisor', name, uid }, type, reason, message }, [uid, reason, ...identity]),
+      writeEvent({ client, scope: scope(clock), clock }, { regarding: { kind: 'Hypervisor', name, uid }, type, reason, message }, [uid, reason, ...identity]),
   };
 }

@@ -5,6 +5,7 @@ import { createReadBootstrap } from './virtual-machine-activities.ts';
 import type { VirtualMachineClient } from './virtual-machine-client.ts';
 import { readBootstrapFacts } from './read-bootstrap.ts';
 import { sampleMetadata, sampleVirtualMachine } from './sample-virtual-machine.ts';
+import { hashSecret } from './hash-secret.ts';
 
 const { signal } = new AbortController();
 const key = { namespace: 'team', name: 'web', uid: 'vm-uid' };
@@ -23,9 +24,9 @@ const clientWith = (vm: ReturnType<typeof sampleVirtualMachine>, secrets: Given)
 const sample = (bootstrap: object | undefined, network: object = {}, uid = 'vm-uid') => sampleVirtualMachine({ metadata: { uid }, spec: { ...(bootstrap && { bootstrap }), network } });
 const factsOf = (bootstrap: object | undefined, secrets: Given = {}, network: object = {}, uid?: string) => {
   const vm = sample(bootstrap, network, uid);
-  return readBootstrapFacts(clientWith(vm, secrets), vm, signal);
+  return readBootstrapFacts({ client: clientWith(vm, secrets), hashSecret }, vm, signal);
 };
-const setupOf = (bootstrap: object, secrets: Given, kind: 'CloudInit' | 'LinuxPrep' | 'Sysprep' | null, network: object = {}) => createReadBootstrap(clientWith(sample(bootstrap, network), secrets))(key, kind, signal);
+const setupOf = (bootstrap: object, secrets: Given, kind: 'CloudInit' | 'LinuxPrep' | 'Sysprep' | null, network: object = {}) => createReadBootstrap({ client: clientWith(sample(bootstrap, network), secrets), hashSecret })(key, kind, signal);
 
 const raw = { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'data' } } };
 const prep = { linuxPrep: { password: { name: 'root' } } };
@@ -177,7 +178,7 @@ test('Sysprep, with answers and as a whole file', async () => {
 
 test('what was decided on is compared with what is there', async () => {
   const client = clientWith(sampleVirtualMachine({ metadata: { ...sampleMetadata, uid: 'another' } }), {});
-  await expect(createReadBootstrap(client)(key, null, signal)).rejects.toMatchObject({ type: 'ObjectNotFound' });
+  await expect(createReadBootstrap({ client, hashSecret })(key, null, signal)).rejects.toMatchObject({ type: 'ObjectNotFound' });
   await expect(setupOf(prep, { root: { password: 'p' } }, 'CloudInit')).rejects.toMatchObject({ type: 'ObjectConflict' });
   await expect(setupOf(raw, {}, 'CloudInit')).rejects.toMatchObject({ type: 'ObjectNotFound', message: expect.stringContaining('user-data') });
 });

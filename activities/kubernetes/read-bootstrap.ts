@@ -1,6 +1,3 @@
-import { scrypt } from 'node:crypto';
-import { promisify } from 'node:util';
-
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { readVirtualMachine } from '../../contracts/read-virtual-machine.ts';
 import type { GuestCustomization, GuestSetup } from '../../contracts/virtual-machine-bootstrap.ts';
@@ -15,16 +12,22 @@ import { readCloudInit, toExtraConfig } from './cloud-init.ts';
 import { fetchObject } from './fetch-object.ts';
 import { readIdentity } from './guest-identity.ts';
 import { readInterfaces } from './guest-network.ts';
+import type { HashSecret } from './hash-secret.ts';
 import type { VirtualMachineClient } from './virtual-machine-client.ts';
 
+export interface BootstrapTools {
+  client: VirtualMachineClient;
+  hashSecret: HashSecret;
+}
+
 /** What decisions need of a bootstrap. Null: the spec asks for none. */
-export async function readBootstrapFacts(client: VirtualMachineClient, object: VirtualMachine, signal: AbortSignal): Promise<Fetched<BootstrapFacts> | null> {
+export async function readBootstrapFacts({ client, hashSecret }: BootstrapTools, object: VirtualMachine, signal: AbortSignal): Promise<Fetched<BootstrapFacts> | null> {
   const { bootstrap } = object.spec ?? {};
   if (bootstrap === undefined || bootstrap.disabled === true) return null;
   return fetchObject(
     'Secrets of the bootstrap',
     signal,
-    () => readSetup(client, object, signal),
+    () => readSetup({ client, hashSecret }, object, signal),
     ({ missingKeys, config, custom }) => ({ is: 'found', value: { missingKeys, configHash: config?.hash ?? null, customHash: custom?.hash ?? null } }),
   );
 }
@@ -34,14 +37,14 @@ export async function readBootstrapFacts(client: VirtualMachineClient, object: V
  *
  * @throws ObjectNotFound the object or a Secret is gone; InvalidObject user data that cannot be read; ObjectConflict the bootstrap is of another kind by now; what the client throws
  */
-export async function readBootstrap(client: VirtualMachineClient, { namespace, name, uid }: ObjectName, kind: BootstrapKind | null, signal: AbortSignal): Promise<GuestSetup> {
+export async function readBootstrap({ client, hashSecret }: BootstrapTools, { namespace, name, uid }: ObjectName, kind: BootstrapKind | null, signal: AbortSignal): Promise<GuestSetup> {
   const object = await client.getVirtualMachine({ namespace, name }, signal);
   if (object?.metadata.uid !== uid) throw droverFailure('ObjectNotFound', `There is no VirtualMachine ${namespace}/${name} of uid ${uid}`);
   if (readVirtualMachine(object).bootstrap.kind !== kind) throw droverFailure('ObjectConflict', `The bootstrap of VirtualMachine ${namespace}/${name} is of another kind by now`);
-  return readSetup(client, object, signal);
+  return readSetup({ client, hashSecret }, object, signal);
 }
 
-async function readSetup(client: VirtualMachineClient, object: VirtualMachine, signal: AbortSignal): Promise<GuestSetup> {
+async function readSetup({ client, hashSecret }: BootstrapTools, object: VirtualMachine, signal: AbortSignal): Promise<GuestSetup> {
   const { uid, namespace = '' } = object.metadata;
   const read = async (name: string): Promise<[string, SecretData]> => {
     const data = await client.getSecret({ namespace, name }, signal);
@@ -62,12 +65,12 @@ async function readSetup(client: VirtualMachineClient, object: VirtualMachine, s
     missingKeys,
     config: hasConfig
       ? {
-          hash: await hashOf([cloudInit?.metadata([]) ?? null, cloudInit?.userData ?? null, vAppProperties], uid),
+          hash: await hashSecret(JSON.stringify([cloudInit?.metadata([]) ?? null, cloudInit?.userData ?? null, vAppProperties]), uid),
           extraConfig: (macAddresses) => (cloudInit === null ? {} : toExtraConfig(cloudInit, macAddresses)),
           vAppProperties,
         }
       : null,
-    custom: custom === null ? null : { hash: await hashOf(custom, uid), ...custom },
+    custom: custom === null ? null : { hash: await hashSecret(JSON.stringify(custom), uid), ...custom },
   };
 }
 
@@ -92,11 +95,3 @@ function composeGuest(object: VirtualMachine, read: (name: string) => SecretData
   };
   return { ...guest, missingKeys: secrets.missing() };
 }
-
-const derive = promisify<string, string, number, { N: number; r: number; p: number }, Buffer>(scrypt);
-
-/**
- * The hash stands in an annotation and in histories, and what is hashed may be one password: it is slow on purpose, some milliseconds, and
- * another one for each object.
- */
-const hashOf = async (document: unknown, uid: string): Promise<string> => (await derive(JSON.stringify(document), uid, 20, { N: 4_096, r: 8, p: 1 })).toString('hex');

@@ -7,13 +7,12 @@ import type { ObjectFacts } from '../../contracts/virtual-machine-activities.ts'
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
 import type { Fetched, ImageCacheFacts, ImageFacts } from '../../contracts/virtual-machine-observation.ts';
 import { fetchObject } from './fetch-object.ts';
-import { readBootstrapFacts } from './read-bootstrap.ts';
+import { readBootstrapFacts, type BootstrapTools } from './read-bootstrap.ts';
 import { readGroup } from './read-group.ts';
-import type { AnyImage, ImageKind, VirtualMachineClient } from './virtual-machine-client.ts';
+import type { AnyImage, ImageKind } from './virtual-machine-client.ts';
 import type { ImageCache } from './virtual-machine-schemas.ts';
 
-interface ReadTools {
-  client: VirtualMachineClient;
+interface ReadTools extends BootstrapTools {
   settings: Pick<VirtualMachineSettings, 'fastDeploy' | 'groups'>;
   imageCacheNamespace: string;
   signal: AbortSignal;
@@ -43,7 +42,7 @@ export async function readVirtualMachineObjects(tools: ReadTools, object: Virtua
           (found) => ({ is: 'found', value: readPolicy(found) }),
         ),
     storageClass === null ? null : fetchObject(`StorageClass ${storageClass}`, signal, () => client.getStorageClass(storageClass, signal), (parameters) => readStorageClass(storageClass, parameters)),
-    readBootstrapFacts(client, object, signal),
+    readBootstrapFacts(tools, object, signal),
     readIsos(tools, object, namespace),
     image.then((found) => readCache(tools, desired, found)),
     group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),

@@ -1,4 +1,5 @@
 import type { VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { refusalFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/virtual-machine-config.ts';
@@ -6,6 +7,7 @@ import { imageCacheName } from './read-virtual-machine-objects.ts';
 import { apiVersion, sampleMetadata, sampleVirtualMachine } from './sample-virtual-machine.ts';
 import { createVirtualMachineObjectActivities } from './virtual-machine-activities.ts';
 import { createVirtualMachineClient } from './virtual-machine-client.ts';
+import { hashSecret } from './hash-secret.ts';
 
 const settings = (more: Partial<VirtualMachineSettings> = {}) => ({ ...virtualMachineSettings(virtualMachineConfig.parse(undefined), { vcenters: ['vc'], cluster: '', mode: 'act' }), ...more });
 const metadata = sampleMetadata;
@@ -33,9 +35,11 @@ function activities(answers: Record<string, unknown> = {}, { workflowId = 'virtu
     client: createVirtualMachineClient({ request } as unknown as Kubernetes),
     settings: own,
     imageCacheNamespace: 'drover-system',
+    hashSecret,
     signalWithStart: async (...args) => void started.push(args),
     stopGate: async () => undefined,
     audit: { record: async () => undefined },
+    clock: systemClock,
     scope: () => ({ signal: new AbortController().signal, deadlineMs: Infinity, heartbeatDetails: undefined, run: { workflowId, runId: 'r' }, heartbeat: () => undefined, scheduledMs: 0, warn: () => undefined }),
   });
 }

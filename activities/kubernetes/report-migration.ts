@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Migration, MigrationStatus } from '../../contracts/crds/migration.ts';
 import { fieldManager, labels } from '../../contracts/ids.ts';
 import type { MigrationReport, ReportMigration } from '../../contracts/migrate-instance.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { KubernetesClient, MigrationKey } from './client.ts';
 import { migrationStatus } from './migration-status.ts';
@@ -40,18 +41,18 @@ interface Shown {
  * It throws what passes: kube-apiserver is away, or others write at the same time. What does not pass (no permission, no such namespace)
  * goes to `warn`: the object is for people, and must not end the move that it shows.
  */
-export function createMigrationReporter(client: KubernetesClient, namespace: string, warn: (message: string) => void, now: () => number = Date.now): ReportMigration {
+export function createMigrationReporter(client: KubernetesClient, namespace: string, warn: (message: string) => void, clock: Clock): ReportMigration {
   /** By server id. A hint that saves requests: what is not in it is read. */
   const shown = new Map<string, Shown>();
 
   return async (report, signal) => {
     const { instanceId } = report.subject;
-    const status = migrationStatus(report, now());
+    const status = migrationStatus(report, clock.now());
     const last = shown.get(instanceId);
-    if (last?.evictionUid === report.subject.eviction.uid && !isNews(last, status, now())) return;
+    if (last?.evictionUid === report.subject.eviction.uid && !isNews(last, status, clock.now())) return;
     try {
       const foreign = await write(client, { namespace, name: instanceId }, report, status, last, signal);
-      shown.set(instanceId, { evictionUid: report.subject.eviction.uid, status, atMs: now(), foreign });
+      shown.set(instanceId, { evictionUid: report.subject.eviction.uid, status, atMs: clock.now(), foreign });
     } catch (error) {
       shown.delete(instanceId);
       if (!(error instanceof ApplicationFailure) || error.nonRetryable !== true) throw error;

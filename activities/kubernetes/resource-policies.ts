@@ -3,10 +3,9 @@ import { policyAnnotations, resourcePolicyId } from '../../contracts/ids.ts';
 import { readRecordedPolicy, readResourcePolicy, resourcePolicyMode } from '../../contracts/read-resource-policy.ts';
 import type { DesiredResourcePolicy, PolicyNote, RecordedResourcePolicy, ResourcePolicyInput, ResourcePolicyObjectActivities, ResourcePolicyRead, ResourcePolicySettings } from '../../contracts/resource-policy.ts';
 import { resourcePolicyFinalizer } from '../../contracts/virtual-machine-marks.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';
-import type { Clock } from '../nova/wait.ts';
-import { systemClock } from '../nova/wait.ts';
 import { mutate, type MutationTools } from './mutate.ts';
 import type { ResourcePolicyClient } from './resource-policy-client.ts';
 import { readResourcePolicyInput } from './resource-policy-input.ts';
@@ -23,16 +22,15 @@ export interface ResourcePolicyDependencies extends Pick<MutationTools, 'stopGat
   /** Signals the policy's own run, starting it if need be. */
   signalWithStart: (input: ResourcePolicyInput) => Promise<void>;
   /** The running activity. Default: Temporal's. */
-  scope?: () => KubernetesScope;
-  /** Default: the system's. */
-  clock?: Clock;
+  scope?: (clock: Clock) => KubernetesScope;
+  clock: Clock;
 }
 
-type Tools = Omit<ResourcePolicyDependencies, 'scope' | 'clock'> & { scope: KubernetesScope; clock: Clock };
+type Tools = Omit<ResourcePolicyDependencies, 'scope'> & { scope: KubernetesScope };
 
 /** Activities on VirtualMachineSetResourcePolicies, queue `kubernetes`. */
-export function createResourcePolicyActivities({ scope = currentKubernetesScope, clock = systemClock, ...rest }: ResourcePolicyDependencies): ResourcePolicyObjectActivities {
-  const tools = (): Tools => ({ ...rest, clock, scope: scope() });
+export function createResourcePolicyActivities({ scope = currentKubernetesScope, ...rest }: ResourcePolicyDependencies): ResourcePolicyObjectActivities {
+  const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
   return {
     readResourcePolicy: (input) => readPolicy(tools(), input),
     noteResourcePolicy: (request) => retryConflicts(() => note(tools(), request)),

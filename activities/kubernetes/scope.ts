@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 
+import type { Clock } from '../../runtime/clock.ts';
 import { currentScope } from '../nova/scope.ts';
 import type { ActivityScope } from '../nova/scope.ts';
 
@@ -11,7 +12,7 @@ export interface KubernetesScope extends ActivityScope {
   warn(message: string): void;
 }
 
-export function currentKubernetesScope(): KubernetesScope {
+export function currentKubernetesScope(clock: Clock): KubernetesScope {
   const { info, log } = Context.current();
-  return { ...currentScope(), scheduledMs: info.scheduledTimestampMs, warn: (message) => log.warn(message) };
+  return { ...currentScope(clock), scheduledMs: info.scheduledTimestampMs, warn: (message) => log.warn(message) };
 }

@@ -8,7 +8,7 @@ import { currentKubernetesScope, type KubernetesScope } from './scope.ts';
 import type { AnyImage } from './virtual-machine-client.ts';
 import type { VirtualMachineObjectDependencies } from './virtual-machine-dependencies.ts';
 
-export interface LibraryImageDependencies extends Pick<VirtualMachineObjectDependencies, 'settings' | 'stopGate' | 'audit' | 'scope'> {
+export interface LibraryImageDependencies extends Pick<VirtualMachineObjectDependencies, 'settings' | 'stopGate' | 'audit' | 'scope' | 'clock'> {
   client: LibraryImagesClient;
 }
 
@@ -16,7 +16,7 @@ type Tools = Omit<LibraryImageDependencies, 'scope'> & { scope: KubernetesScope 
 
 /** Activities on the images of content libraries, on queue `kubernetes`. */
 export function createLibraryImageActivities({ scope = currentKubernetesScope, ...rest }: LibraryImageDependencies): LibraryImageActivities {
-  const tools = (): Tools => ({ ...rest, scope: scope() });
+  const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
   return {
     openLibrarySync: (input) => Promise.resolve().then(() => openLibrarySync(rest.settings, input)),
     syncLibraryImages: ({ namespace, content }) => retryConflicts(() => syncLibraryImages(tools(), namespace, content)),
@@ -30,8 +30,8 @@ function openLibrarySync(settings: LibraryImageDependencies['settings'], input: 
 }
 
 async function syncLibraryImages(tools: Tools, namespace: string | null, content: LibraryContent): Promise<LibraryImages> {
-  const { client, settings, scope } = tools;
-  const { make, change, remove, unchanged } = planLibraryImages(content, await client.list(namespace, content.id, scope.signal), new Date().toISOString());
+  const { client, settings, scope, clock } = tools;
+  const { make, change, remove, unchanged } = planLibraryImages(content, await client.list(namespace, content.id, scope.signal), new Date(clock.now()).toISOString());
   const told: LibraryImages = { made: [], changed: change.map(({ image }) => image.metadata.name), removed: remove.map(({ metadata }) => metadata.name), foreign: [], unchanged };
   if (settings?.mode !== 'act') return { ...told, made: make.map(({ name }) => name) };
   const write = (name: string, before: unknown, after: unknown, call: () => Promise<unknown>): Promise<boolean> =>

@@ -1,20 +1,19 @@
 import type { ReadBackup } from '../../contracts/virtual-machine-backup.ts';
 import type { ReadBootstrap } from '../../contracts/virtual-machine-bootstrap.ts';
 import type { VirtualMachineObjectActivities } from '../../contracts/virtual-machine-activities.ts';
-import { systemClock } from '../nova/wait.ts';
 import { ensureImageCache } from './ensure-image-cache.ts';
 import { patchVirtualMachine } from './patch-virtual-machine.ts';
 import { publishVirtualMachine } from './publish-virtual-machine.ts';
 import { readBackup } from './read-backup.ts';
-import { readBootstrap } from './read-bootstrap.ts';
+import { readBootstrap, type BootstrapTools } from './read-bootstrap.ts';
 import { readVirtualMachine } from './read-virtual-machine.ts';
 import { currentKubernetesScope } from './scope.ts';
 import type { VirtualMachineClient } from './virtual-machine-client.ts';
 import type { VirtualMachineObjectDependencies, VirtualMachineTools } from './virtual-machine-dependencies.ts';
 
 /** The activities on VirtualMachines and what they name, on queue `kubernetes`. */
-export function createVirtualMachineObjectActivities({ scope = currentKubernetesScope, clock = systemClock, ...rest }: VirtualMachineObjectDependencies): VirtualMachineObjectActivities {
-  const tools = (): VirtualMachineTools => ({ ...rest, clock, scope: scope() });
+export function createVirtualMachineObjectActivities({ scope = currentKubernetesScope, ...rest }: VirtualMachineObjectDependencies): VirtualMachineObjectActivities {
+  const tools = (): VirtualMachineTools => ({ ...rest, scope: scope(rest.clock) });
   return {
     readVirtualMachine: (input) => readVirtualMachine(tools(), input),
     patchVirtualMachine: (request) => patchVirtualMachine(tools(), request),
@@ -26,9 +25,9 @@ export function createVirtualMachineObjectActivities({ scope = currentKubernetes
 /** What the activities of vSphere ask of Kubernetes in the same process. */
 
 export const createReadBootstrap =
-  (client: VirtualMachineClient): ReadBootstrap =>
+  (tools: BootstrapTools): ReadBootstrap =>
   (object, kind, signal) =>
-    readBootstrap(client, object, kind, signal);
+    readBootstrap(tools, object, kind, signal);
 
 export const createReadBackup =
   (client: VirtualMachineClient): ReadBackup =>

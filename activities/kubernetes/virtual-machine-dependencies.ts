@@ -1,7 +1,8 @@
 import type { VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
 import type { Audit } from '../../runtime/audit.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { StopGate } from '../../runtime/stop.ts';
-import type { Clock } from '../nova/wait.ts';
+import type { HashSecret } from './hash-secret.ts';
 import type { KubernetesScope } from './scope.ts';
 import type { NamespacedName, VirtualMachineClient } from './virtual-machine-client.ts';
 
@@ -14,14 +15,15 @@ export interface VirtualMachineObjectDependencies {
   imageCacheNamespace: string;
   /** Signals the VM's own run, starting it if need be. */
   signalWithStart: (object: NamespacedName, startedBy: string | null) => Promise<void>;
+  /** Of what guests are set up with. */
+  hashSecret: HashSecret;
   /** Throws Stopped while `drover stop` is in force. Asked before each mutation. */
   stopGate: StopGate;
   audit: Audit;
   /** The running activity. Default: Temporal's. */
-  scope?: () => KubernetesScope;
-  /** Default: the system's. */
-  clock?: Clock;
+  scope?: (clock: Clock) => KubernetesScope;
+  clock: Clock;
 }
 
-/** The same, with what may be left out filled in. */
-export type VirtualMachineTools = Omit<VirtualMachineObjectDependencies, 'scope' | 'clock'> & { scope: KubernetesScope; clock: Clock };
+/** The same, for one execution. */
+export type VirtualMachineTools = Omit<VirtualMachineObjectDependencies, 'scope'> & { scope: KubernetesScope };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import type { Clock } from '../../runtime/clock.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import type { Clock } from '../nova/wait.ts';
 import type { NewEvent } from './create-event.ts';
 import { cutBytes } from './cut-text.ts';
 import type { KubernetesScope } from './scope.ts';

@@ -1,7 +1,4 @@
-import { readFile } from 'node:fs/promises';
-
-import { droverFailure } from '../../runtime/failure.ts';
-import { isError } from '../../runtime/is-error.ts';
+import { requireText, type ReadText } from '../../runtime/read-text.ts';
 import type { LibvirtAccess, LibvirtTimeouts } from './types.ts';
 
 /** How drover reaches libvirt on every hypervisor. Names of files, never what is in them. */
@@ -20,15 +17,8 @@ export interface LibvirtSettings {
 }
 
 /** @throws InvalidConfiguration where a file cannot be read */
-export async function readLibvirtAccess({ tls, sasl }: Pick<LibvirtSettings, 'tls' | 'sasl'>, signal: AbortSignal): Promise<LibvirtAccess> {
-  const text = async (file: string): Promise<string> => {
-    try {
-      return await readFile(file, { encoding: 'utf8', signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw droverFailure('InvalidConfiguration', `What opens libvirt cannot be read: ${isError(error) ? error.message : String(error)}`);
-    }
-  };
+export async function readLibvirtAccess({ tls, sasl }: Pick<LibvirtSettings, 'tls' | 'sasl'>, readText: ReadText, signal: AbortSignal): Promise<LibvirtAccess> {
+  const text = (file: string): Promise<string> => requireText(readText, file, 'What opens libvirt', signal);
   const optionalText = async (file: string | null): Promise<string | null> => (file === null ? null : text(file));
   return {
     certificate: tls === null ? null : { ca: await text(tls.caFile), cert: await optionalText(tls.certFile), key: await optionalText(tls.keyFile) },

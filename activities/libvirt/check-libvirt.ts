@@ -1,18 +1,26 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { HostCheck } from '../../contracts/host-check.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import type { Random } from '../../runtime/random.ts';
+import type { ReadText } from '../../runtime/read-text.ts';
 import { readLibvirtAccess, type LibvirtSettings } from './access.ts';
-import { connectLibvirt } from './client.ts';
 import { endpointOf } from './endpoint.ts';
 import { judgeVersion } from './judge-version.ts';
 import { startTinyDomain } from './start-tiny-domain.ts';
-import type { LibvirtConnection, LibvirtVersions } from './types.ts';
+import type { ConnectLibvirt, LibvirtConnection, LibvirtVersions } from './types.ts';
 
 /** What was found, with the version for `status.libVirtVersion`; null where the daemon was not reached. */
 export interface LibvirtFindings {
   checks: readonly HostCheck[];
   versions: LibvirtVersions | null;
+}
+
+export interface LibvirtCheckTools {
+  connectLibvirt: ConnectLibvirt;
+  readText: ReadText;
+  clock: Clock;
+  random: Random;
 }
 
 const names = { reachable: 'LibvirtReachable', version: 'LibvirtVersion', starts: 'LibvirtStartsVm' } as const;
@@ -23,28 +31,28 @@ const names = { reachable: 'LibvirtReachable', version: 'LibvirtVersion', starts
  *
  * @throws only the signal's reason when it is aborted
  */
-export async function checkLibvirt(host: string, settings: LibvirtSettings, signal: AbortSignal, observe?: ObserveCall): Promise<LibvirtFindings> {
-  const reached = await finding(names.reachable, `libvirt answers at ${settings.connectUri.replaceAll('{host}', () => host)}`, signal, async () => {
-    const access = await readLibvirtAccess(settings, signal);
-    const opened = await connectLibvirt(endpointOf(settings.connectUri, host), access, { timeouts: settings.timeouts, ...(observe === undefined ? {} : { observe }) }, signal);
+export async function checkLibvirt(tools: LibvirtCheckTools, host: string, settings: LibvirtSettings, signal: AbortSignal): Promise<LibvirtFindings> {
+  const reached = await finding(tools.clock, names.reachable, `libvirt answers at ${settings.connectUri.replaceAll('{host}', () => host)}`, signal, async () => {
+    const access = await readLibvirtAccess(settings, tools.readText, signal);
+    const opened = await tools.connectLibvirt(endpointOf(settings.connectUri, host), access, { timeouts: settings.timeouts }, signal);
     return { isPassed: true, seen: `it opened ${opened.uri}`, value: opened };
   });
   if (reached.value === null) return { checks: [reached.check, ...skipped(settings)], versions: null };
   try {
-    return await checkConnection(reached.value, reached.check, settings, signal);
+    return await checkConnection(tools, reached.value, reached.check, settings, signal);
   } finally {
     await reached.value.close();
   }
 }
 
-async function checkConnection(libvirt: LibvirtConnection, reached: HostCheck, settings: LibvirtSettings, signal: AbortSignal): Promise<LibvirtFindings> {
-  const version = await finding(names.version, expectedVersion(settings), signal, async () => {
+async function checkConnection({ clock, random }: LibvirtCheckTools, libvirt: LibvirtConnection, reached: HostCheck, settings: LibvirtSettings, signal: AbortSignal): Promise<LibvirtFindings> {
+  const version = await finding(clock, names.version, expectedVersion(settings), signal, async () => {
     const versions = await libvirt.versions(signal);
     const { isEnough, seen } = judgeVersion(versions.libvirt, settings.minimumVersion);
     return { isPassed: isEnough, seen: `${seen} with ${versions.driver} ${versions.hypervisor}`, value: versions };
   });
-  const started = await finding(names.starts, tinyVm, signal, async () => {
-    const { type, state } = await startTinyDomain(libvirt, settings.kernelPath, signal);
+  const started = await finding(clock, names.starts, tinyVm, signal, async () => {
+    const { type, state } = await startTinyDomain(libvirt, { kernelPath: settings.kernelPath, random }, signal);
     return { isPassed: state === 'running', seen: `a VM of type ${type} was ${state} and was destroyed`, value: null };
   });
   return { checks: [reached, version.check, started.check], versions: version.value };
@@ -66,9 +74,9 @@ interface Found<Value> {
 }
 
 /** Runs one check; its failure is what was seen. */
-async function finding<Value>(name: string, expectation: string, signal: AbortSignal, look: () => Promise<Found<Value>>): Promise<{ check: HostCheck; value: Value | null }> {
-  const startedMs = performance.now();
-  const check = (outcome: HostCheck['outcome'], seen: string, code: ErrorCode | null): HostCheck => ({ name, outcome, expectation, seen, code, durationMs: Math.round(performance.now() - startedMs) });
+async function finding<Value>(clock: Clock, name: string, expectation: string, signal: AbortSignal, look: () => Promise<Found<Value>>): Promise<{ check: HostCheck; value: Value | null }> {
+  const startedMs = clock.monotonicMs();
+  const check = (outcome: HostCheck['outcome'], seen: string, code: ErrorCode | null): HostCheck => ({ name, outcome, expectation, seen, code, durationMs: Math.round(clock.monotonicMs() - startedMs) });
   try {
     const { isPassed, seen, value } = await look();
     return { check: check(isPassed ? 'passed' : 'failed', seen, null), value };

@@ -1,3 +1,4 @@
+import type { Clock } from '../../runtime/clock.ts';
 import { observedAs, type ObserveCall } from '../../runtime/outside-calls.ts';
 import { registerSecret } from '../../runtime/redaction.ts';
 import { authenticate } from './authenticate.ts';
@@ -6,7 +7,7 @@ import type { LibvirtEndpoint } from './endpoint.ts';
 import { createOperations } from './operations.ts';
 import { createRequest } from './request.ts';
 import { createRpc, type Rpc } from './rpc.ts';
-import type { LibvirtAccess, LibvirtConnection, LibvirtTimeouts } from './types.ts';
+import type { LibvirtAccess, LibvirtCertificate, LibvirtConnection, LibvirtTimeouts } from './types.ts';
 import type { ProcedureArgs, ProcedureName } from './wire/procedures.ts';
 
 /** Below the 15 s that a short activity has; storage and starts belong into longer ones. */
@@ -17,10 +18,21 @@ const keepAliveFeature = 10;
 
 const goodByeMs = 1_000;
 
+/** Connects to where a daemon listens, before anybody has logged in. @throws as {@link dial} */
+export type OpenRpc = (endpoint: LibvirtEndpoint, certificate: LibvirtCertificate | null, timeoutMs: number, signal: AbortSignal) => Promise<Rpc>;
+
 export interface LibvirtOptions {
+  clock: Clock;
   timeouts?: Partial<LibvirtTimeouts>;
   observe?: ObserveCall;
+  /** What calls and events come by; default: a connection of its own. */
+  openRpc?: OpenRpc;
 }
+
+const dialRpc =
+  (clock: Clock): OpenRpc =>
+  async (endpoint, certificate, timeoutMs, signal) =>
+    createRpc(await dial(endpoint, certificate, { clock, timeoutMs }, signal), endpoint, clock);
 
 /**
  * Opens the daemon of one host. One connection, no retries; what it starts with `autodestroy` lives as long as it.
@@ -30,13 +42,14 @@ export interface LibvirtOptions {
  */
 export async function connectLibvirt(endpoint: LibvirtEndpoint, access: LibvirtAccess, options: LibvirtOptions, signal: AbortSignal): Promise<LibvirtConnection> {
   const timeouts = { ...defaultLibvirtTimeouts, ...options.timeouts };
-  const deadlineMs = performance.now() + timeouts.connectMs;
-  const leftMs = (): number => Math.max(1, Math.round(deadlineMs - performance.now()));
+  const { clock } = options;
+  const deadlineMs = clock.monotonicMs() + timeouts.connectMs;
+  const leftMs = (): number => Math.max(1, Math.round(deadlineMs - clock.monotonicMs()));
   if (access.credential !== null) registerSecret(access.credential.password);
 
   const dialled = { system: 'libvirt', verb: 'connect' } as const;
-  const socket = await observedAs(options.observe, dialled, signal, () => dial(endpoint, access.certificate, timeouts.connectMs, signal), () => ({ outcome: 'ok', status: null, requestId: '' }));
-  const rpc = createRpc(socket, endpoint);
+  const open = options.openRpc ?? dialRpc(clock);
+  const rpc = await observedAs(options.observe, dialled, signal, () => open(endpoint, access.certificate, timeouts.connectMs, signal), () => ({ outcome: 'ok', status: null, requestId: '' }));
   const request = createRequest(rpc, endpoint, timeouts, options.observe);
   try {
     const ask = <Name extends ProcedureName>(name: Name, args: ProcedureArgs<Name>) => request(name, args, signal, leftMs());
@@ -54,6 +67,7 @@ export async function connectLibvirt(endpoint: LibvirtEndpoint, access: LibvirtA
 
 /** A daemon that does not answer any more is left without a good-bye. */
 async function close(rpc: Rpc): Promise<void> {
-  await rpc.call('connectClose', {}, { timeoutMs: goodByeMs, signal: AbortSignal.timeout(goodByeMs) }).catch(() => undefined);
+  // The call has a time-out of its own.
+  await rpc.call('connectClose', {}, { timeoutMs: goodByeMs, signal: new AbortController().signal }).catch(() => undefined);
   rpc.destroy();
 }

@@ -1,6 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { LibvirtEndpoint } from './endpoint.ts';
 import { transportFault } from './faults.ts';
@@ -14,13 +15,13 @@ const accepted = 1;
  *
  * @throws `LibvirtUnavailable`, `CertificateNotTrusted`, `LibvirtCredentialRefused`; the signal's reason when it is aborted
  */
-export async function dial(endpoint: LibvirtEndpoint, certificate: LibvirtCertificate | null, timeoutMs: number, signal: AbortSignal): Promise<Socket> {
+export async function dial(endpoint: LibvirtEndpoint, certificate: LibvirtCertificate | null, { clock, timeoutMs }: { clock: Clock; timeoutMs: number }, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const { host, port } = endpoint;
   const socket = endpoint.transport === 'tls' ? startTls(endpoint, certificate) : connectTcp({ host, port });
   socket.setNoDelay(true);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const expired = setTimeout(() => reject(droverFailure('LibvirtUnavailable', `libvirt at ${host}:${port}: no connection within ${timeoutMs / 1_000} s`)), timeoutMs);
+  const cancelTimer = clock.schedule(() => reject(droverFailure('LibvirtUnavailable', `libvirt at ${host}:${port}: no connection within ${timeoutMs / 1_000} s`)), timeoutMs);
   const abort = (): void => reject(signal.reason);
   const fail = (error: Error): void => {
     const { code, words } = transportFault(error);
@@ -43,7 +44,7 @@ export async function dial(endpoint: LibvirtEndpoint, certificate: LibvirtCertif
     socket.destroy();
     throw error;
   } finally {
-    clearTimeout(expired);
+    cancelTimer();
     signal.removeEventListener('abort', abort);
     socket.off('error', fail);
     socket.off('close', closed);

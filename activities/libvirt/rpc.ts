@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 
+import { repeat, type Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
 import type { LibvirtEndpoint } from './endpoint.ts';
@@ -43,7 +44,7 @@ interface Pending {
   fail(failure: unknown): void;
 }
 
-export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 'host' | 'port'>): Rpc {
+export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 'host' | 'port'>, clock: Clock): Rpc {
   const where = `libvirt at ${host}:${port}`;
   const pending = new Map<number, Pending>();
   /** Calls that were given up; their answers may still come. */
@@ -51,14 +52,14 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
   const listeners = new Set<EventListener>();
   const readFrames = createFrameReader();
   let lastSerial = 0;
-  let heardAtMs = performance.now();
+  let heardAtMs = clock.monotonicMs();
   let lost: Error | null = null;
-  let pulse: NodeJS.Timeout | undefined;
+  let stopPulse = (): void => undefined;
 
   const lose = (failure: Error): void => {
     if (lost !== null) return;
     lost = failure;
-    clearInterval(pulse);
+    stopPulse();
     socket.destroy();
     for (const call of pending.values()) call.fail(failure);
     pending.clear();
@@ -84,7 +85,7 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
   };
 
   socket.on('data', (chunk: Buffer) => {
-    heardAtMs = performance.now();
+    heardAtMs = clock.monotonicMs();
     if (lost !== null) return;
     try {
       for (const frame of readFrames(chunk)) take(decodeMessage(frame));
@@ -109,7 +110,7 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
         abandoned.add(serial);
         reject(reason);
       };
-      const expired = setTimeout(() => giveUp(droverFailure('LibvirtUnavailable', `${where}: no answer to ${name} within ${timeoutMs / 1_000} s`)), timeoutMs);
+      const cancelTimer = clock.schedule(() => giveUp(droverFailure('LibvirtUnavailable', `${where}: no answer to ${name} within ${timeoutMs / 1_000} s`)), timeoutMs);
       const abort = (): void => giveUp(signal.reason);
       signal.addEventListener('abort', abort, { once: true });
       pending.set(serial, {
@@ -122,17 +123,17 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
       });
       socket.write(encodeCall(name, args, serial));
       return promise.finally(() => {
-        clearTimeout(expired);
+        cancelTimer();
         signal.removeEventListener('abort', abort);
       });
     },
 
     keepAlive: (intervalMs) => {
-      clearInterval(pulse);
+      stopPulse();
       if (lost !== null) return;
-      heardAtMs = performance.now();
-      pulse = setInterval(() => {
-        const silentMs = performance.now() - heardAtMs;
+      heardAtMs = clock.monotonicMs();
+      stopPulse = repeat(clock, () => {
+        const silentMs = clock.monotonicMs() - heardAtMs;
         if (silentMs > silentIntervals * intervalMs) lose(droverFailure('LibvirtUnavailable', `${where}: no sign of life for ${(silentMs / 1_000).toFixed(1)} s`));
         else if (silentMs >= intervalMs) socket.write(encodePing());
       }, intervalMs);

@@ -1,4 +1,5 @@
 import type { RbdPoolSeen } from '../../contracts/rbd-pool.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import type { LibvirtConnection, RbdPool } from './types.ts';
 import { checkPrefix, ownUuid } from './xml.ts';
@@ -9,11 +10,11 @@ import { checkPrefix, ownUuid } from './xml.ts';
  *
  * @throws only the signal's reason when it is aborted
  */
-export async function seeRbdPool(libvirt: LibvirtConnection, { cephPool, monitors, auth }: Pick<RbdPool, 'cephPool' | 'monitors' | 'auth'>, signal: AbortSignal): Promise<RbdPoolSeen> {
-  const startedMs = performance.now();
+export async function seeRbdPool(libvirt: LibvirtConnection, { cephPool, monitors, auth }: Pick<RbdPool, 'cephPool' | 'monitors' | 'auth'>, clock: Clock, signal: AbortSignal): Promise<RbdPoolSeen> {
+  const startedMs = clock.monotonicMs();
   const name = `${checkPrefix}${cephPool}`;
   const seen = { pool: cephPool, durationMs: 0 };
-  const durationMs = (): number => Math.round(performance.now() - startedMs);
+  const durationMs = (): number => Math.round(clock.monotonicMs() - startedMs);
   try {
     const pool = await libvirt.defineRbdPool({ name, uuid: ownUuid(name), cephPool, monitors, auth }, signal);
     try {

@@ -1,3 +1,5 @@
+import type { LibvirtEndpoint } from './endpoint.ts';
+
 /** What libvirt on a hypervisor is to drover. Everything is plain data. */
 
 /** PEM texts. */
@@ -133,6 +135,9 @@ export interface LibvirtConnection {
   /** Says good-bye and closes; at most a second. */
   close(): Promise<void>;
 }
+
+/** Opens the daemon of one host, as `connectLibvirt` of client.ts does. */
+export type ConnectLibvirt = (endpoint: LibvirtEndpoint, access: LibvirtAccess, options: { timeouts?: Partial<LibvirtTimeouts> }, signal: AbortSignal) => Promise<LibvirtConnection>;
 
 export const stopDetails = ['shutdown', 'destroyed', 'crashed', 'migrated', 'saved', 'failed', 'from-snapshot'] as const;
 export type StopDetail = (typeof stopDetails)[number] | 'unknown';

@@ -1,4 +1,5 @@
-import type { Clock } from '../nova/wait.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 import { emptyTally, judgeGuests, takeGuestDown, takeGuestEvent, type GuestLimits } from './guest-tally.ts';
 import { judgeVerified, type EventVerdict } from './judge-event.ts';
 import type { Domain, DomainEvent, DomainState, LibvirtConnection } from './types.ts';
@@ -14,6 +15,7 @@ export interface GuestWatchTools {
   /** After a stop or a reboot, until it is looked whether the guest runs again: Nova takes some 15 s to write down that its owner stopped it. */
   verifyAfterMs: number;
   clock: Clock;
+  random: Random;
 }
 
 export interface GuestNotice {
@@ -95,7 +97,7 @@ export function startGuestWatch(tools: GuestWatchTools): GuestWatch {
       }
       losses = clock.now() - sinceMs >= wellAfterMs ? 1 : losses + 1;
       // Hundreds that were lost at once do not come back at once.
-      await clock.sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + Math.random() / 2), signal).catch(() => undefined);
+      await clock.sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + tools.random() / 2), signal).catch(() => undefined);
     }
   };
 

@@ -2,8 +2,8 @@ import { isOwn, newCheckName, ownUuid, rbdPoolXml, readCapabilities, tinyDomainX
 import { domainType } from './start-tiny-domain.ts';
 
 test('what drover makes is known by its name and its UUID', () => {
-  const name = newCheckName();
-  expect(newCheckName()).not.toBe(name);
+  const name = newCheckName(Math.random);
+  expect(newCheckName(Math.random)).not.toBe(name);
   expect(ownUuid(name)).toMatch(/^64726f76-6572-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/u);
   expect(ownUuid(name)).toBe(ownUuid(name));
   expect(isOwn({ name, uuid: ownUuid(name) })).toBe(true);

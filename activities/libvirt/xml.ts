@@ -1,5 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 
+import type { Random } from '../../runtime/random.ts';
 import type { LibvirtCapabilities, RbdPool } from './types.ts';
 
 /** What drover gives libvirt to read, and the little that it reads of libvirt's XML. */
@@ -19,7 +20,7 @@ export function ownUuid(name: string): string {
 }
 
 /** A name that nobody else has. */
-export const newCheckName = (): string => `${checkPrefix}${randomUUID().slice(0, 13)}`;
+export const newCheckName = (random: Random): string => `${checkPrefix}${Math.floor(random() * 2 ** 48).toString(16).padStart(12, '0')}`;
 
 const tinyMemoryMiB = 32;
 

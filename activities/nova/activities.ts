@@ -14,18 +14,17 @@ import { createRegionView } from './region-view.ts';
 import { currentScope } from './scope.ts';
 import { createSharedLook } from './shared-look.ts';
 import { startMigration } from './start-migration.ts';
-import { systemClock, whileBeating } from './wait.ts';
+import { whileBeating } from './wait.ts';
 
 /** The dependencies of one execution. */
 const toolsOf = <Dependencies extends NovaDependencies>(deps: Dependencies): Tools<Dependencies> => ({
   ...deps,
-  clock: deps.clock ?? systemClock,
-  scope: (deps.scope ?? currentScope)(),
+  scope: (deps.scope ?? currentScope)(deps.clock),
 });
 
 /** Reads of many pages heartbeat, so that a cancel need not wait for the last one. */
 const beating = <Dependencies extends NovaDependencies, Result>(tools: Tools<Dependencies>, read: (tools: Tools<Dependencies>) => Promise<Result>): Promise<Result> =>
-  whileBeating(tools.scope, () => undefined, () => read(tools));
+  whileBeating(tools, () => undefined, () => read(tools));
 
 /** Activities on a compute host, queue `nova:<region>`. */
 export const createHostActivities = (deps: HostDependencies): EvictionHostActivities => ({
@@ -38,8 +37,7 @@ export const createHostActivities = (deps: HostDependencies): EvictionHostActivi
 
 /** Activities on one server, queue `nova:<region>`. */
 export function createInstanceActivities(deps: InstanceDependencies): InstanceActivities {
-  const clock = deps.clock ?? systemClock;
-  const shared = { region: createRegionView(deps.nova, clock), sharedLook: createSharedLook(deps.nova, clock) };
+  const shared = { region: createRegionView(deps.nova, deps.clock), sharedLook: createSharedLook(deps.nova, deps.clock) };
   const tools = () => ({ ...toolsOf(deps), ...shared });
   return {
     observeInstance: ({ instanceId }) => observeInstance(deps.nova, instanceId, toolsOf(deps).scope.signal),
@@ -55,9 +53,9 @@ export function createInstanceActivities(deps: InstanceDependencies): InstanceAc
 }
 
 /** What the run that shares out the region's migrations asks, queue `nova:<region>`. */
-export const createAllowanceActivities = ({ nova, limit, checkMs, silentMs, onLook, scope = currentScope }: AllowanceDependencies): AllowanceActivities => ({
+export const createAllowanceActivities = ({ nova, limit, checkMs, silentMs, onLook, scope = currentScope, clock }: AllowanceDependencies): AllowanceActivities => ({
   async observeAllowance({ region }) {
-    const world = { limit, checkMs, silentMs, inProgress: countBySource(await nova.migrationsCopying(scope().signal)) };
+    const world = { limit, checkMs, silentMs, inProgress: countBySource(await nova.migrationsCopying(scope(clock).signal)) };
     onLook?.(region, world);
     return world;
   },

@@ -1,3 +1,4 @@
+import { systemClock } from '../../runtime/clock.ts';
 import { startScriptedService, settingsFor, tokenReply, type Received, type Reply, type ScriptedService } from '../../test/scripted-service.ts';
 import { openSession } from '../keystone/client.ts';
 import { createNovaClient } from './client.ts';
@@ -27,7 +28,7 @@ async function stage(script: Script, options: { latest?: string; base?: string }
     if (path === '/') return { json: { version: { id: 'v2.1', version: options.latest ?? '2.104', min_version: '2.1' } } };
     return script[`${request.method} ${path}`]?.(request) ?? { status: 404, json: { itemNotFound: { code: 404, message: `No script for ${request.method} ${path}` } } };
   });
-  const session = openSession(settingsFor(service.url));
+  const session = openSession(settingsFor(service.url), { clock: systemClock });
   open.push(service, session);
   const asked = (path?: string) => service.received.filter((request) => request.path.startsWith('/compute/v2.1/') && request.path !== '/compute/v2.1/' && (path === undefined || request.path === `/compute/v2.1${path}`));
   return { nova: createNovaClient(session), service, asked };

@@ -3,10 +3,10 @@ import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { ReportMigration } from '../../contracts/migrate-instance.ts';
 import type { Audit, AuditEntry } from '../../runtime/audit.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import type { ActivityScope } from './scope.ts';
 import type { NovaClient } from './types.ts';
-import type { Clock } from './wait.ts';
 
 /** What the composition root gives to the activities of one region. */
 export interface NovaDependencies {
@@ -15,9 +15,8 @@ export interface NovaDependencies {
   stopGate: (signal: AbortSignal) => Promise<void>;
   audit: Audit;
   /** The running activity. Default: Temporal's. */
-  scope?: () => ActivityScope;
-  /** Default: the system's. */
-  clock?: Clock;
+  scope?: (clock: Clock) => ActivityScope;
+  clock: Clock;
 }
 
 export interface HostDependencies extends NovaDependencies {
@@ -45,11 +44,12 @@ export interface AllowanceDependencies {
   silentMs: number;
   /** Told of what each look finds. */
   onLook?: (region: string, world: AllowanceWorld) => void;
-  scope?: () => ActivityScope;
+  scope?: (clock: Clock) => ActivityScope;
+  clock: Clock;
 }
 
-/** The same, with what may be left out filled in. */
-export type Tools<Dependencies extends NovaDependencies = NovaDependencies> = Omit<Dependencies, 'scope' | 'clock'> & { scope: ActivityScope; clock: Clock };
+/** The same, for one execution. */
+export type Tools<Dependencies extends NovaDependencies = NovaDependencies> = Omit<Dependencies, 'scope'> & { scope: ActivityScope };
 
 /** Writes down one mutation of an outside system. */
 export const record = ({ audit, scope }: Pick<Tools, 'audit' | 'scope'>, entry: Omit<AuditEntry, 'actor' | 'run'>): Promise<void> => audit.record({ ...entry, actor: 'drover', run: scope.run });

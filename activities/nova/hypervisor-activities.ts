@@ -16,7 +16,6 @@ import { currentScope } from './scope.ts';
 import { createSharedLook } from './shared-look.ts';
 import { ensureSmokeServerGone, findSmokeServers, type SmokeServersGone } from './smoke-server.ts';
 import { startEvacuation } from './start-evacuation.ts';
-import { systemClock } from './wait.ts';
 
 export interface HypervisorDependencies extends NovaDependencies {
   placement: PlacementClient;
@@ -24,9 +23,9 @@ export interface HypervisorDependencies extends NovaDependencies {
 
 /** What the lifecycle of a hypervisor changes in Nova and Placement, queue `nova:<region>`. Arguments and results are plain data. */
 export function createHypervisorActivities(deps: HypervisorDependencies) {
-  const clock = deps.clock ?? systemClock;
+  const { clock, scope = currentScope } = deps;
   const sharedLook = createSharedLook(deps.nova, clock);
-  const tools = () => ({ ...deps, clock, sharedLook, scope: (deps.scope ?? currentScope)() });
+  const tools = () => ({ ...deps, sharedLook, scope: scope(clock) });
   return {
     findRegistration: ({ hypervisor }: { hypervisor: string }) => findRegistration(deps.nova, hypervisor, tools().scope.signal),
     ensureServiceDisabled: (request: { host: string; reason: string }) => ensureServiceDisabled(tools(), request),

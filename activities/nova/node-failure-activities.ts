@@ -7,7 +7,7 @@ import { listEvacuationCandidates } from './list-evacuation-candidates.ts';
 import { currentScope } from './scope.ts';
 import { createSharedLook } from './shared-look.ts';
 import { startEvacuation } from './start-evacuation.ts';
-import { systemClock, whileBeating } from './wait.ts';
+import { whileBeating } from './wait.ts';
 
 export interface NodeFailureRegionDependencies extends NovaDependencies {
   placement: PlacementClient;
@@ -17,12 +17,12 @@ export interface NodeFailureRegionDependencies extends NovaDependencies {
 
 /** What the run of a node failure changes in Nova, queue `nova:<region>`. */
 export function createNodeFailureRegionActivities(deps: NodeFailureRegionDependencies): NodeFailureRegionActivities {
-  const clock = deps.clock ?? systemClock;
+  const { clock, scope = currentScope } = deps;
   const sharedLook = createSharedLook(deps.nova, clock);
-  const tools = () => ({ ...deps, clock, sharedLook, scope: (deps.scope ?? currentScope)() });
+  const tools = () => ({ ...deps, sharedLook, scope: scope(clock) });
   const beating = <Result>(work: (now: ReturnType<typeof tools>) => Promise<Result>): Promise<Result> => {
     const now = tools();
-    return whileBeating(now.scope, () => undefined, () => work(now));
+    return whileBeating(now, () => undefined, () => work(now));
   };
   return {
     listEvacuationCandidates: (request) => beating((now) => listEvacuationCandidates(now, deps.localDisks, request)),

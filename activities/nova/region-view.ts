@@ -1,8 +1,8 @@
 import type { Migration } from '../../contracts/instance.ts';
+import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import { eligibleTargets, targetRoom } from './target-room.ts';
 import type { ComputeServiceRecord, NovaClient } from './types.ts';
-import type { Clock } from './wait.ts';
-import { unlessAborted } from './wait.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
 
 /** The region's hosts and migrations, for planning where there is room. One per worker process, shared by its activities. */
 export interface RegionView {
@@ -40,17 +40,16 @@ export function createRegionView(nova: NovaClient, clock: Clock): RegionView {
   let begun: { migration: Migration; atMs: number }[] = [];
   const claims = new Set<symbol>();
 
-  async function look(): Promise<Look> {
+  async function look(signal: AbortSignal): Promise<Look> {
     const atMs = clock.now();
-    // A time-out of its own: whoever asked first may be cancelled while others wait for the same answer.
-    const signal = AbortSignal.timeout(lookTimeoutMs);
     const [services, inProgress] = await Promise.all([nova.computeServices(signal), nova.migrationsCopying(signal)]);
     begun = begun.filter((start) => start.atMs >= atMs);
     last = { atMs, services, inProgress };
     return last;
   }
 
-  const freshLook = (): Promise<Look> => (coming ??= look().finally(() => (coming = null)));
+  // A time-out of its own: whoever asked first may be cancelled while others wait for the same answer.
+  const freshLook = (): Promise<Look> => (coming ??= withTimeout(clock, lookTimeoutMs, look).finally(() => (coming = null)));
 
   function verdict({ services, inProgress }: Look, sourceHost: string, perTarget: number): ReturnType<typeof targetRoom> {
     const seen = new Set(inProgress.map(({ id }) => id));

@@ -1,6 +1,6 @@
 import type { Migration } from '../../contracts/instance.ts';
 import type { MigrationSubject, ReportMigration } from '../../contracts/migrate-instance.ts';
-import type { Clock } from './wait.ts';
+import type { Clock } from '../../runtime/clock.ts';
 
 /** Keeps a Migration object current while somebody waits. */
 export interface ProgressReporter {

@@ -28,7 +28,7 @@ export function runSmokeCheck(tools: Tools, request: SmokeCheckRequest): Promise
   const { host } = request.owner;
   const name = smokeServerName(host);
   const expected = { name, host, console: request.console === 'hostname' ? name : (request.console?.text ?? null) };
-  return whileBeating(tools.scope, () => undefined, async () => {
+  return whileBeating(tools, () => undefined, async () => {
     const { ids, findings } = await tryIt(tools, request, expected);
     // No others: another attempt of the same check may be at work with its own.
     const isGone = await ensureSmokeServerGone(tools, { host, ids, deadlineMs: request.cleanUpMs });

@@ -1,7 +1,7 @@
 import type { Migration } from '../../contracts/instance.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { ActivityScope } from './scope.ts';
 import type { ComputeServiceRecord, Hypervisor, InstanceDetail } from './types.ts';
-import type { Clock } from './wait.ts';
 
 /** Plain records for tests, in which only what a test is about differs. */
 
@@ -83,16 +83,34 @@ export const stubClient = <Client extends object>(methods: Partial<Client>): Cli
     },
   }) as Client;
 
-/** A clock that only sleeping moves. */
+/** A clock that only sleeping moves: what is scheduled happens when a sleep passes its moment. */
 export function testClock(): Clock {
   let nowMs = 1_000_000;
+  const scheduled = new Set<{ atMs: number; action: () => void }>();
+  const pass = (ms: number): void => {
+    const untilMs = nowMs + ms;
+    for (;;) {
+      const next = [...scheduled].filter(({ atMs }) => atMs <= untilMs).toSorted((a, b) => a.atMs - b.atMs)[0];
+      if (next === undefined) break;
+      scheduled.delete(next);
+      nowMs = next.atMs;
+      next.action();
+    }
+    nowMs = untilMs;
+  };
   return {
     now: () => nowMs,
+    monotonicMs: () => nowMs,
     async sleep(ms, signal) {
-      signal.throwIfAborted();
-      nowMs += ms;
+      signal?.throwIfAborted();
+      pass(ms);
       // Lets what else is going on go on.
       await new Promise((resolve) => setImmediate(resolve));
+    },
+    schedule(action, delayMs) {
+      const entry = { atMs: nowMs + delayMs, action };
+      scheduled.add(entry);
+      return () => void scheduled.delete(entry);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Migration } from '../../contracts/instance.ts';
+import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import type { NovaClient } from './types.ts';
-import type { Clock } from './wait.ts';
-import { unlessAborted } from './wait.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
 
 /** The latest record of a migration that was read before, without counters; null when Nova has it no more. */
 export type SharedLook = (known: Migration, signal: AbortSignal) => Promise<Migration | null>;
@@ -26,13 +26,12 @@ export function createSharedLook(nova: NovaClient, clock: Clock): SharedLook {
       return gathering.answer;
     }
     const known = [migration];
-    gathering = { known, answer: ask(known) };
+    // A time-out of its own: whoever asked first may be cancelled while others wait for the same answer.
+    gathering = { known, answer: withTimeout(clock, lookTimeoutMs, (signal) => ask(known, signal)) };
     return gathering.answer;
   }
 
-  async function ask(known: readonly Migration[]): Promise<Migration[]> {
-    // A time-out of its own: whoever asked first may be cancelled while others wait for the same answer.
-    const signal = AbortSignal.timeout(lookTimeoutMs);
+  async function ask(known: readonly Migration[], signal: AbortSignal): Promise<Migration[]> {
     await clock.sleep(gatherMs, signal);
     gathering = null;
     if (known.length === 1) return [];

@@ -1,158 +1,147 @@
-import { novaRefusal, openScriptedOpenStack, wireServer, type ScriptedOpenStack } from '../../test/scripted-openstack.ts';
-import type { Reply } from '../../test/scripted-service.ts';
+import { createInstance } from '../../lab/openstack/seed.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { openActivitiesOnFake, type ActivitiesOnFake } from '../../test/fakes/openstack/activities.ts';
 import { smokeMetadata, smokeServerName } from './smoke-mark.ts';
 
-const open: ScriptedOpenStack[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()));
-});
+const host = 'node-1';
+const owner = { host, hypervisor: host, uid: 'u-1' };
+const name = smokeServerName(host);
+const makeVerb = 'POST /servers';
+const consoleVerb = 'POST /servers/{id}/action os-getConsoleOutput';
+const mark = { 'drover:purpose': 'smoke-test', 'drover:host': host, 'drover:hypervisor': host, 'drover:hypervisor-uid': 'u-1' };
 
-const owner = { host: 'node-1', hypervisor: 'node-1', uid: 'u-1' };
-const name = smokeServerName('node-1');
-const request = { owner, flavorId: 'f', imageId: 'i', console: 'hostname' as const, deadlineMs: 60_000, cleanUpMs: 60_000 };
+const requestFor = ({ fake }: ActivitiesOnFake) => ({ owner, flavorId: 'lab.tiny', imageId: fake.model.imageId, console: 'hostname' as const, deadlineMs: 60_000, cleanUpMs: 60_000 });
 
-interface Region {
-  servers: Record<string, object>;
-  /** What a new server is like. */
-  fresh?: object;
-  /** Answer to the making of a server; the server is there all the same, unless it is a refusal by Nova. */
-  made?: Reply;
-  console?: () => Reply;
-  deletion?: (id: string) => Reply | null;
-}
+/** Names, with drover's mark or without. */
+const serversOf = ({ fake }: ActivitiesOnFake) => [...fake.model.servers.values()].filter(({ isDeleted }) => !isDeleted);
 
-const smoke = (id: string, created: string, change: object = {}): object => wireServer(id, { name, created, metadata: smokeMetadata(owner), ...change });
-
-/** Nova with those servers, which makes and deletes more. */
-async function stage(region: Region): Promise<ScriptedOpenStack> {
-  const ids = [...Object.keys(region.servers), 'new-1', 'new-2', 'new-3'];
-  let made = 0;
-  const perServer = (id: string) => ({
-    [`GET /servers/${id}`]: (): Reply => (region.servers[id] === undefined ? novaRefusal(404, 'Instance could not be found.') : { json: { server: region.servers[id] } }),
-    [`DELETE /servers/${id}`]: (): Reply => {
-      const given = region.deletion?.(id) ?? null;
-      if (given !== null) return given;
-      const found = region.servers[id] !== undefined;
-      delete region.servers[id];
-      return found ? { status: 204, text: '' } : novaRefusal(404, 'Instance could not be found.');
-    },
-    [`POST /servers/${id}/action`]: region.console ?? ((): Reply => ({ json: { output: `${name} login:` } })),
-  });
-  const opened = await openScriptedOpenStack({
-    'GET /servers/detail': () => ({ json: { servers: Object.values(region.servers) } }),
-    'POST /servers': ({ body }) => {
-      const refused = typeof region.made === 'object' && (region.made.status ?? 200) >= 400;
-      made += 1;
-      const id = `new-${made}`;
-      if (!refused) region.servers[id] = smoke(id, `2026-01-01T00:00:0${made}Z`, { metadata: (body as { server: { metadata: object } }).server.metadata, ...region.fresh });
-      return region.made ?? { status: 202, headers: { 'x-openstack-request-id': 'req-1' }, json: { server: { id } } };
-    },
-    ...Object.assign({}, ...ids.map(perServer)),
-  });
-  open.push(opened);
-  return opened;
-}
+/** Servers that drover, or another user, has made before. */
+const make = ({ fake, run }: ActivitiesOnFake, metadata: Record<string, string> = smokeMetadata(owner), change: object = {}) => run(() => createInstance(fake.admin, { name, host, metadata, ...change }));
 
 test('a server is made on exactly that host, marked as drover’s, seen to boot, and deleted', async () => {
-  const { activities, changes, received, audited } = await stage({ servers: {} });
-  await expect(activities.runSmokeCheck(request)).resolves.toMatchObject([{ name: 'server', seen: 'ACTIVE on node-1', code: null }, { name: 'console', code: null }]);
-  expect(changes()).toEqual(['POST /servers', 'POST /servers/new-1/action', 'DELETE /servers/new-1']);
-  expect(received().find(({ path, method }) => method === 'POST' && path === '/servers')?.body).toEqual({
-    server: {
-      name: 'drover-smoke-node-1',
-      flavorRef: 'f',
-      imageRef: 'i',
-      networks: 'none',
-      host: 'node-1',
-      metadata: { 'drover:purpose': 'smoke-test', 'drover:host': 'node-1', 'drover:hypervisor': 'node-1', 'drover:hypervisor-uid': 'u-1' },
-    },
-  });
+  const opened = openActivitiesOnFake();
+  const { activities, audited, changes, fake, run } = opened;
+  expect(await run(() => activities.runSmokeCheck(requestFor(opened)))).toMatchObject([{ name: 'server', seen: 'ACTIVE on node-1', code: null }, { name: 'console', code: null }]);
+  const [server] = fake.model.servers.values();
+  expect(changes('nova')).toEqual([makeVerb, `POST /servers/${server?.id}/action os-getConsoleOutput`, `DELETE /servers/${server?.id}`]);
+  expect(server).toMatchObject({ name: 'drover-smoke-node-1', metadata: mark, isDeleted: true, host });
   expect(audited.map(({ action }) => action)).toEqual(['ensureSmokeServer', 'deleteSmokeServer']);
 });
 
 test('the server of an attempt whose answer was lost is found again', async () => {
-  const region: Region = { servers: {}, made: 'cut' };
-  const { activities, changes } = await stage(region);
-  await expect(activities.runSmokeCheck(request)).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false });
-  await expect(activities.runSmokeCheck(request)).resolves.toMatchObject([{ code: null }, { code: null }]);
-  expect(changes().filter((change) => change === 'POST /servers')).toHaveLength(1);
-  expect(region.servers).toEqual({});
+  let requests = 0;
+  const opened = openActivitiesOnFake({ onCall: ({ verb }) => (verb === makeVerb && (requests += 1) === 1 ? 'failAfter' : 'works') });
+  const { activities, fake, run } = opened;
+  await run(() => expect(activities.runSmokeCheck(requestFor(opened))).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false }));
+  expect(await run(() => activities.runSmokeCheck(requestFor(opened)))).toMatchObject([{ code: null }, { code: null }]);
+  expect(fake.model.servers.size).toBe(1);
+  expect(serversOf(opened)).toEqual([]);
 });
 
 test('of two that were made at once the oldest stays; a broken one and one of an earlier Hypervisor go', async () => {
-  const region: Region = {
-    servers: {
-      broken: smoke('broken', '2026-01-01T00:00:00Z', { status: 'ERROR' }),
-      earlier: smoke('earlier', '2026-01-01T00:00:00Z', { metadata: smokeMetadata({ ...owner, uid: 'u-0' }) }),
-      younger: smoke('younger', '2026-01-01T00:00:02Z'),
-      older: smoke('older', '2026-01-01T00:00:01Z'),
-      'not-ours': wireServer('not-ours', { name }),
-    },
-  };
-  const { activities, changes } = await stage(region);
-  await activities.runSmokeCheck(request);
-  expect(changes()).toEqual(['DELETE /servers/broken', 'DELETE /servers/earlier', 'DELETE /servers/younger', 'POST /servers/older/action', 'DELETE /servers/older']);
-  expect(Object.keys(region.servers)).toEqual(['not-ours']);
+  const opened = openActivitiesOnFake();
+  const { activities, changes, clock, run } = opened;
+  const broken = await make(opened, smokeMetadata(owner), { state: 'ERROR' });
+  const earlier = await make(opened, smokeMetadata({ ...owner, uid: 'u-0' }));
+  // Nova tells the time of making to the second.
+  await run(() => clock.sleep(1_000));
+  const older = await make(opened);
+  await run(() => clock.sleep(1_000));
+  const younger = await make(opened);
+  const foreign = await make(opened, {});
+  await run(() => activities.runSmokeCheck(requestFor(opened)));
+  const asked = changes('nova');
+  expect(new Set(asked.slice(0, 3))).toEqual(new Set([broken, earlier, younger].map(({ id }) => `DELETE /servers/${id}`)));
+  expect(asked.slice(3)).toEqual([`POST /servers/${older.id}/action os-getConsoleOutput`, `DELETE /servers/${older.id}`]);
+  expect(serversOf(opened).map(({ id }) => id)).toEqual([foreign.id]);
 });
 
-test('what Nova refuses is a finding, in its words', async () => {
-  const { activities, changes } = await stage({ servers: {}, made: novaRefusal(400, 'Flavor f could not be found.') });
-  await expect(activities.runSmokeCheck(request)).resolves.toMatchObject([{ name: 'server', seen: 'Flavor f could not be found.', code: 'SmokeServerRefused' }]);
-  expect(changes()).toEqual(['POST /servers']);
+test('what Nova refuses is a finding, with its reason', async () => {
+  const opened = openActivitiesOnFake();
+  const { activities, changes, run } = opened;
+  const findings = await run(() => activities.runSmokeCheck({ ...requestFor(opened), flavorId: 'f' }));
+  expect(findings).toMatchObject([{ name: 'server', seen: 'Flavor f could not be found.', code: 'SmokeServerRefused' }]);
+  expect(changes('nova')).toEqual([makeVerb]);
 });
 
 test('a server that is in ERROR at once is asked why', async () => {
-  const { activities, changes } = await stage({ servers: {}, fresh: { status: 'ERROR', 'OS-EXT-STS:vm_state': 'error', 'OS-EXT-SRV-ATTR:host': null, fault: { message: 'No valid host was found.' } } });
-  await expect(activities.runSmokeCheck(request)).resolves.toMatchObject([{ name: 'server', seen: 'ERROR on no host: No valid host was found.', code: 'SmokeServerFailed' }]);
-  expect(changes()).toEqual(['POST /servers', 'DELETE /servers/new-1']);
+  const opened = openActivitiesOnFake();
+  const { activities, changes, run } = opened;
+  const findings = await run(() => activities.runSmokeCheck({ ...requestFor(opened), flavorId: 'lab.trait' }));
+  expect(findings).toMatchObject([{ name: 'server', seen: 'ERROR on no host: No valid host was found. ', code: 'SmokeServerFailed' }]);
+  expect(changes('nova')).toHaveLength(2);
+  expect(serversOf(opened)).toEqual([]);
 });
 
 test('a console that never shows it is a finding after the deadline, and the server goes all the same', async () => {
-  const region: Region = { servers: {}, console: () => ({ json: { output: 'Kernel panic - not syncing' } }) };
-  const { activities } = await stage(region);
-  await expect(activities.runSmokeCheck(request)).resolves.toMatchObject([{ code: null }, { name: 'console', seen: expect.stringContaining('Kernel panic'), code: 'SmokeServerFailed' }]);
-  expect(region.servers).toEqual({});
+  const opened = openActivitiesOnFake({ instead: () => ({ consoleOutput: async () => 'Kernel panic - not syncing' }) });
+  const { activities, run } = opened;
+  const findings = await run(() => activities.runSmokeCheck(requestFor(opened)));
+  expect(findings).toMatchObject([{ code: null }, { name: 'console', seen: expect.stringContaining('Kernel panic'), code: 'SmokeServerFailed' }]);
+  expect(serversOf(opened)).toEqual([]);
 });
 
 test('a console that comes late is waited for', async () => {
   let asked = 0;
-  const { activities } = await stage({ servers: {}, console: () => ((asked += 1) < 3 ? novaRefusal(409, 'Instance s is not ready') : { json: { output: 'up at last' } }) });
-  await expect(activities.runSmokeCheck({ ...request, console: { text: 'at last' } })).resolves.toMatchObject([{ code: null }, { code: null }]);
+  const opened = openActivitiesOnFake({
+    instead: () => ({
+      consoleOutput: async () => {
+        if ((asked += 1) < 3) throw droverFailure('ConsoleUnavailable', 'Instance s is not ready');
+        return 'up at last';
+      },
+    }),
+  });
+  const { activities, run } = opened;
+  expect(await run(() => activities.runSmokeCheck({ ...requestFor(opened), console: { text: 'at last' } }))).toMatchObject([{ code: null }, { code: null }]);
   expect(asked).toBe(3);
 });
 
 test('where another attempt of the same check takes the server along, there is another one', async () => {
-  const region: Region = { servers: {} };
   let asked = 0;
-  region.console = () => {
-    if ((asked += 1) > 1) return { json: { output: `${name} login:` } };
-    delete region.servers['new-1'];
-    return novaRefusal(404, 'Instance could not be found.');
-  };
-  const { activities, changes } = await stage(region);
-  await expect(activities.runSmokeCheck(request)).resolves.toMatchObject([{ code: null }, { code: null }]);
-  expect(changes().filter((change) => change === 'POST /servers')).toHaveLength(2);
+  const opened: ActivitiesOnFake = openActivitiesOnFake({
+    onCall: ({ verb }, { admin }) => {
+      const [server] = serversOf(opened);
+      if (verb === consoleVerb && (asked += 1) === 1) void admin.compute('DELETE', `/servers/${server?.id}`);
+      return 'works';
+    },
+    instead: (client) => ({
+      // It never shows what is asked for before it is gone.
+      consoleOutput: async (...given) => (asked === 0 ? client.consoleOutput(...given).then(() => 'Booting...') : client.consoleOutput(...given)),
+    }),
+  });
+  const { activities, fake, run } = opened;
+  expect(await run(() => activities.runSmokeCheck(requestFor(opened)))).toMatchObject([{ code: null }, { code: null }]);
+  expect(fake.model.servers.size).toBe(2);
 });
 
-test('a server that cannot be deleted is a finding too', async () => {
-  const { activities } = await stage({ servers: {}, deletion: () => novaRefusal(409, 'Instance s is not ready') });
-  await expect(activities.runSmokeCheck(request)).resolves.toMatchObject([{ code: null }, { code: null }, { name: 'clean-up', code: 'SmokeServerFailed' }]);
+test('a server that is not deleted in time is a finding too, and so is one that cannot be', async () => {
+  const slow = openActivitiesOnFake();
+  await slow.fake.fleet.change(host, { destroySeconds: 1_000 });
+  const busy = async (): Promise<never> => {
+    throw droverFailure('InstanceBusy', 'Instance s is not ready');
+  };
+  for (const opened of [slow, openActivitiesOnFake({ instead: () => ({ deleteServer: busy }) })]) {
+    const findings = await opened.run(() => opened.activities.runSmokeCheck(requestFor(opened)));
+    expect(findings).toMatchObject([{ code: null }, { code: null }, { name: 'clean-up', code: 'SmokeServerFailed' }]);
+  }
 });
 
-test('gone means all of drover’s on that host, and nobody else’s', async () => {
-  const region: Region = {
-    servers: { a: smoke('a', '2026-01-01T00:00:00Z'), 'not-ours': wireServer('not-ours', { name }), other: wireServer('other', { name, metadata: smokeMetadata({ ...owner, host: 'node-9' }) }) },
-  };
-  const { activities } = await stage(region);
-  await expect(activities.findSmokeServers({ host: 'node-1' })).resolves.toEqual(['a']);
-  await expect(activities.ensureSmokeServerGone({ host: 'node-1', deadlineMs: 1_000 })).resolves.toBe(true);
-  await expect(activities.ensureSmokeServerGone({ host: 'node-1', deadlineMs: 1_000 })).resolves.toBe(true);
-  expect(Object.keys(region.servers)).toEqual(['not-ours', 'other']);
+test('gone means all of drover’s on that host, and no others', async () => {
+  const opened = openActivitiesOnFake();
+  const { activities, run } = opened;
+  const own = await make(opened);
+  const foreign = await make(opened, {});
+  const other = await make(opened, smokeMetadata({ ...owner, host: 'node-2' }));
+  await run(async () => {
+    expect(await activities.findSmokeServers({ host })).toEqual([own.id]);
+    for (const attempt of [1, 2]) expect([attempt, await activities.ensureSmokeServerGone({ host, deadlineMs: 10_000 })]).toEqual([attempt, true]);
+  });
+  expect(serversOf(opened).map(({ id }) => id)).toEqual([foreign.id, other.id]);
 });
 
 test('gone can mean some of them', async () => {
-  const region: Region = { servers: { a: smoke('a', '2026-01-01T00:00:00Z'), b: smoke('b', '2026-01-01T00:00:01Z') } };
-  const { activities } = await stage(region);
-  await expect(activities.ensureSmokeServerGone({ host: 'node-1', ids: ['b', 'not-ours'], deadlineMs: 1_000 })).resolves.toBe(true);
-  expect(Object.keys(region.servers)).toEqual(['a']);
+  const opened = openActivitiesOnFake();
+  const [kept, dropped] = [await make(opened), await make(opened)];
+  expect(await opened.run(() => opened.activities.ensureSmokeServerGone({ host, ids: [dropped.id, 'unknown'], deadlineMs: 10_000 }))).toBe(true);
+  expect(serversOf(opened).map(({ id }) => id)).toEqual([kept.id]);
 });

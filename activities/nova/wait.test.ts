@@ -2,7 +2,8 @@ import { ApplicationFailure } from '@temporalio/common';
 
 import { droverFailure } from '../../runtime/failure.ts';
 import { testClock, testScope } from './samples.ts';
-import { unlessAborted, waitFor } from './wait.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
+import { waitFor } from './wait.ts';
 
 test('looks until it is done, and heartbeats what the next attempt needs', async () => {
   const beats: unknown[] = [];

@@ -1,25 +1,19 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { ApplicationFailure } from '@temporalio/common';
 
 import { pollFailureLimitMs } from '../../contracts/policies.ts';
+import { repeat, type Clock } from '../../runtime/clock.ts';
 import type { ActivityScope } from './scope.ts';
-
-/** Injectable, so that tests need not wait. */
-export interface Clock {
-  /** Milliseconds since the epoch. */
-  now(): number;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-}
-
-export const systemClock: Clock = { now: Date.now, sleep: (ms, signal) => delay(ms, undefined, { signal }) };
 
 /** One look: the wait is over, or when to look again. */
 export type Look<Result> = { done: Result } | { againMs: number };
 
-export interface Wait<Result> {
+/** The running activity, and its time. */
+export interface Execution {
   scope: ActivityScope;
   clock: Clock;
+}
+
+export interface Wait<Result> extends Execution {
   look: () => Promise<Look<Result>>;
   /** What the next attempt needs if this worker dies. */
   details?: () => unknown;
@@ -36,7 +30,7 @@ const failureDelayMs = 1_000;
  * that its run can say so (design section 2, rule 3). What can never succeed fails at once.
  */
 export function waitFor<Result>({ scope, clock, look, details = () => undefined }: Wait<Result>): Promise<Result> {
-  return whileBeating(scope, details, async () => {
+  return whileBeating({ scope, clock }, details, async () => {
     let failingSinceMs: number | null = null;
     for (;;) {
       scope.signal.throwIfAborted();
@@ -56,14 +50,14 @@ export function waitFor<Result>({ scope, clock, look, details = () => undefined 
 }
 
 /** Heartbeats at once and then every second until the work is done. */
-export async function whileBeating<Result>(scope: ActivityScope, details: () => unknown, work: () => Promise<Result>): Promise<Result> {
+export async function whileBeating<Result>({ scope, clock }: Execution, details: () => unknown, work: () => Promise<Result>): Promise<Result> {
   const beat = (): void => scope.heartbeat(details());
   beat();
-  const beating = setInterval(beat, heartbeatEveryMs);
+  const stop = repeat(clock, beat, heartbeatEveryMs);
   try {
     return await work();
   } finally {
-    clearInterval(beating);
+    stop();
   }
 }
 
@@ -77,13 +71,3 @@ export function finalFailure(error: unknown): ApplicationFailure {
 
 /** How often to look while something short settles: often at first, as it seldom takes long. */
 export const settlingDelayMs = (waitedMs: number): number => Math.min(Math.max(100, waitedMs / 10), 2_000);
-
-/** Stops waiting for something shared when the signal is aborted; what is shared goes on. */
-export function unlessAborted<Result>(shared: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  const abort = (): void => reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  return promise;
-}

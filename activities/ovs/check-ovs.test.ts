@@ -1,9 +1,10 @@
+import { systemClock } from '../../runtime/clock.ts';
 import { registerSecret, forgetSecret } from '../../runtime/redaction.ts';
-import type { CallEnd, OutsideCall } from '../../runtime/outside-calls.ts';
+import type { CallEnd, ObserveCall, OutsideCall } from '../../runtime/outside-calls.ts';
 import { startScriptedOvsdb, type ArrivedMessage, type OvsdbReply, type ScriptedOvsdb } from '../../test/scripted-ovsdb.ts';
-import { checkOvs } from './check-ovs.ts';
-import { connectOvsdb } from './ovsdb.ts';
+import { checkOvs, type OvsCheckTools } from './check-ovs.ts';
 import type { OvsSettings } from './types.ts';
+import { openHostPorts } from '../hypervisor/host-ports.ts';
 
 const never = new AbortController().signal;
 const open: ScriptedOvsdb[] = [];
@@ -17,6 +18,8 @@ async function serve(script: (arrived: ArrivedMessage) => OvsdbReply): Promise<S
   return server;
 }
 
+const observed = (observe: ObserveCall): OvsCheckTools => ({ ...openHostPorts({ clock: systemClock, observe }), clock: systemClock });
+const tools = observed(() => undefined);
 const settingsFor = (port: number, rest: Partial<OvsSettings> = {}): OvsSettings => ({ remote: `tcp:127.0.0.1:${port}`, credential: null, bridges: { required: ['br-int'], optional: [] }, ...rest });
 
 const view = [
@@ -29,23 +32,9 @@ const view = [
 const but = (method: string, reply: OvsdbReply) => (arrived: ArrivedMessage): OvsdbReply =>
   arrived.method === method ? reply : arrived.method === 'list_dbs' ? { result: ['Open_vSwitch', '_Server'] } : { result: view };
 
-test('a host as it should be: the server, then each bridge, with the time they took', async () => {
-  const { port, received } = await serve(but('', 'cut'));
-  const checks = await checkOvs('node-1', settingsFor(port), never);
-  expect(checks).toEqual([
-    { name: 'OvsReachable', expectation: `Open vSwitch answers at tcp:127.0.0.1:${port}`, outcome: 'passed', seen: 'version 3.1.0, 1 bridge', code: null, durationMs: expect.any(Number) },
-    { name: 'OvsBridge.br-int', expectation: 'bridge br-int exists and works', outcome: 'passed', seen: 'it has 1 port', code: null, durationMs: expect.any(Number) },
-  ]);
-  expect(received.map(({ method }) => method)).toEqual(['list_dbs', 'transact']);
-});
-
-/** Only for tests of time-outs: on a busy machine an answer may well take so long. */
-const impatient = { timeouts: { answerMs: 300 } };
-
 const faults: [what: string, method: string, reply: OvsdbReply, code: string, seen: RegExp][] = [
   ['is cut', 'list_dbs', 'cut', 'OvsUnavailable', /the connection was cut before the answer was complete/u],
   ['is cut in the middle', 'transact', 'truncated', 'OvsUnavailable', /the connection was cut before the answer was complete/u],
-  ['never comes', 'transact', 'silent', 'OvsUnavailable', /no answer to transact within 0\.3 s/u],
   ['is of another protocol', 'list_dbs', { raw: 'SMTP ready\r\n' }, 'AnswerMalformed', /no JSON object/u],
   ['is to another request', 'list_dbs', { raw: '{"id":17,"result":[],"error":null}' }, 'AnswerMalformed', /answered a request that was not sent/u],
   ['has an id of another type', 'list_dbs', { raw: '{"id":"1","result":["Open_vSwitch"],"error":null}' }, 'AnswerMalformed', /answered a request that was not sent/u],
@@ -60,24 +49,14 @@ const faults: [what: string, method: string, reply: OvsdbReply, code: string, se
 ];
 test.each(faults)('an answer that %s: the check fails and says why', async (_, method, reply, code, seen) => {
   const { port } = await serve(but(method, reply));
-  const [check, ...others] = await checkOvs('node-1', settingsFor(port, reply === 'silent' ? impatient : {}), never);
+  const [check, ...others] = await checkOvs(tools, 'node-1', settingsFor(port), never);
   expect(check).toMatchObject({ name: 'OvsReachable', code, seen: expect.stringMatching(seen) });
   expect(others).toEqual([{ name: 'OvsBridge.br-int', outcome: 'skipped', expectation: 'bridge br-int exists and works', seen: 'Open vSwitch was not reached', code: null, durationMs: 0 }]);
 });
 
 test('another server on that port', async () => {
   const { port } = await serve(() => ({ result: ['OVN_Southbound', '_Server'] }));
-  expect(await checkOvs('node-1', settingsFor(port), never)).toMatchObject([{ name: 'OvsReachable', code: 'OvsDatabaseMissing', seen: expect.stringMatching(/^no database Open_vSwitch; there are OVN_Southbound, _Server\./u) }, { outcome: 'skipped' }]);
-});
-
-test('nobody there', async () => {
-  const server = await startScriptedOvsdb(() => 'cut');
-  await server.close();
-  const outcomes: string[] = [];
-  await checkOvs('node-1', settingsFor(server.port), never, ({ verb }, { outcome }) => outcomes.push(`${verb} ${outcome}`));
-  expect(outcomes).toEqual(['connect no_answer']);
-  expect(await checkOvs('node-1', settingsFor(server.port), never)).toMatchObject([{ code: 'OvsUnavailable', seen: expect.stringContaining(`the OVSDB server tcp:127.0.0.1:${server.port}: the connection was refused.`) }, { outcome: 'skipped' }]);
-  expect(await checkOvs('node-1', { ...settingsFor(1), remote: 'tcp:{host}.invalid:6640' }, never)).toMatchObject([{ code: 'OvsUnavailable', seen: expect.stringMatching(/its name does not resolve/u) }, { outcome: 'skipped' }]);
+  expect(await checkOvs(tools, 'node-1', settingsFor(port), never)).toMatchObject([{ name: 'OvsReachable', code: 'OvsDatabaseMissing', seen: expect.stringMatching(/^no database Open_vSwitch; there are OVN_Southbound, _Server\./u) }, { outcome: 'skipped' }]);
 });
 
 test('the server’s own questions are answered, its notifications are not', async () => {
@@ -85,45 +64,15 @@ test('the server’s own questions are answered, its notifications are not', asy
     if (arrived.method === 'list_dbs') return { raw: '{"id":null,"method":"update","params":["x",{}]} {"id":"probe","method":"echo","params":["are you there"]}' };
     return arrived.id === 'probe' ? { raw: '{"id":1,"result":["OVN"],"error":null}' } : 'cut';
   });
-  await expect(checkOvs('node-1', settingsFor(port), never)).resolves.toMatchObject([{ code: 'OvsDatabaseMissing' }, { outcome: 'skipped' }]);
+  await expect(checkOvs(tools, 'node-1', settingsFor(port), never)).resolves.toMatchObject([{ code: 'OvsDatabaseMissing' }, { outcome: 'skipped' }]);
   expect(received.slice(1)).toEqual([{ id: 'probe', result: ['are you there'], error: null }]);
 });
 
-test('ends with the signal’s reason: before, while connecting and while waiting', async () => {
-  const reason = new Error('cancelled');
-  const arrived = Promise.withResolvers<void>();
-  const { port, received } = await serve(() => {
-    arrived.resolve();
-    return 'silent';
-  });
-  await expect(checkOvs('node-1', settingsFor(port), AbortSignal.abort(reason))).rejects.toBe(reason);
-  const early = new AbortController();
-  const connecting = checkOvs('node-1', settingsFor(port), early.signal);
-  early.abort(reason);
-  await expect(connecting).rejects.toBe(reason);
-  expect(received).toEqual([]);
-  const late = new AbortController();
-  const waiting = checkOvs('node-1', settingsFor(port), late.signal);
-  await arrived.promise;
-  late.abort(reason);
-  await expect(waiting).rejects.toBe(reason);
-});
-
-test('after its first failure a connection answers nothing more, with the same words', async () => {
-  const { port, received } = await serve(() => 'silent');
-  const connection = await connectOvsdb({ protocol: 'tcp', host: '127.0.0.1', port }, impatient, never);
-  const first = await connection.request('list_dbs', [], never).catch((error: unknown) => error);
-  expect(first).toMatchObject({ type: 'OvsUnavailable' });
-  await expect(connection.request('list_dbs', [], never)).rejects.toBe(first);
-  expect(received).toHaveLength(1);
-  connection.close();
-});
-
 test('settings that are none are a finding', async () => {
-  expect(await checkOvs('node-1', { ...settingsFor(1), remote: 'unix:/run/{host}.sock' }, never)).toMatchObject([{ expectation: 'Open vSwitch answers at unix:/run/node-1.sock', code: 'InvalidConfiguration' }, { outcome: 'skipped' }]);
-  expect(await checkOvs('node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1' }, never)).toMatchObject([{ code: 'InvalidConfiguration', seen: expect.stringMatching(/needs a CA/u) }, { outcome: 'skipped' }]);
+  expect(await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'unix:/run/{host}.sock' }, never)).toMatchObject([{ expectation: 'Open vSwitch answers at unix:/run/node-1.sock', code: 'InvalidConfiguration' }, { outcome: 'skipped' }]);
+  expect(await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1' }, never)).toMatchObject([{ code: 'InvalidConfiguration', seen: expect.stringMatching(/needs a CA/u) }, { outcome: 'skipped' }]);
   const credential = { ca: 'none', certificate: 'none', key: 'the-key' };
-  expect(await checkOvs('node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1', credential }, never)).toMatchObject([{ code: 'InvalidConfiguration', seen: expect.not.stringContaining('the-key') }, { outcome: 'skipped' }]);
+  expect(await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1', credential }, never)).toMatchObject([{ code: 'InvalidConfiguration', seen: expect.not.stringContaining('the-key') }, { outcome: 'skipped' }]);
 });
 
 test('every call is told, and nothing secret is in what was seen', async () => {
@@ -131,7 +80,7 @@ test('every call is told, and nothing secret is in what was seen', async () => {
   try {
     const { port } = await serve(but('transact', { error: { error: 'no', details: 'hunter2hunter2' } }));
     const told: [OutsideCall, CallEnd][] = [];
-    const [check] = await checkOvs('node-1', settingsFor(port), never, (call, end) => told.push([call, end]));
+    const [check] = await checkOvs(observed((call, end) => told.push([call, end])), 'node-1', settingsFor(port), never);
     expect(check?.seen).toContain('[redacted]');
     expect(told.map(([{ system, verb }, { outcome, status }]) => [system, verb, outcome, status])).toEqual([['ovs', 'connect', 'ok', null], ['ovs', 'list_dbs', 'ok', null], ['ovs', 'transact', 'refused', null]]);
   } finally {

@@ -1,5 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
 import { observedAs, type CallOutcome, type ObserveCall } from '../../runtime/outside-calls.ts';
@@ -17,6 +18,7 @@ const defaultTimeouts: OvsdbTimeouts = { connectMs: 4_000, answerMs: 8_000 };
 const largestMessageBytes = 16 * 1024 * 1024;
 
 export interface OvsdbOptions {
+  clock: Clock;
   /** Needed for `ssl`. */
   credential?: OvsdbCredential | null;
   timeouts?: Partial<OvsdbTimeouts>;
@@ -94,12 +96,12 @@ export async function connectOvsdb(remote: OvsdbRemote, options: OvsdbOptions, s
   /** What takes too long or is no longer wanted ends the connection: an answer that came later would be nobody's. */
   const bounded = async <Value>(awaited: Promise<Value>, limitMs: number, missing: string, wanted: AbortSignal): Promise<Value> => {
     const abort = (): void => end(wanted.reason);
-    const timer = setTimeout(() => end(droverFailure('OvsUnavailable', `${server}: ${missing} within ${limitMs / 1_000} s`)), limitMs);
+    const cancelTimer = options.clock.schedule(() => end(droverFailure('OvsUnavailable', `${server}: ${missing} within ${limitMs / 1_000} s`)), limitMs);
     wanted.addEventListener('abort', abort, { once: true });
     try {
       return await awaited;
     } finally {
-      clearTimeout(timer);
+      cancelTimer();
       wanted.removeEventListener('abort', abort);
     }
   };

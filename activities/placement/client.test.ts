@@ -1,3 +1,4 @@
+import { systemClock } from '../../runtime/clock.ts';
 import { settingsFor, startScriptedService, tokenReply, type Received, type Reply, type ScriptedService } from '../../test/scripted-service.ts';
 import { openSession } from '../keystone/client.ts';
 import { createPlacementClient } from './client.ts';
@@ -13,7 +14,7 @@ async function stage(reply: Reply): Promise<{ placement: PlacementClient; asked:
   const service: ScriptedService = await startScriptedService((request) =>
     request.path === '/v3/auth/tokens' ? tokenReply('t', { urls: { placement: `${service.url}/placement/` } }) : reply,
   );
-  const session = openSession(settingsFor(service.url));
+  const session = openSession(settingsFor(service.url), { clock: systemClock });
   open.push(service, session);
   return { placement: createPlacementClient(session), asked: () => service.received.slice(1) };
 }

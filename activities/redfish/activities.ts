@@ -1,19 +1,17 @@
 import type { PowerActivities } from '../../contracts/power.ts';
 import { currentScope } from '../nova/scope.ts';
-import { systemClock, whileBeating } from '../nova/wait.ts';
-import { createRedfishClient } from './client.ts';
+import { whileBeating } from '../nova/wait.ts';
 import type { PowerDependencies, Tools } from './dependencies.ts';
 import { ensurePoweredOff } from './ensure-powered-off.ts';
-import type { BmcSettings, RedfishClient } from './types.ts';
+import type { RedfishClient } from './types.ts';
 
 /** Activities on the power of hosts. A connection lives as long as one of them: BMCs have room for few, and forget them. */
 export function createPowerActivities(deps: PowerDependencies): PowerActivities {
-  const { observe, clock = systemClock } = deps;
-  const connect = deps.connect ?? ((settings: BmcSettings) => createRedfishClient(settings, observe === undefined ? {} : { observe }));
+  const { clock, connect } = deps;
 
   const withBmc = async <Result>(host: string, work: (tools: Tools, client: RedfishClient) => Promise<Result>): Promise<Result> => {
-    const scope = (deps.scope ?? currentScope)();
-    return whileBeating(scope, () => undefined, async () => {
+    const scope = (deps.scope ?? currentScope)(clock);
+    return whileBeating({ scope, clock }, () => undefined, async () => {
       const client = connect(await deps.bmcOf(host, scope.signal));
       try {
         return await work({ stopGate: deps.stopGate, audit: deps.audit, scope, clock }, client);

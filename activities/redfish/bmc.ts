@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
 import { faultOf, refusalOf, type RequestKind } from './faults.ts';
@@ -21,7 +22,7 @@ export interface Bmc {
   end(): Promise<void>;
 }
 
-export function talkTo(http: Http, settings: BmcSettings): Bmc {
+export function talkTo(http: Http, settings: BmcSettings, clock: Clock): Bmc {
   const at = `the BMC at ${settings.url}`;
   const malformed = (path: string, what: string) => droverFailure('AnswerMalformed', `The answer of ${at} to ${path} ${what}`, { details: { path } });
   const follow = (link: string, what: string): string => {
@@ -41,7 +42,7 @@ export function talkTo(http: Http, settings: BmcSettings): Bmc {
     if (link === undefined) throw malformed(rootPath, 'names no Sessions');
     return follow(link, 'its sessions');
   };
-  const login: Login = settings.auth === 'basic' ? basicLogin(settings) : sessionLogin(http, settings, findSessions);
+  const login: Login = settings.auth === 'basic' ? basicLogin(settings) : sessionLogin(http, settings, clock, findSessions);
   const send = async (method: 'GET' | 'POST', path: string, body: unknown, signal: AbortSignal): Promise<HttpAnswer> => {
     const attempt = async () => http.send({ method, path, headers: await login.headers(signal), ...(body === undefined ? {} : { body }) }, signal);
     const answer = await attempt();

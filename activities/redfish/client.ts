@@ -1,3 +1,4 @@
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { registerSecret } from '../../runtime/redaction.ts';
 import { talkTo, rootPath, type Bmc } from './bmc.ts';
@@ -11,16 +12,17 @@ import { collection, computerSystem, serviceRoot } from './wire.ts';
 const mostSystems = 256;
 
 export interface ClientOptions extends HttpOptions {
+  clock: Clock;
   /** What the answers come by; default: a connection of its own. */
   http?: Http;
 }
 
 /** Nothing is sent before the first request. @throws InvalidConfiguration */
-export function createRedfishClient(settings: BmcSettings, options: ClientOptions = {}): RedfishClient {
+export function createRedfishClient(settings: BmcSettings, options: ClientOptions): RedfishClient {
   check(settings);
   registerSecret(settings.password);
   const http = options.http ?? createHttp(settings.url, settings.ca, options);
-  const bmc = talkTo(http, settings);
+  const bmc = talkTo(http, settings, options.clock);
   const read = async (path: string, signal: AbortSignal): Promise<ComputerSystem> => toSystem(path, await bmc.get('system', path, computerSystem, signal));
   const readMeant = async (path: string, signal: AbortSignal): Promise<ComputerSystem> => {
     const system = await read(path, signal);

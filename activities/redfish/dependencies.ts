@@ -1,8 +1,7 @@
 import type { Audit } from '../../runtime/audit.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { ActivityScope } from '../nova/scope.ts';
-import type { Clock } from '../nova/wait.ts';
-import type { BmcSettings, RedfishClient } from './types.ts';
+import type { BmcSettings, ConnectBmc } from './types.ts';
 
 /** What the composition root gives to the activities. */
 export interface PowerDependencies {
@@ -11,14 +10,12 @@ export interface PowerDependencies {
   /** Throws Stopped while `drover stop` is in force. Asked before each mutation. */
   stopGate: (signal: AbortSignal) => Promise<void>;
   audit: Audit;
-  observe?: ObserveCall;
   /** The running activity. Default: Temporal's. */
-  scope?: () => ActivityScope;
-  /** Default: the system's. */
-  clock?: Clock;
-  /** Default: a client that speaks HTTPS. */
-  connect?: (settings: BmcSettings) => RedfishClient;
+  scope?: (clock: Clock) => ActivityScope;
+  clock: Clock;
+  /** Nothing is sent before the first request. @throws InvalidConfiguration */
+  connect: ConnectBmc;
 }
 
-/** The same, with what may be left out filled in. */
-export type Tools = Pick<PowerDependencies, 'stopGate' | 'audit'> & { scope: ActivityScope; clock: Clock };
+/** The same, for one execution. */
+export type Tools = Pick<PowerDependencies, 'stopGate' | 'audit' | 'clock'> & { scope: ActivityScope };

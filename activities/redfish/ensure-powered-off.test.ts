@@ -2,7 +2,7 @@ import { droverFailure } from '../../runtime/failure.ts';
 import type { AuditEntry } from '../../runtime/audit.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { EnsurePoweredOff, PowerState } from '../../contracts/power.ts';
-import type { Clock } from '../nova/wait.ts';
+import { systemClock, type Clock } from '../../runtime/clock.ts';
 import { createPowerActivities } from './activities.ts';
 import type { BmcSettings, ComputerSystem, RedfishClient } from './types.ts';
 
@@ -43,11 +43,12 @@ function play({ reads, ask, stopped = false }: Script) {
     },
   };
   const clock: Clock = {
+    ...systemClock,
     now: () => nowMs,
     sleep: (ms, signal) => {
       // A timer may fire a little early.
       nowMs += ms > 1 ? ms - 1 : ms;
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       return Promise.resolve();
     },
   };

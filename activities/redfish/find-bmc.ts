@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises';
-
 import { droverFailure } from '../../runtime/failure.ts';
-import { isError } from '../../runtime/is-error.ts';
 import type { BmcConfig } from '../../runtime/node-failure-config.ts';
+import { requireText, type ReadText } from '../../runtime/read-text.ts';
 import type { BmcSettings } from './types.ts';
 
 /** Whether a BMC is configured for that host. Pure. */
@@ -20,12 +18,13 @@ const ownEntry = ({ hosts }: BmcConfig, host: string): BmcConfig['hosts'][string
  *
  * @throws SystemNotFound for a host without a BMC; InvalidConfiguration where a file cannot be read
  */
-export async function findBmc(config: BmcConfig | null, host: string, signal: AbortSignal): Promise<BmcSettings> {
+export async function findBmc(config: BmcConfig | null, host: string, readText: ReadText, signal: AbortSignal): Promise<BmcSettings> {
   if (!hasBmc(config, host)) throw droverFailure('SystemNotFound', `No BMC of ${host} is configured: set nodeFailure.bmc.hosts, with the machine’s path, UUID or serial number`);
   const { url, ...system } = ownEntry(config, host) ?? {};
   const { username, passwordFile, caFile, auth } = config;
   const file = passwordFile.replaceAll('{host}', () => host);
-  const [password, ca] = await Promise.all([readText(file, signal), caFile === null ? null : readText(caFile, signal)]);
+  const text = (name: string): Promise<string> => requireText(readText, name, 'What opens the BMCs', signal);
+  const [password, ca] = await Promise.all([text(file), caFile === null ? null : text(caFile)]);
   return { url: url ?? (config.url ?? '').replaceAll('{host}', () => host), username, password: password.replace(/\r?\n$/u, ''), auth, ca, system: withoutUndefined(system) };
 }
 
@@ -34,12 +33,3 @@ const withoutUndefined = (system: { path?: string | undefined; uuid?: string | u
   ...(system.uuid === undefined ? {} : { uuid: system.uuid }),
   ...(system.serial === undefined ? {} : { serial: system.serial }),
 });
-
-async function readText(file: string, signal: AbortSignal): Promise<string> {
-  try {
-    return await readFile(file, { encoding: 'utf8', signal });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw droverFailure('InvalidConfiguration', `What opens the BMCs cannot be read: ${isError(error) ? error.message : String(error)}`);
-  }
-}

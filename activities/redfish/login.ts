@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
 import { faultOf, refusalOf } from './faults.ts';
@@ -29,7 +28,7 @@ export function basicLogin({ username, password }: BmcSettings): Login {
  *
  * @param findSessions the path of the sessions, from the service root
  */
-export function sessionLogin(http: Http, settings: BmcSettings, findSessions: (signal: AbortSignal) => Promise<string>): Login {
+export function sessionLogin(http: Http, settings: BmcSettings, clock: Clock, findSessions: (signal: AbortSignal) => Promise<string>): Login {
   let current: { token: string; location: string | null } | null = null;
   let renewed = false;
 
@@ -54,10 +53,7 @@ export function sessionLogin(http: Http, settings: BmcSettings, findSessions: (s
     current = null;
     const path = location === null ? null : pathOf(location, settings.url);
     if (path !== null) {
-      const timeOut = new AbortController();
-      const ended = http.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }, timeOut.signal).catch(() => undefined);
-      await Promise.race([ended, delay(endWithinMs, undefined, { signal: timeOut.signal }).catch(() => undefined)]);
-      timeOut.abort();
+      await withTimeout(clock, endWithinMs, (overdue) => http.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }, overdue)).catch(() => undefined);
     }
     forgetSecret(token);
   };

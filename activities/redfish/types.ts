@@ -51,3 +51,6 @@ export interface RedfishClient {
   /** Ends the session, if there is one: a BMC has room for few. */
   close(): Promise<void>;
 }
+
+/** A BMC's client, as `createRedfishClient` of client.ts makes it. Nothing is sent before the first request. @throws InvalidConfiguration */
+export type ConnectBmc = (settings: BmcSettings) => RedfishClient;

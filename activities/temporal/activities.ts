@@ -5,6 +5,8 @@ import type { TemporalActivities } from '../../contracts/activities.ts';
 import type { AllowanceWanted } from '../../contracts/allowance.ts';
 import { migrationAllowanceId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 import { limited } from '../../runtime/temporal.ts';
 import { temporalFailure } from './faults.ts';
 import { signalWithStartAllowance } from './start-allowance.ts';
@@ -15,6 +17,8 @@ export interface TemporalActivitiesDeps {
   client: Client;
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
+  clock: Clock;
+  random: Random;
 }
 
 /** Within the start-to-close time-out of a short call, so that the failure says what was going on. */
@@ -31,11 +35,11 @@ type Consumer = Parameters<TemporalActivities['findClosedConsumers']>[0][number]
  * They fail with TemporalUnavailable, which passes, and RequestRefused: a missing permission, or search attributes that are not
  * registered.
  */
-export function createTemporalActivities({ client, cluster }: TemporalActivitiesDeps): TemporalActivities {
+export function createTemporalActivities({ client, cluster, clock, random }: TemporalActivitiesDeps): TemporalActivities {
   const call = async <Result>(what: string, request: () => Promise<Result>): Promise<Result> => {
     const abort = cancellationSignal();
     try {
-      return await limited(client, { timeoutMs: callTimeoutMs, abort }, request);
+      return await limited(client, { timeoutMs: callTimeoutMs, abort, clock }, request);
     } catch (error) {
       abort.throwIfAborted();
       throw temporalFailure(what, error);
@@ -51,7 +55,7 @@ export function createTemporalActivities({ client, cluster }: TemporalActivities
       );
     },
 
-    takeTurn: ({ shared, wanted }) => call(`ask for a turn among the ${shared.of} of vCenter ${shared.vcenter}`, () => takeTurn(client, { shared, cluster, wanted }, cancellationSignal())),
+    takeTurn: ({ shared, wanted }) => call(`ask for a turn among the ${shared.of} of vCenter ${shared.vcenter}`, () => takeTurn({ client, clock, random }, { shared, cluster, wanted }, cancellationSignal())),
 
     async findClosedConsumers(consumers) {
       const closed: string[] = [];

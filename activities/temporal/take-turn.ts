@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import type { Client } from '@temporalio/client';
 import { isGrpcServiceError, ServiceError, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import type { TurnAnswer } from '../../contracts/allowance.ts';
 import { allowanceId, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { AllowanceRequest } from './start-allowance.ts';
 import { signalWithStartAllowance, startOptions } from './start-allowance.ts';
 
@@ -20,16 +20,22 @@ const pauseMs = 1_000;
 /** To be told later: nothing is known yet. */
 const later: TurnAnswer = { sequence: 0, allowance: 0, limit: null, inUse: 0 };
 
+export interface TurnTools {
+  client: Client;
+  clock: Clock;
+  random: Random;
+}
+
 /**
  * Asks the run that shares out the turns, starting it if none is open, and gives back its answer: one call of the server, so that a run which
  * just ends cannot miss it. Where too many ask at once it is told, which keeps the place in the queue, and asked once more; then it answers
  * by signal.
  */
-export async function takeTurn(client: Client, request: AllowanceRequest, abort: AbortSignal): Promise<TurnAnswer> {
+export async function takeTurn({ client, clock, random }: TurnTools, request: AllowanceRequest, abort: AbortSignal): Promise<TurnAnswer> {
   const answer = await ask(client, request);
   if (answer !== null) return answer;
   await signalWithStartAllowance(client, request);
-  await delay(pauseMs * (1 + Math.random()), undefined, { signal: abort });
+  await clock.sleep(pauseMs * (1 + random()), abort);
   return (await ask(client, request)) ?? later;
 }
 

@@ -1,6 +1,7 @@
 import type { VirtualMachineLook, VirtualMachineLookActivities, VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
 import type { VirtualMachineInput } from '../../contracts/virtual-machine-lifecycle.ts';
 import { lookFor } from '../../contracts/virtual-machine-look.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { currentScope } from '../nova/scope.ts';
 import { whileBeating } from '../nova/wait.ts';
 
@@ -8,12 +9,13 @@ import { whileBeating } from '../nova/wait.ts';
 export interface Looks {
   readVirtualMachine: (input: VirtualMachineInput) => Promise<VirtualMachineRead>;
   lookAtVirtualMachine: (vcenter: string, look: VirtualMachineLook) => Promise<VsphereFacts>;
+  clock: Clock;
 }
 
 /** Looks at a VirtualMachine and its VM, on queue `virtual-machines`. One that is gone, or that its owner has paused, is not looked at in vCenter. */
-export const createVirtualMachineLookActivities = ({ readVirtualMachine, lookAtVirtualMachine }: Looks): VirtualMachineLookActivities => ({
+export const createVirtualMachineLookActivities = ({ readVirtualMachine, lookAtVirtualMachine, clock }: Looks): VirtualMachineLookActivities => ({
   observeVirtualMachine: (input) =>
-    whileBeating(currentScope(), () => undefined, async () => {
+    whileBeating({ scope: currentScope(clock), clock }, () => undefined, async () => {
       const read = await readVirtualMachine(input);
       if (read.next !== 'run') return read;
       const { desired, recorded, objects, settings } = read;

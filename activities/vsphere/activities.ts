@@ -1,6 +1,5 @@
 import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
 import { currentScope } from '../nova/scope.ts';
-import { systemClock } from '../nova/wait.ts';
 import { attachClusterModule } from './attach-cluster-module.ts';
 import { awaitTask } from './await-task.ts';
 import type { Tools, VsphereDependencies } from './dependencies.ts';
@@ -21,12 +20,14 @@ import { submitReconfigure } from './submit-reconfigure.ts';
 import { openRecentLooks } from './watch/recent-looks.ts';
 
 /** Activities on the VMs of one vCenter, queue `vsphere:<vcenter>`. */
-export const createVirtualMachineVsphereActivities = (dependencies: VsphereDependencies): VirtualMachineVsphereActivities =>
-  seeThrough(createCalls(dependencies), { gateway: dependencies.gateway, clock: dependencies.clock ?? systemClock, scope: dependencies.scope ?? currentScope });
+export function createVirtualMachineVsphereActivities(dependencies: VsphereDependencies): VirtualMachineVsphereActivities {
+  const { gateway, clock, scope = currentScope } = dependencies;
+  return seeThrough(createCalls(dependencies), { gateway, execution: () => ({ scope: scope(clock), clock }) });
+}
 
-function createCalls({ gateway, rest, places, readBootstrap, readBackup, looks = openRecentLooks(), stopGate, audit, scope = currentScope, clock = systemClock }: VsphereDependencies): VirtualMachineVsphereActivities {
-  const tools = (): Tools => ({ gateway, looks, stopGate, audit, scope: scope(), clock });
-  const around = { inventory: openInventory(gateway), isos: openIsos(rest), rest, looks };
+function createCalls({ gateway, rest, places, readBootstrap, readBackup, looks = openRecentLooks(), stopGate, audit, scope = currentScope, clock }: VsphereDependencies): VirtualMachineVsphereActivities {
+  const tools = (): Tools => ({ gateway, looks, stopGate, audit, scope: scope(clock), clock });
+  const around = { inventory: openInventory(gateway, clock), isos: openIsos(rest, clock), rest, looks };
   return {
     lookAtVirtualMachine: (request) => lookAtVirtualMachine(tools(), around, places, request),
     submitNewVm: (request) => submitNewVm(tools(), rest, request),

@@ -1,6 +1,7 @@
 import { CancelledFailure } from '@temporalio/common';
 
 import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine-activities.ts';
+import { withTimeout } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { finalFailure, settlingDelayMs, waitFor } from '../nova/wait.ts';
 import type { Tools } from './dependencies.ts';
@@ -36,7 +37,7 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
       },
     });
   } catch (error) {
-    if (isCancelled(scope.signal)) await gateway.cancelTask(taskId, AbortSignal.timeout(cancelWithinMs)).catch(() => undefined);
+    if (isCancelled(scope.signal)) await withTimeout(clock, cancelWithinMs, (signal) => gateway.cancelTask(taskId, signal)).catch(() => undefined);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../../runtime/clock.ts';
 
 /** Lets so many calls at once, and so many in a second, through to one vCenter; the others wait in their order. */
 export interface CallBudget {
@@ -6,15 +6,7 @@ export interface CallBudget {
   run<Result>(call: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
-/** A clock that never goes back, in milliseconds. Injectable, so that tests need not wait. */
-export interface BudgetClock {
-  nowMs(): number;
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-}
-
-const systemClock: BudgetClock = { nowMs: () => performance.now(), sleep: (ms, signal) => delay(ms, undefined, { signal }) };
-
-export function openCallBudget({ calls, callsPerSecond }: { calls: number; callsPerSecond: number }, clock: BudgetClock = systemClock): CallBudget {
+export function openCallBudget({ calls, callsPerSecond }: { calls: number; callsPerSecond: number }, clock: Clock): CallBudget {
   const waiting: (() => void)[] = [];
   let running = 0;
   // A second's worth may go at once: after that, one each time its share of a second has passed.
@@ -43,7 +35,7 @@ export function openCallBudget({ calls, callsPerSecond }: { calls: number; calls
     else next();
   };
   const pace = async (signal: AbortSignal): Promise<void> => {
-    const nowMs = clock.nowMs();
+    const nowMs = clock.monotonicMs();
     nextMs = Math.max(nextMs, nowMs - 1_000) + shareMs;
     if (nextMs > nowMs) await clock.sleep(nextMs - nowMs, signal);
   };

@@ -1,3 +1,4 @@
+import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
 import { openCallBudget } from './budget.ts';
@@ -42,7 +43,7 @@ export interface ClientOptions extends HttpOptions {
   callMs?: number;
   /** Stands in vCenter's own log: who asks. Null: nobody in particular. */
   operationId?: () => string | null;
-  nowMs?: () => number;
+  clock: Clock;
 }
 
 const defaultCallMs = 14_000;
@@ -53,10 +54,11 @@ const endWithinMs = 2_000;
 const serviceInstance: ManagedObjectReference = { type: 'ServiceInstance', value: 'ServiceInstance' };
 
 /** Nothing is sent before the first call. */
-export function openVcenter(settings: VcenterSettings, options: ClientOptions = {}): Vim {
+export function openVcenter(settings: VcenterSettings, options: ClientOptions): Vim {
   const { name } = settings;
+  const { clock } = options;
   const http = options.http ?? createSoapHttp(settings, options);
-  const budget = openCallBudget(settings.budget);
+  const budget = openCallBudget(settings.budget, clock);
   const callMs = options.callMs ?? defaultCallMs;
 
   /** One request and what its answer says; throws where that is neither a value nor a fault. */
@@ -71,7 +73,7 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions = 
 
   const sessions = openSessions({
     credential: settings.credential,
-    nowMs: options.nowMs ?? (() => performance.now()),
+    clock,
     logIn: async ({ username: userName, password }, signal) => {
       const { decoded: described } = await exchange('RetrieveServiceContent', serviceInstance, {}, null, signal);
       const content = valueOf('RetrieveServiceContent', serviceInstance, described);
@@ -83,16 +85,16 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions = 
     },
   });
 
-  const within = async <Result>(what: string, signal: AbortSignal, work: (limited: AbortSignal) => Promise<Result>): Promise<Result> => {
-    const overdue = AbortSignal.timeout(callMs);
-    try {
-      return await work(AbortSignal.any([signal, overdue]));
-    } catch (error) {
-      signal.throwIfAborted();
-      if (overdue.aborted && failureCode(error) === null) throw droverFailure('VsphereUnavailable', `vCenter ${name}: ${what} was not done within ${callMs / 1_000} s, with its turn among the calls of this worker`);
-      throw error;
-    }
-  };
+  const within = <Result>(what: string, signal: AbortSignal, work: (limited: AbortSignal) => Promise<Result>): Promise<Result> =>
+    withTimeout(clock, callMs, async (overdue) => {
+      try {
+        return await work(AbortSignal.any([signal, overdue]));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (overdue.aborted && failureCode(error) === null) throw droverFailure('VsphereUnavailable', `vCenter ${name}: ${what} was not done within ${callMs / 1_000} s, with its turn among the calls of this worker`);
+        throw error;
+      }
+    });
   return {
     name,
     content: (signal) => within('the login', signal, async (limited) => (await sessions.current(limited)).content),
@@ -112,7 +114,7 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions = 
     close: async () => {
       const last = sessions.end();
       const manager = last?.content.sessionManager;
-      if (last !== null && manager !== undefined) await exchange('Logout', manager, {}, last.cookie, AbortSignal.timeout(endWithinMs)).catch(() => undefined);
+      if (last !== null && manager !== undefined) await withTimeout(clock, endWithinMs, (signal) => exchange('Logout', manager, {}, last.cookie, signal)).catch(() => undefined);
       await http.close();
     },
   };

@@ -2,9 +2,9 @@ import type { ReadBackup } from '../../contracts/virtual-machine-backup.ts';
 import type { ReadBootstrap } from '../../contracts/virtual-machine-bootstrap.ts';
 import type { OwnerOfVm } from '../../contracts/virtual-machine-activities.ts';
 import type { Audit } from '../../runtime/audit.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { VcenterPlaces } from '../../runtime/vsphere-config.ts';
 import type { ActivityScope } from '../nova/scope.ts';
-import type { Clock } from '../nova/wait.ts';
 import type { VcenterRest } from './rest/client.ts';
 import type { VcenterGateway } from './types.ts';
 import type { RecentLooks } from './watch/recent-looks.ts';
@@ -24,13 +24,12 @@ export interface VsphereDependencies {
   stopGate: (signal: AbortSignal) => Promise<void>;
   audit: Audit;
   /** The running activity. Default: Temporal's. */
-  scope?: () => ActivityScope;
-  /** Default: the system's. */
-  clock?: Clock;
+  scope?: (clock: Clock) => ActivityScope;
+  clock: Clock;
 }
 
-/** The same, with what may be left out filled in. */
-export type Tools = Pick<VsphereDependencies, 'gateway' | 'looks' | 'stopGate' | 'audit'> & { scope: ActivityScope; clock: Clock };
+/** The same, for one execution. */
+export type Tools = Pick<VsphereDependencies, 'gateway' | 'looks' | 'stopGate' | 'audit' | 'clock'> & { scope: ActivityScope };
 
 /** One mutation: asked of the gate before, and written down after, also where nobody knows what came of it. */
 export interface Deed<Result> {

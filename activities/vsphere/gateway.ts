@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import type { Vim } from './client.ts';
 import { configPaths } from './facts/config.ts';
@@ -16,10 +17,10 @@ import type { ManagedObjectReference } from './wire/values.ts';
 const startEvents = ['VmPoweredOnEvent', 'VmResettingEvent', 'VmGuestRebootEvent'];
 
 /** @param limits how many tasks of this worker may run at once */
-export function openGateway(vim: Vim, limits: { tasks: number }): VcenterGateway {
-  const room = openTaskRoom({ tasks: limits.tasks, readEnded: (taskIds, signal) => endedTasks(vim, taskIds, signal) });
-  const readTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal) });
-  const readSecretTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal, true) });
+export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): VcenterGateway {
+  const room = openTaskRoom({ tasks: limits.tasks, readEnded: (taskIds, signal) => endedTasks(vim, taskIds, signal), clock });
+  const readTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal), clock });
+  const readSecretTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal, true), clock });
   const manager = async (name: ManagerName, signal: AbortSignal): Promise<ManagedObjectReference> => {
     const { [name]: found } = await vim.content(signal);
     if (found === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vim.name} has no ${name}`);

@@ -1,3 +1,4 @@
+import { systemClock } from '../../runtime/clock.ts';
 import { createTurnActivities } from './observe-turns.ts';
 import { destroysVms, makesVms } from './tasks.ts';
 
@@ -8,6 +9,7 @@ const activities = createTurnActivities({
   checkMs: 30_000,
   silentMs: 150_000,
   scope: () => ({ signal }),
+  clock: systemClock,
 });
 
 test('each limit with the tasks of its own', async () => {

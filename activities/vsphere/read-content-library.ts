@@ -1,4 +1,5 @@
 import type { ContentLibraryActivities, LibraryContent, LibraryItem } from '../../contracts/content-library.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { currentScope, type ActivityScope } from '../nova/scope.ts';
 import type { VcenterRest } from './rest/client.ts';
 import { findLibrary, listItems, readItem } from './rest/library.ts';
@@ -9,12 +10,13 @@ const atOnce = 4;
 export interface ContentLibraryDependencies {
   rest: VcenterRest;
   /** The running activity. Default: Temporal's. */
-  scope?: () => ActivityScope;
+  scope?: (clock: Clock) => ActivityScope;
+  clock: Clock;
 }
 
 /** Activities on the content libraries of one vCenter, queue `vsphere:<vcenter>`. */
-export const createContentLibraryActivities = ({ rest, scope = currentScope }: ContentLibraryDependencies): ContentLibraryActivities => ({
-  readContentLibrary: ({ library }) => readContentLibrary(rest, scope(), library),
+export const createContentLibraryActivities = ({ rest, scope = currentScope, clock }: ContentLibraryDependencies): ContentLibraryActivities => ({
+  readContentLibrary: ({ library }) => readContentLibrary(rest, scope(clock), library),
 });
 
 async function readContentLibrary(rest: VcenterRest, scope: ActivityScope, library: string): Promise<LibraryContent> {

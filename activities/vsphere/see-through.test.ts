@@ -1,4 +1,5 @@
 import type { SubmittedTask, VirtualMachineLook, VirtualMachineVsphereActivities, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
+import { testClock, testScope } from '../nova/samples.ts';
 import { seeThrough } from './see-through.ts';
 import type { TaskState } from './types.ts';
 
@@ -20,7 +21,8 @@ interface Row {
 
 /** What comes of a submission, and how often the VM and the task were looked at. */
 async function submit({ submitted, states = [], lookFails = false, asksToLook = true, ofFiles = false }: Row & { ofFiles?: boolean }) {
-  let nowMs = 0;
+  const clock = testClock();
+  const startMs = clock.now();
   const counts = { looks: 0, reads: 0, beats: 0 };
   const calls = {
     submitDestroy: async () => submitted,
@@ -35,10 +37,10 @@ async function submit({ submitted, states = [], lookFails = false, asksToLook = 
     counts.reads += 1;
     return state instanceof Error ? Promise.reject(state) : state;
   };
-  const through = seeThrough(calls, { gateway: { readTask }, clock: { now: () => nowMs, sleep: async (ms) => void (nowMs += ms) }, scope: () => ({ signal: new AbortController().signal, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: () => void (counts.beats += 1) }) });
+  const through = seeThrough(calls, { gateway: { readTask }, execution: () => ({ clock, scope: testScope({ heartbeat: () => void (counts.beats += 1) }) }) });
   const asked = { ...subject, ...(asksToLook && { look }) };
   const result = await (ofFiles ? through.submitFileDeed({ ...asked, place: { datacenter: 'd', datastore: 's', folder: 'u' }, deed: { file: 'removeFolder' } }) : through.submitDestroy(asked));
-  return { result, ...counts, waitedMs: nowMs };
+  return { result, ...counts, waitedMs: clock.now() - startMs };
 }
 
 const rows: [what: string, row: Row, expected: object][] = [

@@ -1,6 +1,5 @@
 import type { Looking, SeenAfter, SubmittedTask, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
-import type { ActivityScope } from '../nova/scope.ts';
-import { type Clock, settlingDelayMs, whileBeating } from '../nova/wait.ts';
+import { settlingDelayMs, whileBeating, type Execution } from '../nova/wait.ts';
 import type { VcenterGateway } from './types.ts';
 
 /** Most tasks are over by then. */
@@ -10,8 +9,7 @@ type Asked<Name extends keyof VirtualMachineVsphereActivities> = Parameters<Virt
 
 interface Glance {
   gateway: Pick<VcenterGateway, 'readTask'>;
-  clock: Clock;
-  scope: () => ActivityScope;
+  execution: () => Execution;
 }
 
 /**
@@ -27,20 +25,20 @@ export function seeThrough(calls: VirtualMachineVsphereActivities, glance: Glanc
   const seen =
     <Request extends Looking, Result extends object | null>(call: (request: Request) => Promise<Result>) =>
     (request: Request): Promise<Result | SeenAfter> =>
-      whileBeating(glance.scope(), nothing, async () => {
+      whileBeating(glance.execution(), nothing, async () => {
         const result = await call(request);
         if (request.look === undefined || (isTask(result) && !(await endsSoon(glance, result)))) return result;
         return (await look(request)) ?? result;
       });
   return {
     ...calls,
-    lookAtVirtualMachine: (request) => whileBeating(glance.scope(), nothing, () => calls.lookAtVirtualMachine(request)),
-    attachClusterModule: (request) => whileBeating(glance.scope(), nothing, () => calls.attachClusterModule(request)),
-    cancelVsphereTask: (request) => whileBeating(glance.scope(), nothing, () => calls.cancelVsphereTask(request)),
+    lookAtVirtualMachine: (request) => whileBeating(glance.execution(), nothing, () => calls.lookAtVirtualMachine(request)),
+    attachClusterModule: (request) => whileBeating(glance.execution(), nothing, () => calls.attachClusterModule(request)),
+    cancelVsphereTask: (request) => whileBeating(glance.execution(), nothing, () => calls.cancelVsphereTask(request)),
     submitNewVm: seen((request: Asked<'submitNewVm'>) => calls.submitNewVm(request)),
     // There is nothing to look at yet.
     submitFileDeed: (request) =>
-      whileBeating(glance.scope(), nothing, async () => {
+      whileBeating(glance.execution(), nothing, async () => {
         const task = await calls.submitFileDeed(request);
         return task !== null && (await endsSoon(glance, task)) ? null : task;
       }),
@@ -62,8 +60,8 @@ const nothing = (): undefined => undefined;
 const isTask = (result: object | null): result is SubmittedTask => result !== null && 'taskId' in result;
 
 /** Whether it ends well within the glance. What fails is told by who waits for it: that looks behind it, too. */
-async function endsSoon({ gateway, clock, scope }: Glance, { taskId }: SubmittedTask): Promise<boolean> {
-  const { signal } = scope();
+async function endsSoon({ gateway, execution }: Glance, { taskId }: SubmittedTask): Promise<boolean> {
+  const { clock, scope: { signal } } = execution();
   const startMs = clock.now();
   try {
     for (;;) {

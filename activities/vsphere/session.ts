@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
@@ -30,13 +31,13 @@ export interface Sessions<Session extends Login> {
 export interface SessionOptions<Session extends Login> {
   credential: (signal: AbortSignal) => Promise<VcenterCredential>;
   logIn: (credential: VcenterCredential, signal: AbortSignal) => Promise<Session>;
-  nowMs: () => number;
+  clock: Clock;
 }
 
 /** A credential that was refused is not tried again for so long: vCenter locks users, by default after five times. */
 const refusalHoldsMs = 60_000;
 
-export function openSessions<Session extends Login>({ credential, logIn, nowMs }: SessionOptions<Session>): Sessions<Session> {
+export function openSessions<Session extends Login>({ credential, logIn, clock }: SessionOptions<Session>): Sessions<Session> {
   const closed = new AbortController();
   let current: Session | null = null;
   let login: Promise<Session> | null = null;
@@ -48,11 +49,11 @@ export function openSessions<Session extends Login>({ credential, logIn, nowMs }
       const given = await credential(closed.signal);
       registerSecret(given.password);
       const fingerprint = createHash('sha256').update(JSON.stringify([given.username, given.password])).digest('hex');
-      if (refused !== null && refused.credential === fingerprint && nowMs() < refused.untilMs) throw refused.failure;
+      if (refused !== null && refused.credential === fingerprint && clock.monotonicMs() < refused.untilMs) throw refused.failure;
       try {
         current = await logIn(given, closed.signal);
       } catch (failure) {
-        if (failureCode(failure) === 'VsphereCredentialRefused') refused = { failure, untilMs: nowMs() + refusalHoldsMs, credential: fingerprint };
+        if (failureCode(failure) === 'VsphereCredentialRefused') refused = { failure, untilMs: clock.monotonicMs() + refusalHoldsMs, credential: fingerprint };
         throw failure;
       }
       refused = null;

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import type { TaskState } from './types.ts';
@@ -12,8 +11,7 @@ export interface TaskReaderOptions {
   readTasks: ReadTasks;
   /** Between the beginnings of two calls, at least. */
   distanceMs?: number;
-  sleep?: (ms: number) => Promise<void>;
-  nowMs?: () => number;
+  clock: Clock;
 }
 
 /** Below the shortest pause between two looks at one task. */
@@ -23,7 +21,7 @@ const defaultDistanceMs = 100;
  * Tells of one task at a time, and asks for all that somebody waits for in one call: many VMs that are made at once would otherwise take up
  * the calls of the vCenter with looking at their tasks.
  */
-export function openTaskReader({ vcenter, readTasks, distanceMs = defaultDistanceMs, sleep = delay, nowMs = () => performance.now() }: TaskReaderOptions): (taskId: string, signal: AbortSignal) => Promise<TaskState> {
+export function openTaskReader({ vcenter, readTasks, distanceMs = defaultDistanceMs, clock }: TaskReaderOptions): (taskId: string, signal: AbortSignal) => Promise<TaskState> {
   let gathering: { taskIds: Set<string>; states: ReturnType<ReadTasks> } | null = null;
   let lastMs = -Infinity;
 
@@ -46,9 +44,9 @@ export function openTaskReader({ vcenter, readTasks, distanceMs = defaultDistanc
   const gather = (): NonNullable<typeof gathering> => {
     const taskIds = new Set<string>();
     const begin = async (): ReturnType<ReadTasks> => {
-      await sleep(Math.max(0, lastMs + distanceMs - nowMs()));
+      await clock.sleep(Math.max(0, lastMs + distanceMs - clock.monotonicMs()));
       gathering = null;
-      lastMs = nowMs();
+      lastMs = clock.monotonicMs();
       // Nobody's own: who gives up leaves it to the others, and it ends by itself within its time.
       return await readAll([...taskIds], new AbortController().signal);
     };

@@ -1,5 +1,6 @@
 import { droverFailure } from '../../runtime/failure.ts';
 import { openTaskRoom } from './task-room.ts';
+import { testClock } from '../nova/samples.ts';
 
 const never = new AbortController().signal;
 
@@ -8,18 +9,13 @@ function world(tasks: number) {
   const ended = new Set<string>();
   let looks = 0;
   let submitted = 0;
-  let nowMs = 0;
   const room = openTaskRoom({
     tasks,
     readEnded: (taskIds) => {
       looks += 1;
       return Promise.resolve(taskIds.filter((taskId) => ended.has(taskId)));
     },
-    nowMs: () => nowMs,
-    sleep: async (ms) => {
-      nowMs += ms;
-      await new Promise(setImmediate);
-    },
+    clock: testClock(),
   });
   return { room, ended, looks: () => looks, submit: (signal = never) => room.submit(() => Promise.resolve(`task-${(submitted += 1)}`), signal) };
 }

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 
@@ -17,15 +16,14 @@ export interface TaskRoomOptions {
   readEnded: (taskIds: readonly string[], signal: AbortSignal) => Promise<readonly string[]>;
   /** How long a submission waits for room; below the 15 s that a short activity has. */
   patienceMs?: number;
-  sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  nowMs?: () => number;
+  clock: Clock;
 }
 
 const defaultPatienceMs = 8_000;
 const shortestLookMs = 100;
 const longestLookMs = 1_000;
 
-export function openTaskRoom({ tasks, readEnded, patienceMs = defaultPatienceMs, sleep = (ms, signal) => delay(ms, undefined, { signal }), nowMs = () => performance.now() }: TaskRoomOptions): TaskRoom {
+export function openTaskRoom({ tasks, readEnded, patienceMs = defaultPatienceMs, clock }: TaskRoomOptions): TaskRoom {
   const running = new Set<string>();
   let submitting = 0;
   let look: Promise<void> | null = null;
@@ -42,12 +40,12 @@ export function openTaskRoom({ tasks, readEnded, patienceMs = defaultPatienceMs,
   };
   return {
     submit: async (start, signal) => {
-      const untilMs = nowMs() + patienceMs;
+      const untilMs = clock.monotonicMs() + patienceMs;
       for (let lookMs = shortestLookMs; isFull(); lookMs = Math.min(lookMs * 2, longestLookMs)) {
-        if (nowMs() >= untilMs) throw droverFailure('VsphereBusy', `${tasks} tasks of this worker run at the vCenter, and it may have no more`);
+        if (clock.monotonicMs() >= untilMs) throw droverFailure('VsphereBusy', `${tasks} tasks of this worker run at the vCenter, and it may have no more`);
         // The look of one whose signal was aborted fails for all; they look again.
         if (running.size > 0) await unlessAborted(refresh(signal), signal).catch((error: unknown) => (signal.aborted || failureCode(error) !== null ? Promise.reject(error) : undefined));
-        if (isFull()) await sleep(lookMs, signal);
+        if (isFull()) await clock.sleep(lookMs, signal);
       }
       submitting += 1;
       try {

@@ -1,3 +1,4 @@
+import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +79,7 @@ export async function openBenchWorld(lab: BenchLab, settings: object, signal: Ab
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
   await clearLeftovers(client, api);
   await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
-  await applyHypervisors(kubernetes, Object.fromEntries(hosts.map((host) => [host, {}])));
+  await withKubernetes(kubernetes, (api) => applyHypervisors(api, Object.fromEntries(hosts.map((host) => [host, {}]))));
   const session = await openSession(openstack);
   const drover = await startDrover(lab, { dir, settings, signal }).catch(async (error: unknown) => {
     await stopServices(dir);

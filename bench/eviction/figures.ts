@@ -1,6 +1,5 @@
 import type { Figure, SuiteFigures } from '../harness/benchmark.ts';
-import type { BenchRecord, RecordedFigure } from '../harness/records.ts';
-import { kindOf } from '../harness/records.ts';
+import type { RecordedFigure } from '../harness/records.ts';
 import { spreadOf } from '../harness/spread.ts';
 import type { Machine } from '../machine.ts';
 import { loads } from './overhead.ts';
@@ -53,10 +52,8 @@ export function readFigures({ overhead = [], history = [], latency, start }: Evi
   ];
 }
 
-/** The results as records, one for each figure: they do not say which commit they are of. */
-export const recordsOf = (results: EvictionResults, commit = 'an older commit', changed = false): BenchRecord[] =>
-  readFigures(results)
-    .filter(({ values }) => values.every(Number.isFinite))
-    .map(({ id, machine, values }) => ({ commit, changed, machine: kindOf(machine), figures: { [id]: recordedOn(machine, values) } }));
+/** What is recorded of the results. */
+export const figuresOfResults = (results: EvictionResults): Record<string, RecordedFigure> =>
+  Object.fromEntries(readFigures(results).filter(({ values }) => values.every(Number.isFinite)).map(({ id, machine, values }) => [id, recordedOn(machine, values)]));
 
 const recordedOn = ({ recordedAt, load, versions }: Machine, values: readonly number[]): RecordedFigure => ({ ...spreadOf(values), recordedAt, load, versions });

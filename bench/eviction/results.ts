@@ -1,7 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { BridgeLatency } from '../bridge-latency.ts';
-import { replaceFile } from '../harness/records.ts';
 import type { Machine } from '../machine.ts';
 import type { GapParts } from './gap.ts';
 import { gapPartNames } from './gap.ts';
@@ -20,12 +17,6 @@ export interface EvictionResults {
   start?: WarmStart;
 }
 
-const directory = new URL('../results/', import.meta.url);
-const jsonFile = fileURLToPath(new URL('eviction.json', directory));
-const markdownFile = fileURLToPath(new URL('eviction.md', directory));
-
-export const readResults = (): EvictionResults => (existsSync(jsonFile) ? (JSON.parse(readFileSync(jsonFile, 'utf8')) as EvictionResults) : {});
-
 /** Takes the new figures into the recorded ones: a measurement that broke off, or was asked for in part, keeps what is there. */
 export function mergeResults(recorded: EvictionResults, measured: EvictionResults): EvictionResults {
   const newer = <Row extends { window: number; servers: number }>(before: readonly Row[] = [], now: readonly Row[] = []): Row[] =>
@@ -33,12 +24,6 @@ export function mergeResults(recorded: EvictionResults, measured: EvictionResult
   const overhead = newer(recorded.overhead, measured.overhead);
   const history = newer(recorded.history, measured.history);
   return { ...recorded, ...measured, ...(overhead.length > 0 && { overhead }), ...(history.length > 0 && { history }) };
-}
-
-export function record(results: EvictionResults): void {
-  mkdirSync(directory, { recursive: true });
-  replaceFile(jsonFile, `${JSON.stringify(results, null, 2)}\n`);
-  replaceFile(markdownFile, `# Eviction: recorded figures\n\nWritten by \`npm run bench -- eviction\`; docs/limits.md says what they mean.\n\n${renderMarkdown(results)}`);
 }
 
 const inSeconds = (ms: number, digits = 1): string => (ms / 1000).toFixed(digits);

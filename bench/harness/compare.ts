@@ -1,6 +1,6 @@
 import type { Figure } from './benchmark.ts';
-import type { BenchRecord, MachineKind, RecordedFigure } from './records.ts';
-import { isAlike } from './records.ts';
+import type { BenchRecord, RecordedFigure } from './records.ts';
+import { isAlike, type MachineKind } from '../machine.ts';
 import type { Spread } from './spread.ts';
 
 /** A figure as it was recorded before. */

@@ -8,7 +8,7 @@ import { readRecords } from './records.ts';
 
 test.each([loadSuite, onboardingSuite])('docs/limits.md has the goals and the recorded figures of $name: if not, `npm run bench -- limits` writes them', (measured) => {
   const suite = figuresOf(measured);
-  expect(splitPage(readLimitsPage(), suite).written).toBe(renderLimits(suite, readRecords(suite.name)));
+  expect(splitPage(readLimitsPage(), suite).written).toBe(renderLimits(suite, readRecords(suite)));
 });
 
 test('the page shows the machine that was measured last, and no other', () => {

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { SuiteFigures } from './benchmark.ts';
 import { findLast } from './compare.ts';
 import type { BenchRecord } from './records.ts';
-import { isAlike, replaceFile } from './records.ts';
+import { isAlike } from '../machine.ts';
+import { replaceFile } from './records.ts';
 import { formatGoal, formatSpread, markdownTable } from './table.ts';
 
 const page = fileURLToPath(new URL('../../docs/limits.md', import.meta.url));

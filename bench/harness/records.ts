@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Machine } from '../machine.ts';
-import type { Commit } from './commit.ts';
+import { renameSync, writeFileSync } from 'node:fs';
+import type { EvidenceRecord, Run } from '../../test/evidence/record.ts';
+import { keepRecord } from '../../test/evidence/keep.ts';
+import { makeRecord, readRecords as readEvidence, unknown } from '../../test/evidence/record.ts';
+import { type SeriesName, seriesNames } from '../../test/evidence/series.ts';
+import { isAlike, type MachineKind } from '../machine.ts';
+import type { SuiteFigures } from './benchmark.ts';
 import type { Spread } from './spread.ts';
-
-/** What makes two machines alike. */
-export type MachineKind = Pick<Machine, 'cores' | 'cpu' | 'memoryGiB'>;
 
 /** One figure, as it was measured last on this machine and commit. */
 export interface RecordedFigure extends Spread {
@@ -18,38 +16,90 @@ export interface RecordedFigure extends Spread {
   versions: Readonly<Record<string, string>>;
 }
 
-/** The figures of one suite on one machine and commit. */
-export interface BenchRecord extends Commit {
+/** The figures of one suite on one machine and commit, as they stand in its evidence. */
+export interface BenchRecord {
+  /** Ten digits, or `unknown`. */
+  commit: string;
+  /** Whether anything that was measured differed from it. */
+  changed: boolean;
   machine: MachineKind;
   figures: Readonly<Record<string, RecordedFigure>>;
 }
 
-const results = fileURLToPath(new URL('../results', import.meta.url));
-
-export const kindOf = ({ cores, cpu, memoryGiB }: MachineKind): MachineKind => ({ cores, cpu, memoryGiB });
-export const isAlike = (one: MachineKind, other: MachineKind): boolean => one.cores === other.cores && one.cpu === other.cpu && one.memoryGiB === other.memoryGiB;
-
-/** Readable, and without the machine's name: `2-cores-24-gib-1a2b3c-0123456789.json`. */
-export function fileOf({ machine: { cores, cpu, memoryGiB }, commit, changed }: Pick<BenchRecord, 'machine' | 'commit' | 'changed'>): string {
-  const digest = createHash('sha256').update(cpu).digest('hex').slice(0, 6);
-  return `${cores}-cores-${memoryGiB}-gib-${digest}-${commit}${changed ? '-changed' : ''}.json`;
+/** What has just been measured, and how. */
+export interface Measured {
+  figures: Readonly<Record<string, RecordedFigure>>;
+  /** What could not be measured, a sentence each. */
+  failures: readonly string[];
+  /** What the report of the suite shows besides; takes what the record has of it. */
+  more?: (details: EvidenceRecord['details']) => object;
+  /** When the command began. */
+  startedMs: number;
 }
 
-/** Every record of a suite. */
-export function readRecords(suite: string, directory = results): BenchRecord[] {
-  const folder = join(directory, suite);
-  if (!existsSync(folder)) return [];
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
-  return files.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as BenchRecord);
+/** @throws for a suite that has no series of evidence */
+export function seriesOf({ name }: Pick<SuiteFigures, 'name'>): SeriesName {
+  const found = seriesNames.find((series) => series === `bench-${name}`);
+  if (found === undefined) throw new Error(`there is no series of evidence for ${name}`);
+  return found;
 }
 
-/** Takes figures into the record of this machine and commit; what it has besides stays. */
-export function addToRecord(suite: string, added: BenchRecord, directory = results): void {
-  const folder = join(directory, suite);
-  const file = join(folder, fileOf(added));
-  mkdirSync(folder, { recursive: true });
-  const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as BenchRecord).figures : {};
-  replaceFile(file, `${JSON.stringify({ ...added, figures: { ...before, ...added.figures } }, null, 2)}\n`);
+/** Every record of a suite, the oldest first. */
+export const readRecords = (suite: Pick<SuiteFigures, 'name'>): BenchRecord[] =>
+  readEvidence(seriesOf(suite)).map(toBenchRecord);
+
+const toBenchRecord = ({ commit, changed, machine, details }: EvidenceRecord): BenchRecord => ({
+  commit,
+  changed: changed === true,
+  machine: machine === unknown ? { cores: 0, cpu: unknown, memoryGiB: 0 } : machine,
+  figures: details['figures'] as BenchRecord['figures'],
+});
+
+/** Takes figures into the record of this machine and these sources; what it has besides stays. */
+export function addToRecord(suite: SuiteFigures, measured: Measured): void {
+  keepRecord(mergeRecord(suite, measured, readEvidence(seriesOf(suite)), makeRecord));
+}
+
+/** @param make a record of a run. Pure, but for it. */
+export function mergeRecord(
+  suite: SuiteFigures,
+  { figures, failures, more = () => ({}), startedMs }: Measured,
+  earlier: readonly EvidenceRecord[],
+  make: (run: Run, earlier: readonly EvidenceRecord[]) => EvidenceRecord,
+): EvidenceRecord {
+  const run: Run = {
+    series: seriesOf(suite),
+    title: suite.title,
+    seed: null,
+    command: `npm run bench -- ${suite.name}`,
+    startedMs,
+    counts: {},
+    failures: failures.map((what) => ({ what, complaints: [] })),
+    details: {},
+  };
+  const made = make(run, earlier);
+  const before = earlier.findLast(
+    ({ sources, machine }) =>
+      sources.digest === made.sources.digest &&
+      machine !== unknown &&
+      made.machine !== unknown &&
+      isAlike(machine, made.machine),
+  );
+  const all = { ...(before?.details['figures'] as object | undefined), ...figures };
+  const missing = suite.figures.filter(({ id }) => !(id in all));
+  const begun = [...new Set([...((before?.details['begun'] as string[] | undefined) ?? []), made.startedAt])];
+  return {
+    ...made,
+    ...(before === undefined ? {} : { startedAt: before.startedAt, commit: before.commit, changed: before.changed }),
+    attempts: begun.length,
+    counts: { figures: Object.keys(all).length, missing: missing.length },
+    // What could not be measured then and can be now has passed later.
+    failures: [
+      ...(before?.failures ?? []).map((failure) => ({ ...failure, passedLater: missing.length === 0 })),
+      ...made.failures,
+    ],
+    details: { ...before?.details, ...more(before?.details ?? {}), begun, figures: all },
+  };
 }
 
 /** Whoever reads meanwhile reads one whole file. */

@@ -1,6 +1,7 @@
 import type { Figure, SuiteFigures } from './benchmark.ts';
 import { compareFigure, findLast, meetsGoal } from './compare.ts';
-import type { BenchRecord, MachineKind, RecordedFigure } from './records.ts';
+import type { MachineKind } from '../machine.ts';
+import type { BenchRecord, RecordedFigure } from './records.ts';
 import type { Spread } from './spread.ts';
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

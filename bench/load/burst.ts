@@ -1,4 +1,5 @@
 import { evictionId } from '../../contracts/ids.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { signalWithStartEviction } from '../../runtime/signal-runs.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { ratiosOf, runPairs } from '../harness/pairs.ts';
@@ -49,7 +50,7 @@ async function byScript(world: LoadWorld, hosts: readonly string[]): Promise<num
   await inLanes(hosts, lanes, async (host) => {
     const { metadata } = await create(host);
     const { uid, generation, resourceVersion } = metadata;
-    await signalWithStartEviction(client, { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } });
+    await signalWithStartEviction(client, { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } }, { clock: systemClock });
   });
   return await startsPerSecond(world, hosts);
 }

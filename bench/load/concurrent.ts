@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../runtime/clock.ts';
 import { signalWithStartEviction } from '../../runtime/signal-runs.ts';
 import { readSignals } from '../../test/flows/read-signals.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
@@ -85,7 +86,7 @@ async function changeAll({ changeSpec, bridge, client, untilHealth }: LoadWorld,
       const { metadata } = await changeSpec(host, reason);
       const { uid, generation, resourceVersion } = metadata;
       const answeredMs = Date.now();
-      if (side === 'script') await signalWithStartEviction(client, { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } });
+      if (side === 'script') await signalWithStartEviction(client, { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } }, { clock: systemClock });
       return { host, resourceVersion, sentMs, answeredMs };
     }),
   );

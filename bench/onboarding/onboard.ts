@@ -2,7 +2,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { hypervisorId } from '../../contracts/ids.ts';
-import { timeSteps } from '../../test/flows/time-steps.ts';
+import { timeSteps } from './time-steps.ts';
 import { until } from '../../test/flows/until.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { inLanes } from '../load/lanes.ts';

@@ -5,6 +5,7 @@ import { labVcenter } from '../../lab/drover.ts';
 import { govc } from '../../lab/vsphere/govc.ts';
 import type { VsphereHandle } from '../../lab/vsphere/handle.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { virtualMachineConfig } from '../../runtime/virtual-machine-config.ts';
 import type { BarePlaces } from './bare-script.ts';
 import { makeByScript, removeByScript } from './bare-script.ts';
@@ -28,9 +29,9 @@ export async function openBareVcenter(handle: VsphereHandle): Promise<BareVcente
   let count = 0;
   const vim = openVcenter(
     { name: labVcenter, url: handle.url, credential: () => Promise.resolve({ username: handle.username, password: readFileSync(handle.passwordFile, 'utf8') }), ca: readFileSync(handle.caFile, 'utf8'), thumbprint: null, budget, places: { zones: {}, storagePolicies: {}, networks: {} } },
-    { observe: () => void (count += 1) },
+    { clock: systemClock, observe: () => void (count += 1) },
   );
-  const gateway = openGateway(vim, budget);
+  const gateway = openGateway(vim, budget, systemClock);
   await govc(handle, 'folder.create', `${inventory.vmFolder}/${folderName}`);
   const idOf = async (path: string): Promise<string> => (await gateway.findByPath(path, AbortSignal.timeout(10_000)))?.value ?? Promise.reject(new Error(`the lab's vCenter has no ${path}`));
   const places: BarePlaces = {

@@ -1,3 +1,4 @@
+import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { startLab } from '../../lab/lab.ts';
 import type { VcenterControl } from '../../lab/vsphere/control.ts';
 import { connectVcenterControl } from '../../lab/vsphere/control.ts';
 import { setVmScene, vcenterSettings, vmManifest } from '../../lab/vsphere/scene.ts';
+import { openGovcWitness } from '../../lab/vsphere/witness.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
@@ -61,7 +63,7 @@ export async function withVmsWorld<Result>({ report, signal }: LoadRun, settings
     const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes', 'vsphere'], report, signal });
     cleanups.push(() => lab.stop());
     const { kubernetes, vsphere } = lab.handles;
-    await setVmScene(kubernetes, vsphere, namespace);
+    await withKubernetes(kubernetes, (api) => setVmScene(api, openGovcWitness(vsphere), namespace));
     const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig, requestTimeoutMs: 30_000 });
     cleanups.push(() => api.close());
     const client = openClient(readTemporalSettings(lab.exports));

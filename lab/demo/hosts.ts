@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../runtime/clock.ts';
 import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
 import type { CheckedParts } from '../host-check-settings.ts';
 import { hostCheckSettings } from '../host-check-settings.ts';
@@ -67,7 +68,7 @@ async function evict({ say, drover }: Stage, lab: DemoLab, servers: readonly Ser
   say(`\n${host} gets new firmware, so all that runs on it goes elsewhere.\n\n$ kubectl create -f lab/demo/eviction.yaml\n${(await kubectl(kubernetes, ['create', '-f', '-'], readFileSync(manifest, 'utf8'))).trim()}`);
   const startedMs = performance.now();
   await drover('watch', host);
-  const client = await connectClient(readTemporalSettings(lab.exports));
+  const client = await connectClient(readTemporalSettings(lab.exports), { clock: systemClock });
   const session = await openSession(openstack);
   const { wrong, moved, attemptsOfHanging, notMoved } = await judge(client, session, servers);
   const tookMs = performance.now() - startedMs;

@@ -1,3 +1,4 @@
+import { withKubernetes } from '../kubernetes-objects.ts';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findCondition } from '../../contracts/conditions.ts';
@@ -42,7 +43,7 @@ export const readNewHost = async ({ handles: { kubernetes } }: DemoLab): Promise
 
 /** From now on servers may come: its node agent reports what it runs. */
 export const reportNewHost = ({ handles: { kubernetes } }: DemoLab, { status }: Hypervisor): Promise<void> =>
-  reportAgentFacts(kubernetes, newHost, status?.libVirtVersion === undefined || status.libVirtVersion === '' ? {} : { libVirtVersion: status.libVirtVersion });
+  withKubernetes(kubernetes, (api) => reportAgentFacts(api, newHost, status?.libVirtVersion === undefined || status.libVirtVersion === '' ? {} : { libVirtVersion: status.libVirtVersion }));
 
 /** What is wrong with the host, a sentence each: it should be in service, through every check that was to be made. */
 export async function judgeNewHost(hypervisor: Hypervisor, session: Session, { libvirt, ovs, ceph }: CheckedParts): Promise<string[]> {

@@ -1,3 +1,4 @@
+import { withKubernetes } from '../kubernetes-objects.ts';
 import { applyHypervisors, reportInstances, testAggregate } from '../hypervisors.ts';
 import { kubectl } from '../kubectl.ts';
 import type { Lab } from '../lab.ts';
@@ -44,7 +45,7 @@ export async function setTheScene({ handles: { openstack, kubernetes }, exports 
   await createAggregate(session, testAggregate);
   // Nova's own default is one at a time; the rest would wait in its queue.
   await connectFleet(openstack).change(host, { maxConcurrentLiveMigrations: 4 });
-  await applyHypervisors(kubernetes, Object.fromEntries(hosts.map((name) => [name, { inService: [zone] }])));
+  await withKubernetes(kubernetes, (api) => applyHypervisors(api, Object.fromEntries(hosts.map((name) => [name, { inService: [zone] }]))));
   const servers = withServers ? await createInstances(session, specs) : [];
   await countInstances(kubernetes, servers);
   return servers;
@@ -53,7 +54,7 @@ export async function setTheScene({ handles: { openstack, kubernetes }, exports 
 /** As node agents count them: their hosts are where Nova has them. */
 export async function countInstances(kubernetes: DemoLab['handles']['kubernetes'], servers: readonly Server[]): Promise<void> {
   for (const [name, those] of Map.groupBy(servers, (server) => server['OS-EXT-SRV-ATTR:host'])) {
-    if (name !== null) await reportInstances(kubernetes, name, those.length);
+    if (name !== null) await withKubernetes(kubernetes, (api) => reportInstances(api, name, those.length));
   }
 }
 

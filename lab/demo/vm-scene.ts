@@ -1,7 +1,9 @@
+import { withKubernetes } from '../kubernetes-objects.ts';
 import { kubectl } from '../kubectl.ts';
 import type { Lab } from '../lab.ts';
 import { connectVcenterControl } from '../vsphere/control.ts';
 import { setVmScene, vcenterSettings } from '../vsphere/scene.ts';
+import { openGovcWitness } from '../vsphere/witness.ts';
 import { endRuns } from './end-runs.ts';
 
 /** As in vm.yaml. */
@@ -22,7 +24,7 @@ export const vmSettings = ({ handles: { vsphere } }: VmLab): object => ({
 export async function setVmStage({ exports, handles: { kubernetes, vsphere } }: VmLab): Promise<void> {
   await endRuns(exports);
   await clearVms(kubernetes);
-  await setVmScene(kubernetes, vsphere, vm.namespace);
+  await withKubernetes(kubernetes, (api) => setVmScene(api, openGovcWitness(vsphere), vm.namespace));
   await connectVcenterControl(vsphere).delayTasks(taskDelaysMs);
 }
 

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { virtualMachineId } from '../../contracts/ids.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { connectKubernetes } from '../../runtime/kubernetes.ts';
 import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
@@ -8,7 +9,8 @@ import { run } from '../kubectl.ts';
 import { formatDuration } from '../progress.ts';
 import { govc } from '../vsphere/govc.ts';
 import { inventory } from '../vsphere/handle.ts';
-import { witness } from '../vsphere/scene.ts';
+import { witnessVm } from '../vsphere/scene.ts';
+import { openGovcWitness } from '../vsphere/witness.ts';
 import type { Ending, Stage, Story } from './story.ts';
 import { describeVm, followVm, readVm } from './vm-follow.ts';
 import type { VmLab } from './vm-scene.ts';
@@ -35,7 +37,7 @@ The first time they are built, which takes some minutes; then it is seconds.
     await stage.step(`a folder in vCenter and a namespace in Kubernetes, both called ${vm.namespace}, with classes and an image`, () => setVmStage(lab));
     await stage.step('a drover worker and a drover bridge', () => stage.startDrover(vmSettings(lab)));
     const api = connectKubernetes({ kubeconfig: lab.handles.kubernetes.kubeconfig });
-    const client = await connectClient(readTemporalSettings(lab.exports));
+    const client = await connectClient(readTemporalSettings(lab.exports), { clock: systemClock });
     try {
       return await tellStages(stage, lab, api, client);
     } finally {
@@ -73,8 +75,9 @@ async function tellStage({ say, interrupted: signal }: Stage, lab: VmLab, api: K
   const tookMs = performance.now() - startedMs;
   const object = await readVm(api, signal);
   if (object === null) say(`${sinceStart()}  the object is gone`);
-  const witnessed = await witness(vsphere, vm.namespace, vm.name);
-  const inFolder = (await govc(vsphere, 'find', folder, '-type', 'm')).split('\n').filter((path) => path !== '');
+  const witness = openGovcWitness(vsphere);
+  const witnessed = await witnessVm(witness, vm.namespace, vm.name);
+  const inFolder = await witness.find('vm', folder);
   say(`  object  ${(object === null ? ['there is none'] : describeVm(object)).join('\n          ')}`);
   say(witnessed === null ? `$ govc find ${folder} -type m\n${inFolder.join('\n') || '  (nothing)'}` : `$ govc vm.info ${folder}/${vm.name}\n${await infoOf(vsphere)}`);
   const late = arrived ? [] : [`${stage.deed}: not within ${formatDuration(patienceMs)}`];

@@ -20,6 +20,8 @@ export interface OpenStackHandle {
   readonly imageId: string;
   /** Folder of the JSON lines that `journal.ts` reads. */
   readonly journalDir: string;
+  /** In the place of files, where the services are a model: entries by the file's name without its ending. */
+  readonly readJournal?: (name: string) => readonly unknown[];
 }
 
 /**

@@ -32,7 +32,7 @@ export interface MigrationEvent {
   readonly dest: string | null;
 }
 
-type Journaled = Pick<OpenStackHandle, 'journalDir'>;
+type Journaled = Pick<OpenStackHandle, 'journalDir' | 'readJournal'>;
 
 /** What the service was asked, in the order the answers were ready. */
 export function readApiCalls(handle: Journaled, service: 'keystone' | 'placement' | 'nova', sinceMs = 0): ApiCall[] {
@@ -45,9 +45,11 @@ export function readMigrationEvents(handle: Journaled, sinceMs = 0): MigrationEv
 }
 
 function readEntries<Entry extends { timeMs: number }>(handle: Journaled, name: string, sinceMs: number): Entry[] {
-  return readFileSync(join(handle.journalDir, `${name}.jsonl`), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Entry)
-    .filter((entry) => entry.timeMs >= sinceMs);
+  const entries = handle.readJournal === undefined ? readFileEntries(handle, name) : handle.readJournal(name);
+  return (entries as Entry[]).filter((entry) => entry.timeMs >= sinceMs);
+}
+
+function readFileEntries({ journalDir }: Journaled, name: string): unknown[] {
+  const lines = readFileSync(join(journalDir, `${name}.jsonl`), 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as unknown);
 }

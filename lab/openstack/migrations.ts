@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { labClock } from '../clock.ts';
 import { act } from './seed.ts';
 import type { Session } from './session.ts';
 
@@ -36,12 +36,12 @@ export async function listMigrationsInProgress(session: Session, instanceId: str
 
 /** Waits until the migration has one of the statuses. Several migrations of one instance have different ids. */
 export async function waitForMigration(session: Session, instanceId: string, migrationId: number, statuses: readonly string[], deadlineMs = 30_000): Promise<MigrationRecord> {
-  const deadline = performance.now() + deadlineMs;
+  const deadline = labClock().monotonicMs() + deadlineMs;
   for (;;) {
     const record = (await listMigrations(session, instanceId)).find(({ id }) => id === migrationId);
     if (record !== undefined && statuses.includes(record.status)) return record;
-    if (performance.now() > deadline) throw new Error(`migration ${migrationId} of ${instanceId} is ${record?.status ?? 'not there'} and none of ${statuses.join(', ')}`);
-    await delay(POLL_MS);
+    if (labClock().monotonicMs() > deadline) throw new Error(`migration ${migrationId} of ${instanceId} is ${record?.status ?? 'not there'} and none of ${statuses.join(', ')}`);
+    await labClock().sleep(POLL_MS);
   }
 }
 
@@ -58,11 +58,11 @@ export function coldMigrate(session: Session, instanceId: string, host?: string)
 async function startMigration(session: Session, instanceId: string, action: object): Promise<number> {
   const known = new Set((await listMigrations(session, instanceId)).map(({ id }) => id));
   await act(session, instanceId, action);
-  const deadline = performance.now() + RECORD_DEADLINE_MS;
-  while (performance.now() < deadline) {
+  const deadline = labClock().monotonicMs() + RECORD_DEADLINE_MS;
+  while (labClock().monotonicMs() < deadline) {
     const record = (await listMigrations(session, instanceId)).find(({ id }) => !known.has(id));
     if (record !== undefined) return record.id;
-    await delay(POLL_MS);
+    await labClock().sleep(POLL_MS);
   }
   throw new Error(`Nova made no migration record for ${instanceId} within ${RECORD_DEADLINE_MS / 1000} s`);
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { labClock } from '../clock.ts';
 import type { FlavorName } from './handle.ts';
 import type { MigrateMode } from './host-profile.ts';
 import { OpenStackError, type Session } from './session.ts';
@@ -96,7 +96,7 @@ async function eachInParallel<Item, Result>(items: readonly Item[], action: (ite
  * its id, as it may have left its host again by then.
  */
 async function waitForServers(session: Session, ids: readonly string[], status: (index: number) => string, host?: string): Promise<Server[]> {
-  const deadline = performance.now() + BUILD_DEADLINE_MS;
+  const deadline = labClock().monotonicMs() + BUILD_DEADLINE_MS;
   for (;;) {
     const [only, ...others] = ids;
     const listed = only !== undefined && others.length === 0 ? [await getServer(session, only)] : await listServers(session, host);
@@ -104,8 +104,8 @@ async function waitForServers(session: Session, ids: readonly string[], status: 
     const servers = ids.map((id) => byId.get(id));
     const late = servers.filter((server, index) => server === undefined || !isSettled(server, status(index)));
     if (late.length === 0) return servers as Server[];
-    if (performance.now() > deadline) throw new Error(`${late.length} of ${ids.length} servers are not as wanted after ${BUILD_DEADLINE_MS / 1000} s: ${late.map((server) => server?.status).join(', ')}`);
-    await delay(LIST_POLL_MS);
+    if (labClock().monotonicMs() > deadline) throw new Error(`${late.length} of ${ids.length} servers are not as wanted after ${BUILD_DEADLINE_MS / 1000} s: ${late.map((server) => server?.status).join(', ')}`);
+    await labClock().sleep(LIST_POLL_MS);
   }
 }
 
@@ -147,12 +147,12 @@ export async function getServer(session: Session, id: string): Promise<Server> {
 
 /** Waits until the server has the status and no task. @throws when it is in ERROR instead, or at the deadline. */
 export async function waitForServer(session: Session, id: string, status: string, deadlineMs = BUILD_DEADLINE_MS): Promise<Server> {
-  const deadline = performance.now() + deadlineMs;
+  const deadline = labClock().monotonicMs() + deadlineMs;
   for (;;) {
     const server = await getServer(session, id);
     if (isSettled(server, status)) return server;
-    if (performance.now() > deadline) throw new Error(`server ${server.name} is ${server.status} (task ${server['OS-EXT-STS:task_state']}) and not ${status}`);
-    await delay(POLL_MS);
+    if (labClock().monotonicMs() > deadline) throw new Error(`server ${server.name} is ${server.status} (task ${server['OS-EXT-STS:task_state']}) and not ${status}`);
+    await labClock().sleep(POLL_MS);
   }
 }
 
@@ -164,14 +164,14 @@ export async function listServers(session: Session, host?: string): Promise<Serv
 
 /** Deletes the servers whatever state they are in, and waits until they are gone. One whose deletion fails is deleted again. */
 export async function deleteInstances(session: Session, ids: readonly string[], deadlineMs = BUILD_DEADLINE_MS): Promise<void> {
-  const deadline = performance.now() + deadlineMs;
+  const deadline = labClock().monotonicMs() + deadlineMs;
   await eachInParallel(ids, (id) => requestDeletion(session, id));
   for (let round = 1; ; round += 1) {
-    await delay(LIST_POLL_MS);
+    await labClock().sleep(LIST_POLL_MS);
     const { servers } = await session.compute<{ servers: Pick<Server, 'id' | 'name'>[] }>('GET', '/servers?all_tenants=1');
     const left = servers.filter(({ id }) => ids.includes(id));
     if (left.length === 0) return;
-    if (performance.now() > deadline) throw new Error(`${left.length} servers are not deleted after ${deadlineMs / 1000} s: ${left.map(({ name }) => name).join(', ')}`);
+    if (labClock().monotonicMs() > deadline) throw new Error(`${left.length} servers are not deleted after ${deadlineMs / 1000} s: ${left.map(({ name }) => name).join(', ')}`);
     if (round % ROUNDS_PER_LOOK === 0) await deleteAgain(session, left.map(({ id }) => id));
   }
 }

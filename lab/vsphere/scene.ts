@@ -1,9 +1,10 @@
-import { kubectl } from '../kubectl.ts';
-import type { KubernetesHandle } from '../parts/kubernetes-handle.ts';
+import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import { labClock } from '../clock.ts';
 import { labVcenter } from '../drover.ts';
-import { govc, govcJson } from './govc.ts';
+import { applyObject, mergeStatus } from '../kubernetes-objects.ts';
 import type { VsphereHandle } from './handle.ts';
 import { inventory } from './handle.ts';
+import type { VcenterWitness } from './witness.ts';
 
 /** What VirtualMachines of a namespace need, in the lab's vCenter and in Kubernetes. */
 export const vmScene = {
@@ -16,10 +17,13 @@ export const vmScene = {
   network: 'DC0_DVPG0',
 } as const;
 
-/** The section `vsphere` of drover's settings for the lab's vCenter. */
-export const vcenterSettings = ({ url, username, passwordFile, caFile }: VsphereHandle): object => ({
+/** The section `vsphere` of drover's settings for the lab's vCenter, or another one with the same inventory. @param name as settings call it */
+export const vcenterSettings = (
+  { url, username, passwordFile, caFile }: Pick<VsphereHandle, 'url' | 'username' | 'passwordFile'> & { caFile: string | null },
+  name: string = labVcenter,
+): object => ({
   vcenters: {
-    [labVcenter]: {
+    [name]: {
       url,
       username,
       passwordFile,
@@ -34,12 +38,11 @@ const vmoperator = 'vmoperator.vmware.com/v1alpha6';
 const vmClass = (namespace: string, name: string, cpus: number, memory: string): object => ({ apiVersion: vmoperator, kind: 'VirtualMachineClass', metadata: { namespace, name }, spec: { hardware: { cpus, memory } } });
 
 /** A namespace with a folder and a resource pool, where drover may read Secrets, two classes, a storage class, and a template as an image. May be asked for again. */
-export async function setVmScene(kubernetes: KubernetesHandle, vsphere: VsphereHandle, namespace: string): Promise<void> {
+export async function setVmScene(kubernetes: Kubernetes, witness: VcenterWitness, namespace: string): Promise<void> {
   const folder = `${inventory.vmFolder}/${namespace}`;
-  const isThere = (await govc(vsphere, 'find', inventory.vmFolder, '-type', 'f', '-name', namespace)).trim() !== '';
-  if (!isThere) {
-    await govc(vsphere, 'folder.create', folder);
-    await govc(vsphere, 'pool.create', `${inventory.resourcePool}/${namespace}`);
+  if (!(await witness.find('folder', inventory.vmFolder)).includes(folder)) {
+    await witness.createFolder(folder);
+    await witness.createPool(`${inventory.resourcePool}/${namespace}`);
   }
   const account = { kind: 'ServiceAccount', namespace: 'drover-system', name: 'drover-worker' };
   const bootstrap = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'drover-worker-bootstrap' };
@@ -50,21 +53,17 @@ export async function setVmScene(kubernetes: KubernetesHandle, vsphere: VsphereH
     vmClass(namespace, vmScene.classes.large, 2, '2Gi'),
     { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { namespace, name: 'drover-bootstrap' }, roleRef: bootstrap, subjects: [account] },
   ];
-  for (const object of objects) await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify(object));
-  await makeImage(kubernetes, { namespace, name: vmScene.image, type: 'VM', providerItemID: await templateId(vsphere) });
+  for (const object of objects) await applyObject(kubernetes, object);
+  await makeImage(kubernetes, { namespace, name: vmScene.image, type: 'VM', providerItemID: await witness.idOf(inventory.template) });
 }
 
 /** An image that is ready, of a template or of an item of a content library. */
-export async function makeImage(kubernetes: KubernetesHandle, { namespace, name, type, providerItemID }: { namespace: string; name: string; type: 'VM' | 'OVF' | 'ISO'; providerItemID: string }): Promise<void> {
-  await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: vmoperator, kind: 'VirtualMachineImage', metadata: { namespace, name }, spec: {} }));
-  const ready = { type: 'Ready', status: 'True', reason: 'True', message: '', lastTransitionTime: new Date().toISOString() };
-  const status = { providerItemID, type, conditions: [ready] };
-  await kubectl(kubernetes, ['patch', 'virtualmachineimage', name, '-n', namespace, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status })]);
-}
-
-async function templateId(vsphere: VsphereHandle): Promise<string> {
-  const { virtualMachines } = await govcJson<{ virtualMachines: { self: { value: string } }[] }>(vsphere, 'vm.info', inventory.template);
-  return virtualMachines[0]?.self.value ?? '';
+export async function makeImage(kubernetes: Kubernetes, { namespace, name, type, providerItemID }: { namespace: string; name: string; type: 'VM' | 'OVF' | 'ISO'; providerItemID: string }): Promise<void> {
+  const image = { apiVersion: vmoperator, kind: 'VirtualMachineImage', metadata: { namespace, name } };
+  await applyObject(kubernetes, { ...image, spec: {} });
+  const lastTransitionTime = new Date(labClock().now()).toISOString();
+  const ready = { type: 'Ready', status: 'True', reason: 'True', message: '', lastTransitionTime };
+  await mergeStatus(kubernetes, { ...image, status: { providerItemID, type, conditions: [ready] } });
 }
 
 /** A VirtualMachine that wants to be on. */
@@ -83,23 +82,21 @@ export const vmManifest = (namespace: string, name: string, spec: object = {}, a
   },
 });
 
-/** A VM as vCenter has it, by govc: null where there is none. */
+/** What tests of a VirtualMachine read of its VM. */
 export interface WitnessedVm {
   powerState: string;
   cpus: number;
   memoryMiB: number;
   instanceUuid: string;
+  /** drover's own keys of ExtraConfig, and those of vm-operator. */
   marks: Record<string, string>;
 }
 
-export async function witness(vsphere: VsphereHandle, namespace: string, name: string): Promise<WitnessedVm | null> {
-  interface Info {
-    virtualMachines: null | { runtime: { powerState: string }; config: { instanceUuid: string; hardware: { numCPU: number; memoryMB: number }; extraConfig: { key: string; value: unknown }[] } }[];
-  }
-  const { virtualMachines } = await govcJson<Info>(vsphere, 'vm.info', '-e', `${inventory.vmFolder}/${namespace}/${name}`);
-  const [vm] = virtualMachines ?? [];
+/** Null: there is none of that name in the folder of the namespace. */
+export async function witnessVm(witness: VcenterWitness, namespace: string, name: string): Promise<WitnessedVm | null> {
+  const vm = (await witness.listVms(namespace)).find((one) => one.name === name);
   if (vm === undefined) return null;
-  const { hardware, instanceUuid, extraConfig } = vm.config;
-  const marks = Object.fromEntries(extraConfig.filter(({ key }) => /^(vmservice|drover)\./u.test(key)).map(({ key, value }) => [key, String(value)]));
-  return { powerState: vm.runtime.powerState, cpus: hardware.numCPU, memoryMiB: hardware.memoryMB, instanceUuid, marks };
+  const { powerState, cpus, memoryMiB, instanceUuid, extraConfig } = vm;
+  const marks = Object.fromEntries(Object.entries(extraConfig).filter(([key]) => /^(vmservice|drover)\./u.test(key)));
+  return { powerState, cpus, memoryMiB, instanceUuid, marks };
 }

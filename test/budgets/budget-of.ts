@@ -1,6 +1,7 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { workflowTypes } from '../../contracts/ids.ts';
 import type { BudgetName } from './budgets.ts';
+import { budgets } from './budgets.ts';
 
 interface Lifecycle {
   /** By what the run has done; the first that fits. */
@@ -52,7 +53,15 @@ const byType: Readonly<Record<string, BudgetName>> = {
   [workflowTypes.handleNodeFailure]: 'nodeFailure',
   [workflowTypes.findDrift]: 'drift',
   [workflowTypes.watchGuests]: 'guestWatch',
+  [workflowTypes.watchVcenter]: 'vcenterWatch',
+  [workflowTypes.syncContentLibrary]: 'librarySync',
 };
+
+/** The most events that a run of the type may have by any of its budgets; null: it has none. Pure. */
+export function largestBudget(type: string): number | null {
+  const { glance, deeds } = lifecycles[type] ?? { glance: byType[type], deeds: [] };
+  return glance === undefined ? null : Math.max(...[glance, ...deeds.map(([, name]) => name)].map((name) => budgets[name].events));
+}
 
 /** Which budget a recorded run is held to; null: there is none for it. Pure. */
 export function budgetOf({ events }: History): BudgetName | null {

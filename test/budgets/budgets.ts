@@ -45,6 +45,8 @@ export const budgets = {
   policyRemoved: { title: '`reconcileSetResourcePolicy`, the same removed in the run that made them', events: 240, activityCalls: 36, calls: { vsphere: 85, kubernetes: 43 } },
   nodeFailure: { title: '`handleNodeFailure`, three servers evacuated', events: 370, activityCalls: 58, calls: null },
   guestWatch: { title: '`watchGuests`, three turns of an hour and one that failed', events: 45, activityCalls: 5, calls: null },
+  vcenterWatch: { title: '`watchVcenter`, three turns of an hour and one that failed', events: 45, activityCalls: 5, calls: null },
+  librarySync: { title: '`syncContentLibrary`, all images of a library', events: 29, activityCalls: 3, calls: null },
 } as const satisfies Record<string, Budget>;
 
 export type BudgetName = keyof typeof budgets;

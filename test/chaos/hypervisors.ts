@@ -1,3 +1,4 @@
+import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
@@ -6,7 +7,8 @@ import { settled } from '../../contracts/settled.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
-import { applyNode, ensureAggregates, ensureRegistered, judgeService, lifecycleOf, removeHypervisor } from '../faults/hypervisor-objects.ts';
+import { applyNode, ensureAggregates, ensureRegistered, lifecycleOf, removeHypervisor } from '../faults/hypervisor-objects.ts';
+import { judgeService } from '../faults/judge-hypervisor.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
 import { patiently } from './patiently.ts';
@@ -50,7 +52,7 @@ export async function takeTurn(world: World, { hypervisor, what }: Turn): Promis
     case 'onboard':
       await patiently(() => applyNode(world, host), isThere);
       await patiently(() => reportReady(world, host, true));
-      void until(`${host} to have a node agent`, patienceMs, async () => (await reportAgentFacts(world.lab.handles.kubernetes, host), true)).catch(() => undefined);
+      void until(`${host} to have a node agent`, patienceMs, async () => (await withKubernetes(world.lab.handles.kubernetes, (api) => reportAgentFacts(api, host)), true)).catch(() => undefined);
       break;
     case 'maintain':
       await patiently(() => change(world, host, { spec: { maintenance: 'manual', maintenanceReason: 'chaos' } }));

@@ -1,5 +1,10 @@
-/** `npm run chaos -- --seed S --minutes M`: everything breaks at random, and at the end everything is as it should be. */
+/** `npm run chaos -- --seed S --minutes M [--record | --json FILE]`: everything breaks at random, and at the end everything is as it should be. */
+import { writeFileSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
+import { keepRecord } from '../evidence/keep.ts';
+import { makeRecord } from '../evidence/record.ts';
+import { series } from '../evidence/series.ts';
+import { digestNow } from '../evidence/sources.ts';
 import { runChaos } from './run-chaos.ts';
 
 const number = (text: string): number => {
@@ -8,17 +13,67 @@ const number = (text: string): number => {
   return value;
 };
 
+/** A shorter run shows that chaos itself works. */
+const evidenceMinutes = 30;
+
 await new Command('chaos')
-  .description('A load of evictions and of lifecycles of hypervisors and virtual machines while bridge, worker, Temporal, kube-apiserver, the way to Nova and the vCenter are killed, frozen and cut at random.')
+  .description(
+    'A load of evictions and of lifecycles of hypervisors and virtual machines while bridge, worker, Temporal, kube-apiserver, the way to Nova and the vCenter are killed, frozen and cut at random.',
+  )
   .option('--seed <number>', 'decides what happens when', number, Math.floor(Date.now() / 1_000))
   .option('--minutes <number>', 'how long', number, 3)
-  .action(async ({ seed, minutes }: { seed: number; minutes: number }) => {
-    const print = (line: string): void => void process.stdout.write(`${line}\n`);
-    print(`chaos with seed ${seed} for ${minutes} min`);
-    const { complaints, strikes, deeds, turns, vmTurns, evictions, failures, moves, settleSeconds } = await runChaos({ seed, durationMs: minutes * 60_000, report: print });
-    for (const complaint of complaints) print(`VIOLATED ${complaint}`);
-    print(`${strikes} strikes, ${deeds} deeds, ${turns} turns of hypervisors, ${vmTurns} of virtual machines, ${evictions} evictions, ${failures} failures of hosts looked into, ${moves} migrations completed; settled after ${settleSeconds.toFixed(0)} s`);
-    print(complaints.length === 0 ? 'every invariant holds' : `${complaints.length} complaints; again: npm run chaos -- --seed ${seed} --minutes ${minutes}`);
-    process.exitCode = complaints.length === 0 ? 0 : 1;
-  })
+  .option('--record', 'keeps the result as evidence', false)
+  .option('--json <file>', 'writes the same record there: commit, seed, counts, complaints')
+  .action(
+    async ({ seed, minutes, record, json }: { seed: number; minutes: number; record: boolean; json?: string }) => {
+      if (record && minutes < evidenceMinutes)
+        throw new InvalidArgumentError(`${evidenceMinutes} minutes are evidence, not less.`);
+      const startedMs = Date.now();
+      const digestBefore = digestNow(series.chaos.globs);
+      const print = (line: string): void => void process.stdout.write(`${line}\n`);
+      print(`chaos with seed ${seed} for ${minutes} min`);
+      const { complaints, strikes, deeds, turns, vmTurns, evictions, failures, moves, settleSeconds } = await runChaos({
+        seed,
+        durationMs: minutes * 60_000,
+        report: print,
+      });
+      for (const complaint of complaints) print(`VIOLATED ${complaint}`);
+      print(
+        `${strikes} strikes, ${deeds} deeds, ${turns} turns of hypervisors, ${vmTurns} of virtual machines, ${evictions} evictions, ${failures} failures of hosts looked into, ${moves} migrations completed; settled after ${settleSeconds.toFixed(0)} s`,
+      );
+      print(
+        complaints.length === 0
+          ? 'every invariant holds'
+          : `${complaints.length} complaints; again: npm run chaos -- --seed ${seed} --minutes ${minutes}`,
+      );
+      const counts = {
+        complaints: complaints.length,
+        failed: complaints.length === 0 ? 0 : 1,
+        strikes,
+        deeds,
+        'hypervisor turns': turns,
+        'vm turns': vmTurns,
+        evictions,
+        'host failures': failures,
+        migrations: moves,
+      };
+      const command = `npm run chaos -- --seed ${seed} --minutes ${minutes} --record`;
+      const failed = complaints.length === 0 ? [] : [{ what: command, complaints }];
+      const details = { minutes, settleSeconds: Math.round(settleSeconds) };
+      const made = makeRecord({
+        series: 'chaos',
+        title: `${minutes} minutes`,
+        seed,
+        command,
+        startedMs,
+        digestBefore,
+        counts,
+        failures: failed,
+        details,
+      });
+      if (record) print(`written: ${keepRecord(made)}`);
+      if (json !== undefined) writeFileSync(json, `${JSON.stringify(made, null, 2)}\n`);
+      process.exitCode = complaints.length === 0 ? 0 : 1;
+    },
+  )
   .parseAsync();

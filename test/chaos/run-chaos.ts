@@ -9,9 +9,10 @@ import { openRandom } from '../faults/random.ts';
 import { openFaultProxy } from '../faults/proxy.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
-import { hosts, openWorld, quickSettings } from '../flows/world.ts';
+import { hosts, quickSettings } from '../flows/world-base.ts';
+import { openWorld } from '../flows/world.ts';
 import { readWorld } from '../read-world.ts';
-import { violations } from '../violations.ts';
+import { violations } from '../invariants/violations.ts';
 import { prepareHypervisors, removeHypervisors, settleHypervisors, takeTurn } from './hypervisors.ts';
 import { act, list, reasonOf, returnToService } from './people.ts';
 import type { ChaosPlan } from './plan.ts';
@@ -60,7 +61,7 @@ const settleMs = 420_000;
 /** A load of evictions and of the lifecycles of hypervisors and virtual machines while everything breaks that can; at the end all converges and the invariants hold. */
 export async function runChaos({ seed, durationMs, report }: ChaosOptions): Promise<ChaosResult> {
   const plan = planChaos(seed, durationMs);
-  const world = await openWorld({ sinks: [] });
+  const world = await openWorld({ sinks: [], ownLab: true });
   const nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
   const vcenter = await openVcenter(world);
   const ways = { nova, vcenter };
@@ -82,7 +83,7 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
     const handles = { ...world.lab.handles, vsphere: vcenter.handle };
     const seen = await readWorld({ ...world, lab: { ...world.lab, handles }, vms: vcenter.observed });
     complaints.push(...violations(seen));
-    const evictions = new Set(world.evictions.events.map(({ object }) => object.metadata.uid)).size;
+    const evictions = world.evictions.count();
     const { count: failures } = await world.client.workflow.count(`WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`);
     const moves = seen.migrationEvents.filter(({ status }) => status === 'completed').length;
     return { complaints, strikes: plan.strikes.length, deeds: plan.deeds.length, turns: plan.turns.length, vmTurns: plan.vmTurns.length, evictions, failures, moves, settleSeconds };

@@ -1,3 +1,4 @@
+import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,15 +10,15 @@ import { virtualMachineConditions } from '../../contracts/virtual-machine-condit
 import { kubectl } from '../../lab/kubectl.ts';
 import { startLab } from '../../lab/lab.ts';
 import { connectVcenterControl, type VcenterControl } from '../../lab/vsphere/control.ts';
-import { govc } from '../../lab/vsphere/govc.ts';
 import { inventory, type VsphereHandle } from '../../lab/vsphere/handle.ts';
 import { setVmScene, vmManifest, vmScene } from '../../lab/vsphere/scene.ts';
+import { openGovcWitness, type VcenterWitness } from '../../lab/vsphere/witness.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { makeVm, watchVm } from '../faults/virtual-machine-objects.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
-import type { ObservedVms } from '../read-world.ts';
+import type { ObservedVms } from '../invariants/read-vcenter.ts';
 import { patiently } from './patiently.ts';
 import type { VmTurn } from './plan.ts';
 import { vmCount } from './plan.ts';
@@ -36,6 +37,7 @@ const isThere = (message: string): boolean => /already ?exists/iu.test(message);
 
 export interface ChaosVcenter {
   handle: VsphereHandle;
+  witness: VcenterWitness;
   control: VcenterControl;
   observed: ObservedVms;
   close(): Promise<void>;
@@ -46,12 +48,14 @@ export async function openVcenter(world: World): Promise<ChaosVcenter> {
   const dir = mkdtempSync(join(tmpdir(), 'drover-chaos-'));
   const lab = await startLab({ dir: join(dir, 'lab'), parts: ['vsphere'] });
   const { vsphere: handle } = lab.handles;
-  await setVmScene(world.lab.handles.kubernetes, handle, namespace);
-  await makeVm(handle, namespace, 'stranger');
+  const witness = openGovcWitness(handle);
+  await withKubernetes(world.lab.handles.kubernetes, (api) => setVmScene(api, witness, namespace));
+  await makeVm(witness, namespace, 'stranger');
   return {
     handle,
+    witness,
     control: connectVcenterControl(handle),
-    observed: { namespace, strangers: [await watchVm(handle, namespace, 'stranger')] },
+    observed: { namespace, strangers: [await watchVm(witness, namespace, 'stranger')] },
     async close() {
       await lab.stop();
       rmSync(dir, { recursive: true, force: true });
@@ -70,7 +74,7 @@ export async function removeVirtualMachines({ api, lab }: World): Promise<void> 
 }
 
 /** Does what a person would, or somebody in vCenter; returns what was done. */
-export async function takeVmTurn(world: World, { handle }: ChaosVcenter, { vm, what }: VmTurn): Promise<string> {
+export async function takeVmTurn(world: World, { witness }: ChaosVcenter, { vm, what }: VmTurn): Promise<string> {
   const { api, client } = world;
   const name = names[vm] ?? '';
   switch (what) {
@@ -92,7 +96,7 @@ export async function takeVmTurn(world: World, { handle }: ChaosVcenter, { vm, w
       await patiently(() => api.request({ method: 'DELETE', path: pathOf(name) }, patience()));
       break;
     case 'switchOff':
-      return `switch ${name} off in vCenter${await shrugging(govc(handle, 'vm.power', '-off', '-force', `${inventory.vmFolder}/${namespace}/${name}`))}`;
+      return `switch ${name} off in vCenter${await shrugging(witness.setPower(`${inventory.vmFolder}/${namespace}/${name}`, 'off'))}`;
     case 'terminate':
       return `terminate ${virtualMachineId(namespace, name)}${await shrugging(client.workflow.getHandle(virtualMachineId(namespace, name)).terminate('chaos'))}`;
   }

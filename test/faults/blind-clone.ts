@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import { openVcenter } from '../../activities/vsphere/client.ts';
 import { configOf } from '../../activities/vsphere/find-vm.ts';
@@ -17,7 +18,7 @@ const pauseMs = 50;
 export function openBlindClone({ vsphere }: Pick<Config, 'vsphere'>): Mutation {
   const [settings] = loadVcenters(vsphere, process.env);
   if (settings === undefined) throw new Error('there is no vCenter');
-  const gateway = openGateway(openVcenter(settings), settings.budget);
+  const gateway = openGateway(openVcenter(settings, { clock: systemClock }), settings.budget, systemClock);
   return (activity, args) => (activity === 'submitNewVm' ? () => blindClone(gateway, args[0] as NewVm) : undefined);
 }
 

@@ -4,6 +4,7 @@ import { codeOf } from '../../activities/nova/failures.ts';
 import { createNovaClient } from '../../activities/nova/client.ts';
 import type { NovaClient } from '../../activities/nova/types.ts';
 import type { MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { loadOpenStackSettings } from '../../runtime/openstack-settings.ts';
 import type { Mutation } from './gate.ts';
 
@@ -11,7 +12,7 @@ const limitMs = 12_000;
 const pauseMs = 100;
 
 export function openBlindStart(): Mutation {
-  const nova = createNovaClient(openSession(loadOpenStackSettings(process.env, { cloud: process.env['OS_CLOUD'] ?? 'lab' })));
+  const nova = createNovaClient(openSession(loadOpenStackSettings(process.env, { cloud: process.env['OS_CLOUD'] ?? 'lab' }), { clock: systemClock }));
   return (activity, args) => (activity === 'startLiveMigration' ? () => blindStart(nova, args[0] as MigrationSubject) : undefined);
 }
 

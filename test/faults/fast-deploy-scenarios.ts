@@ -9,9 +9,9 @@ const fast = (fastDeploy: 'direct' | 'linked'): object => ({ ...settings, virtua
 
 const ofCachedFiles: Pick<Scenario, 'subject' | 'hosts' | 'ownRegion' | 'prepare' | 'start' | 'judge'> = {
   ...common,
-  prepare: (stage) => stage.cacheImage(),
-  start: (stage) => stage.createVm('A', stage.cachedImage),
-  judge: (stage) => stage.findLeftovers('A'),
+  prepare: (context) => context.cacheImage(),
+  start: (context) => context.createVm('A', context.cachedImage),
+  judge: (context) => context.findLeftovers('A'),
 };
 
 export const fastDeployScenarios: readonly Scenario[] = [
@@ -21,7 +21,7 @@ export const fastDeployScenarios: readonly Scenario[] = [
     title: 'a VM is made of copies of cached files, and powered on',
     settings: fast('direct'),
     // The rest is as in `made`.
-    aims: (step) => step.includes('/submitFileDeed.') || step.includes('/submitNewVm.') || step === 'A/patchVirtualMachine.1',
+    targets: (step) => step.includes('/submitFileDeed.') || step.includes('/submitNewVm.') || step === 'A/patchVirtualMachine.1',
     ends: { A: 'Settled' },
   },
   {
@@ -29,7 +29,7 @@ export const fastDeployScenarios: readonly Scenario[] = [
     name: 'linked',
     title: 'a VM is made of disks that are linked to cached ones, and powered on',
     settings: fast('linked'),
-    aims: (step) => step.includes('/submitNewVm.'),
+    targets: (step) => step.includes('/submitNewVm.'),
     ends: { A: 'Settled' },
   },
   {
@@ -37,11 +37,11 @@ export const fastDeployScenarios: readonly Scenario[] = [
     name: 'abandoned',
     title: 'a VM is deleted while its disks are copied',
     settings: fast('direct'),
-    aims: (step) => step.includes('/awaitTask.') || step.includes('/stopCreate.') || step.includes('/submitFileDeed.') || step.includes('/patchVirtualMachine.'),
-    async prepare(stage) {
-      await stage.cacheImage();
+    targets: (step) => step.includes('/awaitTask.') || step.includes('/stopCreate.') || step.includes('/submitFileDeed.') || step.includes('/patchVirtualMachine.'),
+    async prepare(context) {
+      await context.cacheImage();
       // Longer than a submission stays with its task.
-      await stage.slowTasks({ CopyVirtualDisk: 4_000 });
+      await context.slowTasks({ CopyVirtualDisk: 4_000 });
     },
     meanwhile: removeWhileAwaited,
     ends: { A: gone },

@@ -3,7 +3,7 @@ import type { Context } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import type { Order } from './faults.ts';
 import type { Call } from './step.ts';
-import type { Moment } from './switchboard.ts';
+import type { Moment } from './fault-control.ts';
 
 /** Longer than Temporal's patience with any call. */
 const hangMs = 180_000;
@@ -11,7 +11,7 @@ const hangMs = 180_000;
 /** What stands before an activity in the place of its own code; undefined: its own. */
 export type Mutation = (activity: string, args: readonly unknown[]) => (() => Promise<unknown>) | undefined;
 
-/** Asks the switchboard about every attempt of every activity, and does as it is told. */
+/** Asks the faultControl about every attempt of every activity, and does as it is told. */
 export const gate =
   (url: string, mutate: Mutation = () => undefined) =>
   (context: Context): { inbound: ActivityInboundCallsInterceptor } => {

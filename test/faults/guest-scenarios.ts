@@ -1,22 +1,19 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { guestWatchId } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
-import type { LibvirtHandle } from '../../lab/libvirt/handle.ts';
 import { startGuestWatches } from '../../runtime/standing-runs.ts';
 import { until } from '../flows/until.ts';
-import type { MatrixLab } from './ground.ts';
-import { regionOf } from './ground.ts';
+import { libvirtOf, regionOf } from './environment.ts';
 import { applyNeighbour, applyNode, ensureAggregates, lifecycleOf, removeObjectsOf, reportReady, shared } from './hypervisor-objects.ts';
 import { hypervisorScenarioSettings, untilState } from './hypervisor-scenarios.ts';
-import { loseGuests } from './lose-guests.ts';
+import { judgeMaintenance, judgeMoved, judgeMovedLive } from './judge-hypervisor.ts';
 import type { Scenario } from './scenario.ts';
-import type { Stage } from './stage.ts';
+import type { ScenarioContext } from './context.ts';
 
 /** Guests that fail on a host that lives, in the every-step matrix: QEMUs of a real libvirt that are killed, and drover listening to it. */
 
-/** Of the lab's libvirt daemons, the one that is the host's. */
-const machine = 'node-1';
 /** Hosts that are well: where half of all fail, drover does nothing to any. */
 const neighbours = ['node-3', 'node-4'];
 const patienceMs = 200_000;
@@ -27,35 +24,29 @@ const settings = {
   nodeFailure: { mode: 'automatic', automaticAggregates: [shared], failAfterMs: 1_000, lookMs: 500, restLookMs: 1_000, gates: { cycleMs: 1 }, guestEvents: { lookMs: 300 } },
 };
 
-const libvirtOf = ({ handles }: MatrixLab): LibvirtHandle => handles.libvirt ?? raise('the lab has no libvirt');
-
-const raise = (message: string): never => {
-  throw new Error(message);
-};
-
 /** A host whose guests are listened to: its Hypervisor says that its failures are handled. */
-async function putIntoCare(stage: Stage): Promise<void> {
-  const { ground } = stage.lane;
-  const host = stage.hostOf('A');
-  await ensureAggregates(regionOf(ground));
+async function putIntoCare(context: ScenarioContext): Promise<void> {
+  const { environment } = context.fixture;
+  const host = context.hostOf('A');
+  await ensureAggregates(regionOf(environment));
   for (const name of neighbours) {
-    await applyNeighbour(ground, name);
-    await reportReady(ground, name, '127.0.0.1');
+    await applyNeighbour(environment, name);
+    await reportReady(environment, name, '127.0.0.1');
   }
-  await applyNode(ground, host);
-  await reportReady(ground, host, libvirtOf(ground.lab).addresses[machine] ?? '');
+  await applyNode(environment, host);
+  await reportReady(environment, host, libvirtOf(environment).address);
   await until('its failures to be handled', patienceMs, async () => {
-    const object = await stage.read('A');
+    const object = await context.read('A');
     return findCondition(object?.status?.conditions, hypervisorConditions.haEnabled)?.status === 'True' || lifecycleOf(object).message;
   });
-  await untilState(stage, 'Active');
-  await reportAgentFacts(ground.lab.handles.kubernetes, host);
+  await untilState(context, 'Active');
+  await reportAgentFacts(environment.api, host);
 }
 
 /** Whoever listens lists the hosts each minute only; one that begins anew does so at once. */
-async function listenAnew({ lane: { client } }: Stage): Promise<void> {
+async function listenAnew({ fixture: { client } }: ScenarioContext): Promise<void> {
   await client.workflow.getHandle(guestWatchId(0)).terminate('the fault matrix has another host').catch(() => undefined);
-  await startGuestWatches(client, { shards: 1, cluster: '' });
+  await startGuestWatches(client, { shards: 1, cluster: '' }, { clock: labClock() });
   await until('the host to be listened to', patienceMs, async () => {
     const { raw } = await client.workflow.getHandle(guestWatchId(0)).describe();
     const [beat] = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
@@ -73,28 +64,37 @@ export const guestScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: true,
     // The rest of such a run is that of every host that fails, and how the host is emptied is as in `maintenance`.
-    aims: (step) => ['A-failure/observeNodeFailure.1', 'A-failure/claimFencing.1', 'A-failure/patchHypervisor.1'].includes(step),
+    targets: (step) => ['A-failure/observeNodeFailure.1', 'A-failure/claimFencing.1', 'A-failure/patchHypervisor.1'].includes(step),
     settings,
-    settingsIn: (lab) => ({ hypervisor: { ...settings.hypervisor, libvirt: { connectUri: libvirtOf(lab).tcpUri, minimumVersion: '8.0.0' } } }),
-    async prepare(stage) {
-      await putIntoCare(stage);
-      await stage.seed('A', [{}]);
+    settingsIn: (environment) => ({ hypervisor: { ...settings.hypervisor, libvirt: libvirtOf(environment).settings } }),
+    async prepare(context) {
+      await putIntoCare(context);
+      await context.seed('A', [{}]);
     },
-    async start(stage) {
-      await listenAnew(stage);
-      await loseGuests(libvirtOf(stage.lane.ground.lab), machine, 2);
+    async start(context) {
+      await listenAnew(context);
+      await libvirtOf(context.fixture.environment).loseGuests(2);
     },
     // The word of it is repeated each minute, so that one that was lost with its run comes again.
-    async meanwhile(stage) {
+    async meanwhile(context) {
       try {
         await until('it to be handed over', patienceMs, async () => {
-          const object = await stage.read('A');
+          const object = await context.read('A');
           return object?.spec?.['maintenance'] === 'ha' || (findCondition(object?.status?.conditions, hypervisorConditions.nodeFailure)?.message ?? 'no word of its failure');
         });
       } finally {
-        for (const name of neighbours) await removeObjectsOf(stage.lane.ground, name);
+        for (const name of neighbours) await removeObjectsOf(context.fixture.environment, name);
       }
     },
     ends: { A: 'Maintenance' },
+    async judge(context) {
+      const world = { session: regionOf(context.fixture.environment).session, api: context.fixture.environment.api };
+      const host = context.hostOf('A');
+      return [
+        ...(await judgeMaintenance(world, host, 'ha')),
+        ...(await judgeMoved(world, host, context.expected.keys())),
+        ...(await judgeMovedLive(world, host, context.expected.keys())),
+      ];
+    },
   },
 ];

@@ -7,13 +7,13 @@ import { resourcePath } from '../../runtime/kubernetes.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { ensureSceneAggregates, listAggregates, nodeManifest } from '../flows/hypervisor-scene.ts';
 import { until } from '../flows/until.ts';
-import type { Ground, Region } from './ground.ts';
+import type { Environment, Region } from './environment.ts';
 
 /** What hypervisors of the matrix have in common. */
 
-const zone = 'az-matrix';
+export const zone = 'az-matrix';
 export const shared = 'matrix';
-const trait = 'CUSTOM_DROVER_MATRIX';
+export const trait = 'CUSTOM_DROVER_MATRIX';
 const readyMs = 60_000;
 const patience = (): AbortSignal => AbortSignal.timeout(20_000);
 
@@ -24,51 +24,34 @@ const patience = (): AbortSignal => AbortSignal.timeout(20_000);
  */
 export const ensureAggregates = ({ session }: Pick<Region, 'session'>, isZone = true): Promise<void> => ensureSceneAggregates(session, isZone ? { zone, others: [shared] } : { others: [zone, shared] });
 
-/** What Nova should say of a host that {@link applyNode} has brought into service, and does not; empty: it says so. */
-export async function judgeService(ground: Pick<Region, 'session'>, host: string): Promise<string[]> {
-  const service = (await listServices(ground.session)).find((one) => one.host === host);
-  return [...(service?.status === 'enabled' ? [] : [`Nova has ${host} ${service?.status ?? 'no more'}: ${service?.disabled_reason}`]), ...(await judgeAggregates(ground, host))];
-}
-
-async function judgeAggregates({ session }: Pick<Region, 'session'>, host: string): Promise<string[]> {
-  const aggregates = (await listAggregates(session)).filter(({ hosts }) => hosts.includes(host)).map(({ name }) => name);
-  return aggregates.toSorted().join() === [zone, shared].toSorted().join() ? [] : [`${host} is in aggregates ${aggregates.join(', ')}`];
-}
-
-/** What a host should have in Nova and Placement, in service or not, by what {@link applyNode} says of it, and has not; empty: it has all. */
-export async function judgeMembership(region: Pick<Region, 'session'>, host: string): Promise<string[]> {
-  const provider = await readTraits(region, host);
-  return [...(await judgeAggregates(region, host)), ...(provider?.traits.includes(trait) === true ? [] : [`${host} has traits ${provider?.traits.join(', ') ?? 'of no provider'}`])];
-}
-
 /** What a Hypervisor says of itself. */
 export const lifecycleOf = (object: { status?: { conditions?: readonly Condition[] | undefined } | undefined } | null): Pick<Condition, 'reason' | 'status' | 'message' | 'lastTransitionTime'> =>
   findCondition(object?.status?.conditions, hypervisorConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
 
 /** The Node of a host, as its kubelet and the node's owner leave it: drover is to take it into service without tests. */
-export async function applyNode({ api }: Pick<Ground, 'api'>, name: string): Promise<void> {
+export async function applyNode({ api }: Pick<Environment, 'api'>, name: string): Promise<void> {
   const body = nodeManifest(name, { zone, aggregates: [shared], customTraits: [trait] });
   await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body }, patience());
 }
 
 /** The Node of a host that is nobody's to drive: it only is there. */
-export async function applyNeighbour({ api }: Pick<Ground, 'api'>, name: string): Promise<void> {
+export async function applyNeighbour({ api }: Pick<Environment, 'api'>, name: string): Promise<void> {
   await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body: nodeManifest(name, { zone, lifecycle: null }) }, patience());
 }
 
 /** As its kubelet reports it: the machine is well, and has that address. */
-export async function reportReady({ api }: Pick<Ground, 'api'>, name: string, address: string): Promise<void> {
+export async function reportReady({ api }: Pick<Environment, 'api'>, name: string, address: string): Promise<void> {
   const conditions = [{ type: 'Ready', status: 'True', reason: 'FaultMatrix', message: 'fault matrix', lastTransitionTime: new Date().toISOString() }];
   const body = { status: { conditions, addresses: [{ type: 'InternalIP', address }] } };
   await api.request({ method: 'PATCH', patchType: 'merge', path: resourcePath('v1', 'nodes', { name, subresource: 'status' }), body }, patience());
 }
 
 /** As a host is that was never a hypervisor: no objects, in no aggregate, registered in Nova. It must be empty: Nova lets no server change its zone. */
-export async function removeHypervisor(ground: Pick<Ground, 'api'> & Pick<Region, 'session' | 'fleet'>, host: string): Promise<void> {
-  await removeObjectsOf(ground, host);
-  await leaveAggregates(ground, host);
-  await removeTrait(ground, host);
-  await ensureRegistered(ground, host);
+export async function removeHypervisor(environment: Pick<Environment, 'api'> & Pick<Region, 'session' | 'fleet'>, host: string): Promise<void> {
+  await removeObjectsOf(environment, host);
+  await leaveAggregates(environment, host);
+  await removeTrait(environment, host);
+  await ensureRegistered(environment, host);
 }
 
 /** As somebody does in Nova: out of all of them, or of one. */
@@ -77,7 +60,7 @@ export async function leaveAggregates({ session }: Pick<Region, 'session'>, host
 }
 
 /** So that nobody drives it any more. */
-export async function removeObjectsOf({ api }: Pick<Ground, 'api'>, host: string): Promise<void> {
+export async function removeObjectsOf({ api }: Pick<Environment, 'api'>, host: string): Promise<void> {
   for (const path of [resourcePath('v1', 'nodes', { name: host }), resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name: host })]) await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
 }
 
@@ -104,7 +87,8 @@ export async function removeTrait(region: Pick<Region, 'session'>, host: string)
   });
 }
 
-async function findProvider(session: Session, host: string): Promise<{ uuid: string } | null> {
+/** The resource provider of the host, whose name begins with the host's; null: Placement has none. */
+export async function findProvider(session: Session, host: string): Promise<{ uuid: string } | null> {
   const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string; name: string }[] }>('GET', '/resource_providers');
   return providers.find(({ name }) => name === host || name.startsWith(`${host}.`)) ?? null;
 }
@@ -117,7 +101,7 @@ export async function leaveAllocation({ session }: Pick<Region, 'session'>, host
 }
 
 /** Of the host's resource provider; null: Placement has none. */
-async function readTraits({ session }: Pick<Region, 'session'>, host: string): Promise<{ path: string; traits: string[]; resource_provider_generation: number } | null> {
+export async function readTraits({ session }: Pick<Region, 'session'>, host: string): Promise<{ path: string; traits: string[]; resource_provider_generation: number } | null> {
   const provider = await findProvider(session, host);
   if (provider === null) return null;
   const path = `/resource_providers/${provider.uuid}/traits`;

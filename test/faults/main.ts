@@ -1,104 +1,169 @@
 /** `npm run matrix`: every fault at every step of every scenario. docs/testing.md says how to read it. */
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
-import { describeMachine } from '../../bench/machine.ts';
 import { untilInterrupted } from '../../lab/interruption.ts';
 import { startLab } from '../../lab/lab.ts';
-import type { CleanRuns, Outcome } from './matrix.ts';
+import { matrixRuns, seriesOfScenario } from '../evidence/matrix-record.ts';
+import { keepRecord } from '../evidence/keep.ts';
+import { makeRecord, unknown } from '../evidence/record.ts';
+import { series } from '../evidence/series.ts';
+import { digestNow } from '../evidence/sources.ts';
+import type { MatrixResult, Outcome } from './matrix.ts';
 import { runMatrix } from './matrix.ts';
 import { mutationNames } from './mutations.ts';
-import { renderReport } from './report.ts';
 import type { Cell } from './run-cell.ts';
 import { formatCell } from './run-cell.ts';
 import { sample } from './sample.ts';
 import { findScenario, partsFor, scenarios } from './scenarios.ts';
+import { seedOfDay } from '../seed.ts';
 
 interface Options {
   scenario?: string[];
   cell?: string[];
-  sample?: number;
+  sample?: SampleSize;
   seed: number;
-  lanes: number;
+  parallel: number;
   mutation?: string;
   resume?: string;
-  write?: string;
+  record: boolean;
 }
+
+/** So many cells of each group, or such a share of them. */
+type SampleSize = { cells: number } | { share: number };
 
 const number = (text: string): number => {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('A whole number, please.');
   return value;
 };
+const sampleSize = (text: string): SampleSize =>
+  text.endsWith('%') ? { share: number(text.slice(0, -1)) / 100 } : { cells: number(text) };
 const signal = untilInterrupted(new Error('interrupted'));
 
 const list = (text: string): string[] => text.split(',').map((part) => part.trim());
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-async function main({ scenario, cell, sample: count, seed, lanes, mutation, resume, write }: Options): Promise<void> {
+async function main({
+  scenario,
+  cell,
+  sample: size,
+  seed,
+  parallel,
+  mutation,
+  resume,
+  record,
+}: Options): Promise<void> {
+  if (record && (cell !== undefined || mutation !== undefined))
+    throw new InvalidArgumentError('A single cell or a mutation is no evidence.');
   const named = cell === undefined ? scenario : [...new Set(cell.map((one) => one.split('/')[0] ?? ''))];
   const chosen = named === undefined ? scenarios : named.map(findScenario);
-  const before = resume !== undefined && existsSync(resume) ? readOutcomes(resume) : [];
-  const done = new Set(before.filter(({ complaints }) => complaints.length === 0).map(formatCell));
+  const digests = new Map(chosen.map(({ name }) => [name, digestNow(series[seriesOfScenario(name)].globs)]));
+  const earlier =
+    resume !== undefined && existsSync(resume)
+      ? readOutcomes(resume).filter(({ scenario: its, sources }) => digests.get(its) === sources)
+      : [];
+  const passed = new Set(
+    [...new Map(earlier.map((one) => [formatCell(one), one])).values()]
+      .filter(({ complaints }) => complaints.length === 0)
+      .map(formatCell),
+  );
   const choose = (cells: readonly Cell[]): readonly Cell[] => {
     const wanted = cell === undefined ? cells : cells.filter((one) => cell.includes(formatCell(one)));
-    const sampled = count === undefined ? wanted : sample(wanted, count, seed, ({ fault }) => fault);
-    return sampled.filter((one) => !done.has(formatCell(one)));
+    const count =
+      size === undefined ? wanted.length : 'cells' in size ? size.cells : Math.ceil(wanted.length * size.share);
+    const sampled = size === undefined ? wanted : sample(wanted, count, seed, ({ fault }) => fault);
+    return sampled.filter((one) => !passed.has(formatCell(one)));
   };
 
   const startedMs = Date.now();
-  const machine = describeMachine();
   const own = process.env['DROVER_LAB'] === undefined ? mkdtempSync(join(tmpdir(), 'drover-matrix-')) : null;
-  const lab = await startLab({ ...(own === null ? {} : { dir: join(own, 'lab') }), parts: partsFor(chosen), report: print, signal });
-  let clean: CleanRuns[] = [];
-  let outcomes: Outcome[] = [];
+  const lab = await startLab({
+    ...(own === null ? {} : { dir: join(own, 'lab') }),
+    parts: partsFor(chosen),
+    report: print,
+    signal,
+  });
+  let result: MatrixResult;
   try {
     const take = (outcome: Outcome): void => {
-      if (resume !== undefined) appendFileSync(resume, `${JSON.stringify(outcome)}\n`);
+      if (resume !== undefined)
+        appendFileSync(
+          resume,
+          `${JSON.stringify({ ...outcome, sources: digests.get(outcome.scenario) } satisfies Partial<KeptOutcome>)}\n`,
+        );
     };
-    ({ clean, outcomes } = await runMatrix({ lab, scenarios: chosen, lanes, choose, report: print, take, signal, ...(mutation === undefined ? {} : { mutation }) }));
+    result = await runMatrix({
+      lab,
+      scenarios: chosen,
+      parallelism: parallel,
+      choose,
+      report: print,
+      take,
+      signal,
+      ...(mutation === undefined ? {} : { mutation }),
+    });
   } finally {
     if (own !== null) {
       await lab.stop();
       rmSync(own, { recursive: true, force: true });
     }
   }
-  const repeated = new Set(outcomes.map(formatCell));
-  const all = [...before.filter((outcome) => done.has(formatCell(outcome)) && !repeated.has(formatCell(outcome))), ...outcomes];
-  const seconds = (Date.now() - startedMs) / 1_000;
-  const file = write ?? (cell === undefined && scenario === undefined && count === undefined && mutation === undefined ? fileURLToPath(new URL('matrix.md', import.meta.url)) : undefined);
-  if (file !== undefined) writeFileSync(file, renderReport({ scenarios: chosen, clean, outcomes: all, machine: `${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, ${machine.recordedAt.slice(0, 10)}` }));
-  const failed = outcomes.filter(({ complaints }) => complaints.length > 0);
-  const broken = clean.filter(({ complaints }) => complaints.length > 0);
+  if (record) {
+    const seedToo = size === undefined || process.argv.includes('--seed') ? [] : ['--seed', String(seed)];
+    const command = `npm run matrix -- ${[...process.argv.slice(2), ...seedToo].join(' ')}`;
+    for (const one of matrixRuns({
+      ...result,
+      scenarios: chosen,
+      earlier,
+      seed: size === undefined ? null : seed,
+      command,
+      startedMs,
+    })) {
+      const [name = ''] = chosen.filter((its) => seriesOfScenario(its.name) === one.series).map((its) => its.name);
+      print(`written: ${keepRecord(makeRecord({ ...one, digestBefore: digests.get(name) ?? unknown }))}`);
+    }
+  }
+  const failed = result.outcomes.filter(({ complaints }) => complaints.length > 0);
+  const broken = result.clean.filter(({ complaints }) => complaints.length > 0);
   for (const one of failed) print(`again: npm run matrix -- --cell ${formatCell(one)}`);
-  print(`${outcomes.length - failed.length} passed, ${failed.length + broken.length} failed in ${(seconds / 60).toFixed(1)} min${file === undefined ? '' : `; ${file}`}`);
-  process.exitCode = failed.length + broken.length === 0 && outcomes.length > 0 ? 0 : 1;
+  const minutes = ((Date.now() - startedMs) / 60_000).toFixed(1);
+  print(`${result.outcomes.length - failed.length} passed, ${failed.length + broken.length} failed in ${minutes} min`);
+  process.exitCode = failed.length + broken.length === 0 && result.outcomes.length + passed.size > 0 ? 0 : 1;
 }
 
-/** The last one of each cell. */
-function readOutcomes(file: string): Outcome[] {
-  const lines = readFileSync(file, 'utf8').split('\n').filter((line) => line !== '');
-  const outcomes = lines.map((line) => JSON.parse(line) as Outcome);
-  return [...new Map(outcomes.map((outcome) => [formatCell(outcome), outcome])).values()];
+/** An outcome with the sources that it is of: with others it says nothing. */
+interface KeptOutcome extends Outcome {
+  sources: string | undefined;
 }
 
-const seedOfToday = Math.floor(Date.now() / 86_400_000);
+const readOutcomes = (file: string): KeptOutcome[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as KeptOutcome);
+
 await new Command('matrix')
   .description('Runs every scenario with every fault at every step, and checks how it ends and the invariants.')
   .option('--scenario <names>', `of ${scenarios.map(({ name }) => name).join(', ')}`, list)
   .option('--cell <cells>', 'scenario/step/fault, as the matrix prints them', list)
-  .option('--sample <number>', 'only so many cells of each group, every fault as often', number)
-  .option('--seed <number>', 'decides which', number, seedOfToday)
-  .option('--lanes <number>', 'how many scenarios run side by side', number, availableParallelism())
+  .option(
+    '--sample <number>',
+    'only so many cells of each group, or such a share as 10%, every fault as often',
+    sampleSize,
+  )
+  .option('--seed <number>', 'decides which', number, seedOfDay())
+  .option('--parallel <number>', 'how many scenarios run side by side', number, availableParallelism())
   .option('--mutation <name>', `break an ensure verb on purpose: ${mutationNames.join(', ')}`)
-  .option('--resume <file>', 'keeps outcomes there as they come, and leaves out what has passed')
-  .option('--write <file>', 'the report; default for a whole matrix: matrix.md beside this program')
+  .option('--resume <file>', 'keeps outcomes there as they come, and leaves out what has passed with the same sources')
+  .option('--record', 'keeps the result as evidence', false)
   .action(main)
   .parseAsync()
   .catch((error: unknown) => {
-    process.stderr.write(`${signal.aborted ? 'Interrupted; what had been started is stopped.' : (error as Error).stack}\n`);
+    process.stderr.write(
+      `${signal.aborted ? 'Interrupted; what had been started is stopped.' : (error as Error).stack}\n`,
+    );
     // Looks that were under way still wait for their facts.
     process.exit(signal.aborted ? 130 : 1);
   });

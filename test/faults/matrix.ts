@@ -1,31 +1,34 @@
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { faultNames } from './faults.ts';
-import type { Ground, MatrixLab } from './ground.ts';
-import { openGround } from './ground.ts';
-import type { Lane } from './lane.ts';
-import { openLane } from './lane.ts';
+import type { LabEnvironment, MatrixLab } from './environment.ts';
+import { openEnvironment } from './environment.ts';
+import type { LabFixture } from './fixture.ts';
+import { openFixture } from './fixture.ts';
 import type { Cell, CellResult } from './run-cell.ts';
 import { formatCell, runCell } from './run-cell.ts';
 import type { Scenario } from './scenario.ts';
-import { openStage } from './stage.ts';
+import { openContext } from './context.ts';
 import type { SubjectKind } from './subjects.ts';
 import { subjects } from './subjects.ts';
 import { commonSteps } from './step.ts';
 
 /** A cell and how it went. */
-export interface Outcome extends Cell, Omit<CellResult, 'steps'> {}
+export interface Outcome extends Cell, Omit<CellResult, 'steps'> {
+  /** How often it was run, until its step came. */
+  attempts: number;
+}
 
 export interface MatrixOptions {
   lab: MatrixLab;
   scenarios: readonly Scenario[];
   /** How many scenarios run side by side. */
-  lanes: number;
+  parallelism: number;
   mutation?: string;
   /** Which cells to run of those that there are. */
   choose: (cells: readonly Cell[]) => readonly Cell[];
   report: (line: string) => void;
   take?: (outcome: Outcome) => void;
-  /** Aborted: lanes are closed at once, and the cells that were running do not count. */
+  /** Aborted: fixtures are closed at once, and the cells that were running do not count. */
   signal?: AbortSignal;
 }
 
@@ -34,16 +37,25 @@ export interface CleanRuns {
   scenario: string;
   /** Steps that every run had. */
   steps: string[];
-  /** Steps that came in some runs only: nothing can be aimed at them. */
+  /** Steps that came in some runs only: nothing can be targeted them. */
   unsteady: string[];
   complaints: string[];
   seconds: number;
 }
 
+export interface MatrixResult {
+  clean: CleanRuns[];
+  /** Every cell that there is. */
+  planned: Cell[];
+  /** Those that were to be run. */
+  chosen: Cell[];
+  outcomes: Outcome[];
+}
+
 const neverAborted = new AbortController().signal;
 
 /** A cell whose step does not come is run so often. */
-const attempts = 3;
+const mostAttempts = 3;
 
 /** After so many cells Nova is relieved of the servers that they have deleted. */
 const archiveEvery = 20;
@@ -51,67 +63,72 @@ const archiveEvery = 20;
 /** So many clean runs tell which steps a scenario always has. */
 const cleanRuns = 2;
 
-/** Every fault at every step that the scenario aims at. */
+/** Every fault at every step that the scenario targets. */
 const planCells = (runs: readonly CleanRuns[], scenarios: readonly Scenario[]): Cell[] =>
   runs.flatMap(({ scenario, steps }) => {
-    const aims = scenarios.find(({ name }) => name === scenario)?.aims ?? (() => true);
-    return steps.filter(aims).flatMap((step) => faultNames.map((fault) => ({ scenario, step, fault })));
+    const targets = scenarios.find(({ name }) => name === scenario)?.targets ?? (() => true);
+    return steps.filter(targets).flatMap((step) => faultNames.map((fault) => ({ scenario, step, fault })));
   });
 
 /** Runs clean first, then with every chosen fault at every step. */
-export async function runMatrix({ lab, scenarios, lanes, mutation, choose, report, take, signal = neverAborted }: MatrixOptions): Promise<{ clean: CleanRuns[]; outcomes: Outcome[] }> {
+export async function runMatrix({ lab, scenarios, parallelism, mutation, choose, report, take, signal = neverAborted }: MatrixOptions): Promise<MatrixResult> {
   const clean: CleanRuns[] = [];
+  const planned: Cell[] = [];
+  const chosen: Cell[] = [];
   const outcomes: Outcome[] = [];
-  await withLanes({ lab, scenarios, lanes, signal, ...(mutation === undefined ? {} : { mutation }) }, async (opened, group) => {
+  await withFixtures({ lab, scenarios, parallelism, signal, ...(mutation === undefined ? {} : { mutation }) }, async (opened, group) => {
     const runs = await runClean(opened, group, report);
     clean.push(...runs);
-    const cells = choose(planCells(runs, group));
-    report(`${group.map(({ name }) => name).join(', ')}: ${cells.length} cells on ${opened.length} lanes`);
-    await onLanes(opened, cells, async (lane, cell, index) => {
-      const outcome = await runOnce(lane, group, cell);
+    const all = planCells(runs, group);
+    const cells = choose(all);
+    planned.push(...all);
+    chosen.push(...cells);
+    report(`${group.map(({ name }) => name).join(', ')}: ${cells.length} cells on ${opened.length} fixtures`);
+    await onFixtures(opened, cells, async (fixture, cell, index) => {
+      const outcome = await runOnce(fixture, group, cell);
       signal.throwIfAborted();
       outcomes.push(outcome);
       take?.(outcome);
-      if (outcomes.length % archiveEvery === 0) await lane.ground.region?.fleet.archive();
+      if (outcomes.length % archiveEvery === 0) await fixture.environment.region?.fleet.archive();
       const verdict = outcome.complaints.length === 0 ? 'ok    ' : 'FAILED';
       report(`${String(index + 1).padStart(5)}/${cells.length} ${verdict} ${outcome.seconds.toFixed(0).padStart(4)} s  ${formatCell(cell)}${indented(outcome.complaints)}`);
     });
   });
-  return { clean, outcomes };
+  return { clean, planned, chosen, outcomes };
 }
 
 const indented = (complaints: readonly string[]): string => complaints.map((complaint) => `\n        ${complaint}`).join('');
 
-/** Opens lanes for each group of scenarios that can share a worker, one group after the other. */
-export async function withLanes(
-  { lab, scenarios, lanes, mutation, signal = neverAborted }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'lanes' | 'mutation' | 'signal'>,
-  use: (lanes: readonly Lane[], scenarios: readonly Scenario[]) => Promise<void>,
+/** Opens fixtures for each group of scenarios that can share a worker, one group after the other. */
+export async function withFixtures(
+  { lab, scenarios, parallelism, mutation, signal = neverAborted }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'parallelism' | 'mutation' | 'signal'>,
+  use: (fixtures: readonly LabFixture[], scenarios: readonly Scenario[]) => Promise<void>,
 ): Promise<void> {
-  const ground = await openGround(lab);
+  const environment = await openEnvironment(lab);
   try {
     for (const group of groupScenarios(scenarios)) {
-      const opened = await openLanes(ground, group, group.ownRegion ? 1 : lanes, mutation);
+      const opened = await openFixtures(environment, group, group.ownRegion ? 1 : parallelism, mutation);
       try {
         signal.throwIfAborted();
         await unlessAborted(use(opened, group.scenarios), signal);
       } finally {
-        await closeLanes(opened);
+        await closeFixtures(opened);
       }
     }
   } finally {
-    await ground.close();
+    await environment.close();
   }
 }
 
-const closeLanes = (lanes: readonly Lane[]): Promise<unknown> => Promise.all(lanes.map((lane) => lane.close()));
+const closeFixtures = (fixtures: readonly LabFixture[]): Promise<unknown> => Promise.all(fixtures.map((fixture) => fixture.close()));
 
-async function runOnce(lane: Lane, scenarios: readonly Scenario[], cell: Cell): Promise<Outcome> {
+async function runOnce(fixture: LabFixture, scenarios: readonly Scenario[], cell: Cell): Promise<Outcome> {
   const scenario = scenarios.find(({ name }) => name === cell.scenario);
   if (scenario === undefined) throw new Error(`no scenario ${cell.scenario}`);
   for (let attempt = 1; ; attempt += 1) {
-    const { steps: _, ...result } = await runCell(lane, scenario, cell);
+    const { steps: _, ...result } = await runCell(fixture, scenario, cell);
     // Some steps depend on how long the others take; a run without the step says nothing about the fault.
-    if (result.struck || attempt === attempts) return { ...cell, ...result };
+    if (result.injected || attempt === mostAttempts) return { ...cell, ...result, attempts: attempt };
   }
 }
 
@@ -135,29 +152,29 @@ function groupScenarios(scenarios: readonly Scenario[]): Group[] {
   return [...groups.values()];
 }
 
-const openLanes = async (ground: Ground, { subject, settings: fixed, settingsIn, hosts, scenarios }: Group, count: number, mutation?: string): Promise<Lane[]> => {
-  const opened: Lane[] = [];
-  const settings = { ...fixed, ...settingsIn?.(ground.lab) };
+const openFixtures = async (environment: LabEnvironment, { subject, settings: fixed, settingsIn, hosts, scenarios }: Group, count: number, mutation?: string): Promise<LabFixture[]> => {
+  const opened: LabFixture[] = [];
+  const settings = { ...fixed, ...settingsIn?.(environment) };
   for (let number = 1; number <= count; number += 1) {
-    const name = `${scenarios[0]?.name ?? 'lane'}-${number}`;
+    const name = `${scenarios[0]?.name ?? 'fixture'}-${number}`;
     const names = Array.from({ length: hosts }, (_, index) => subjects[subject].nameIn(name, 'ab'[index] ?? ''));
     try {
-      const lane = await openLane(ground, { name, subject, hosts: names, settings, ...(mutation === undefined ? {} : { mutation }) });
-      opened.push(lane);
-      await openStage(lane, subject, () => []).clear();
+      const fixture = await openFixture(environment, { name, subject, hosts: names, settings, ...(mutation === undefined ? {} : { mutation }) });
+      opened.push(fixture);
+      await openContext(fixture, subject, () => []).clear();
     } catch (error) {
-      await closeLanes(opened);
+      await closeFixtures(opened);
       throw error;
     }
   }
   return opened;
 };
 
-async function runClean(lanes: readonly Lane[], scenarios: readonly Scenario[], report: (line: string) => void): Promise<CleanRuns[]> {
+async function runClean(fixtures: readonly LabFixture[], scenarios: readonly Scenario[], report: (line: string) => void): Promise<CleanRuns[]> {
   const tries = scenarios.flatMap((scenario) => Array.from({ length: cleanRuns }, () => scenario));
   const results = new Map<string, CellResult[]>();
-  await onLanes(lanes, tries, async (lane, scenario) => {
-    const result = await runCell(lane, scenario, null);
+  await onFixtures(fixtures, tries, async (fixture, scenario) => {
+    const result = await runCell(fixture, scenario, null);
     results.set(scenario.name, [...(results.get(scenario.name) ?? []), result]);
   });
   return scenarios.map(({ name }) => {
@@ -171,12 +188,12 @@ async function runClean(lanes: readonly Lane[], scenarios: readonly Scenario[], 
   });
 }
 
-/** Each lane takes the next of the items as soon as it is free. */
-async function onLanes<Item>(lanes: readonly Lane[], items: readonly Item[], use: (lane: Lane, item: Item, index: number) => Promise<void>): Promise<void> {
+/** Each fixture takes the next of the items as soon as it is free. */
+async function onFixtures<Item>(fixtures: readonly LabFixture[], items: readonly Item[], use: (fixture: LabFixture, item: Item, index: number) => Promise<void>): Promise<void> {
   let next = 0;
   await Promise.all(
-    lanes.map(async (lane) => {
-      for (let index = next++; index < items.length; index = next++) await use(lane, items[index] as Item, index);
+    fixtures.map(async (fixture) => {
+      for (let index = next++; index < items.length; index = next++) await use(fixture, items[index] as Item, index);
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { until } from '../flows/until.ts';
 import type { Scenario } from './scenario.ts';
 import { gone } from './scenario.ts';
-import type { Stage } from './stage.ts';
+import type { ScenarioContext } from './context.ts';
 
 /** What VirtualMachineSetResourcePolicies name, in the every-step matrix. */
 
@@ -18,13 +18,13 @@ const spec = { folder: 'apart', resourcePool: { name: 'gold', reservations: { me
 interface Status {
   clustermodules?: { moduleUUID: string }[];
 }
-const modulesOf = async (stage: Stage): Promise<string[]> => (((await stage.read('A'))?.status ?? {}) as Status).clustermodules?.map(({ moduleUUID }) => moduleUUID) ?? [];
+const modulesOf = async (context: ScenarioContext): Promise<string[]> => (((await context.read('A'))?.status ?? {}) as Status).clustermodules?.map(({ moduleUUID }) => moduleUUID) ?? [];
 
-async function havePolicy(stage: Stage): Promise<void> {
-  await stage.createPolicy('A', spec);
+async function havePolicy(context: ScenarioContext): Promise<void> {
+  await context.createPolicy('A', spec);
   await until('the policy to be made', 60_000, async () => {
-    const object = await stage.read('A');
-    return (object !== null && stage.subject.isSettled(object)) || 'not yet';
+    const object = await context.read('A');
+    return (object !== null && context.subject.isSettled(object)) || 'not yet';
   });
 }
 
@@ -33,14 +33,14 @@ export const resourcePolicyScenarios: readonly Scenario[] = [
     ...common,
     name: 'provided',
     title: 'folder, resource pool and cluster module of a policy are made',
-    aims: () => true,
+    targets: () => true,
     prepare: async () => undefined,
-    start: (stage) => stage.createPolicy('A', spec),
+    start: (context) => context.createPolicy('A', spec),
     ends: { A: 'Made' },
-    async judge(stage) {
-      const { branches, modules } = await stage.listMade('A');
+    async judge(context) {
+      const { branches, modules } = await context.listMade('A');
       const made = branches.map((path) => path.split('/').at(-1) ?? '').toSorted((a, b) => a.localeCompare(b)).join();
-      const missing = (await modulesOf(stage)).filter((module) => !modules.includes(module));
+      const missing = (await modulesOf(context)).filter((module) => !modules.includes(module));
       return [...(made === 'apart,gold' ? [] : [`there are ${made === '' ? 'no branches' : made}`]), ...missing.map((module) => `vCenter has no module ${module}`)];
     },
   },
@@ -48,12 +48,12 @@ export const resourcePolicyScenarios: readonly Scenario[] = [
     ...common,
     name: 'withdrawn',
     title: 'a policy is deleted, and what it named goes',
-    aims: () => true,
+    targets: () => true,
     prepare: havePolicy,
-    start: (stage) => stage.remove('A'),
+    start: (context) => context.remove('A'),
     ends: { A: gone },
-    async judge(stage) {
-      const { branches } = await stage.listMade('A');
+    async judge(context) {
+      const { branches } = await context.listMade('A');
       return branches.map((path) => `${path} is still there`);
     },
   },

@@ -1,20 +1,19 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Condition } from '../../contracts/conditions.ts';
 import { evictionFinalizer } from '../../contracts/ids.ts';
 import { until } from '../flows/until.ts';
-import type { Observed } from '../read-world.ts';
-import { readWorld } from '../read-world.ts';
-import { violations } from '../violations.ts';
+import { violations } from '../invariants/violations.ts';
 import type { FaultName } from './faults.ts';
 import { faults } from './faults.ts';
-import type { Lane } from './lane.ts';
+import type { Fixture } from './fixture.ts';
 import type { Scenario } from './scenario.ts';
 import { gone } from './scenario.ts';
-import type { HostAlias } from './scene.ts';
-import type { Stage } from './stage.ts';
-import { openStage } from './stage.ts';
+import type { HostAlias } from './context-base.ts';
+import type { ScenarioContext } from './context.ts';
+import { openContext } from './context.ts';
 import type { Call } from './step.ts';
 import type { AnyObject } from './subjects.ts';
-import type { Aim, Recording } from './switchboard.ts';
+import type { Injection, Recording } from './fault-control.ts';
 
 /** One fault at one step. */
 export interface Cell {
@@ -26,8 +25,8 @@ export interface Cell {
 export interface CellResult {
   /** What went wrong, a sentence each; empty: the cell passed. */
   complaints: string[];
-  /** Whether the fault struck. */
-  struck: boolean;
+  /** Whether the fault was injected. */
+  injected: boolean;
   seconds: number;
   steps: string[];
 }
@@ -38,101 +37,113 @@ const convergeMs = 150_000;
 /** `happy/A/publishEviction.2/failAfter`: what a person types to see the cell again. */
 export const formatCell = ({ scenario, step, fault }: Cell): string => `${scenario}/${step}/${fault}`;
 
-/** Runs the scenario on the lane, with the fault or without, until all has settled; checks its end and the invariants, and clears up. */
-export async function runCell(lane: Lane, scenario: Scenario, cell: Cell | null): Promise<CellResult> {
+/** Runs the scenario on the fixture, with the fault or without, as {@link runScenario} does, and clears up. */
+export async function runCell(fixture: Fixture, scenario: Scenario, cell: Cell | null): Promise<CellResult> {
   const startedMs = Date.now();
+  const { context, complaints, injected, steps } = await runScenario(fixture, scenario, cell === null ? [] : [cell]);
+  await context.clear().catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
+  return { complaints, injected: injected.length > 0, seconds: (Date.now() - startedMs) / 1_000, steps };
+}
+
+export interface ScenarioResult extends Pick<CellResult, 'complaints' | 'steps'> {
+  context: ScenarioContext;
+  /** Steps that got their fault. */
+  injected: string[];
+}
+
+/** Runs the scenario with these faults until all objects are reconciled or blocked; checks its end and the invariants. */
+export async function runScenario(fixture: Fixture, scenario: Scenario, injections: readonly Pick<Cell, 'step' | 'fault'>[]): Promise<ScenarioResult> {
   let recording: Recording | null = null;
-  const stage: Stage = openStage(lane, scenario.subject, () => recording?.steps ?? []);
+  const context: ScenarioContext = openContext(fixture, scenario.subject, () => recording?.steps ?? []);
   const complaints: string[] = [];
   try {
-    await scenario.prepare(stage);
-    recording = lane.switchboard.record(stage.roles, cell === null ? null : aimOf(stage, cell));
-    await scenario.start(stage);
-    await scenario.meanwhile?.(stage);
-    await untilConverged(stage, scenario);
-    complaints.push(...(await judgeEnds(stage, scenario, cell?.fault ?? null)));
-    complaints.push(...((await scenario.judge?.(stage)) ?? []));
-    complaints.push(...violations(await readWorld(observedOf(stage), lane.hosts)));
+    await scenario.prepare(context);
+    recording = fixture.record(context.roles, injections.map((one) => injectionOf(context, one)));
+    await scenario.start(context);
+    await scenario.meanwhile?.(context);
+    await untilConverged(context, scenario);
+    complaints.push(...(await judgeEnds(context, scenario, injections.map(({ fault }) => fault))));
+    complaints.push(...((await scenario.judge?.(context)) ?? []));
+    complaints.push(...violations(await fixture.readWorld(context)));
   } catch (error) {
     complaints.push((error as Error).message);
   }
-  const { failure = null, struck = null, steps = [] } = recording ?? {};
-  if (failure !== null) complaints.push(`the strike failed: ${failure.message}`);
-  if (cell !== null && struck === null) complaints.push(`${cell.step} never came, so nothing was struck; there were ${steps.join(', ')}`);
-  lane.switchboard.record(new Map(), null);
-  await stage.clear().catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
-  return { complaints, struck: struck !== null, seconds: (Date.now() - startedMs) / 1_000, steps: [...steps] };
+  const { failure = null, injected = new Map<string, Call>(), steps = [] } = recording ?? {};
+  if (failure !== null) complaints.push(`the fault could not be injected: ${failure.message}`);
+  for (const { step } of injections) {
+    if (!injected.has(step)) complaints.push(`${step} never came, so nothing was injected; there were ${steps.join(', ')}`);
+  }
+  fixture.record(new Map(), []);
+  return { context, complaints, injected: [...injected.keys()], steps: [...steps] };
 }
 
-/** What of the lane is looked at in the end. */
-function observedOf({ lane, sinceMs, expected, ownChanges }: Stage): Observed {
-  const { ground, client, drover, name } = lane;
-  const { lab, api, region, vcenter } = ground;
-  const strangers = vcenter?.strangers.get(name);
-  const common = { lab, api, client, drover, dir: drover.dir, sinceMs };
-  return { ...common, ...(region !== null && { ...region, expected, ownChanges }), ...(strangers !== undefined && { vms: { namespace: name, strangers } }) };
-}
-
-function aimOf(stage: Stage, { step, fault }: Cell): Aim {
-  const { order, strike } = faults[fault];
-  const { client, drover } = stage.lane;
+function injectionOf(context: ScenarioContext, { step, fault }: Pick<Cell, 'step' | 'fault'>): Injection {
+  const { order, action } = faults[fault];
+  const { client } = context.fixture;
   const alias: HostAlias = step.startsWith('B') ? 'B' : 'A';
   // Limits and looks for drift are nobody's in particular, and a host's failure has a run beside that of its object.
   const own = ['limits/', 'drift/', `${alias}-failure/`].some((role) => step.startsWith(role));
-  const strikes: Record<typeof strike, (call: Call) => Promise<void>> = {
+  const actions: Record<typeof action, (call: Call) => Promise<void>> = {
     none: async () => undefined,
-    async killWorker() {
-      await drover.kill('worker');
-      await drover.restart('worker');
-    },
-    cancel: async ({ workflowId }) => void (await (own ? client.workflow.getHandle(workflowId) : stage.run(alias)).cancel()),
+    killWorker: () => context.fixture.replaceWorker(),
+    cancel: async ({ workflowId }) => await unlessEnded(() => (own ? client.workflow.getHandle(workflowId) : context.run(alias)).cancel()),
     async terminate({ workflowId }) {
-      await (own ? client.workflow.getHandle(workflowId) : stage.run(alias)).terminate('fault matrix');
-      await stage.tell(alias, 'resync');
+      await unlessEnded(() => (own ? client.workflow.getHandle(workflowId) : context.run(alias)).terminate('fault matrix'));
+      await context.tell(alias, 'resync');
     },
     async signalTwice() {
-      await Promise.all([stage.tell(alias, 'annotations'), stage.tell(alias, 'annotations')]);
+      await Promise.all([context.tell(alias, 'annotations'), context.tell(alias, 'annotations')]);
     },
-    changeSpec: () => stage.changeSpec(alias),
+    changeSpec: () => context.changeSpec(alias),
   };
-  return { step, order, strike: strikes[strike] };
+  return { step, order, action: actions[action] };
+}
+
+/** A run that has ended cannot be stopped: the object's own, while that of one of its servers goes on. */
+async function unlessEnded(stop: () => Promise<unknown>): Promise<void> {
+  try {
+    await stop();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
 }
 
 /** The object of every host is settled and let go, and its run is closed. */
-async function untilConverged(stage: Stage, scenario: Scenario): Promise<void> {
-  for (const alias of stage.aliases) {
-    await until('it to settle', convergeMs, async () => (await unsettled(stage, scenario, alias)) ?? true);
+async function untilConverged(context: ScenarioContext, scenario: Scenario): Promise<void> {
+  for (const alias of context.aliases) {
+    await until('it to settle', convergeMs, async () => (await unsettled(context, scenario, alias)) ?? true);
     await until('the run to be closed', convergeMs, async () => {
-      const { status } = await stage.run(alias).describe();
+      const { status } = await context.run(alias).describe();
       return status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW' ? true : `${alias} is ${status.name}`;
     });
   }
   // A round more may have begun between the two looks.
-  const again = await Promise.all(stage.aliases.map((alias) => unsettled(stage, scenario, alias)));
-  if (again.some((words) => words !== null)) await untilConverged(stage, scenario);
+  const again = await Promise.all(context.aliases.map((alias) => unsettled(context, scenario, alias)));
+  if (again.some((words) => words !== null)) await untilConverged(context, scenario);
 }
 
 /** What the object of the host still has to do; null: nothing. */
-async function unsettled(stage: Stage, { ends }: Scenario, alias: HostAlias): Promise<string | null> {
-  const object = await stage.read(alias);
+async function unsettled(context: ScenarioContext, { ends }: Scenario, alias: HostAlias): Promise<string | null> {
+  const object = await context.read(alias);
   if (object === null) return ends[alias] === gone ? null : `${alias} has no object yet`;
-  const { reason, message } = endOf(stage, object);
-  if (!stage.subject.isSettled(object)) return `${alias} is ${reason}: ${message}`;
+  const { reason, message } = endOf(context, object);
+  if (!context.subject.isSettled(object)) return `${alias} is ${reason}: ${message}`;
   return object.metadata.finalizers?.includes(evictionFinalizer) === true ? `${alias} is ${reason} and carries its finalizer` : null;
 }
 
-const endOf = ({ subject }: Stage, object: AnyObject | null): Pick<Condition, 'reason' | 'message'> =>
+const endOf = ({ subject }: ScenarioContext, object: AnyObject | null): Pick<Condition, 'reason' | 'message'> =>
   object === null ? { reason: gone, message: 'there is no object' } : subject.endOf(object);
 
-async function judgeEnds(stage: Stage, { ends, endsAfter }: Scenario, fault: FaultName | null): Promise<string[]> {
-  const right = fault === null ? ends : { ...ends, ...endsAfter?.[fault] };
+async function judgeEnds(context: ScenarioContext, { ends, endsAfter }: Scenario, injected: readonly FaultName[]): Promise<string[]> {
+  const mayStop = injected.some((fault) => faults[fault].mayStop);
   const found = await Promise.all(
-    stage.aliases.map(async (alias) => {
-      const object = await stage.read(alias);
-      const { reason, message } = endOf(stage, object);
-      const mayStop = fault !== null && faults[fault].mayStop;
-      const isRight = [right[alias] ?? []].flat().includes(reason) || (mayStop && object !== null && stage.subject.isStopped(object));
-      return isRight ? [] : [`${alias} ended as ${reason} instead of ${[right[alias] ?? []].flat().join(' or ')}: ${message}`];
+    context.aliases.map(async (alias) => {
+      const object = await context.read(alias);
+      const { reason, message } = endOf(context, object);
+      const others = injected.flatMap((fault) => endsAfter?.[fault]?.[alias] ?? []);
+      const right = [...new Set(others.length > 0 ? others : [ends[alias] ?? []].flat())];
+      const isRight = right.includes(reason) || (mayStop && object !== null && context.subject.isStopped(object));
+      return isRight ? [] : [`${alias} ended as ${reason} instead of ${right.join(' or ')}: ${message}`];
     }),
   );
   return found.flat();

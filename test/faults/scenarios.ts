@@ -1,14 +1,14 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { annotations } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
-import { quickSettings } from '../flows/world.ts';
+import { quickSettings } from '../flows/world-base.ts';
 import { until } from '../flows/until.ts';
 import { guestScenarios } from './guest-scenarios.ts';
 import { hypervisorScenarios } from './hypervisor-scenarios.ts';
 import { resourcePolicyScenarios } from './resource-policy-scenarios.ts';
 import type { Scenario } from './scenario.ts';
-import type { HostAlias } from './scene.ts';
-import type { Stage } from './stage.ts';
+import type { HostAlias } from './context-base.ts';
+import type { ScenarioContext } from './context.ts';
 import { subjects } from './subjects.ts';
 import { fastDeployScenarios } from './fast-deploy-scenarios.ts';
 import { virtualMachineScenarios } from './virtual-machine-scenarios.ts';
@@ -33,11 +33,11 @@ const ofEviction = (step: string): boolean => !step.startsWith('limits/');
 const beginning = ['A/openEviction.1', 'A/preflightEviction.1', 'A/ensureServiceDisabled.1', 'A/wantAllowance.1', 'A/publishEviction.1'];
 const fromFirstMove = (step: string): boolean => ofEviction(step) && !beginning.includes(step);
 
-const reasonOf = (stage: Stage, alias: HostAlias): string | undefined => findCondition(stage.latestEviction(alias)?.status?.conditions, 'Evicting')?.reason;
-const isOver = (stage: Stage, alias: HostAlias): boolean => findCondition(stage.latestEviction(alias)?.status?.conditions, 'Evicting')?.status === 'False';
+const reasonOf = (context: ScenarioContext, alias: HostAlias): string | undefined => findCondition(context.latestEviction(alias)?.status?.conditions, 'Evicting')?.reason;
+const isOver = (context: ScenarioContext, alias: HostAlias): boolean => findCondition(context.latestEviction(alias)?.status?.conditions, 'Evicting')?.status === 'False';
 
 /** Waits until Nova is asked to move a server, or there is nothing left to wait for. */
-const untilMoving = (stage: Stage): Promise<unknown> => until('a server to move', patienceMs, () => isOver(stage, 'A') || stage.steps().some((step) => step.includes('/awaitMigration.')) || 'none moves');
+const untilMoving = (context: ScenarioContext): Promise<unknown> => until('a server to move', patienceMs, () => isOver(context, 'A') || context.steps().some((step) => step.includes('/awaitMigration.')) || 'none moves');
 
 const evictionScenarios: readonly Scenario[] = [
   {
@@ -46,10 +46,10 @@ const evictionScenarios: readonly Scenario[] = [
     subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
-    aims: ofEviction,
+    targets: ofEviction,
     settings,
-    prepare: (stage) => stage.seed('A', [{}, {}]),
-    start: (stage) => stage.evict('A', parallelism(2)),
+    prepare: (context) => context.seed('A', [{}, {}]),
+    start: (context) => context.evict('A', parallelism(2)),
     ends: { A: 'Succeeded' },
   },
   {
@@ -58,10 +58,10 @@ const evictionScenarios: readonly Scenario[] = [
     subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
-    aims: fromFirstMove,
+    targets: fromFirstMove,
     settings,
-    prepare: (stage) => stage.seed('A', [{ migrate: ['hang', 'ok'] }]),
-    start: (stage) => stage.evict('A'),
+    prepare: (context) => context.seed('A', [{ migrate: ['hang', 'ok'] }]),
+    start: (context) => context.evict('A'),
     ends: { A: 'Succeeded' },
   },
   {
@@ -70,10 +70,10 @@ const evictionScenarios: readonly Scenario[] = [
     subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
-    aims: fromFirstMove,
+    targets: fromFirstMove,
     settings,
-    prepare: (stage) => stage.seed('A', [{ migrate: ['fail', 'ok'] }]),
-    start: (stage) => stage.evict('A'),
+    prepare: (context) => context.seed('A', [{ migrate: ['fail', 'ok'] }]),
+    start: (context) => context.evict('A'),
     ends: { A: 'Succeeded' },
   },
   {
@@ -82,10 +82,10 @@ const evictionScenarios: readonly Scenario[] = [
     subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
-    aims: fromFirstMove,
+    targets: fromFirstMove,
     settings,
-    prepare: (stage) => stage.seed('A', [{ migrate: 'precheck-dest' }, {}]),
-    start: (stage) => stage.evict('A'),
+    prepare: (context) => context.seed('A', [{ migrate: 'precheck-dest' }, {}]),
+    start: (context) => context.evict('A'),
     ends: { A: 'Failed' },
   },
   {
@@ -94,17 +94,17 @@ const evictionScenarios: readonly Scenario[] = [
     subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
-    aims: ofEviction,
+    targets: ofEviction,
     settings,
-    async prepare(stage) {
-      await stage.seed('A', [{}]);
-      await stage.changeHost('A', { buildDelaySeconds: 2 });
+    async prepare(context) {
+      await context.seed('A', [{}]);
+      await context.changeHost('A', { buildDelaySeconds: 2 });
     },
-    async start(stage) {
-      await stage.seedLate('A');
-      await stage.evict('A');
+    async start(context) {
+      await context.seedLate('A');
+      await context.evict('A');
     },
-    meanwhile: (stage) => stage.untilBuilt(),
+    meanwhile: (context) => context.untilBuilt(),
     ends: { A: 'Succeeded' },
   },
   {
@@ -114,15 +114,15 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 2,
     ownRegion: true,
     // B does what A does, and the rest of an eviction is as in `happy`.
-    aims: (step) => step.startsWith('limits/') || step.startsWith('A/wantAllowance.') || step.startsWith('A1/'),
+    targets: (step) => step.startsWith('limits/') || step.startsWith('A/wantAllowance.') || step.startsWith('A1/'),
     settings: { ...settings, eviction: { ...settings.eviction, allowanceRenewMs: 3_000 }, limits: { migrationsPerRegion: 1, checkMs: 1_000, silentMs: 6_000 } },
-    async prepare(stage) {
-      await stage.seed('A', [{}]);
-      await stage.seed('B', [{}]);
+    async prepare(context) {
+      await context.seed('A', [{}]);
+      await context.seed('B', [{}]);
     },
-    async start(stage) {
-      await stage.evict('A');
-      await stage.evict('B');
+    async start(context) {
+      await context.evict('A');
+      await context.evict('B');
     },
     ends: { A: 'Succeeded', B: 'Succeeded' },
   },
@@ -132,13 +132,13 @@ const evictionScenarios: readonly Scenario[] = [
     subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
-    aims: fromFirstMove,
+    targets: fromFirstMove,
     settings,
-    prepare: (stage) => stage.seed('A', [{ seconds: 1 }, {}]),
-    start: (stage) => stage.evict('A'),
-    async meanwhile(stage) {
-      await untilMoving(stage);
-      if (!isOver(stage, 'A')) await stage.run('A').cancel();
+    prepare: (context) => context.seed('A', [{ seconds: 1 }, {}]),
+    start: (context) => context.evict('A'),
+    async meanwhile(context) {
+      await untilMoving(context);
+      if (!isOver(context, 'A')) await context.run('A').cancel();
     },
     ends: { A: 'Stopped' },
     // What a run was told is lost with it, and a changed spec is a new wish, unless the cancel came after the fault.
@@ -150,20 +150,20 @@ const evictionScenarios: readonly Scenario[] = [
     subject: 'Eviction',
     hosts: 1,
     ownRegion: false,
-    aims: fromFirstMove,
+    targets: fromFirstMove,
     settings,
-    prepare: (stage) => stage.seed('A', [{ seconds: 1 }, {}]),
-    start: (stage) => stage.evict('A'),
-    async meanwhile(stage) {
-      await untilMoving(stage);
+    prepare: (context) => context.seed('A', [{ seconds: 1 }, {}]),
+    start: (context) => context.evict('A'),
+    async meanwhile(context) {
+      await untilMoving(context);
       // A person tries again when a run was lost together with what it had been told.
       await until('a pause, or the end', patienceMs, async () => {
-        if (isOver(stage, 'A')) return true;
-        await stage.run('A').signal(messages.pause, { by: 'fault matrix' });
+        if (isOver(context, 'A')) return true;
+        await context.run('A').signal(messages.pause, { by: 'fault matrix' });
         return true;
       });
-      await until('the pause to show, or the end', patienceMs, () => reasonOf(stage, 'A') === 'Paused' || isOver(stage, 'A') || `${reasonOf(stage, 'A')}`);
-      if (!isOver(stage, 'A')) await until('a resume', patienceMs, async () => (await stage.run('A').signal(messages.resume, { by: 'fault matrix' }), true));
+      await until('the pause to show, or the end', patienceMs, () => reasonOf(context, 'A') === 'Paused' || isOver(context, 'A') || `${reasonOf(context, 'A')}`);
+      if (!isOver(context, 'A')) await until('a resume', patienceMs, async () => (await context.run('A').signal(messages.resume, { by: 'fault matrix' }), true));
     },
     ends: { A: 'Succeeded' },
   },

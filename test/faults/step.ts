@@ -8,7 +8,7 @@ export interface Call {
   attempt: number;
 }
 
-/** Short names of what a scenario made, by the ids that differ from run to run: `eviction/lane-2` → `A`, `migration/<uuid>` → `A1`. */
+/** Short names of what a scenario made, by the ids that differ from run to run: `eviction/fixture-2` → `A`, `migration/<uuid>` → `A1`. */
 export type Roles = ReadonlyMap<string, string>;
 
 /** Runs that nobody named, such as the one that shares out the region's migrations; each look for drift is one of its own. */
@@ -39,7 +39,7 @@ export function nameSteps(roles: Roles): (call: Call) => string | null {
   };
 }
 
-/** What is the same in every one of several runs of a scenario: the steps that can be aimed at. */
+/** What is the same in every one of several runs of a scenario: the steps that can be targeted. */
 export function commonSteps(runs: readonly (readonly string[])[]): string[] {
   const [first = [], ...others] = runs;
   return [...new Set(first)].filter((step) => others.every((run) => run.includes(step)));

@@ -7,6 +7,7 @@ import { evictionId, hypervisorId, policyAnnotations, resourcePolicyId, virtualM
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { settled } from '../../contracts/settled.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { labClock } from '../../lab/clock.ts';
 import type { PartName } from '../../lab/part.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
 import { signalWithStartEviction, signalWithStartHypervisor, signalWithStartResourcePolicy, signalWithStartVirtualMachine } from '../../runtime/signal-runs.ts';
@@ -22,10 +23,10 @@ export interface AnyObject {
 export interface Subject {
   /** Of the lab: what its scenarios need. */
   parts: readonly PartName[];
-  /** Whether one object's change is the next one's cause. A bridge tells of all objects of a cluster, so that a lane with one is alone. */
+  /** Whether one object's change is the next one's cause. A bridge tells of all objects of a cluster, so that a fixture with one is alone. */
   bridge: boolean;
-  /** What the objects of a lane are called: `happy-1`, `a`. */
-  nameIn(lane: string, letter: string): string;
+  /** What the objects of a fixture are called: `happy-1`, `a`. */
+  nameIn(fixture: string, letter: string): string;
   /** How it has ended, or where it is. */
   endOf(object: AnyObject): Pick<Condition, 'reason' | 'message'>;
   workflowId(host: string): string;
@@ -41,7 +42,7 @@ export interface Subject {
   origin?(host: string): string;
 }
 
-const ofHosts = { parts: ['temporal', 'kubernetes', 'openstack'], nameIn: (lane: string, letter: string): string => `${lane}-${letter}` } as const;
+const ofHosts = { parts: ['temporal', 'kubernetes', 'openstack'], nameIn: (fixture: string, letter: string): string => `${fixture}-${letter}` } as const;
 
 const byCondition =
   (type: string) =>
@@ -70,7 +71,7 @@ export const subjects = {
     path: kvm('evictions'),
     isSettled: (object) => settled.Eviction(object as never, 'act'),
     isStopped: ({ status }) => findCondition(status?.conditions, evictionConditions.evicting)?.reason === 'Stopped',
-    tell: (client, host, signal) => signalWithStartEviction(client, { host, cluster: '', eviction: host, signal }),
+    tell: (client, host, signal) => signalWithStartEviction(client, { host, cluster: '', eviction: host, signal }, { clock: labClock() }),
     change: { reason: 'fault matrix, changed' },
   },
   Hypervisor: {
@@ -81,14 +82,14 @@ export const subjects = {
     path: kvm('hypervisors'),
     isSettled: (object) => settled.Hypervisor(object as never, 'act'),
     isStopped: (object) => wasCancelled(object, hypervisorConditions.lifecycle),
-    tell: (client, hypervisor, signal) => signalWithStartHypervisor(client, { hypervisor, cluster: '', signal }),
+    tell: (client, hypervisor, signal) => signalWithStartHypervisor(client, { hypervisor, cluster: '', signal }, { clock: labClock() }),
     change: { highAvailability: true },
     origin: (host) => resourcePath('v1', 'nodes', { name: host }),
   },
   VirtualMachine: {
     parts: ['temporal', 'kubernetes', 'vsphere'],
     bridge: false,
-    nameIn: (lane, letter) => `${lane}/${lane}-${letter}`,
+    nameIn: (fixture, letter) => `${fixture}/${fixture}-${letter}`,
     endOf: byCondition(virtualMachineConditions.lifecycle),
     workflowId: (vm) => virtualMachineId(...partsOf(vm)),
     path(vm) {
@@ -99,7 +100,7 @@ export const subjects = {
     isStopped: (object) => wasCancelled(object, virtualMachineConditions.lifecycle),
     tell(client, vm, signal) {
       const [namespace, name] = partsOf(vm);
-      return signalWithStartVirtualMachine(client, { namespace, name, cluster: '', signal });
+      return signalWithStartVirtualMachine(client, { namespace, name, cluster: '', signal }, { clock: labClock() });
     },
     change: { advanced: { extraConfig: [{ key: 'matrix', value: 'changed' }] } },
   },
@@ -107,7 +108,7 @@ export const subjects = {
     parts: ['temporal', 'kubernetes', 'vsphere'],
     // Whoever cancels its run has it started again: it says nothing of that.
     bridge: true,
-    nameIn: (lane, letter) => `${lane}/${lane}-${letter}`,
+    nameIn: (fixture, letter) => `${fixture}/${fixture}-${letter}`,
     endOf: ({ metadata: { annotations = {} } }) => ({ reason: annotations[policyAnnotations.made] === undefined ? 'nothing' : 'Made', message: annotations[policyAnnotations.waitsFor] ?? '' }),
     workflowId: (policy) => resourcePolicyId(...partsOf(policy)),
     path(policy) {
@@ -118,7 +119,7 @@ export const subjects = {
     isStopped: () => false,
     tell(client, policy, signal) {
       const [namespace, name] = partsOf(policy);
-      return signalWithStartResourcePolicy(client, { namespace, name, cluster: '', signal });
+      return signalWithStartResourcePolicy(client, { namespace, name, cluster: '', signal }, { clock: labClock() });
     },
     change: { clusterModuleGroups: ['web', 'db'] },
   },

@@ -4,8 +4,8 @@ import { vmScene } from '../../lab/vsphere/scene.ts';
 import { until } from '../flows/until.ts';
 import type { Scenario } from './scenario.ts';
 import { gone } from './scenario.ts';
-import type { HostAlias } from './scene.ts';
-import type { Stage } from './stage.ts';
+import type { HostAlias } from './context-base.ts';
+import type { ScenarioContext } from './context.ts';
 
 /** The lifecycle of a virtual machine in the every-step matrix. */
 
@@ -24,28 +24,28 @@ const afterFirstLook = (step: string): boolean => step !== 'A/observeVirtualMach
 export const common = { subject: 'VirtualMachine', hosts: 1, ownRegion: true, settings } as const;
 
 /** Waits until the object says that it rests: where its spec wants it, or where a cancel has left it. */
-const untilRests = (stage: Stage, alias: HostAlias = 'A'): Promise<unknown> =>
+const untilRests = (context: ScenarioContext, alias: HostAlias = 'A'): Promise<unknown> =>
   until(`${alias} to rest`, patienceMs, async () => {
-    const object = await stage.read(alias);
+    const object = await context.read(alias);
     if (object === null) return 'it has no object';
     const { reason, message } = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle) ?? { reason: 'nothing', message: '' };
-    if (!stage.subject.isSettled(object)) return `${reason}: ${message}`;
-    const { status } = await stage.run(alias).describe();
+    if (!context.subject.isSettled(object)) return `${reason}: ${message}`;
+    const { status } = await context.run(alias).describe();
     return (status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW') || `its run is ${status.name}`;
   });
 
 /** Deletes the VM while its run waits for a task of vCenter, or after all has come to its end. */
-export async function removeWhileAwaited(stage: Stage): Promise<void> {
+export async function removeWhileAwaited(context: ScenarioContext): Promise<void> {
   await until('a task to be waited for, or the end', patienceMs, async () => {
-    const object = await stage.read('A');
-    return (object !== null && stage.subject.isSettled(object)) || stage.steps().some((step) => step.includes('/awaitTask.')) || 'not yet';
+    const object = await context.read('A');
+    return (object !== null && context.subject.isSettled(object)) || context.steps().some((step) => step.includes('/awaitTask.')) || 'not yet';
   });
-  await stage.remove('A');
+  await context.remove('A');
 }
 
-async function haveVm(stage: Stage, spec: object = {}): Promise<void> {
-  await stage.createVm('A', spec);
-  await untilRests(stage);
+async function haveVm(context: ScenarioContext, spec: object = {}): Promise<void> {
+  await context.createVm('A', spec);
+  await untilRests(context);
 }
 
 export const virtualMachineScenarios: readonly Scenario[] = [
@@ -53,21 +53,21 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     ...common,
     name: 'made',
     title: 'a VM is made from a template, and powered on',
-    aims: () => true,
+    targets: () => true,
     prepare: async () => undefined,
-    start: (stage) => stage.createVm('A'),
+    start: (context) => context.createVm('A'),
     ends: { A: 'Settled' },
   },
   {
     ...common,
     name: 'changed',
     title: 'a VM gets another class and is powered off for it, and on again',
-    aims: afterFirstLook,
-    prepare: (stage) => haveVm(stage),
-    start: (stage) => stage.change('A', { className: vmScene.classes.large, powerState: 'PoweredOff' }),
-    async meanwhile(stage) {
-      await untilRests(stage);
-      await stage.change('A', { powerState: 'PoweredOn' });
+    targets: afterFirstLook,
+    prepare: (context) => haveVm(context),
+    start: (context) => context.change('A', { className: vmScene.classes.large, powerState: 'PoweredOff' }),
+    async meanwhile(context) {
+      await untilRests(context);
+      await context.change('A', { powerState: 'PoweredOn' });
     },
     ends: { A: 'Settled' },
   },
@@ -76,31 +76,31 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     name: 'refused',
     title: 'a guest that cannot be asked to shut down is powered off the hard way',
     // The rest is as in `changed`.
-    aims: (step) => step.includes('/submitPower.'),
-    prepare: (stage) => haveVm(stage, { powerOffMode: 'TrySoft' }),
-    start: (stage) => stage.change('A', { powerState: 'PoweredOff' }),
+    targets: (step) => step.includes('/submitPower.'),
+    prepare: (context) => haveVm(context, { powerOffMode: 'TrySoft' }),
+    start: (context) => context.change('A', { powerState: 'PoweredOff' }),
     ends: { A: 'Settled' },
   },
   {
     ...common,
     name: 'deleted',
     title: 'a VM that is on, with a disk of somebody else’s, is deleted',
-    aims: afterFirstLook,
-    async prepare(stage) {
-      await haveVm(stage);
-      await stage.attachDisk('A');
+    targets: afterFirstLook,
+    async prepare(context) {
+      await haveVm(context);
+      await context.attachDisk('A');
     },
-    start: (stage) => stage.remove('A'),
+    start: (context) => context.remove('A'),
     ends: { A: gone },
   },
   {
     ...common,
     name: 'adopted',
     title: 'a VM without a mark, whose instance UUID the object names, is taken over',
-    aims: (step) => step.includes('/submitAdoption.') || step.includes('/patchVirtualMachine.'),
+    targets: (step) => step.includes('/submitAdoption.') || step.includes('/patchVirtualMachine.'),
     prepare: async () => undefined,
-    async start(stage) {
-      await stage.createVm('A', { instanceUUID: await stage.makeForeignVm('A') });
+    async start(context) {
+      await context.createVm('A', { instanceUUID: await context.makeForeignVm('A') });
     },
     ends: { A: 'Settled' },
   },
@@ -109,16 +109,16 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     name: 'waiting',
     title: 'a VM whose class is not there waits for it, and is made when its spec names another one',
     // From then on it is as in `made`.
-    aims: (step) => step === 'A/publishVirtualMachine.1' || step === 'A/patchVirtualMachine.1',
+    targets: (step) => step === 'A/publishVirtualMachine.1' || step === 'A/patchVirtualMachine.1',
     prepare: async () => undefined,
-    start: (stage) => stage.createVm('A', { className: 'missing' }),
-    async meanwhile(stage) {
+    start: (context) => context.createVm('A', { className: 'missing' }),
+    async meanwhile(context) {
       await until('the class to be waited for, or a cancel', patienceMs, async () => {
-        const object = await stage.read('A');
+        const object = await context.read('A');
         const reason = findCondition(object?.status?.conditions, virtualMachineConditions.lifecycle)?.reason;
-        return (object !== null && stage.subject.isStopped(object)) || reason === 'WaitingForPrerequisites' || `${reason}`;
+        return (object !== null && context.subject.isStopped(object)) || reason === 'WaitingForPrerequisites' || `${reason}`;
       });
-      await stage.change('A', { className: vmScene.classes.small });
+      await context.change('A', { className: vmScene.classes.small });
     },
     ends: { A: 'Settled' },
   },
@@ -127,9 +127,9 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     name: 'settled',
     title: 'a VM that is as its spec wants it is looked at once more',
     // Its history counts, and what it costs.
-    aims: () => false,
-    prepare: (stage) => haveVm(stage),
-    start: (stage) => stage.tell('A', 'resync'),
+    targets: () => false,
+    prepare: (context) => haveVm(context),
+    start: (context) => context.tell('A', 'resync'),
     ends: { A: 'Settled' },
   },
   {
@@ -138,10 +138,10 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     title: 'a VM is deleted while it is being made',
     // It changes the vCenter: a group of its own.
     settings: { ...settings },
-    aims: (step) => step.includes('/awaitTask.') || step.includes('/stopCreate.') || step.includes('/readVirtualMachine.'),
+    targets: (step) => step.includes('/awaitTask.') || step.includes('/stopCreate.') || step.includes('/readVirtualMachine.'),
     // Longer than a submission stays with its task.
-    prepare: (stage) => stage.slowTasks({ CloneVm: 4_000 }),
-    start: (stage) => stage.createVm('A'),
+    prepare: (context) => context.slowTasks({ CloneVm: 4_000 }),
+    start: (context) => context.createVm('A'),
     meanwhile: removeWhileAwaited,
     ends: { A: gone },
   },

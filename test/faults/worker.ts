@@ -1,4 +1,4 @@
-/** drover's own worker behind a gate. Arguments: the switchboard's URL, the name of a mutation if any. */
+/** drover's own worker behind a gate. Arguments: the faultControl's URL, the name of a mutation if any. */
 import { untilSignalled } from '../../starters/until-signalled.ts';
 import { loadConfig } from '../../runtime/config.ts';
 import { createLogger } from '../../runtime/logging.ts';
@@ -7,7 +7,7 @@ import { gate } from './gate.ts';
 import { openMutation } from './mutations.ts';
 
 const [url, mutation] = process.argv.slice(2);
-if (url === undefined) throw new Error('worker.ts <switchboard> [mutation]');
+if (url === undefined) throw new Error('worker.ts <faultControl> [mutation]');
 const { config } = loadConfig();
 const interceptActivity = gate(url, mutation === undefined ? undefined : openMutation(mutation, config));
 await untilSignalled(await startWorker(config, createLogger({ level: config.logLevel, component: 'worker' }), { interceptActivity }));

@@ -6,10 +6,11 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { writePrivateFile } from '../../lab/private-files.ts';
 import { readWorld } from '../read-world.ts';
 import { startScriptedService, tokenReply, type Received, type Reply, type ScriptedService } from '../scripted-service.ts';
-import { violations } from '../violations.ts';
+import { violations } from '../invariants/violations.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /**
  * Canaries in every credential, and services that repeat whatever they were sent in everything they answer. What drover writes of that —
@@ -65,7 +66,7 @@ test.each(failures)(
     // The searched texts are those that tell of the failure.
     const [, , , code] = failure;
     const telling = seen.texts.filter(({ text }) => text.includes(code) || text.includes('redacted')).map(({ where }) => where);
-    expect(telling).toEqual(expect.arrayContaining(['log/worker.log', 'the Evictions']));
+    expect(telling).toEqual(expect.arrayContaining(['log/worker.log', 'the objects']));
     const shown = seen.texts.filter(({ text }) => text.includes('# TYPE drover_')).map(({ where }) => where);
     expect(shown).toEqual(['the metrics of worker', 'the metrics of bridge']);
     expect(shownSecrets(seen)).toEqual([]);
@@ -82,7 +83,7 @@ test(
     const seen = await showFailure(...failure, { NODE_OPTIONS: `--import=${new URL('../without-redaction.ts', import.meta.url).href}` });
     const found = shownSecrets(seen).join('\n');
     expect(found).toContain('the canary token');
-    for (const where of ['log/worker.log', 'the Evictions']) expect(found).toContain(where);
+    for (const where of ['log/worker.log', 'the objects']) expect(found).toContain(where);
   },
   limitMs,
 );

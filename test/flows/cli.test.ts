@@ -5,7 +5,8 @@ import { exitCodes } from '../../starters/exit-codes.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, quickSettings } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** The real `drover` against the real counterparts, as a person types it. */
 

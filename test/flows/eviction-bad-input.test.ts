@@ -4,7 +4,6 @@ import { parse, stringify } from 'yaml';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { errors } from '../../contracts/errors.ts';
 import { evictionId } from '../../contracts/ids.ts';
-import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
 import { writePrivateFile } from '../../lab/private-files.ts';
 import type { FaultProxy } from '../faults/proxy.ts';
@@ -13,7 +12,8 @@ import { checkInvariants } from '../invariants.ts';
 import { hostOf, reasonsOf } from './eviction-facts.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** Bad input, bad credentials, bad answers: a clear error in the Eviction, the run and the command; nothing started, nothing lost. */
 
@@ -133,7 +133,7 @@ test(
   async () => {
     const fromMs = Date.now();
     await world.createEviction('node-99');
-    await applyHypervisors(world.lab.handles.kubernetes, { 'node-88': {} });
+    await world.setFacts({ 'node-88': {} });
     const told = await world.command('evict', 'node-88', '--reason', 'no nova-compute', '--wait');
     expect(told).toMatchObject({ code: 1, stdout: expect.stringContaining('node-88') });
     for (const host of ['node-99', 'node-88']) {

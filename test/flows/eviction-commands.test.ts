@@ -5,7 +5,8 @@ import type { Server } from '../../lab/openstack/seed.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, quickSettings } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** Commands to an eviction that runs: by `drover`, `temporal` and `tctl`; what they answer, and what bad ones leave untouched. */
 

@@ -8,7 +8,8 @@ import { checkInvariants } from '../invariants.ts';
 import { hostOf, messageOf, migrationStatuses, parallelism, untilMigrationIs } from './eviction-facts.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** What dies in the middle of an eviction costs time and nothing else. One after another: what is killed is everybody's. */
 

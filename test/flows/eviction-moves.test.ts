@@ -8,7 +8,8 @@ import { agreed, allMessages, cause, clearOrphanAllocations, hostOf, messageOf, 
 import { openHostPool } from './host-pool.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** How single servers leave a host: each state and each surprise of design section 5, step 4. */
 

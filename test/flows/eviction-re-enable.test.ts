@@ -6,7 +6,8 @@ import { checkInvariants } from '../invariants.ts';
 import { cause, hostOf, messageOf, parallelism, reasonsOf } from './eviction-facts.ts';
 import { openHostPool } from './host-pool.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, quickSettings } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** Seed 001 "Eviction Reasons", design section 5, step 7: who is enabled again, when, and what each cause makes of obstacles. */
 

@@ -4,7 +4,8 @@ import type { Server } from '../../lab/openstack/seed.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** Design section 5 and README: one eviction, started three ways with the same result. */
 

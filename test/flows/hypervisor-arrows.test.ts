@@ -9,7 +9,8 @@ import type { HypervisorScene } from './hypervisor-scene.ts';
 import { lifecycleSettings, listAggregates, openHypervisorScene } from './hypervisor-scene.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /**
  * The arrows of the lifecycle's diagram that no other flow goes along, each by what really causes it: objects, Nova, a person. docs/testing.md

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import { annotations, hypervisorId } from '../../contracts/ids.ts';
+import { annotations } from '../../contracts/ids.ts';
 import { hostCheckSettings } from '../../lab/host-check-settings.ts';
 import { startLab, type Lab } from '../../lab/lab.ts';
 import { cephPrograms } from '../../lab/parts/ceph.ts';
@@ -14,9 +14,9 @@ import { ovsPrograms } from '../../lab/parts/ovs.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { HypervisorScene } from './hypervisor-scene.ts';
 import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
-import { timeSteps } from './time-steps.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** A hypervisor comes into service through every check there is, on real libvirt, Open vSwitch, Ceph and Nova; one that fails keeps it out. */
 
@@ -74,20 +74,14 @@ const startLimitMs = 20 * 60_000;
   };
 
   test(
-    'from its Node to service through all of them; what it takes is what its steps take',
+    'from its Node to service through all of them',
     async () => {
-      const startedMs = Date.now();
       await scene.applyNode(host, { lifecycle: 'true' });
       await scene.reportNode(host, { address });
       const hypervisor = await scene.untilState(host, 'Active');
-      const wallMs = Date.now() - startedMs;
       expect(checksOf(hypervisor)).toEqual(allPassed);
       expect(hypervisor.status).toMatchObject({ internalIp: address, libVirtVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/u) });
       expect((await world.serversOn(host)).map(({ id }) => id)).toEqual([]);
-
-      const { steps, sumMs } = await timeSteps(world.client, hypervisorId(host));
-      process.stderr.write(`onboarding through all checks: ${(wallMs / 1_000).toFixed(1)} s; its ${steps} steps together ${(sumMs / 1_000).toFixed(1)} s\n`);
-      expect(wallMs).toBeLessThan(sumMs + steps * 2_000);
     },
     limitMs,
   );

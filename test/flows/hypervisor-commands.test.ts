@@ -11,7 +11,8 @@ import type { HypervisorScene } from './hypervisor-scene.ts';
 import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** The commands for hypervisors, as a person types them: a host is onboarded, maintained, brought back, and taken out of Nova. */
 

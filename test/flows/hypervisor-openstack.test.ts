@@ -20,6 +20,7 @@ import { resetOpenStack } from '../../lab/openstack/reset.ts';
 import { createInstance, deleteInstances, listServers, waitForServer } from '../../lab/openstack/seed.ts';
 import { openSession, type Session } from '../../lab/openstack/session.ts';
 import type { AuditEntry } from '../../runtime/audit.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { loadOpenStackSettings } from '../../runtime/openstack-settings.ts';
 import { until } from './until.ts';
 
@@ -45,10 +46,10 @@ beforeAll(async () => {
   lab = await startLab({ dir, parts: ['openstack'], openstack: { hosts: { 'node-1': {}, 'node-2': {} } } });
   session = await openSession(lab.handles.openstack);
   fleet = connectFleet(lab.handles.openstack);
-  keystone = openKeystone(loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: lab.handles.openstack.cloudsFile, OS_CLOUD: 'lab' }));
+  keystone = openKeystone(loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: lab.handles.openstack.cloudsFile, OS_CLOUD: 'lab' }), { clock: systemClock });
   const scope = () => ({ signal: never, deadlineMs: Date.now() + deadlineMs, heartbeatDetails: undefined, run: { workflowId: 'hypervisor/node-9', runId: 'test' }, heartbeat: () => {} });
   const audit = { record: async (entry: AuditEntry) => void audited.push(entry) };
-  drover = createHypervisorActivities({ nova: createNovaClient(keystone), placement: createPlacementClient(keystone), stopGate: async () => {}, audit, scope });
+  drover = createHypervisorActivities({ nova: createNovaClient(keystone), placement: createPlacementClient(keystone), stopGate: async () => {}, audit, scope, clock: systemClock });
 }, startTimeoutMs);
 
 afterAll(async () => {

@@ -1,3 +1,4 @@
+import { labClock } from '../../lab/clock.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
@@ -9,7 +10,7 @@ import { createAggregate } from '../../lab/openstack/hosts.ts';
 import type { Session } from '../../lab/openstack/session.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { quickSettings } from './world.ts';
+import { quickSettings } from './world-base.ts';
 
 /** What the flows of hypervisors have in common: Nodes as their kubelets, agents and Gardener would write them, and looks at what came of it. */
 
@@ -95,7 +96,7 @@ export async function openHypervisorScene(world: World, { zone, aggregates = [],
     /** As its kubelet and machine-controller-manager report it. */
     reportNode: (host: string, { ready = 'True', readySinceMs, bootId = 'boot-1', address, terminatingSinceMs, inPlaceUpdate }: NodeReport = {}): Promise<string> => {
       const now = new Date().toISOString();
-      const condition = (type: string, status: string, reason: string, sinceMs = Date.now()): object => ({ type, status, reason, message: reason, lastHeartbeatTime: now, lastTransitionTime: new Date(sinceMs).toISOString() });
+      const condition = (type: string, status: string, reason: string, sinceMs = labClock().now()): object => ({ type, status, reason, message: reason, lastHeartbeatTime: now, lastTransitionTime: new Date(sinceMs).toISOString() });
       const conditions = [
         condition('Ready', ready, 'FlowTest', readySinceMs),
         ...(terminatingSinceMs === undefined ? [] : [condition('Terminating', 'True', 'ScaleDown', terminatingSinceMs)]),
@@ -106,7 +107,7 @@ export async function openHypervisorScene(world: World, { zone, aggregates = [],
       return merge('node', host, { status: { conditions, nodeInfo, ...addresses } }, '--subresource=status');
     },
     changeNode: (host: string, change: { metadata?: object; spec?: object }): Promise<string> => merge('node', host, change),
-    reportAgent: (host: string, facts?: AgentFacts): Promise<void> => reportAgentFacts(world.lab.handles.kubernetes, host, facts),
+    reportAgent: (host: string, facts?: AgentFacts): Promise<void> => reportAgentFacts(world.api, host, facts),
     patchSpec: (host: string, spec: object): Promise<string> => merge('hypervisor', host, { spec }),
     /** As a person resets a status. Only of one at rest: drover's own writes would be lost. */
     clearCondition: async (host: string, type: string): Promise<void> => {

@@ -7,7 +7,8 @@ import { checkInvariants } from '../invariants.ts';
 import type { HypervisorScene } from './hypervisor-scene.ts';
 import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** The lifecycle of a hypervisor, from its Node to service and into maintenance and back, by a person who only changes objects. */
 

@@ -89,12 +89,10 @@ test('etcd listens on no network at all', () => {
   expect(sockets.filter((inode) => inode !== undefined && listening.includes(inode))).toEqual([]);
 });
 
-test('a second up attaches within seconds, and the command line tells what is up', async () => {
+test('a second up attaches, and the command line tells what is up', async () => {
   const before = readProcesses(join(a.dir, 'kubernetes'));
   const lines: string[] = [];
-  const startMs = performance.now();
   const again = await startLab({ dir: a.dir, parts, report: (line) => lines.push(line) });
-  expect(performance.now() - startMs).toBeLessThan(10_000);
   expect(again.handles).toEqual(a.handles);
   expect(readProcesses(join(a.dir, 'kubernetes'))).toEqual(before);
   expect(lines.find((line) => line.startsWith('kubernetes'))).toMatch(/^kubernetes {2}is up already, logs in /);

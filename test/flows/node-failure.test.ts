@@ -14,7 +14,8 @@ import type { HypervisorScene } from './hypervisor-scene.ts';
 import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** A host that fails, on the real Nova and a real Redfish service: what its Node says is the test's, as no kubelet runs in the lab. */
 

@@ -12,7 +12,8 @@ import type { Prometheus } from './prometheus.ts';
 import { hasPrometheus, startPrometheus } from './prometheus.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, quickSettings } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** What a Prometheus sees of drover at work, and which alerts that raises. Needs Debian's package `prometheus`; skipped where it is missing. */
 const describeWithPrometheus = hasPrometheus ? describe : describe.skip;

@@ -17,6 +17,7 @@ import { readApiCalls } from '../../lab/openstack/journal.ts';
 import { resetOpenStack } from '../../lab/openstack/reset.ts';
 import { createInstance, createInstances, createServerGroup, waitForServer, type InstanceSpec, type Server } from '../../lab/openstack/seed.ts';
 import { openSession as openLabSession, type Session } from '../../lab/openstack/session.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { loadOpenStackSettings, type OpenStackSettings } from '../../runtime/openstack-settings.ts';
 import { startScriptedService, type Received, type Reply } from '../scripted-service.ts';
 import { until } from './until.ts';
@@ -39,8 +40,8 @@ const open: { close(): Promise<void> }[] = [];
 
 const settingsOf = (cloud: CloudName, of = handle): OpenStackSettings => loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: of.cloudsFile, OS_CLOUD: cloud });
 
-function connect(settings: OpenStackSettings, options: SessionOptions = {}): KeystoneSession {
-  const opened = openKeystoneSession(settings, options);
+function connect(settings: OpenStackSettings, options: Partial<SessionOptions> = {}): KeystoneSession {
+  const opened = openKeystoneSession(settings, { clock: systemClock, ...options });
   open.push(opened);
   return opened;
 }
@@ -138,7 +139,7 @@ describe('credentials', () => {
 
   test('one token serves all until shortly before it expires', async () => {
     let now = 0;
-    const own = connect(settingsOf('lab'), { nowMs: () => now });
+    const own = connect(settingsOf('lab'), { clock: { ...systemClock, monotonicMs: () => now } });
     const client = createNovaClient(own);
     const sinceMs = Date.now();
     const logins = () => readApiCalls(handle, 'keystone', sinceMs).filter(({ method, userAgent }) => method === 'POST' && userAgent === 'drover').length;
@@ -154,7 +155,7 @@ describe('a token that expires', () => {
   test('is noticed by the 401 where the clock did not tell, and replaced', async () => {
     const own = await startLab({ dir: join(dir, 'short-lived'), parts: ['openstack'], openstack: { hosts: { only: {} }, tokenTtlSeconds: 6 } });
     try {
-      const stopped = connect(settingsOf('lab', own.handles.openstack), { nowMs: () => 0 });
+      const stopped = connect(settingsOf('lab', own.handles.openstack), { clock: { ...systemClock, monotonicMs: () => 0 } });
       const client = createNovaClient(stopped);
       const token = await stopped.token(never);
       const ask = () => fetch(`${own.handles.openstack.computeUrl}/os-aggregates`, { headers: { 'X-Auth-Token': token } });

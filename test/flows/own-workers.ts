@@ -3,6 +3,7 @@ import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createTemporalActivities } from '../../activities/temporal/activities.ts';
 import { workflowQueue } from '../../contracts/ids.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
 
 /** Workers within the test's own process, and a client, on the Temporal at that address. */
@@ -23,7 +24,7 @@ export async function openOwnWorkers(address: string, workflowBundle: WorkflowBu
     const worker = await Worker.create({ connection, ...options });
     running.push({ worker, done: worker.run() });
   };
-  await start({ taskQueue: workflowQueue, workflowBundle, activities: createTemporalActivities({ client, cluster: '' }) });
+  await start({ taskQueue: workflowQueue, workflowBundle, activities: createTemporalActivities({ client, cluster: '', clock: systemClock, random: Math.random }) });
   return {
     client,
     count: () => running.length,

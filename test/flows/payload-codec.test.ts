@@ -8,11 +8,12 @@ import { checkoutDirectory } from '../../lab/context.ts';
 import { run } from '../../lab/kubectl.ts';
 import { writePrivateFile } from '../../lab/private-files.ts';
 import { checkInvariants } from '../invariants.ts';
-import { textOf } from '../read-world.ts';
+import { textOf } from '../invariants/read-runs.ts';
 import { messageOf } from './eviction-facts.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** Evictions with the codec on: what is stored is opaque, and those who have the keys read it. */
 

@@ -1,14 +1,14 @@
 import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { annotations, policyAnnotations } from '../../contracts/ids.ts';
 import { virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
-import { govc } from '../../lab/vsphere/govc.ts';
+import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
-import { limitMs } from './world.ts';
+import { limitMs } from './world-base.ts';
 
-/** VirtualMachineSetResourcePolicies, by drover's own worker and bridge; `govc` sees what becomes of them. */
+/** VirtualMachineSetResourcePolicies, by drover's own worker and bridge; another client sees what becomes of them. */
 
 let world: VmWorld;
 
@@ -16,6 +16,7 @@ beforeAll(async () => {
   world = await openVmWorld({ modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' } });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
+afterEach(() => checkInvariants(world.observed), limitMs);
 
 const kind = 'virtualmachinesetresourcepolicy';
 const make = (name: string, spec: object, given: Record<string, string> = {}): Promise<string> =>
@@ -38,10 +39,10 @@ const untilWaits = (name: string, words: RegExp): Promise<unknown> =>
     return words.test(said) ? { said } : said;
   });
 
-const there = async (...args: string[]): Promise<string[]> => (await govc(world.lab.handles.vsphere, 'find', ...args)).trim().split('\n').filter((line) => line !== '');
-const folders = (name: string): Promise<string[]> => there('/', '-type', 'f', '-name', name);
-const pools = (name: string): Promise<string[]> => there('/', '-type', 'p', '-name', name);
-const modules = async (): Promise<string> => govc(world.lab.handles.vsphere, 'cluster.module.ls');
+const there = async (kind: 'vm' | 'folder' | 'pool', name: string): Promise<string[]> => (await world.vcenter.find(kind, '/')).filter((path) => path.endsWith(`/${name}`));
+const folders = (name: string): Promise<string[]> => there('folder', name);
+const pools = (name: string): Promise<string[]> => there('pool', name);
+const modules = (): Promise<string[]> => world.vcenter.listModules();
 const posts = async (method: string): Promise<number> => (await world.control.requests()).filter((request) => request.method === method).length;
 
 test(
@@ -56,20 +57,19 @@ test(
     expect(status?.clustermodules?.map(({ groupName }) => groupName).toSorted()).toEqual(['db', 'web']);
     const listed = await modules();
     for (const { moduleUUID } of status?.clustermodules ?? []) expect(listed).toContain(moduleUUID);
-    expect(await govc(world.lab.handles.vsphere, 'pool.info', pool)).toContain('gold');
-    const memoryOf = async (): Promise<unknown> => JSON.parse(await govc(world.lab.handles.vsphere, 'pool.info', '-json', pool)) as unknown;
-    expect(JSON.stringify(await memoryOf())).toMatch(/"memoryAllocation":\{"reservation":64,"expandableReservation":true,"limit":8192/u);
+    const memoryOf = async () => (await world.vcenter.describePool(pool)).memoryAllocation;
+    expect(await memoryOf()).toMatchObject({ reservation: 64, expandableReservation: true, limit: 8_192 });
 
     await world.create('member', { reserved: { resourcePolicyName: 'apart' } }, { [virtualMachineAnnotations.clusterModuleGroup]: 'web' });
     await world.untilSaid('member', /^True Settled/u);
-    expect(await there('/', '-type', 'm', '-name', 'member')).toEqual([expect.stringMatching(/\/apart\/member$/u)]);
+    expect(await there('vm', 'member')).toEqual([expect.stringMatching(/\/apart\/member$/u)]);
     const webModule = status?.clustermodules?.find(({ groupName }) => groupName === 'web')?.moduleUUID ?? '';
-    expect(await govc(world.lab.handles.vsphere, 'cluster.module.ls', '-id', webModule)).toContain((await world.read('member'))?.status?.uniqueID ?? 'no id');
+    expect(await world.vcenter.listModuleMembers(webModule)).toContain((await world.read('member'))?.status?.uniqueID ?? 'no id');
 
     await change('apart', { resourcePool: { name: 'gold', limits: { memory: '4Gi' } }, clusterModuleGroups: ['web'] });
     const changed = await untilMade('apart');
     expect(changed.status?.clustermodules?.map(({ moduleUUID }) => moduleUUID)).toEqual([webModule]);
-    expect(JSON.stringify(await memoryOf())).toMatch(/"memoryAllocation":\{"reservation":64,"expandableReservation":true,"limit":4096/u);
+    expect(await memoryOf()).toMatchObject({ reservation: 64, expandableReservation: true, limit: 4_096 });
     expect(await posts('POST /vcenter/cluster/modules')).toBe(2);
 
     await world.kubectl('delete', kind, 'apart', '-n', namespace, '--wait=false');
@@ -86,18 +86,17 @@ test(
 test(
   'what somebody has put into its folder stays, with the folder; what another policy names too stays',
   async () => {
-    const { vsphere } = world.lab.handles;
     await make('first', { folder: 'theirs', resourcePool: { name: 'shared' } });
     await make('second', { resourcePool: { name: 'shared' } });
     await untilMade('first');
     await untilMade('second');
     const [folder = ''] = await folders('theirs');
-    await govc(vsphere, 'folder.create', `${folder}/inner`);
+    await world.vcenter.createFolder(`${folder}/inner`);
     await world.kubectl('delete', kind, 'first', '-n', namespace);
     expect([await folders('theirs'), await pools('shared')]).toEqual([[folder], [expect.stringContaining('shared')]]);
     await world.kubectl('delete', kind, 'second', '-n', namespace);
     expect(await pools('shared')).toEqual([]);
-    await govc(vsphere, 'object.destroy', folder);
+    await world.vcenter.destroy(folder);
   },
   limitMs,
 );

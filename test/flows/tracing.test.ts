@@ -2,7 +2,8 @@ import { checkInvariants } from '../invariants.ts';
 import { openSpanCollector, pathOf } from './span-collector.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /** One change of an Eviction is one trace, from the bridge through runs and steps to the calls of Nova. */
 

@@ -1,3 +1,5 @@
+import { labClock } from '../../lab/clock.ts';
+
 /** Most looks cost Nova some of the processor that the test waits for. */
 const pauseMs = 250;
 /** The deadlines are those of an idle machine; beside the other flows, Nova has half a processor. */
@@ -10,7 +12,8 @@ const patience = 2;
  * @param signal nothing is waited for any more once it is aborted
  */
 export async function until<Fact>(what: string, deadlineMs: number, look: () => Promise<Fact | string> | Fact | string, signal?: AbortSignal): Promise<Exclude<Fact, string | null>> {
-  const endMs = Date.now() + patience * deadlineMs;
+  const clock = labClock();
+  const endMs = clock.now() + patience * deadlineMs;
   for (let seen = 'nothing'; ; ) {
     try {
       const fact = await look();
@@ -20,9 +23,7 @@ export async function until<Fact>(what: string, deadlineMs: number, look: () => 
       seen = error instanceof Error ? error.message : String(error);
     }
     signal?.throwIfAborted();
-    if (Date.now() > endMs) throw new Error(`waited ${(patience * deadlineMs) / 1000} s for ${what}; last seen: ${seen}`);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    setTimeout(resolve, pauseMs);
-    await promise;
+    if (clock.now() > endMs) throw new Error(`waited ${(patience * deadlineMs) / 1000} s for ${what}; last seen: ${seen}`);
+    await clock.sleep(pauseMs);
   }
 }

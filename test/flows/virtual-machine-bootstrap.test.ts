@@ -6,16 +6,16 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { annotations, virtualMachineId } from '../../contracts/ids.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
 import type { RecordedRequest } from '../../lab/vsphere/control.ts';
-import { govcJson } from '../../lab/vsphere/govc.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { readFileIfThere } from '../../lab/private-files.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
-import { textOf } from '../read-world.ts';
+import { textOf } from '../invariants/read-runs.ts';
+import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
-import { limitMs } from './world.ts';
+import { limitMs } from './world-base.ts';
 
 /** A guest is set up from a Secret, which is then in its VM, and nowhere that anybody else reads. */
 
@@ -23,8 +23,10 @@ let world: VmWorld;
 
 beforeAll(async () => {
   world = await openVmWorld();
+  for (const text of [first, second, third]) world.observed.planted?.push({ name: 'the user data', value: text.split('\n')[1] ?? '' });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
+afterEach(() => checkInvariants(world.observed), limitMs);
 
 const secret = 'user-data';
 const first = `#cloud-config\n# canary-${randomUUID()}`;
@@ -38,14 +40,11 @@ let retries = 0;
 /** Nobody tells of Secrets. */
 const retry = (name: string): Promise<unknown> => world.change(name, { metadata: { annotations: { [annotations.retry]: `again-${(retries += 1)}` } } });
 
-interface Info {
-  virtualMachines: { config: { extraConfig: { key: string; value: string }[]; hardware: { device: { macAddress?: string }[] } } }[];
-}
 const unpack = (value: string): string => (value === '' ? '' : gunzipSync(Buffer.from(value, 'base64')).toString('utf8'));
 
-/** As govc sees it. */
+/** As another client sees it. */
 async function guestOf(name: string): Promise<{ userData: string; metadata: string; macAddresses: string[]; packed: string }> {
-  const [vm] = (await govcJson<Info>(world.lab.handles.vsphere, 'vm.info', '-e', `${inventory.vmFolder}/${namespace}/${name}`)).virtualMachines;
+  const vm = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/${name}`);
   const valueOf = (key: string): string => vm?.config.extraConfig.find((option) => option.key === key)?.value ?? '';
   return { userData: unpack(valueOf('guestinfo.userdata')), metadata: unpack(valueOf('guestinfo.metadata')), macAddresses: vm?.config.hardware.device.flatMap(({ macAddress }) => macAddress ?? []) ?? [], packed: valueOf('guestinfo.userdata') };
 }

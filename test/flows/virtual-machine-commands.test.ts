@@ -15,6 +15,7 @@ import { checkoutDirectory } from '../../lab/context.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { kubectl, run } from '../../lab/kubectl.ts';
 import { startLab } from '../../lab/lab.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
 import { exitCodes } from '../../starters/exit-codes.ts';
@@ -22,7 +23,7 @@ import type { ListedVirtualMachine } from '../../starters/listed-virtual-machine
 import type { VirtualMachineDescription } from '../../starters/virtual-machine-description.ts';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 import { settings } from '../../workflows/virtual-machine/sample.ts';
-import { limitMs } from './world.ts';
+import { limitMs } from './world-base.ts';
 import { until } from './until.ts';
 
 /** The commands for virtual machines, as a person types them: kube-apiserver and Temporal are real, and so is the run; a vCenter without a VM is played. */
@@ -91,7 +92,7 @@ async function openCommandWorld() {
   const workers = await Promise.all([
     Worker.create({ connection, taskQueue: workflowQueue, workflowBundle }),
     Worker.create({ connection, taskQueue: kubernetesQueue, activities: objects }),
-    Worker.create({ connection, taskQueue: virtualMachinesQueue, activities: createVirtualMachineLookActivities({ readVirtualMachine: (input) => objects.readVirtualMachine(input), lookAtVirtualMachine: (_vcenter, look) => vsphere.lookAtVirtualMachine(look) }) }),
+    Worker.create({ connection, taskQueue: virtualMachinesQueue, activities: createVirtualMachineLookActivities({ readVirtualMachine: (input) => objects.readVirtualMachine(input), lookAtVirtualMachine: (_vcenter, look) => vsphere.lookAtVirtualMachine(look), clock: systemClock }) }),
     Worker.create({ connection, taskQueue: vsphereQueue(settings.vcenter), activities: vsphere }),
   ]);
   const running = workers.map((worker) => worker.run());

@@ -1,13 +1,15 @@
+import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { imageCacheName } from '../../activities/kubernetes/read-virtual-machine-objects.ts';
-import { govc, govcJson } from '../../lab/vsphere/govc.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { CachedLocation } from '../../lab/vsphere/image-cache.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
+import type { DescribedDevice, DescribedVm } from '../../lab/vsphere/witness.ts';
+import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
-import { limitMs } from './world.ts';
+import { limitMs } from './world-base.ts';
 
 /** VirtualMachines that are made of cached files, by drover's own worker and bridge. Who caches them is the test. */
 
@@ -21,37 +23,28 @@ const image = { image: { kind: 'VirtualMachineImage', name: 'fast' } };
 const fastDeploy = (how: 'direct' | 'linked'): Record<string, string> => ({ 'vmoperator.vmware.com/fast-deploy': how });
 
 beforeAll(async () => {
-  world = await openVmWorld({ virtualMachine: { fastDeploy: 'direct' } }, ({ kubernetes }) => installImageCaches(kubernetes));
-  const { kubernetes, vsphere } = world.lab.handles;
-  await makeCachedImage(kubernetes, { namespace, name: 'fast', providerItemID: item }, 2);
-  locations = await makeCachedFiles(vsphere, 'cache', 2);
+  world = await openVmWorld({ virtualMachine: { fastDeploy: 'direct' } }, ({ kubernetes }) => withKubernetes(kubernetes, installImageCaches));
+  const { kubernetes } = world.lab.handles;
+  await withKubernetes(kubernetes, (api) => makeCachedImage(api, { namespace, name: 'fast', providerItemID: item }, 2));
+  locations = await makeCachedFiles(world.vcenter, 'cache', 2);
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
+afterEach(() => checkInvariants(world.observed), limitMs);
+
+const fillCache = (files: readonly CachedLocation[]): Promise<void> => withKubernetes(world.lab.handles.kubernetes, (api) => fillImageCache(api, cache, files));
 
 const uidOf = async (name: string): Promise<string> => (await world.read(name))?.metadata.uid ?? '';
 
 /** Folders and what they hold, on both datastores: `<uid>/disk-0.vmdk`. */
 async function filesOf(folder: string): Promise<string[]> {
-  const all = await Promise.all(inventory.datastores.map((datastore) => govc(world.lab.handles.vsphere, 'datastore.ls', '-ds', datastore, folder).catch(() => '')));
-  return all.flatMap((text) => text.split('\n').filter((line) => line !== ''));
+  const all = await Promise.all(inventory.datastores.map((path) => world.vcenter.listFiles({ datastore: path.slice(path.lastIndexOf('/') + 1), path: folder })));
+  return all.flat();
 }
 
-interface Disk {
-  unitNumber: number;
-  backing: { fileName: string; parent?: { fileName: string } };
-}
-interface Config {
-  files: { vmPathName: string };
-  guestId: string;
-  firmware: string;
-  extraConfig: { key: string; value: string }[];
-  hardware: { device: (Partial<Disk> & { capacityInKB?: number })[] };
-}
-async function configOf(name: string): Promise<Config & { disks: Disk[] }> {
-  const { virtualMachines } = await govcJson<{ virtualMachines: { config: Config }[] }>(world.lab.handles.vsphere, 'vm.info', '-e', `${inventory.vmFolder}/${namespace}/${name}`);
-  const config = virtualMachines[0]?.config;
-  if (config === undefined) throw new Error(`there is no ${name}`);
-  return { ...config, disks: config.hardware.device.filter((device): device is Disk => device.capacityInKB !== undefined) };
+async function configOf(name: string): Promise<DescribedVm['config'] & { disks: DescribedDevice[] }> {
+  const vm = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/${name}`);
+  if (vm === null) throw new Error(`there is no ${name}`);
+  return { ...vm.config, disks: vm.config.hardware.device.filter(({ capacityInKB }) => capacityInKB !== undefined) };
 }
 const asked = async (uid: string): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {};
@@ -69,14 +62,14 @@ test(
     expect(locations.map(({ datacenterID, datastoreID, profileID }) => ({ datacenterID, datastoreID, profileID }))).toEqual(expect.arrayContaining(wanted.spec.locations));
     expect(await world.witness('copied')).toBeNull();
 
-    await fillImageCache(world.lab.handles.kubernetes, cache, locations);
+    await fillCache(locations);
     await world.untilSaid('copied', settled);
     const uid = await uidOf('copied');
     expect(await world.witness('copied')).toMatchObject({ powerState: 'poweredOn', instanceUuid: uid, marks: { 'vmservice.namespacedName': `${namespace}/copied`, 'drover.uid': uid } });
     const { files, disks, guestId, firmware, extraConfig } = await configOf('copied');
     expect(files.vmPathName).toMatch(home(uid));
-    expect(disks.map(({ backing }) => backing.fileName)).toEqual([expect.stringMatching(/disk-0\.vmdk$/u), expect.stringMatching(/disk-1\.vmdk$/u)]);
-    for (const { backing } of disks) expect([home(uid).test(backing.fileName), backing.parent]).toEqual([true, undefined]);
+    expect(disks.map(({ backing }) => backing?.fileName)).toEqual([expect.stringMatching(/disk-0\.vmdk$/u), expect.stringMatching(/disk-1\.vmdk$/u)]);
+    for (const { backing } of disks) expect([home(uid).test(backing?.fileName ?? ''), backing?.parent]).toEqual([true, undefined]);
     expect([guestId, firmware]).toEqual(['otherGuest64', 'efi']);
     expect(extraConfig).toEqual(expect.arrayContaining([expect.objectContaining({ key: 'nvram', value: 'copied.nvram' })]));
     expect(await asked(uid)).toMatchObject({ CopyVirtualDisk_Task: 2, MoveVirtualDisk_Task: 2, CopyDatastoreFile_Task: 1, CreateVM_Task: 1 });
@@ -98,7 +91,7 @@ test(
     await world.untilSaid('linked', settled);
     const uid = await uidOf('linked');
     const { disks, extraConfig } = await configOf('linked');
-    expect(disks.map(({ backing }) => [home(uid).test(backing.fileName), backing.parent?.fileName])).toEqual([[true, expect.stringMatching(/ cache\/cached-0\.vmdk$/u)], [true, expect.stringMatching(/ cache\/cached-1\.vmdk$/u)]]);
+    expect(disks.map(({ backing }) => [home(uid).test(backing?.fileName ?? ''), backing?.parent?.fileName])).toEqual([[true, expect.stringMatching(/ cache\/cached-0\.vmdk$/u)], [true, expect.stringMatching(/ cache\/cached-1\.vmdk$/u)]]);
     expect(extraConfig).toEqual(expect.arrayContaining([expect.objectContaining({ key: 'vmprov.keepDisks', value: 'cached-0.vmdk,cached-1.vmdk' })]));
     expect(await asked(uid)).toMatchObject({ CreateVM_Task: 1 });
     expect(await asked(uid)).not.toHaveProperty('CopyVirtualDisk_Task');
@@ -147,13 +140,12 @@ test(
 test(
   'a file that is not there any more is named, and tried again',
   async () => {
-    const { kubernetes } = world.lab.handles;
     const without = locations.map((location) => ({ ...location, files: location.files.map((file) => ({ ...file, id: file.id.replace('cached-1', 'lost') })) }));
-    await fillImageCache(kubernetes, cache, without);
+    await fillCache(without);
     await world.create('lost', image);
     // Of the two files of a copy the simulator names the other one.
     await world.untilSaid('lost', /FileNotFound \(file \S*disk-1\.part/u);
-    await fillImageCache(kubernetes, cache, locations);
+    await fillCache(locations);
     await world.untilSaid('lost', settled, 60_000);
   },
   limitMs,

@@ -1,16 +1,18 @@
+import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { imageCacheName } from '../../activities/kubernetes/read-virtual-machine-objects.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachineImage } from '../../contracts/crds/virtual-machine-image.ts';
 import { labels, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
-import { govc } from '../../lab/vsphere/govc.ts';
-import { makeLibrary, type Library } from '../../lab/vsphere/library.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import type { Library } from '../../lab/vsphere/library.ts';
 import { makeImage } from '../../lab/vsphere/scene.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { checkInvariants } from '../invariants.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
-import { limitMs } from './world.ts';
+import { limitMs } from './world-base.ts';
 
 /** VirtualMachines that need vCenter's REST, by drover's own worker and bridge: of a content library, and in a cluster module. */
 
@@ -19,12 +21,15 @@ let library: Library;
 
 beforeAll(async () => {
   world = await openVmWorld();
-  const { kubernetes, vsphere } = world.lab.handles;
-  library = await makeLibrary(vsphere, 'images');
-  await makeImage(kubernetes, { namespace, name: 'tiny', type: 'OVF', providerItemID: library.ovf });
-  await makeImage(kubernetes, { namespace, name: 'install', type: 'ISO', providerItemID: library.iso });
+  const { kubernetes } = world.lab.handles;
+  library = await world.vcenter.makeLibrary('images');
+  await withKubernetes(kubernetes, async (api) => {
+    await makeImage(api, { namespace, name: 'tiny', type: 'OVF', providerItemID: library.ovf });
+    await makeImage(api, { namespace, name: 'install', type: 'ISO', providerItemID: library.iso });
+  });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
+afterEach(() => checkInvariants(world.observed), limitMs);
 
 const settled = /^True Settled/u;
 const deploysOf = async (name: string): Promise<number> =>
@@ -64,8 +69,8 @@ test(
   async () => {
     await world.create('installed', { ...image('install'), guestID: 'otherGuest64', hardware: { cdrom: [{ name: 'cdrom1', ...image('install') }] }, advanced: { bootDiskCapacity: '1Gi' } });
     await world.untilSaid('installed', settled);
-    const drive = await govc(world.lab.handles.vsphere, 'device.info', '-vm', 'installed', 'cdrom-*');
-    expect(drive).toMatch(/\[LocalDS_0\] contentlib-[^/]+\/[^/]+\/install\.iso/u);
+    const installed = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/installed`);
+    expect(installed?.config.hardware.device.map(({ backing }) => backing?.fileName)).toContainEqual(expect.stringMatching(/^\[LocalDS_0\] contentlib-[^/]+\/[^/]+\/install\.iso$/u));
     expect(await world.witness('installed')).toMatchObject({ powerState: 'poweredOn', memoryMiB: 1_024 });
     expect(await deploysOf('installed')).toBe(0);
   },
@@ -75,17 +80,16 @@ test(
 test(
   'put into the cluster module of its group, once',
   async () => {
-    const { vsphere } = world.lab.handles;
     const cluster = '/DC0/host/DC0_C0';
-    const moduleUUID = (await govc(vsphere, 'cluster.module.create', '-cluster', cluster)).trim();
-    const clusterMoID = (await govc(vsphere, 'find', '-i', '/DC0/host', '-type', 'c')).trim().split(':').at(-1);
+    const moduleUUID = await world.vcenter.createModule(cluster);
+    const clusterMoID = await world.vcenter.idOf(cluster);
     await world.make({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachineSetResourcePolicy', metadata: { namespace, name: 'apart' }, spec: { clusterModuleGroups: ['web'] } });
     await world.kubectl('patch', 'virtualmachinesetresourcepolicy', 'apart', '-n', namespace, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { clustermodules: [{ clusterMoID, groupName: 'web', moduleUUID }] } }));
     await world.create('member', { reserved: { resourcePolicyName: 'apart' } }, { [virtualMachineAnnotations.clusterModuleGroup]: 'web' });
     await world.untilSaid('member', settled);
     const object = await world.read('member');
     expect(object?.metadata.annotations).toMatchObject({ [virtualMachineAnnotations.clusterModuleUuid]: moduleUUID });
-    expect(await govc(vsphere, 'cluster.module.ls', '-id', moduleUUID)).toContain(object?.status?.uniqueID ?? 'no id');
+    expect(await world.vcenter.listModuleMembers(moduleUUID)).toContain(object?.status?.uniqueID ?? 'no id');
     expect((await world.control.requests()).filter(({ method }) => method === 'POST /vcenter/cluster/modules/vm/*/members add')).toHaveLength(1);
   },
   limitMs,
@@ -94,7 +98,6 @@ test(
 test(
   'the images of a library follow it: made, changed and removed; somebody else’s stays; a VM is made of one',
   async () => {
-    const { vsphere } = world.lab.handles;
     const theirs = imageCacheName(library.iso);
     await world.make({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachineImage', metadata: { namespace, name: theirs }, spec: {} });
     const made = [library.ovf, library.ova, library.broken].map(imageCacheName);
@@ -110,7 +113,7 @@ test(
     await world.untilSaid('synced', settled);
     expect(await world.witness('synced')).toMatchObject({ powerState: 'poweredOn' });
 
-    await govc(vsphere, 'library.rm', '/images/broken');
+    await world.vcenter.removeLibraryItem('images', 'broken');
     expect(await sync({ library: 'images', namespace })).toEqual({ ...nothing, removed: [imageCacheName(library.broken)], unchanged: 2 });
     expect(await imagesOf('virtualmachineimage', '-n', namespace, '-l', labels.contentLibrary)).toHaveLength(2);
     expect(await imagesOf('virtualmachineimage', '-n', namespace)).toEqual(expect.arrayContaining([expect.objectContaining({ metadata: expect.objectContaining({ name: theirs }) })]));

@@ -2,11 +2,12 @@ import { createAllowanceId, virtualMachineId } from '../../contracts/ids.ts';
 import { mostAtOnce, readTasks } from '../../lab/vsphere/read-tasks.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
 import type { AllowanceProgress } from '../../workflows/limits/describe.ts';
+import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
-import { limitMs } from './world.ts';
+import { limitMs } from './world-base.ts';
 
 /** Many VMs at once, and two turns: vCenter's own tasks are the witness. */
 
@@ -16,6 +17,7 @@ beforeAll(async () => {
   world = await openVmWorld({ virtualMachine: { creates: 2, destroys: 2, turnRenewMs: 3_000 }, limits: { checkMs: 1_000, silentMs: 8_000 }, eviction: { allowanceRenewMs: 5_000 } });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
+afterEach(() => checkInvariants(world.observed), limitMs);
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 const waits = (what: string): RegExp => new RegExp(`Waiting for its turn: 2 of 2 ${what} of vCenter lab are under way`, 'u');

@@ -1,3 +1,4 @@
+import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +10,20 @@ import { kubectl } from '../../lab/kubectl.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { startLab } from '../../lab/lab.ts';
 import { connectVcenterControl } from '../../lab/vsphere/control.ts';
-import { setVmScene, vcenterSettings, vmManifest, witness } from '../../lab/vsphere/scene.ts';
+import { setVmScene, vcenterSettings, vmManifest, witnessVm } from '../../lab/vsphere/scene.ts';
+import { openGovcWitness } from '../../lab/vsphere/witness.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { makeVm, watchVm } from '../faults/virtual-machine-objects.ts';
+import type { Observed } from '../read-world.ts';
+import { openObjectLog } from './object-log.ts';
 import { until } from './until.ts';
 
 export const namespace = 'team-a';
+
+/** A VM there that is not drover's. */
+const stranger = 'stranger';
 
 /** Seconds rather than minutes. */
 const settings = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' }, virtualMachine: { recheckMs: 2_000, lingerMs: 200, addressMs: 1_000, softPowerMs: 3_000, deletePowerOffMs: 3_000, taskMs: 60_000 }, bridge: { resyncMs: 3_000 } };
@@ -33,11 +42,20 @@ export async function openVmWorld({ virtualMachine = {}, ...more }: Record<strin
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-vms-')));
   const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes', 'vsphere'] });
   const { kubernetes, vsphere } = lab.handles;
-  await setVmScene(kubernetes, vsphere, namespace);
+  const witness = openGovcWitness(vsphere);
+  await withKubernetes(kubernetes, (api) => setVmScene(api, witness, namespace));
+  await makeVm(witness, namespace, stranger);
   await prepare(lab.handles);
+  const sinceMs = Date.now();
   const drover = await startDrover(lab, { dir: join(root, 'drover'), settings: { ...settings, ...more, virtualMachine: { ...settings.virtualMachine, ...virtualMachine }, vsphere: vcenterSettings(vsphere) } });
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
   const control = connectVcenterControl(vsphere);
+  const client = openClient(readTemporalSettings(lab.exports));
+  const objectLog = await openObjectLog(api);
+  const observed: Observed = {
+    lab, drover, dir: drover.dir, api, client, sinceMs, objectLog, planted: [], outputs: [],
+    vms: { namespace, strangers: [await watchVm(witness, namespace, stranger)] },
+  };
   const path = (name: string): string => resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
 
   const read = async (name: string): Promise<VirtualMachine | null> => {
@@ -59,9 +77,13 @@ export async function openVmWorld({ virtualMachine = {}, ...more }: Record<strin
     lab,
     drover,
     control,
+    /** For the invariants. */
+    observed,
     read,
     lifecycleOf,
-    witness: (name: string) => witness(vsphere, namespace, name),
+    /** Another client of the vCenter. */
+    vcenter: witness,
+    witness: (name: string) => witnessVm(witness, namespace, name),
     create: (name: string, spec: object = {}, annotations: Record<string, string> = {}): Promise<string> => kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(vmManifest(namespace, name, spec, annotations))),
     /** Any object, as `kubectl create` makes it. */
     make: (object: object): Promise<string> => kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(object)),
@@ -85,6 +107,8 @@ export async function openVmWorld({ virtualMachine = {}, ...more }: Record<strin
       }),
     async close(): Promise<void> {
       await drover.stop();
+      await objectLog.close();
+      await client.connection.close();
       await api.close();
       await lab.stop();
       rmSync(root, { recursive: true, force: true });

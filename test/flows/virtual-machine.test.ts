@@ -1,15 +1,16 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
-import { govc } from '../../lab/vsphere/govc.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
+import { readInventoryJournal } from '../../lab/vsphere/journal.ts';
 import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import type { WitnessedVm } from '../../lab/vsphere/scene.ts';
 import { vmScene } from '../../lab/vsphere/scene.ts';
+import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
-import { limitMs } from './world.ts';
+import { limitMs } from './world-base.ts';
 
 /** A VirtualMachine from the first to the last: drover's own worker and bridge; govc is the witness of what the vCenter has. */
 
@@ -19,6 +20,7 @@ beforeAll(async () => {
   world = await openVmWorld();
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
+afterEach(() => checkInvariants(world.observed), limitMs);
 
 const settled = /^True Settled/u;
 
@@ -28,8 +30,8 @@ const untilCloning = (name: string): Promise<unknown> => until('the clone to be 
 
 /** Somebody else's VM in the folder of the namespace. */
 async function makeForeign(name: string): Promise<WitnessedVm | null> {
-  const { vsphere } = world.lab.handles;
-  await govc(vsphere, 'vm.clone', '-vm', inventory.template, '-folder', `${inventory.vmFolder}/${namespace}`, '-pool', `${inventory.resourcePool}/${namespace}`, '-ds', inventory.datastores[0], '-on=false', name);
+  const pool = `${inventory.resourcePool}/${namespace}`;
+  await world.vcenter.cloneVm({ from: inventory.template, to: `${inventory.vmFolder}/${namespace}/${name}`, pool });
   return await world.witness(name);
 }
 
@@ -60,6 +62,8 @@ test(
     await world.remove('web');
     await world.untilSaid('web', /^gone$/u);
     expect(await world.witness('web')).toBeNull();
+    const lives = (await readInventoryJournal(world.lab.handles.vsphere)).filter(({ uid }) => uid === object?.metadata.uid);
+    expect(lives).toEqual([expect.objectContaining({ kind: 'VirtualMachine', id: expect.stringMatching(/^vm-\d+$/u), goneMs: expect.any(Number) })]);
   },
   limitMs,
 );

@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 
 import { Agent, request } from 'undici';
+import { z } from 'zod';
 
+import { deployItem } from '../../activities/vsphere/rest/deploy.ts';
 import { folderRef, poolRef, vmRef } from '../../activities/vsphere/references.ts';
 import { typesThatDrifted } from '../../lab/vsphere/write-types.ts';
 import { makeCertificate } from '../loopback-certificate.ts';
 import { startScriptedService } from '../scripted-service.ts';
-import { makeVm, never, openVsphereWorld, startTimeoutMs, type VsphereWorld } from './vsphere-world.ts';
+import { failureOf, makeVm, never } from '../contracts/vsphere-context.ts';
+import { openVsphereWorld, startTimeoutMs, type VsphereWorld } from './vsphere-world.ts';
 
 let world: VsphereWorld;
+
+const ids = z.array(z.string());
 
 beforeAll(async () => {
   world = await openVsphereWorld();
@@ -16,7 +21,6 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 beforeEach(() => world.control.reset());
 
-const failureOf = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => 'no failure', (error: unknown) => error);
 const read = (gateway: ReturnType<VsphereWorld['gateway']>) => gateway.read(world.ids.template, never);
 
 test('what is checked in is what the selection and govmomi make', async () => {
@@ -199,4 +203,23 @@ test('what vCenter does not allow is told with the privilege that is missing', a
   const gateway = world.gateway();
   await world.control.fail({ method: 'PowerOffVM_Task', fault: 'NoPermission', fields: { privilegeId: 'VirtualMachine.Interact.PowerOff' } });
   expect(await failureOf(gateway.submit('PowerOffVM_Task', vmRef(world.ids.template), {}, never))).toMatchObject({ type: 'VsphereNotPermitted', nonRetryable: true, message: expect.stringContaining('VirtualMachine.Interact.PowerOff') });
+});
+
+test('the lab refuses a configuration out of order, as a vCenter does', async () => {
+  const xml = Buffer.from('<obj xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><memoryMB>1</memoryMB><numCPUs>1</numCPUs></obj>').toString('base64');
+  const body = { deployment_spec: { name: 'untidy', vm_config_spec: { provider: 'XML', xml } }, target: { resource_pool_id: world.ids.pool } };
+  const { ovf } = await world.witness.makeLibrary('untidy');
+  expect(await failureOf(deployItem(world.rest, ovf, body, 'untidy', never))).toMatchObject({ type: 'RequestRefused', message: expect.stringContaining('numCPUs comes after memoryMB') });
+});
+
+test('a session of REST that vCenter has ended is renewed once', async () => {
+  await world.rest.call({ method: 'GET', path: '/com/vmware/content/library' }, ids, never);
+  await world.control.endSessions();
+  await world.control.forgetRequests();
+  expect(await world.rest.call({ method: 'GET', path: '/com/vmware/content/library' }, ids, never)).toEqual(expect.any(Array));
+  expect((await world.control.requests()).map(({ method, status }) => [method, status])).toEqual([
+    ['GET /com/vmware/content/library', 401],
+    ['POST /com/vmware/cis/session', 200],
+    ['GET /com/vmware/content/library', 200],
+  ]);
 });

@@ -8,7 +8,8 @@ import { checkoutDirectory } from '../../lab/context.ts';
 import type { InstanceSpec } from '../../lab/openstack/seed.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
-import { limitMs, openWorld, quickSettings } from './world.ts';
+import { limitMs, quickSettings } from './world-base.ts';
+import { openWorld } from './world.ts';
 
 /**
  * What a person sees in Temporal's Web UI while an eviction runs: without reading a history. Needs a browser; where there is none the

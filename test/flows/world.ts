@@ -1,3 +1,4 @@
+import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import { kubectl, run } from '../../lab/kubectl.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { startLab } from '../../lab/lab.ts';
+import { labClock } from '../../lab/clock.ts';
 import { connectFleet } from '../../lab/openstack/fleet.ts';
 import type { HostProfile } from '../../lab/openstack/host-profile.ts';
 import { changeService, findService, listServices } from '../../lab/openstack/hosts.ts';
@@ -33,81 +35,24 @@ import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
 import { clearLeftovers, endRuns, listEvictions, releaseAllocations, removeEviction } from './clear-leftovers.ts';
-import { openEvictionLog } from './eviction-log.ts';
+import { evictionsIn } from './eviction-log.ts';
+import type { BridgeHealth, Expected, OwnChange, WorldBase, WorldOptions } from './world-base.ts';
+import { hosts, quickSettings, sinkProfile } from './world-base.ts';
+import { openObjectLog } from './object-log.ts';
 import { until } from './until.ts';
 
-/** Intervals of seconds rather than minutes; what they are called is in drover.example.yaml. */
-export const quickSettings = {
-  eviction: {
-    retryDelayMs: 200,
-    // Short for who waits for a guest that hangs, long enough for a machine that is busy.
-    stuck: { msPerGiB: 20_000, floorMs: 30_000, noProgressMs: 6_000, startMs: 60_000 },
-    poll: { minMs: 700, maxMs: 1_500 },
-    instanceBusyMs: 5_000,
-    busyElsewhereMs: 1_000,
-    targetBusyMs: 5_000,
-    emptyRecheckMs: 700,
-    emptyDeadlineMs: 20_000,
-    publishMinMs: 500,
-    publishMaxMs: 3_000,
-    allowanceRenewMs: 10_000,
-    cancelGraceMs: 20_000,
-    nodeReturnMs: 30_000,
-    lingerMs: 300,
-    perTarget: 16,
-  },
-  // A look at the region costs its Nova eight requests.
-  limits: { migrationsPerRegion: 16, checkMs: 15_000, silentMs: 30_000 },
-  bridge: { resyncMs: 3_000 },
-};
-
-/** For a test, and for opening and closing a world, on a busy machine; much less where it is idle. */
-export const limitMs = 600_000;
-
-/** Every lab has these. */
-export const hosts = ['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6'] as const;
-
-/** So much larger than the others that the scheduler sends every server here: what one test evicts does not land on another's host. */
-const sinkProfile: Partial<HostProfile> = { vcpus: 2_000, memoryMiB: 8_388_608, diskGiB: 400_000 };
-
-export interface WorldOptions {
-  /** In the place of {@link quickSettings}. */
-  settings?: object;
-  /** Default: true. */
-  bridge?: boolean;
-  /** Hosts that take every server (default: node-5 and node-6); none where a test is about the choice of targets. */
-  sinks?: readonly string[];
-  /** Cloud of clouds.yaml. */
-  cloud?: string;
-  /** Variables for worker, bridge, commands and the test's own client, in the place of the lab's. */
-  env?: Readonly<Record<string, string>>;
-  /** Where a test leaves what others cannot read. Default: false. */
-  ownLab?: boolean;
-}
-
 /** A lab with drover at work in it, and what a test does to both. */
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type World = ReturnType<typeof composeWorld>;
 
-/** How a seeded server is to be found at the end of a test. */
-export interface Expected {
-  id: string;
-  name: string;
-  /** Where it was seeded. */
-  host: string;
-  /** Nova's `status`; null: deleted by the test. */
-  status: string | null;
-}
-
-/** What a test did to a compute service by itself, for the invariants. */
-export interface OwnChange {
-  host: string;
-  atMs: number;
-  enabled: boolean;
-  reason: string | null;
+/** A lab with drover at work in it; with DROVER_SIMULATED a simulation, in which nothing is real but drover's own code. */
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  if (process.env['DROVER_SIMULATED'] === undefined) return composeWorld(await openLabBase(options));
+  const { openSimulatedBase } = await import('../simulator/flow-world.ts');
+  return composeWorld(await openSimulatedBase(options));
 }
 
 /** Attaches to the lab that DROVER_LAB names, or starts one for this file; starts drover's worker and bridge on it. */
-export async function openWorld({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'], cloud = 'lab', env: extra = {}, ownLab = false }: WorldOptions = {}) {
+async function openLabBase({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'], cloud = 'lab', env: extra = {}, ownLab = false }: WorldOptions): Promise<WorldBase> {
   const shared = ownLab ? undefined : process.env['DROVER_LAB'];
   const ownDir = shared === undefined ? mkdtempSync(join(tmpdir(), 'drover-flow-')) : null;
   const lab = await startLab({ dir: shared ?? join(ownDir ?? '', 'lab') });
@@ -124,12 +69,12 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
   const [session] = await Promise.all([
     openSession(openstack),
     resetOpenStack(openstack),
-    applyHypervisors(kubernetes, Object.fromEntries(hosts.map((host) => [host, {}]))),
+    withKubernetes(kubernetes, (api) => applyHypervisors(api, Object.fromEntries(hosts.map((host) => [host, {}])))),
     ensureNamespace(lab),
   ]);
   const [ownChanges] = await Promise.all([setAsideOthers(session), releaseAllocations(session)]);
   for (const sink of sinks) await fleet.change(sink, sinkProfile);
-  const sinceMs = Date.now();
+  const sinceMs = labClock().now();
   const start = (options: Omit<WorldOptions, 'sinks'> = {}): Promise<Drover> =>
     startDrover(
       { ...lab, exports: { ...lab.exports, ...extra, ...options.env } },
@@ -139,8 +84,47 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     await Promise.allSettled([client.connection.close(), api.close(), ...(ownDir === null ? [] : [lab.stop()])]);
     throw error;
   });
-  const evictions = await openEvictionLog(api);
+  const objectLog = await openObjectLog(api);
+  const evictions = evictionsIn(objectLog);
 
+  const env = (): Record<string, string> => ({ DROVER_USER: 'flow-test', ...drover.env, KUBECONFIG: kubernetes.kubeconfig });
+  return {
+    lab,
+    client,
+    session,
+    fleet,
+    api,
+    objectLog,
+    evictions,
+    sinceMs,
+    dir,
+    sinks,
+    ownChanges,
+    drover: () => drover,
+    async replaceDrover(options) {
+      await drover.stop();
+      drover = await start(options);
+    },
+    novaCalls: (fromMs) => readApiCalls(openstack, 'nova', fromMs),
+    kubectl: (args, input) => kubectl(kubernetes, args, input),
+    command: (args) => run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 }),
+    tool: (program, args) => run(join(lab.dir, 'bin', program), args, { env: env(), limitMs: 60_000 }),
+    bridgeHealth: () => readBridgeHealth(drover),
+    async close() {
+      await objectLog.close();
+      await endRuns(client);
+      await drover.stop();
+      await client.connection.close();
+      await api.close();
+      if (ownDir === null) return;
+      await lab.stop();
+      rmSync(ownDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function composeWorld(base: WorldBase) {
+  const { lab, client, session, fleet, api, objectLog, evictions, sinceMs, dir, sinks, ownChanges } = base;
   const free = hosts.filter((host) => !sinks.includes(host)) as string[];
   const waiting: ((host: string) => void)[] = [];
   const expected = new Map<string, Expected>();
@@ -172,20 +156,19 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     if ((await findService(session, host)).status === 'disabled') {
       // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile. And again from the answer on: what
       // drover wrote down late of an earlier disable may come between.
-      const enabled = (): number => ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+      const enabled = (): number => ownChanges.push({ host, atMs: labClock().now(), enabled: true, reason: null });
       enabled();
       await changeService(session, host, { status: 'enabled' });
       enabled();
     }
     return host;
   };
-  const env = (): Record<string, string> => ({ DROVER_USER: 'flow-test', ...drover.env, KUBECONFIG: kubernetes.kubeconfig });
   const runOf = (host: string, runId?: string) => client.workflow.getHandle(evictionId(host), runId);
 
   return {
     lab,
     get drover(): Drover {
-      return drover;
+      return base.drover();
     },
     client,
     session,
@@ -195,6 +178,7 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     /** When this world was opened; what happened before is not its concern. */
     sinceMs,
     dir,
+    objectLog,
     evictions,
     expected,
     ownChanges,
@@ -203,10 +187,7 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     /** What `drover` printed, for the invariants. */
     outputs,
     /** Stops drover and starts it otherwise: other settings, another cloud, other variables. */
-    async replaceDrover(options: Omit<WorldOptions, 'sinks'>): Promise<void> {
-      await drover.stop();
-      drover = await start(options);
-    },
+    replaceDrover: (options: Omit<WorldOptions, 'sinks'>): Promise<void> => base.replaceDrover(options),
 
     // OpenStack
     freshHost,
@@ -231,42 +212,42 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
     },
     async disableService(host: string, reason: string): Promise<void> {
       await changeService(session, host, { status: 'disabled', disabled_reason: reason });
-      ownChanges.push({ host, atMs: Date.now(), enabled: false, reason });
+      ownChanges.push({ host, atMs: labClock().now(), enabled: false, reason });
     },
     async enableService(host: string): Promise<void> {
       // From when it is asked: Nova may take its time to answer, and sends servers there meanwhile. And again from the answer on: what
       // drover wrote down late of an earlier disable may come between.
-      const enabled = (): number => ownChanges.push({ host, atMs: Date.now(), enabled: true, reason: null });
+      const enabled = (): number => ownChanges.push({ host, atMs: labClock().now(), enabled: true, reason: null });
       enabled();
       await changeService(session, host, { status: 'enabled' });
       enabled();
     },
     service: (host: string) => findService(session, host),
     serversOn: (host: string): Promise<Server[]> => listServers(session, host),
-    setFacts: (facts: Readonly<Record<string, AgentFacts>>) => applyHypervisors(kubernetes, facts),
+    setFacts: (facts: Readonly<Record<string, AgentFacts>>) => applyHypervisors(api, facts),
     /** What drover asked Nova to change since then, of the given servers and hosts' services; of all without. */
     async mutations(fromMs: number, concerning?: { servers?: readonly Server[]; hosts?: readonly string[] }): Promise<ApiCall[]> {
       const ids = concerning === undefined ? null : (concerning.servers ?? []).map(({ id }) => id);
       if (ids !== null) for (const host of concerning?.hosts ?? []) ids.push((await findService(session, host)).id);
-      const mine = readApiCalls(openstack, 'nova', fromMs).filter(({ method, userAgent }) => method !== 'GET' && userAgent === 'drover');
+      const mine = base.novaCalls(fromMs).filter(({ method, userAgent }) => method !== 'GET' && userAgent === 'drover');
       return ids === null ? mine : mine.filter(({ path }) => ids.some((id) => path.includes(id)));
     },
 
     // As a user would
     /** The real kubectl, as the administrator. @throws with its words when it fails */
-    kubectl: (args: readonly string[], input?: string) => kubectl(kubernetes, args, input),
+    kubectl: (args: readonly string[], input?: string): Promise<string> => base.kubectl(args, input),
     /** Runs `drover` as a user would. */
     async command(...args: string[]): Promise<CommandEnd> {
-      const end = await run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 });
+      const end = await base.command(args);
       outputs.push({ where: `the output of drover ${args.join(' ')}`, text: end.stdout + end.stderr });
       return end;
     },
     /** Runs the real `tctl` or `temporal`. */
-    tool: (program: 'tctl' | 'temporal', ...args: string[]): Promise<CommandEnd> => run(join(lab.dir, 'bin', program), args, { env: env(), limitMs: 60_000 }),
+    tool: (program: 'tctl' | 'temporal', ...args: string[]): Promise<CommandEnd> => base.tool(program, args),
 
     // Kubernetes
     createEviction: (host: string, more: { name?: string; reason?: string; annotations?: Record<string, string> } = {}): Promise<string> =>
-      kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(evictionOf(host, more))),
+      base.kubectl(['create', '-f', '-'], JSON.stringify(evictionOf(host, more))),
     annotate: (name: string, annotations: Record<string, string | null>): Promise<unknown> =>
       api.request({ method: 'PATCH', patchType: 'merge', path: resourcePath('kvm.cloud.sap/v1', 'evictions', { name }), body: { metadata: { annotations } } }, AbortSignal.timeout(10_000)),
     getEviction,
@@ -310,25 +291,19 @@ export async function openWorld({ settings = quickSettings, bridge = true, sinks
 
     /** Waits until the bridge has compared unsettled objects with open runs so many times more. */
     async untilResynced(times = 2): Promise<void> {
-      const { resyncs: before } = await bridgeHealth(drover);
+      const { resyncs: before } = await base.bridgeHealth();
       await until(`${times} resyncs of the bridge`, 60_000, async () => {
-        const seen = (await bridgeHealth(drover)).resyncs - before;
+        const seen = (await base.bridgeHealth()).resyncs - before;
         return seen >= times ? true : `${seen}`;
       });
     },
-    bridgeHealth: () => bridgeHealth(drover),
+    bridgeHealth: () => base.bridgeHealth(),
 
-    /** Stops drover and a lab of its own. The invariants are the caller's to check before. */
-    async close(): Promise<void> {
-      await evictions.close();
-      await endRuns(client);
-      await drover.stop();
-      await client.connection.close();
-      await api.close();
-      if (ownDir === null) return;
-      await lab.stop();
-      rmSync(ownDir, { recursive: true, force: true });
-    },
+    /** The snapshot for the invariants of a world that is no lab's. */
+    readSnapshot: base.readSnapshot === undefined ? undefined : (concerned: readonly string[] | null) => base.readSnapshot?.({ expected, hosts: concerned }),
+
+    /** Stops drover, and a lab of its own. The invariants are the caller's to check before. */
+    close: (): Promise<void> => base.close(),
   };
 }
 
@@ -337,7 +312,7 @@ async function setAsideOthers(session: Session): Promise<OwnChange[]> {
   const reason = 'not of this test';
   const others = (await listServices(session)).map(({ host }) => host).filter((host) => !(hosts as readonly string[]).includes(host));
   for (const host of others) await changeService(session, host, { status: 'disabled', disabled_reason: reason });
-  return others.map((host) => ({ host, atMs: Date.now(), enabled: false, reason }));
+  return others.map((host) => ({ host, atMs: labClock().now(), enabled: false, reason }));
 }
 
 const evictionOf = (host: string, { name = host, reason = 'flow test', annotations = {} }: { name?: string; reason?: string; annotations?: Record<string, string> }): object => ({
@@ -351,15 +326,8 @@ const evictionOf = (host: string, { name = host, reason = 'flow test', annotatio
 const ensureNamespace = ({ handles }: Lab): Promise<string> =>
   kubectl(handles.kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
 
-interface BridgeHealth {
-  ok: boolean;
-  reasons: string[];
-  resyncs: number;
-  deliveries: Record<string, number>;
-}
-
 /** What the bridge says of itself on /readyz. */
-async function bridgeHealth({ dir }: Drover): Promise<BridgeHealth> {
+async function readBridgeHealth({ dir }: Drover): Promise<BridgeHealth> {
   const { bridge } = parse(readFileSync(join(dir, 'drover.yaml'), 'utf8')) as { bridge: { healthAddress: string } };
   return (await (await fetch(`http://${bridge.healthAddress}/readyz`, { signal: AbortSignal.timeout(5_000) })).json()) as BridgeHealth;
 }

@@ -77,7 +77,7 @@ export const failures: readonly FailureRecording[] = [
   },
 ];
 
-export async function recordFailure(world: FailureWorld, { name, machine, goesOn }: FailureRecording): Promise<Omit<RecordedRun, 'file'>[]> {
+export async function recordFailure(world: FailureWorld, { name, machine, goesOn }: FailureRecording): Promise<Omit<RecordedRun, 'name'>[]> {
   const failing = await world.fail(name, machine);
   await goesOn(failing);
   return [{ workflowId: failing.handle.workflowId, history: await failing.handle.fetchHistory() }];

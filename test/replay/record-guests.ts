@@ -9,13 +9,13 @@ import type { RecordedRun } from './corpus.ts';
 /** Guests that fail on a host that lives, heard of by drover's own listening to a libvirt, and what comes of it: on a real Temporal. */
 export interface GuestRecording {
   name: string;
-  record: (world: FailureWorld) => Promise<Omit<RecordedRun, 'file'>[]>;
+  record: (world: FailureWorld) => Promise<Omit<RecordedRun, 'name'>[]>;
 }
 
 const patienceMs = 30_000;
 
 type Handle = ReturnType<FailureWorld['failureOf']> | Awaited<ReturnType<FailureWorld['listen']>>['handle'] | Awaited<ReturnType<FailureWorld['listenTo']>>;
-const runsOf = (handles: readonly Handle[]): Promise<Omit<RecordedRun, 'file'>[]> => Promise.all(handles.map(async (handle) => ({ workflowId: handle.workflowId, history: await handle.fetchHistory() })));
+const runsOf = (handles: readonly Handle[]): Promise<Omit<RecordedRun, 'name'>[]> => Promise.all(handles.map(async (handle) => ({ workflowId: handle.workflowId, history: await handle.fetchHistory() })));
 
 export const guestRecordings: readonly GuestRecording[] = [
   {

@@ -9,6 +9,7 @@ import { openFailureWorld } from '../flows/node-failure/world.ts';
 import { costOf } from '../budgets/cost.ts';
 import type { RecordedRun } from './corpus.ts';
 import { writeRuns } from './corpus.ts';
+import { writeManifest } from './inventory.ts';
 import { failures, recordFailure } from './record-failures.ts';
 import { guestRecordings } from './record-guests.ts';
 import { recordings, recordScenario } from './record-scenarios.ts';
@@ -24,11 +25,12 @@ const list = (text: string): string[] => {
 };
 
 /** One after the other; one that goes wrong keeps what was recorded before, and the others go on. */
-async function recordAll<Recording extends { name: string }>(chosen: readonly Recording[], record: (recording: Recording) => Promise<Omit<RecordedRun, 'file'>[]>): Promise<void> {
+async function recordAll<Recording extends { name: string }>(chosen: readonly Recording[], record: (recording: Recording) => Promise<Omit<RecordedRun, 'name'>[]>): Promise<void> {
   for (const recording of chosen) {
     try {
       const runs = await record(recording);
       writeRuns(version, recording.name, runs);
+      writeManifest();
       print(`${recording.name}: ${runs.length} runs\n${runs.map(inWords).join('\n')}`);
     } catch (error) {
       process.exitCode = 1;
@@ -37,7 +39,7 @@ async function recordAll<Recording extends { name: string }>(chosen: readonly Re
   }
 }
 
-function inWords({ workflowId, history, calls = {} }: Omit<RecordedRun, 'file'>): string {
+function inWords({ workflowId, history, calls = {} }: Omit<RecordedRun, 'name'>): string {
   const { events, activityCalls } = costOf(history);
   return `  ${workflowId}: ${events} events, ${activityCalls} activity calls${Object.entries(calls).map(([system, count]) => `, ${count} of ${system}`).join('')}`;
 }

@@ -1,26 +1,41 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
 import { bundleWorkflows } from '../../workers/bundle.ts';
+import * as workflows from '../../workflows/index.ts';
 import { readCorpus, replay } from './corpus.ts';
+import { findLosses, readManifest, readPrevious, takeInventories } from './inventory.ts';
 
 /** A run that an earlier release began goes on with these workflows as if nothing had happened. */
 
 const logger = new DefaultLogger('ERROR');
 const corpus = readCorpus();
+const exported = Object.keys(workflows);
+const { version: current } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 beforeAll(() => {
   Runtime.install({ logger });
 });
 
-test('no release’s histories have been lost', () => {
-  const releases = Map.groupBy(corpus, ({ file }) => file.split('/')[0]!);
-  expect(releases.size).toBeGreaterThan(0);
-  for (const [release, runs] of releases) {
-    const file = new URL(`histories/${release}/count.json`, import.meta.url);
-    expect(existsSync(file)).toBe(true);
-    expect(runs).toHaveLength((JSON.parse(readFileSync(file, 'utf8')) as { runs: number }).runs);
-  }
+test('the manifest says what is in the archives', () => {
+  const { releases } = readManifest();
+  expect(takeInventories()).toEqual(releases);
+  expect(Object.keys(releases)).toContain(current);
+});
+
+test('no histories have been lost since the commit before', () => {
+  const { releases, before } = readManifest();
+  expect(findLosses(before, releases, { exported, current })).toEqual([]);
+  expect(findLosses(readPrevious() ?? before, releases, { exported, current })).toEqual([]);
+});
+
+test('every workflow type has histories', () => {
+  // These two run for ever, and have none yet.
+  const without = ['syncContentLibrary', 'watchVcenter'];
+  const recorded = Object.values(readManifest().releases).flatMap(({ types }) => Object.keys(types));
+  expect(exported.filter((type) => !recorded.includes(type)).toSorted()).toEqual(without);
 });
 
 test('every recorded run is replayed as it was', async () => {
@@ -31,7 +46,10 @@ test('every recorded run is replayed as it was', async () => {
 
 test('a change that is not deterministic is caught', async () => {
   const evictions = corpus.filter(({ workflowId }) => workflowId.startsWith('eviction/')).slice(0, 1);
-  const altered = await bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('altered-workflows.ts', import.meta.url)), logger });
+  const altered = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('altered-workflows.ts', import.meta.url)),
+    logger,
+  });
   const { failures } = await replay(evictions, altered);
   expect(failures).toHaveLength(1);
   expect(failures[0]).toMatch(/[Nn]ondeterminism|TMPRL1100/u);

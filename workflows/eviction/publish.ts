@@ -73,7 +73,11 @@ export function createPublisher(run: EvictionRun): { publishWhenDue(): void; nex
       lastMs = Date.now();
       current = publishNow(run, { releaseFinalizer: false })
         .catch((error: unknown) => void explain(error))
-        .finally(() => (current = null));
+        .finally(() => {
+          current = null;
+          // What changed meanwhile is not in this report, and nothing else may come for long.
+          if (run.unpublished) run.wake();
+        });
     },
     /** When a report that waits is due at the latest. */
     nextMs: () => (run.unpublished && current === null ? lastMs + run.state.settings.publishMaxMs : null),

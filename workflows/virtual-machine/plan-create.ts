@@ -26,7 +26,7 @@ export function planCreate(context: Context): Outcome {
   if ('outcome' in cached) return cached.outcome;
 
   const { source } = cached;
-  const { name, uid, copiesAt } = desired;
+  const { name, uid, copiesAt, firstBootDone } = desired;
   const classFacts = observed.prerequisites.class;
   const applied = classFacts?.is === 'found' ? classFacts.value : null;
   if (!observed.turn.create) return waitTurn(context, 'TooManyCreates', 'creates');
@@ -37,6 +37,8 @@ export function planCreate(context: Context): Outcome {
     labels: source.from === 'cachedDisks' ? {} : { [virtualMachineLabels.zone]: placed.at.zone },
     annotations: {
       [virtualMachineAnnotations.creating]: new Date(context.nowMs).toISOString(),
+      // One that was there before, and is gone, was another: this one's first start is to come.
+      ...(firstBootDone && { [virtualMachineAnnotations.firstBootDone]: null }),
       ...(applied !== null && { [virtualMachineAnnotations.lastResizedClass]: describeApplied(applied) }),
       ...(source.from === 'cachedDisks' && { [virtualMachineAnnotations.copies]: `${placed.at.datacenter},${placed.at.datastore}` }),
     },

@@ -51,6 +51,15 @@ test('a VM that the operator before has made is taken over, and kept as it is', 
   expect(world.made).toBe(0);
 });
 
+test('a VM that is gone from vCenter is made again as a new one: nothing of its making stays noted', () => {
+  const world = made();
+  expect(world.desired).toMatchObject({ firstBootDone: true, creatingSince: null });
+  world.vms.length = 0;
+  expect(steps(world)).toEqual([...create, 'awaitTask', 'powerOn', 'Settled']);
+  expect(world.desired).toMatchObject({ firstBootDone: true, creatingSince: null });
+  expect(world.made).toBe(2);
+});
+
 test('a create that fails on its way back makes no second VM', () => {
   const world = worldOf(desiredOf(fresh), settings, beginMs);
   let calls = 0;

@@ -6,7 +6,7 @@ test('a path is asked for once in a while; one that leads nowhere, each time', a
   let nowMs = 0;
   const asked: string[] = [];
   const gateway = { vcenter: 'lab', findByPath: (path: string) => Promise.resolve((asked.push(path), path === '/none' ? null : { type: 'Folder', value: `group-${asked.length}` })), retrieve: () => Promise.resolve([]) };
-  const inventory = openInventory(gateway, () => nowMs);
+  const inventory = openInventory(gateway, { monotonicMs: () => nowMs });
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
   await inventory.find('/none', never);
@@ -25,7 +25,7 @@ test('many that look at once ask once', async () => {
     findByPath: (path: string) => Promise.resolve((asked.push(path), { type: 'Folder', value: 'group-1' })),
     retrieve: () => Promise.resolve((asked.push('around'), [])),
   };
-  const inventory = openInventory(gateway);
+  const inventory = openInventory(gateway, { monotonicMs: () => 0 });
   await Promise.all(Array.from({ length: 20 }, async () => {
     await inventory.find('/a', never);
     await inventory.retrieve({ objectSet: [], propSet: [] }, never);
@@ -38,7 +38,7 @@ test('the list of VMs is that of a moment ago, unless somebody asks for it anew'
   let asked = 0;
   const vm = () => ({ ref: { type: 'VirtualMachine', value: `vm-${++asked}` }, properties: { name: 'web' } });
   const gateway = { vcenter: 'lab', findByPath: () => Promise.resolve(null), retrieve: () => Promise.resolve([vm()]) };
-  const inventory = openInventory(gateway, () => nowMs);
+  const inventory = openInventory(gateway, { monotonicMs: () => nowMs });
   const list = async (folders: string[], isAnew = false) => (await inventory.vmsIn(folders, isAnew, never)).map(({ id }) => id);
   expect(await list([])).toEqual([]);
   expect(await list(['group-1'])).toEqual(['vm-1']);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../runtime/clock.ts';
 import { traversal, type ReadObject } from '../properties.ts';
 import { listPaths, toListedVm, type ListedVm } from '../read-vm.ts';
 import { folderRef } from '../references.ts';
@@ -27,7 +28,7 @@ export interface Inventory {
   vmsIn(folders: readonly string[], isAnew: boolean, signal: AbortSignal): Promise<readonly ListedVm[]>;
 }
 
-export function openInventory(gateway: Pick<VcenterGateway, 'vcenter' | 'findByPath' | 'retrieve'>, nowMs: () => number = () => performance.now()): Inventory {
+export function openInventory(gateway: Pick<VcenterGateway, 'vcenter' | 'findByPath' | 'retrieve'>, clock: Pick<Clock, 'monotonicMs'>): Inventory {
   const findByPath = shareReads((path: string, signal) => gateway.findByPath(path, signal), (path) => path);
   const listVms = shareReads((folders: readonly string[], signal) => readVmsIn(gateway, folders, signal), (folders) => folders.join());
   const lists = new Map<string, { vms: readonly ListedVm[]; untilMs: number }>();
@@ -35,10 +36,10 @@ export function openInventory(gateway: Pick<VcenterGateway, 'vcenter' | 'findByP
   return {
     find: async (path, signal) => {
       const before = known.get(path);
-      if (before !== undefined && nowMs() < before.untilMs) return before.ref;
+      if (before !== undefined && clock.monotonicMs() < before.untilMs) return before.ref;
       known.delete(path);
       const ref = await findByPath(path, signal);
-      if (ref !== null) known.set(path, { ref, untilMs: nowMs() + rememberedMs });
+      if (ref !== null) known.set(path, { ref, untilMs: clock.monotonicMs() + rememberedMs });
       return ref;
     },
     forget: (path) => void known.delete(path),
@@ -46,11 +47,11 @@ export function openInventory(gateway: Pick<VcenterGateway, 'vcenter' | 'findByP
       if (folders.length === 0) return [];
       const key = folders.join();
       const before = lists.get(key);
-      if (!isAnew && before !== undefined && nowMs() < before.untilMs) return before.vms;
+      if (!isAnew && before !== undefined && clock.monotonicMs() < before.untilMs) return before.vms;
       const vms = await listVms(folders, signal);
       // There may be a thousand namespaces: what nobody goes by any more is not kept.
-      for (const [other, { untilMs }] of lists) if (nowMs() >= untilMs) lists.delete(other);
-      lists.set(key, { vms, untilMs: nowMs() + listedMs });
+      for (const [other, { untilMs }] of lists) if (clock.monotonicMs() >= untilMs) lists.delete(other);
+      lists.set(key, { vms, untilMs: clock.monotonicMs() + listedMs });
       return vms;
     },
     retrieve: shareReads((spec: PropertyFilterSpec, signal) => gateway.retrieve(spec, signal), (spec) => JSON.stringify(spec)),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import type { VirtualMachineLook } from '../../../contracts/virtual-machine-activities.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';
 import { datastoreRef } from '../references.ts';
@@ -18,14 +19,14 @@ export interface Isos {
 
 const seen = z.object({ name: z.string(), 'summary.url': z.string() });
 
-export function openIsos(rest: VcenterRest, nowMs: () => number = () => performance.now()): Isos {
+export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): Isos {
   const known = new Map<string, { path: string; untilMs: number }>();
   return {
     pathOf: async ({ gateway, scope: { signal } }, item) => {
       // It may be a path already.
       if (item.startsWith('[')) return item;
       const before = known.get(item);
-      if (before !== undefined && nowMs() < before.untilMs) return before.path;
+      if (before !== undefined && clock.monotonicMs() < before.untilMs) return before.path;
       known.delete(item);
       const file = await findIso(rest, item, signal).catch((error: unknown) => (failureCode(error) === 'VsphereObjectNotFound' ? null : Promise.reject(error)));
       if (file === null) return null;
@@ -34,7 +35,7 @@ export function openIsos(rest: VcenterRest, nowMs: () => number = () => performa
       const inside = read === undefined ? null : pathInDatastore(file.uri, read['summary.url']);
       if (read === undefined || inside === null) return null;
       const path = `[${read.name}] ${inside}`;
-      known.set(item, { path, untilMs: nowMs() + rememberedMs });
+      known.set(item, { path, untilMs: clock.monotonicMs() + rememberedMs });
       return path;
     },
   };

@@ -1,6 +1,6 @@
 import type { ResourcePolicyVsphereActivities } from '../../../contracts/resource-policy.ts';
 import { currentScope } from '../../nova/scope.ts';
-import { systemClock, whileBeating } from '../../nova/wait.ts';
+import { whileBeating } from '../../nova/wait.ts';
 import type { VsphereDependencies } from '../dependencies.ts';
 import { makePolicyPart, type PolicyTools, removePolicyPart } from './change.ts';
 import { lookAtResourcePolicy } from './look.ts';
@@ -13,11 +13,11 @@ export function createResourcePolicyVsphereActivities({
   stopGate,
   audit,
   scope = currentScope,
-  clock = systemClock,
+  clock,
 }: Pick<VsphereDependencies, 'gateway' | 'rest' | 'places' | 'stopGate' | 'audit' | 'scope' | 'clock'>): ResourcePolicyVsphereActivities {
   const beating = <Result>(work: (tools: PolicyTools) => Promise<Result>): Promise<Result> => {
-    const tools = { gateway, rest, stopGate, audit, scope: scope(), clock };
-    return whileBeating(tools.scope, () => undefined, () => work(tools));
+    const tools = { gateway, rest, stopGate, audit, scope: scope(clock), clock };
+    return whileBeating(tools, () => undefined, () => work(tools));
   };
   return {
     lookAtResourcePolicy: (request) => beating((tools) => lookAtResourcePolicy(tools, places, request)),

@@ -63,7 +63,7 @@ async function makeFolder(tools: PolicyTools, owner: PolicyOwner, part: Make<'fo
 async function makeResourcePool(tools: PolicyTools, owner: PolicyOwner, part: Make<'resourcePool'>): Promise<void> {
   const { gateway, scope: { signal } } = tools;
   const { parent, cluster, name, allocation } = part;
-  const spec = allocationOf(allocation, cluster === null ? 0 : await readCpuMHz(gateway, { type: 'ComputeResource', value: cluster }, signal));
+  const spec = allocationOf(allocation, cluster === null ? 0 : await readCpuMHz(gateway, poolRef(parent), signal));
   const there = await findPool(tools, parent, name);
   if (there === null) await unlessTaken(done(tools, owner, part, () => gateway.call('CreateResourcePool', poolRef(parent), { name, spec }, signal)));
   else await done(tools, owner, part, () => gateway.call('UpdateConfig', there, { config: spec }, signal));

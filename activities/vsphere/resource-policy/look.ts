@@ -26,7 +26,8 @@ export async function lookAtResourcePolicy({ gateway, rest, scope: { signal } }:
   const here = (path: string): ReadObject | null => byId.get(refs.get(path)?.value ?? '') ?? null;
   const toPlace = async (site: SitePaths): Promise<PolicyPlace> => {
     const pool = here(site.target.resourcePool);
-    const owner = ownerOf(here(site.resourcePool));
+    const parent = here(site.resourcePool);
+    const owner = ownerOf(parent);
     const isNamed = resourcePool !== null && pool !== null;
     return {
       zone: site.zone,
@@ -34,7 +35,7 @@ export async function lookAtResourcePolicy({ gateway, rest, scope: { signal } }:
       folder: branch(site.folder, folder === null ? null : site.target.folder, here, (made) => listOf(made, 'childEntity') === 0),
       resourcePool: {
         ...branch(site.resourcePool, resourcePool === null ? null : site.target.resourcePool, here, (made) => listOf(made, 'vm') === 0 && listOf(made, 'resourcePool') === 0),
-        isAsWanted: !isNamed || isAllocated(pool.properties, allocationOf(resourcePool, owner === null ? 0 : await readCpuMHz(gateway, owner, signal))),
+        isAsWanted: !isNamed || isAllocated(pool.properties, allocationOf(resourcePool, parent === null ? 0 : await readCpuMHz(gateway, parent.ref, signal))),
       },
     };
   };

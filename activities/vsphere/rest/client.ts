@@ -1,6 +1,7 @@
 import { request as undiciRequest } from 'undici';
 import { z } from 'zod';
 
+import { withTimeout, type Clock } from '../../../runtime/clock.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { observed, type ObserveCall } from '../../../runtime/outside-calls.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
@@ -36,7 +37,7 @@ const sessionPath = '/com/vmware/cis/session';
 const connections = 4;
 
 /** Nothing is sent before the first call. */
-export function openRest(settings: VcenterSettings, { observe, nowMs = () => performance.now() }: { observe?: ObserveCall; nowMs?: () => number } = {}): VcenterRest {
+export function openRest(settings: VcenterSettings, { observe, clock }: { observe?: ObserveCall; clock: Clock }): VcenterRest {
   const { name, url } = settings;
   const quick = openAgent(settings, defaultTimeouts, connections);
   // An OVF is deployed within one call, which holds its connection for as long: nobody else waits for it.
@@ -44,9 +45,8 @@ export function openRest(settings: VcenterSettings, { observe, nowMs = () => per
   const send = (request: RestRequest, headers: Record<string, string>, signal: AbortSignal, askedMs?: number): Promise<{ status: number; text: string; requestId: '' }> => {
     const { method, path, query, body } = request;
     const limitMs = askedMs ?? defaultTimeouts.headersMs;
-    const overdue = AbortSignal.timeout(limitMs);
     const verb = `${method} ${withoutIds(path)}`;
-    return observed(observe, { system: 'vsphere', verb }, signal, async () => {
+    const exchange = async (overdue: AbortSignal): Promise<{ status: number; text: string; requestId: '' }> => {
       try {
         const answer = await undiciRequest(`${url}/rest${path}`, {
           dispatcher: askedMs === undefined ? quick : patient,
@@ -62,11 +62,12 @@ export function openRest(settings: VcenterSettings, { observe, nowMs = () => per
         if (overdue.aborted) throw droverFailure('VsphereUnavailable', `vCenter ${name}: ${verb} was not answered within ${limitMs / 1_000} s`);
         throw httpFailure(error, settings, defaultTimeouts, verb);
       }
-    });
+    };
+    return observed(observe, { system: 'vsphere', verb }, signal, () => withTimeout(clock, limitMs, exchange));
   };
   const sessions = openSessions({
     credential: settings.credential,
-    nowMs,
+    clock,
     logIn: async ({ username, password }, signal) => {
       const basic = Buffer.from(`${username}:${password}`).toString('base64');
       const answer = await send({ method: 'POST', path: sessionPath }, { authorization: `Basic ${basic}` }, signal);
@@ -92,7 +93,7 @@ export function openRest(settings: VcenterSettings, { observe, nowMs = () => per
 }
 
 /** Names the call in metrics and errors: ids would make a name of each. */
-const withoutIds = (path: string): string => path.replaceAll(/\/(id:[^/]+|[0-9a-f]{8}-[0-9a-f-]{27})/gu, '');
+export const withoutIds = (path: string): string => path.replaceAll(/\/(id:[^/]+|[0-9a-f]{8}-[0-9a-f-]{27})/gu, '');
 
 /** `{"type": "com.vmware.vapi.std.errors.not_found", "value": {"messages": [{"default_message": "…"}]}}` */
 const refusal = z.looseObject({
@@ -101,7 +102,8 @@ const refusal = z.looseObject({
 });
 
 function valueOf<Schema extends z.ZodType>(vcenter: string, path: string, { status, text }: { status: number; text: string }, schema: Schema): z.output<Schema> {
-  const json = parse(text);
+  // What gives nothing back answers with nothing.
+  const json = text === '' ? { value: undefined } : parse(text);
   if (status !== 200) {
     const { type, value } = refusal.safeParse(json).data ?? { type: '', value: { messages: [] } };
     const words = redactedStart([type.split('.').at(-1) ?? '', ...value.messages.map((message) => message.default_message)].filter((word) => word !== '').join(': '), 600);

@@ -40,15 +40,14 @@ export async function watchVcenter(tools: WatchTools, { vcenter, memory: given }
   const summary = (): VcenterWatchTurn => ({ wanted: true, vms: vms.count(), owned: vms.owned().length, ...turn, memory: remembered() });
   const over = new AbortController();
   const signal = AbortSignal.any([scope.signal, tools.leaving, over.signal]);
-  const timer = setTimeout(() => over.abort(new Error('its time is over')), Math.min(Math.max(0, scope.deadlineMs - stopMs - clock.now()), longestTimerMs));
-  timer.unref();
+  const cancelTimer = clock.schedule(() => over.abort(new Error('its time is over')), Math.min(Math.max(0, scope.deadlineMs - stopMs - clock.now()), longestTimerMs));
 
-  return whileBeating(scope, () => ({ ...state, waiting: queue.size(), vms: vms.count(), ...turn, memory: remembered() }), async () => {
+  return whileBeating(tools, () => ({ ...state, waiting: queue.size(), vms: vms.count(), ...turn, memory: remembered() }), async () => {
     const telling = tellRuns({ ...tools, signal, queue, vms, onTold: () => (turn.told += 1) });
     try {
       await listenOn({ ...tools, roots, signal, memory, vms, queue, turn, state });
     } finally {
-      clearTimeout(timer);
+      cancelTimer();
       over.abort(new Error('the watch is over'));
       await telling;
     }
@@ -89,7 +88,7 @@ async function listenOn(listening: Listening): Promise<void> {
         losses = clock.now() - sinceMs >= wellAfterMs ? 1 : losses + 1;
         state.trouble = redactedStart(isError(error) ? error.message : String(error), 600);
         scope.warn(`The VMs of vCenter ${vcenter} are not watched just now: ${state.trouble}`);
-        await clock.sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + Math.random() / 2), signal).catch(() => undefined);
+        await clock.sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + listening.random() / 2), signal).catch(() => undefined);
       }
     } finally {
       await vim.close();

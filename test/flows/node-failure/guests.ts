@@ -1,6 +1,7 @@
+import { openHostPorts } from '../../../activities/hypervisor/host-ports.ts';
 import type { GuestWatchTurn } from '../../../contracts/guest-watch.ts';
 import { sampleHypervisor } from '../../../activities/kubernetes/sample-hypervisor.ts';
-import { systemClock } from '../../../activities/nova/wait.ts';
+import { systemClock } from '../../../runtime/clock.ts';
 import { hypervisorConfig } from '../../../runtime/hypervisor-config.ts';
 import { nodeFailureConfig } from '../../../runtime/node-failure-config.ts';
 import { lifecycleEvent, startScriptedLibvirtd } from '../../scripted-libvirtd.ts';
@@ -31,6 +32,8 @@ export async function listenToGuests(world: FailureWorld, host: string, change: 
     settings: nodeFailureConfig.parse({ guestEvents: { lookMs: 100 } }).guestEvents,
     libvirt: hypervisorConfig.parse({ libvirt: { connectUri: `qemu+tcp://{host}:${daemon.port}/system` } }).libvirt,
     clock: systemClock,
+    random: Math.random,
+    ports: openHostPorts({ clock: systemClock }),
   });
   await until('the connection', patienceMs, () => daemon.received.some(({ name }) => name === 'connectListAllDomains') || 'not yet');
   return {

@@ -146,8 +146,8 @@ export async function openFailureWorld() {
     place,
     /** Has libvirts listened to in earnest, as a worker has it. */
     async listenTo(tools: Omit<ShardTools, 'scope' | 'tell'>) {
-      real.shard = { ...tools, tell: async (hypervisor, message) => void (await signalGuestsFailing(client, { hypervisor, cluster: '' }, { message })) };
-      await startGuestWatches(client, { shards: 1, cluster: '' });
+      real.shard = { ...tools, tell: async (hypervisor, message) => void (await signalGuestsFailing(client, { hypervisor, cluster: '' }, { message }, { clock: tools.clock })) };
+      await startGuestWatches(client, { shards: 1, cluster: '' }, { clock: tools.clock });
       return client.workflow.getHandle(guestWatchId(0));
     },
     /** From now on the turns are played again. */
@@ -207,7 +207,7 @@ function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real
       };
     },
     async watchGuests(request) {
-      if (real.shard !== null) return watchShard({ ...real.shard, scope: currentKubernetesScope() }, request);
+      if (real.shard !== null) return watchShard({ ...real.shard, scope: currentKubernetesScope(real.shard.clock) }, request);
       const turn = turns.shift() ?? { wanted: false, hosts: 0, connected: 0, left: 0, told: 0, withheld: 0 };
       if (turn instanceof Error) throw turn;
       return turn;

@@ -3,6 +3,7 @@ import { openCeph } from '../../../activities/ceph/client.ts';
 import { judgeHealth, judgePools } from '../../../activities/ceph/judge.ts';
 import type { CephClient } from '../../../activities/ceph/types.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
+import { systemClock } from '../../../runtime/clock.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, nearJson } from '../hostile.ts';
 
@@ -28,7 +29,7 @@ const token = { status: 201, text: JSON.stringify({ token: 'the-token' }) };
 const answering = (login: Wire, rest: Wire): CephClient =>
   openCeph(
     { dashboards: ['http://mgr-1'], user: 'drover', password: 'the-password', ca: null, pools: [], toleratedChecks: [] },
-    { http: { send: ({ path }) => Promise.resolve({ ...(path === '/api/auth' ? login : rest), requestId: '', location: '' }), close: () => Promise.resolve() } },
+    { clock: systemClock, http: { send: ({ path }) => Promise.resolve({ ...(path === '/api/auth' ? login : rest), requestId: '', location: '' }), close: () => Promise.resolve() } },
   );
 
 const health = { health: { status: 'HEALTH_WARN', checks: [{ type: 'OSD_DOWN', severity: 'HEALTH_WARN', summary: { message: '1 osds down', count: 1 }, detail: [], muted: false }], mutes: [] } };

@@ -8,6 +8,7 @@ import { createRequest } from '../../../activities/libvirt/request.ts';
 import { createRpc } from '../../../activities/libvirt/rpc.ts';
 import { procedures, type ProcedureName } from '../../../activities/libvirt/wire/procedures.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
+import { systemClock } from '../../../runtime/clock.ts';
 import { lifecycleEvent, refusal, reply } from '../../scripted-libvirtd.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, nearText } from '../hostile.ts';
@@ -101,7 +102,7 @@ function libvirt(what: string, calls: number, read: (operations: ReturnType<type
     inputs: damage(),
     failures,
     read: (one) => {
-      const rpc = createRpc(daemon(answers, one, { after: calls, say }), endpoint);
+      const rpc = createRpc(daemon(answers, one, { after: calls, say }), endpoint, systemClock);
       return read(createOperations(rpc, createRequest(rpc, endpoint, timeouts, undefined), timeouts)).finally(() => rpc.destroy());
     },
   });

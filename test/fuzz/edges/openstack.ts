@@ -8,6 +8,7 @@ import type { Http, HttpAnswer } from '../../../activities/openstack/http.ts';
 import { createPlacementClient } from '../../../activities/placement/client.ts';
 import type { PlacementClient } from '../../../activities/placement/types.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
+import { systemClock } from '../../../runtime/clock.ts';
 import { settingsFor } from '../../scripted-service.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, nearJson, nearText } from '../hostile.ts';
@@ -102,7 +103,7 @@ const token = {
 
 /** A login with an answer of Keystone's, and the first question to its catalog. */
 async function logIn({ status, text }: Wire): Promise<unknown> {
-  const session = openSession(settingsFor('http://keystone'), { http: { send: () => Promise.resolve({ status, text, headers: { 'x-subject-token': 'a-token-of-keystone' }, requestId: 'req-1' }), close: () => Promise.resolve() } });
+  const session = openSession(settingsFor('http://keystone'), { clock: systemClock, http: { send: () => Promise.resolve({ status, text, headers: { 'x-subject-token': 'a-token-of-keystone' }, requestId: 'req-1' }), close: () => Promise.resolve() } });
   return [await session.endpoint('compute', never), await session.identity(never)];
 }
 

@@ -4,6 +4,7 @@ import type { Http, HttpAnswer } from '../../../activities/redfish/http.ts';
 import type { BmcSettings, RedfishClient } from '../../../activities/redfish/types.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { powerStates } from '../../../contracts/power.ts';
+import { systemClock } from '../../../runtime/clock.ts';
 import { refusal, rootAnswer, systemAnswer, systemPath, systemsAnswer, systemUuid } from '../../scripted-bmc.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, nearJson, nearText } from '../hostile.ts';
@@ -30,7 +31,7 @@ function serving(where: string, { status, text, ...head }: Wire & Partial<HttpAn
   const isAsked = (path: string): boolean => (where === '/redfish/v1/' || where === '/redfish/v1/Systems' ? path.split('?', 1)[0] === where : path.startsWith(where));
   const answer = (path: string): HttpAnswer => ({ token: null, location: null, requestId: '', ...(isAsked(path) ? { status, text, ...head } : { status: 200, text: JSON.stringify(usual[path] ?? systemAnswer()) }) });
   const http: Http = { send: ({ path }) => Promise.resolve(answer(path)), close: () => Promise.resolve() };
-  return createRedfishClient({ ...settings, ...change }, { http });
+  return createRedfishClient({ ...settings, ...change }, { clock: systemClock, http });
 }
 
 const failures: ErrorCode[] = ['AnswerMalformed', 'BmcCredentialRefused', 'BmcUnreachable', 'RequestRefused', 'SystemNotFound'];

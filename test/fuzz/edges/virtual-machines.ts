@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { hashSecret } from '../../../activities/kubernetes/hash-secret.ts';
 import { createReadBackup, createReadBootstrap } from '../../../activities/kubernetes/virtual-machine-activities.ts';
 import { createResourcePolicyActivities } from '../../../activities/kubernetes/resource-policies.ts';
 import { createResourcePolicyClient } from '../../../activities/kubernetes/resource-policy-client.ts';
@@ -6,6 +7,7 @@ import { readResourcePolicyInput } from '../../../activities/kubernetes/resource
 import { createVirtualMachineClient } from '../../../activities/kubernetes/virtual-machine-client.ts';
 import { readVirtualMachine } from '../../../activities/kubernetes/read-virtual-machine.ts';
 import { readVirtualMachineInput } from '../../../activities/kubernetes/virtual-machine-input.ts';
+import { testClock } from '../../../activities/nova/samples.ts';
 import { virtualMachineSchema } from '../../../contracts/crds/virtual-machine.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
 import { kubeObjectSchema } from '../../../k8s-bridge/kube-object.ts';
@@ -63,7 +65,7 @@ const answering = (given: Readonly<Record<string, unknown>>): Kubernetes =>
 const settings = { ...virtualMachineSettings(virtualMachineConfig.parse({ fastDeploy: 'linked', groups: true }), { vcenters: ['vc'], cluster: '', mode: 'act' }) };
 const key = { namespace: 'team', name: 'web' };
 const scope = { signal: never, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: () => undefined, scheduledMs: 0, warn: () => undefined };
-const nobody = { signalWithStart: () => Promise.reject(new Error('asked')), stopGate: () => Promise.resolve(), audit: { record: () => Promise.resolve() }, clock: { now: () => 0, sleep: () => Promise.resolve() } };
+const nobody = { signalWithStart: () => Promise.reject(new Error('asked')), stopGate: () => Promise.resolve(), audit: { record: () => Promise.resolve() }, clock: testClock() };
 
 /** In the place of the structured one: a Secret with user data in it. */
 const raw = { ...answers['virtualmachines/'], spec: { bootstrap: { cloudInit: { rawCloudConfig: { name: 's', key: 'data' } } } } };
@@ -78,7 +80,7 @@ export const virtualMachineEdges: readonly Edge[] = [
     name: 'kube-apiserver: a look at a VirtualMachine',
     inputs: near(answers),
     failures: ['AnswerMalformed'],
-    read: (given) => readVirtualMachine({ client: createVirtualMachineClient(answering({ ...answers, ...(given as object) })), settings, imageCacheNamespace: 'drover-system', scope, ...nobody }, key),
+    read: (given) => readVirtualMachine({ client: createVirtualMachineClient(answering({ ...answers, ...(given as object) })), settings, imageCacheNamespace: 'drover-system', hashSecret, scope, ...nobody }, key),
   },
   edge({
     name: 'kube-apiserver: user data in a Secret',
@@ -89,7 +91,7 @@ export const virtualMachineEdges: readonly Edge[] = [
     failures: ['AnswerMalformed', 'InvalidObject'],
     read: async (data) => {
       const client = createVirtualMachineClient(answering({ 'virtualmachines/': raw, 'secrets/': { metadata, data } }));
-      const { config, missingKeys } = await createReadBootstrap(client)({ ...key, uid: 'u-1' }, 'CloudInit', never);
+      const { config, missingKeys } = await createReadBootstrap({ client, hashSecret })({ ...key, uid: 'u-1' }, 'CloudInit', never);
       return [missingKeys, config?.extraConfig(['00:50:56:00:00:01'])];
     },
   }),

@@ -10,6 +10,7 @@ import { openKnownVms } from '../../../activities/vsphere/watch/known-vms.ts';
 import { watchUpdates } from '../../../activities/vsphere/watch/updates.ts';
 import { filterOf } from '../../../activities/vsphere/watch/watch-filter.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
+import { systemClock } from '../../../runtime/clock.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, nearText } from '../hostile.ts';
 
@@ -67,14 +68,14 @@ const wire = (...samples: string[]): fc.Arbitrary<Wire> =>
   );
 
 /** A vCenter that answers one method so, and those of the login as it should unless that one is meant. */
-const answering = (method: string, wire: Wire, path = ''): VcenterGateway => openGateway(vimAnswering(method, wire, path), { tasks: 8 });
+const answering = (method: string, wire: Wire, path = ''): VcenterGateway => openGateway(vimAnswering(method, wire, path), { tasks: 8 }, systemClock);
 
 function vimAnswering(method: string, { status, text }: Wire, path = ''): Vim {
   const right: Readonly<Record<string, string>> = { RetrieveServiceContent: content, Login: login, FindByInventoryPath: path || answerOf('FindByInventoryPath', ''), CreatePropertyCollector: collector, CreateFilter: filter };
   const answer = (asked: string): SoapAnswer => ({ cookie: 'vmware_soap_session="the-session"', requestId: '', ...(asked === method || right[asked] === undefined ? { status, text } : { status: 200, text: right[asked] }) });
   const http = { send: (request: { method: string }) => Promise.resolve(answer(request.method)), close: () => Promise.resolve() };
   const settings = { name: 'lab', url: 'https://vcenter', credential: () => Promise.resolve({ username: 'u', password: 'the-password' }), ca: null, thumbprint: null, budget: { calls: 8, callsPerSecond: 1_000, tasks: 8 }, places: { zones: {}, storagePolicies: {}, networks: {} } };
-  return openVcenter(settings, { http });
+  return openVcenter(settings, { clock: systemClock, http });
 }
 
 const failures: ErrorCode[] = ['AnswerMalformed', 'RequestRefused', 'VirtualMachineNotFound', 'VirtualMachineStateRefused', 'VsphereCredentialRefused', 'VsphereFailed', 'VsphereNotPermitted', 'VsphereObjectNotFound', 'VsphereUnavailable'];
@@ -101,7 +102,7 @@ export const vsphereEdges: readonly Edge[] = [
       const gateway = answering('RetrievePropertiesEx', answer, folder);
       const places = { zones: { a: { folder: '/DC0/vm', resourcePool: '/DC0/host/C/Resources' } }, storagePolicies: { p: { datastores: ['/DC0/datastore/d'], encrypted: false } }, networks: {} };
       const scope = { signal: never, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: () => undefined };
-      return readSites({ scope }, openInventory(gateway), places, { object: { namespace: 'team', name: 'web', uid: 'u' }, folder: null, resourcePool: null, networks: [{ name: 'eth0', network: 'n' }], profileId: 'p' });
+      return readSites({ scope }, openInventory(gateway, systemClock), places, { object: { namespace: 'team', name: 'web', uid: 'u' }, folder: null, resourcePool: null, networks: [{ name: 'eth0', network: 'n' }], profileId: 'p' });
     },
     holds: (value) => (value as { sites: unknown[] }).sites.length === 1,
   }),
@@ -109,7 +110,7 @@ export const vsphereEdges: readonly Edge[] = [
     name: 'vSphere: the VMs of a folder',
     inputs: wire(listed),
     failures,
-    read: (answer) => openInventory(answering('RetrievePropertiesEx', answer)).vmsIn(['group-1'], false, never),
+    read: (answer) => openInventory(answering('RetrievePropertiesEx', answer), systemClock).vmsIn(['group-1'], false, never),
     holds: (vms) => Array.isArray(vms),
   }),
   edge({

@@ -25,6 +25,7 @@ import (
 //	PUT    /password      {"password": "…"}: of drover's user from now on
 //	DELETE /sessions      all end at once
 //	GET    /requests      what has arrived; DELETE forgets it
+//	GET    /journal       which VMs bore drover's mark, and which cluster modules there were, and when
 //	POST   /reset         all of the above as it was; the inventory stays
 func newControl(token string, service *simulator.Service, rules *rules, front *front) http.Handler {
 	password := rules.password
@@ -86,6 +87,7 @@ func newControl(token string, service *simulator.Service, rules *rules, front *f
 		front.requests = nil
 		return nil, nil
 	})
+	route("GET /journal", func(*json.Decoder) (any, error) { return front.journal.snapshot(), nil })
 	route("POST /reset", func(*json.Decoder) (any, error) {
 		service.ClearFaultRules()
 		front.reset()

@@ -18,6 +18,7 @@ import (
 type front struct {
 	inner    http.Handler
 	service  *simulator.Service
+	journal  *journal
 	mutex    sync.Mutex
 	requests []*request
 	faults   []wireFault

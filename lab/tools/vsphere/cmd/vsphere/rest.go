@@ -87,6 +87,7 @@ func (f *front) serveREST(w http.ResponseWriter, r *http.Request) {
 	}
 	f.inner.ServeHTTP(answer, r)
 	end()
+	f.journal.answered(r, answer.Code, answer.Body.Bytes())
 	f.keepSession(isLogin, answer)
 	if fault != nil && fault.After && f.strike(fault, w, r) {
 		return

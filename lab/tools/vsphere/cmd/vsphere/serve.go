@@ -75,7 +75,7 @@ func serve(settingsFile string) error {
 
 	server := service.NewServer()
 	defer server.Close()
-	front := &front{inner: server.Config.Handler, service: service, sessions: map[string]bool{}}
+	front := &front{inner: server.Config.Handler, service: service, journal: openJournal(service.Context.Map), sessions: map[string]bool{}}
 	server.Config.Handler = front
 
 	failed := make(chan error, 1)

@@ -1,0 +1,294 @@
+import type { Client } from '@temporalio/client';
+import type { Kind } from '../contracts/ids.ts';
+import { type Clock, repeat } from '../runtime/clock.ts';
+import type { Mode } from '../runtime/config-schema.ts';
+import type { Health } from '../runtime/health.ts';
+import type { Kubernetes } from '../runtime/kubernetes.ts';
+import type { Logger } from '../runtime/logging.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { limited, unreachable, wordsOf } from '../runtime/temporal.ts';
+import { inTrace } from '../runtime/tracing.ts';
+import { backOffResetMs, reflectorBackOff } from './back-off.ts';
+import { coalesceChanges, type Delivery } from './decide-delivery.ts';
+import { deliverChange, type RoutedChange } from './deliver.ts';
+import { followKinds } from './follow.ts';
+import { type LeaseSettings, startLease } from './lease.ts';
+import type { ReflectorSettings, ReflectorState } from './reflector.ts';
+import { reportMetrics } from './report-metrics.ts';
+import type { WatchedKind } from './route.ts';
+import { routesFor } from './routes.ts';
+import { virtualMachineReferences, type VirtualMachineRouteSettings } from './virtual-machine-routes.ts';
+import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
+
+export interface RunSettings {
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+  modes: Readonly<Record<Kind, Mode>>;
+  /** Namespace of the Lease. */
+  systemNamespace: string;
+  leaseName: string;
+  /** How often unsettled objects are compared with open runs. */
+  resyncMs: number;
+  /** Node labels that come into the Hypervisor besides the known ones; default: none. */
+  copiedLabels?: readonly string[];
+  /** What VirtualMachines may wait for besides classes and images; default: nothing. */
+  virtualMachines?: VirtualMachineRouteSettings;
+}
+
+/** What seldom needs another value, except in tests. */
+export interface BridgeTimings {
+  reflector: ReflectorSettings;
+  lease: LeaseSettings;
+  queue: Pick<WorkQueueOptions<never>, 'workers' | 'backOff' | 'minIntervalMs'>;
+  /** For each call of Temporal. */
+  deliveryTimeoutMs: number;
+  /** How long a stop waits for what is queued. */
+  drainMs: number;
+}
+
+export const defaultBridgeTimings: BridgeTimings = {
+  // Bookmarks come about every minute, so that two and a half of them missing mean a dead connection.
+  reflector: {
+    pageSize: 500,
+    watchSeconds: { min: 300, max: 600 },
+    idleMs: 150_000,
+    backOff: reflectorBackOff,
+    backOffResetMs,
+  },
+  // Shorter than client-go's 15 s: two bridges at once are harmless, and after a kill -9 nothing is told until the Lease has run out.
+  lease: { durationMs: 8_000, renewDeadlineMs: 6_000, retryMs: 1_500 },
+  // Low, so that a Temporal that comes back is told soon; what it costs while it is away is bounded by the workers.
+  // The distance: a run takes five signals a second for long, and ten thousand in all (practice.md section 2).
+  queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 5_000, jitter: 0.5 }, minIntervalMs: 200 },
+  deliveryTimeoutMs: 5_000,
+  drainMs: 10_000,
+};
+
+export interface RunDeps {
+  kubernetes: Kubernetes;
+  temporal: Client;
+  settings: RunSettings;
+  timings: BridgeTimings;
+  /** Unique to this process, as the Lease names its holder. */
+  identity: string;
+  clock: Clock;
+  /** 0 to 1: spreads watches, back-offs and renewals. */
+  random: () => number;
+  log: Logger;
+  metrics: Metrics;
+}
+
+export interface BridgeStats {
+  queue: WorkQueueStats;
+  /** How many changes went where. */
+  deliveries: Record<Delivery, number>;
+  reflectors: Partial<Record<WatchedKind, ReflectorState>>;
+  /** How often unsettled objects were compared with open runs. */
+  resyncs: number;
+  /** Whether this bridge delivers. */
+  leading: boolean;
+}
+
+export interface RunningBridge {
+  stats(): BridgeStats;
+  /** What keeps it from its work at the moment. */
+  readiness(): Promise<Health>;
+  /** Loops that ended though no user stopped them: only a new process helps. */
+  liveness(): Health;
+  /** Stops watching, delivers what is queued, releases the Lease. Resolves to how many changes were left; the next start finds them. */
+  stop(): Promise<number>;
+}
+
+/**
+ * Runs the bridge: it watches every routed kind, and while it holds the Lease it delivers what changed to the runs that it concerns
+ * (design section 4). It goes on whether or not kube-apiserver and Temporal are there.
+ */
+export function runBridge({
+  kubernetes,
+  temporal,
+  settings,
+  timings,
+  identity,
+  clock,
+  random,
+  log,
+  metrics,
+}: RunDeps): RunningBridge {
+  const stopping = new AbortController();
+  const deliveries: BridgeStats['deliveries'] = {
+    signalWithStart: 0,
+    signalOpen: 0,
+    reportStopped: 0,
+    nothing: 0,
+    lookUp: 0,
+  };
+  let lastFailure = '';
+
+  const queue = createWorkQueue<RoutedChange>({
+    ...timings.queue,
+    clock,
+    random,
+    deliver: async (routed, abort) => {
+      const { route, seenMs } = routed;
+      // It may have waited long, and drover's own writes, such as the one that settles an object, come by no other way.
+      const change = follower.renew(routed);
+      const deps = {
+        temporal,
+        kubernetes,
+        cluster: settings.cluster,
+        timeoutMs: timings.deliveryTimeoutMs,
+        clock,
+        log,
+      };
+      const deliver = (): Promise<Delivery> => deliverChange(deps, { ...routed, change }, abort);
+      const delivery = await inTrace(
+        `deliver ${route.kind}`,
+        { 'drover.object': change.facts.fullName, 'drover.causes': [...change.causes] },
+        deliver,
+      );
+      deliveries[delivery] += 1;
+      const { kind } = route;
+      metrics.count('bridgeDeliveries', { kind, delivery });
+      if (seenMs !== null && (delivery === 'signalWithStart' || delivery === 'signalOpen'))
+        metrics.observe('bridgeSignalSeconds', { kind }, (clock.monotonicMs() - seenMs) / 1_000);
+    },
+    coalesce: (earlier, later) => ({
+      ...later,
+      change: coalesceChanges(earlier.change, later.change),
+      seenMs: earlier.seenMs ?? later.seenMs,
+    }),
+    onFailure: ({ route, change: { facts } }, error, retryInMs) => {
+      metrics.count('bridgeDeliveries', { kind: route.kind, delivery: 'failed' });
+      lastFailure = `${route.kind} ${facts.fullName}: ${wordsOf(error)}`;
+      log.warn(
+        {
+          kind: route.kind,
+          object: facts.fullName,
+          uid: facts.uid,
+          retryInMs: Math.round(retryInMs),
+          error: wordsOf(error),
+        },
+        'not delivered yet',
+      );
+    },
+  });
+  // Until the Lease is held.
+  queue.pause();
+
+  let resyncs = 0;
+  const resync = (): void => {
+    resyncs += 1;
+    follower.compare('resync');
+  };
+
+  const readiness = async (): Promise<Health> => {
+    const states = follower.states();
+    const temporalError = await probeTemporal(temporal, clock);
+    const reasons = [
+      ...Object.entries(states).flatMap(([kind, state]) => (state.synced ? [] : [`${kind} has not been listed yet`])),
+      ...Object.entries(states).flatMap(([kind, { error }]) =>
+        error === null ? [] : [`${kind} is not followed: ${error}`],
+      ),
+      ...(lease.error() === null ? [] : [`the lease: ${lease.error()}`]),
+      ...(!lease.held() && lease.holder() === null ? ['nobody holds the lease yet'] : []),
+      ...(temporalError === null ? [] : [temporalError]),
+      ...(queue.stats().backingOff === 0
+        ? []
+        : [`${queue.stats().backingOff} changes are not delivered yet; ${lastFailure}`]),
+    ];
+    return {
+      ok: reasons.length === 0,
+      reasons,
+      lease: { held: lease.held(), holder: lease.holder(), identity },
+      queue: queue.stats(),
+      deliveries,
+      resyncs,
+      kinds: states,
+    };
+  };
+
+  const ended: string[] = [];
+  const guard = (what: string, loop: Promise<void>): Promise<void> =>
+    loop.catch((error: unknown) => {
+      ended.push(`${what} has ended: ${wordsOf(error)}`);
+      log.error({ error }, `${what} has ended; this is a defect`);
+    });
+
+  const lease = startLease({
+    kubernetes,
+    namespace: settings.systemNamespace,
+    name: settings.leaseName,
+    identity,
+    settings: timings.lease,
+    onAcquired: () => {
+      queue.resume();
+      follower.compare('relist');
+    },
+    onLost: () => queue.pause(),
+    clock,
+    random,
+    log,
+    abort: stopping.signal,
+  });
+
+  const { virtualMachines = { imageCacheNamespace: null, groups: false } } = settings;
+  const follower = followKinds({
+    kubernetes,
+    routes: routesFor({ copiedLabels: settings.copiedLabels ?? [], ...virtualMachines }),
+    references: virtualMachineReferences(virtualMachines),
+    modes: settings.modes,
+    settings: timings.reflector,
+    // One object may concern two runs.
+    onChange: (routed, priority) => queue.add(`${routed.route.drives} ${routed.change.facts.uid}`, routed, priority),
+    clock,
+    random,
+    log,
+    abort: stopping.signal,
+  });
+  const loops = [guard('the lease', lease.done), ...follower.loops.map(({ what, done }) => guard(what, done))];
+
+  reportMetrics(metrics, {
+    kinds: () => follower.kinds(),
+    queue: () => queue.stats(),
+    leading: () => lease.held(),
+    now: () => clock.now(),
+  });
+
+  const stopResync = repeat(clock, resync, settings.resyncMs);
+  log.info({ identity, kinds: Object.keys(follower.states()) }, 'the bridge runs');
+
+  const shutDown = async (): Promise<number> => {
+    stopResync();
+    // The Lease goes with the watch: whoever takes over takes up whatever this bridge does not deliver any more.
+    const left = queue.drain(timings.drainMs);
+    stopping.abort();
+    await Promise.all([left, ...loops]);
+    log.info({ left: await left }, 'the bridge has stopped');
+    return left;
+  };
+  let stopped: Promise<number> | null = null;
+
+  return {
+    readiness,
+    liveness: () => ({ ok: ended.length === 0, reasons: ended }),
+    stats: () => ({
+      queue: queue.stats(),
+      deliveries: { ...deliveries },
+      reflectors: follower.states(),
+      resyncs,
+      leading: lease.held(),
+    }),
+    stop: () => (stopped ??= shutDown()),
+  };
+}
+
+/** Null when it answers. */
+async function probeTemporal(client: Client, clock: Clock): Promise<string | null> {
+  try {
+    await limited(client, { timeoutMs: 1_000, clock }, () => client.workflowService.getSystemInfo({}));
+    return null;
+  } catch (error) {
+    const { address = 'its address' } = (client.connection as { options?: { address?: string } }).options ?? {};
+    return unreachable({ address, namespace: client.options.namespace }, error).message;
+  }
+}

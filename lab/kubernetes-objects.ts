@@ -1,0 +1,60 @@
+import { isAlreadyExists } from '../runtime/kubernetes-faults.ts';
+import type { Kubernetes } from '../runtime/kubernetes.ts';
+import { connectKubernetes, resourcePath } from '../runtime/kubernetes.ts';
+import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
+
+/** An object as a manifest has it. */
+export interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string; [field: string]: unknown };
+  [field: string]: unknown;
+}
+
+const timeoutMs = 20_000;
+
+/** `virtualmachineclasses`, `resourcepolicies`: as Kubernetes forms them. */
+const pluralOf = (kind: string): string => {
+  const singular = kind.toLowerCase();
+  if (singular.endsWith('y')) return `${singular.slice(0, -1)}ies`;
+  return singular.endsWith('s') ? `${singular}es` : `${singular}s`;
+};
+
+/** Of an object; of its collection, where the name is empty. */
+export const objectPath = ({ apiVersion, kind, metadata: { namespace, name } }: Manifest, subresource?: string): string =>
+  resourcePath(apiVersion, pluralOf(kind), {
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== '' && { name }),
+    ...(subresource !== undefined && { subresource }),
+  });
+
+/** Creates the object, or merges the manifest into the one that is there. */
+export async function applyObject(kubernetes: Kubernetes, manifest: object): Promise<void> {
+  const body = manifest as Manifest;
+  const collection = objectPath({ ...body, metadata: { ...body.metadata, name: '' } });
+  try {
+    await kubernetes.request({ method: 'POST', path: collection, body }, AbortSignal.timeout(timeoutMs));
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    await mergeObject(kubernetes, body);
+  }
+}
+
+/** Merges fields into an object that is there. @throws ObjectNotFound */
+export async function mergeObject(kubernetes: Kubernetes, manifest: object, subresource?: string): Promise<void> {
+  const path = objectPath(manifest as Manifest, subresource);
+  await kubernetes.request({ method: 'PATCH', patchType: 'merge', path, body: manifest }, AbortSignal.timeout(timeoutMs));
+}
+
+/** Merges fields into the status of an object that is there, as its controller or agent would. @throws ObjectNotFound */
+export const mergeStatus = (kubernetes: Kubernetes, manifest: object): Promise<void> => mergeObject(kubernetes, manifest, 'status');
+
+/** A connection as the lab's administrator, for as long as `use` takes. */
+export async function withKubernetes<Result>({ kubeconfig }: Pick<KubernetesHandle, 'kubeconfig'>, use: (kubernetes: Kubernetes) => Promise<Result>): Promise<Result> {
+  const kubernetes = connectKubernetes({ kubeconfig });
+  try {
+    return await use(kubernetes);
+  } finally {
+    await kubernetes.close();
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Which paths decide what a proof shows: git pathspecs in the form of globs, those with `!` excluded. Evidence is as
+ * old as its area (test/evidence/), and a flow is run again when its area changes (test/tiers.ts).
+ */
+
+const within = (folder: string, names: readonly string[]): string[] => names.map((name) => `${folder}/${name}/**`);
+
+/** What shows nothing of the real counterparts. */
+const noUnitTests = [
+  'contracts',
+  'runtime',
+  'workers',
+  'workflows',
+  'activities',
+  'k8s-bridge',
+  'starters',
+  'lab',
+  'test/fakes',
+  'test/contracts',
+  'test/simulator',
+].map((folder) => `!${folder}/**/*.test.ts`);
+const contracts = (names: readonly string[]): string[] => names.map((name) => `test/contracts/${name}*`);
+
+/** Under every lifecycle. */
+const foundation = [
+  'package-lock.json',
+  'contracts/**',
+  'runtime/**',
+  'workers/**',
+  'workflows/*.ts',
+  'workflows/lib/**',
+  'activities/temporal/**',
+  ...noUnitTests,
+];
+const openstackAdapters = within('activities', ['openstack', 'keystone', 'nova', 'placement']);
+const hostAdapters = within('activities', ['libvirt', 'ovs', 'ceph', 'redfish']);
+const bridge = ['k8s-bridge/**'];
+const eviction = [
+  ...foundation,
+  ...within('workflows', ['eviction', 'migration', 'limits']),
+  ...openstackAdapters,
+  ...within('activities', ['preflight', 'kubernetes']),
+  ...bridge,
+];
+
+export const areas = {
+  eviction,
+  hypervisor: [...eviction, 'workflows/hypervisor/**', ...hostAdapters, 'activities/hypervisor/**'],
+  virtualMachine: [
+    ...foundation,
+    ...within('workflows', ['virtual-machine', 'resource-policy', 'vcenter', 'limits']),
+    ...within('activities', ['vsphere', 'virtual-machine', 'kubernetes']),
+    ...bridge,
+  ],
+  bridge: [...foundation, ...bridge],
+  commands: [...foundation, 'starters/**', 'bin/**', 'workflows/**', 'k8s-bridge/**'],
+  all: [...foundation, 'workflows/**', 'activities/**', 'k8s-bridge/**'],
+  // The systems: what speaks with one of them, and the counterpart that answers.
+  openstack: [
+    ...openstackAdapters,
+    'activities/preflight/**',
+    'lab/openstack/**',
+    'lab/parts/openstack.ts',
+    'test/fakes/openstack/**',
+    ...contracts(['openstack', 'keystone', 'nova', 'placement']),
+    ...noUnitTests,
+  ],
+  vsphere: [
+    'activities/vsphere/**',
+    'lab/vsphere/**',
+    'lab/parts/vsphere.ts',
+    'test/fakes/vsphere/**',
+    ...contracts(['vsphere', 'vcenter', 'fake-vsphere']),
+    ...noUnitTests,
+  ],
+  kubernetes: [
+    'activities/kubernetes/**',
+    'contracts/crds/**',
+    'deploy/**',
+    'lab/parts/kubernetes*',
+    'test/fakes/kubernetes/**',
+    ...contracts(['kubernetes']),
+    ...noUnitTests,
+  ],
+  hosts: [
+    ...hostAdapters,
+    ...within('lab', ['libvirt', 'ceph', 'redfish']),
+    'lab/parts/libvirt*',
+    'lab/parts/ovs*',
+    'lab/parts/ceph*',
+    'lab/parts/redfish*',
+    'test/fakes/hosts/**',
+    'test/contracts/hosts/**',
+    'test/flows/contract-hosts/**',
+    ...noUnitTests,
+  ],
+  temporal: [
+    'package-lock.json',
+    'runtime/temporal.ts',
+    'activities/temporal/**',
+    'lab/parts/temporal*',
+    'test/simulator/**',
+    ...contracts(['temporal']),
+    ...noUnitTests,
+  ],
+  // What a few files decide.
+  codec: [
+    'package-lock.json',
+    'runtime/*codec*',
+    'runtime/payload-keys.ts',
+    'runtime/data-converter.ts',
+    'runtime/failure-converter.ts',
+    'starters/codec-server.ts',
+    ...noUnitTests,
+  ],
+  telemetry: [
+    'package-lock.json',
+    'contracts/metrics.ts',
+    'runtime/metrics.ts',
+    'runtime/trac*',
+    'runtime/outside-calls.ts',
+    'workers/*metrics*',
+    'workers/*gauges*',
+    'workers/trace-runs.ts',
+    'k8s-bridge/report-metrics.ts',
+    'deploy/alerts/**',
+    'deploy/grafana/**',
+    ...noUnitTests,
+  ],
+  lab: ['lab/**', '!lab/demo/**', ...noUnitTests],
+} as const satisfies Record<string, readonly string[]>;
+
+export type Area = keyof typeof areas;

@@ -1,0 +1,688 @@
+import { hashSecret } from '../../activities/kubernetes/hash-secret.ts';
+import { labClock } from '../../lab/clock.ts';
+import { installKind } from '../../lab/vsphere/image-cache.ts';
+
+import {
+  createVirtualMachineObjectActivities,
+  createReadBootstrap,
+} from '../../activities/kubernetes/virtual-machine-activities.ts';
+import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine-client.ts';
+import type { VirtualMachineClient } from '../../activities/kubernetes/virtual-machine-client.ts';
+import type { VirtualMachineObjectDependencies } from '../../activities/kubernetes/virtual-machine-dependencies.ts';
+import type { ConditionUpdate } from '../../contracts/conditions.ts';
+import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import type { ObjectFacts, VirtualMachineRead } from '../../contracts/virtual-machine-activities.ts';
+import type { VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
+import { virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
+import type { AuditEntry } from '../../runtime/audit.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/virtual-machine-config.ts';
+import { until } from '../flows/until.ts';
+import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
+import { objectAccess } from './object-activities.ts';
+
+/** With all that the tests make in it. */
+export const vmNamespace = 'vm-objects';
+const namespace = vmNamespace;
+const apiVersion = 'vmoperator.vmware.com/v1alpha6';
+const { current: finalizer, deprecated } = virtualMachineFinalizers;
+const vmRef = (name: string): Reference => ({ apiVersion, kind: 'VirtualMachine', metadata: { namespace, name } });
+
+/** The activities on VirtualMachines. */
+export function describeVirtualMachineObjects(declare: ObjectsTest): void {
+  let worker: Kubernetes;
+  let admin: Kubernetes;
+  let objects: ObjectAccess;
+  let name = '';
+  let audited: AuditEntry[] = [];
+  let warnings: string[] = [];
+  let scheduledMs = 0;
+  const { signal } = new AbortController();
+
+  const test = (words: string, body: () => Promise<void>): void =>
+    declare(words, async (counterpart) => {
+      ({ worker, admin } = counterpart);
+      objects = objectAccess(admin);
+      name = `vm-${counterpart.number}`;
+      scheduledMs = labClock().now();
+      [audited, warnings] = [[], []];
+      await body();
+    });
+
+  const settings = (more: Partial<VirtualMachineSettings> = {}): VirtualMachineSettings => ({
+    ...virtualMachineSettings(virtualMachineConfig.parse(undefined), { vcenters: ['vc'], cluster: '', mode: 'act' }),
+    ...more,
+  });
+
+  const activities = (more: Partial<VirtualMachineObjectDependencies> = {}) =>
+    createVirtualMachineObjectActivities({
+      client: createVirtualMachineClient(worker),
+      settings: settings(),
+      imageCacheNamespace: 'drover-system',
+      hashSecret,
+      signalWithStart: () => Promise.reject(new Error('nobody is to be signalled')),
+      stopGate: async () => undefined,
+      audit: { record: async (entry) => void audited.push(entry) },
+      clock: labClock(),
+      scope: () => ({
+        signal,
+        deadlineMs: labClock().now() + 60_000,
+        heartbeatDetails: undefined,
+        run: { workflowId: `virtualmachine/${namespace}/${name}`, runId: 'run-1' },
+        heartbeat: () => undefined,
+        scheduledMs,
+        warn: (message) => void warnings.push(message),
+      }),
+      ...more,
+    });
+
+  const look = async (
+    more: Partial<VirtualMachineObjectDependencies> = {},
+  ): Promise<VirtualMachineRead & { next: 'run' }> => {
+    const read = await activities(more).readVirtualMachine({ namespace, name });
+    if (read.next !== 'run') throw new Error(`it is not driven: ${JSON.stringify(read)}`);
+    return read;
+  };
+  const facts = async (more: Partial<VirtualMachineObjectDependencies> = {}): Promise<ObjectFacts> =>
+    (await look(more)).objects;
+
+  const create = (object: object) => objects.create(object);
+  const make = async (spec: object = {}, metadata: object = {}): Promise<VirtualMachine['metadata']> => {
+    return (await objects.create<VirtualMachine>({ ...vmRef(name), metadata: { namespace, name, ...metadata }, spec }))
+      .metadata;
+  };
+  const readVm = (): Promise<VirtualMachine> => objects.read<VirtualMachine>(vmRef(name));
+  const write = (manager: string, change: object) => objects.merge(vmRef(name), change, manager);
+
+  /** Somebody else at work on the same object, in the moment before drover's first write of that kind. */
+  function interrupted(
+    call: 'patchVirtualMachine' | 'patchVirtualMachineStatus' | 'createImageCache' | 'patchImageCache',
+    interrupt: () => Promise<unknown>,
+  ): VirtualMachineClient {
+    const real = createVirtualMachineClient(worker);
+    let isDone = false;
+    const racing = async (...args: unknown[]): Promise<unknown> => {
+      if (!isDone) {
+        isDone = true;
+        await interrupt();
+      }
+      return await (real[call] as (...given: unknown[]) => Promise<unknown>)(...args);
+    };
+    return { ...real, [call]: racing };
+  }
+
+  const small = () => ({
+    apiVersion,
+    kind: 'VirtualMachineClass',
+    metadata: { namespace, name: 'small' },
+    spec: { hardware: { cpus: 2, memory: '4Gi' } },
+  });
+  const fast = {
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name: 'fast' },
+    provisioner: 'example.com/none',
+    parameters: { storagePolicyID: 'profile-1' },
+  };
+  const secret = (of: string, data: Record<string, string>) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name: of },
+    stringData: data,
+  });
+
+  async function makeImage(
+    kind: 'VirtualMachineImage' | 'ClusterVirtualMachineImage',
+    of: string,
+    status: 'True' | 'False',
+  ): Promise<void> {
+    const metadata = { ...(kind === 'VirtualMachineImage' && { namespace }), name: of };
+    await create({
+      apiVersion,
+      kind,
+      metadata,
+      spec: {
+        providerRef: { apiVersion: 'imageregistry.vmware.com/v1alpha2', kind: 'ContentLibraryItem', name: 'item' },
+      },
+    });
+    const conditions = [
+      { type: 'Ready', status, reason: 'Synced', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    ];
+    await objects.mergeStatus(
+      { apiVersion, kind, metadata },
+      { conditions, providerItemID: 'item-1', providerContentVersion: '3', type: 'OVF' },
+    );
+  }
+
+  describe('a look', () => {
+    test('at nothing', async () => {
+      expect(await look()).toMatchObject({ desired: null, recorded: {}, objects: { class: null, networks: [] } });
+    });
+
+    test('at a VirtualMachine and all that it names', async () => {
+      await Promise.all([
+        create(small()),
+        create(fast),
+        create(secret('user-data', { data: '#cloud-config' })),
+        makeImage('VirtualMachineImage', 'vmi-1', 'True'),
+        makeImage('ClusterVirtualMachineImage', 'iso-1', 'True'),
+      ]);
+      await create({
+        apiVersion,
+        kind: 'VirtualMachineSetResourcePolicy',
+        metadata: { namespace, name: 'policy' },
+        spec: { folder: 'web', clusterModuleGroups: ['g'] },
+      });
+      const { uid, generation } = await make({
+        className: 'small',
+        image: { kind: 'VirtualMachineImage', name: 'vmi-1' },
+        storageClass: 'fast',
+        reserved: { resourcePolicyName: 'policy' },
+        bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'data' } } },
+        hardware: { cdrom: [{ name: 'cd1', image: { kind: 'ClusterVirtualMachineImage', name: 'iso-1' } }] },
+      });
+      const { desired, objects } = await look();
+      expect(desired).toMatchObject({
+        namespace,
+        name,
+        uid,
+        generation,
+        powerState: 'PoweredOn',
+        className: 'small',
+        networkCards: [{ name: 'eth0' }],
+      });
+      expect(objects).toEqual({
+        class: {
+          is: 'found',
+          value: expect.objectContaining({
+            name: 'small',
+            generation: 1,
+            compute: expect.objectContaining({ numCPUs: 2, memoryMB: 4_096 }),
+          }),
+        },
+        image: {
+          is: 'found',
+          value: expect.objectContaining({
+            providerItemId: 'item-1',
+            providerVersion: '3',
+            ready: expect.objectContaining({ status: 'True' }),
+          }),
+        },
+        resourcePolicy: {
+          is: 'found',
+          value: { name: 'policy', deleting: false, folder: 'web', resourcePool: null, modules: { g: {} } },
+        },
+        storageClass: { is: 'found', value: { profileId: 'profile-1' } },
+        bootstrap: {
+          is: 'found',
+          value: { missingKeys: [], configHash: expect.stringMatching(/^[0-9a-f]{40}$/u), customHash: null },
+        },
+        isos: { cd1: 'item-1' },
+        networks: [{ name: 'eth0', network: null }],
+        imageCache: null,
+        group: null,
+        snapshots: { inProgress: null, problem: null },
+      });
+    });
+
+    test('where each prerequisite is missing: all of them are told at once', async () => {
+      await make({
+        className: 'small',
+        image: { kind: 'VirtualMachineImage', name: 'vmi-1' },
+        storageClass: 'fast',
+        reserved: { resourcePolicyName: 'policy' },
+        bootstrap: { linuxPrep: { password: { name: 'root', key: 'password' } } },
+      });
+      const missing = (what: string) => ({ is: 'notFound', message: expect.stringContaining(`There is no ${what}`) });
+      expect(await facts()).toMatchObject({
+        class: missing('VirtualMachineClass small'),
+        image: missing('VirtualMachineImage vmi-1'),
+        storageClass: missing('StorageClass fast'),
+        resourcePolicy: missing('VirtualMachineSetResourcePolicy policy'),
+        bootstrap: missing('Secret root'),
+      });
+    });
+
+    test('where they are there, and no good', async () => {
+      await Promise.all([
+        create({ ...small(), spec: {} }),
+        create({ ...fast, parameters: { type: 'thin' } }),
+        create(secret('root', { other: 'x' })),
+        makeImage('VirtualMachineImage', 'vmi-1', 'False'),
+      ]);
+      await make({
+        className: 'small',
+        image: { kind: 'VirtualMachineImage', name: 'vmi-1' },
+        storageClass: 'fast',
+        bootstrap: { linuxPrep: { password: { name: 'root', key: 'password' } } },
+      });
+      expect(await facts()).toMatchObject({
+        class: { is: 'invalid' },
+        image: { is: 'found', value: { ready: { status: 'False', reason: 'Synced' } } },
+        storageClass: { is: 'invalid', message: expect.stringContaining('storagePolicyID') },
+        bootstrap: { is: 'found', value: { missingKeys: ['root/password'] } },
+      });
+    });
+
+    test('beside kinds that are not installed', async () => {
+      await makeImage('VirtualMachineImage', 'vmi-1', 'True');
+      await make({ image: { kind: 'VirtualMachineImage', name: 'vmi-1' }, groupName: 'g' });
+      expect(await facts({ settings: settings({ fastDeploy: 'linked', groups: true }) })).toMatchObject({
+        imageCache: { is: 'notFound', message: expect.stringContaining('does not know that kind') },
+        group: { found: false },
+      });
+    });
+
+    test('at the group that has placed it', async () => {
+      await installKind(admin, 'VirtualMachineGroup', 'virtualmachinegroups');
+      await create({
+        apiVersion,
+        kind: 'VirtualMachineGroup',
+        metadata: { namespace, name: 'g' },
+        spec: { bootOrder: [{ members: [{ kind: 'VirtualMachine', name }] }] },
+      });
+      const member = {
+        kind: 'VirtualMachine',
+        name,
+        placement: { zoneID: 'zone-a', pool: 'resgroup-1', datastores: [{ id: 'datastore-1' }] },
+      };
+      await objects.mergeStatus(
+        { apiVersion, kind: 'VirtualMachineGroup', metadata: { namespace, name: 'g' } },
+        { members: [member] },
+      );
+      await make({ groupName: 'g' });
+      expect((await facts({ settings: settings({ groups: true }) })).group).toEqual({
+        found: true,
+        linked: true,
+        placement: { zone: 'zone-a', resourcePool: 'resgroup-1', datastore: 'datastore-1', host: null },
+      });
+    });
+  });
+
+  test('the data of a bootstrap are those whose hash was told, and in nothing that goes through a history', async () => {
+    await create(secret('user-data', { data: '#cloud-config\npassword: hunter2\n' }));
+    const { uid } = await make({ bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'data' } } } });
+    const read = createReadBootstrap({ client: createVirtualMachineClient(worker), hashSecret });
+    const before = await look();
+    expect(JSON.stringify(before)).not.toContain('hunter2');
+    const hash = before.objects.bootstrap?.is === 'found' ? before.objects.bootstrap.value.configHash : null;
+    expect((await read({ namespace, name, uid }, 'CloudInit', signal)).config?.hash).toBe(hash);
+    await objects.merge(
+      { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'user-data' } },
+      { stringData: { data: '#cloud-config\n' } },
+    );
+    expect((await read({ namespace, name, uid }, 'CloudInit', signal)).config?.hash).not.toBe(hash);
+    await expect(read({ namespace, name, uid: 'another' }, 'CloudInit', signal)).rejects.toMatchObject({
+      type: 'ObjectNotFound',
+    });
+  });
+
+  describe('a VirtualMachine', () => {
+    const hold = {
+      addFinalizers: [finalizer],
+      removeFinalizers: [deprecated],
+      annotations: { 'vmoperator.vmware.com/manager-id': 'vc' },
+      spec: { instanceUUID: '11111111-1111-4111-8111-111111111111' },
+    };
+
+    test('is held and filled in once, however many do it', async () => {
+      const { uid, generation } = await make({}, { finalizers: ['example.com/theirs', deprecated] });
+      const request = {
+        namespace,
+        name,
+        uid,
+        generation,
+        patches: [hold, { labels: { 'topology.kubernetes.io/zone': 'zone-a' } }],
+      };
+      await Promise.all([activities().patchVirtualMachine(request), activities().patchVirtualMachine(request)]);
+      const after = await readVm();
+      expect(after.metadata.finalizers).toEqual(['example.com/theirs', finalizer]);
+      expect(after).toMatchObject({
+        metadata: { labels: { 'topology.kubernetes.io/zone': 'zone-a' }, annotations: hold.annotations },
+        spec: hold.spec,
+      });
+      expect(audited.map(({ action, object }) => [action, object])).toEqual(
+        audited.map(() => ['patchVirtualMachine', `virtualmachine/${namespace}/${name}`]),
+      );
+      await activities().patchVirtualMachine(request);
+      expect((await readVm()).metadata.resourceVersion).toBe(after.metadata.resourceVersion);
+    });
+
+    test('keeps what somebody else writes at the same moment', async () => {
+      const { uid, generation } = await make();
+      const racing = interrupted('patchVirtualMachine', () =>
+        write('other', { metadata: { annotations: { theirs: 'x' }, finalizers: ['example.com/theirs'] } }),
+      );
+      await activities({ client: racing }).patchVirtualMachine({ namespace, name, uid, generation, patches: [hold] });
+      const { metadata } = await readVm();
+      expect(metadata.annotations).toMatchObject({ theirs: 'x', ...hold.annotations });
+      expect(metadata.finalizers).toEqual(['example.com/theirs', finalizer]);
+      expect(audited).toHaveLength(1);
+    });
+
+    test('is left alone where its spec is another one by now, or where it is another one', async () => {
+      const { uid, generation } = await make();
+      await activities().patchVirtualMachine({ namespace, name, uid: 'another', generation, patches: [hold] });
+      const racing = interrupted('patchVirtualMachine', () => write('jane', { spec: { powerState: 'PoweredOff' } }));
+      await activities({ client: racing }).patchVirtualMachine({ namespace, name, uid, generation, patches: [hold] });
+      const { metadata, spec } = await readVm();
+      expect(spec?.powerState).toBe('PoweredOff');
+      expect(spec?.instanceUUID).toBeUndefined();
+      expect(metadata.finalizers).toBeUndefined();
+      expect(audited).toEqual([]);
+    });
+
+    test('that was made anew under the same name in the moment between is not touched', async () => {
+      const { uid, generation } = await make();
+      const racing = interrupted('patchVirtualMachine', async () => {
+        await objects.remove(vmRef(name));
+        await make();
+      });
+      await activities({ client: racing }).patchVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation,
+        patches: [{ annotations: { 'drover.dev/creating': 'now' } }],
+      });
+      const { metadata } = await readVm();
+      expect(metadata.uid).not.toBe(uid);
+      expect(metadata.annotations?.['drover.dev/creating']).toBeUndefined();
+    });
+
+    test('that is being deleted is released, and not held anew', async () => {
+      const { uid } = await make({}, { finalizers: [finalizer] });
+      await objects.remove(vmRef(name));
+      const { generation } = (await readVm()).metadata;
+      await activities().patchVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation,
+        patches: [{ addFinalizers: ['vmoperator.vmware.com/other'] }],
+      });
+      expect((await readVm()).metadata.finalizers).toEqual([finalizer]);
+      await activities().patchVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation,
+        patches: [{ removeFinalizers: [finalizer] }, { annotations: { late: 'x' } }],
+      });
+      await until('it to be gone', 15_000, async () => ((await objects.find(vmRef(name))) === null ? true : 'there'));
+      await activities().patchVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation,
+        patches: [{ removeFinalizers: [finalizer] }],
+      });
+    });
+  });
+
+  describe('what a VirtualMachine says', () => {
+    const saying = (type: string, status: ConditionUpdate['status'], reason: string): ConditionUpdate => ({
+      type,
+      status,
+      reason,
+      message: `${reason}.`,
+      observedGeneration: 1,
+    });
+    const patch = (more: Partial<VirtualMachineStatusPatch>): VirtualMachineStatusPatch => ({
+      fields: {},
+      conditions: [],
+      removed: [],
+      ...more,
+    });
+    const events = async (): Promise<string[]> => {
+      const all = await objects.list<{
+        type: string;
+        reason: string;
+        regarding: { kind: string; name: string; namespace: string };
+      }>({ apiVersion: 'events.k8s.io/v1', kind: 'Event' }, namespace);
+      return all
+        .filter(({ regarding }) => regarding.name === name)
+        .map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.kind} ${regarding.namespace}`);
+    };
+    const created = { type: 'Normal', reason: 'CreateSuccess', message: 'Create success' } as const;
+
+    test('is written where it differs, with its Event, and read by people', async () => {
+      const { uid } = await make();
+      const status = patch({
+        fields: { powerState: 'PoweredOn', uniqueID: 'vm-61', network: { primaryIP4: '192.0.2.1', hostName: 'web' } },
+        conditions: [saying('Lifecycle', 'Unknown', 'Creating'), saying('VirtualMachineCreated', 'True', 'True')],
+      });
+      await activities().publishVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation: 1,
+        notes: [],
+        status,
+        event: created,
+      });
+      const first = await readVm();
+      expect(first.status).toMatchObject({
+        powerState: 'PoweredOn',
+        uniqueID: 'vm-61',
+        network: { primaryIP4: '192.0.2.1', hostName: 'web' },
+      });
+      await activities().publishVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation: 1,
+        notes: [],
+        status,
+        event: created,
+      });
+      expect((await readVm()).metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+      expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
+
+      const later = patch({
+        fields: { uniqueID: null, network: { hostName: 'web' } },
+        conditions: [saying('Lifecycle', 'True', 'Settled')],
+        removed: ['VirtualMachineCreated'],
+      });
+      scheduledMs += 1;
+      await activities().publishVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation: 1,
+        notes: [],
+        status: later,
+        event: { type: 'Warning', reason: 'UpdateFailure', message: 'no room' },
+      });
+      const { status: after } = await readVm();
+      expect(after).toMatchObject({ powerState: 'PoweredOn', network: { hostName: 'web' } });
+      expect(after?.uniqueID).toBeUndefined();
+      expect(after?.network?.primaryIP4).toBeUndefined();
+      expect(after?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Lifecycle Settled']);
+      expect((await events()).toSorted()).toEqual([
+        `Normal CreateSuccess VirtualMachine ${namespace}`,
+        `Warning UpdateFailure VirtualMachine ${namespace}`,
+      ]);
+      expect(warnings).toEqual([]);
+    });
+
+    test('leaves alone what others say, also at the same moment', async () => {
+      const { uid } = await make();
+      const theirs = {
+        type: 'GuestBootstrap',
+        status: 'True',
+        reason: 'Done',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      };
+      const racing = interrupted('patchVirtualMachineStatus', () =>
+        objects.mergeStatus(
+          vmRef(name),
+          { conditions: [theirs], volumes: [{ name: 'a', type: 'Managed', attached: true }] },
+          'csi',
+        ),
+      );
+      await activities({ client: racing }).publishVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation: 1,
+        notes: [],
+        status: patch({ fields: { powerState: 'PoweredOff' }, conditions: [saying('Lifecycle', 'True', 'Settled')] }),
+        event: null,
+      });
+      const { status } = await readVm();
+      expect(status).toMatchObject({ powerState: 'PoweredOff', volumes: [{ name: 'a', attached: true }] });
+      expect(status?.conditions?.map(({ type }) => type).toSorted()).toEqual(['GuestBootstrap', 'Lifecycle']);
+      expect(await events()).toEqual([]);
+    });
+
+    test('is told to nobody where there is none, or another one of that name', async () => {
+      await make();
+      const report = {
+        namespace,
+        name,
+        uid: 'another',
+        generation: 1,
+        notes: [],
+        status: patch({ fields: { powerState: 'PoweredOn' } }),
+        event: created,
+      };
+      await activities().publishVirtualMachine(report);
+      await activities().publishVirtualMachine({ ...report, name: 'nowhere' });
+      expect((await readVm()).status).toBeUndefined();
+      expect(await events()).toEqual([]);
+    });
+
+    test('is written with the notes, in one call', async () => {
+      const { uid, generation } = await make();
+      const notes = [
+        {
+          annotations: { 'drover.dev/creating': null, 'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true' },
+        },
+      ];
+      const written = await activities().publishVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation,
+        status: patch({ fields: { powerState: 'PoweredOn' } }),
+        event: null,
+        notes,
+      });
+      expect(written).toMatchObject({ desired: { firstBootDone: true }, recorded: { powerState: 'PoweredOn' } });
+      expect((await readVm()).metadata.annotations).toMatchObject({
+        'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true',
+      });
+    });
+
+    test('that kube-apiserver refuses is told without what it refuses, and is a failure with its words', async () => {
+      const { uid, generation } = await make();
+      const devices = [
+        { type: 'Disk', unitNumber: 0 },
+        { type: 'CDROM', unitNumber: 0 },
+      ] as const;
+      const status = patch({
+        fields: {
+          hardware: { controllers: [{ type: 'SCSI', busNumber: 0, deviceKey: 1_000, devices: [...devices] }] },
+        },
+        conditions: [saying('Lifecycle', 'Unknown', 'Creating')],
+      });
+      const notes = [{ annotations: { 'drover.dev/creating': '2026-01-01T00:00:00Z' } }];
+      await expect(
+        activities().publishVirtualMachine({ namespace, name, uid, generation, status, event: created, notes }),
+      ).rejects.toMatchObject({ type: 'ObjectRefused', message: expect.stringContaining('Duplicate value') });
+      const { status: after, metadata } = await readVm();
+      expect(after?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Lifecycle Creating']);
+      expect(metadata.annotations).toMatchObject(notes[0]!.annotations);
+      expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
+    });
+
+    test('an Event alone', async () => {
+      const { uid, resourceVersion } = await make();
+      await activities().publishVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation: 1,
+        notes: [],
+        status: null,
+        event: created,
+      });
+      expect((await readVm()).metadata.resourceVersion).toBe(resourceVersion);
+      expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
+    });
+  });
+
+  describe('a VirtualMachineImageCache', () => {
+    const wanted = (datastoreId: string) => ({
+      name: 'vmi-1',
+      providerId: 'item-1',
+      providerVersion: '3',
+      location: { datacenterId: 'dc', datastoreId, profileId: 'p' },
+    });
+    const at = (datastoreID: string) => ({ datacenterID: 'dc', datastoreID, profileID: 'p' });
+    const readCache = async () =>
+      (
+        await objects.find<{
+          spec: { providerID: string; providerVersion: string; locations: { datastoreID: string }[] };
+        }>({ apiVersion, kind: 'VirtualMachineImageCache', metadata: { namespace: 'drover-system', name: 'vmi-1' } })
+      )?.spec;
+
+    test('where the kind is not installed: says so, and does not try again', async () => {
+      await expect(activities().ensureImageCache(wanted('ds-1'))).rejects.toMatchObject({
+        type: 'ImageCacheNotInstalled',
+        nonRetryable: true,
+        message: expect.stringContaining('virtualMachine.fastDeploy'),
+      });
+      expect(audited).toEqual([]);
+    });
+
+    test('is made, and gets each location once, however many ask at once', async () => {
+      await installKind(admin, 'VirtualMachineImageCache', 'virtualmachineimagecaches');
+      await Promise.all(['ds-1', 'ds-1', 'ds-2'].map((datastore) => activities().ensureImageCache(wanted(datastore))));
+      expect(await readCache()).toMatchObject({ providerID: 'item-1', providerVersion: '3' });
+      expect((await readCache())?.locations).toEqual(expect.arrayContaining([at('ds-1'), at('ds-2')]));
+      expect((await readCache())?.locations).toHaveLength(2);
+      const before = audited.length;
+      await activities().ensureImageCache(wanted('ds-1'));
+      expect(audited).toHaveLength(before);
+      await makeImage('VirtualMachineImage', 'vmi-1', 'True');
+      await make(
+        { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } },
+        { labels: { 'vmicache.vmoperator.vmware.com/name': 'vmi-1' } },
+      );
+      expect((await facts({ settings: settings({ fastDeploy: 'direct' }) })).imageCache).toEqual({
+        is: 'found',
+        value: { hardwareReady: false, locations: [] },
+      });
+    });
+  });
+
+  test('nothing is changed while drover is stopped', async () => {
+    const { uid, generation, resourceVersion } = await make();
+    const stopped = activities({
+      stopGate: async () => {
+        throw droverFailure('Stopped', 'Everything was stopped by jane');
+      },
+    });
+    await expect(
+      stopped.patchVirtualMachine({ namespace, name, uid, generation, patches: [{ annotations: { a: 'b' } }] }),
+    ).rejects.toMatchObject({ type: 'Stopped' });
+    expect((await readVm()).metadata.resourceVersion).toBe(resourceVersion);
+    // What is so may be said all the same.
+    await stopped.publishVirtualMachine({
+      namespace,
+      name,
+      uid,
+      generation: 1,
+      notes: [],
+      status: { fields: { powerState: 'PoweredOn' }, conditions: [], removed: [] },
+      event: null,
+    });
+    expect((await readVm()).status?.powerState).toBe('PoweredOn');
+    expect(audited).toEqual([]);
+  });
+}

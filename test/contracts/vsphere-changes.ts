@@ -1,0 +1,245 @@
+import type { VcenterGateway } from '../../activities/vsphere/types.ts';
+import type { VirtualMachineVsphereActivities, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import { until } from '../flows/until.ts';
+import {
+  configOf,
+  describeVms,
+  failureOf,
+  makeVm,
+  never,
+  openSuite,
+  settle,
+  uidOf,
+  vmFolder,
+  type VsphereCounterpart,
+} from './vsphere-context.ts';
+
+/** How VMs are changed on the version that was read, adopted and released. */
+export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>): void {
+  let gateway: VcenterGateway;
+  let activities: VirtualMachineVsphereActivities;
+  const { context, test } = openSuite(open, async (opened) => {
+    gateway = opened.gateway();
+    activities = opened.activities(gateway);
+  });
+
+  /** The VM of the object of that name, by its mark. */
+  const find = async (name: string): Promise<string | null> =>
+    (await activities.lookAtVirtualMachine(context.look(name))).vm?.moId ?? null;
+
+  describe('changes', () => {
+    const wanted = {
+      memoryMB: 1024,
+      annotation: 'kept by drover',
+      cpuAllocation: { reservation: 200, limit: -1 },
+      memoryAllocation: { reservation: 64, limit: 2048 },
+      guestId: 'otherGuest64',
+      firmware: 'efi',
+      numCoresPerSocket: 2,
+      cpuHotAddEnabled: true,
+      memoryHotAddEnabled: true,
+      nestedHVEnabled: true,
+      vvtdEnabled: true,
+      latencySensitivity: 'high',
+      changeTrackingEnabled: true,
+      bootDelay: 2_000,
+      bootRetryEnabled: true,
+      bootRetryDelay: 3_000,
+      efiSecureBootEnabled: true,
+      networkBootProtocol: 'ipv6' as const,
+      managedBy: { extensionKey: 'com.vmware.vcenter.wcp', type: 'VirtualMachine' },
+    };
+
+    test('all of a change is one task, and what was not asked for is not in it', async () => {
+      const subject = await makeVm(
+        activities,
+        context.newVm('changed', {
+          config: {
+            extraConfig: [
+              { key: 'app.a', value: '1' },
+              { key: 'app.b', value: '2' },
+            ],
+          },
+        }),
+      );
+      const { changeVersion } = await configOf(context, activities, 'changed');
+      const extraConfig = [
+        { key: 'app.b', value: '' },
+        { key: 'app.c', value: '3' },
+      ];
+      await settle(
+        activities,
+        await activities.submitReconfigure({ ...subject, changeVersion, spec: { ...wanted, extraConfig } }),
+      );
+      const [request] = await context.requests('ReconfigVM_Task');
+      expect(request?.body).not.toMatch(/numCPUs|app\.a/u);
+      expect(request?.body).toContain(`<changeVersion>${changeVersion}</changeVersion>`);
+      expect(
+        await configOf(context, activities, 'changed', { extraConfigKeys: ['app.a', 'app.b', 'app.c'] }),
+      ).toMatchObject({ ...wanted, extraConfig: { 'app.a': '1', 'app.c': '3' } });
+      const [seen] = await describeVms(context, 'changed');
+      expect(seen).toMatchObject({ config: { annotation: 'kept by drover', hardware: { memoryMB: 1024 } } });
+      expect(seen?.config.extraConfig.map(({ key }) => key)).not.toContain('app.b');
+      expect(context.audit.at(-1)).toMatchObject({
+        action: 'submitReconfigure',
+        before: { changeVersion },
+        after: { memoryMB: 1024, extraConfigKeys: ['app.b', 'app.c'] },
+      });
+      expect(JSON.stringify(context.audit.at(-1))).not.toContain('"3"');
+    });
+
+    test('cards and drives come, are moved and go; a disk grows', async () => {
+      const subject = await makeVm(activities, context.newVm('devices'));
+      const change = async (
+        deviceChange: Parameters<typeof activities.submitReconfigure>[0]['spec']['deviceChange'],
+      ) => {
+        const { changeVersion } = await configOf(context, activities, 'devices');
+        await settle(
+          activities,
+          await activities.submitReconfigure({ ...subject, changeVersion, spec: { deviceChange: deviceChange ?? [] } }),
+        );
+        return configOf(context, activities, 'devices');
+      };
+      const added = await change([
+        {
+          operation: 'add',
+          device: 'networkCard',
+          card: { key: null, type: 'VMXNet3', backing: 'standard:VM Network', macAddress: null },
+        },
+        {
+          operation: 'add',
+          device: 'cdrom',
+          cdrom: { key: null, iso: '[LocalDS_0] a.iso', connected: false, allowGuestControl: false },
+        },
+        {
+          operation: 'add',
+          device: 'cdrom',
+          cdrom: { key: null, iso: '[LocalDS_0] b.iso', connected: true, allowGuestControl: true },
+        },
+      ]);
+      expect(added.cdroms.map(({ iso }) => iso)).toEqual(['[LocalDS_0] a.iso', '[LocalDS_0] b.iso']);
+      const { network } = await activities.lookAtVirtualMachine(
+        context.look('devices', { networks: [{ name: 'eth0', network: 'backend' }] }),
+      );
+      const backing = network?.interfaces[0]?.backing ?? '';
+      const [card] = added.networkCards;
+      const [first, second] = added.cdroms;
+      const [disk] = added.disks;
+      const moved = await change([
+        { operation: 'edit', device: 'networkCard', card: { ...card!, backing } },
+        { operation: 'edit', device: 'cdrom', cdrom: { ...first!, connected: true } },
+        { operation: 'remove', device: 'cdrom', key: second!.key! },
+        { operation: 'edit', device: 'disk', key: disk!.key, capacityBytes: 20 * 1024 ** 3 },
+      ]);
+      expect(moved.networkCards).toEqual([{ ...card, backing }]);
+      expect(moved.cdroms).toEqual([{ ...first, connected: true }]);
+      expect(moved.disks).toMatchObject([{ key: disk!.key, capacityBytes: 20 * 1024 ** 3, own: true }]);
+      const gone = await change([{ operation: 'remove', device: 'networkCard', key: moved.networkCards[0]!.key! }]);
+      expect(gone.networkCards).toEqual([]);
+    });
+
+    test('one that was made on what is no more is a conflict for good, unless it is this very change', async () => {
+      const subject = await makeVm(activities, context.newVm('contended'));
+      const { changeVersion } = await configOf(context, activities, 'contended');
+      await context.witness.changeVm(`${vmFolder}/contended`, { memoryMiB: 2_048 });
+      expect(
+        await failureOf(activities.submitReconfigure({ ...subject, changeVersion, spec: { numCPUs: 4 } })),
+      ).toMatchObject({ type: 'VirtualMachineConflict', nonRetryable: true });
+      expect(await activities.submitReconfigure({ ...subject, changeVersion, spec: { memoryMB: 2048 } })).toBeNull();
+      const now = (await configOf(context, activities, 'contended')).changeVersion;
+      await context.control.strike({ method: 'ReconfigVM_Task', after: true, does: 'cut' });
+      expect(
+        await failureOf(activities.submitReconfigure({ ...subject, changeVersion: now, spec: { numCPUs: 4 } })),
+      ).toMatchObject({ type: 'VsphereUnavailable' });
+      await until(
+        'it to have four',
+        5_000,
+        async () => (await configOf(context, activities, 'contended')).numCPUs === 4 || 'not yet',
+      );
+      expect(await activities.submitReconfigure({ ...subject, changeVersion: now, spec: { numCPUs: 4 } })).toBeNull();
+      // The other one is govc's.
+      expect(
+        (await context.requests('ReconfigVM_Task')).filter(({ body }) => body.includes('changeVersion')),
+      ).toHaveLength(1);
+    });
+
+    test('one that vCenter finds too late is told as a conflict by its task', async () => {
+      const subject = await makeVm(activities, context.newVm('late'));
+      const { changeVersion } = await configOf(context, activities, 'late');
+      await context.witness.changeVm(`${vmFolder}/late`, { memoryMiB: 2_048 });
+      const late = await gateway.submit(
+        'ReconfigVM_Task',
+        { type: 'VirtualMachine', value: subject.vmId },
+        { spec: { changeVersion, numCPUs: 4 } },
+        never,
+      );
+      expect(
+        await failureOf(activities.awaitTask({ taskId: late, purpose: { kind: 'change', vmId: subject.vmId } })),
+      ).toMatchObject({ type: 'VirtualMachineConflict' });
+    });
+
+    test('hardware is upgraded once, and never back', async () => {
+      const subject = await makeVm(activities, context.newVm('upgraded'));
+      const { hardwareVersion } = await configOf(context, activities, 'upgraded');
+      expect(await activities.submitHardwareUpgrade({ ...subject, version: hardwareVersion })).toBeNull();
+      await settle(activities, await activities.submitHardwareUpgrade({ ...subject, version: hardwareVersion + 1 }));
+      expect(await configOf(context, activities, 'upgraded')).toMatchObject({ hardwareVersion: hardwareVersion + 1 });
+      expect(await activities.submitHardwareUpgrade({ ...subject, version: hardwareVersion + 1 })).toBeNull();
+    });
+  });
+
+  describe('marks', () => {
+    test('one without a mark is adopted on the version that was read, once', async () => {
+      const vmId = await context.witness.createVm(`${vmFolder}/adopted`);
+      const subject: VmSubject = {
+        vmId,
+        mark: { namespacedName: 'team-a/adopted', uid: uidOf('adopted') },
+        cause: 'the test',
+      };
+      const { changeVersion } = await configOf(context, activities, 'adopted', { uniqueId: vmId });
+      expect(await failureOf(activities.submitAdoption({ ...subject, changeVersion: 'another' }))).toMatchObject({
+        type: 'VirtualMachineConflict',
+        nonRetryable: true,
+      });
+      await settle(activities, await activities.submitAdoption({ ...subject, changeVersion }));
+      expect(await find('adopted')).toBe(vmId);
+      expect(await activities.submitAdoption({ ...subject, changeVersion })).toBeNull();
+      expect(
+        await failureOf(
+          activities.submitAdoption({ ...subject, mark: { ...subject.mark, uid: 'another' }, changeVersion }),
+        ),
+      ).toMatchObject({ type: 'VirtualMachineNotOwned' });
+    });
+
+    test('that of the operator before is replaced; released, nothing of either is left', async () => {
+      const vmId = await context.witness.createVm(`${vmFolder}/former`);
+      await context.witness.changeVm(`${vmFolder}/former`, {
+        extraConfig: { 'vmservice.namespacedName': 'team-a/former', 'app.kept': 'yes' },
+      });
+      const subject: VmSubject = {
+        vmId,
+        mark: { namespacedName: 'team-a/former', uid: uidOf('former') },
+        cause: 'the test',
+      };
+      const { changeVersion } = await configOf(context, activities, 'former', { uniqueId: vmId });
+      await settle(activities, await activities.submitAdoption({ ...subject, changeVersion }));
+      const { changeVersion: now, extraConfig } = await configOf(context, activities, 'former');
+      expect(extraConfig).toEqual({ 'vmservice.namespacedName': 'team-a/former', 'drover.uid': uidOf('former') });
+      await settle(
+        activities,
+        await activities.submitReconfigure({
+          ...subject,
+          changeVersion: now,
+          spec: { managedBy: { extensionKey: 'com.vmware.vcenter.wcp', type: 'VirtualMachine' } },
+        }),
+      );
+      await settle(activities, await activities.submitRelease(subject));
+      const [seen] = await describeVms(context, 'former');
+      const keys = seen?.config.extraConfig.map(({ key }) => key) ?? [];
+      expect(keys).toContain('app.kept');
+      expect(keys.filter((key) => /^(vmservice|drover)\./u.test(key))).toEqual([]);
+      expect(seen?.config.managedBy).toBeUndefined();
+      expect(await activities.submitRelease(subject)).toBeNull();
+    });
+  });
+}

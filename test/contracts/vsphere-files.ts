@@ -1,0 +1,148 @@
+import type { FileDeed, FilePlace } from '../../contracts/cached-files.ts';
+import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
+import type { CreateSource } from '../../contracts/virtual-machine-plan.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import { makeCachedFiles } from '../../lab/vsphere/image-cache.ts';
+import { until } from '../flows/until.ts';
+import {
+  describeVms,
+  failureOf,
+  makeVm,
+  openSuite,
+  settle,
+  uidOf,
+  type NewVm,
+  type VsphereCounterpart,
+} from './vsphere-context.ts';
+
+/** How VMs are made of files that are there: by copies of them, or linked to them. */
+export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): void {
+  let activities: VirtualMachineVsphereActivities;
+  const { context, test, each } = openSuite(open, async (opened) => {
+    activities = opened.activities(opened.gateway());
+    await makeCachedFiles(opened.witness, 'cache', 2);
+  });
+
+  const datastore = 'LocalDS_0';
+  const cached = ['cached-0', 'cached-1'].map((name) => `[${datastore}] cache/${name}.vmdk`);
+  const nvram = `[${datastore}] cache/image.nvram`;
+  const hardware = { guestId: 'otherGuest64', firmware: 'efi', version: null, disks: [] };
+  const sourceOf = (how: 'direct' | 'linked'): CreateSource => ({
+    from: 'cachedDisks',
+    itemId: 'item',
+    how,
+    disks: cached,
+    nvram,
+    hardware,
+  });
+  const newVm = (name: string, how: 'direct' | 'linked'): NewVm => context.newVm(name, { source: sourceOf(how) });
+  const placeOf = (name: string): FilePlace => ({
+    datacenter: context.ids.datacenter,
+    datastore: context.ids.datastore,
+    folder: uidOf(name),
+  });
+  const execute = async (name: string, deed: FileDeed): Promise<void> =>
+    settle(activities, await activities.submitFileDeed({ ...context.newVm(name), place: placeOf(name), deed }));
+  /** Extents of disks left out: only some servers list them. */
+  const filesOf = async (folder: string): Promise<string[]> =>
+    (await context.witness.listFiles({ datastore, path: folder }))
+      .filter((file) => !file.endsWith('-flat.vmdk'))
+      .toSorted();
+  const copyAll = async (name: string): Promise<void> => {
+    for (const [index, from] of cached.entries()) {
+      await execute(name, { file: 'copyDisk', from, to: `disk-${index}.vmdk` });
+      await execute(name, { file: 'keepDisk', to: `disk-${index}.vmdk` });
+    }
+    await execute(name, { file: 'copyOther', from: nvram, to: `${name}.nvram` });
+  };
+
+  test('a VM of copies has disks of its own; destroyed, none is left; those in the cache stay', async () => {
+    await copyAll('copied');
+    expect(await filesOf(uidOf('copied'))).toEqual(['copied.nvram', 'disk-0.vmdk', 'disk-1.vmdk']);
+    const subject = await makeVm(activities, newVm('copied', 'direct'));
+    const [vm] = await describeVms(context, 'copied');
+    expect(vm?.config).toMatchObject({
+      instanceUuid: uidOf('copied'),
+      guestId: 'otherGuest64',
+      firmware: 'efi',
+      files: { vmPathName: `[${datastore}] ${uidOf('copied')}/copied.vmx` },
+    });
+    const disks = vm?.config.hardware.device.filter(({ capacityInKB }) => capacityInKB !== undefined);
+    expect(disks?.map(({ backing }) => [backing?.fileName, backing?.parent?.fileName])).toEqual(
+      [0, 1].map((index) => [`[${datastore}] ${uidOf('copied')}/disk-${index}.vmdk`, undefined]),
+    );
+    await settle(activities, await activities.submitDestroy(subject));
+    expect(await filesOf('')).not.toContain(uidOf('copied'));
+    expect(await filesOf('cache')).toEqual(['cached-0.vmdk', 'cached-1.vmdk', 'image.nvram']);
+  });
+
+  test('a VM of linked disks: destroyed, what they are linked to stays', async () => {
+    await execute('linked', { file: 'copyOther', from: nvram, to: 'linked.nvram' });
+    const subject = await makeVm(activities, newVm('linked', 'linked'));
+    const [vm] = await describeVms(context, 'linked');
+    const disks = vm?.config.hardware.device.filter(({ capacityInKB }) => capacityInKB !== undefined);
+    expect(disks?.map(({ backing }) => backing?.parent?.fileName)).toEqual(cached);
+    await settle(activities, await activities.submitDestroy(subject));
+    expect(await filesOf('cache')).toEqual(['cached-0.vmdk', 'cached-1.vmdk', 'image.nvram']);
+    expect(await filesOf('')).not.toContain(uidOf('linked'));
+  });
+
+  test('each is done once: a disk has its name when all of it is there, and is not copied again', async () => {
+    const copy: FileDeed = { file: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' };
+    await execute('once', copy);
+    expect(await filesOf(uidOf('once'))).toEqual(['disk-0.part.vmdk']);
+    // Over what an attempt before has left.
+    await execute('once', copy);
+    await execute('once', { file: 'keepDisk', to: 'disk-0.vmdk' });
+    await context.control.forgetRequests();
+    await execute('once', copy);
+    await execute('once', { file: 'keepDisk', to: 'disk-0.vmdk' });
+    expect((await context.control.requests()).filter(({ method }) => method.endsWith('_Task'))).toEqual([]);
+    expect(await filesOf(uidOf('once'))).toEqual(['disk-0.vmdk']);
+  });
+
+  test('a folder goes with all that is in it; one that is not there is well', async () => {
+    await execute('removed', { file: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' });
+    await execute('removed', { file: 'removeFolder' });
+    expect(await filesOf('')).not.toContain(uidOf('removed'));
+    await execute('removed', { file: 'removeFolder' });
+    await execute('never-made', { file: 'removeFolder' });
+  });
+
+  each<readonly [what: string, deed: FileDeed]>([
+    ['a disk that is not there', { file: 'copyDisk', from: `[${datastore}] cache/lost.vmdk`, to: 'disk-0.vmdk' }],
+    ['a file that is not there', { file: 'copyOther', from: `[${datastore}] cache/lost.nvram`, to: 'web.nvram' }],
+    ['a copy that was not made', { file: 'keepDisk', to: 'disk-7.vmdk' }],
+  ])('%s is said so', async (_what, deed) => {
+    expect(await failureOf(execute('lost', deed))).toMatchObject({
+      type: 'VsphereObjectNotFound',
+      message: expect.stringContaining('FileNotFound'),
+    });
+  });
+
+  test('a lost answer to a copy: it is made once more over what is there', async () => {
+    const copy: FileDeed = { file: 'copyDisk', from: cached[0] ?? '', to: 'disk-0.vmdk' };
+    await context.control.strike({ method: 'CopyVirtualDisk_Task', after: true, does: 'cut' });
+    expect(await failureOf(execute('lost-copy', copy))).toMatchObject({
+      type: 'VsphereUnavailable',
+      nonRetryable: false,
+    });
+    // A real vCenter has the file locked until then.
+    await until(
+      'the first copy to end',
+      10_000,
+      async () => (await context.witness.readTasks()).every(({ endMs }) => endMs !== null) || 'not yet',
+    );
+    await execute('lost-copy', copy);
+    await execute('lost-copy', { file: 'keepDisk', to: 'disk-0.vmdk' });
+    expect(await filesOf(uidOf('lost-copy'))).toEqual(['disk-0.vmdk']);
+  });
+
+  test('no VM is made of disks that are not there', async () => {
+    await execute('diskless', { file: 'copyOther', from: nvram, to: 'diskless.nvram' });
+    expect(await failureOf(makeVm(activities, newVm('diskless', 'direct')))).toMatchObject({ nonRetryable: true });
+    expect(await context.witness.find('vm', inventory.vmFolder)).toEqual(
+      expect.not.arrayContaining([expect.stringContaining('diskless')]),
+    );
+  });
+}

@@ -1,0 +1,312 @@
+import type { VcenterGateway } from '../../activities/vsphere/types.ts';
+import { virtualMachineStatus } from '../../contracts/crds/virtual-machine-status.ts';
+import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import { findOwn } from '../../workflows/virtual-machine/find-own.ts';
+import { until } from '../flows/until.ts';
+import {
+  factsOf,
+  makeVm,
+  never,
+  openSuite,
+  settle,
+  uidOf,
+  vmFolder,
+  type VsphereContext,
+  type VsphereCounterpart,
+} from './vsphere-context.ts';
+
+/** What drover reads of a vCenter to decide about a VM. */
+export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>): void {
+  let gateway: VcenterGateway;
+  let activities: VirtualMachineVsphereActivities;
+  const { context, test } = openSuite(open, async (opened) => {
+    gateway = opened.gateway();
+    activities = opened.activities(gateway);
+  });
+
+  const look = (name: string, change?: Parameters<VsphereContext['look']>[1]) =>
+    activities.lookAtVirtualMachine(context.look(name, change));
+  const create = (name: string, folder = vmFolder): Promise<string> => context.witness.createVm(`${folder}/${name}`);
+
+  test('before there is a VM: where it goes, its networks, and that there is none', async () => {
+    const facts = await look('none', {
+      networks: [
+        { name: 'eth0', network: 'VM Network' },
+        { name: 'eth1', network: 'backend' },
+        { name: 'eth2', network: 'nowhere' },
+        { name: 'eth3', network: null },
+      ],
+    });
+    expect(facts.managerId).toBe(await context.witness.managerId());
+    expect(facts).toMatchObject({
+      placement: {
+        is: 'placed',
+        at: {
+          zone: 'zone-a',
+          datacenter: context.ids.datacenter,
+          folder: context.ids.folder,
+          resourcePool: context.ids.pool,
+          datastore: expect.stringMatching(/^datastore-/u),
+          host: null,
+        },
+      },
+      candidates: [],
+      vm: null,
+      storage: { hasDatastore: true, encrypted: false },
+      network: {
+        interfaces: [
+          { name: 'eth0', backing: 'standard:VM Network', message: '' },
+          { name: 'eth1', backing: expect.stringMatching(/^distributed:/u), message: '' },
+          {
+            name: 'eth2',
+            backing: null,
+            message:
+              'there is no network /DC0/network/nowhere: create it in vCenter, or name its path in vsphere.vcenters.lab.networks',
+          },
+          { name: 'eth3', backing: null, message: 'it names no network' },
+        ],
+      },
+    });
+    expect(facts.placement.is === 'placed' && facts.placement.at.cpuMHz).toBeGreaterThan(1_000);
+  });
+
+  test('what keeps it from being placed is told with what to do', async () => {
+    const placementOf = async (change: Parameters<VsphereContext['look']>[1]) =>
+      (await look('unplaced', change)).placement;
+    expect(await placementOf({ zone: 'zone-b' })).toEqual({
+      is: 'zoneMismatch',
+      message: expect.stringContaining('vsphere.vcenters.lab.zones does not have: it has zone-a'),
+    });
+    expect(await placementOf({ profileId: 'another' })).toEqual({
+      is: 'error',
+      message: expect.stringContaining('vsphere.vcenters.lab.storagePolicies'),
+    });
+    expect(await placementOf({ folder: 'policy' })).toEqual({
+      is: 'notReady',
+      message: expect.stringContaining('folder /DC0/vm/team-a/policy of zone zone-a'),
+    });
+    expect(await placementOf({ object: { namespace: 'team-z', name: 'x', uid: 'u' } })).toEqual({
+      is: 'notReady',
+      message: expect.stringContaining('/DC0/vm/team-z'),
+    });
+  });
+
+  test('a policy’s folder and pool are taken once they are there', async () => {
+    await context.witness.createFolder('/DC0/vm/team-a/children');
+    await context.witness.createPool('/DC0/host/DC0_C0/Resources/team-a/children');
+    const { placement } = await look('child', { folder: 'children', resourcePool: 'children' });
+    const folder = await gateway.findByPath('/DC0/vm/team-a/children', never);
+    const resourcePool = await gateway.findByPath('/DC0/host/DC0_C0/Resources/team-a/children', never);
+    expect(placement).toMatchObject({ is: 'placed', at: { folder: folder?.value, resourcePool: resourcePool?.value } });
+    if (placement.is !== 'placed') return;
+    await makeVm(activities, context.newVm('child', { at: placement.at }));
+    expect(await factsOf(context, activities, 'child')).toMatchObject({
+      folder: folder?.value,
+      resourcePool: resourcePool?.value,
+      location: { folder: true, resourcePool: true },
+      zone: 'zone-a',
+    });
+  });
+
+  test('of the policy’s datastores the one with the most room that the hosts reach', async () => {
+    const datastoreIn = async () => {
+      const { placement } = await look('roomy');
+      return placement.is === 'placed' ? placement.at.datastore : placement.message;
+    };
+    const free = async () => (await context.witness.listDatastores()).map(({ id }) => id);
+    const [roomiest = ''] = await free();
+    expect(await datastoreIn()).toBe(roomiest);
+    const name = roomiest === context.ids.datastore ? 'LocalDS_0' : 'LocalDS_1';
+    await create('filler');
+    await context.witness.makeDirectory({ datastore: name, path: 'big' });
+    await context.witness.attachNewDisk(`${vmFolder}/filler`, {
+      datastore: name,
+      path: 'big/one',
+      sizeMiB: 100 * 1_024,
+    });
+    const [now = ''] = await free();
+    expect(now).not.toBe(roomiest);
+    expect(await datastoreIn()).toBe(now);
+  });
+
+  test('all that a run needs is read in a handful of calls', async () => {
+    const subject = await makeVm(activities, context.newVm('cheap'));
+    await settle(activities, await activities.submitPower({ ...subject, operation: 'powerOn' }));
+    const networks = [{ name: 'eth0', network: 'VM Network' }];
+    await look('cheap', { networks, uniqueId: subject.vmId });
+    await context.control.forgetRequests();
+    await look('cheap', { networks, uniqueId: subject.vmId });
+    expect((await context.control.requests()).map(({ method }) => method).toSorted()).toEqual([
+      'FindAllByUuid',
+      'QueryEvents',
+      'RetrievePropertiesEx',
+      'RetrievePropertiesEx',
+    ]);
+    expect((await context.control.requests()).map(({ body }) => body).join('\n')).not.toContain('<all>true');
+  });
+
+  test('a folder that was replaced is found anew', async () => {
+    const second = context.activities(gateway);
+    const object = { namespace: 'moved', name: 'x', uid: 'u' };
+    await context.witness.createFolder('/DC0/vm/moved');
+    await context.witness.createPool('/DC0/host/DC0_C0/Resources/moved');
+    const before = (await second.lookAtVirtualMachine(context.look('x', { object }))).placement;
+    await context.witness.destroy('/DC0/vm/moved');
+    await context.witness.createFolder('/DC0/vm/moved');
+    const after = (await second.lookAtVirtualMachine(context.look('x', { object }))).placement;
+    expect(before.is).toBe('placed');
+    expect(after).toMatchObject({
+      is: 'placed',
+      at: { folder: (await gateway.findByPath('/DC0/vm/moved', never))?.value },
+    });
+    expect(after).not.toEqual(before);
+  });
+
+  describe('whose a VM is', () => {
+    const decide = async (name: string, change?: Parameters<VsphereContext['look']>[1]) => {
+      const { candidates, vm } = await look(name, change);
+      return {
+        candidates,
+        vm: vm?.moId ?? null,
+        own: findOwn({ namespace: 'team-a', name, uid: uidOf(name) }, candidates),
+      };
+    };
+
+    test('the one with the mark, by all that it can be found by', async () => {
+      const { vmId } = await makeVm(activities, context.newVm('marked'));
+      const { candidates, vm, own } = await decide('marked', { uniqueId: vmId, instanceUuid: uidOf('marked') });
+      expect(candidates).toEqual([
+        {
+          moId: vmId,
+          name: 'marked',
+          foundBy: ['uniqueId', 'instanceUuid', 'uid', 'mark', 'name'],
+          instanceUuid: uidOf('marked'),
+          mark: { namespacedName: 'team-a/marked', uid: uidOf('marked') },
+          inFolder: true,
+        },
+      ]);
+      expect(own).toEqual({ is: 'own', moId: vmId, mark: 'drover' });
+      expect(vm).toBe(vmId);
+    });
+
+    test('renamed, with another instance UUID and one folder down, the mark tells', async () => {
+      const { vmId } = await makeVm(
+        activities,
+        context.newVm('wanderer', { instanceUuid: '5c0ffee0-0000-4000-8000-000000000001' }),
+      );
+      await context.witness.createFolder('/DC0/vm/team-a/deeper');
+      await context.witness.move(`${vmFolder}/wanderer`, `${vmFolder}/deeper`);
+      await context.witness.rename(`${vmFolder}/deeper/wanderer`, 'another-name');
+      expect(await decide('wanderer')).toMatchObject({
+        vm: vmId,
+        candidates: [{ foundBy: ['mark'], inFolder: true }],
+        own: { is: 'own' },
+      });
+    });
+
+    test('one of its name only is foreign, and so is one of its UUID outside of the folder', async () => {
+      await create('stranger');
+      expect(await decide('stranger')).toMatchObject({
+        vm: null,
+        candidates: [{ foundBy: ['name'], mark: null }],
+        own: { is: 'foreign' },
+      });
+      const uniqueId = await create('outside', inventory.vmFolder);
+      expect(await decide('outside', { uniqueId })).toMatchObject({
+        vm: null,
+        candidates: [{ foundBy: ['uniqueId'], inFolder: false }],
+        own: { is: 'foreign' },
+      });
+    });
+
+    test('one without a mark in the folder is there to be adopted', async () => {
+      const uniqueId = await create('orphan');
+      expect(await decide('orphan', { uniqueId })).toMatchObject({ vm: uniqueId, own: { is: 'own', mark: 'none' } });
+    });
+
+    test('of two with the mark, none is it; one that is gone is none', async () => {
+      const subject = await makeVm(activities, context.newVm('twin'));
+      await context.witness.cloneVm({ from: `${vmFolder}/twin`, to: `${vmFolder}/twin-copy` });
+      await context.witness.changeVm(`${vmFolder}/twin-copy`, {
+        extraConfig: { 'vmservice.namespacedName': 'team-a/twin', 'drover.uid': uidOf('twin') },
+      });
+      // Its own is found by its UUID; the other one stands in a list that is read now and then.
+      expect(
+        await until('the twin to be noticed', 30_000, async () =>
+          (await decide('twin')).own.is === 'own' ? 'not yet' : await decide('twin'),
+        ),
+      ).toMatchObject({ vm: null, own: { is: 'ambiguous' } });
+      await context.witness.destroyVm(`${vmFolder}/twin-copy`);
+      await settle(activities, await activities.submitDestroy(subject));
+      expect(await decide('twin', { uniqueId: subject.vmId })).toEqual({
+        candidates: [],
+        vm: null,
+        own: { is: 'none' },
+      });
+    });
+  });
+
+  test('the facts of a VM that runs, and what the status shows of it', async () => {
+    const networks = [{ name: 'eth0', network: 'VM Network' }];
+    const { network } = await look('shown', { networks });
+    const backing = network?.interfaces[0]?.backing ?? '';
+    const subject = await makeVm(
+      activities,
+      context.newVm('shown', {
+        config: {
+          numCPUs: 2,
+          memoryMB: 512,
+          deviceChange: [
+            {
+              operation: 'add',
+              device: 'networkCard',
+              card: { key: null, type: 'VMXNet3', backing, macAddress: null },
+            },
+          ],
+        },
+      }),
+    );
+    await settle(activities, await activities.submitPower({ ...subject, operation: 'powerOn' }));
+    await context.witness.changeVm(`${vmFolder}/shown`, {
+      extraConfig: {
+        'SET.guest.toolsRunningStatus': 'guestToolsRunning',
+        'SET.guest.ipAddress': '192.0.2.7',
+        'SET.guest.hostName': 'shown.example',
+        'guestinfo.userdata': 'c2VjcmV0',
+        'app.asked': '1',
+        'app.other': '2',
+      },
+    });
+    const facts = await factsOf(context, activities, 'shown', {
+      networks,
+      extraConfigKeys: ['app.asked', 'guestinfo.userdata'],
+    });
+    expect(facts).toMatchObject({
+      connectionState: 'connected',
+      powerState: 'poweredOn',
+      resourcePool: context.ids.pool,
+      folder: context.ids.folder,
+      location: { resourcePool: true, folder: true },
+      zone: 'zone-a',
+      hostName: expect.stringMatching(/^DC0_C0_H\d$/u),
+      task: null,
+      guest: { toolsRunning: true, known: true, primaryIp4: '192.0.2.7', primaryIp6: null, hostName: 'shown.example' },
+      config: { numCPUs: 2, memoryMB: 512, networkCards: [{ type: 'VMXNet3', backing }] },
+      shown: {
+        hardware: { cpu: { total: 2 }, memory: { total: '512Mi' } },
+        volumes: [{ type: 'Classic', attached: true, controllerType: 'SCSI', controllerBusNumber: 0, unitNumber: 0 }],
+        network: { interfaces: [{ name: 'eth0', ip: { addresses: [{ address: '192.0.2.7' }] } }] },
+      },
+    });
+    // What a guest is given is told to nobody, whoever asks.
+    expect(facts.config?.extraConfig).toEqual({
+      'vmservice.namespacedName': 'team-a/shown',
+      'drover.uid': uidOf('shown'),
+      'app.asked': '1',
+    });
+    expect(JSON.stringify(facts)).not.toContain('c2VjcmV0');
+    expect(facts.config?.disks[0]?.name).toBe(facts.shown.volumes?.[0]?.name);
+    expect(virtualMachineStatus.safeParse(facts.shown).error).toBeUndefined();
+  });
+}

@@ -1,0 +1,140 @@
+import { createResourcePolicyVsphereActivities } from '../../activities/vsphere/resource-policy/activities.ts';
+import type { PolicyPart, PoolAllocation, ResourcePolicyVsphereActivities } from '../../contracts/resource-policy.ts';
+import {
+  failureOf,
+  makeVm,
+  namespace,
+  never,
+  openSuite,
+  vmFolder,
+  vmPool,
+  type VsphereCounterpart,
+} from './vsphere-context.ts';
+
+const cluster = '/DC0/host/DC0_C0';
+
+/** What a VirtualMachineSetResourcePolicy has made in a vCenter: folders, resource pools and cluster modules. */
+export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>): void {
+  let activities: ResourcePolicyVsphereActivities;
+  let clusterId: string;
+  const { context, test } = openSuite(open, async (opened) => {
+    const { rest, clock, audit } = opened;
+    activities = createResourcePolicyVsphereActivities({
+      gateway: opened.gateway(),
+      rest,
+      clock,
+      places: opened.settings().places,
+      stopGate: () => Promise.resolve(),
+      audit: { record: (entry) => Promise.resolve(void audit.push(entry)) },
+      scope: () => ({
+        signal: never,
+        deadlineMs: Infinity,
+        heartbeatDetails: undefined,
+        run: null,
+        heartbeat: () => undefined,
+      }),
+    });
+    clusterId = await opened.witness.idOf(cluster);
+  });
+
+  const owner = { namespace, name: 'policy', cause: 'the test' };
+  const make = (part: PolicyPart): Promise<string | null> => activities.makePolicyPart({ ...owner, part });
+  const folderPart = (name: string): PolicyPart => ({ make: 'folder', parent: context.ids.folder, name });
+  const allocation: PoolAllocation = { reservationCores: 0, limitCores: null, reservationMiB: 64, limitMiB: 8_192 };
+  const poolPart = (name: string, change: Partial<typeof allocation> = {}): PolicyPart => ({
+    make: 'resourcePool',
+    parent: context.ids.pool,
+    cluster: clusterId,
+    name,
+    allocation: { ...allocation, ...change },
+  });
+  const observe = (folder: string | null, pool: string | null) =>
+    activities.lookAtResourcePolicy({
+      namespace,
+      folder,
+      resourcePool: pool === null ? null : { name: pool, ...allocation },
+    });
+
+  test('a folder is made once, seen, and removed; gone, that is well', async () => {
+    expect((await observe('apart', null)).places).toMatchObject([
+      { cluster: clusterId, folder: { path: vmFolder, parent: context.ids.folder, child: null } },
+    ]);
+    await make(folderPart('apart'));
+    await make(folderPart('apart'));
+    expect(await context.witness.find('folder', vmFolder)).toEqual([vmFolder, `${vmFolder}/apart`]);
+    const id = await context.witness.idOf(`${vmFolder}/apart`);
+    expect((await observe('apart', null)).places).toMatchObject([{ folder: { child: id, isEmpty: true } }]);
+    const remove = () => activities.removePolicyPart({ ...owner, part: { remove: 'folder', id, name: 'apart' } });
+    await remove();
+    await remove();
+    expect(await context.witness.find('folder', vmFolder)).toEqual([vmFolder]);
+  });
+
+  test('a folder or a pool that holds something stays', async () => {
+    await make(folderPart('full'));
+    await make(poolPart('full'));
+    const [folder, resourcePool] = [
+      await context.witness.idOf(`${vmFolder}/full`),
+      await context.witness.idOf(`${vmPool}/full`),
+    ];
+    const { create, ...mark } = context.newVm('inside');
+    await makeVm(context.activities(context.gateway()), {
+      ...mark,
+      create: { ...create, at: { ...create.at, folder, resourcePool } },
+    });
+    expect((await observe('full', 'full')).places).toMatchObject([
+      { folder: { isEmpty: false }, resourcePool: { isEmpty: false } },
+    ]);
+    await activities.removePolicyPart({ ...owner, part: { remove: 'folder', id: folder, name: 'full' } });
+    await activities.removePolicyPart({ ...owner, part: { remove: 'resourcePool', id: resourcePool, name: 'full' } });
+    expect(await context.witness.find('vm', `${vmFolder}/full`)).toEqual([`${vmFolder}/full/inside`]);
+    expect(await context.witness.find('pool', vmPool)).toContain(`${vmPool}/full`);
+    await context.witness.destroyVm(`${vmFolder}/full/inside`);
+  });
+
+  test('a resource pool has the allocation that it shall have, also when it is there already', async () => {
+    const limits = async () => (await context.witness.describePool(`${vmPool}/gold`)).memoryAllocation;
+    await make(poolPart('gold'));
+    expect(await limits()).toMatchObject({ reservation: 64, limit: 8_192 });
+    expect((await observe(null, 'gold')).places).toMatchObject([
+      { resourcePool: { child: await context.witness.idOf(`${vmPool}/gold`), isAsWanted: true } },
+    ]);
+    await make(poolPart('gold', { limitMiB: 4_096 }));
+    expect(await limits()).toMatchObject({ reservation: 64, limit: 4_096 });
+    expect((await observe(null, 'gold')).places).toMatchObject([{ resourcePool: { isAsWanted: false } }]);
+    await make(poolPart('gold', { reservationCores: 0.5, limitMiB: null }));
+    expect((await context.witness.describePool(`${vmPool}/gold`)).cpuAllocation.reservation).toBeGreaterThan(1_000);
+    expect(await limits()).toMatchObject({ limit: -1 });
+    await activities.removePolicyPart({
+      ...owner,
+      part: { remove: 'resourcePool', id: await context.witness.idOf(`${vmPool}/gold`), name: 'gold' },
+    });
+    expect(await context.witness.find('pool', vmPool)).not.toContain(`${vmPool}/gold`);
+  });
+
+  test('a cluster module is made, seen and removed; one that is gone is well', async () => {
+    const module = (await make({ make: 'module', cluster: clusterId, group: 'web' })) ?? '';
+    expect(await context.witness.listModules()).toContain(module);
+    expect((await observe(null, null)).modules).toContain(module);
+    const remove = () => activities.removePolicyPart({ ...owner, part: { remove: 'module', module } });
+    await remove();
+    await remove();
+    expect(await context.witness.listModules()).not.toContain(module);
+  });
+
+  test('below a parent that is gone, nothing is made', async () => {
+    await context.witness.createFolder(`${vmFolder}/short-lived`);
+    const parent = await context.witness.idOf(`${vmFolder}/short-lived`);
+    await context.witness.destroy(`${vmFolder}/short-lived`);
+    expect(await failureOf(make({ make: 'folder', parent, name: 'child' }))).toMatchObject({
+      type: 'VsphereObjectNotFound',
+    });
+    expect(context.audit).toEqual([
+      expect.objectContaining({
+        action: 'makePolicyPart',
+        object: `resourcepolicy/${namespace}/policy`,
+        after: expect.objectContaining({ failed: expect.any(String) }),
+      }),
+    ]);
+  });
+}

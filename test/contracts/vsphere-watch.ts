@@ -1,0 +1,331 @@
+import type { RecordedVm } from '../../activities/kubernetes/list-recorded-vms.ts';
+import type { KubernetesScope } from '../../activities/kubernetes/scope.ts';
+import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-looks.ts';
+import { watchVcenter } from '../../activities/vsphere/watch/watch-vcenter.ts';
+import type { ObjectChanged } from '../../contracts/messages.ts';
+import type { VcenterWatchTurn } from '../../contracts/vcenter-watch.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import type { VcenterPlaces } from '../../runtime/vsphere-config.ts';
+import { until } from '../flows/until.ts';
+import { makeVm, namespace, never, openSuite, uidOf, vmFolder, type VsphereCounterpart } from './vsphere-context.ts';
+
+/** The watch over a vCenter, while another client changes VMs behind drover's back. */
+export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): void {
+  const { context, test, each } = openSuite(open, async (opened) => {
+    for (const name of ['web', 'db']) await makeVm(opened.activities(opened.gateway()), opened.newVm(name));
+  });
+
+  interface Told extends ObjectChanged {
+    object: string;
+  }
+
+  interface Watch {
+    told: Told[];
+    warnings: string[];
+    looks: RecentLooks;
+    /** The last heartbeat. */
+    details(): { version: string; trouble: string | null; looks: number; waiting: number; memory: string | null };
+    /** As when the worker stops. */
+    leave(): Promise<VcenterWatchTurn>;
+    /** As when the run is cancelled. */
+    cancel(): Promise<unknown>;
+    stopped: boolean;
+    /** News that a run had seen by itself. */
+    spared: number;
+    ended: Promise<VcenterWatchTurn>;
+  }
+
+  function start(
+    change: {
+      memory?: string | null;
+      heartbeatDetails?: unknown;
+      deadlineMs?: number;
+      recorded?: RecordedVm[];
+      zones?: VcenterPlaces['zones'];
+    } = {},
+  ): Watch {
+    const told: Told[] = [];
+    const warnings: string[] = [];
+    const looks = openRecentLooks();
+    const [leaving, cancelling] = [new AbortController(), new AbortController()];
+    let details: unknown = null;
+    const scope: KubernetesScope = {
+      signal: cancelling.signal,
+      deadlineMs: context.clock.now() + (change.deadlineMs ?? 3_600_000),
+      heartbeatDetails: change.heartbeatDetails,
+      run: null,
+      heartbeat: (given) => (details = given),
+      scheduledMs: context.clock.now(),
+      warn: (message) => warnings.push(message),
+    };
+    const watch: Omit<Watch, 'ended'> = {
+      told,
+      warnings,
+      looks,
+      details: () => details as ReturnType<Watch['details']>,
+      leave: () => {
+        leaving.abort(new Error('the worker stops'));
+        return turn;
+      },
+      cancel: () => {
+        cancelling.abort(new Error('CANCELLED'));
+        return turn.then(
+          () => 'it ended well',
+          (error: unknown) => error,
+        );
+      },
+      stopped: false,
+      spared: 0,
+    };
+    const turn = watchVcenter(
+      {
+        vcenter: 'lab',
+        wanted: true,
+        places: { ...context.settings().places, ...(change.zones !== undefined && { zones: change.zones }) },
+        open: () => context.connect(),
+        listRecordedVms: () => Promise.resolve(change.recorded ?? []),
+        tell: (owner, signal) =>
+          Promise.resolve(void told.push({ object: `${owner.namespace}/${owner.name}`, ...signal })),
+        stopGate: () =>
+          watch.stopped
+            ? Promise.reject(droverFailure('Stopped', 'Everything was stopped by the test'))
+            : Promise.resolve(),
+        looks,
+        meter: {
+          heard: () => undefined,
+          looked: () => undefined,
+          told: () => undefined,
+          spared: () => void (watch.spared += 1),
+        },
+        leaving: leaving.signal,
+        scope,
+        clock: context.clock,
+        random: Math.random,
+      },
+      { vcenter: 'lab', memory: change.memory ?? null },
+    );
+    turn.catch(() => undefined);
+    return Object.assign(watch, { ended: turn });
+  }
+
+  const untilTold = (watch: Watch, object: string, cause: RegExp, fromIndex = 0): Promise<Told> =>
+    until(`${object} to be told ${cause.source}`, 20_000, () => {
+      const found = watch.told.slice(fromIndex).find((one) => one.object === object && cause.test(one.cause));
+      return Promise.resolve(found ?? JSON.stringify(watch.told.slice(fromIndex)));
+    });
+
+  /** A watch that has looked, and whose runs know everything. */
+  async function startKnowing(): Promise<Watch> {
+    const watch = start();
+    await until('all to be told', 20_000, () =>
+      Promise.resolve(
+        watch.details().looks > 0 && watch.details().waiting === 0 ? {} : JSON.stringify(watch.details()),
+      ),
+    );
+    return watch;
+  }
+
+  /** Whatever an attempt at the same test has left. */
+  async function ensureOff(name: string): Promise<void> {
+    const vm = await context.witness.describeVm(`${vmFolder}/${name}`);
+    if (vm?.runtime.powerState === 'poweredOn') await context.witness.setPower(`${vmFolder}/${name}`, 'off');
+  }
+
+  /** What is remembered once everything has been told. */
+  async function memoryOf(watch: Watch): Promise<string | null> {
+    await until('nothing to wait', 20_000, () => Promise.resolve(watch.details().waiting === 0 ? {} : 'waits'));
+    return (await watch.leave()).memory;
+  }
+
+  test('without a memory every run is told once, and of others’ VMs nobody', async () => {
+    const watch = start();
+    await untilTold(watch, `${namespace}/web`, /not watched/u);
+    await untilTold(watch, `${namespace}/db`, /not watched/u);
+    const turn = await watch.leave();
+    expect(turn).toMatchObject({ wanted: true, owned: 2, looks: 1, told: 2 });
+    expect(turn.vms).toBeGreaterThan(2);
+    expect(watch.told.map(({ object }) => object).toSorted()).toEqual([`${namespace}/db`, `${namespace}/web`]);
+    expect(watch.told.every(({ uid, object }) => uid === uidOf(object.slice(namespace.length + 1)))).toBe(true);
+  });
+
+  const web = `${vmFolder}/web`;
+  const rows: [what: string, change: () => Promise<void>, cause: RegExp][] = [
+    ['powered on', () => context.witness.setPower(web, 'on'), /powered on/u],
+    [
+      'an address',
+      () => context.witness.changeVm(web, { extraConfig: { 'SET.guest.ipAddress': '192.0.2.7' } }),
+      /an address/u,
+    ],
+    [
+      'Tools',
+      () => context.witness.changeVm(web, { extraConfig: { 'SET.guest.toolsRunningStatus': 'guestToolsRunning' } }),
+      /Tools run/u,
+    ],
+    ['a snapshot', () => context.witness.createSnapshot(web, 'before'), /snapshots/u],
+    ['powered off', () => context.witness.setPower(web, 'off'), /powered off/u],
+    ['reconfigured', () => context.witness.changeVm(web, { memoryMiB: 128 }), /reconfigured/u],
+  ];
+  each(rows)('%s by another client: its run is told, and no other', async (_what, change, cause) => {
+    const watch = await startKnowing();
+    const before = watch.told.length;
+    await change();
+    const { seen } = await untilTold(watch, `${namespace}/web`, cause, before);
+    const { seen: looked } = await context.activities(context.gateway()).lookAtVirtualMachine(context.look('web'));
+    // The look of a run calls the same state the same.
+    expect(seen).toBe(looked);
+    expect(watch.told.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/db`);
+    await watch.leave();
+  });
+
+  test('renamed, and gone', async () => {
+    await makeVm(context.activities(context.gateway()), context.newVm('other'));
+    const watch = await startKnowing();
+    await context.witness.rename(`${vmFolder}/other`, 'another');
+    await untilTold(watch, `${namespace}/other`, /renamed/u);
+    await context.witness.destroyVm(`${vmFolder}/another`);
+    await untilTold(watch, `${namespace}/other`, /gone/u);
+    await watch.leave();
+  });
+
+  test('a VM that is made while it watches is told of with its mark, and one without a mark is not', async () => {
+    const watch = await startKnowing();
+    const before = watch.told.length;
+    await context.witness.createVm(`${vmFolder}/nobodys`);
+    await context.witness.setPower(`${vmFolder}/nobodys`, 'on');
+    const { vmId } = await makeVm(context.activities(context.gateway()), context.newVm('made'));
+    await untilTold(watch, `${namespace}/made`, /appeared|marked|reconfigured/u, before);
+    expect(watch.told.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/nobodys`);
+    expect(watch.told.slice(before).filter(({ object }) => object === `${namespace}/made`).length).toBeLessThanOrEqual(
+      2,
+    );
+    expect(vmId).toMatch(/^vm-/u);
+    await context.witness.destroyVm(`${vmFolder}/nobodys`);
+    await context.witness.destroyVm(`${vmFolder}/made`);
+    await watch.leave();
+  });
+
+  test('what a run has seen by itself it is not told of', async () => {
+    await ensureOff('db');
+    const watch = await startKnowing();
+    const before = watch.told.length;
+    const own = context.activities(context.gateway(), never, Infinity, watch.looks);
+    const look = () => own.lookAtVirtualMachine(context.look('db'));
+    const { vm } = await look();
+    await own.submitPower({
+      vmId: vm?.moId ?? '',
+      mark: context.newVm('db').mark,
+      cause: 'the test',
+      operation: 'powerOn',
+    });
+    await until('the news to be dropped', 10_000, async () => {
+      await look();
+      return watch.spared > 0 ? {} : `told: ${JSON.stringify(watch.told.slice(before))}`;
+    });
+    await context.witness.setPower(`${vmFolder}/db`, 'off');
+    await untilTold(watch, `${namespace}/db`, /powered off/u, before);
+    expect(watch.told.slice(before).map(({ cause }) => cause)).not.toContain('vcenter: powered on');
+    await watch.leave();
+  });
+
+  test('a session that somebody ends: it looks anew, and what happened meanwhile is told', async () => {
+    const watch = await startKnowing();
+    const before = watch.told.length;
+    await context.control.endSessions();
+    await context.witness.setPower(`${vmFolder}/web`, 'on');
+    await untilTold(watch, `${namespace}/web`, /powered on/u, before);
+    await until('another look', 20_000, () =>
+      Promise.resolve(watch.details().looks > 1 ? {} : JSON.stringify(watch.details())),
+    );
+    await context.witness.setPower(`${vmFolder}/web`, 'off');
+    await untilTold(watch, `${namespace}/web`, /powered off/u, before);
+    expect(watch.told.slice(before).map(({ object }) => object)).not.toContain(`${namespace}/db`);
+    expect(await watch.leave()).toMatchObject({ told: before + 2 });
+  });
+
+  test('a worker that dies: the next one tells only the runs of VMs that have changed meanwhile', async () => {
+    const first = await startKnowing();
+    const heartbeatDetails = first.details();
+    await first.cancel();
+    await context.witness.setPower(`${vmFolder}/web`, 'on');
+    const second = start({ heartbeatDetails });
+    await untilTold(second, `${namespace}/web`, /not watched/u);
+    const memory = await memoryOf(second);
+    expect(second.told.map(({ object }) => object)).toEqual([`${namespace}/web`]);
+    // And so is it from turn to turn.
+    const third = start({ memory });
+    await until('a look', 20_000, () => Promise.resolve(third.details().looks > 0 ? {} : 'none yet'));
+    expect(await third.leave()).toMatchObject({ told: 0, memory });
+    await context.witness.setPower(`${vmFolder}/web`, 'off');
+  });
+
+  test('a VM that goes while nobody watches: its object says whose it was', async () => {
+    const { vmId } = await makeVm(context.activities(context.gateway()), context.newVm('lost'));
+    const watch = await startKnowing();
+    const memory = await memoryOf(watch);
+    await context.witness.destroyVm(`${vmFolder}/lost`);
+    const managerId = await context.gateway().managerId(never);
+    const recorded = [
+      { namespace, name: 'lost', uid: uidOf('lost'), vmId, managerId },
+      { namespace, name: 'elsewhere', uid: uidOf('elsewhere'), vmId, managerId: 'another vCenter' },
+    ];
+    const next = start({ memory, recorded });
+    await untilTold(next, `${namespace}/lost`, /gone/u);
+    await next.leave();
+    expect(next.told.map(({ object }) => object)).not.toContain(`${namespace}/elsewhere`);
+  });
+
+  test('while drover is stopped nobody is told, and afterwards of all of it', async () => {
+    const watch = await startKnowing();
+    const before = watch.told.length;
+    watch.stopped = true;
+    await context.witness.setPower(`${vmFolder}/web`, 'on');
+    await until('somebody to be warned', 10_000, () =>
+      Promise.resolve(
+        watch.warnings.some((words) => words.includes('drover is stopped')) ? {} : watch.warnings.join('; '),
+      ),
+    );
+    expect(watch.told).toHaveLength(before);
+    watch.stopped = false;
+    await untilTold(watch, `${namespace}/web`, /powered on/u, before);
+    await context.witness.setPower(`${vmFolder}/web`, 'off');
+    await watch.leave();
+  });
+
+  test('a vCenter that does not answer is watched again when it does', async () => {
+    await ensureOff('web');
+    const watch = await startKnowing();
+    const before = watch.told.length;
+    await context.control.strike({ method: 'FindByInventoryPath', does: 'cut', count: 2 });
+    await context.control.endSessions();
+    await context.witness.setPower(`${vmFolder}/web`, 'on');
+    await untilTold(watch, `${namespace}/web`, /powered on/u, before);
+    await until('the trouble to be over', 20_000, () =>
+      Promise.resolve(
+        watch.warnings.length > 0 && watch.details().trouble === null && watch.details().looks > 1
+          ? {}
+          : JSON.stringify(watch.details()),
+      ),
+    );
+    await context.witness.setPower(`${vmFolder}/web`, 'off');
+    await watch.leave();
+  });
+
+  test('a cancel ends it, also in the middle of a question', async () => {
+    const watch = await startKnowing();
+    expect(await watch.cancel()).toMatchObject({ message: 'CANCELLED' });
+  });
+
+  test('its time being over ends it well', async () => {
+    const watch = start({ deadlineMs: 11_000 });
+    expect(await watch.ended).toMatchObject({ wanted: true });
+  });
+
+  test('folders that are not there are named', async () => {
+    const watch = start({ zones: { z: { folder: '/DC0/vm/nowhere', resourcePool: inventory.resourcePool } } });
+    await until('the folder to be named', 10_000, () =>
+      Promise.resolve(watch.warnings.some((words) => words.includes('/DC0/vm/nowhere')) ? {} : watch.warnings.join()),
+    );
+    await watch.leave();
+  });
+}

@@ -1,0 +1,4 @@
+import { openFakeVsphere } from './fake-vsphere.ts';
+import { vsphereContract } from './vsphere.ts';
+
+vsphereContract(openFakeVsphere);

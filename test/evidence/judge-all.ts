@@ -1,0 +1,15 @@
+import type { Judgement } from './judge.ts';
+import { judge } from './judge.ts';
+import { readRecords } from './record.ts';
+import type { SeriesName } from './series.ts';
+import { series, seriesNames } from './series.ts';
+import { countChanged, digestNow } from './sources.ts';
+
+/** Of the sources as they are on disk. @throws outside of a checkout */
+export const judgeSeries = (name: SeriesName): Judgement => {
+  const { globs } = series[name];
+  return judge(readRecords(name), { globs, digest: digestNow(globs), countChanged });
+};
+
+export const judgeAll = (): ({ name: SeriesName } & Judgement)[] =>
+  seriesNames.map((name) => ({ name, ...judgeSeries(name) }));

@@ -1,0 +1,97 @@
+import type { Judgement, Now } from './judge.ts';
+import { judge } from './judge.ts';
+import type { EvidenceRecord } from './record.ts';
+
+const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
+const record = (more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
+  series: 'chaos',
+  title: '30 minutes',
+  commit: '0123456789',
+  changed: false,
+  sources: { globs: ['workflows/**'], digest: digest('a') },
+  seed: 7,
+  command: 'npm run chaos -- --seed 7',
+  machine: { cores: 2, cpu: 'a processor', memoryGiB: 8 },
+  startedAt: '2026-01-31T12:00:00Z',
+  endedAt: '2026-01-31T12:30:00Z',
+  attempts: 1,
+  counts: { strikes: 5, failed: 0 },
+  failures: [],
+  details: {},
+  ...more,
+});
+const now: Now = { globs: ['workflows/**'], digest: digest('a'), countChanged: () => 3 };
+const failure = { what: 'chaos', complaints: ['invariant 4'], attempt: 1, passedLater: false };
+const failed = record({ counts: { failed: 1 }, failures: [failure] });
+
+test.each<[what: string, records: EvidenceRecord[], now: Now, state: Judgement['state'], why: string]>([
+  ['no record', [], now, 'none', 'there is no record'],
+  ['the same sources', [record()], now, 'fresh', 'the record of 2026-01-31 (0123456789): 5 strikes, 0 failed'],
+  [
+    'other sources',
+    [record({ sources: { globs: ['workflows/**'], digest: digest('b') } })],
+    now,
+    'stale',
+    '3 files of its sources changed since',
+  ],
+  [
+    'other sources, of a commit that is not here',
+    [record({ sources: { globs: ['workflows/**'], digest: digest('b') } })],
+    { ...now, countChanged: () => null },
+    'stale',
+    'its sources have changed since',
+  ],
+  [
+    'unknown sources',
+    [record({ commit: 'unknown', recordedIn: 'abcdef0123', sources: { globs: ['workflows/**'], digest: 'unknown' } })],
+    now,
+    'stale',
+    '(in abcdef0123): it does not say which sources it is of; 3 files',
+  ],
+  [
+    'other paths',
+    [record()],
+    { ...now, globs: ['workflows/**', 'contracts/**'] },
+    'stale',
+    'it is about other paths; 3 files',
+  ],
+  [
+    'a newer record of other sources',
+    [record(), record({ sources: { globs: ['workflows/**'], digest: digest('b') } })],
+    now,
+    'stale',
+    '3 files',
+  ],
+  ['a failure', [failed], now, 'failed', 'npm run chaos -- --seed 7: 1 failed'],
+  [
+    'a failure that a later run of the same command does not have',
+    [failed, record({ attempts: 2 })],
+    now,
+    'fresh',
+    '5 strikes',
+  ],
+  [
+    'a failure, and another seed that passes',
+    [failed, record({ command: 'npm run chaos -- --seed 8', seed: 8 })],
+    now,
+    'failed',
+    '--seed 7',
+  ],
+  [
+    'a failure of older sources',
+    [record({ ...failed, sources: { globs: ['workflows/**'], digest: digest('b') } }), record()],
+    now,
+    'fresh',
+    '5 strikes',
+  ],
+  [
+    'a failure that passed later in the same run',
+    [record({ failures: [{ ...failure, passedLater: true }] })],
+    now,
+    'fresh',
+    '5 strikes',
+  ],
+  ['missing cells', [record({ counts: { passed: 3, failed: 0, missing: 2 } })], now, 'incomplete', '2 missing'],
+])('%s', (_, records, at, state, why) => {
+  expect(judge(records, at)).toEqual({ state, why: expect.stringContaining(why) });
+});

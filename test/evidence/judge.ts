@@ -1,0 +1,71 @@
+import type { EvidenceRecord } from './record.ts';
+import { unknown } from './record.ts';
+
+/**
+ * - `fresh`: the newest record is of the sources as they are, and nothing failed.
+ * - `failed`: it is of these sources, and something did.
+ * - `incomplete`: it is of these sources, and a part is missing.
+ * - `stale`: they are others now.
+ * - `none`: there is no record.
+ */
+export interface Judgement {
+  state: 'fresh' | 'failed' | 'incomplete' | 'stale' | 'none';
+  /** A sentence. */
+  why: string;
+}
+
+export interface Now {
+  globs: readonly string[];
+  digest: string;
+  /** How many of the files that a record is about are others than in a commit; null where it is not known. */
+  countChanged: (commit: string, globs: readonly string[]) => number | null;
+}
+
+const hasFailed = ({ counts, failures }: EvidenceRecord): boolean =>
+  (counts['failed'] ?? 0) > 0 || failures.some(({ passedLater }) => !passedLater);
+
+/** By the newest record of a series, the last one. Pure. */
+export function judge(records: readonly EvidenceRecord[], { globs, digest, countChanged }: Now): Judgement {
+  const newest = records.at(-1);
+  if (newest === undefined) return { state: 'none', why: 'there is no record' };
+  const { sources, commit, recordedIn } = newest;
+  const asOf = commit === unknown ? recordedIn : commit;
+  const where = `the record of ${nameOf(newest)}`;
+  const others = sources.globs.join() !== globs.join();
+  if (others || sources.digest !== digest) {
+    const changed = asOf === undefined ? null : countChanged(asOf, globs);
+    const files =
+      changed === null
+        ? 'its sources have changed since'
+        : `${changed} ${changed === 1 ? 'file' : 'files'} of its sources changed since`;
+    const which =
+      sources.digest === unknown
+        ? ['it does not say which sources it is of']
+        : others
+          ? ['it is about other paths']
+          : [];
+    return { state: 'stale', why: `${where}: ${[...which, files].join('; ')}` };
+  }
+  // One command may be tried again; of each the last try counts.
+  const last = [
+    ...new Map(
+      records.filter((record) => record.sources.digest === digest).map((record) => [record.command, record]),
+    ).values(),
+  ];
+  const failed = last.filter(hasFailed);
+  if (failed.length > 0)
+    return { state: 'failed', why: failed.map(({ command, counts }) => `${command}: ${countsOf(counts)}`).join('; ') };
+  const isIncomplete = ['missing', 'missingScenarios'].some((what) => (newest.counts[what] ?? 0) > 0);
+  if (isIncomplete) return { state: 'incomplete', why: `${where}: ${countsOf(newest.counts)}` };
+  return { state: 'fresh', why: `${where}: ${countsOf(newest.counts)}` };
+}
+
+function nameOf({ startedAt, commit, recordedIn }: EvidenceRecord): string {
+  const known = recordedIn === undefined ? 'commit unknown' : `in ${recordedIn}`;
+  return `${startedAt === unknown ? 'an unknown day' : startedAt.slice(0, 10)} (${commit === unknown ? known : commit})`;
+}
+
+export const countsOf = (counts: EvidenceRecord['counts']): string =>
+  Object.entries(counts)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ');

@@ -1,0 +1,76 @@
+import { areas } from '../areas.ts';
+import type { ProvenArea } from '../tiers.ts';
+import { flowTiers } from '../tiers.ts';
+
+/**
+ * What is proven by long runs, and which paths each is about. The newest record of a series counts; older ones are its
+ * history.
+ */
+export interface Series {
+  title: string;
+  /** Makes a record of it. */
+  command: string;
+  globs: readonly string[];
+}
+
+const matrix = ['test/faults/**', '!test/faults/main.ts', 'test/invariants/**', 'test/read-world.ts'];
+const load = ['bench/*.ts', '!bench/main.ts'];
+const flows = ['test/flows/**', 'test/invariants/**', 'test/read-world.ts'];
+
+const matrixOf = (title: string, area: readonly string[]): Series => ({
+  title: `The every-step matrix on real parts: ${title}`,
+  command: 'npm run matrix -- --record',
+  globs: [...area, ...matrix],
+});
+const benchOf = (suite: string, title: string, area: readonly string[]): Series => ({
+  title,
+  command: `npm run bench -- ${suite}`,
+  globs: [...area, `bench/${suite}/**`, ...load],
+});
+const flowsOf = (area: ProvenArea): Series => {
+  const suites = Object.entries(flowTiers).filter(([, row]) => row.tier === 'changed' && row.area === area);
+  return {
+    title: `Flows on real counterparts: ${area}`,
+    command: 'npm run test:all',
+    globs: [...areas[area], ...suites.map(([name]) => `test/flows/${name}.test.*`)],
+  };
+};
+
+export const series = {
+  'matrix-evictions': matrixOf('evictions', areas.eviction),
+  'matrix-hypervisors': matrixOf('hypervisors into service, into maintenance and back', areas.hypervisor),
+  'matrix-decommissioning': matrixOf('hypervisors out of Nova', areas.hypervisor),
+  'matrix-repairs': matrixOf('drift, release and retry of hypervisors', areas.hypervisor),
+  'matrix-guests': matrixOf('guests that fail', areas.hypervisor),
+  'matrix-virtual-machines': matrixOf('virtual machines and their resource policies', areas.virtualMachine),
+  'matrix-fast-deploy': matrixOf('virtual machines of cached files', areas.virtualMachine),
+  chaos: {
+    title: 'Chaos: everything breaks at random under load, for 30 minutes',
+    command: 'npm run chaos -- --minutes 30 --record',
+    globs: [...areas.all, 'test/chaos/**', 'test/invariants/**', 'test/read-world.ts', '!test/chaos/main.ts'],
+  },
+  simulation: {
+    title: 'The simulator: an hour of random schedules of all lifecycles',
+    command: 'npm run simulate -- --minutes 60 --record',
+    globs: [...areas.all, 'test/simulator/**', 'test/fakes/**', 'test/faults/**', 'test/invariants/**'],
+  },
+  'bench-eviction': benchOf('eviction', 'The eviction beside a bare script', areas.eviction),
+  'bench-load': benchOf('load', 'The bridge and the limits under load', areas.bridge),
+  'bench-onboarding': benchOf('onboarding', 'Hypervisors onboarding at once', areas.hypervisor),
+  'bench-vms': benchOf('vms', 'Virtual machines on vSphere', areas.virtualMachine),
+  'flows-openstack': flowsOf('openstack'),
+  'flows-vsphere': flowsOf('vsphere'),
+  'flows-kubernetes': flowsOf('kubernetes'),
+  'flows-hosts': flowsOf('hosts'),
+  'flows-lab': flowsOf('lab'),
+  'flows-codec': flowsOf('codec'),
+  'flows-telemetry': flowsOf('telemetry'),
+  'test-all': {
+    title: 'The whole ladder',
+    command: 'npm run test:all',
+    globs: [...areas.all, ...areas.commands, ...flows],
+  },
+} as const satisfies Record<string, Series>;
+
+export type SeriesName = keyof typeof series;
+export const seriesNames = Object.keys(series) as SeriesName[];

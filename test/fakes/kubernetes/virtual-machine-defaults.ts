@@ -1,0 +1,28 @@
+import { isFields } from './field-set.ts';
+import type { Draft } from './stored-object.ts';
+
+interface Spec {
+  powerState?: string;
+  image?: object;
+  hardware?: { cdrom?: { image: { kind: string; name: string } }[] };
+  network?: { disabled?: boolean; interfaces?: object[] };
+}
+
+/** The MutatingAdmissionPolicy of deploy/admission/virtual-machines.yaml: what is filled in when a VirtualMachine is made. */
+export function withVirtualMachineDefaults(made: Draft): Draft {
+  if (!isFields(made['spec'])) return made;
+  const { powerState = 'PoweredOn', image, hardware, network = {}, ...spec } = made['spec'] as Spec;
+  const [cdrom] = hardware?.cdrom ?? [];
+  const bootedFrom = image ?? (cdrom && { kind: cdrom.image.kind, name: cdrom.image.name });
+  const isConnected = network.disabled !== true && network.interfaces === undefined;
+  return {
+    ...made,
+    spec: {
+      ...spec,
+      powerState,
+      ...(hardware !== undefined && { hardware }),
+      ...(bootedFrom !== undefined && { image: bootedFrom }),
+      network: isConnected ? { ...network, interfaces: [{ name: 'eth0' }] } : network,
+    },
+  };
+}

@@ -1,0 +1,173 @@
+import type { Vim } from '../../../activities/vsphere/client.ts';
+import type { VcenterRest } from '../../../activities/vsphere/rest/client.ts';
+import { labVcenter } from '../../../lab/drover.ts';
+import type { VcenterControl } from '../../../lab/vsphere/control.ts';
+import { inventory as names } from '../../../lab/vsphere/handle.ts';
+import { vcenterSettings } from '../../../lab/vsphere/scene.ts';
+import type { VcenterWitness } from '../../../lab/vsphere/witness.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { vsphereConfig } from '../../../runtime/vsphere-config.ts';
+import { loadVcenters, type VcenterSettings } from '../../../runtime/vsphere-settings.ts';
+import type { Network } from '../../simulator/network.ts';
+import { openFiles } from './datastores.ts';
+import { VsphereFault } from './fault.ts';
+import { openFrontDoor } from './front.ts';
+import { openInventory } from './inventory.ts';
+import { openJournal } from './journal.ts';
+import { openLibraries } from './library.ts';
+import { openMethods } from './methods.ts';
+import { createModel, type Model } from './model.ts';
+import { openPower } from './power.ts';
+import { openRest, type RestParts } from './rest.ts';
+import { openTasks } from './tasks.ts';
+import { openVim } from './vim.ts';
+import { openVirtualMachines } from './virtual-machines.ts';
+import { openWitness } from './witness.ts';
+
+export interface FakeVcenter {
+  /** For drover: over the network, with its faults. @param settings default: {@link FakeVcenter.settings} */
+  openVim(settings?: VcenterSettings): Vim;
+  openRest(settings?: VcenterSettings): VcenterRest;
+  /** What the lab's control port does. */
+  control: VcenterControl;
+  /** For users and judges: at once and without faults. */
+  witness: VcenterWitness;
+  /** Of drover's settings, the section `vsphere`, as lab/vsphere/scene.ts has it. Files that it names are not there. */
+  section: object;
+  /** The same, loaded. */
+  settings: VcenterSettings;
+  model: Model;
+}
+
+export interface FakeVcenterOptions {
+  clock: Clock;
+  network: Network;
+  random: () => number;
+  /** As settings call it. Default: the lab's. */
+  name?: string;
+}
+
+const templates = 2;
+
+/** A vCenter with the inventory of the lab's, in this process. */
+export function createFakeVcenter({ clock, network, random, name = labVcenter }: FakeVcenterOptions): FakeVcenter {
+  const model = createModel({ clock, random });
+  const inventory = openInventory(model);
+  const files = openFiles(inventory.datastores, () => model.changed());
+  const tasks = openTasks(model);
+  const vms = openVirtualMachines(model, inventory, files, tasks);
+  const power = openPower(model, (vm) => vms.noteChange(vm));
+  const libraries = openLibraries(model, files, inventory.datastores[0]?.state.name ?? '');
+  const parts: RestParts = {
+    model,
+    inventory,
+    files,
+    tasks,
+    vms,
+    power,
+    libraries,
+    modules: new Map(),
+    journal: openJournal(model),
+  };
+  const front = openFrontDoor();
+  const methods = openMethods(parts);
+  addTemplates(parts);
+
+  const section = vcenterSettings(
+    { url: `https://${name}.test`, username: 'drover', passwordFile: '/run/secrets/vcenter', caFile: null },
+    name,
+  );
+  const [loaded] = loadVcenters(vsphereConfig.parse(section), {});
+  if (loaded === undefined) throw new Error('the settings have no vCenter');
+  const settings = { ...loaded, credential: () => Promise.resolve({ username: 'drover', password: 'simulated' }) };
+  const done = (): Promise<void> => Promise.resolve();
+  return {
+    openVim: (given = settings) => openVim({ settings: given, network, parts, front }, methods),
+    openRest: (given = settings) => openRest({ settings: given, network, parts, front }),
+    control: {
+      fail: ({ method, inTask = false, ...rule }) => {
+        if (inTask) tasks.failNext(method, new VsphereFault(rule.fault, rule.fields ?? {}), rule.count ?? 1);
+        else front.fail({ method, ...rule });
+        return done();
+      },
+      strike: (fault) => done().then(() => front.strike(fault)),
+      delayTasks: (delaysMs) => done().then(() => tasks.setDelays(delaysMs)),
+      deafenGuests: (deaf) => done().then(() => power.deafen(deaf)),
+      // Logins are below the ports.
+      changePassword: done,
+      endSessions: () => Promise.resolve({ ended: front.endSessions() }),
+      requests: () => Promise.resolve(front.requests()),
+      forgetRequests: () => done().then(() => front.forgetRequests()),
+      reset: () =>
+        done().then(() => {
+          front.clearFaults();
+          tasks.clearFaults();
+          tasks.setDelays({});
+          power.deafen(false);
+        }),
+    },
+    witness: openWitness(parts),
+    section,
+    settings,
+    model,
+  };
+}
+
+/** As vcsim names and makes them. */
+function addTemplates({ inventory, vms, power }: RestParts): void {
+  for (let number = 0; number < templates; number += 1) {
+    const vm = vms.create(
+      inventory.at(names.vmFolder),
+      {
+        name: `DC0_C0_RP0_VM${number}`,
+        memoryMB: 32,
+        files: { vmPathName: `[${inventory.datastores[0]?.state.name ?? ''}]` },
+        deviceChange: [
+          {
+            operation: 'add',
+            device: { $type: 'ParaVirtualSCSIController', key: -1, busNumber: 0, sharedBus: 'noSharing' },
+          },
+          {
+            operation: 'add',
+            fileOperation: 'create',
+            device: {
+              $type: 'VirtualDisk',
+              key: -2,
+              controllerKey: -1,
+              unitNumber: 0,
+              capacityInKB: 10 * 1_024 ** 2,
+              backing: {
+                $type: 'VirtualDiskFlatVer2BackingInfo',
+                fileName: '',
+                diskMode: 'persistent',
+                thinProvisioned: true,
+              },
+            },
+          },
+          {
+            operation: 'add',
+            device: {
+              $type: 'VirtualCdrom',
+              key: -3,
+              controllerKey: 200,
+              unitNumber: 0,
+              backing: { $type: 'VirtualCdromIsoBackingInfo', fileName: '' },
+              connectable: { startConnected: false, allowGuestControl: true, connected: false },
+            },
+          },
+          {
+            operation: 'add',
+            device: {
+              $type: 'VirtualE1000',
+              key: -4,
+              backing: { $type: 'VirtualEthernetCardNetworkBackingInfo', deviceName: 'VM Network' },
+              connectable: { startConnected: true, allowGuestControl: true, connected: false },
+            },
+          },
+        ],
+      },
+      { pool: inventory.at(names.resourcePool) },
+    );
+    power.set(vm, 'poweredOn');
+  }
+}

@@ -1,0 +1,86 @@
+import { imageCacheName } from '../../activities/kubernetes/read-virtual-machine-objects.ts';
+import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
+import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
+import { vmManifest } from '../../lab/vsphere/scene.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+import { unlessAbsent } from '../flows/clear-leftovers.ts';
+import { vcenterOf } from './environment.ts';
+import type { HostAlias, ContextBase } from './context-base.ts';
+import { isInVcenter, partsOf } from './subjects.ts';
+import { attachDisk, listBranches, listFileFolders, makeVm, removeBranches, removeFileFolders, removeVms } from './virtual-machine-objects.ts';
+
+const cachedImage = { name: 'cached', providerItemID: 'item-cached' };
+const cachedDisks = 2;
+
+/** What scenarios do to virtual machines and their objects. */
+export function virtualMachineActions({ fixture, kind, subject, roles, aliases, hostOf, read, tell }: ContextBase) {
+  const { client, hosts, environment } = fixture;
+  const { api } = environment;
+  const vcenter = () => vcenterOf(environment);
+  const patience = (): AbortSignal => AbortSignal.timeout(20_000);
+  const partsOfVm = (alias: HostAlias) => partsOf(hostOf(alias));
+  if (isInVcenter(kind)) for (const alias of aliases) roles.set(subject.workflowId(hostOf(alias)), alias);
+
+  return {
+    /** As kubectl would make it, and as the bridge would tell of it. */
+    async createVm(alias: HostAlias, spec: object = {}): Promise<void> {
+      const [namespace, name] = partsOfVm(alias);
+      const path = resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace });
+      await api.request({ method: 'POST', path, body: vmManifest(namespace, name, spec) }, patience());
+      await tell(alias, 'spec');
+    },
+    async createPolicy(alias: HostAlias, spec: object): Promise<void> {
+      const [namespace, name] = partsOfVm(alias);
+      const apiVersion = 'vmoperator.vmware.com/v1alpha6';
+      await api.request({ method: 'POST', path: resourcePath(apiVersion, 'virtualmachinesetresourcepolicies', { namespace }), body: { apiVersion, kind, metadata: { namespace, name }, spec } }, patience());
+      await tell(alias, 'spec');
+    },
+    /** As `kubectl delete` does without waiting, of a VM or a policy. */
+    async remove(alias: HostAlias): Promise<void> {
+      await unlessAbsent(() => api.request({ method: 'DELETE', path: subject.path(hostOf(alias)) }, patience()));
+      await tell(alias, 'deletion');
+    },
+    attachDisk: (alias: HostAlias): Promise<void> => attachDisk(vcenter(), ...partsOfVm(alias)),
+    /** A VM of that name that somebody else has made. Returns its instance UUID. */
+    async makeForeignVm(alias: HostAlias): Promise<string> {
+      const { witness } = vcenter();
+      const [namespace, name] = partsOfVm(alias);
+      await makeVm(witness, namespace, name);
+      return (await witness.listVms(namespace)).find((vm) => vm.name === name)?.instanceUuid ?? '';
+    },
+    /** Folders and resource pools of its namespace, and the cluster modules of all. */
+    async listMade(alias: HostAlias): Promise<{ branches: string[]; modules: string[] }> {
+      const { witness } = vcenter();
+      return { branches: await listBranches(witness, partsOfVm(alias)[0]), modules: await witness.listModules() };
+    },
+    /** The image of {@link cacheImage}, as a spec names it. */
+    cachedImage: { image: { kind: 'VirtualMachineImage', name: cachedImage.name } },
+    /** An image whose files are cached on every datastore. */
+    async cacheImage(): Promise<void> {
+      await installImageCaches(api);
+      for (const host of hosts) await makeCachedImage(api, { namespace: partsOf(host)[0], ...cachedImage }, cachedDisks);
+      await fillImageCache(api, { name: imageCacheName(cachedImage.providerItemID), providerID: cachedImage.providerItemID }, await makeCachedFiles(vcenter().witness, 'cache', cachedDisks));
+    },
+    /** Folders of files that are neither a VM’s nor noted in the object. */
+    async findLeftovers(alias: HostAlias): Promise<string[]> {
+      const { witness } = vcenter();
+      const object = await read(alias);
+      const isNoted = object?.metadata.annotations?.[virtualMachineAnnotations.copies] !== undefined;
+      const [vms, folders] = await Promise.all([witness.listVms(), listFileFolders(witness)]);
+      const known = new Set([...vms.map(({ extraConfig }) => extraConfig[extraConfigKeys.objectUid]), ...(isNoted ? [object?.metadata.uid] : [])]);
+      return folders.filter(({ folder }) => !known.has(folder)).map(({ path }) => `${path} is left of a VM that there is not`);
+    },
+    slowTasks: (delaysMs: Parameters<ReturnType<typeof vcenter>['control']['delayTasks']>[0]): Promise<void> => vcenter().control.delayTasks(delaysMs),
+    async clearVms(): Promise<void> {
+      for (const vm of hosts) {
+        await client.workflow.getHandle(subject.workflowId(vm)).terminate('end of the test').catch(() => undefined);
+        const path = subject.path(vm);
+        await unlessAbsent(() => api.request({ method: 'PATCH', patchType: 'merge', path, body: { metadata: { finalizers: null } } }, patience()));
+        await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
+        await removeVms(vcenter(), partsOf(vm)[0]);
+        await removeBranches(vcenter(), partsOf(vm)[0]);
+      }
+      if (isInVcenter(kind)) await removeFileFolders(vcenter().witness);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLab } from '../../lab/lab.ts';
+import type { MatrixLab } from '../faults/environment.ts';
+import type { FaultName } from '../faults/faults.ts';
+import type { MatrixResult } from '../faults/matrix.ts';
+import type { Cell } from '../faults/run-cell.ts';
+import { formatCell } from '../faults/run-cell.ts';
+import { sample } from '../faults/sample.ts';
+import { findScenario, partsFor } from '../faults/scenarios.ts';
+import { isSampleOfDay, sampleSeed } from '../seed.ts';
+
+/** What the flows of the matrix share: `npm run matrix` runs all of it. */
+
+/** A lab of their own: hosts of the matrix would be targets for others. */
+export async function openMatrixLab(scenarios: readonly string[]): Promise<{ lab: MatrixLab; close(): Promise<void> }> {
+  const root = mkdtempSync(join(tmpdir(), 'drover-matrix-'));
+  const lab: MatrixLab & { stop(): Promise<void> } = await startLab({
+    dir: join(root, 'lab'),
+    parts: partsFor(scenarios.map(findScenario)),
+  });
+  return {
+    lab,
+    async close() {
+      await lab.stop();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The first on a push, another one each day. */
+export const scenarioOfDay = (names: readonly string[]): string =>
+  (isSampleOfDay ? sample(names, 1, sampleSeed, (name) => name)[0] : names[0]) ?? '';
+
+/** Of each scenario a kill -9, a cancel and one fault more, each at a step that the seed decides. */
+export function oneOfEach(cells: readonly Cell[]): Cell[] {
+  // One that hangs waits for Temporal's patience, and for nothing else: the whole matrix has those.
+  const others: readonly FaultName[] = ['failBefore', 'failAfter', 'terminate', 'signalTwice', 'changeSpec'];
+  return [...Map.groupBy(cells, ({ scenario }) => scenario).values()].flatMap((its) =>
+    [['killWorker'], ['cancel'], others].flatMap((faults) =>
+      sample(
+        its.filter(({ fault }) => faults.includes(fault)),
+        1,
+        sampleSeed,
+        ({ fault }) => fault,
+      ),
+    ),
+  );
+}
+
+/** Every clean run and every cell passed, and says how to see it again where it did not. */
+export function expectPassed({ clean, chosen, outcomes }: MatrixResult): void {
+  for (const { scenario, complaints } of clean) expect({ scenario, complaints }).toEqual({ scenario, complaints: [] });
+  expect(outcomes.map(formatCell).toSorted()).toEqual(chosen.map(formatCell).toSorted());
+  for (const outcome of outcomes)
+    expect({ again: `npm run matrix -- --cell ${formatCell(outcome)}`, complaints: outcome.complaints }).toMatchObject({
+      complaints: [],
+    });
+}

@@ -1,0 +1,54 @@
+import type { Client } from '@temporalio/client';
+import { runFactsOf } from './run-facts.ts';
+import type { RunFacts } from './snapshot.ts';
+
+/** A run, and its history as people read it. */
+interface ReadRun {
+  facts: RunFacts;
+  text: string;
+}
+
+/** Histories of closed runs do not change. By run id. */
+const closedRuns = new Map<string, ReadRun>();
+
+/** Runs that were started since then. */
+export async function readRuns(client: Client, sinceMs: number): Promise<ReadRun[]> {
+  const found: ReadRun[] = [];
+  const query = `StartTime >= "${new Date(sinceMs).toISOString()}"`;
+  for await (const { workflowId, runId, type, status, startTime, closeTime } of client.workflow.list({ query })) {
+    const kept = closedRuns.get(runId);
+    if (kept !== undefined) {
+      found.push(kept);
+      continue;
+    }
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const described = {
+      workflowId,
+      runId,
+      type,
+      status: status.name,
+      startedAtMs: startTime.getTime(),
+      closedAtMs: closeTime?.getTime() ?? null,
+    };
+    const run = {
+      facts: runFactsOf(described, history),
+      text: (history.events ?? []).map((event) => textOf(event)).join('\n'),
+    };
+    if (closeTime !== undefined) closedRuns.set(runId, run);
+    found.push(run);
+  }
+  return found;
+}
+
+/**
+ * An event of a history as a person reads it: bytes are text. A replacer would come too late for that, as Buffers turn
+ * themselves into lists of numbers.
+ */
+export const textOf = (event: unknown): string => JSON.stringify(readable(event));
+
+function readable(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (Array.isArray(value)) return value.map(readable);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, readable(item)]));
+}

@@ -1,0 +1,46 @@
+import type { VcenterWitness } from '../../lab/vsphere/witness.ts';
+import type { OfVcenter } from './snapshot.ts';
+
+/** VMs of one namespace, and what in the vCenter is not drover's. */
+export interface ObservedVms {
+  namespace: string;
+  strangers: readonly { what: string; before: string; read: () => Promise<string | null> }[];
+}
+
+export const noVcenter: OfVcenter = { vms: [], vmsMade: [], clusterModules: [], strangers: [] };
+
+/** By another client and by the inventory's own journal, and not by drover's adapter. */
+export async function readVcenter(
+  witness: VcenterWitness,
+  { namespace, strangers }: ObservedVms,
+  sinceMs: number,
+): Promise<OfVcenter> {
+  const seen = await Promise.all(
+    strangers.map(async ({ what, before, read }) => ({ what, before, after: await read() })),
+  );
+  const [listed, journal] = await Promise.all([witness.listVms(), witness.readJournal()]);
+  const modules = journal.filter(
+    ({ kind, goneMs, fromMs, userAgent }) =>
+      kind === 'ClusterModule' && goneMs === null && fromMs >= sinceMs && !userAgent.startsWith('govc'),
+  );
+  const marked = listed.map(({ id, name, powerState, extraConfig }) => ({
+    id,
+    name,
+    powerState,
+    namespacedName: extraConfig['vmservice.namespacedName'] ?? null,
+    uid: extraConfig['drover.uid'] ?? null,
+    extraConfig,
+  }));
+  return {
+    // Other fixtures have other namespaces.
+    vms: marked.filter(({ namespacedName }) => namespacedName?.startsWith(`${namespace}/`) === true),
+    // A uid is of one object, wherever that is.
+    vmsMade: journal
+      .filter(({ kind }) => kind === 'VirtualMachine')
+      .map(({ id, uid, fromMs, goneMs }) => ({ id, uid, madeAtMs: fromMs, goneAtMs: goneMs })),
+    clusterModules: await Promise.all(
+      modules.map(async ({ id }) => ({ id, members: (await witness.listModuleMembers(id)).length })),
+    ),
+    strangers: seen,
+  };
+}

@@ -1,0 +1,155 @@
+import type { Eviction } from '../../contracts/crds/eviction.ts';
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Check } from './objects.ts';
+import { concerns, eventsOf, evictionsOf, objectsOf } from './objects.ts';
+import type { MigrationFact, Snapshot } from './snapshot.ts';
+
+/** Where servers are, and how they came there. */
+
+/** 2: no server is on two hosts or on none, none is lost, each is as it was. */
+export const everyServerOnce: Check = (world) => {
+  const { expectedServers, servers, guests, migrationEvents } = world;
+  const found: string[] = [];
+  for (const { id, name, host, status } of expectedServers) {
+    if (!concerns(world, host) || status === null) continue;
+    const server = servers.find((one) => one.id === id);
+    if (server === undefined) found.push(`server ${name} (${id}) is lost: Nova does not know it`);
+    else if (server.host === null) found.push(`server ${name} (${id}) is on no host, in ${server.status}`);
+    else if (server.taskState === null && server.status !== status)
+      found.push(`server ${name} (${id}) is ${server.status} and was ${status}`);
+  }
+  // A machine has more while a migration arrives, and a cold one keeps the source's copy until it is confirmed.
+  const inMotion = new Set(
+    inProgress(migrationEvents).flatMap(({ sourceHost, targetHost }) => [sourceHost, targetHost]),
+  );
+  for (const [host, count] of Object.entries(guests)) {
+    const known = servers.filter((server) => server.host === host);
+    const isUnsure = known.some(({ taskState, status }) => taskState !== null || status === 'ERROR');
+    if (inMotion.has(host) || !concerns(world, host) || isUnsure || count <= known.length) continue;
+    found.push(`host ${host} holds ${count} guests, and Nova knows ${known.length} there: a server is on two hosts`);
+  }
+  return found;
+};
+
+const ended = new Set(['completed', 'confirmed', 'reverted', 'error', 'failed', 'cancelled', 'done']);
+
+export const hasEnded = ({ status }: Pick<MigrationFact, 'status'>): boolean => ended.has(status);
+
+/** The last word on each migration that has not ended. */
+export const inProgress = (events: readonly MigrationFact[]): MigrationFact[] =>
+  [...new Map(events.map((event) => [event.id, event])).values()].filter((event) => !hasEnded(event));
+
+/** 3: no server is moved twice by one eviction, unless it came back in between. */
+export const movedOnce: Check = (world) => {
+  const found: string[] = [];
+  const evicted = new Set(
+    [...objectsOf(world, 'Eviction'), ...eventsOf(world, 'Eviction').map(({ object }) => object)].map(
+      ({ spec }) => spec.hypervisor,
+    ),
+  );
+  for (const { metadata, spec, sinceMs, untilMs } of spans(world)) {
+    const host = spec.hypervisor;
+    const here = world.migrationEvents.filter(
+      ({ atMs, status }) => ['completed', 'confirmed'].includes(status) && atMs >= sinceMs && atMs < untilMs,
+    );
+    for (const [instanceId, those] of Map.groupBy(here, (event) => event.instanceId)) {
+      const away = recordsOf(those, ({ sourceHost }) => sourceHost === host);
+      const back = recordsOf(those, ({ targetHost }) => targetHost === host);
+      const server = `server ${instanceId}`;
+      if (away.length > 1 + back.length)
+        found.push(
+          `${server} was moved ${away.length} times by Eviction ${metadata.name}: migrations ${away.join(', ')}`,
+        );
+      // No other Eviction empties the host that it went to, so it was the same one that moved it on.
+      const onward = recordsOf(
+        those,
+        ({ sourceHost }) => away.length > 0 && back.length === 0 && !evicted.has(sourceHost),
+      );
+      if (onward.length === 0) continue;
+      const left = `had left by Eviction ${metadata.name} (migration ${away.join(', ')})`;
+      found.push(`${server} ${left} and was moved on: migrations ${onward.join(', ')}`);
+    }
+  }
+  return found;
+};
+
+const recordsOf = (events: readonly MigrationFact[], which: (event: MigrationFact) => boolean): number[] => [
+  ...new Set(events.filter(which).map(({ id }) => id)),
+];
+
+/** Each Eviction that was seen, and the time in which its host was its own. */
+function spans(world: Snapshot): (Pick<Eviction, 'metadata' | 'spec'> & { sinceMs: number; untilMs: number })[] {
+  const seen = [...eventsOf(world, 'Eviction').map(({ object }) => object), ...objectsOf(world, 'Eviction')];
+  const all = [...new Map(seen.map((eviction) => [eviction.metadata.uid, eviction])).values()]
+    .filter(({ spec }) => concerns(world, spec.hypervisor))
+    .map(({ metadata, spec }) => ({ metadata, spec, sinceMs: Date.parse(metadata.creationTimestamp) }));
+  const next = (host: string, sinceMs: number): number =>
+    Math.min(
+      ...all.filter((other) => other.spec.hypervisor === host && other.sinceMs > sinceMs).map((other) => other.sinceMs),
+    );
+  return all.map((eviction) => ({ ...eviction, untilMs: next(eviction.spec.hypervisor, eviction.sinceMs) }));
+}
+
+/** A change of a compute service that Nova has made. */
+export interface ServiceChange {
+  host: string;
+  atMs: number;
+  enabled: boolean;
+  byDrover: boolean;
+}
+
+/**
+ * Changes of compute services, in order: one that disables counts from its answer, one that enables from when it was
+ * asked. A service that is gone takes no servers.
+ */
+export function serviceChanges({ novaCalls, services }: Pick<Snapshot, 'novaCalls' | 'services'>): ServiceChange[] {
+  const hosts = new Map(services.map(({ id, host }) => [id, host]));
+  const changes = novaCalls.flatMap(({ method, path, action, status, timeMs, durationMs, userAgent }) => {
+    const host = hosts.get(/\/os-services\/([^/]+)$/u.exec(path)?.[1] ?? '');
+    if (method !== 'PUT' || host === undefined || status >= 300 || (action !== 'enabled' && action !== 'disabled'))
+      return [];
+    const enabled = action === 'enabled';
+    return [{ host, atMs: enabled ? timeMs : timeMs + durationMs, enabled, byDrover: userAgent === 'drover' }];
+  });
+  return changes.toSorted((a, b) => a.atMs - b.atMs);
+}
+
+/** 4: no server is started on a host that drover had disabled. */
+export const noneToDisabledHosts: Check = (world) => {
+  const first = new Map<number, MigrationFact>();
+  for (const event of world.migrationEvents) if (!first.has(event.id)) first.set(event.id, event);
+  const changes = serviceChanges(world);
+  const found: string[] = [];
+  for (const { id, instanceId, targetHost, status } of new Map(
+    world.migrationEvents.map((event) => [event.id, event]),
+  ).values()) {
+    if (targetHost === null || !concerns(world, targetHost)) continue;
+    const beganMs = first.get(id)?.atMs ?? 0;
+    const last = changes.findLast(({ host, atMs }) => host === targetHost && atMs < beganMs);
+    if (last === undefined || last.enabled || !last.byDrover) continue;
+    const disabled = `which drover had disabled ${beganMs - last.atMs} ms before`;
+    found.push(`migration ${id} of server ${instanceId} (${status}) went to ${targetHost}, ${disabled}`);
+  }
+  return found;
+};
+
+/** 5: an eviction that succeeded leaves an empty host, for as long as the host stays disabled. */
+export const succeededMeansEmpty: Check = (world) => {
+  const found: string[] = [];
+  for (const { spec, metadata, status } of evictionsOf(world)) {
+    const condition = findCondition(status?.conditions, 'Evicting');
+    if (condition?.status !== 'False' || condition.reason !== 'Succeeded') continue;
+    const host = spec.hypervisor;
+    if (world.services.find((service) => service.host === host)?.status !== 'disabled') continue;
+    const said = `Eviction ${metadata.name} says Succeeded, and`;
+    const left = world.servers.filter((server) => server.host === host);
+    if (left.length > 0) found.push(`${said} on ${host} Nova has ${left.map(({ name }) => name).join(', ')}`);
+    const allocated = world.allocations[host] ?? [];
+    if (allocated.length > 0) found.push(`${said} on ${host} Placement has allocations of ${allocated.join(', ')}`);
+    const moving = inProgress(world.migrationEvents).filter(
+      ({ sourceHost, targetHost }) => sourceHost === host || targetHost === host,
+    );
+    if (moving.length > 0) found.push(`${said} migrations ${moving.map(({ id }) => id).join(', ')} concern ${host}`);
+  }
+  return found;
+};

@@ -1,0 +1,179 @@
+import type { Eviction } from '../../contracts/crds/eviction.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import type { Migration } from '../../contracts/crds/migration.ts';
+import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
+import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import type { Kind } from '../../contracts/ids.ts';
+import type { ApiCall } from '../../lab/openstack/journal.ts';
+import type { AuditEntry } from '../../runtime/audit.ts';
+
+/**
+ * Everything that the invariants are checked on: plain data, made from a lab (`../read-world.ts`) or from the models of
+ * a simulation. All times are milliseconds since the epoch. What a world does not have is empty: no vCenter, no `vms`.
+ *
+ * Objects are read before the outside systems, so that what they claim is compared with what is true after.
+ */
+export interface Snapshot extends OfTemporal, OfKubernetes, OfOpenStack, OfVcenter, OfDrover, OfTests {
+  /** When it was taken. */
+  atMs: number;
+  /**
+   * Compute hosts that are looked at, where tests run beside each other; null: all. Objects of other namespaces are
+   * left out by the reader.
+   */
+  hosts: readonly string[] | null;
+  /**
+   * Whether drover had the time to report every change: nothing is under way that it could still report. False between
+   * two steps of a schedule, where invariant 17 is not checked.
+   */
+  isAtRest: boolean;
+  /**
+   * What a run that waits may cost, from its shortest intervals: 8 where they are of seconds, as in the flows; less in
+   * production's.
+   */
+  waitingEventsPerSecond: number;
+}
+
+export interface OfTemporal {
+  /** Every run, open and closed; made by `runFactsOf`. */
+  runs: readonly RunFacts[];
+}
+
+export interface RunFacts {
+  workflowId: string;
+  runId: string;
+  type: string;
+  /** Temporal's: `RUNNING`, `COMPLETED`, `CONTINUED_AS_NEW`, … */
+  status: string;
+  startedAtMs: number;
+  /** Null while it is open. */
+  closedAtMs: number | null;
+  /** Its first argument; null where it is not readable, as with a payload codec. */
+  input: unknown;
+  /** Length of its history. */
+  events: number;
+  /** Activities that were scheduled, by type. */
+  activities: Readonly<Record<string, number>>;
+  /** Children that were started. */
+  children: number;
+  /** Signals and updates that arrived. */
+  messages: number;
+  /** Activities and workflow tasks that failed, timed out or were cancelled. */
+  failures: number;
+  /** Attempts of activities after the first: where an answer was lost, what it was about may have happened. */
+  retries: number;
+}
+
+/** An object of one of drover's kinds. `kind` is always there. */
+export type DroverObject = Eviction | Hypervisor | Migration | VirtualMachine | VirtualMachineSetResourcePolicy;
+
+export interface OfKubernetes {
+  /** As kube-apiserver has them now. */
+  objects: readonly DroverObject[];
+  /**
+   * What kube-apiserver told of them, in order, from the beginning of the test on; those that were there at its
+   * beginning are `ADDED`.
+   */
+  watchEvents: readonly WatchEvent[];
+}
+
+export interface WatchEvent {
+  /** When it was told. */
+  atMs: number;
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  object: DroverObject;
+}
+
+export interface OfOpenStack {
+  /** As the tests seeded them. */
+  expectedServers: readonly ExpectedServer[];
+  servers: readonly { id: string; name: string; status: string; taskState: string | null; host: string | null }[];
+  /** By compute host: the guests that its machine holds, whatever Nova thinks. */
+  guests: Readonly<Record<string, number>>;
+  services: readonly { id: string; host: string; status: 'enabled' | 'disabled'; disabledReason: string | null }[];
+  /** By compute host: consumers with allocations in Placement; needed of hosts whose Eviction has succeeded. */
+  allocations: Readonly<Record<string, readonly string[]>>;
+  /** Nova's migration records: each change of a status, in order. */
+  migrationEvents: readonly MigrationFact[];
+  /** What Nova was asked, by drover and by others, in the order of the answers. */
+  novaCalls: readonly ApiCall[];
+}
+
+export interface ExpectedServer {
+  id: string;
+  name: string;
+  /** Where it was seeded. */
+  host: string;
+  /** Null: deleted by a test. */
+  status: string | null;
+}
+
+export interface MigrationFact {
+  atMs: number;
+  /** Of the record. */
+  id: number;
+  instanceId: string;
+  /** `live-migration`, `migration`, `resize` or `evacuation`. */
+  type: string;
+  status: string;
+  sourceHost: string;
+  targetHost: string | null;
+}
+
+export interface OfVcenter {
+  /** The VMs that have drover's mark, wherever they are, as another client of the vCenter sees them. */
+  vms: readonly MarkedVm[];
+  /**
+   * Every VM that was ever made with drover's mark, those that are there included: vCenter's own record of its
+   * inventory.
+   */
+  vmsMade: readonly VmLife[];
+  /** Cluster modules that are there, and how many VMs are in them; without those that a test has made. */
+  clusterModules: readonly { id: string; members: number }[];
+  /** VMs and disks that are none of drover's; null: gone. */
+  strangers: readonly { what: string; before: string; after: string | null }[];
+}
+
+/** The mark is what stands in its ExtraConfig. */
+export interface MarkedVm {
+  /** `vm-61`. */
+  id: string;
+  name: string;
+  /** vim25's. */
+  powerState: string;
+  namespacedName: string | null;
+  /** Of its VirtualMachine. */
+  uid: string | null;
+  extraConfig: Readonly<Record<string, string>>;
+}
+
+export interface VmLife {
+  id: string;
+  /** Of its VirtualMachine. */
+  uid: string;
+  madeAtMs: number;
+  /** Null: it is there. */
+  goneAtMs: number | null;
+}
+
+export interface OfDrover {
+  /**
+   * The kinds that a bridge and a worker are serving now, and what drover may do with them. Empty: drover is down.
+   */
+  modes: Readonly<Partial<Record<Kind, 'observe' | 'act'>>>;
+  /** Lines of its audit log, in order. */
+  audit: readonly AuditLine[];
+}
+
+/** `time`: RFC 3339. */
+export type AuditLine = AuditEntry & { time: string };
+
+export interface OfTests {
+  /** Changes of compute services by a test. */
+  ownChanges: readonly { host: string; atMs: number; enabled: boolean; reason: string | null }[];
+  /** Never to be shown. */
+  secrets: readonly { name: string; value: string }[];
+  /**
+   * Everything people or machines may read: histories, logs, statuses, audit lines, process arguments, command output.
+   */
+  texts: readonly { where: string; text: string }[];
+}

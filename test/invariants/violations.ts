@@ -1,0 +1,38 @@
+import { effectsHappenOnce } from './effects.ts';
+import { disablesAreSigned, listShrinks, migrationsAreOwned, settledIsReleased } from './evictions.ts';
+import { evacuatedOnEvidence } from './fencing.ts';
+import type { Check } from './objects.ts';
+import { historyBudgets, oneRunPerObject } from './runs.ts';
+import { noSecrets } from './secrets.ts';
+import { everyServerOnce, movedOnce, noneToDisabledHosts, succeededMeansEmpty } from './servers.ts';
+import type { Snapshot } from './snapshot.ts';
+import { generationsAreReported, statusOnlyAdvances } from './status.ts';
+import { oneVmPerObject, strangersStay, vmsAreHeld } from './virtual-machines.ts';
+
+/** docs/invariants.md as code: one check for each row of that table. `../read-world.ts` takes the snapshot of a lab. */
+
+/** In the order of docs/invariants.md. */
+const checks: readonly Check[] = [
+  oneRunPerObject,
+  everyServerOnce,
+  movedOnce,
+  noneToDisabledHosts,
+  succeededMeansEmpty,
+  settledIsReleased,
+  disablesAreSigned,
+  listShrinks,
+  historyBudgets,
+  noSecrets,
+  migrationsAreOwned,
+  evacuatedOnEvidence,
+  oneVmPerObject,
+  vmsAreHeld,
+  strangersStay,
+  effectsHappenOnce,
+  generationsAreReported,
+  statusOnlyAdvances,
+];
+
+/** `invariant 3: server x … (evidence)`; empty when all holds. Pure. */
+export const violations = (world: Snapshot): string[] =>
+  checks.flatMap((check, index) => check(world).map((violation) => `invariant ${index + 1}: ${violation}`));

@@ -1,0 +1,62 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { virtualMachineAnnotations, virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
+import type { Check } from './objects.ts';
+import { nameOf, objectsOf } from './objects.ts';
+import type { MarkedVm } from './snapshot.ts';
+
+/**
+ * 13: a VirtualMachine has one VM at most, and exactly one, as its spec asks for it, where it says that it is settled.
+ */
+export const oneVmPerObject: Check = (world) => {
+  const byUid = Map.groupBy(world.vms, ({ uid }) => uid ?? '');
+  const doubled = [...byUid]
+    .filter(([, those]) => those.length > 1)
+    .map(
+      ([uid, those]) =>
+        `VirtualMachine ${nameIn(those)} (${uid}) has ${those.length} VMs: ${those.map(({ id }) => id).join(', ')}`,
+    );
+  const amiss = objectsOf(world, 'VirtualMachine').flatMap((object) => {
+    const { metadata, spec, status } = object;
+    const lifecycle = findCondition(status?.conditions, virtualMachineConditions.lifecycle);
+    const isOver =
+      metadata.deletionTimestamp === undefined &&
+      lifecycle?.status === 'True' &&
+      lifecycle.observedGeneration === metadata.generation;
+    if (!isOver) return [];
+    const [vm] = byUid.get(metadata.uid) ?? [];
+    if (vm === undefined) return [`${nameOf(object)} is ${lifecycle.reason}, and no VM has its mark`];
+    const wanted = spec?.powerState ?? 'PoweredOn';
+    const said = `${nameOf(object)} is ${lifecycle.reason}, and`;
+    const isNoted = wanted === 'PoweredOn' && metadata.annotations?.[virtualMachineAnnotations.creating] !== undefined;
+    const config = spec?.advanced?.extraConfig ?? [];
+    return [
+      ...(vm.powerState.toLowerCase() === wanted.toLowerCase()
+        ? []
+        : [`${said} ${vm.id} is ${vm.powerState} instead of ${wanted}`]),
+      ...config.flatMap(({ key, value = '' }) =>
+        (vm.extraConfig[key] ?? '') === value ? [] : [`${said} ${vm.id} has not ${key}=${value}`],
+      ),
+      ...(isNoted ? [`${said} still notes that ${vm.id} is being made`] : []),
+    ];
+  });
+  return [...doubled, ...amiss];
+};
+
+const nameIn = ([vm]: readonly MarkedVm[]): string => vm?.namespacedName ?? '';
+
+/** 14: a VM of drover's has its object, which is held: it is let go only after its VM is gone. */
+export const vmsAreHeld: Check = (world) =>
+  world.vms.flatMap(({ id, namespacedName, uid }) => {
+    const object = objectsOf(world, 'VirtualMachine').find(({ metadata }) => metadata.uid === uid);
+    if (object === undefined)
+      return [`VM ${id} belongs to VirtualMachine ${namespacedName ?? ''} (${uid ?? 'no uid'}), which is no more`];
+    const isHeld = (object.metadata.finalizers ?? []).includes(virtualMachineFinalizers.current);
+    return isHeld ? [] : [`${nameOf(object)} has VM ${id}, and no finalizer holds it`];
+  });
+
+/** 15: what others have in the vCenter stays as it is. */
+export const strangersStay: Check = ({ strangers }) =>
+  strangers.flatMap(({ what, before, after }) =>
+    before === after ? [] : [`${what} is not drover’s, was ${before} and is ${after ?? 'gone'}`],
+  );

@@ -1,0 +1,43 @@
+import type { FlowTier } from '../tiers.ts';
+import { chooseForChange, chooseForPush } from './choose.ts';
+
+const rows: Record<string, FlowTier> = {
+  one: { tier: 'push', area: 'eviction', because: 'only Nova knows' },
+  vms: { tier: 'push', area: 'virtualMachine', because: 'only vCenter knows' },
+  nova: { tier: 'changed', area: 'openstack' },
+  quick: { tier: 'simulated', area: 'eviction' },
+  more: { tier: 'daily', area: 'eviction', coveredBy: ['test/simulator'] },
+};
+
+test('a push runs its own flows, and those whose area has changed', () => {
+  expect(chooseForPush(rows, () => true)).toEqual({
+    flows: ['one', 'vms', 'nova'],
+    simulated: ['quick'],
+    notes: ['left to npm run test:all: more'],
+  });
+  expect(chooseForPush(rows, () => false)).toEqual({
+    flows: ['one', 'vms'],
+    simulated: ['quick'],
+    notes: ['left to npm run test:all: nova, more'],
+  });
+});
+
+test('a change runs the flows of its areas, and those that it reaches by imports', () => {
+  const evictions = ({ area }: FlowTier): boolean => area === 'eviction';
+  expect(chooseForChange(rows, { hasChanged: evictions, isConcerned: () => false })).toEqual({
+    flows: ['one'],
+    simulated: ['quick'],
+    notes: ['concerned too, and left to npm run test:all: more'],
+  });
+  // One that is changed itself shows what it is worth on real parts too.
+  expect(chooseForChange(rows, { hasChanged: () => false, isConcerned: (name) => name === 'quick' })).toEqual({
+    flows: ['quick'],
+    simulated: ['quick'],
+    notes: [],
+  });
+  expect(chooseForChange(rows, { hasChanged: () => false, isConcerned: (name) => name === 'more' })).toEqual({
+    flows: ['more'],
+    simulated: [],
+    notes: [],
+  });
+});

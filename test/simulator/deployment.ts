@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import type { WatchMeter } from '../../activities/vsphere/watch/tools.ts';
+import type { AuditEntry } from '../../runtime/audit.ts';
+import type { Config } from '../../runtime/config-schema.ts';
+import { runSettings } from '../../k8s-bridge/main.ts';
+import { parseConfig } from '../../runtime/config.ts';
+import { createLogger } from '../../runtime/logging.ts';
+import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
+import { composeQueues } from '../../workers/queues.ts';
+import type { SharedSystems } from '../../workers/systems.ts';
+import { startStandingRuns } from '../../workers/standing-runs.ts';
+import { createFakeHosts, type FakeHosts } from '../fakes/hosts/hosts.ts';
+import { createFakeKubernetes, type FakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
+import { createFakeOpenStack, type FakeOpenStack } from '../fakes/openstack/fake-openstack.ts';
+import { createFakeVcenter, type FakeVcenter } from '../fakes/vsphere/vcenter.ts';
+import type { SimulatedBridge } from './bridge.ts';
+import { createSimulatedBridge } from './bridge.ts';
+import type { AnyActivity, Mutate } from './mutations.ts';
+import type { Simulation, SimulationOptions } from './simulation.ts';
+import { createSimulation } from './simulation.ts';
+
+/** Which outside systems there are. Kubernetes, Temporal and what hosts have always are. */
+export type SimulatedPart = 'openstack' | 'vsphere';
+
+export interface DeploymentOptions extends Omit<SimulationOptions, 'serve'> {
+  parts: readonly SimulatedPart[];
+  /** As in drover.yaml. */
+  settings: object;
+  bridge: boolean;
+  /** Drover's activities, broken on purpose. */
+  mutate?: Mutate;
+}
+
+/** An audit line, and when it was written. */
+export interface AuditLine extends AuditEntry {
+  atMs: number;
+}
+
+/** drover's own worker and bridge over fakes of everything outside, in one simulation. */
+export interface Deployment {
+  readonly simulation: Simulation;
+  readonly kubernetes: FakeKubernetes;
+  readonly openstack: FakeOpenStack | null;
+  readonly vcenter: FakeVcenter | null;
+  readonly hosts: FakeHosts;
+  readonly bridge: SimulatedBridge | null;
+  /** What drover has written, over all of its processes. */
+  readonly audit: readonly AuditLine[];
+  readonly log: readonly string[];
+  /** By drover's settings. */
+  readonly modes: Config['modes'];
+  /** What drover was given and must never show. */
+  readonly secrets: readonly { name: string; value: string }[];
+  /** Other settings for the worker and the bridge that start next. */
+  configure(settings: object): void;
+  close(): void;
+}
+
+const noMeter: WatchMeter = { heard: () => undefined, looked: () => undefined, told: () => undefined, spared: () => undefined };
+
+/** drover is deployed and has started; nothing has happened yet. */
+export function deploy({ parts, settings, bridge: withBridge, mutate = () => null, ...options }: DeploymentOptions): Deployment {
+  let config = parse(settings);
+  const audit: AuditLine[] = [];
+  const log: string[] = [];
+  const logger = createLogger({ level: 'warn', component: 'simulation', destination: { write: (line) => void log.push(line) } });
+  // The worker starts with the simulation, and needs the fakes then, which need its clock.
+  let fakes: Fakes | null = null;
+  const fakesOf = (simulation: Simulation): Fakes => (fakes ??= createFakes(simulation, parts));
+
+  const simulation = createSimulation({
+    ...options,
+    serve(running) {
+      const { kubernetes, openstack, vcenter, hosts } = fakesOf(running);
+      const { client, clock, random } = running;
+      const vcenters: VcenterSettings[] = vcenter === null || config.modes.VirtualMachine === 'off' ? [] : [vcenter.settings];
+      const shared: SharedSystems = {
+        config,
+        temporal: client,
+        kubernetes: kubernetes.client,
+        clock,
+        random,
+        logger,
+        watchMeter: noMeter,
+        leaving: new AbortController().signal,
+        audit: { record: async (entry: AuditEntry) => void audit.push({ ...structuredClone(entry), atMs: clock.now() }) },
+        ports: {
+          openVcenter: () => present(vcenter, 'vCenter').openVim(),
+          openRest: () => present(vcenter, 'vCenter').openRest(),
+          connectLibvirt: (...call) => hosts.connectLibvirt(...call),
+          openOvs: (...call) => hosts.openOvs(...call),
+          openCeph: (settings) => hosts.openCeph(settings),
+          connectBmc: (settings) => hosts.createRedfishClient(settings),
+          readText: async (file) => `the content of ${file}`,
+          // A real one takes a thread and 50 ms.
+          hashSecret: async (text, salt) => createHash('sha256').update(salt).update(text).digest('base64url'),
+        },
+      };
+      const session = openstack?.openSession() ?? null;
+      const { queues } = composeQueues(shared, session === null ? null : { openstack: session }, vcenters);
+      startStandingRuns(shared, session?.region ?? null, vcenters);
+      return queues.map((queue) => ({ ...queue, activities: mutated(queue.activities, mutate) }));
+    },
+  });
+  const { kubernetes, openstack, vcenter, hosts } = fakesOf(simulation);
+  const { clock, random, client: temporal } = simulation;
+  const bridge = withBridge ? createSimulatedBridge({ clock, random, kubernetes: kubernetes.client, temporal, settings: runSettings(config), log: logger }) : null;
+  bridge?.start();
+
+  return {
+    simulation,
+    kubernetes,
+    openstack,
+    vcenter,
+    hosts,
+    bridge,
+    audit,
+    log,
+    get modes() {
+      return config.modes;
+    },
+    secrets: secretsOf(openstack),
+    configure: (changed) => void (config = parse(changed)),
+    close: () => simulation.close(),
+  };
+}
+
+const mutated = (activities: object, mutate: Mutate): object =>
+  Object.fromEntries(Object.entries(activities as Record<string, AnyActivity>).map(([name, activity]) => [name, mutate(name, activity) ?? activity]));
+
+type Fakes = Pick<Deployment, 'kubernetes' | 'openstack' | 'vcenter' | 'hosts'>;
+
+function createFakes({ clock, network, random }: Simulation, parts: readonly SimulatedPart[]): Fakes {
+  const tools = { clock, network, random };
+  return {
+    kubernetes: createFakeKubernetes(tools),
+    openstack: parts.includes('openstack') ? createFakeOpenStack({ ...tools, region: 'RegionOne' }) : null,
+    vcenter: parts.includes('vsphere') ? createFakeVcenter(tools) : null,
+    hosts: createFakeHosts(tools),
+  };
+}
+
+const parse = (settings: object): Config => parseConfig(settings, {}, {});
+
+function present<Part>(part: Part | null, what: string): Part {
+  if (part === null) throw new Error(`this simulation has no ${what}`);
+  return part;
+}
+
+const secretsOf = (openstack: FakeOpenStack | null): Deployment['secrets'] => [
+  ...(openstack?.model.keystone.users.map(({ name, password }) => ({ name: `the password of ${name}`, value: password })) ?? []),
+  ...(openstack === null ? [] : [{ name: 'the secret of the application credential', value: openstack.model.keystone.applicationCredential.secret }]),
+];

@@ -1,0 +1,117 @@
+import { setLabClock } from '../../lab/clock.ts';
+import type { Drover } from '../../lab/drover.ts';
+import { applyHypervisors } from '../../lab/hypervisors.ts';
+import { applyObject } from '../../lab/kubernetes-objects.ts';
+import type { ObjectLog } from '../flows/object-log.ts';
+import { watchEventsOf, evictionLogOf } from '../fakes/kubernetes/eviction-log.ts';
+import type { WorldBase, WorldOptions } from '../flows/world-base.ts';
+import { hosts, quickSettings, sinkProfile } from '../flows/world-base.ts';
+import { loadWorkflows } from './bundle.ts';
+import type { Deployment } from './deployment.ts';
+import { deploy } from './deployment.ts';
+import { simulatedKubectl } from './kubectl.ts';
+import { snapshotOf } from './snapshot.ts';
+
+/** Until somebody starts it again. */
+const foreverMs = 365 * 24 * 3_600_000;
+const seed = 1;
+
+/** A flow's world without a lab: drover's own worker and bridge over fakes. Virtual time passes whenever the test waits. */
+export async function openSimulatedBase({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'] }: WorldOptions): Promise<WorldBase> {
+  const deployment = deploy({ bundle: await loadWorkflows(), seed, parts: ['openstack'], settings, bridge });
+  const { simulation, kubernetes, openstack } = deployment;
+  if (openstack === null) throw new Error('there is no OpenStack');
+  setLabClock(simulation.clock);
+  const stop = passTime(deployment);
+  const { admin: session, fleet } = openstack;
+  const api = kubernetes.admin;
+  await applyObject(api, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
+  await applyHypervisors(api, Object.fromEntries(hosts.map((host) => [host, {}])));
+  for (const sink of sinks) await fleet.change(sink, sinkProfile);
+  const sinceMs = simulation.clock.now();
+  const objectLog: Pick<ObjectLog, 'events'> = {
+    get events() {
+      return watchEventsOf(kubernetes);
+    },
+  };
+  const drover = simulatedDrover(deployment, bridge);
+  return {
+    lab: { handles: nothingReal('handles'), exports: {}, dir: '/nowhere' },
+    client: simulation.client,
+    session,
+    fleet,
+    api,
+    objectLog,
+    evictions: evictionLogOf(kubernetes),
+    sinceMs,
+    dir: '/nowhere',
+    sinks,
+    ownChanges: [],
+    drover: () => drover,
+    async replaceDrover(options) {
+      deployment.configure(options.settings ?? settings);
+      simulation.killWorker(0);
+      if (deployment.bridge === null) return;
+      await deployment.bridge.stop();
+      if (options.bridge ?? bridge) deployment.bridge.start();
+    },
+    novaCalls: (fromMs) => openstack.journal.apiCalls('nova', fromMs),
+    kubectl: (args, input) => simulatedKubectl(api, args, input),
+    command: (args) => Promise.reject(new Error(`drover ${args.join(' ')} is not simulated`)),
+    tool: (program) => Promise.reject(new Error(`${program} is not simulated`)),
+    async bridgeHealth() {
+      const stats = deployment.bridge?.stats();
+      return { ok: stats?.leading === true, reasons: [], resyncs: stats?.resyncs ?? 0, deliveries: stats?.deliveries ?? {} };
+    },
+    readSnapshot: ({ expected, hosts: concerned }) =>
+      snapshotOf(deployment, { sinceMs, expected: new Map(expected), ownChanges: [], hosts: concerned, vms: null }),
+    async close() {
+      await stop();
+      deployment.close();
+      setLabClock(null);
+    },
+  };
+}
+
+/** Lets time pass for as long as nobody stops it; what simulated code leaves unhandled is thrown by the stop. */
+function passTime({ simulation }: Deployment): () => Promise<void> {
+  const stopped = Promise.withResolvers<void>();
+  const running = simulation.run(stopped.promise, foreverMs);
+  // Reported where it is awaited.
+  running.catch(() => undefined);
+  return async () => {
+    stopped.resolve();
+    await running;
+  };
+}
+
+function simulatedDrover({ simulation, bridge }: Deployment, hasBridge: boolean): Drover {
+  const record = { name: '', pid: 0 } as unknown as Drover['worker'];
+  return {
+    dir: '/nowhere',
+    env: {},
+    worker: record,
+    bridge: hasBridge ? record : null,
+    metricsUrls: { worker: '', bridge: '' },
+    async kill(process) {
+      if (process === 'worker') simulation.killWorker(foreverMs);
+      else bridge?.kill();
+    },
+    async restart(process) {
+      if (process === 'worker') simulation.killWorker(0);
+      else bridge?.start();
+    },
+    async stop() {
+      simulation.killWorker(foreverMs);
+      await bridge?.stop();
+    },
+  };
+}
+
+/** Whoever asks for a process, a port or a file of a lab learns that there is none. */
+const nothingReal = (what: string): never =>
+  new Proxy({}, { get: (_, name) => raise(`a simulation has no ${what} (${String(name)})`) }) as never;
+
+const raise = (message: string): never => {
+  throw new Error(message);
+};

@@ -1,0 +1,92 @@
+import { applyObject, mergeObject } from '../../lab/kubernetes-objects.ts';
+import { labClock } from '../../lab/clock.ts';
+import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+
+/** The kinds that tests name on kubectl's command line, with their short names. */
+const resources: Readonly<Record<string, { apiVersion: string; kind: string; plural: string }>> = Object.fromEntries(
+  [
+    { names: ['eviction', 'evictions', 'evi'], apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', plural: 'evictions' },
+    { names: ['hypervisor', 'hypervisors', 'hv'], apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', plural: 'hypervisors' },
+    { names: ['node', 'nodes'], apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
+  ].flatMap(({ names, ...resource }) => names.map((name) => [name, resource])),
+);
+
+const pollMs = 100;
+const signal = (): AbortSignal => AbortSignal.timeout(60_000);
+
+/**
+ * What kubectl does with the few commands that tests of evictions and hypervisors use: create, apply, delete, patch, annotate, label, get.
+ *
+ * @throws for any other command: a test that needs the real kubectl stays on a lab
+ */
+export async function simulatedKubectl(api: Kubernetes, args: readonly string[], input?: string): Promise<string> {
+  const [verb = '', ...rest] = args;
+  const words = rest.filter((word) => !word.startsWith('-'));
+  const has = (flag: string): boolean => rest.includes(flag);
+  const valueOf = (...flags: string[]): string | undefined => {
+    const index = rest.findIndex((word) => flags.includes(word));
+    return index < 0 ? rest.find((word) => flags.some((flag) => word.startsWith(`${flag}=`)))?.split('=').slice(1).join('=') : rest[index + 1];
+  };
+  const [kind = '', ...names] = words.filter((word) => word !== valueOf('-p', '--patch') && word !== valueOf('-o'));
+  if (verb === 'create' || verb === 'apply') {
+    const manifest = JSON.parse(input ?? '') as { kind: string; metadata: { name: string } };
+    if (verb === 'apply') await applyObject(api, manifest);
+    else await create(api, manifest);
+    return `${manifest.kind.toLowerCase()}/${manifest.metadata.name} ${verb === 'apply' ? 'configured' : 'created'}\n`;
+  }
+  const resource = resources[kind];
+  if (resource === undefined) throw new Error(`kubectl ${args.join(' ')} is not simulated`);
+  const pathOf = (name?: string): string => resourcePath(resource.apiVersion, resource.plural, name === undefined ? {} : { name });
+  const identity = (name: string): object => ({ apiVersion: resource.apiVersion, kind: resource.kind, metadata: { name } });
+  switch (verb) {
+    case 'delete':
+      for (const name of names) await remove(api, pathOf(name), { ignoresNotFound: has('--ignore-not-found'), waits: !has('--wait=false') });
+      return names.map((name) => `${kind} "${name}" deleted\n`).join('');
+    case 'patch': {
+      const patch = JSON.parse(valueOf('-p', '--patch') ?? '{}') as object;
+      const body = { ...identity(names[0] ?? ''), ...patch } as { metadata?: object };
+      await mergeObject(api, { ...body, metadata: { ...body.metadata, name: names[0] } }, has('--subresource=status') ? 'status' : undefined);
+      return `${kind}/${names[0]} patched\n`;
+    }
+    case 'annotate':
+    case 'label': {
+      const [name = '', ...pairs] = names;
+      const fields = Object.fromEntries(
+        pairs.map((pair) => {
+          const [key = '', ...value] = pair.split('=');
+          return pair.endsWith('-') && value.length === 0 ? [pair.slice(0, -1), null] : [key, value.join('=')];
+        }),
+      );
+      await mergeObject(api, { ...identity(name), metadata: { name, [verb === 'label' ? 'labels' : 'annotations']: fields } });
+      return `${kind}/${name} ${verb}d\n`;
+    }
+    case 'get': {
+      const answer = await api.request({ method: 'GET', path: pathOf(names[0]) }, signal());
+      if (valueOf('-o') === 'json') return JSON.stringify(answer);
+      if (valueOf('-o') === 'name') return (answer as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => `${kind}/${metadata.name}\n`).join('');
+    }
+  }
+  throw new Error(`kubectl ${args.join(' ')} is not simulated`);
+}
+
+async function create(api: Kubernetes, manifest: { kind: string }): Promise<void> {
+  const { plural, apiVersion } = Object.values(resources).find(({ kind }) => kind === manifest.kind) ?? { plural: `${manifest.kind.toLowerCase()}s`, apiVersion: 'v1' };
+  await api.request({ method: 'POST', path: resourcePath(apiVersion, plural), body: manifest }, signal());
+}
+
+async function remove(api: Kubernetes, path: string, { ignoresNotFound, waits }: { ignoresNotFound: boolean; waits: boolean }): Promise<void> {
+  try {
+    await api.request({ method: 'DELETE', path }, signal());
+    if (!waits) return;
+    for (;;) {
+      await api.request({ method: 'GET', path }, signal());
+      await labClock().sleep(pollMs);
+    }
+  } catch (error) {
+    if (!isFailure(error, 'ObjectNotFound')) throw error;
+    if (waits || ignoresNotFound) return;
+    throw error;
+  }
+}

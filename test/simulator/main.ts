@@ -1,0 +1,110 @@
+/** `npm run simulate`: every fault of every lifecycle, and random schedules, on a virtual clock. docs/testing.md says how to read it. */
+import { availableParallelism } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { untilInterrupted } from '../../lab/interruption.ts';
+import { scenarios } from '../faults/scenarios.ts';
+import { openRandom } from '../faults/random.ts';
+import { sample } from '../faults/sample.ts';
+import type { SimulatedCell } from './cell.ts';
+import { activityCells, fineCells, formatCell, pairCells, parseCell } from './cell.ts';
+import { readCleanRuns, writeCleanRuns } from './clean-runs.ts';
+import type { CellOutcome } from './shards.ts';
+import { formatMutation, runInShards } from './shards.ts';
+import { mutations } from './mutations.ts';
+import { simulateSchedules } from './schedules/simulate-schedules.ts';
+import { traceCell } from './trace.ts';
+
+interface Options {
+  matrix?: true;
+  fine?: true;
+  pairs: number;
+  scenario?: string[];
+  cell?: string[];
+  sample?: number;
+  seed: number;
+  processes: number;
+  json?: true;
+  writeCells?: true;
+  trace?: true;
+  minutes?: number;
+  record: boolean;
+  path?: string;
+}
+
+const number = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('A whole number, please.');
+  return value;
+};
+const list = (text: string): string[] => text.split(',').map((part) => part.trim());
+const collect = (text: string, cells: string[] = []): string[] => [...cells, text];
+
+/** Fewer show that the simulator works. */
+const evidenceMinutes = 60;
+const signal = untilInterrupted(new Error('interrupted'));
+
+async function main({ scenario: named, cell, fine, pairs, sample: count, seed, processes, json, writeCells, trace, minutes, record, path }: Options): Promise<void> {
+  const names = named ?? Object.keys(readCleanRuns());
+  const print = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
+  if (record && (minutes ?? 0) < evidenceMinutes) throw new InvalidArgumentError(`${evidenceMinutes} minutes are evidence, not less.`);
+  if (trace === true) return await traceCell(cell?.[0] === undefined ? { scenario: names[0] ?? '', targets: [] } : parseCell(cell[0]), print);
+  if (writeCells === true) return await writeCleanRuns(named ?? scenarios.map(({ name }) => name), print);
+  if (minutes !== undefined || path !== undefined) return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
+  const random = openRandom(seed);
+  const cells = cell === undefined ? chooseCells(names, { fine: fine === true, pairs, random: () => random.next() }) : cell.map(parseCell);
+  const chosen = count === undefined ? cells : sample(cells, count, seed, ({ scenario }) => scenario);
+  const startedMs = performance.now();
+  const failures: CellOutcome[] = [];
+  let done = 0;
+  const broken = cell === undefined && count === undefined && named === undefined ? mutations.map(formatMutation) : [];
+  const all = [...broken, ...chosen.map(formatCell)];
+  await runInShards(all, processes, signal, (outcome) => {
+    done += 1;
+    if (outcome.complaints.length > 0) {
+      failures.push(outcome);
+      print(`FAILED ${outcome.cell}\n${outcome.complaints.map((complaint) => `       ${complaint}`).join('\n')}\n       again: npm run simulate -- --cell '${outcome.cell}'`);
+    }
+    if (process.stdout.isTTY && !json) process.stdout.write(`\r${done}/${all.length} cells, ${failures.length} failed `);
+  });
+  const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
+  if (json) process.stdout.write(`${JSON.stringify({ cells: done, mutations: broken.length, failed: failures.length, seconds, failures })}\n`);
+  else print(`\n${done - failures.length} cells passed, ${failures.length} failed, in ${seconds} s`);
+  process.exitCode = failures.length === 0 && done > 0 ? 0 : 1;
+}
+
+/** Of the committed list: a cell that vanishes or appears is a change of that file. */
+function chooseCells(names: readonly string[], { fine, pairs, random }: { fine: boolean; pairs: number; random: () => number }): SimulatedCell[] {
+  const runs = readCleanRuns();
+  const known = names.map((name) => {
+    const run = runs[name];
+    if (run === undefined) throw new Error(`${name} has no cells: npm run simulate -- --write-cells --scenario ${name}`);
+    return { name, run };
+  });
+  const ofActivities = known.flatMap(({ name, run }) => activityCells(name, run));
+  const all = fine ? [...ofActivities, ...known.flatMap(({ name, run }) => fineCells(name, run))] : ofActivities;
+  const perScenario = [...Map.groupBy([...all], ({ scenario }) => scenario).values()];
+  return [...all, ...perScenario.flatMap((those) => pairCells(those, Math.ceil(pairs / perScenario.length), random))];
+}
+
+await new Command('simulate')
+  .description('Runs every scenario with faults in a simulation, and checks how each ends and the invariants.')
+  .addOption(new Option('--matrix', 'every fault at every activity call').default(true).hideHelp())
+  .option('--fine', 'besides, every call of an outside system fails or is slow, and the worker dies with every workflow task')
+  .option('--pairs <number>', 'so many runs with two faults, sampled', number, 0)
+  .option('--scenario <names>', `of ${scenarios.map(({ name }) => name).join(', ')}`, list)
+  .option('--cell <cell>', 'one cell, as the matrix prints it; may be repeated', collect)
+  .option('--sample <number>', 'only so many cells, of every scenario as many', number)
+  .option('--seed <number>', 'decides which are sampled and paired', number, 1)
+  .option('--processes <number>', 'how many run side by side', number, availableParallelism())
+  .option('--json', 'prints {cells, failed, seconds, failures} at the end')
+  .option('--write-cells', 'runs each scenario without a fault and writes where faults can be injected')
+  .option('--minutes <number>', 'instead, random schedules of all lifecycles for so long', number)
+  .option('--record', `keeps random schedules of ${evidenceMinutes} minutes or more as evidence`, false)
+  .option('--path <path>', 'one schedule again, as it was printed, with its --seed')
+  .option('--trace', 'tells the story of one cell, event by event')
+  .action(main)
+  .parseAsync()
+  .catch((error: unknown) => {
+    process.stderr.write(`${signal.aborted ? 'Interrupted.' : (error as Error).stack}\n`);
+    process.exit(signal.aborted ? 130 : 1);
+  });

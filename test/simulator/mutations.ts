@@ -1,0 +1,93 @@
+/** An activity, whatever it takes and gives. */
+export type AnyActivity = (...args: never[]) => Promise<unknown>;
+
+/** What stands in the place of an activity; null: its own code. */
+export type Mutate = (activity: string, original: AnyActivity) => AnyActivity | null;
+
+/** A verb of drover that is broken on purpose: the matrix has to notice, in the cell that is named. */
+export interface Mutation {
+  name: string;
+  /** The rule that it breaks. */
+  breaks: string;
+  /** As `npm run simulate -- --cell` takes it; a scenario alone: without a fault. */
+  caughtBy: string;
+  mutate: Mutate;
+}
+
+/** The activity of that name is called with another request. */
+const asked =
+  (name: string, change: (request: object) => object): Mutate =>
+  (activity, original) =>
+    activity === name ? (...args: never[]) => original(change(args[0] as unknown as object) as never, ...args.slice(1)) : null;
+
+/** The activity of that name does nothing, and gives this answer. */
+const skipped =
+  (name: string, answer?: unknown): Mutate =>
+  (activity) =>
+    activity === name ? () => Promise.resolve(answer) : null;
+
+/** The activity of that name does its work, and gives another answer. */
+const answered =
+  (name: string, change: (answer: object) => object): Mutate =>
+  (activity, original) =>
+    activity === name ? async (...args: never[]) => change((await original(...args)) as object) : null;
+
+export const mutations: readonly Mutation[] = [
+  // Evictions.
+  {
+    name: 'foreignReason',
+    breaks: 'a service that drover disables carries its reason',
+    caughtBy: 'happy',
+    mutate: asked('ensureServiceDisabled', (request) => ({ ...request, reason: 'maintenance' })),
+  },
+  {
+    name: 'silentEviction',
+    breaks: 'an Eviction says how it goes',
+    caughtBy: 'happy',
+    mutate: skipped('publishEviction', { migrations: {}, gone: false }),
+  },
+  {
+    name: 'blindEmpty',
+    breaks: 'a host counts as empty when Nova and Placement have nothing there',
+    caughtBy: 'immovable',
+    mutate: answered('observeHost', (host) => ({ ...host, instances: [], allocations: [], migrations: [] })),
+  },
+  // Hypervisors.
+  {
+    name: 'aggregatesSkipped',
+    breaks: 'a hypervisor in service is in the aggregates that its Node names',
+    caughtBy: 'onboarding',
+    mutate: skipped('addToAggregates'),
+  },
+  {
+    name: 'traitsSkipped',
+    breaks: 'a hypervisor in service has the traits that its Node names',
+    caughtBy: 'onboarding',
+    mutate: skipped('updateTraits'),
+  },
+  {
+    name: 'notEnabled',
+    breaks: 'a hypervisor that is Active is enabled in Nova',
+    caughtBy: 'activation',
+    mutate: skipped('ensureServiceEnabled', true),
+  },
+  // Virtual machines.
+  {
+    name: 'powerSkipped',
+    breaks: 'a VM that is Settled is in the power state that its spec names',
+    caughtBy: 'made',
+    mutate: skipped('submitPower', null),
+  },
+  {
+    name: 'destroyForgotten',
+    breaks: 'a VirtualMachine is let go only after its VM is gone',
+    caughtBy: 'deleted',
+    mutate: skipped('submitDestroy', null),
+  },
+  {
+    name: 'reconfigureSkipped',
+    breaks: 'a VM that is Settled has the class that its spec names',
+    caughtBy: 'changed',
+    mutate: skipped('submitReconfigure', null),
+  },
+];

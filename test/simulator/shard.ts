@@ -1,0 +1,3 @@
+import { serveShard } from './shards.ts';
+
+await serveShard();

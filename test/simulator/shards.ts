@@ -1,0 +1,76 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { findScenario } from '../faults/scenarios.ts';
+import { loadWorkflows } from './bundle.ts';
+import type { SimulatedCell } from './cell.ts';
+import { parseCell } from './cell.ts';
+import { simulate } from './matrix.ts';
+import type { Mutation } from './mutations.ts';
+import { mutations } from './mutations.ts';
+import type { WorkflowBundle } from './simulation.ts';
+
+export interface CellOutcome {
+  /** As it is typed; a mutation as `mutation <name>`. */
+  cell: string;
+  complaints: string[];
+}
+
+const mutationPrefix = 'mutation ';
+export const formatMutation = ({ name }: Pick<Mutation, 'name'>): string => `${mutationPrefix}${name}`;
+
+/** How many cells a process takes at a time: enough that it never waits, few enough that all end together. */
+const batchSize = 8;
+
+/** Runs cells in processes of their own, as a processor each; a process that dies fails the cells that it had. */
+export async function runInShards(cells: readonly string[], processes: number, signal: AbortSignal, report: (outcome: CellOutcome) => void): Promise<void> {
+  const waiting = [...cells];
+  const shards = Array.from({ length: Math.min(processes, Math.ceil(waiting.length / batchSize)) }, async () => {
+    const child = fork(fileURLToPath(new URL('shard.ts', import.meta.url)), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const end = (): void => void child.kill('SIGKILL');
+    signal.addEventListener('abort', end, { once: true });
+    const batch = new Set<string>();
+    const next = (): void => {
+      for (const cell of waiting.splice(0, batchSize)) batch.add(cell);
+      if (batch.size === 0) child.disconnect();
+      else child.send([...batch]);
+    };
+    child.on('message', (outcome: CellOutcome) => {
+      batch.delete(outcome.cell);
+      report(outcome);
+      if (batch.size === 0) next();
+    });
+    const ended = Promise.withResolvers<void>();
+    child.on('error', ended.reject).on('exit', () => ended.resolve());
+    next();
+    await ended.promise;
+    signal.removeEventListener('abort', end);
+    signal.throwIfAborted();
+    for (const cell of batch) report({ cell, complaints: ['the process that ran it has died'] });
+  });
+  await Promise.all(shards);
+}
+
+/** What a shard does: runs the cells that it is sent, one after the other. */
+export async function serveShard(): Promise<void> {
+  const bundle = await loadWorkflows();
+  let last = Promise.resolve();
+  process.on('message', (cells: string[]) => {
+    last = last.then(async () => {
+      for (const cell of cells) {
+        process.send?.({ cell, complaints: await run(bundle, cell) });
+      }
+    });
+  });
+  process.on('disconnect', () => process.exit());
+}
+
+async function run(bundle: WorkflowBundle, text: string): Promise<string[]> {
+  const mutation = mutations.find((one) => formatMutation(one) === text);
+  const { scenario, targets } = readCell(mutation?.caughtBy ?? text);
+  const { complaints } = await simulate(bundle, findScenario(scenario), { targets }, mutation === undefined ? {} : { mutate: mutation.mutate });
+  if (mutation === undefined) return complaints;
+  return complaints.length > 0 ? [] : [`nothing noticed in ${mutation.caughtBy} that it is broken: ${mutation.breaks}`];
+}
+
+/** A scenario alone is one without a fault. */
+const readCell = (text: string): SimulatedCell => (text.includes('/') ? parseCell(text) : { scenario: text, targets: [] });

@@ -1,0 +1,63 @@
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { findCondition } from '../../contracts/conditions.ts';
+import { kinds } from '../../contracts/ids.ts';
+import type { SeenByTest } from '../flows/world-base.ts';
+import { objectPaths } from '../flows/object-log.ts';
+import { objectsOf } from '../invariants/objects.ts';
+import { noRegion, readRegion } from '../invariants/read-region.ts';
+import type { ObservedVms } from '../invariants/read-vcenter.ts';
+import { noVcenter, readVcenter } from '../invariants/read-vcenter.ts';
+import { runFactsOf } from '../invariants/run-facts.ts';
+import type { DroverObject, Snapshot } from '../invariants/snapshot.ts';
+import type { Deployment } from './deployment.ts';
+
+export interface SeenInSimulation extends SeenByTest {
+  /** Compute hosts that are looked at; null: all. */
+  hosts: readonly string[] | null;
+  /** Null: none are looked at. */
+  vms: ObservedVms | null;
+}
+
+/** Drover's kinds, as `Change.resource.plural` names them. */
+const plurals = new Map(Object.entries(objectPaths).map(([kind, path]) => [path.split('/').at(-1) ?? '', kind]));
+
+/** A look each 0.7 s, the shortest interval of scenarios and flows, is some eleven events; a lab's own latency makes it half as many. */
+const waitingEventsPerSecond = 16;
+
+/** What the invariants are checked on, from the models themselves. */
+export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation): Promise<Snapshot> {
+  const { simulation, kubernetes, openstack, vcenter, audit, log } = deployment;
+  const { sinceMs, expected, ownChanges, hosts } = seen;
+  const objects = [...plurals.keys()].flatMap((plural) => kubernetes.objects(plural) as unknown as DroverObject[]);
+  const runs = simulation.runs();
+  const histories = simulation.histories();
+  const emptied = objectsOf({ objects }, 'Eviction')
+    .filter(({ spec, status }) => findCondition(status?.conditions, 'Evicting')?.reason === 'Succeeded' && (hosts?.includes(spec.hypervisor) ?? true))
+    .map(({ spec }) => spec.hypervisor);
+  return {
+    atMs: simulation.clock.now(),
+    hosts,
+    isAtRest: true,
+    waitingEventsPerSecond,
+    runs: runs.map(({ workflowId, runId, type, status, startMs, closeMs }, index) =>
+      runFactsOf({ workflowId, runId, type, status, startedAtMs: startMs, closedAtMs: closeMs }, histories[index]?.history ?? {}),
+    ),
+    objects,
+    watchEvents: kubernetes.changes
+      .filter(({ resource }) => plurals.has(resource.plural))
+      .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as DroverObject })),
+    ...(openstack === null ? noRegion : await readRegion({ session: openstack.admin, fleet: openstack.fleet, journal: { novaCalls: openstack.journal.apiCalls('nova', sinceMs), migrationEvents: openstack.journal.migrationEvents(sinceMs) }, expected: expected.values(), emptied })),
+    ...(vcenter === null || seen.vms === null ? noVcenter : await readVcenter(vcenter.witness, seen.vms, sinceMs)),
+    modes: Object.fromEntries(kinds.flatMap((kind) => (deployment.modes[kind] === 'off' ? [] : [[kind, deployment.modes[kind]]]))),
+    audit: audit.map(({ atMs, ...line }) => ({ ...line, time: new Date(atMs).toISOString() })),
+    ownChanges,
+    secrets: deployment.secrets,
+    texts: [
+      ...histories.map(({ workflowId, history }) => ({ where: `the history of ${workflowId}`, text: JSON.stringify(historyToJSON(history)) })),
+      { where: 'the log', text: log.join('') },
+      { where: 'the audit log', text: JSON.stringify(audit) },
+      { where: 'the objects', text: JSON.stringify(objects) },
+      { where: 'the events', text: JSON.stringify(kubernetes.objects('events')) },
+    ],
+  };
+}

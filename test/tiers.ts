@@ -1,0 +1,117 @@
+import type { Area } from './areas.ts';
+
+/**
+ * When each file of test/flows/ runs, and what decides how it goes.
+ *
+ * - `push`: in every `npm test`, as only the real counterparts prove it, or no other test does yet.
+ * - `changed`: in `npm test` when the sources of its area are not those of the last evidence
+ *   (evidence/flows-<area>/): the suites of outside systems, and what a few files decide.
+ * - `simulated`: in every `npm test` over the fakes in virtual time, in `npm run test:all` on the real counterparts
+ *   too.
+ * - `daily`: in `npm run test:all` only; `coveredBy` says what covers it on a push, as paths.
+ *
+ * `npm run test:all` runs every file. `npm run test:changed` runs those of the other tiers whose area has changed.
+ */
+export type FlowTier =
+  | { tier: 'push'; area: Area; because: string }
+  | { tier: 'changed'; area: ProvenArea }
+  | { tier: 'simulated'; area: Area }
+  | { tier: 'daily'; area: Area; coveredBy: readonly string[] };
+
+/** Areas whose flows make evidence together. */
+export const provenAreas = [
+  'openstack',
+  'vsphere',
+  'kubernetes',
+  'hosts',
+  'lab',
+  'codec',
+  'telemetry',
+] as const satisfies readonly Area[];
+export type ProvenArea = (typeof provenAreas)[number];
+
+const push = (area: Area, because: string): FlowTier => ({ tier: 'push', area, because });
+const daily = (area: Area, coveredBy: readonly string[]): FlowTier => ({ tier: 'daily', area, coveredBy });
+const changed = (area: ProvenArea): FlowTier => ({ tier: 'changed', area });
+
+/** By the name of the file, without `.test.ts`. */
+export const flowTiers: Readonly<Record<string, FlowTier>> = {
+  // Surfaces: what people type and see.
+  cli: push('commands', 'the drover command against every counterpart'),
+  'eviction-start': push('eviction', 'kubectl, drover, tctl and temporal start an eviction'),
+  'eviction-commands': push('eviction', 'updates and queries by temporal and tctl'),
+  'hypervisor-commands': push('hypervisor', 'the drover command for hypervisors'),
+  'virtual-machine-commands': push('commands', 'the drover command for virtual machines'),
+  'web-ui': push('eviction', 'what Temporal’s Web UI shows in Chromium'),
+  'payload-codec': changed('codec'),
+  canaries: push('all', 'secrets in histories, logs and outputs of real processes'),
+  observability: changed('telemetry'),
+  tracing: changed('telemetry'),
+
+  // Evictions.
+  'eviction-durability': push('eviction', 'kill -9 of the worker, the bridge, Temporal and kube-apiserver'),
+  'eviction-cancel': push('eviction', 'four ways to cancel, among them tctl and the Web UI'),
+  'eviction-moves': push('eviction', 'kinds of migrations of the real Nova'),
+  'eviction-hazards': push('eviction', 'hazards of the replaced operator, on the real Nova'),
+  'eviction-limits': daily('eviction', ['test/simulator/cells.json', 'workflows/limits']),
+  'eviction-re-enable': push('eviction', 'no other test has the causes with their ends yet'),
+  'eviction-modes': push('eviction', 'no other test has the modes of a whole drover yet'),
+  'eviction-bad-input': push('eviction', 'errors of real systems, as people see them'),
+  'eviction-history': daily('eviction', ['test/simulator/cells.json', 'test/budgets/budgets.test.ts']),
+  allowance: daily('eviction', ['test/simulator/cells.json', 'workflows/limits']),
+  matrix: push('hypervisor', 'a kill -9, a cancel and a fault on real parts, of evictions and of hypervisors'),
+  'matrix-mutations': push('all', 'that the matrix on real parts can fail'),
+
+  // Hypervisors.
+  hypervisor: push('hypervisor', 'from the Node into service, into maintenance and back'),
+  'hypervisor-arrows': push('hypervisor', 'the arrows of its states, each by its real cause'),
+  'hypervisor-checks': daily('hypervisor', ['test/contracts/hosts', 'activities/hypervisor']),
+  'node-failure': push('hypervisor', 'a host that is fenced by a BMC and evacuated by Nova'),
+  'node-failure-run': push('hypervisor', 'no other test has the run of a failure on Temporal yet'),
+
+  // Virtual machines.
+  'virtual-machine': push('virtualMachine', 'made, changed, deleted; a worker killed; a create cancelled'),
+  'virtual-machine-bootstrap': push('virtualMachine', 'Secrets of the real kube-apiserver on the way into a VM'),
+  'virtual-machine-fast-deploy': daily('virtualMachine', [
+    'test/simulator/cells.json',
+    'test/contracts/vsphere-files.ts',
+  ]),
+  'virtual-machine-library': push('virtualMachine', 'VMs of a content library, over vCenter’s REST'),
+  'virtual-machine-turns': daily('virtualMachine', ['test/simulator/cells.json', 'workflows/limits']),
+  'virtual-machine-watch': push('virtualMachine', 'changes in vCenter behind drover’s back'),
+  'matrix-virtual-machine': push(
+    'virtualMachine',
+    'a kill -9, a cancel and a fault on real parts, of VMs and of their policies',
+  ),
+  'virtual-machine-budgets': push(
+    'virtualMachine',
+    'what the adapters ask of vCenter; recorded histories stay as they are',
+  ),
+  'resource-policy': push('virtualMachine', 'folder, pool and modules from their beginning to their end'),
+  turns: daily('virtualMachine', ['test/simulator/cells.json', 'workflows/limits']),
+
+  // The bridge.
+  bridge: push('bridge', 'signals, leases, health pages, and what the service accounts may do'),
+  'bridge-faults': push('bridge', 'watches that break, 410 Gone, lists in pages, Temporal away'),
+  'bridge-hypervisor': daily('bridge', ['test/simulator/cells.json', 'k8s-bridge']),
+  'bridge-virtual-machine': daily('bridge', ['test/simulator/cells.json', 'k8s-bridge']),
+  'bridge-load': daily('bridge', ['k8s-bridge', 'test/simulator/bridge.test.ts']),
+
+  chaos: daily('all', ['test/simulator/schedules']),
+
+  // The suites of outside systems.
+  'contract-kubernetes': changed('kubernetes'),
+  // The same tests as the three flows below, which stay on a push until it has run whole on the lab.
+  'contract-openstack': daily('openstack', ['test/contracts/openstack.test.ts', 'test/flows/nova-activities.test.ts', 'test/flows/openstack-adapters.test.ts']),
+  'nova-activities': changed('openstack'),
+  'openstack-adapters': changed('openstack'),
+  'openstack-lab': changed('openstack'),
+  'hypervisor-openstack': changed('openstack'),
+  'contract-vsphere': changed('vsphere'),
+  vsphere: changed('vsphere'),
+  crds: changed('kubernetes'),
+  'object-activities': changed('kubernetes'),
+  stop: changed('kubernetes'),
+  'contract-hosts': changed('hosts'),
+  lab: changed('lab'),
+};

@@ -1,0 +1,72 @@
+import { violations } from '../../invariants/violations.ts';
+import {
+  breaks,
+  disabled,
+  evacuated,
+  eviction,
+  forced,
+  good,
+  migration,
+  objects,
+  t0,
+  andThen,
+  told,
+} from './sample.ts';
+
+/** What Evictions say, what drover leaves at their hosts, and on what evidence it evacuates. */
+
+breaks([
+  [
+    'a settled Eviction that is held',
+    objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] })),
+    /^invariant 6: Eviction node-1 is Succeeded and still carries drover\.dev\/eviction/,
+  ],
+  [
+    'a settled Eviction without a terminal reason',
+    objects(eviction('Running')),
+    /^invariant 6: Eviction node-1 is settled and says Running/,
+  ],
+  [
+    'a disable that nobody made',
+    { audit: [], novaCalls: [] },
+    /^invariant 7: the compute service of node-1 is disabled \(drover: .*\), and nobody is known to have done it/,
+  ],
+  [
+    'a disable of drover without its name',
+    { services: [{ id: '1', host: 'node-1', status: 'disabled', disabledReason: null }] },
+    /^invariant 7: drover disabled node-1, and the reason is: none/,
+  ],
+  [
+    'somebody else’s reason overwritten',
+    { ownChanges: [{ host: 'node-1', atMs: t0 + 2_000, enabled: false, reason: 'broken fan' }] },
+    /^invariant 7: node-1 was disabled with "broken fan", and now the reason is "drover:/,
+  ],
+  [
+    'a server that returns to the list',
+    andThen(told(eviction('Succeeded', { outstanding: ['s1'] }))),
+    /^invariant 8: Eviction node-1 \(u1\) lists server s1 again at resourceVersion 7/,
+  ],
+  ['a Migration of nobody', objects(migration(null)), /^invariant 11: Migration s1 does not say whose it is/],
+  [
+    'an evacuation off a host that nobody fenced',
+    { audit: [disabled, evacuated] },
+    /^invariant 12: server\/s3 was evacuated off node-3 \(incident node-3\/x\)/,
+  ],
+  [
+    'an evacuation after the host was let go',
+    { audit: [disabled, forced(true), forced(false), evacuated] },
+    /^invariant 12: /,
+  ],
+  [
+    'an evacuation of a host that was forced down without evidence',
+    { audit: [disabled, forced(true, 'incident node-3/x: restart, b at now'), evacuated] },
+    /^invariant 12: /,
+  ],
+  ['a Migration of an unknown Eviction', objects(migration('u9')), /^invariant 11: Migration s1 belongs to u9/],
+]);
+
+test('a disable is drover’s by Nova’s journal, where drover died before its audit log had it', () => {
+  expect(violations({ ...good, audit: good.audit.filter(({ action }) => action !== 'ensureServiceDisabled') })).toEqual(
+    [],
+  );
+});

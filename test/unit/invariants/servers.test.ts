@@ -1,0 +1,105 @@
+import { serviceChanges } from '../../invariants/servers.ts';
+import { violations } from '../../invariants/violations.ts';
+import { breaks, eviction, good, move, serviceCall, t0, andThen, told, without } from './sample.ts';
+
+/** Where servers are, and how they came there. */
+
+breaks([
+  ['a lost server', { servers: [], guests: {} }, /^invariant 2: server vm-1 \(s1\) is lost/],
+  [
+    'a server on no host',
+    { servers: [{ ...good.servers[0]!, host: null }], guests: {} },
+    /^invariant 2: .* is on no host/,
+  ],
+  [
+    'a server left in another state',
+    { servers: [{ ...good.servers[0]!, status: 'VERIFY_RESIZE' }] },
+    /^invariant 2: .* is VERIFY_RESIZE and was ACTIVE/,
+  ],
+  [
+    'a guest that Nova does not know',
+    { guests: { 'node-1': 1, 'node-2': 1 } },
+    /^invariant 2: host node-1 holds 1 guests, and Nova knows 0/,
+  ],
+  [
+    'a server moved twice',
+    { migrationEvents: [move(), move({ id: 2, targetHost: 'node-3' })] },
+    /^invariant 3: server s1 was moved 2 times by Eviction node-1: migrations 1, 2/,
+  ],
+  [
+    'a server moved on',
+    { migrationEvents: [move(), move({ id: 2, sourceHost: 'node-2', targetHost: 'node-3' })] },
+    /^invariant 3: server s1 had left by Eviction node-1 \(migration 1\) and was moved on: migrations 2$/,
+  ],
+  [
+    'a server moved to a disabled host',
+    { migrationEvents: [move({ id: 3, sourceHost: 'node-3', targetHost: 'node-1' })], ...without('Eviction') },
+    /^invariant 4: migration 3 of server s1 \(completed\) went to node-1, which drover had disabled 4000 ms before/,
+  ],
+  [
+    'a server on an emptied host',
+    { servers: [...good.servers, { id: 's2', name: 'vm-2', status: 'ACTIVE', taskState: null, host: 'node-1' }] },
+    /^invariant 5: Eviction node-1 says Succeeded, and on node-1 Nova has vm-2/,
+  ],
+  [
+    'an allocation on an emptied host',
+    { allocations: { 'node-1': ['s9'] } },
+    /^invariant 5: .* Placement has allocations of s9/,
+  ],
+  [
+    'a migration on an emptied host',
+    { migrationEvents: [move({ status: 'running' })] },
+    /^invariant 5: .* migrations 1 concern node-1/,
+  ],
+]);
+
+test('a server that came back may be moved again and listed again', () => {
+  const back = [
+    move(),
+    move({ id: 2, atMs: t0 + 6_000, sourceHost: 'node-2', targetHost: 'node-1' }),
+    move({ id: 3, atMs: t0 + 7_000 }),
+  ];
+  const world = { ...good, migrationEvents: back, novaCalls: [serviceCall({ timeMs: t0 + 6_300 })] };
+  expect(violations({ ...world, ...andThen(told(eviction('Succeeded', { outstanding: ['s1'] }))) })).toEqual([]);
+});
+test.each([
+  [
+    'enabled again, whatever drover wrote down later',
+    serviceCall({ timeMs: t0 + 4_500, action: 'enabled', userAgent: 'lab' }),
+  ],
+  ['disabled by somebody else', serviceCall({ timeMs: t0 + 4_500, userAgent: 'lab' })],
+])('a server may be moved to a host that was %s', (_, later) => {
+  const moved = {
+    migrationEvents: [
+      ...good.migrationEvents,
+      move({ id: 3, instanceId: 's3', atMs: t0 + 5_500, sourceHost: 'node-3', targetHost: 'node-1' }),
+    ],
+    ...without('Eviction'),
+  };
+  expect(
+    violations({ ...good, ...moved, novaCalls: [...good.novaCalls, later] }).filter((found) =>
+      found.includes('invariant 4'),
+    ),
+  ).toEqual([]);
+  expect(violations({ ...good, ...moved }).filter((found) => found.includes('invariant 4'))).toHaveLength(1);
+});
+test('what Nova was asked of its services, and has done', () => {
+  const services = [{ id: '1', host: 'node-1', status: 'enabled', disabledReason: null }] as const;
+  const novaCalls = [
+    serviceCall({ timeMs: t0 + 500, action: 'enabled', userAgent: 'lab' }),
+    serviceCall({ timeMs: t0 }),
+    serviceCall({ status: 503 }),
+    serviceCall({ method: 'GET' }),
+    serviceCall({ path: '/v2.1/os-services/2' }),
+    serviceCall({ path: '/v2.1/servers/1/action', method: 'POST' }),
+  ];
+  expect(serviceChanges({ novaCalls, services })).toEqual([
+    { host: 'node-1', atMs: t0 + 200, enabled: false, byDrover: true },
+    { host: 'node-1', atMs: t0 + 500, enabled: true, byDrover: false },
+  ]);
+});
+test('what concerns other hosts is theirs to check', () => {
+  expect(
+    violations({ ...good, hosts: ['node-3'], servers: [], guests: { 'node-1': 5 }, audit: [], novaCalls: [] }),
+  ).toEqual([]);
+});
