@@ -64,15 +64,22 @@ export async function removeObjectsOf({ api }: Pick<Environment, 'api'>, host: s
   for (const path of [resourcePath('v1', 'nodes', { name: host }), resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name: host })]) await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
 }
 
-/** nova-compute of the host runs, and Nova knows it; where its service was removed, it comes back on an empty machine. */
+/**
+ * nova-compute of the host runs, and Nova knows it; where its service was removed, it comes back on an empty machine. drover may remove the
+ * service at any moment, also while it starts: what to do is decided anew until it stays.
+ */
 export async function ensureRegistered({ session, fleet }: Pick<Region, 'session' | 'fleet'>, host: string): Promise<void> {
-  const isRegistered = async (): Promise<boolean> => (await listServices(session)).some((service) => service.host === host);
-  const isRunning = (await fleet.hosts())[host]?.running === true;
-  const isKnown = await isRegistered();
-  if (isRunning && isKnown) return;
-  if (isRunning) await fleet.crash(host);
-  await (isKnown ? fleet.start(host) : fleet.reinstall(host));
-  await until(`${host} to be registered again`, readyMs, async () => (await isRegistered()) || 'not yet');
+  const seen = async (): Promise<{ isRunning: boolean; isKnown: boolean }> => ({
+    isRunning: (await fleet.hosts())[host]?.running === true,
+    isKnown: (await listServices(session)).some((service) => service.host === host),
+  });
+  await until(`${host} to be registered again`, readyMs, async () => {
+    const { isRunning, isKnown } = await seen();
+    if (isRunning && isKnown) return true;
+    if (isRunning) await fleet.crash(host);
+    await (isKnown ? fleet.start(host) : fleet.reinstall(host));
+    return (await seen()).isKnown || 'not yet';
+  });
 }
 
 /** Takes {@link trait} off the host, and out of Placement where nobody else has it. Otherwise only the first run would have to make it. */

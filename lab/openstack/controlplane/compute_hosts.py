@@ -54,10 +54,15 @@ class ComputeHosts:
             if host not in self._services:
                 raise BadRequest(f"{host} is not running")
             crashed = self._services.pop(host)
-        crashed.manager.driver.crash()
-        crashed.tg.stop()
-        for server in (crashed.rpcserver, crashed.rpcserver_alt):
-            server.stop()
+        self._stop(crashed)
+
+    @staticmethod
+    def _stop(compute):
+        compute.manager.driver.crash()
+        compute.tg.stop()
+        for server in (compute.rpcserver, compute.rpcserver_alt):
+            if server is not None:
+                server.stop()
 
     def reset(self):
         """Starts what has crashed and reads every profile anew."""
@@ -97,11 +102,17 @@ class ComputeHosts:
             # allocations between providers; this one never does
             reports.get_allocations_for_provider_tree = (
                 lambda context, nodename: {})
-            compute.start()
-            for server in (compute.rpcserver, compute.rpcserver_alt):
-                server.dispatcher.dispatch = current_host.bound_to(
-                    host, server.dispatcher.dispatch)
-            report_now(compute)
+            try:
+                compute.start()
+                for server in (compute.rpcserver, compute.rpcserver_alt):
+                    server.dispatcher.dispatch = current_host.bound_to(
+                        host, server.dispatcher.dispatch)
+                report_now(compute)
+            except Exception:
+                # Nova may let the service go while it starts: what had
+                # begun would answer beside the next one
+                self._stop(compute)
+                raise
             self._services[host] = compute
 
     def _adopt_guests(self, host):
