@@ -33,6 +33,7 @@ export type ProvenArea = (typeof provenAreas)[number];
 const push = (area: Area, because: string): FlowTier => ({ tier: 'push', area, because });
 const daily = (area: Area, coveredBy: readonly string[]): FlowTier => ({ tier: 'daily', area, coveredBy });
 const changed = (area: ProvenArea): FlowTier => ({ tier: 'changed', area });
+const simulated = (area: Area): FlowTier => ({ tier: 'simulated', area });
 
 /** By the name of the file, without `.test.ts`. */
 export const flowTiers: Readonly<Record<string, FlowTier>> = {
@@ -51,10 +52,10 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   // Evictions.
   'eviction-durability': push('eviction', 'kill -9 of the worker, the bridge, Temporal and kube-apiserver'),
   'eviction-cancel': push('eviction', 'four ways to cancel, among them tctl and the Web UI'),
-  'eviction-moves': push('eviction', 'kinds of migrations of the real Nova'),
-  'eviction-hazards': push('eviction', 'hazards of the replaced operator, on the real Nova'),
+  'eviction-moves': simulated('eviction'),
+  'eviction-hazards': simulated('eviction'),
   'eviction-limits': daily('eviction', ['test/simulator/cells.json', 'workflows/limits']),
-  'eviction-re-enable': push('eviction', 'no other test has the causes with their ends yet'),
+  'eviction-re-enable': simulated('eviction'),
   'eviction-modes': push('eviction', 'no other test has the modes of a whole drover yet'),
   'eviction-bad-input': push('eviction', 'errors of real systems, as people see them'),
   'eviction-history': daily('eviction', ['test/simulator/cells.json', 'test/budgets/budgets.test.ts']),

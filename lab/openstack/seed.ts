@@ -16,8 +16,8 @@ export interface InstanceSpec {
   readonly name: string;
   /** The compute service's host; without it the scheduler chooses. */
   readonly host?: string;
-  /** Default `lab.tiny`. */
-  readonly flavor?: FlavorName;
+  /** Default `lab.tiny`; `flow.…`: one that a test has made. */
+  readonly flavor?: FlavorName | `flow.${string}`;
   /** How its attempts to move go (metadata `lab:migrate`); default: as its host says. */
   readonly migrate?: MigrateMode | readonly MigrateMode[];
   /** How long they take (metadata `lab:seconds`). */

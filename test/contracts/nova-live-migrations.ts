@@ -2,7 +2,8 @@ import { createNovaClient } from '../../activities/nova/client.ts';
 import type { NovaClient } from '../../activities/nova/types.ts';
 import type { Migration } from '../../contracts/instance.ts';
 import type { Attempt } from '../../lab/openstack/fleet.ts';
-import { createInstance, waitForServer, type InstanceSpec, type Server } from '../../lab/openstack/seed.ts';
+import { createInstance, requestInstance, waitForServer, type InstanceSpec, type Server } from '../../lab/openstack/seed.ts';
+import { ensureTpmFlavor, tpmTraits } from '../flows/tpm-flavor.ts';
 import { until } from '../flows/until.ts';
 import type { ContractTest, OpenStackCounterpart } from './openstack.ts';
 
@@ -243,6 +244,20 @@ function describeRefusals(test: ContractTest): void {
       expect(await nova.migrationsOf(server.id, never)).toEqual([]);
     });
   }
+
+  test('a server with a virtual TPM is made only where its traits are, and refused at once while it runs', async (counterpart) => {
+    const nova = createNovaClient(counterpart.connect());
+    const flavor = await ensureTpmFlavor(counterpart.admin);
+    await counterpart.fleet.change('node-1', { traits: tpmTraits });
+    const server = await seed(counterpart, 'tpm', { flavor });
+    await expect(nova.liveMigrate(server.id, { host: null }, never)).rejects.toMatchObject({
+      type: 'MigrationRefused',
+      message: expect.stringContaining(`Operation 'live-migration' not supported for vTPM-enabled instance (${server.id}).`),
+    });
+    expect(await nova.migrationsOf(server.id, never)).toEqual([]);
+    const elsewhere = await requestInstance(counterpart.admin, { name: 'tpm-elsewhere', host: 'node-2', flavor });
+    expect((await waitForServer(counterpart.admin, elsewhere, 'ERROR')).fault?.message).toContain('No valid host was found');
+  });
 
   test('a server that is gone is not migrated, and has no migrations', async (counterpart) => {
     const nova = createNovaClient(counterpart.connect());

@@ -4,6 +4,7 @@ import { parse, stringify } from 'yaml';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { errors } from '../../contracts/errors.ts';
 import { evictionId } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import { killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
 import { writePrivateFile } from '../../lab/private-files.ts';
 import type { FaultProxy } from '../faults/proxy.ts';
@@ -57,7 +58,7 @@ const inputs: [input: string | null, words: string][] = [
 test(
   'wrong JSON by tctl: the run fails with every problem, and there is no Eviction',
   async () => {
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     for (const [index, [input, words]] of inputs.entries()) {
       const id = `bad-input-${index}`;
       const start = ['workflow', 'start', '--taskqueue', 'drover', '--workflow_type', 'evictHypervisor', '--workflow_id', id, ...(input === null ? [] : ['--input', input])];
@@ -110,7 +111,7 @@ test(
 
     const host = await world.freshHost('node-1');
     const servers = await world.seedMany(host, 1);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await world.createEviction(host, { annotations: { 'drover.dev/parallelism': 'many', 'drover.dev/deadline': 'soon', 'drover.dev/eviction-cause': 'mood' } });
     const refused = await world.untilReason(host, 'InvalidObject');
     const { message } = refused.status?.conditions?.[0] ?? { message: '' };
@@ -131,7 +132,7 @@ test(
 test(
   'a host that Nova does not know, with and without a Hypervisor',
   async () => {
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await world.createEviction('node-99');
     await world.setFacts({ 'node-88': {} });
     const told = await world.command('evict', 'node-88', '--reason', 'no nova-compute', '--wait');
@@ -173,7 +174,7 @@ test(
   async () => {
     const host = await world.freshHost('node-2');
     await world.seedMany(host, 1);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await useCloud((cloud) => ({ ...cloud, auth: { ...cloud.auth, application_credential_secret: 'not-the-secret' } }));
     await world.createEviction(host);
     await expectProblem(host, 'CredentialRefused', fromMs);
@@ -191,7 +192,7 @@ test(
   async () => {
     const host = await world.freshHost('node-3');
     const servers = await world.seedMany(host, 2);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await world.replaceDrover({ cloud: 'lab-member' });
     await world.createEviction(host);
     await expectProblem(host, 'NotPermitted', fromMs);
@@ -217,7 +218,7 @@ test(
       await world.freshHost(host);
       await world.seedMany(host, 1);
     }
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await useCloud((cloud) => ({ ...cloud, compute_endpoint_override: nova.url }));
     nova.inject(({ method, path }) => {
       const found = method === 'GET' && path.includes('/servers/detail') ? broken.find(([host]) => new URL(path, nova.url).searchParams.get('host') === host) : undefined;
@@ -237,7 +238,7 @@ test(
   async () => {
     const host = await world.freshHost('node-1');
     const servers = await world.seedMany(host, 1);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     const { kubernetes } = world.lab.handles;
     await killKubeApiserver(kubernetes);
     try {

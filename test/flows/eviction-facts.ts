@@ -1,6 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { annotations } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import { findResourceProvider } from '../../lab/openstack/hosts.ts';
 import { listMigrations } from '../../lab/openstack/migrations.ts';
 import { getServer, listServers } from '../../lab/openstack/seed.ts';
@@ -32,7 +33,7 @@ export function reasonsOf(history: readonly Eviction[], type = 'Evicting'): stri
 export const agreed = (more: { consent?: string; acceptObstacles?: string }): Record<string, string> => ({
   ...(more.consent === undefined ? {} : { [annotations.consent]: more.consent }),
   ...(more.acceptObstacles === undefined ? {} : { [annotations.acceptObstacles]: more.acceptObstacles }),
-  [annotations.consentBy]: `flow-test ${new Date().toISOString()}`,
+  [annotations.consentBy]: `flow-test ${new Date(labClock().now()).toISOString()}`,
 });
 
 export const parallelism = (number: number): Record<string, string> => ({ [annotations.parallelism]: String(number) });

@@ -1,9 +1,11 @@
 import { findCondition } from '../../contracts/conditions.ts';
+import { labClock } from '../../lab/clock.ts';
 import { readApiCalls } from '../../lab/openstack/journal.ts';
 import { deleteInstances, getServer, requestInstance, waitForServer } from '../../lab/openstack/seed.ts';
 import { checkInvariants } from '../invariants.ts';
 import { agreed, allMessages, cause, hostOf, messageOf, migrationStatuses, parallelism, reasonsOf } from './eviction-facts.ts';
 import { openHostPool } from './host-pool.ts';
+import { ensureTpmFlavor, tpmTraits } from './tpm-flavor.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
@@ -55,26 +57,15 @@ test.concurrent(
   limitMs,
 );
 
-/** A flavor with a virtual TPM: Nova refuses at once to move it live. */
-const tpmTraits = ['COMPUTE_SECURITY_TPM_2_0', 'COMPUTE_SECURITY_TPM_CRB', 'COMPUTE_SECURITY_TPM_SECRET_SECURITY_USER'];
-async function makeTpmFlavor(): Promise<string> {
-  const name = 'flow.tpm';
-  const { flavors } = await world.session.compute<{ flavors: { id: string }[] }>('GET', '/flavors?is_public=None');
-  if (flavors.some(({ id }) => id === name)) return name;
-  await world.session.compute('POST', '/flavors', { body: { flavor: { name, id: name, vcpus: 1, ram: 512, disk: 1 } } });
-  await world.session.compute('POST', `/flavors/${name}/os-extra_specs`, { body: { extra_specs: { 'hw:tpm_version': '2.0', 'hw:tpm_model': 'tpm-crb' } } });
-  return name;
-}
-
 test.concurrent(
   'H4: what is locked or refused at once is named and holds up nobody',
   () =>
     pool.with({ traits: tpmTraits }, async (host) => {
       await world.fleet.change('node-6', { traits: tpmTraits });
-      const flavor = await makeTpmFlavor();
+      const flavor = await ensureTpmFlavor(world.session);
       const [locked, refused, ...others] = await world.seed([
         { name: `${host}-a-locked`, host, locked: true },
-        { name: `${host}-b-refused`, host, flavor: flavor as 'lab.tiny' },
+        { name: `${host}-b-refused`, host, flavor },
         { name: `${host}-c`, host },
         { name: `${host}-d`, host },
       ]);
@@ -202,7 +193,7 @@ test.concurrent(
       await world.createEviction(host, { annotations: { ...cause('termination'), ...parallelism(3), ...accepted } });
       await world.untilMoving(host);
       await until('the slow one to be copied', 60_000, async () => (await migrationStatuses(world, slow!)).includes('running') || 'not yet');
-      const fromMs = Date.now();
+      const fromMs = labClock().now();
       const eviction = await world.untilReason(host, 'Failed');
       const broken = readApiCalls(world.session.handle, 'nova', fromMs).filter(
         ({ path, query, userAgent }) => userAgent === 'drover' && [first!.id, second!.id].some((id) => path.includes(id) || query.includes(id)),

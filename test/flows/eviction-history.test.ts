@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { evictionId, migrationAllowanceId, migrationId } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import type { InstanceSpec } from '../../lab/openstack/seed.ts';
 import { budgets } from '../budgets/budgets.ts';
 import type { Cost } from '../budgets/cost.ts';
@@ -31,10 +32,10 @@ async function evict(host: string, guests: readonly Pick<InstanceSpec, 'migrate'
   const servers = await world.seed(guests.map((guest, index) => ({ name: `${host}-${index + 1}`, host, ...guest })));
   const log = join(world.drover.dir, 'log', 'worker.log');
   const before = readFileSync(log, 'utf8').length;
-  const startedMs = Date.now();
+  const startedMs = labClock().now();
   await world.createEviction(host);
   await world.untilReason(host, 'Succeeded', { deadlineMs: 240_000 });
-  const tookMs = Date.now() - startedMs;
+  const tookMs = labClock().now() - startedMs;
   await world.untilClosed(host);
   const calls = countCalls(readFileSync(log, 'utf8').slice(before));
   const cost = async (workflowId: string): Promise<Cost> => costOf(await world.client.workflow.getHandle(workflowId).fetchHistory(), calls.get(workflowId) ?? new Map());

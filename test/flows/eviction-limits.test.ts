@@ -1,4 +1,5 @@
 import { evictionId, migrationAllowanceId } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import type { MigrationEvent } from '../../lab/openstack/journal.ts';
 import { readMigrationEvents } from '../../lab/openstack/journal.ts';
 import { liveMigrate } from '../../lab/openstack/migrations.ts';
@@ -48,7 +49,7 @@ test(
   'four evictions share three migrations: never more, everybody has turns, and each keeps to its own parallelism',
   async () => {
     await fill({ 'node-1': 4, 'node-2': 4, 'node-3': 4, 'node-4': 4 }, 1);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     const asked = { 'node-1': 1, 'node-2': 2, 'node-3': 3, 'node-4': 3 };
     await Promise.all(sources.map((host) => world.createEviction(host, host === 'node-1' ? {} : { annotations: parallelism(asked[host]) })));
     for (const host of sources) expect(messageOf(await world.untilReason(host, 'Succeeded', { deadlineMs: 180_000 }))).toBe(`4 of 4 servers have left ${host}`);
@@ -72,7 +73,7 @@ test(
   async () => {
     // Cold ones run to their end whatever becomes of their run.
     await fill({ 'node-1': 4, 'node-2': 3 }, 5, 'node-1');
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await world.createEviction('node-1', { annotations: parallelism(limit) });
     await until('all slots to be used by node-1', 60_000, async () => {
       const running = journal(fromMs).filter(({ status, source }) => status === 'migrating' && source === 'node-1').length;
@@ -102,7 +103,7 @@ test(
   'the run that shares out is terminated: the next report makes it again, and the limit holds',
   async () => {
     await fill({ 'node-3': 6, 'node-4': 6 }, 1.5);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await Promise.all(['node-3', 'node-4'].map((host) => world.createEviction(host, { annotations: parallelism(limit) })));
     await until('both to move', 60_000, () => {
       const moving = new Set(journal(fromMs).filter(({ status }) => status === 'running').map(({ source }) => source));
@@ -136,7 +137,7 @@ test(
     const others = ['node-3', 'node-4', 'node-6'];
     const mine = 'no target in this test';
     for (const host of others) if ((await world.service(host)).status === 'enabled') await world.disableService(host, mine);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await liveMigrate(world.session, stranger!.id, 'node-5');
     await untilMigrationIs(world, stranger!, ['running']);
     // No target for the eviction, and no more than a source for the stranger.

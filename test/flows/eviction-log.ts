@@ -14,11 +14,12 @@ export interface EvictionLog {
   count(): number;
 }
 
-export function evictionsIn({ events }: Pick<ObjectLog, 'events'>): EvictionLog {
-  const all = () => eventsOf({ watchEvents: events }, 'Eviction');
+/** @param log is read at each question: a simulation makes its list anew */
+export function evictionsIn(log: Pick<ObjectLog, 'events'>): EvictionLog {
+  const all = () => eventsOf({ watchEvents: log.events }, 'Eviction');
   return {
     latest(name) {
-      const last = events.findLast(({ object }) => object.kind === 'Eviction' && object.metadata.name === name);
+      const last = log.events.findLast(({ object }) => object.kind === 'Eviction' && object.metadata.name === name);
       return last === undefined || last.type === 'DELETED' ? null : (last.object as Eviction);
     },
     of(name) {

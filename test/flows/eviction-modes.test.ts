@@ -1,3 +1,4 @@
+import { labClock } from '../../lab/clock.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
@@ -18,7 +19,7 @@ test(
   async () => {
     const host = await world.freshHost('node-1');
     const servers = await world.seedMany(host, 2);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await world.createEviction(host, { annotations: { 'drover.dev/mode': 'observe' } });
     const observed = await world.untilReason(host, 'Observed', { type: 'Observed' });
     expect(observed.status?.conditions).toEqual([
@@ -39,7 +40,7 @@ test(
     const servers = await world.seedMany(host, 2);
     expect(await world.command('stop', '--reason', 'storage is on fire')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Everything was stopped by flow-test at .*: storage is on fire\n$/u) });
     expect(await world.command('stop', '--show')).toMatchObject({ code: 0, stdout: expect.stringContaining('storage is on fire') });
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     await world.createEviction(host);
     const held = await world.untilReason(host, 'Stopped');
     expect(held.status?.conditions?.[0]).toMatchObject({ status: 'True', message: expect.stringContaining('storage is on fire') });
@@ -62,7 +63,7 @@ test(
   async () => {
     const host = await world.freshHost('node-3');
     const servers = await world.seedMany(host, 1);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     const sentence = 'A dead host cannot be emptied by live migration. Fence it and evacuate, or choose another cause if nova-compute is up.';
     expect(await world.command('evict', host, '--reason', 'dead', '--cause', 'node-failure')).toMatchObject({ code: 5, stderr: expect.stringContaining(sentence) });
     expect(await world.getEviction(host)).toBeNull();
@@ -87,7 +88,7 @@ test(
   async () => {
     const host = await world.freshHost('node-4');
     const servers = await world.seedMany(host, 2);
-    const fromMs = Date.now();
+    const fromMs = labClock().now();
     const inMode = (mode: string): Promise<void> => world.replaceDrover({ settings: { ...quickSettings, modes: { Eviction: mode } } });
     await inMode('off');
     await world.createEviction(host);

@@ -1,3 +1,4 @@
+import { labClock } from '../../lab/clock.ts';
 import { readMigrationEvents } from '../../lab/openstack/journal.ts';
 import { liveMigrate } from '../../lab/openstack/migrations.ts';
 import { createServerGroup, deleteInstances, getServer, listServers } from '../../lab/openstack/seed.ts';
@@ -150,7 +151,7 @@ test.concurrent.each([
     pool.with({ seconds: 0.3 }, async (host) => {
       const flavors = ['lab.small', 'lab.medium', 'lab.tiny'] as const;
       const servers = await world.seed(flavors.map((flavor) => ({ name: `${host}-${flavor}`, host, flavor })));
-      const deadline = new Date(Date.now() + 3_600_000).toISOString();
+      const deadline = new Date(labClock().now() + 3_600_000).toISOString();
       await world.createEviction(host, { annotations: hasDeadline ? { 'drover.dev/deadline': deadline } : {} });
       await world.untilReason(host, 'Succeeded');
       const spans = spansOf(world, host);

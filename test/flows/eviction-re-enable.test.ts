@@ -2,6 +2,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { EvictionResult } from '../../contracts/eviction.ts';
 import { evictionId } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import { checkInvariants } from '../invariants.ts';
 import { cause, hostOf, messageOf, parallelism, reasonsOf } from './eviction-facts.ts';
 import { openHostPool } from './host-pool.ts';
@@ -95,7 +96,9 @@ interface NodeState {
 
 async function setNode(name: string, { bootID, ready }: NodeState): Promise<void> {
   await world.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name } }));
-  const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', reason: 'FlowTest', lastHeartbeatTime: new Date().toISOString(), lastTransitionTime: new Date().toISOString() }];
+  const at = new Date(labClock().now()).toISOString();
+  const status = ready ? 'True' : 'False';
+  const conditions = [{ type: 'Ready', status, reason: 'FlowTest', lastHeartbeatTime: at, lastTransitionTime: at }];
   const nodeInfo = { bootID, machineID: name, systemUUID: name, kernelVersion: '6', osImage: 'x', containerRuntimeVersion: 'x', kubeletVersion: 'v1', kubeProxyVersion: 'v1', operatingSystem: 'linux', architecture: 'amd64' };
   await world.kubectl(['patch', 'node', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { conditions, nodeInfo } })]);
 }
@@ -181,7 +184,7 @@ test.concurrent(
   () =>
     pool.with({}, async (host) => {
       const servers = await world.seed([{ name: `${host}-locked`, host, locked: true }, { name: `${host}-other`, host }]);
-      const fromMs = Date.now();
+      const fromMs = labClock().now();
       await world.createEviction(host, { annotations: cause('decommission') });
       const eviction = await world.untilReason(host, 'PreflightFailed');
       expect(messageOf(eviction)).toMatch(/^Refused: .*locked.*Nothing was changed/u);

@@ -4,7 +4,7 @@ import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
 import type { ObjectLog } from '../flows/object-log.ts';
 import { watchEventsOf, evictionLogOf } from '../fakes/kubernetes/eviction-log.ts';
-import type { WorldBase, WorldOptions } from '../flows/world-base.ts';
+import type { OwnChange, WorldBase, WorldOptions } from '../flows/world-base.ts';
 import { hosts, quickSettings, sinkProfile } from '../flows/world-base.ts';
 import { loadWorkflows } from './bundle.ts';
 import type { Deployment } from './deployment.ts';
@@ -29,6 +29,7 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
   await applyHypervisors(api, Object.fromEntries(hosts.map((host) => [host, {}])));
   for (const sink of sinks) await fleet.change(sink, sinkProfile);
   const sinceMs = simulation.clock.now();
+  const ownChanges: OwnChange[] = [];
   const objectLog: Pick<ObjectLog, 'events'> = {
     get events() {
       return watchEventsOf(kubernetes);
@@ -46,7 +47,7 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
     sinceMs,
     dir: '/nowhere',
     sinks,
-    ownChanges: [],
+    ownChanges,
     drover: () => drover,
     async replaceDrover(options) {
       deployment.configure(options.settings ?? settings);
@@ -64,7 +65,7 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
       return { ok: stats?.leading === true, reasons: [], resyncs: stats?.resyncs ?? 0, deliveries: stats?.deliveries ?? {} };
     },
     readSnapshot: ({ expected, hosts: concerned }) =>
-      snapshotOf(deployment, { sinceMs, expected: new Map(expected), ownChanges: [], hosts: concerned, vms: null }),
+      snapshotOf(deployment, { sinceMs, expected: new Map(expected), ownChanges, hosts: concerned, vms: null }),
     async close() {
       await stop();
       deployment.close();

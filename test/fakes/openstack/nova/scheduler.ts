@@ -2,6 +2,7 @@ import type { Cloud } from '../cloud.ts';
 import type { ComputeHost, Server } from '../model.ts';
 import { hasRoom, usedOf } from '../placement/state.ts';
 import { isUp, resourcesOf, serversOn, serviceOf, zoneOf } from './records.ts';
+import { tpmTraitsOf } from './vtpm.ts';
 
 export interface Choice {
   readonly ignored?: readonly string[];
@@ -36,7 +37,12 @@ function isCandidate(cloud: Cloud, server: Server, { name }: ComputeHost): boole
   return hasRoom(cloud.model.placement, provider, resourcesOf(server));
 }
 
-const requiredTraits = ({ flavor }: Server): string[] => Object.entries(flavor.extraSpecs).flatMap(([name, value]) => (name.startsWith('trait:') && value === 'required' ? [name.slice('trait:'.length)] : []));
+const requiredTraits = ({ flavor }: Server): string[] => [
+  ...Object.entries(flavor.extraSpecs).flatMap(([name, value]) =>
+    name.startsWith('trait:') && value === 'required' ? [name.slice('trait:'.length)] : [],
+  ),
+  ...tpmTraitsOf(flavor),
+];
 
 /** An aggregate that demands traits (`trait:X=required`) takes only servers that demand the same. */
 const isolationAllows = ({ model }: Cloud, server: Server, host: string): boolean =>

@@ -6,6 +6,7 @@ import { startEvacuation } from './evacuation.ts';
 import { conductLiveMigration } from './live-migration.ts';
 import { changeServer, hostNamed, isHostUp, power, setStatus, startAction } from './records.ts';
 import { hostnameOf } from './views.ts';
+import { isBoundByTpm } from './vtpm.ts';
 
 type Action = (call: NovaCall, server: Server, body: never) => WireAnswer | Promise<WireAnswer>;
 
@@ -24,6 +25,9 @@ async function takeServer(call: NovaCall, server: Server, taskState: string): Pr
 
 const liveMigrate = async (call: NovaCall, server: Server, { host }: { host: string | null }): Promise<WireAnswer> => {
   needAdmin(call, 'os_compute_api:os-migrate-server:migrate_live');
+  if (isBoundByTpm(server.flavor)) {
+    throw novaRefusal(400, `Operation 'live-migration' not supported for vTPM-enabled instance (${server.id}).`);
+  }
   needState(server, 'os-migrateLive', ['active', 'paused']);
   if (host !== null && !call.cloud.model.hypervisors.has(host)) throw novaRefusal(400, `Compute host ${host} could not be found.`);
   await takeServer(call, server, 'migrating');
