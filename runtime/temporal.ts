@@ -81,14 +81,32 @@ export function openClient(settings: TemporalSettings): Client {
  *
  * @throws TemporalUnavailable naming the address; InvalidConfiguration when the namespace does not exist
  */
-export async function connectClient(settings: TemporalSettings, { timeoutMs = 5_000, ...limits }: OwnLimits): Promise<Client> {
+export async function connectClient(settings: TemporalSettings, limits: OwnLimits): Promise<Client> {
   const client = openClient(settings);
   try {
-    await limited(client, { timeoutMs, ...limits }, () => client.workflowService.describeNamespace({ namespace: settings.namespace }));
+    await expectAnswer(client, settings, limits);
     return client;
   } catch (error) {
     await client.connection.close();
-    throw unreachable(settings, error);
+    throw error;
+  }
+}
+
+/**
+ * Makes sure that Temporal answers and has the namespace.
+ *
+ * @throws as {@link connectClient}
+ */
+export async function expectAnswer(
+  client: Client,
+  place: Pick<TemporalSettings, 'address' | 'namespace'>,
+  { timeoutMs = 5_000, ...limits }: OwnLimits,
+): Promise<void> {
+  try {
+    const { namespace } = place;
+    await limited(client, { timeoutMs, ...limits }, () => client.workflowService.describeNamespace({ namespace }));
+  } catch (error) {
+    throw unreachable(place, error);
   }
 }
 

@@ -3,13 +3,13 @@ import type { AbandonDisks } from '../contracts/messages.ts';
 import { messages } from '../contracts/messages.ts';
 import { parseId, parseInstance } from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { tellFailureRun } from './failure-run.ts';
 import { interruptible } from './interruption.ts';
 import { withTemporal } from './temporal-access.ts';
-import { systemTerminal } from './terminal.ts';
 import { whoRuns } from './who.ts';
 
-export const abandonDisksCommand = (): Command =>
+export const abandonDisksCommand = (context: CommandContext): Command =>
   describedCommand(
     'abandon-disks',
     'Gives up what lies on a dead host’s own disks of the servers that you name, so that they are started elsewhere with these disks made anew, empty or from their image. Without that word they stay on the host until it is mended. All of them, or none where one is refused. It cannot be taken back once a server is on its way.',
@@ -23,9 +23,10 @@ export const abandonDisksCommand = (): Command =>
     .requiredOption('--incident <id>', 'the failure that is meant, as `drover describe` shows it', parseId)
     .addOption(asOption())
     .action((host: string, instances: string[], { incident, as }: { incident: string; as?: string }) =>
-      interruptible((abort) =>
-        withTemporal(abort, async (temporal) =>
-          systemTerminal().print(await tellFailureRun(temporal, host, messages.abandonDisks, { incident, instances, person: whoRuns(as) } satisfies AbandonDisks)),
-        ),
+      interruptible(context, (abort) =>
+        withTemporal(context, abort, async (temporal) => {
+          const abandoned = { incident, instances, person: whoRuns(as, context.env) } satisfies AbandonDisks;
+          context.terminal.print(await tellFailureRun(temporal, host, messages.abandonDisks, abandoned));
+        }),
       ),
     );

@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import { asOption, describedCommand, hostArgument } from './command.ts';
 import type { SendOptions } from './command-hypervisor.ts';
 import { sendHypervisor, timeoutOption, waitOption } from './command-hypervisor.ts';
+import type { CommandContext } from './command-context.ts';
 import { planActivate } from './plan-activate.ts';
 import { whoRuns } from './who.ts';
 
-export const activateCommand = (): Command =>
+export const activateCommand = (context: CommandContext): Command =>
   describedCommand('activate', 'Brings a host back from maintenance: the checks run again, then its service is enabled, if it still carries the reason of that maintenance.', [
     ['drover activate node-1', 'and see how it begins'],
     ['drover activate node-1 --wait', 'until it is in service'],
@@ -15,5 +16,12 @@ export const activateCommand = (): Command =>
     .addOption(timeoutOption())
     .addOption(asOption())
     .action((host: string, options: SendOptions) =>
-      sendHypervisor(host, options, whoRuns(options.as), { state: 'Active', asked: (hypervisor) => (hypervisor?.maintenance === '' ? 'yes' : 'no') }, planActivate),
+      sendHypervisor(
+        context,
+        host,
+        options,
+        whoRuns(options.as, context.env),
+        { state: 'Active', asked: (hypervisor) => (hypervisor?.maintenance === '' ? 'yes' : 'no') },
+        planActivate,
+      ),
     );

@@ -58,7 +58,7 @@ const durationPattern = /^(?:(\d{1,3})d)?(?:(\d{1,4})h)?(?:(\d{1,5})m)?$/;
 const yearMs = 366 * 24 * 3_600_000;
 
 /** A point in time that lies ahead: RFC 3339, or a duration from now such as `90m`, `4h` or `1d12h`. Returns RFC 3339 in UTC. */
-export function parseDeadline(text: string, nowMs = Date.now()): string {
+export function parseDeadline(text: string, nowMs: number): string {
   const atMs = deadlineMs(text, nowMs);
   if (Number.isNaN(atMs)) throw new InvalidArgumentError('An RFC 3339 time (2026-01-31T12:00:00Z) or a duration (90m, 4h, 1d12h).');
   if (atMs <= nowMs) throw new InvalidArgumentError(`That was ${formatDuration(nowMs - atMs)} ago; a deadline lies ahead.`);

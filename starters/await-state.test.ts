@@ -1,3 +1,4 @@
+import { systemClock } from '../runtime/clock.ts';
 import type { Arrival, Target } from './await-state.ts';
 import { awaitArrival, judgeArrival } from './await-state.ts';
 import { tableError } from './command-error.ts';
@@ -43,7 +44,7 @@ const source = (looks: (HypervisorObject | Error)[]) => ({
 });
 const options = () => {
   const told: string[] = [];
-  return { told, intervalMs: 0, untilMs: Infinity, abort: new AbortController().signal, tell: (words: string) => void told.push(words) };
+  return { told, intervalMs: 0, untilMs: Infinity, clock: systemClock, abort: new AbortController().signal, tell: (words: string) => void told.push(words) };
 };
 const evicting = (message: string) => asks({ conditions: [lifecycle('Evicting', 'Unknown', message)] });
 

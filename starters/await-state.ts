@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { findCondition } from '../contracts/conditions.ts';
 import { evictionConditions } from '../contracts/eviction-conditions.ts';
 import type { LifecycleState } from '../contracts/hypervisor-conditions.ts';
 import { hypervisorConditions } from '../contracts/hypervisor-conditions.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { EvictionObject } from './eviction-facts.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
@@ -61,13 +61,18 @@ interface AwaitOptions {
   intervalMs: number;
   /** Milliseconds since the epoch. */
   untilMs: number;
+  clock: Clock;
   abort: AbortSignal;
   /** Told whatever is new. */
   tell: (words: string) => void;
 }
 
 /** Waits until a host has arrived, rests elsewhere, or the time is over (`going`), through absences of kube-apiserver. */
-export async function awaitArrival(source: ArrivalSource, target: Target, { intervalMs, untilMs, abort, tell }: AwaitOptions): Promise<Arrival> {
+export async function awaitArrival(
+  source: ArrivalSource,
+  target: Target,
+  { intervalMs, untilMs, clock, abort, tell }: AwaitOptions,
+): Promise<Arrival> {
   let told: string | null = null;
   for (;;) {
     const arrival = await look(source, target).catch((error: unknown): Arrival => {
@@ -76,10 +81,10 @@ export async function awaitArrival(source: ArrivalSource, target: Target, { inte
       if (exitCode !== exitCodes.unreachable) throw error;
       return { is: 'going', words: `${message} Still trying.` };
     });
-    if (arrival.is !== 'going' || Date.now() >= untilMs) return arrival;
+    if (arrival.is !== 'going' || clock.now() >= untilMs) return arrival;
     if (arrival.words !== told) tell(arrival.words);
     told = arrival.words;
-    await delay(intervalMs, undefined, { signal: abort });
+    await clock.sleep(intervalMs, abort);
   }
 }
 

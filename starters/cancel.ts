@@ -3,16 +3,16 @@ import { evictionId } from '../contracts/ids.ts';
 import type { CancelEviction } from '../contracts/messages.ts';
 import { messages } from '../contracts/messages.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import { commandRun } from './give-command.ts';
 import { interruptible } from './interruption.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { answered, withTemporal } from './temporal-access.ts';
-import { systemTerminal } from './terminal.ts';
 import { whoRuns } from './who.ts';
 
-export const cancelCommand = (): Command =>
+export const cancelCommand = (context: CommandContext): Command =>
   describedCommand(
     'cancel',
     'Stops an eviction in good order: nothing more starts, what is moving finishes, and the Eviction says how far it came. Nothing starts it again but `drover retry`.',
@@ -27,10 +27,10 @@ export const cancelCommand = (): Command =>
     .option('--re-enable', 'enable the host again, if it was drover that disabled it')
     .addOption(asOption())
     .action((host: string, { abort = false, reEnable = false, as }: { abort?: boolean; reEnable?: boolean; as?: string }) =>
-      interruptible((interrupted) =>
-        withTemporal(interrupted, async (access) => {
-          const terminal = systemTerminal();
-          terminal.print(await cancelEviction(access, host, { abort, reEnable, by: whoRuns(as) }));
+      interruptible(context, (interrupted) =>
+        withTemporal(context, interrupted, async (access) => {
+          const { terminal, env } = context;
+          terminal.print(await cancelEviction(access, host, { abort, reEnable, by: whoRuns(as, env) }));
           terminal.remark(`Follow it to its end: drover watch ${host}`);
         }),
       ),

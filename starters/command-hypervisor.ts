@@ -1,7 +1,7 @@
 import { Option } from 'commander';
-import { loadConfig } from '../runtime/config.ts';
 import { parseTimeout } from './arguments.ts';
 import type { Target } from './await-state.ts';
+import type { CommandContext } from './command-context.ts';
 import type { HypervisorAccess } from './hypervisor-access.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
 import type { HypervisorObject } from './hypervisor-facts.ts';
@@ -17,7 +17,6 @@ import { arrivalSource, carryOut, tellFirstWord, tellRun, tellState, waitFor } f
 import type { TemporalAccess } from './temporal-access.ts';
 import { withTemporal } from './temporal-access.ts';
 import type { Terminal } from './terminal.ts';
-import { systemTerminal } from './terminal.ts';
 import { unknownHost } from './unknown-host.ts';
 
 /** Options that every command which sends a host somewhere has. */
@@ -33,6 +32,7 @@ export const timeoutOption = (): Option => new Option('--timeout <duration>', 'h
 
 /** What a command works with. */
 export interface Surroundings {
+  context: CommandContext;
   temporal: TemporalAccess;
   kubernetes: KubernetesAccess;
   access: HypervisorAccess;
@@ -40,10 +40,16 @@ export interface Surroundings {
   abort: AbortSignal;
 }
 
-export const withHypervisors = (use: (surroundings: Surroundings) => Promise<void>): Promise<void> =>
-  interruptible((abort) =>
-    withTemporal(abort, (temporal) =>
-      withKubernetes(temporal.config, abort, (kubernetes) => use({ temporal, kubernetes, access: hypervisorAccess(kubernetes, abort), terminal: systemTerminal(), abort })),
+export const withHypervisors = (
+  context: CommandContext,
+  use: (surroundings: Surroundings) => Promise<void>,
+): Promise<void> =>
+  interruptible(context, (abort) =>
+    withTemporal(context, abort, (temporal) =>
+      withKubernetes(temporal, (kubernetes) => {
+        const access = hypervisorAccess(kubernetes, abort);
+        return use({ context, temporal, kubernetes, access, terminal: context.terminal, abort });
+      }),
     ),
   );
 
@@ -56,11 +62,15 @@ export async function readKnown({ access }: Surroundings, host: string): Promise
 }
 
 /** Refuses to wait for what nobody does; says so where nobody waits. */
-export function tellMode(hypervisor: HypervisorObject | null, wait: boolean, terminal: Terminal): { acts: boolean } {
-  const why = whyNothingHappens('Hypervisor', loadConfig(), hypervisor);
+export async function tellMode(
+  { context }: Surroundings,
+  hypervisor: HypervisorObject | null,
+  wait: boolean,
+): Promise<{ acts: boolean }> {
+  const why = whyNothingHappens('Hypervisor', await context.loadConfig(), hypervisor, context.env);
   if (why === null) return { acts: true };
   if (wait) throw refused(`There would be nothing to wait for: ${why}`, 'Without --wait the object is changed for whoever acts on it.');
-  terminal.remark(why);
+  context.terminal.remark(why);
   return { acts: false };
 }
 
@@ -69,10 +79,17 @@ export function tellMode(hypervisor: HypervisorObject | null, wait: boolean, ter
  *
  * @param decide is asked again where somebody changes the object meanwhile
  */
-export const sendHypervisor = (host: string, { wait = false, timeout }: SendOptions, by: string, target: Target, decide: (hypervisor: HypervisorObject) => HypervisorPlan): Promise<void> =>
-  withHypervisors(async (surroundings) => {
+export const sendHypervisor = (
+  context: CommandContext,
+  host: string,
+  { wait = false, timeout }: SendOptions,
+  by: string,
+  target: Target,
+  decide: (hypervisor: HypervisorObject) => HypervisorPlan,
+): Promise<void> =>
+  withHypervisors(context, async (surroundings) => {
     const { temporal, kubernetes, access, terminal, abort } = surroundings;
-    const { acts } = tellMode(await readKnown(surroundings, host), wait, terminal);
+    const { acts } = await tellMode(surroundings, await readKnown(surroundings, host), wait);
     const { before, after, plan } = await retryConflicts(async () => {
       const before = await readKnown(surroundings, host);
       const plan = decide(before);
@@ -85,7 +102,7 @@ export const sendHypervisor = (host: string, { wait = false, timeout }: SendOpti
     const isOpen = plan.do === 'change' || !isCurrent(after) || lifecycleOf(after)?.status === 'Unknown';
     if (isOpen) await tellRun(temporal, host, after, before.generation === after.generation ? 'annotations' : 'spec', by);
     const source = arrivalSource(access, kubernetes, host);
-    if (wait) return await waitFor(source, target, host, { timeoutMs: timeout, abort, terminal });
-    if (plan.do === 'change') await tellFirstWord(source, after, { abort, terminal });
+    if (wait) return await waitFor(source, target, host, { timeoutMs: timeout, abort, context });
+    if (plan.do === 'change') await tellFirstWord(source, after, { abort, context });
     else if (isOpen) tellState(after, terminal);
   });

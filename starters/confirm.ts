@@ -3,6 +3,7 @@ import type { ConfirmOff } from '../contracts/messages.ts';
 import { messages } from '../contracts/messages.ts';
 import { parseId } from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { FailureDescription } from './failure-run.ts';
@@ -10,10 +11,9 @@ import { describeFailureRun, noFailure, tellFailureRun } from './failure-run.ts'
 import { interruptible } from './interruption.ts';
 import { oneLine } from './render/table.ts';
 import { withTemporal } from './temporal-access.ts';
-import { systemTerminal } from './terminal.ts';
 import { whoRuns } from './who.ts';
 
-export const confirmCommand = (): Command =>
+export const confirmCommand = (context: CommandContext): Command =>
   describedCommand(
     'confirm',
     'Says on your word that a host which has failed is off, and stays off until you say otherwise. Its servers are then started elsewhere: if it still runs, two copies write to one disk. So it names the incident and the boot, which `drover describe` shows, counts for 15 min, once, and is refused while anything on the host shows life.',
@@ -27,10 +27,11 @@ export const confirmCommand = (): Command =>
     .option('--boot-id <id>', 'the boot of the host that is over', parseId)
     .addOption(asOption())
     .action((host: string, { incident, bootId, as }: { incident?: string; bootId?: string; as?: string }) =>
-      interruptible((abort) =>
-        withTemporal(abort, async (temporal) => {
+      interruptible(context, (abort) =>
+        withTemporal(context, abort, async (temporal) => {
           if (incident === undefined || bootId === undefined) throw whatToConfirm(host, await describeFailureRun(temporal, host));
-          systemTerminal().print(await tellFailureRun(temporal, host, messages.confirmOff, { incident, bootId, person: whoRuns(as) } satisfies ConfirmOff));
+          const confirmed = { incident, bootId, person: whoRuns(as, context.env) } satisfies ConfirmOff;
+          context.terminal.print(await tellFailureRun(temporal, host, messages.confirmOff, confirmed));
         }),
       ),
     );

@@ -4,6 +4,7 @@ import { collectHypervisorConsents, parseReason } from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
 import type { SendOptions } from './command-hypervisor.ts';
 import { sendHypervisor, timeoutOption, waitOption } from './command-hypervisor.ts';
+import type { CommandContext } from './command-context.ts';
 import { nodeTerminates } from './hypervisor-objects.ts';
 import { planDecommission } from './plan-decommission.ts';
 import { whoRuns } from './who.ts';
@@ -13,7 +14,7 @@ interface DecommissionOptions extends SendOptions {
   consent?: HypervisorConsent[];
 }
 
-export const decommissionCommand = (): Command =>
+export const decommissionCommand = (context: CommandContext): Command =>
   describedCommand(
     'decommission',
     'Takes a host out of Nova for good: empties it, then removes it from its aggregates, its compute service from Nova and its resource provider from Placement. The last two cannot be undone: the host would have to be onboarded anew.',
@@ -31,12 +32,13 @@ export const decommissionCommand = (): Command =>
     .addOption(timeoutOption())
     .addOption(asOption())
     .action((host: string, { reason, consent = [], ...options }: DecommissionOptions) => {
-      const by = whoRuns(options.as);
+      const by = whoRuns(options.as, context.env);
       return sendHypervisor(
+        context,
         host,
         options,
         by,
         { state: 'Decommissioned', asked: (hypervisor) => (hypervisor !== null && (hypervisor.maintenance === 'termination' || nodeTerminates(hypervisor)) ? 'yes' : 'no') },
-        (hypervisor) => planDecommission(hypervisor, { reason, consent, by }, Date.now()),
+        (hypervisor) => planDecommission(hypervisor, { reason, consent, by }, context.clock.now()),
       );
     });

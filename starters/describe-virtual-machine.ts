@@ -1,4 +1,5 @@
-import { loadConfig } from '../runtime/config.ts';
+import type { Config } from '../runtime/config-schema.ts';
+import type { CommandContext } from './command-context.ts';
 import { explainError } from './explain-error.ts';
 import { findHoldingStops } from './holding-stops.ts';
 import { interruptible } from './interruption.ts';
@@ -6,7 +7,7 @@ import type { KubernetesAccess } from './kubernetes-access.ts';
 import { withKubernetes } from './kubernetes-access.ts';
 import { renderVirtualMachine } from './render/virtual-machine.ts';
 import { withTemporal } from './temporal-access.ts';
-import { printJson, systemTerminal } from './terminal.ts';
+import { printJson } from './terminal.ts';
 import { onlyOneNamed, unknownVirtualMachine } from './unknown-virtual-machine.ts';
 import type { VirtualMachineAccess } from './virtual-machine-access.ts';
 import { listForSuggestion, virtualMachineAccess } from './virtual-machine-access.ts';
@@ -16,21 +17,40 @@ import type { VirtualMachineRun } from './virtual-machine-run.ts';
 import { readVirtualMachineRun } from './virtual-machine-run.ts';
 
 /** `drover describe vm`. Kubernetes and Temporal each do without the other. */
-export const describeVirtualMachine = (reference: VirtualMachineReference, json: boolean): Promise<void> =>
-  interruptible((abort) =>
-    withKubernetes(loadConfig().config, abort, async (kubernetes) => {
-      const terminal = systemTerminal();
-      const description = await gather(kubernetes, reference, abort);
+export const describeVirtualMachine = (
+  context: CommandContext,
+  reference: VirtualMachineReference,
+  json: boolean,
+): Promise<void> =>
+  interruptible(context, async (abort) => {
+    const { terminal, clock } = context;
+    const { config } = await context.loadConfig();
+    await withKubernetes({ context, config, abort }, async (kubernetes) => {
+      const description = await gather({ context, config, abort }, kubernetes, reference);
       if (json) return printJson(terminal, description);
-      for (const line of renderVirtualMachine(description, Date.now(), terminal.paint, terminal.widthColumns())) terminal.print(line);
-    }),
-  );
+      const lines = renderVirtualMachine(description, clock.now(), terminal.paint, terminal.widthColumns());
+      for (const line of lines) terminal.print(line);
+    });
+  });
 
-async function gather(kubernetes: KubernetesAccess, reference: VirtualMachineReference, abort: AbortSignal): Promise<VirtualMachineDescription> {
-  const { config } = loadConfig();
+interface Asking {
+  context: CommandContext;
+  config: Config;
+  abort: AbortSignal;
+}
+
+async function gather(
+  asking: Asking,
+  kubernetes: KubernetesAccess,
+  reference: VirtualMachineReference,
+): Promise<VirtualMachineDescription> {
+  const { context, abort } = asking;
   const access = virtualMachineAccess(kubernetes, abort);
   const { namespace, name, object, problem } = await find(access, reference, abort);
-  const [{ run, problem: ofRun }, stops] = await Promise.all([findRun(namespace, name, abort), findHoldingStops(kubernetes, { config, abort }, ['VirtualMachine'])]);
+  const [{ run, problem: ofRun }, stops] = await Promise.all([
+    findRun(context, { namespace, name }, abort),
+    findHoldingStops(kubernetes, asking, ['VirtualMachine']),
+  ]);
   if (object === null && problem === null && run === null) throw unknownVirtualMachine({ namespace, name }, await listForSuggestion(access, abort));
   return { namespace, name, object, run, stops: stops.sentences, problems: [problem, ofRun, stops.problem].filter((sentence) => sentence !== null) };
 }
@@ -56,9 +76,16 @@ async function find(access: VirtualMachineAccess, { namespace, name }: VirtualMa
   }
 }
 
-async function findRun(namespace: string, name: string, abort: AbortSignal): Promise<{ run: VirtualMachineRun | null; problem: string | null }> {
+async function findRun(
+  context: CommandContext,
+  machine: { namespace: string; name: string },
+  abort: AbortSignal,
+): Promise<{ run: VirtualMachineRun | null; problem: string | null }> {
   try {
-    return await withTemporal(abort, async (temporal) => ({ run: await readVirtualMachineRun(temporal, { namespace, name }), problem: null }));
+    return await withTemporal(context, abort, async (temporal) => ({
+      run: await readVirtualMachineRun(temporal, machine),
+      problem: null,
+    }));
   } catch (error) {
     abort.throwIfAborted();
     return { run: null, problem: `The run that drives it: ${explainError(error).message}` };

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { describedCommand, hostArgument, jsonOption } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { CommandError, usageError } from './command-error.ts';
 import { describeVirtualMachine } from './describe-virtual-machine.ts';
 import type { EvictionDescription } from './eviction-description.ts';
@@ -21,14 +22,14 @@ import { renderDescription } from './render/describe.ts';
 import { askProgress, listRunsOf, readEnding } from './runs.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { withTemporal } from './temporal-access.ts';
-import { printJson, systemTerminal } from './terminal.ts';
+import { printJson } from './terminal.ts';
 import { machineOf, namespaceOption, virtualMachineWord } from './virtual-machine-reference.ts';
 import { webUiLink } from './web-ui.ts';
 
 /** Older runs are in the Web UI. */
 const earlierRuns = 5;
 
-export const describeCommand = (): Command =>
+export const describeCommand = (context: CommandContext): Command =>
   describedCommand('describe', 'Tells everything about a host or a virtual machine: how it stands, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.', [
     ['drover describe node-1', 'a host, for people'],
     ['drover describe vm team/web', 'a virtual machine'],
@@ -41,19 +42,20 @@ export const describeCommand = (): Command =>
     .addOption(jsonOption())
     .action(async (host: string, second: string | undefined, { json = false, namespace }: { json?: boolean; namespace?: string }) => {
       const machine = machineOf(host, second, namespace);
-      if (machine !== null) return await describeVirtualMachine(machine, json);
+      if (machine !== null) return await describeVirtualMachine(context, machine, json);
       if (second !== undefined) throw usageError('One host is described at a time.', 'For a virtual machine, say `drover describe vm NAMESPACE/NAME`.');
-      await describeHost(host, json);
+      await describeHost(context, host, json);
     });
 
-const describeHost = (host: string, json: boolean): Promise<void> =>
-  interruptible((abort) =>
-    withTemporal(abort, (temporal) =>
-      withKubernetes(temporal.config, abort, async (kubernetes) => {
-        const terminal = systemTerminal();
+const describeHost = (context: CommandContext, host: string, json: boolean): Promise<void> =>
+  interruptible(context, (abort) =>
+    withTemporal(context, abort, (temporal) =>
+      withKubernetes(temporal, async (kubernetes) => {
+        const { terminal, clock } = context;
         const description = await gather(temporal, kubernetes, host);
         if (json) return printJson(terminal, description);
-        for (const line of renderDescription(description, Date.now(), terminal.paint, terminal.widthColumns())) terminal.print(line);
+        const lines = renderDescription(description, clock.now(), terminal.paint, terminal.widthColumns());
+        for (const line of lines) terminal.print(line);
       }),
     ),
   );
@@ -81,7 +83,7 @@ async function gather(temporal: TemporalAccess, kubernetes: KubernetesAccess, ho
     hypervisor: hypervisor === null || (isEvicted && lifecycleOf(hypervisor.object) === undefined) ? null : hypervisor,
     failure,
     stops: stops.sentences,
-    webUi: run === null ? null : webUiLink(temporal.namespace, run.workflowId, run.runId),
+    webUi: run === null ? null : webUiLink(temporal.namespace, run.workflowId, run.runId, temporal.context.env),
     problems: [problem, stops.problem].filter((sentence) => sentence !== null),
   };
 }

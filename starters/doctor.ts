@@ -4,12 +4,9 @@ import { openSession } from '../activities/keystone/client.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
 import { definitions, hypervisorDefinitions } from '../contracts/crds/definitions.ts';
-import { systemClock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config-schema.ts';
-import { loadConfig } from '../runtime/config.ts';
 import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
 import type { OpenStackSettings } from '../runtime/openstack-settings.ts';
-import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
 import type { Finding } from './checks/finding.ts';
 import { examine, ok } from './checks/finding.ts';
 import { checkClock, checkDefinitions, checkKubernetes, checkNamespace, checkStops, reviewSelf } from './checks/kubernetes.ts';
@@ -19,16 +16,17 @@ import { checkPermissions } from './checks/permissions.ts';
 import { checkReplacedOperator } from './checks/replaced-operator.ts';
 import { checkQueues, checkSearchAttributes, checkTemporal } from './checks/temporal.ts';
 import { describedCommand, jsonOption } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { interruptible } from './interruption.ts';
 import { withKubernetes } from './kubernetes-access.ts';
 import { renderFindings } from './render/findings.ts';
-import { printJson, systemTerminal } from './terminal.ts';
+import { printJson } from './terminal.ts';
 
 const systems = ['temporal', 'kubernetes', 'openstack'] as const;
 type System = (typeof systems)[number];
 
-export const doctorCommand = (): Command =>
+export const doctorCommand = (context: CommandContext): Command =>
   describedCommand('doctor', 'Checks everything that drover needs, and says what to do about what is missing. Changes nothing without --fix. Exit code 1 when something fails.', [
     ['drover doctor', 'everything'],
     ['drover doctor --fix', 'and register the search attributes that are missing'],
@@ -39,47 +37,62 @@ export const doctorCommand = (): Command =>
     .addOption(new Option('--only <system>', 'check one system').choices(systems))
     .addOption(jsonOption())
     .action(({ fix = false, only, json = false }: { fix?: boolean; only?: System; json?: boolean }) =>
-      interruptible(async (abort) => {
-        const terminal = systemTerminal();
-        const findings = await examineAll(only === undefined ? systems : [only], fix, abort);
+      interruptible(context, async (abort) => {
+        const { terminal } = context;
+        const findings = await examineAll(context, only === undefined ? systems : [only], fix, abort);
         if (json) printJson(terminal, findings);
         else for (const line of renderFindings(findings, terminal.paint)) terminal.print(line);
-        if (findings.some(({ status }) => status === 'fail')) process.exitCode = exitCodes.failed;
+        if (findings.some(({ status }) => status === 'fail')) context.exitCode = exitCodes.failed;
       }),
     );
 
-async function examineAll(chosen: readonly System[], fix: boolean, abort: AbortSignal): Promise<Finding[]> {
+async function examineAll(
+  context: CommandContext,
+  chosen: readonly System[],
+  fix: boolean,
+  abort: AbortSignal,
+): Promise<Finding[]> {
   // Everything else is told by the settings, so nothing can be checked without them.
-  const { config, file } = loadConfig();
+  const { config, file } = await context.loadConfig();
   const settings = ok('settings', file ?? 'no file, so everything is at its default');
-  const openstack = readOpenStack(config);
+  const openstack = readOpenStack(config, context.env);
   const examinations: Record<System, () => Promise<Finding[]>> = {
-    temporal: () => examineTemporal(config, fix, openstack instanceof Error ? null : openstack.region, abort),
-    kubernetes: () => examineKubernetes(config, abort),
-    openstack: () => examineOpenStack(openstack, abort),
+    temporal: () => examineTemporal({ context, config, abort }, fix, openstack instanceof Error ? null : openstack.region),
+    kubernetes: () => examineKubernetes({ context, config, abort }),
+    openstack: () => examineOpenStack({ context, config, abort }, openstack),
   };
   const found = await Promise.all(chosen.map((system) => examinations[system]()));
   return [settings, ...found.flat()];
 }
 
-function readOpenStack({ openstack: { cloud } }: Config): OpenStackSettings | Error {
+interface Examination {
+  context: CommandContext;
+  config: Config;
+  abort: AbortSignal;
+}
+
+function readOpenStack({ openstack: { cloud } }: Config, env: NodeJS.ProcessEnv): OpenStackSettings | Error {
   try {
-    return loadOpenStackSettings(process.env, cloud === null ? {} : { cloud });
+    return loadOpenStackSettings(env, cloud === null ? {} : { cloud });
   } catch (error) {
     return error as Error;
   }
 }
 
-async function examineTemporal(config: Config, fix: boolean, region: string | null, abort: AbortSignal): Promise<Finding[]> {
-  const settings = readTemporalSettings(process.env, config.temporal.payloadKeys);
-  const client = openClient(settings);
+async function examineTemporal(
+  { context, config, abort }: Examination,
+  fix: boolean,
+  region: string | null,
+): Promise<Finding[]> {
+  const opened = await context.openTemporal(config);
+  const { client, namespace } = opened;
   try {
-    const reached = await examine('Temporal', abort, (signal) => checkTemporal(client, settings, signal));
+    const reached = await examine('Temporal', abort, (signal) => checkTemporal(opened, signal));
     // Of a server that cannot be reached, one line is enough.
     if (reached.some(({ status }) => status === 'fail')) return reached;
     const further = await Promise.all([
-      examine('search attributes', abort, (signal) => checkSearchAttributes(client, settings.namespace, fix, signal)),
-      examine('queues', abort, (signal) => checkQueues(client, settings.namespace, region, signal)),
+      examine('search attributes', abort, (signal) => checkSearchAttributes(client, namespace, fix, signal)),
+      examine('queues', abort, (signal) => checkQueues(client, namespace, region, signal)),
     ]);
     return [...reached, ...further.flat()];
   } finally {
@@ -87,15 +100,15 @@ async function examineTemporal(config: Config, fix: boolean, region: string | nu
   }
 }
 
-const examineKubernetes = (config: Config, abort: AbortSignal): Promise<Finding[]> =>
-  withKubernetes(config, abort, async (access) => {
+const examineKubernetes = ({ context, config, abort }: Examination): Promise<Finding[]> =>
+  withKubernetes({ context, config, abort }, async (access) => {
     const reached = await examine('Kubernetes', abort, async (signal) => checkKubernetes(await access.open(), signal));
     if (reached.some(({ status }) => status === 'fail')) return reached;
     const kubernetes = await access.open();
     const { migrationNamespace, systemNamespace } = config.kubernetes;
     const names = { migrationNamespace, systemNamespace, leaseName: config.bridge.leaseName };
     const { username, serverTimeMs } = await reviewSelf(kubernetes, abort).catch(() => ({ username: 'unknown', serverTimeMs: null }));
-    const nowMs = Date.now();
+    const nowMs = context.clock.now();
     const further = await Promise.all([
       examine('CRDs', abort, (signal) => checkDefinitions(kubernetes, config.modes.VirtualMachine === 'off' ? hypervisorDefinitions : definitions, signal)),
       examine(`namespace ${migrationNamespace}`, abort, (signal) => checkNamespace(kubernetes, migrationNamespace, 'Migration objects live there', signal)),
@@ -107,9 +120,12 @@ const examineKubernetes = (config: Config, abort: AbortSignal): Promise<Finding[
     return [...reached, ...checkClock(serverTimeMs, nowMs), ...further.flat()];
   });
 
-async function examineOpenStack(settings: OpenStackSettings | Error, abort: AbortSignal): Promise<Finding[]> {
+async function examineOpenStack(
+  { context: { clock }, abort }: Examination,
+  settings: OpenStackSettings | Error,
+): Promise<Finding[]> {
   if (settings instanceof Error) return await examine('OpenStack settings', abort, () => Promise.reject(settings));
-  const session = openSession(settings, { clock: systemClock });
+  const session = openSession(settings, { clock });
   const [nova, placement] = [createNovaClient(session), createPlacementClient(session)];
   const probe: OpenStackProbe = {
     region: session.region,

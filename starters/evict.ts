@@ -4,6 +4,7 @@ import type { Consent, EvictionCause } from '../contracts/eviction.ts';
 import { evictionCauses } from '../contracts/eviction.ts';
 import { collectConsents, collectObstacles, parseCause, parseDeadline, parseParallelism, parseReason } from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodeOfEnding } from './exit-codes.ts';
 import { follow } from './follow.ts';
 import { followSource } from './follow-source.ts';
@@ -13,7 +14,6 @@ import { withKubernetes } from './kubernetes-access.ts';
 import { startEviction } from './start-eviction.ts';
 import { tellBeginning } from './tell-beginning.ts';
 import { withTemporal } from './temporal-access.ts';
-import { systemTerminal } from './terminal.ts';
 import { chooseView, watchIntervalMs } from './watch.ts';
 import { whoRuns } from './who.ts';
 
@@ -31,7 +31,7 @@ interface EvictOptions {
   as?: string;
 }
 
-export const evictCommand = (): Command =>
+export const evictCommand = (context: CommandContext): Command =>
   describedCommand('evict', 'Empties a host: disables its compute service and moves its instances, one by one or a few at a time. An Eviction of that host says how it goes.', [
     ['drover evict node-1 --reason "broken DIMM"', 'start it, and see what the preflight finds'],
     ['drover evict node-1 --reason "firmware" --cause rolling-update --watch', 'and follow it to its end'],
@@ -43,7 +43,7 @@ export const evictCommand = (): Command =>
     .addArgument(hostArgument())
     .requiredOption('--reason <text>', 'why, for people', parseReason)
     .option('--cause <cause>', `decides about obstacles and enabling again: ${evictionCauses.join(', ')} (default: admin)`, parseCause)
-    .option('--deadline <time>', 'when the host must be empty: an RFC 3339 time, or 90m, 4h, 1d from now', (text) => parseDeadline(text))
+    .option('--deadline <time>', 'when the host must be empty: an RFC 3339 time, or 90m, 4h, 1d from now', (text) => parseDeadline(text, context.clock.now()))
     .option('--parallelism <number>', 'how many instances may move at once', parseParallelism)
     .option('--re-enable', 'enable the host again afterwards, whatever the cause')
     .option('--no-re-enable', 'leave it disabled, whatever the cause')
@@ -54,18 +54,19 @@ export const evictCommand = (): Command =>
     .option('--watch', 'follow it to its end, as `drover watch` does')
     .addOption(asOption())
     .action((host: string, options: EvictOptions, command: Command) =>
-      interruptible((abort) =>
-        withTemporal(abort, (temporal) =>
-          withKubernetes(temporal.config, abort, async (kubernetes) => {
+      interruptible(context, (abort) =>
+        withTemporal(context, abort, (temporal) =>
+          withKubernetes(temporal, async (kubernetes) => {
             const { wait = false, watch = false, as, reEnable, ...asked } = options;
             // commander gives a pair of --x and --no-x the default true; here neither means: as the cause says.
             const decided = command.getOptionValueSource('reEnable') === 'cli' ? { reEnable: reEnable ?? true } : {};
-            const terminal = systemTerminal();
-            await startEviction(temporal, kubernetes, { host, by: whoRuns(as), ...decided, ...asked }, terminal);
+            const { terminal, clock, env } = context;
+            await startEviction(temporal, kubernetes, { host, by: whoRuns(as, env), ...decided, ...asked });
             const source = followSource(temporal, kubernetes, host);
-            if (!wait && !watch) return await tellBeginning(source, temporal, host, terminal);
-            const ending = await follow(source, watch ? chooseView(terminal, false) : quietView(terminal), { intervalMs: watchIntervalMs, abort });
-            process.exitCode = exitCodeOfEnding(ending.outcome);
+            if (!wait && !watch) return await tellBeginning(source, temporal, host);
+            const view = watch ? chooseView(context, false) : quietView(terminal);
+            const ending = await follow(source, view, { intervalMs: watchIntervalMs, clock, abort });
+            context.exitCode = exitCodeOfEnding(ending.outcome);
           }),
         ),
       ),

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../runtime/clock.ts';
 import type { Driven } from './lifecycle-condition.ts';
 import { isCurrent, lifecycleOf } from './lifecycle-condition.ts';
 
@@ -6,12 +6,16 @@ import { isCurrent, lifecycleOf } from './lifecycle-condition.ts';
 const firstWordMs = 8_000;
 
 /** Waits until the lifecycle of an object says something new, or the time is over. Returns the object as it is then. */
-export async function awaitFirstWord<Told extends Driven>(read: () => Promise<Told | null>, before: Told, abort: AbortSignal): Promise<{ latest: Told; isNews: boolean }> {
-  const untilMs = Date.now() + firstWordMs;
-  for (let latest = before; ; await delay(250, undefined, { signal: abort })) {
+export async function awaitFirstWord<Told extends Driven>(
+  read: () => Promise<Told | null>,
+  before: Told,
+  { clock, abort }: { clock: Clock; abort: AbortSignal },
+): Promise<{ latest: Told; isNews: boolean }> {
+  const untilMs = clock.now() + firstWordMs;
+  for (let latest = before; ; await clock.sleep(250, abort)) {
     latest = (await read()) ?? latest;
     const isNews = says(before, latest);
-    if (isNews || Date.now() > untilMs) return { latest, isNews };
+    if (isNews || clock.now() > untilMs) return { latest, isNews };
   }
 }
 

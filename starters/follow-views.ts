@@ -1,4 +1,5 @@
 import type { EvictionProgress } from '../contracts/eviction.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Answer, Ending } from './eviction-facts.ts';
 import type { FollowView } from './follow.ts';
 import { formatTime } from './render/duration.ts';
@@ -11,14 +12,18 @@ const cursorUp = (lines: number): string => (lines === 0 ? '' : `\u001b[${String
 const clearDown = '\u001b[J';
 
 /** A table redrawn in place. */
-export function liveView(terminal: Terminal, draw: (text: string) => void = (text) => void process.stdout.write(text)): FollowView {
+export function liveView(terminal: Terminal, clock: Clock): FollowView {
   let drawn = 0;
   const redraw = (lines: string[]): void => {
-    draw(`${cursorUp(drawn)}\r${clearDown}${lines.map((line) => `${line}\n`).join('')}`);
+    terminal.draw(`${cursorUp(drawn)}\r${clearDown}${lines.map((line) => `${line}\n`).join('')}`);
     drawn = lines.length;
   };
   const frame = (progress: EvictionProgress): string[] =>
-    renderFrame(progress, Date.now(), { widthColumns: terminal.widthColumns(), heightRows: terminal.heightRows(), paint: terminal.paint });
+    renderFrame(progress, clock.now(), {
+      widthColumns: terminal.widthColumns(),
+      heightRows: terminal.heightRows(),
+      paint: terminal.paint,
+    });
   let last: EvictionProgress | null = null;
   return {
     show(progress) {
@@ -36,9 +41,9 @@ export function liveView(terminal: Terminal, draw: (text: string) => void = (tex
 }
 
 /** One line per thing that happens, with its time. */
-export function plainView(terminal: Terminal): FollowView {
+export function plainView(terminal: Terminal, clock: Clock): FollowView {
   let last: EvictionProgress | null = null;
-  const line = (text: string): void => terminal.print(`${formatTime(Date.now())} ${text}`);
+  const line = (text: string): void => terminal.print(`${formatTime(clock.now())} ${text}`);
   const changes = (progress: Answer): void => {
     if (progress === null) return;
     for (const change of describeChanges(last, progress)) line(change);
@@ -55,9 +60,10 @@ export function plainView(terminal: Terminal): FollowView {
 }
 
 /** JSON lines: `{time, progress}` whenever something changed, `{time, remark}`, and at last `{time, ending}`. */
-export function jsonView(terminal: Terminal): FollowView {
+export function jsonView(terminal: Terminal, clock: Clock): FollowView {
   let last = '';
-  const line = (news: object): void => terminal.print(JSON.stringify({ time: new Date().toISOString(), ...news }));
+  const line = (news: object): void =>
+    terminal.print(JSON.stringify({ time: new Date(clock.now()).toISOString(), ...news }));
   const show = (progress: EvictionProgress): void => {
     const text = JSON.stringify(progress);
     if (text !== last) line({ progress });

@@ -1,21 +1,17 @@
 import type { EvictionProgress } from '../contracts/eviction.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { tableError } from './command-error.ts';
 import type { Ending } from './eviction-facts.ts';
 import type { Look } from './follow.ts';
 import { follow } from './follow.ts';
 import { jsonView, liveView, plainView } from './follow-views.ts';
-import { plain } from './render/paint.ts';
 import { ago, sampleInstance, sampleProgress } from './render/sample-progress.ts';
-import type { Terminal } from './terminal.ts';
+import type { Paper } from './sample-context.ts';
+import { paper } from './sample-context.ts';
 
 const ending: Ending = { outcome: 'Succeeded', message: '1 of 1 moved in 1m', result: null };
 const moving = (percent: number): EvictionProgress =>
   sampleProgress({ instances: [sampleInstance({ name: 'web-1', state: 'moving', attempt: 1, percent, since: ago(10) })] });
-
-function paper(): Terminal & { lines: string[] } {
-  const lines: string[] = [];
-  return { lines, print: (line) => void lines.push(line), remark: (line) => void lines.push(line), isInteractive: false, paint: plain, widthColumns: () => 200, heightRows: () => 24 };
-}
 
 /** Plays looks one after the other; an Error is a look that failed. */
 function playing(looks: (Look | Error)[], percents: Record<string, number> | Error = {}) {
@@ -34,7 +30,9 @@ function playing(looks: (Look | Error)[], percents: Record<string, number> | Err
   };
 }
 
-const options = () => ({ intervalMs: 1, abort: new AbortController().signal });
+const linesOf = ({ written }: Paper): string[] => written.trimEnd().split('\n');
+
+const options = () => ({ intervalMs: 1, clock: systemClock, abort: new AbortController().signal });
 
 test('it ends with the end, whatever was away in between', async () => {
   const shown: (number | null | undefined)[] = [];
@@ -73,16 +71,16 @@ test('a no ends it', async () => {
 test('Ctrl-C ends the watching', async () => {
   const controller = new AbortController();
   const view = { show: () => controller.abort(new Error('interrupted')), remark: () => undefined, end: () => undefined };
-  await expect(follow(playing([{ state: 'running', progress: moving(10) }]), view, { intervalMs: 60_000, abort: controller.signal })).rejects.toThrow(/aborted/);
+  await expect(follow(playing([{ state: 'running', progress: moving(10) }]), view, { ...options(), intervalMs: 60_000, abort: controller.signal })).rejects.toThrow(/interrupted/);
 });
 
 test('plain lines tell each change once', () => {
   const terminal = paper();
-  const view = plainView(terminal);
+  const view = plainView(terminal, systemClock);
   view.show(moving(10));
   view.show(moving(20));
   view.end(ending, null);
-  expect(terminal.lines.map((line) => line.replace(/^\S+ /, ''))).toEqual([
+  expect(linesOf(terminal).map((line) => line.replace(/^\S+ /, ''))).toEqual([
     'Moving: 1 of 4 done, 1 moving, 1 pending, 1 blocked',
     'web-1 moving',
     'Succeeded: 1 of 1 moved in 1m',
@@ -91,11 +89,11 @@ test('plain lines tell each change once', () => {
 
 test('JSON lines are JSON, and none comes twice', () => {
   const terminal = paper();
-  const view = jsonView(terminal);
+  const view = jsonView(terminal, systemClock);
   view.show(moving(10));
   view.show(moving(10));
   view.end(ending, null);
-  const lines = terminal.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lines = linesOf(terminal).map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(lines).toEqual([
     { time: expect.any(String), progress: moving(10) },
     { time: expect.any(String), ending },
@@ -103,13 +101,12 @@ test('JSON lines are JSON, and none comes twice', () => {
 });
 
 test('the live table is drawn over the one before', () => {
-  let screen = '';
-  const view = liveView(paper(), (text) => void (screen += text));
+  const terminal = paper();
+  const view = liveView(terminal, systemClock);
   view.show(moving(10));
   view.show(moving(20));
-  expect(screen.startsWith('\r\u001b[J')).toBe(true);
-  expect(screen).toContain('\u001b[4A\r\u001b[J');
-  screen = '';
+  expect(terminal.written.startsWith('\r\u001b[J')).toBe(true);
+  expect(terminal.written).toContain('\u001b[4A\r\u001b[J');
   view.end(ending, null);
-  expect(screen).toContain('Succeeded: 1 of 1 moved in 1m\n');
+  expect(terminal.written).toContain('Succeeded: 1 of 1 moved in 1m\n');
 });

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EvictionProgress } from '../contracts/eviction.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Answer, Ending } from './eviction-facts.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
@@ -27,7 +27,11 @@ export interface FollowView {
 }
 
 /** Shows an eviction until it ends, through absences of Temporal, of workers and of kube-apiserver. */
-export async function follow(source: FollowSource, view: FollowView, { intervalMs, abort }: { intervalMs: number; abort: AbortSignal }): Promise<Ending> {
+export async function follow(
+  source: FollowSource,
+  view: FollowView,
+  { intervalMs, clock, abort }: { intervalMs: number; clock: Clock; abort: AbortSignal },
+): Promise<Ending> {
   let remarked: string | null = null;
   const remark = (message: string | null): void => {
     if (message !== null && message !== remarked) view.remark(message);
@@ -49,7 +53,7 @@ export async function follow(source: FollowSource, view: FollowView, { intervalM
       remark(look.progress === null ? 'No worker answers for this run. `drover doctor` tells why; `drover worker` starts one.' : null);
       if (look.progress !== null) view.show(await withPercents(source, look.progress));
     }
-    await delay(intervalMs, undefined, { signal: abort });
+    await clock.sleep(intervalMs, abort);
   }
 }
 

@@ -1,18 +1,22 @@
 import { evictionId } from '../contracts/ids.ts';
+import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import { interruptible } from './interruption.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { answered, withTemporal } from './temporal-access.ts';
-import { systemTerminal } from './terminal.ts';
 
 /** A worker takes part in the answer, and it may be busy. */
 const updateTimeoutMs = 15_000;
 
 /** Gives the run that empties `host` a command and prints what it answers: all that most commands do. */
-export const giveCommand = (host: string, update: string, argument: object): Promise<void> =>
-  interruptible((abort) => withTemporal(abort, async (access) => systemTerminal().print(await commandRun(access, host, update, argument))));
+export const giveCommand = (context: CommandContext, host: string, update: string, argument: object): Promise<void> =>
+  interruptible(context, (abort) =>
+    withTemporal(context, abort, async (access) => {
+      context.terminal.print(await commandRun(access, host, update, argument));
+    }),
+  );
 
 /**
  * Gives the run that empties `host` a command and returns the sentence it answers with.

@@ -32,7 +32,9 @@ const progressTimeoutMs = 5_000;
 export async function describeHypervisorRun(temporal: TemporalAccess, object: HypervisorObject): Promise<HypervisorDescription> {
   const workflowId = hypervisorId(object.name, temporal.config.cluster);
   const run = await openRun(temporal, workflowId);
-  return { object, run, takenAwayAt: readTakenAway(object), webUi: run === null ? null : webUiLink(temporal.namespace, workflowId, run.runId) };
+  const { namespace, context } = temporal;
+  const webUi = run === null ? null : webUiLink(namespace, workflowId, run.runId, context.env);
+  return { object, run, takenAwayAt: readTakenAway(object), webUi };
 }
 
 async function openRun(temporal: TemporalAccess, workflowId: string): Promise<HypervisorDescription['run']> {

@@ -1,15 +1,15 @@
 import { CommandError } from './command-error.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/**
- * Runs a command that the person may leave with Ctrl-C: the signal ends its calls and its waits, and the command ends as interrupted.
- * A second Ctrl-C ends the process at once.
- */
-export async function interruptible<Result>(action: (abort: AbortSignal) => Promise<Result>): Promise<Result> {
+/** Runs a command that the person may leave with Ctrl-C: that ends its calls and its waits, and the command ends as interrupted. */
+export async function interruptible<Result>(
+  { onInterrupt }: Pick<CommandContext, 'onInterrupt'>,
+  action: (abort: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const controller = new AbortController();
-  const interrupt = (): void => controller.abort(new CommandError('Interrupted. What runs in Temporal goes on.', exitCodes.interrupted));
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  const interrupted = new CommandError('Interrupted. What runs in Temporal goes on.', exitCodes.interrupted);
+  const forget = onInterrupt(() => controller.abort(interrupted));
   try {
     return await action(controller.signal);
   } catch (error) {
@@ -17,7 +17,6 @@ export async function interruptible<Result>(action: (abort: AbortSignal) => Prom
     controller.signal.throwIfAborted();
     throw error;
   } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    forget();
   }
 }

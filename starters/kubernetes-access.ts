@@ -5,6 +5,7 @@ import { migrationDefinition, migrationSchema } from '../contracts/crds/migratio
 import { fieldManager, labels } from '../contracts/ids.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
+import type { CommandContext } from './command-context.ts';
 import type { EvictionObject, MigrationObject } from './eviction-facts.ts';
 import { describeEviction, describeMigration } from './eviction-objects.ts';
 import { explainError } from './explain-error.ts';
@@ -37,20 +38,17 @@ export interface EvictionManifest {
 const pageSize = 500;
 
 /** Runs `use` with Kubernetes at hand, and cuts the connections. */
-export async function withKubernetes<Result>(config: Config, abort: AbortSignal, use: (access: KubernetesAccess) => Promise<Result>): Promise<Result> {
+export async function withKubernetes<Result>(
+  { context, config, abort }: { context: CommandContext; config: Config; abort: AbortSignal },
+  use: (access: KubernetesAccess) => Promise<Result>,
+): Promise<Result> {
   let opened: Promise<Kubernetes> | null = null;
-  const open = (): Promise<Kubernetes> => (opened ??= connect(config));
+  const open = (): Promise<Kubernetes> => (opened ??= context.openKubernetes(config));
   try {
     return await use(accessBy(open, config, abort));
   } finally {
     await (opened as Promise<Kubernetes> | null)?.then((kubernetes) => kubernetes.close()).catch(() => undefined);
   }
-}
-
-/** The client library takes half a second to load: only where it is needed, and while Temporal is being asked. */
-async function connect({ kubernetes: { kubeconfig, context } }: Config): Promise<Kubernetes> {
-  const { connectKubernetes } = await import('../runtime/kubernetes.ts');
-  return connectKubernetes({ kubeconfig, context });
 }
 
 function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortSignal): KubernetesAccess {

@@ -7,7 +7,7 @@ const variables = { Hypervisor: 'DROVER_MODE_HYPERVISOR', VirtualMachine: 'DROVE
  * What keeps drover from acting on an object, as a sentence, as far as a command can know: by its own settings, where there are any, and
  * by the object. Without settings the command's default says nothing about the worker's.
  */
-export function whyNothingHappens(kind: keyof typeof variables, { config, file }: LoadedConfig, object: { name: string; observed: boolean } | null, env: NodeJS.ProcessEnv = process.env): string | null {
+export function whyNothingHappens(kind: keyof typeof variables, { config, file }: LoadedConfig, object: { name: string; observed: boolean } | null, env: NodeJS.ProcessEnv): string | null {
   const variable = variables[kind];
   const isSaid = file !== null || (env[variable] ?? '') !== '';
   const where = file ?? variable;

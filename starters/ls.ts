@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { describedCommand, jsonOption } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { interruptible } from './interruption.ts';
 import type { KubernetesAccess } from './kubernetes-access.ts';
 import { readEvictions, withKubernetes } from './kubernetes-access.ts';
@@ -9,11 +10,11 @@ import { renderList } from './render/list.ts';
 import { askAll, listRuns } from './runs.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { withTemporal } from './temporal-access.ts';
-import { printJson, systemTerminal } from './terminal.ts';
+import { printJson } from './terminal.ts';
 
 const dayMs = 24 * 3_600_000;
 
-export const lsCommand = (): Command =>
+export const lsCommand = (context: CommandContext): Command =>
   describedCommand('ls', 'Lists evictions: those in motion, those that wait, and how those of the last day ended.', [
     ['drover ls', 'what is going on'],
     ['drover ls --all', 'every run that Temporal still has'],
@@ -22,11 +23,11 @@ export const lsCommand = (): Command =>
     .option('--all', 'every run that Temporal still has, not only the last of each host')
     .addOption(jsonOption())
     .action(({ all = false, json = false }: { all?: boolean; json?: boolean }) =>
-      interruptible((abort) =>
-        withTemporal(abort, (temporal) =>
-          withKubernetes(temporal.config, abort, async (kubernetes) => {
-            const terminal = systemTerminal();
-            const nowMs = Date.now();
+      interruptible(context, (abort) =>
+        withTemporal(context, abort, (temporal) =>
+          withKubernetes(temporal, async (kubernetes) => {
+            const { terminal } = context;
+            const nowMs = context.clock.now();
             const { evictions, problem } = await gather(temporal, kubernetes, nowMs, all ? Infinity : dayMs);
             if (json) printJson(terminal, evictions);
             else for (const line of renderList(evictions, nowMs, terminal.paint, terminal.widthColumns())) terminal.print(line);

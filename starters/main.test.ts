@@ -1,19 +1,14 @@
-import { jest } from '@jest/globals';
 import { definitions } from '../contracts/crds/definitions.ts';
 import { exitCodes } from './exit-codes.ts';
 import { main } from './main.ts';
+import { paper, sampleContext } from './sample-context.ts';
 
 /** Bad usage, told before anything is loaded that could reach a system. What needs systems is in test/flows/cli.test.ts. */
 
 async function run(...args: string[]): Promise<{ code: number; text: string }> {
-  let text = '';
-  const keep = (chunk: unknown): boolean => ((text += String(chunk)), true);
-  const spies = [jest.spyOn(process.stdout, 'write').mockImplementation(keep), jest.spyOn(process.stderr, 'write').mockImplementation(keep)];
-  try {
-    return { code: await main(args), text };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-  }
+  const terminal = paper();
+  const code = await main(args, sampleContext(terminal));
+  return { code, text: terminal.written };
 }
 
 const evict = (...args: string[]): string[] => ['evict', 'node-1', '--reason', 'x', ...args];

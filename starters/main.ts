@@ -2,16 +2,20 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
+import type { OutputConfiguration } from 'commander';
 import { redactText } from '../runtime/redaction.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
+import { processContext } from './process-context.ts';
+import type { Terminal } from './terminal.ts';
 
 /** A command as the overview lists it. Its module is loaded only when it is meant, so that each starts fast. */
 interface CommandEntry {
   summary: string;
   group: string;
-  load: () => Promise<Command>;
+  load: (context: CommandContext) => Promise<Command>;
 }
 
 const evictions = 'Evictions:';
@@ -21,37 +25,138 @@ const virtualMachines = 'Virtual machines:';
 const operation = 'Operation:';
 
 const commands: Record<string, CommandEntry> = {
-  evict: { group: evictions, summary: 'empty a host', load: async () => (await import('./evict.ts')).evictCommand() },
-  ls: { group: evictions, summary: 'list what is in motion, waits or ended recently', load: async () => (await import('./ls.ts')).lsCommand() },
-  describe: { group: evictions, summary: 'tell everything about one host and its eviction, or one virtual machine', load: async () => (await import('./describe.ts')).describeCommand() },
-  watch: { group: evictions, summary: 'follow one until it ends', load: async () => (await import('./watch.ts')).watchCommand() },
-  cancel: { group: evictions, summary: 'stop one in good order', load: async () => (await import('./cancel.ts')).cancelCommand() },
-  retry: { group: evictions, summary: 'try a stopped or failed one, one instance, a hypervisor or a virtual machine again', load: async () => (await import('./retry.ts')).retryCommand() },
-  accept: { group: evictions, summary: 'accept obstacles, or consent to more', load: async () => (await import('./accept.ts')).acceptCommand() },
-  pause: { group: running, summary: 'start no further moves', load: async () => (await import('./pause.ts')).pauseCommand() },
-  resume: { group: running, summary: 'go on after a pause', load: async () => (await import('./resume.ts')).resumeCommand() },
-  skip: { group: running, summary: 'leave one instance where it is', load: async () => (await import('./skip.ts')).skipCommand() },
-  parallelism: { group: running, summary: 'set how many move at once', load: async () => (await import('./parallelism.ts')).parallelismCommand() },
-  hosts: { group: hypervisors, summary: 'list them: state, what each waits for, who is needed', load: async () => (await import('./hosts.ts')).hostsCommand() },
-  onboard: { group: hypervisors, summary: 'bring one into service', load: async () => (await import('./onboard.ts')).onboardCommand() },
-  maintain: { group: hypervisors, summary: 'take one out of service for a while', load: async () => (await import('./maintain.ts')).maintainCommand() },
-  activate: { group: hypervisors, summary: 'bring one back from maintenance', load: async () => (await import('./activate.ts')).activateCommand() },
-  decommission: { group: hypervisors, summary: 'take one out of Nova for good', load: async () => (await import('./decommission.ts')).decommissionCommand() },
-  confirm: { group: hypervisors, summary: 'say that a host which has failed is off', load: async () => (await import('./confirm.ts')).confirmCommand() },
-  'abandon-disks': { group: hypervisors, summary: 'give up local disks of servers on a dead host', load: async () => (await import('./abandon-disks.ts')).abandonDisksCommand() },
-  vms: { group: virtualMachines, summary: 'list them: state, what each waits for, who is needed', load: async () => (await import('./vms.ts')).vmsCommand() },
-  stop: { group: operation, summary: 'hold drover back from every change, until lifted', load: async () => (await import('./stop.ts')).stopCommand() },
-  worker: { group: operation, summary: 'run a worker', load: async () => (await import('./worker.ts')).workerCommand() },
-  bridge: { group: operation, summary: 'run the bridge from Kubernetes to Temporal', load: async () => (await import('./bridge.ts')).bridgeCommand() },
-  'codec-server': { group: operation, summary: 'decrypt payloads for the Web UI', load: async () => (await import('./codec-server.ts')).codecServerCommand() },
-  doctor: { group: operation, summary: 'check that everything drover needs is there', load: async () => (await import('./doctor.ts')).doctorCommand() },
-  crds: { group: operation, summary: 'print the CustomResourceDefinitions', load: async () => (await import('./crds.ts')).crdsCommand() },
+  evict: {
+    group: evictions,
+    summary: 'empty a host',
+    load: async (context) => (await import('./evict.ts')).evictCommand(context),
+  },
+  ls: {
+    group: evictions,
+    summary: 'list what is in motion, waits or ended recently',
+    load: async (context) => (await import('./ls.ts')).lsCommand(context),
+  },
+  describe: {
+    group: evictions,
+    summary: 'tell everything about one host and its eviction, or one virtual machine',
+    load: async (context) => (await import('./describe.ts')).describeCommand(context),
+  },
+  watch: {
+    group: evictions,
+    summary: 'follow one until it ends',
+    load: async (context) => (await import('./watch.ts')).watchCommand(context),
+  },
+  cancel: {
+    group: evictions,
+    summary: 'stop one in good order',
+    load: async (context) => (await import('./cancel.ts')).cancelCommand(context),
+  },
+  retry: {
+    group: evictions,
+    summary: 'try a stopped or failed one, one instance, a hypervisor or a virtual machine again',
+    load: async (context) => (await import('./retry.ts')).retryCommand(context),
+  },
+  accept: {
+    group: evictions,
+    summary: 'accept obstacles, or consent to more',
+    load: async (context) => (await import('./accept.ts')).acceptCommand(context),
+  },
+  pause: {
+    group: running,
+    summary: 'start no further moves',
+    load: async (context) => (await import('./pause.ts')).pauseCommand(context),
+  },
+  resume: {
+    group: running,
+    summary: 'go on after a pause',
+    load: async (context) => (await import('./resume.ts')).resumeCommand(context),
+  },
+  skip: {
+    group: running,
+    summary: 'leave one instance where it is',
+    load: async (context) => (await import('./skip.ts')).skipCommand(context),
+  },
+  parallelism: {
+    group: running,
+    summary: 'set how many move at once',
+    load: async (context) => (await import('./parallelism.ts')).parallelismCommand(context),
+  },
+  hosts: {
+    group: hypervisors,
+    summary: 'list them: state, what each waits for, who is needed',
+    load: async (context) => (await import('./hosts.ts')).hostsCommand(context),
+  },
+  onboard: {
+    group: hypervisors,
+    summary: 'bring one into service',
+    load: async (context) => (await import('./onboard.ts')).onboardCommand(context),
+  },
+  maintain: {
+    group: hypervisors,
+    summary: 'take one out of service for a while',
+    load: async (context) => (await import('./maintain.ts')).maintainCommand(context),
+  },
+  activate: {
+    group: hypervisors,
+    summary: 'bring one back from maintenance',
+    load: async (context) => (await import('./activate.ts')).activateCommand(context),
+  },
+  decommission: {
+    group: hypervisors,
+    summary: 'take one out of Nova for good',
+    load: async (context) => (await import('./decommission.ts')).decommissionCommand(context),
+  },
+  confirm: {
+    group: hypervisors,
+    summary: 'say that a host which has failed is off',
+    load: async (context) => (await import('./confirm.ts')).confirmCommand(context),
+  },
+  'abandon-disks': {
+    group: hypervisors,
+    summary: 'give up local disks of servers on a dead host',
+    load: async (context) => (await import('./abandon-disks.ts')).abandonDisksCommand(context),
+  },
+  vms: {
+    group: virtualMachines,
+    summary: 'list them: state, what each waits for, who is needed',
+    load: async (context) => (await import('./vms.ts')).vmsCommand(context),
+  },
+  stop: {
+    group: operation,
+    summary: 'hold drover back from every change, until lifted',
+    load: async (context) => (await import('./stop.ts')).stopCommand(context),
+  },
+  worker: {
+    group: operation,
+    summary: 'run a worker',
+    load: async () => (await import('./worker.ts')).workerCommand(),
+  },
+  bridge: {
+    group: operation,
+    summary: 'run the bridge from Kubernetes to Temporal',
+    load: async () => (await import('./bridge.ts')).bridgeCommand(),
+  },
+  'codec-server': {
+    group: operation,
+    summary: 'decrypt payloads for the Web UI',
+    load: async () => (await import('./codec-server.ts')).codecServerCommand(),
+  },
+  doctor: {
+    group: operation,
+    summary: 'check that everything drover needs is there',
+    load: async (context) => (await import('./doctor.ts')).doctorCommand(context),
+  },
+  crds: {
+    group: operation,
+    summary: 'print the CustomResourceDefinitions',
+    load: async (context) => (await import('./crds.ts')).crdsCommand(context),
+  },
 };
 
 /** The command that is meant, as far as it must be known to load it. */
 const meantCommand = ([first, second]: readonly string[]): string | undefined => (first === 'help' ? second : first);
 
-async function composeProgram(argv: readonly string[]): Promise<Command> {
+/** The whole command line; of the commands, the one that is meant is loaded. */
+export async function composeProgram(argv: readonly string[], context: CommandContext): Promise<Command> {
   const program = new Command('drover')
     .description('Drives herds of virtual machines: empties hypervisors and keeps them in service, durably, on Temporal.')
     .version(await readVersion())
@@ -64,10 +169,11 @@ Kubernetes is found as by kubectl; drover's own settings are in drover.yaml or t
 Exit codes: 0 done, 1 ended otherwise than wanted, 2 bad usage or input, 3 something did not answer, 4 not found,
 5 refused, 70 a fault of drover, 130 interrupted. docs/commands.md has everything.`,
     )
+    .configureOutput(outputOf(context.terminal))
     .exitOverride();
   const meant = meantCommand(argv);
   for (const [name, { summary, group, load }] of Object.entries(commands)) {
-    const command = name === meant ? await load() : new Command(name);
+    const command = name === meant ? await load(context) : new Command(name);
     program.addCommand(command.copyInheritedSettings(program).summary(summary).helpGroup(group));
   }
   return program;
@@ -75,34 +181,51 @@ Exit codes: 0 done, 1 ended otherwise than wanted, 2 bad usage or input, 3 somet
 
 const readVersion = async (): Promise<string> => ((await import('../package.json', { with: { type: 'json' } })).default as { version: string }).version;
 
-/** Runs `drover` with the arguments of its command line; returns the exit code. Commands set `process.exitCode` where they end otherwise. */
-export async function main(argv: readonly string[]): Promise<ExitCode> {
+/** Of help that is written into a file. */
+const pageColumns = 80;
+
+/** Where commander writes: the help, and what is wrong with the arguments. */
+function outputOf(terminal: Terminal): OutputConfiguration {
+  const lineOf = (text: string): string => text.replace(/\n$/u, '');
+  const width = (): number => {
+    const columns = terminal.widthColumns();
+    return columns === Infinity ? pageColumns : columns;
+  };
+  return {
+    writeOut: (text) => terminal.print(lineOf(text)),
+    writeErr: (text) => terminal.remark(lineOf(text)),
+    getOutHelpWidth: width,
+    getErrHelpWidth: width,
+  };
+}
+
+/** Runs `drover` with the arguments of its command line; returns the exit code. */
+export async function main(argv: readonly string[], context: CommandContext): Promise<ExitCode> {
   try {
-    const program = await composeProgram(argv);
+    const program = await composeProgram(argv, context);
     await program.parseAsync(argv, { from: 'user' });
-    return (process.exitCode ?? exitCodes.ok) as ExitCode;
+    return context.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    return report(error);
+    return report(error, context);
   }
 }
 
 /** What happened, what to do; where it happened only for those who debug drover itself. */
-function report(error: unknown): ExitCode {
+function report(error: unknown, { terminal, env }: CommandContext): ExitCode {
   const { message, advice, exitCode } = explainError(error);
-  const write = (text: string): void => void process.stderr.write(`${redactText(text)}\n`);
+  const write = (text: string): void => terminal.remark(redactText(text));
   write(`drover: ${message}`);
   if (advice !== null) write(`        ${advice}`);
-  if ((process.env['DROVER_DEBUG'] ?? '') !== '') write(inspect(error));
+  if ((env['DROVER_DEBUG'] ?? '') !== '') write(inspect(error));
   return exitCode;
 }
 
-// A reader that has seen enough (`drover ls | head -1`) is no fault.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(exitCodes.ok);
-});
-
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  process.exitCode = await main(process.argv.slice(2));
+  // A reader that has seen enough (`drover ls | head -1`) is no fault.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(exitCodes.ok);
+  });
+  process.exitCode = await main(process.argv.slice(2), processContext());
 }

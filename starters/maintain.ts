@@ -3,6 +3,7 @@ import { parseMaintainMode, parseReason } from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
 import type { SendOptions } from './command-hypervisor.ts';
 import { sendHypervisor, timeoutOption, waitOption } from './command-hypervisor.ts';
+import type { CommandContext } from './command-context.ts';
 import type { MaintainMode } from './hypervisor-facts.ts';
 import { maintainModes } from './hypervisor-facts.ts';
 import { planMaintain } from './plan-maintain.ts';
@@ -13,7 +14,7 @@ interface MaintainOptions extends SendOptions {
   mode: MaintainMode;
 }
 
-export const maintainCommand = (): Command =>
+export const maintainCommand = (context: CommandContext): Command =>
   describedCommand('maintain', 'Takes a host out of service for a while: disables it, empties it, and keeps it so until `drover activate`. Nobody else’s maintenance is overwritten.', [
     ['drover maintain node-1 --reason "new disks"', 'and see how it begins'],
     ['drover maintain node-1 --reason "kernel" --wait && ssh node-1 reboot', 'in a script'],
@@ -27,8 +28,13 @@ export const maintainCommand = (): Command =>
     .addOption(timeoutOption())
     .addOption(asOption())
     .action((host: string, { reason, mode, ...options }: MaintainOptions) => {
-      const by = whoRuns(options.as);
-      return sendHypervisor(host, options, by, { state: 'Maintenance', asked: (hypervisor) => (hypervisor?.maintenance === mode ? 'yes' : 'no') }, (hypervisor) =>
-        planMaintain(hypervisor, { mode, reason, by }, Date.now()),
+      const by = whoRuns(options.as, context.env);
+      return sendHypervisor(
+        context,
+        host,
+        options,
+        by,
+        { state: 'Maintenance', asked: (hypervisor) => (hypervisor?.maintenance === mode ? 'yes' : 'no') },
+        (hypervisor) => planMaintain(hypervisor, { mode, reason, by }, context.clock.now()),
       );
     });

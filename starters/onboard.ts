@@ -3,6 +3,7 @@ import { asOption, describedCommand, hostArgument } from './command.ts';
 import type { SendOptions, Surroundings } from './command-hypervisor.ts';
 import { readKnown, tellMode, timeoutOption, waitOption, withHypervisors } from './command-hypervisor.ts';
 import type { Target } from './await-state.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import type { HypervisorObject, SpeakingNode } from './hypervisor-facts.ts';
@@ -16,7 +17,7 @@ interface OnboardOptions extends SendOptions {
   skipTests?: boolean;
 }
 
-export const onboardCommand = (): Command =>
+export const onboardCommand = (context: CommandContext): Command =>
   describedCommand('onboard', 'Lets drover bring a host into service: registered, kept off guests, tested, put into its aggregates, enabled. Set where it holds: on the Node where its label speaks of that, else in the Hypervisor.', [
     ['drover onboard node-1', 'and see how it begins'],
     ['drover onboard node-1 --wait', 'until it is in service'],
@@ -31,13 +32,13 @@ export const onboardCommand = (): Command =>
     .action((host: string, options: OnboardOptions, command: Command) => {
       // commander gives a pair of --x and --no-x the default true; here neither means: as it is.
       const skipTests = command.getOptionValueSource('skipTests') === 'cli' ? options.skipTests : undefined;
-      return withHypervisors((surroundings) => onboard(surroundings, host, options, skipTests));
+      return withHypervisors(context, (surroundings) => onboard(surroundings, host, options, skipTests));
     });
 
 async function onboard(surroundings: Surroundings, host: string, { wait = false, timeout, as }: OnboardOptions, skipTests: boolean | undefined): Promise<void> {
-  const { temporal, kubernetes, access, terminal, abort } = surroundings;
-  const by = whoRuns(as);
-  const { acts } = tellMode(await access.read(host), wait, terminal);
+  const { context, temporal, kubernetes, access, terminal, abort } = surroundings;
+  const by = whoRuns(as, context.env);
+  const { acts } = await tellMode(surroundings, await access.read(host), wait);
   const { hypervisor, told, plan } = await retryConflicts(async () => {
     const [before, node] = [await access.read(host), await readNode(surroundings, host)];
     const plan = planOnboard(before, node, skipTests);
@@ -50,8 +51,8 @@ async function onboard(surroundings: Surroundings, host: string, { wait = false,
   if (!acts) return;
   if (told !== null) await tellRun(temporal, host, told, plan.do === 'label' ? 'labels' : 'spec', by);
   const source = arrivalSource(access, kubernetes, host);
-  if (wait) return await waitFor(source, inService(skipTests), host, { timeoutMs: timeout, abort, terminal });
-  if (plan.do !== 'nothing' && hypervisor !== null) return await tellFirstWord(source, hypervisor, { abort, terminal });
+  if (wait) return await waitFor(source, inService(skipTests), host, { timeoutMs: timeout, abort, context });
+  if (plan.do !== 'nothing' && hypervisor !== null) return await tellFirstWord(source, hypervisor, { abort, context });
   terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
 }
 

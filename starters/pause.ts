@@ -3,10 +3,11 @@ import type { Pause } from '../contracts/messages.ts';
 import { messages } from '../contracts/messages.ts';
 import { parseReason } from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { giveCommand } from './give-command.ts';
 import { whoRuns } from './who.ts';
 
-export const pauseCommand = (): Command =>
+export const pauseCommand = (context: CommandContext): Command =>
   describedCommand('pause', 'Starts no further moves of a running eviction. What is moving ends; the host stays disabled.', [
     ['drover pause node-1', 'hold it'],
     ['drover pause node-1 --reason "network work until noon"', 'and say why, for those who find it paused'],
@@ -16,5 +17,5 @@ export const pauseCommand = (): Command =>
     .option('--reason <text>', 'why, for people', parseReason)
     .addOption(asOption())
     .action((host: string, { reason, as }: { reason?: string; as?: string }) =>
-      giveCommand(host, messages.pause, { by: whoRuns(as), ...(reason !== undefined && { reason }) } satisfies Pause),
+      giveCommand(context, host, messages.pause, { by: whoRuns(as, context.env), ...(reason !== undefined && { reason }) } satisfies Pause),
     );

@@ -1,8 +1,7 @@
 import { annotations, virtualMachineId } from '../contracts/ids.ts';
 import { messages } from '../contracts/messages.ts';
-import { systemClock } from '../runtime/clock.ts';
-import { loadConfig } from '../runtime/config.ts';
 import { signalWithStartVirtualMachine } from '../runtime/signal-runs.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 import { awaitFirstWord } from './first-word.ts';
@@ -15,7 +14,6 @@ import { renderNextCommands } from './render/next-commands.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { withTemporal } from './temporal-access.ts';
 import type { Terminal } from './terminal.ts';
-import { systemTerminal } from './terminal.ts';
 import { onlyOneNamed, unknownVirtualMachine } from './unknown-virtual-machine.ts';
 import type { VirtualMachineAccess } from './virtual-machine-access.ts';
 import { listForSuggestion, virtualMachineAccess } from './virtual-machine-access.ts';
@@ -24,6 +22,7 @@ import type { VirtualMachineObject, VirtualMachineReference } from './virtual-ma
 import { fullName } from './virtual-machine-facts.ts';
 
 interface Surroundings {
+  context: CommandContext;
   temporal: TemporalAccess;
   access: VirtualMachineAccess;
   terminal: Terminal;
@@ -31,12 +30,16 @@ interface Surroundings {
 }
 
 /** `drover retry vm`: the run that is open looks at once; where none is, one begins, and what had failed is tried anew. */
-export const retryVirtualMachine = (reference: VirtualMachineReference, by: string): Promise<void> =>
-  interruptible((abort) =>
-    withTemporal(abort, (temporal) =>
-      withKubernetes(temporal.config, abort, async (kubernetes) => {
+export const retryVirtualMachine = (
+  context: CommandContext,
+  reference: VirtualMachineReference,
+  by: string,
+): Promise<void> =>
+  interruptible(context, (abort) =>
+    withTemporal(context, abort, (temporal) =>
+      withKubernetes(temporal, async (kubernetes) => {
         const access = virtualMachineAccess(kubernetes, abort);
-        const surroundings = { temporal, access, terminal: systemTerminal(), abort };
+        const surroundings = { context, temporal, access, terminal: context.terminal, abort };
         await retryKnown(surroundings, await readKnown(access, reference, abort), by);
       }),
     ),
@@ -52,16 +55,19 @@ async function readKnown(access: VirtualMachineAccess, { namespace, name }: Virt
 }
 
 async function retryKnown(surroundings: Surroundings, machine: VirtualMachineObject, by: string): Promise<void> {
-  const { temporal, access, terminal, abort } = surroundings;
-  const idle = whyNothingHappens('VirtualMachine', loadConfig(), { name: fullName(machine), observed: machine.observed });
+  const { context, temporal, access, terminal, abort } = surroundings;
+  const { clock, env } = context;
+  const named = { name: fullName(machine), observed: machine.observed };
+  const idle = whyNothingHappens('VirtualMachine', await context.loadConfig(), named, env);
   if (idle !== null) terminal.remark(idle);
   else if (await lookNow(surroundings, machine, by)) return;
 
-  const retried = await access.annotate(machine, { [annotations.retry]: new Date().toISOString() });
+  const retried = await access.annotate(machine, { [annotations.retry]: new Date(clock.now()).toISOString() });
   terminal.print(`VirtualMachine ${fullName(machine)} is tried again. It was ${describeLifecycle(machine)}`);
   if (idle !== null) return;
   await tellRun(temporal, retried, by);
-  const { latest, isNews } = await awaitFirstWord(() => access.read(machine.namespace, machine.name), retried, abort);
+  const read = (): Promise<VirtualMachineObject | null> => access.read(machine.namespace, machine.name);
+  const { latest, isNews } = await awaitFirstWord(read, retried, { clock, abort });
   if (isNews) terminal.print(describeLifecycle(latest));
   else terminal.remark('No run has said anything new of it yet: `drover describe vm` shows when one has, `drover doctor` whether the bridge and the workers are there.');
   const commands = [{ command: `drover describe vm ${fullName(machine)}`, why: 'how it stands, and what it waits for' }, ...virtualMachineCommands({ object: latest, run: null, stops: [] })];
@@ -84,5 +90,12 @@ async function lookNow({ temporal, terminal }: Surroundings, machine: VirtualMac
 }
 
 /** Tells the run that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
-const tellRun = ({ client, config }: TemporalAccess, { namespace, name, uid, generation, resourceVersion }: VirtualMachineObject, by: string): Promise<string> =>
-  signalWithStartVirtualMachine(client, { namespace, name, cluster: config.cluster, startedBy: by, signal: { uid, generation, resourceVersion, cause: 'retry' } }, { clock: systemClock });
+const tellRun = (
+  { context: { clock }, client, config }: TemporalAccess,
+  { namespace, name, uid, generation, resourceVersion }: VirtualMachineObject,
+  by: string,
+): Promise<string> => {
+  const signal = { uid, generation, resourceVersion, cause: 'retry' };
+  const told = { namespace, name, cluster: config.cluster, startedBy: by, signal };
+  return signalWithStartVirtualMachine(client, told, { clock });
+};

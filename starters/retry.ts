@@ -6,6 +6,7 @@ import { parseInstance } from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
 import type { Surroundings } from './command-hypervisor.ts';
 import { tellMode, withHypervisors } from './command-hypervisor.ts';
+import type { CommandContext } from './command-context.ts';
 import { CommandError } from './command-error.ts';
 import type { Retry } from './decide-retry.ts';
 import { decideRetry } from './decide-retry.ts';
@@ -27,7 +28,7 @@ import { isRunning } from './temporal-access.ts';
 import { machineOf, namespaceOption } from './virtual-machine-reference.ts';
 import { whoRuns } from './who.ts';
 
-export const retryCommand = (): Command =>
+export const retryCommand = (context: CommandContext): Command =>
   describedCommand(
     'retry',
     'Tries again: one instance that did not move, a run that waits for a system to come back, an eviction that failed or was stopped, a hypervisor whose onboarding was aborted or that rests, a virtual machine. Which of them is meant is seen by how the host stands, and said.',
@@ -43,11 +44,13 @@ export const retryCommand = (): Command =>
     .addOption(namespaceOption())
     .addOption(asOption())
     .action(async (host: string, instance: string | undefined, { as, namespace }: { as?: string; namespace?: string }) => {
-      const by = whoRuns(as);
+      const by = whoRuns(as, context.env);
       const machine = machineOf(host, instance, namespace);
-      if (machine !== null) return await retryVirtualMachine(machine, by);
-      if (instance !== undefined) return await giveCommand(host, messages.retryInstance, { instance, by } satisfies RetryInstance);
-      await withHypervisors((surroundings) => retryHost(surroundings, host, by));
+      if (machine !== null) return await retryVirtualMachine(context, machine, by);
+      if (instance !== undefined) {
+        return await giveCommand(context, host, messages.retryInstance, { instance, by } satisfies RetryInstance);
+      }
+      await withHypervisors(context, (surroundings) => retryHost(surroundings, host, by));
     });
 
 async function retryHost(surroundings: Surroundings, host: string, by: string): Promise<void> {
@@ -75,18 +78,27 @@ async function readIfAllowed({ access, terminal }: Surroundings, host: string): 
   }
 }
 
-async function retryHypervisor({ temporal, kubernetes, access, terminal, abort }: Surroundings, hypervisor: HypervisorObject, how: NonNullable<Retry['hypervisor']>, by: string): Promise<void> {
+async function retryHypervisor(
+  surroundings: Surroundings,
+  hypervisor: HypervisorObject,
+  how: NonNullable<Retry['hypervisor']>,
+  by: string,
+): Promise<void> {
+  const { context, temporal, kubernetes, access, terminal, abort } = surroundings;
   const { name } = hypervisor;
-  const { acts } = tellMode(hypervisor, false, terminal);
+  const { acts } = await tellMode(surroundings, hypervisor, false);
   if (how === 'now') {
     if (acts) terminal.print(await lookNow(temporal, hypervisor, by));
     return;
   }
-  const retried = await retryConflicts(async () => access.patch((await access.read(name)) ?? hypervisor, { annotations: { [annotations.retry]: new Date().toISOString() } }));
+  const asked = { [annotations.retry]: new Date(context.clock.now()).toISOString() };
+  const retried = await retryConflicts(async () =>
+    access.patch((await access.read(name)) ?? hypervisor, { annotations: asked }),
+  );
   terminal.print(`Hypervisor ${name} is tried again. It was ${describeLifecycle(hypervisor)}`);
   if (!acts) return;
   await tellRun(temporal, name, retried, 'retry', by);
-  await tellFirstWord(arrivalSource(access, kubernetes, name), retried, { abort, terminal });
+  await tellFirstWord(arrivalSource(access, kubernetes, name), retried, { abort, context });
 }
 
 /** What the run answers; where none is open, or no worker answers for it, it looks when there is one. */
@@ -111,7 +123,7 @@ async function retryEviction({ temporal, kubernetes, terminal }: Surroundings, h
     throw new CommandError(`${message} Hypervisor ${host} waits for nobody either: ${describeLifecycle(hypervisor)}`, exitCodes.notFound, `\`drover describe ${host}\` shows what can be done.`, error);
   });
   terminal.print(`Eviction ${name} of ${host} is tried again.`);
-  await tellBeginning(followSource(temporal, kubernetes, host), temporal, host, terminal);
+  await tellBeginning(followSource(temporal, kubernetes, host), temporal, host);
 }
 
 /** What the running eviction answers; null when none runs, or it has come to its end and lingers. */

@@ -24,7 +24,11 @@ export interface Revival {
  */
 export async function reviveEviction(temporal: TemporalAccess, kubernetes: KubernetesAccess, host: string, revival: Revival): Promise<EvictionObject> {
   const eviction = await lastEviction(kubernetes, host);
-  const revived = await kubernetes.annotate(eviction.name, { ...consentAnnotations(eviction, revival), [annotations.retry]: new Date().toISOString() });
+  const nowMs = temporal.context.clock.now();
+  const revived = await kubernetes.annotate(eviction.name, {
+    ...consentAnnotations(eviction, revival, formatTime(nowMs)),
+    [annotations.retry]: new Date(nowMs).toISOString(),
+  });
   await signalChange(temporal, revived, 'retry', revival.by);
   return revived;
 }
@@ -39,8 +43,16 @@ export async function lastEviction(kubernetes: KubernetesAccess, host: string): 
   return eviction;
 }
 
-/** What was accepted and consented to before stays, and who did so last is recorded (design section 2, rule 16). */
-export function consentAnnotations(eviction: Pick<EvictionObject, 'annotations'>, { accept, consent, by }: Revival, now = formatTime(Date.now())): Record<string, string> {
+/**
+ * What was accepted and consented to before stays, and who did so last is recorded (design section 2, rule 16).
+ *
+ * @param now RFC 3339
+ */
+export function consentAnnotations(
+  eviction: Pick<EvictionObject, 'annotations'>,
+  { accept, consent, by }: Revival,
+  now: string,
+): Record<string, string> {
   if (accept.length + consent.length === 0) return {};
   const { asked } = readEvictionAnnotations(eviction.annotations);
   const union = (before: readonly string[], added: readonly string[]): string => [...new Set([...before, ...added])].join(',');

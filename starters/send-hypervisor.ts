@@ -1,7 +1,7 @@
-import { systemClock } from '../runtime/clock.ts';
 import { signalWithStartHypervisor } from '../runtime/signal-runs.ts';
 import type { ArrivalSource, Target } from './await-state.ts';
 import { awaitArrival } from './await-state.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { awaitFirstWord } from './first-word.ts';
 import { formatDuration, formatTime } from './render/duration.ts';
@@ -21,8 +21,16 @@ export const carryOut = (access: HypervisorAccess, hypervisor: HypervisorObject,
   plan.do === 'change' ? access.patch(hypervisor, plan.change) : Promise.resolve(hypervisor);
 
 /** Tells the run of the host that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
-export const tellRun = (temporal: TemporalAccess, name: string, { uid, generation, resourceVersion }: { uid: string; generation: number; resourceVersion: string }, cause: string, by: string): Promise<string> =>
-  signalWithStartHypervisor(temporal.client, { hypervisor: name, cluster: temporal.config.cluster, startedBy: by, signal: { uid, generation, resourceVersion, cause } }, { clock: systemClock });
+export const tellRun = (
+  { context: { clock }, client, config }: TemporalAccess,
+  hypervisor: string,
+  { uid, generation, resourceVersion }: { uid: string; generation: number; resourceVersion: string },
+  cause: string,
+  by: string,
+): Promise<string> => {
+  const signal = { uid, generation, resourceVersion, cause };
+  return signalWithStartHypervisor(client, { hypervisor, cluster: config.cluster, startedBy: by, signal }, { clock });
+};
 
 export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAccess, host: string): ArrivalSource => ({
   hypervisor: () => access.read(host),
@@ -32,11 +40,18 @@ export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAc
 const waitIntervalMs = 2_000;
 
 /** Waits for the host to arrive, with a line for each news, and sets the exit code: 1 where it rests elsewhere or the time is over. */
-export async function waitFor(source: ArrivalSource, target: Target, host: string, { timeoutMs, abort, terminal }: { timeoutMs: number; abort: AbortSignal; terminal: Terminal }): Promise<void> {
-  const tell = (words: string): void => terminal.remark(`${formatTime(Date.now())} ${words}`);
-  const { is, words } = await awaitArrival(source, target, { intervalMs: waitIntervalMs, untilMs: Date.now() + timeoutMs, abort, tell });
+export async function waitFor(
+  source: ArrivalSource,
+  target: Target,
+  host: string,
+  { timeoutMs, abort, context }: { timeoutMs: number; abort: AbortSignal; context: CommandContext },
+): Promise<void> {
+  const { terminal, clock } = context;
+  const tell = (words: string): void => terminal.remark(`${formatTime(clock.now())} ${words}`);
+  const untilMs = clock.now() + timeoutMs;
+  const { is, words } = await awaitArrival(source, target, { intervalMs: waitIntervalMs, untilMs, clock, abort, tell });
   if (is === 'reached') return terminal.print(terminal.paint('good', words));
-  process.exitCode = exitCodes.failed;
+  context.exitCode = exitCodes.failed;
   terminal.print(terminal.paint('bad', is === 'elsewhere' ? words : `Not ${target.state} after ${formatDuration(timeoutMs)}, and still on its way: ${words}`));
   const hypervisor = await source.hypervisor().catch(() => null);
   if (hypervisor !== null) tellCommands(hypervisor, terminal);
@@ -44,8 +59,12 @@ export async function waitFor(source: ArrivalSource, target: Target, host: strin
 }
 
 /** Tells what the lifecycle says of a change first, and what to type next. */
-export async function tellFirstWord(source: ArrivalSource, before: HypervisorObject, { abort, terminal }: { abort: AbortSignal; terminal: Terminal }): Promise<void> {
-  const { latest, isNews } = await awaitFirstWord(() => source.hypervisor(), before, abort);
+export async function tellFirstWord(
+  source: ArrivalSource,
+  before: HypervisorObject,
+  { abort, context: { terminal, clock } }: { abort: AbortSignal; context: CommandContext },
+): Promise<void> {
+  const { latest, isNews } = await awaitFirstWord(() => source.hypervisor(), before, { clock, abort });
   if (isNews) return tellState(latest, terminal);
   terminal.remark(noWord);
   tellCommands(latest, terminal, [{ command: 'drover doctor', why: 'see whether the bridge and the workers are there' }]);

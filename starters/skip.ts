@@ -3,10 +3,11 @@ import type { SkipInstance } from '../contracts/messages.ts';
 import { messages } from '../contracts/messages.ts';
 import { parseInstance, parseReason } from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { giveCommand } from './give-command.ts';
 import { whoRuns } from './who.ts';
 
-export const skipCommand = (): Command =>
+export const skipCommand = (context: CommandContext): Command =>
   describedCommand('skip', 'Leaves one instance where it is. The host then does not count as empty; `drover retry` takes it up again.', [
     ['drover skip node-1 web-3', 'go on without it'],
     ['drover skip node-1 web-3 --reason "its owner moves it"', 'and say why'],
@@ -16,5 +17,5 @@ export const skipCommand = (): Command =>
     .option('--reason <text>', 'why, for people', parseReason)
     .addOption(asOption())
     .action((host: string, instance: string, { reason, as }: { reason?: string; as?: string }) =>
-      giveCommand(host, messages.skipInstance, { instance, by: whoRuns(as), ...(reason !== undefined && { reason }) } satisfies SkipInstance),
+      giveCommand(context, host, messages.skipInstance, { instance, by: whoRuns(as, context.env), ...(reason !== undefined && { reason }) } satisfies SkipInstance),
     );

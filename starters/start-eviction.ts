@@ -1,5 +1,4 @@
 import { evictionId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
-import { systemClock } from '../runtime/clock.ts';
 import { signalWithStartEviction } from '../runtime/signal-runs.ts';
 import { CommandError } from './command-error.ts';
 import type { EvictionObject } from './eviction-facts.ts';
@@ -14,11 +13,12 @@ import { answered } from './temporal-access.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Makes the Eviction and starts its run. */
-export async function startEviction(temporal: TemporalAccess, kubernetes: KubernetesAccess, request: EvictionRequest, terminal: Terminal): Promise<void> {
+export async function startEviction(temporal: TemporalAccess, kubernetes: KubernetesAccess, request: EvictionRequest): Promise<void> {
   const { host, by } = request;
+  const { terminal, clock } = temporal.context;
   const world = await readWorld(kubernetes, terminal);
-  if (world === null) return await startWithoutKubernetes(temporal, request, terminal);
-  const nowMs = Date.now();
+  if (world === null) return await startWithoutKubernetes(temporal, request);
+  const nowMs = clock.now();
   const plan = planEviction(request, world.hypervisors, world.objects, nowMs);
   const eviction = plan.do === 'join' ? plan.eviction : await kubernetes.createEviction(evictionManifest(request, plan.name, formatTime(nowMs)));
   await signalChange(temporal, eviction, 'spec', by);
@@ -30,7 +30,7 @@ export const signalChange = (temporal: TemporalAccess, { uid, generation, resour
   signalWithStartEviction(
     temporal.client,
     { host, cluster: temporal.config.cluster, eviction: name, startedBy: by, signal: { uid, generation, resourceVersion, cause } },
-    { clock: systemClock },
+    { clock: temporal.context.clock },
   );
 
 /** Null where there is no kubeconfig at all; a kube-apiserver that does not answer is no reason to go on without it. */
@@ -51,7 +51,7 @@ async function readWorld(kubernetes: KubernetesAccess, terminal: Terminal): Prom
   return { objects, hypervisors: names };
 }
 
-async function startWithoutKubernetes(temporal: TemporalAccess, request: EvictionRequest, terminal: Terminal): Promise<void> {
+async function startWithoutKubernetes(temporal: TemporalAccess, request: EvictionRequest): Promise<void> {
   const workflowId = evictionId(request.host, temporal.config.cluster);
   try {
     const start = () =>
@@ -64,7 +64,7 @@ async function startWithoutKubernetes(temporal: TemporalAccess, request: Evictio
         staticSummary: `Evict ${request.host}`,
       });
     await answered(temporal, start);
-    terminal.print(`Run ${workflowId} started.`);
+    temporal.context.terminal.print(`Run ${workflowId} started.`);
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error;
     throw new CommandError(`${request.host} is being evicted already. Nothing was started.`, exitCodes.refused, `drover watch ${request.host} follows it.`, error);

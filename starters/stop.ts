@@ -1,19 +1,18 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { kinds } from '../contracts/ids.ts';
-import { loadConfig } from '../runtime/config.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
 import type { Stop, StopScope } from '../runtime/stop.ts';
 import { describeStop, liftStops, readStops, setStop } from '../runtime/stop.ts';
 import { parseReason } from './arguments.ts';
 import { asOption, describedCommand, jsonOption } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { usageError } from './command-error.ts';
 import { interruptible } from './interruption.ts';
 import { withKubernetes } from './kubernetes-access.ts';
 import { formatTime } from './render/duration.ts';
 import { oneLine } from './render/table.ts';
-import type { Terminal } from './terminal.ts';
-import { printJson, systemTerminal } from './terminal.ts';
+import { printJson } from './terminal.ts';
 import { whoRuns } from './who.ts';
 
 interface StopOptions {
@@ -27,7 +26,7 @@ interface StopOptions {
   json?: boolean;
 }
 
-export const stopCommand = (): Command =>
+export const stopCommand = (context: CommandContext): Command =>
   describedCommand(
     'stop',
     'Holds drover back from every change, of everything or of a part, until it is lifted. It is kept in Kubernetes, so it outlives workers and restarts. What Nova is moving goes on; drover only watches it.',
@@ -48,37 +47,44 @@ export const stopCommand = (): Command =>
     .addOption(asOption())
     .addOption(jsonOption())
     .action((options: StopOptions) =>
-      interruptible(async (abort) => {
-        const request = stopRequest(options);
-        const { config } = loadConfig();
-        await withKubernetes(config, abort, async (access) =>
-          obey(request, { kubernetes: await access.open(), namespace: config.kubernetes.systemNamespace, abort, terminal: systemTerminal(), json: options.json ?? false }),
-        );
+      interruptible(context, async (abort) => {
+        const request = stopRequest(options, whoRuns(options.as, context.env));
+        const { config } = await context.loadConfig();
+        await withKubernetes({ context, config, abort }, async (access) => {
+          const namespace = config.kubernetes.systemNamespace;
+          await obey(request, { context, kubernetes: await access.open(), namespace, abort, json: options.json ?? false });
+        });
       }),
     );
 
 type StopRequest = { do: 'show' } | { do: 'lift'; scope: StopScope | 'every' } | { do: 'stop'; stop: Omit<Stop, 'at'> };
 
 /** What the options ask for. @throws CommandError usage where they contradict each other */
-export function stopRequest({ kind, cluster, region, reason, as, lift = false, show = false }: StopOptions): StopRequest {
+export function stopRequest(
+  { kind, cluster, region, reason, lift = false, show = false }: StopOptions,
+  by: string,
+): StopRequest {
   const scopes = Object.entries({ kind, cluster, region }).flatMap(([of, name]) => (name === undefined ? [] : [{ of: of as StopScope['of'], name }]));
   if (scopes.length > 1) throw usageError('--kind, --cluster and --region are stops of their own.', 'Give one of them at a time.');
   const [scope] = scopes;
   if (show) return { do: 'show' };
   if (lift) return { do: 'lift', scope: scope ?? 'every' };
   if (reason === undefined) throw usageError('A stop needs a reason.', 'Say it with --reason, for those who find drover stopped. `--show` and `--lift` need none.');
-  return { do: 'stop', stop: { ...(scope ?? { of: 'all', name: '' }), reason, by: whoRuns(as) } };
+  return { do: 'stop', stop: { ...(scope ?? { of: 'all', name: '' }), reason, by } };
 }
 
 interface Surroundings {
+  context: CommandContext;
   kubernetes: Kubernetes;
   namespace: string;
   abort: AbortSignal;
-  terminal: Terminal;
   json: boolean;
 }
 
-async function obey(request: StopRequest, { kubernetes, namespace, abort, terminal, json }: Surroundings): Promise<void> {
+async function obey(
+  request: StopRequest,
+  { context: { terminal, clock }, kubernetes, namespace, abort, json }: Surroundings,
+): Promise<void> {
   switch (request.do) {
     case 'show': {
       const stops = await readStops(kubernetes, namespace, abort);
@@ -93,7 +99,7 @@ async function obey(request: StopRequest, { kubernetes, namespace, abort, termin
       return lifted.forEach((stop) => terminal.print(`Lifted: ${oneLine(describeStop(stop))}`));
     }
     case 'stop': {
-      const stop: Stop = { ...request.stop, at: formatTime(Date.now()) };
+      const stop: Stop = { ...request.stop, at: formatTime(clock.now()) };
       await setStop(kubernetes, namespace, stop, abort);
       if (json) return printJson(terminal, stop);
       terminal.print(oneLine(describeStop(stop)));

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { EvictionPhase } from '../contracts/eviction.ts';
 import { evictionId } from '../contracts/ids.ts';
 import { openObstacles } from './eviction-description.ts';
@@ -10,7 +9,6 @@ import { renderEnding } from './render/ending.ts';
 import { renderNextCommands } from './render/next-commands.ts';
 import { describeChanges } from './render/watch.ts';
 import type { TemporalAccess } from './temporal-access.ts';
-import type { Terminal } from './terminal.ts';
 import { webUiLink } from './web-ui.ts';
 
 /** A preflight that refuses does so within seconds: worth waiting for, so that the person learns of it here. */
@@ -29,15 +27,17 @@ const patienceMs: Readonly<Partial<Record<EvictionPhase, number>>> = {
 };
 
 /** Tells how an eviction begins, and what to type next. */
-export async function tellBeginning(source: FollowSource, temporal: TemporalAccess, host: string, terminal: Terminal): Promise<void> {
-  const look = await lookAtBeginning(source, temporal.abort);
+export async function tellBeginning(source: FollowSource, temporal: TemporalAccess, host: string): Promise<void> {
+  const { context } = temporal;
+  const { terminal } = context;
+  const look = await lookAtBeginning(source, temporal);
   const progress = look?.state === 'running' || look?.state === 'ended' ? look.progress : null;
   if (look?.state === 'running' && progress !== null) for (const line of describeChanges(null, progress)) terminal.print(line);
   if (look?.state === 'ended') {
     for (const line of renderEnding(look.ending, terminal.paint)) terminal.print(line);
-    process.exitCode = exitCodeOfEnding(look.ending.outcome);
+    context.exitCode = exitCodeOfEnding(look.ending.outcome);
   }
-  const link = webUiLink(temporal.namespace, evictionId(host, temporal.config.cluster), null);
+  const link = webUiLink(temporal.namespace, evictionId(host, temporal.config.cluster), null, context.env);
   if (link !== null) terminal.remark(`Web UI: ${link}`);
   const situation = {
     host,
@@ -52,16 +52,19 @@ export async function tellBeginning(source: FollowSource, temporal: TemporalAcce
   for (const line of renderNextCommands([...nextCommands(situation), { command: `drover describe ${host}`, why: 'everything about it' }], terminal.paint)) terminal.remark(line);
 }
 
-async function lookAtBeginning(source: FollowSource, abort: AbortSignal): Promise<Look | null> {
-  const sinceMs = Date.now();
+async function lookAtBeginning(
+  source: FollowSource,
+  { context: { clock }, abort }: TemporalAccess,
+): Promise<Look | null> {
+  const sinceMs = clock.now();
   for (;;) {
     const look = await source.look().catch((error: unknown) => {
       abort.throwIfAborted();
       if (explainError(error).exitCode !== exitCodes.unreachable) throw error;
       return null;
     });
-    if (Date.now() - sinceMs >= patienceWith(look)) return look;
-    await delay(250, undefined, { signal: abort });
+    if (clock.now() - sinceMs >= patienceWith(look)) return look;
+    await clock.sleep(250, abort);
   }
 }
 

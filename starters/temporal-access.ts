@@ -1,15 +1,16 @@
 import type { Client } from '@temporalio/client';
 import { evictionId } from '../contracts/ids.ts';
-import { systemClock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config-schema.ts';
-import { loadConfig } from '../runtime/config.ts';
 import type { CallLimits } from '../runtime/temporal.ts';
-import { connectClient, limited, readTemporalSettings } from '../runtime/temporal.ts';
+import { expectAnswer, limited } from '../runtime/temporal.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
 
 /** What a command needs to speak with Temporal. */
 export interface TemporalAccess {
+  /** Of the command that speaks. */
+  context: CommandContext;
   client: Client;
   /** host:port */
   address: string;
@@ -22,20 +23,28 @@ export interface TemporalAccess {
 export const answerTimeoutMs = 20_000;
 
 /** Runs `use` with a client that is known to work, and closes it. */
-export async function withTemporal<Result>(abort: AbortSignal, use: (access: TemporalAccess) => Promise<Result>): Promise<Result> {
-  const { config } = loadConfig();
-  const settings = readTemporalSettings(process.env, config.temporal.payloadKeys);
-  const client = await connectClient(settings, { timeoutMs: answerTimeoutMs, clock: systemClock, abort });
+export async function withTemporal<Result>(
+  context: CommandContext,
+  abort: AbortSignal,
+  use: (access: TemporalAccess) => Promise<Result>,
+): Promise<Result> {
+  const { config } = await context.loadConfig();
+  const opened = await context.openTemporal(config);
+  const { client, address, namespace } = opened;
   try {
-    return await use({ client, address: settings.address, namespace: settings.namespace, config, abort });
+    await expectAnswer(client, opened, { timeoutMs: answerTimeoutMs, clock: context.clock, abort });
+    return await use({ context, client, address, namespace, config, abort });
   } finally {
     await client.connection.close();
   }
 }
 
 /** Calls of Temporal under a person's patience. */
-export const answered = <Result>({ client, abort }: TemporalAccess, calls: () => Promise<Result>, timeoutMs: CallLimits['timeoutMs'] = answerTimeoutMs): Promise<Result> =>
-  limited(client, { timeoutMs, clock: systemClock, abort }, calls);
+export const answered = <Result>(
+  { context: { clock }, client, abort }: TemporalAccess,
+  calls: () => Promise<Result>,
+  timeoutMs: CallLimits['timeoutMs'] = answerTimeoutMs,
+): Promise<Result> => limited(client, { timeoutMs, clock, abort }, calls);
 
 /** Whether an eviction of the host runs. */
 export async function isRunning(access: TemporalAccess, host: string): Promise<boolean> {

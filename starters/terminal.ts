@@ -5,6 +5,8 @@ import { paintFor } from './render/paint.ts';
 export interface Terminal {
   /** A line of the result. */
   print(line: string): void;
+  /** Text on standard output as it is, with control sequences, where that can be drawn on. */
+  draw(text: string): void;
   /** A remark to the person. */
   remark(line: string): void;
   /** Somebody looks at standard output, and it can be drawn on. */
@@ -15,10 +17,11 @@ export interface Terminal {
   heightRows(): number;
 }
 
-export function systemTerminal(env: NodeJS.ProcessEnv = process.env): Terminal {
+export function systemTerminal(env: NodeJS.ProcessEnv): Terminal {
   const { stdout, stderr } = process;
   return {
     print: (line) => void stdout.write(`${line}\n`),
+    draw: (text) => void stdout.write(text),
     remark: (line) => void stderr.write(`${line}\n`),
     isInteractive: stdout.isTTY && env['TERM'] !== 'dumb',
     paint: paintFor(stdout.isTTY, env),

@@ -48,7 +48,7 @@ export async function readVirtualMachineRun(temporal: TemporalAccess, { namespac
   const [progress, ending, events] = await Promise.all([isOpen ? askProgress(temporal, workflowId, runId) : null, isOpen ? null : readEnding(temporal, workflowId, runId, status), readLastEvents(temporal, workflowId, runId)]);
   const { client: converter } = createDataConverters(temporal.config.temporal.payloadKeys);
   const steps = await readSteps(events, raw.pendingActivities ?? [], payloadReader(converter));
-  return { workflowId, runId, status, startedAt: startTime.toISOString(), endedAt: closeTime?.toISOString() ?? null, progress, ending, steps: steps.slice(-mostSteps), webUi: webUiLink(temporal.namespace, workflowId, runId) };
+  return { workflowId, runId, status, startedAt: startTime.toISOString(), endedAt: closeTime?.toISOString() ?? null, progress, ending, steps: steps.slice(-mostSteps), webUi: webUiLink(temporal.namespace, workflowId, runId, temporal.context.env) };
 }
 
 async function askProgress(temporal: TemporalAccess, workflowId: string, runId: string): Promise<VirtualMachineProgress | null> {

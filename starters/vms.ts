@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import type { VirtualMachineState } from '../contracts/virtual-machine-conditions.ts';
 import { virtualMachineStates } from '../contracts/virtual-machine-conditions.ts';
-import { loadConfig } from '../runtime/config.ts';
 import { collectVirtualMachineStates } from './arguments.ts';
 import { describedCommand, jsonOption, outputOption } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { interruptible } from './interruption.ts';
 import { withKubernetes } from './kubernetes-access.ts';
 import type { ListedVirtualMachine } from './listed-virtual-machine.ts';
 import { listVirtualMachines } from './listed-virtual-machine.ts';
 import { renderVirtualMachines } from './render/virtual-machines.ts';
 import type { Terminal } from './terminal.ts';
-import { printJson, systemTerminal } from './terminal.ts';
+import { printJson } from './terminal.ts';
 import { virtualMachineAccess } from './virtual-machine-access.ts';
 import { namespaceOption } from './virtual-machine-reference.ts';
 
@@ -22,7 +22,7 @@ interface VmsOptions {
   output?: 'json';
 }
 
-export const vmsCommand = (): Command =>
+export const vmsCommand = (context: CommandContext): Command =>
   describedCommand('vms', 'Lists virtual machines: the state of each, what it waits for, its power, where it runs. Those that need somebody come first, marked with "!".', [
     ['drover vms', 'all of them'],
     ['drover vms -n team --attention', 'those of a namespace that rest, or wait too long'],
@@ -36,12 +36,12 @@ export const vmsCommand = (): Command =>
     .addOption(jsonOption())
     .addOption(outputOption())
     .action(({ namespace, state: states = [], attention = false, json = false, output }: VmsOptions) =>
-      interruptible(async (abort) => {
-        const terminal = systemTerminal();
-        const { config } = loadConfig();
-        await withKubernetes(config, abort, async (kubernetes) => {
+      interruptible(context, async (abort) => {
+        const { terminal } = context;
+        const { config } = await context.loadConfig();
+        await withKubernetes({ context, config, abort }, async (kubernetes) => {
           const { machines, unreadable } = await virtualMachineAccess(kubernetes, abort).list(namespace ?? null);
-          const nowMs = Date.now();
+          const nowMs = context.clock.now();
           const listed = listVirtualMachines(machines, { states, attention }, nowMs);
           if (json || output === 'json') printJson(terminal, listed);
           else print(listed, { total: machines.length, namespace: namespace ?? null, nowMs, terminal });

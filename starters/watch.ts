@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { describedCommand, hostArgument, jsonOption } from './command.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodeOfEnding } from './exit-codes.ts';
 import type { FollowView } from './follow.ts';
 import { follow } from './follow.ts';
@@ -8,12 +9,10 @@ import { jsonView, liveView, plainView } from './follow-views.ts';
 import { interruptible } from './interruption.ts';
 import { withKubernetes } from './kubernetes-access.ts';
 import { withTemporal } from './temporal-access.ts';
-import type { Terminal } from './terminal.ts';
-import { systemTerminal } from './terminal.ts';
 
 export const watchIntervalMs = 1_000;
 
-export const watchCommand = (): Command =>
+export const watchCommand = (context: CommandContext): Command =>
   describedCommand('watch', 'Follows the eviction of a host until it ends: a live table on a terminal, else a line per change. Ctrl-C ends the watching, not the eviction.', [
     ['drover watch node-1', 'a table that is redrawn in place'],
     ['drover watch node-1 | tee node-1.log', 'a line for each thing that happens'],
@@ -23,17 +22,19 @@ export const watchCommand = (): Command =>
     .addArgument(hostArgument())
     .addOption(jsonOption().default(false))
     .action((host: string, { json }: { json: boolean }) =>
-      interruptible((abort) =>
-        withTemporal(abort, (temporal) =>
-          withKubernetes(temporal.config, abort, async (kubernetes) => {
-            const ending = await follow(followSource(temporal, kubernetes, host), chooseView(systemTerminal(), json), { intervalMs: watchIntervalMs, abort });
-            process.exitCode = exitCodeOfEnding(ending.outcome);
+      interruptible(context, (abort) =>
+        withTemporal(context, abort, (temporal) =>
+          withKubernetes(temporal, async (kubernetes) => {
+            const source = followSource(temporal, kubernetes, host);
+            const { clock } = context;
+            const ending = await follow(source, chooseView(context, json), { intervalMs: watchIntervalMs, clock, abort });
+            context.exitCode = exitCodeOfEnding(ending.outcome);
           }),
         ),
       ),
     );
 
-export function chooseView(terminal: Terminal, json: boolean): FollowView {
-  if (json) return jsonView(terminal);
-  return terminal.isInteractive ? liveView(terminal) : plainView(terminal);
+export function chooseView({ terminal, clock }: CommandContext, json: boolean): FollowView {
+  if (json) return jsonView(terminal, clock);
+  return terminal.isInteractive ? liveView(terminal, clock) : plainView(terminal, clock);
 }

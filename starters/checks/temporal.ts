@@ -1,25 +1,25 @@
 import type { Client, Connection } from '@temporalio/client';
 import { kubernetesQueue, novaQueue, workflowQueue } from '../../contracts/ids.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
-import type { TemporalSettings } from '../../runtime/temporal.ts';
 import { readPollers } from '../../runtime/task-queues.ts';
 import type { TaskQueue } from '../../runtime/task-queues.ts';
 import { unreachable } from '../../runtime/temporal.ts';
+import type { OpenedTemporal } from '../command-context.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok } from './finding.ts';
 
 /** `temporal.api.enums.v1.IndexedValueType`. */
 const keyword = 2;
 
-export async function checkTemporal(client: Client, settings: TemporalSettings, signal: AbortSignal): Promise<Finding> {
+export async function checkTemporal({ client, address, namespace }: OpenedTemporal, signal: AbortSignal): Promise<Finding> {
   try {
     const info = await client.withAbortSignal(signal, async () => {
-      await client.workflowService.describeNamespace({ namespace: settings.namespace });
+      await client.workflowService.describeNamespace({ namespace });
       return await client.workflowService.getSystemInfo({});
     });
-    return ok('Temporal', `server ${info.serverVersion ?? 'of unknown version'} at ${settings.address}, namespace ${settings.namespace}`);
+    return ok('Temporal', `server ${info.serverVersion ?? 'of unknown version'} at ${address}, namespace ${namespace}`);
   } catch (error) {
-    throw unreachable(settings, error);
+    throw unreachable({ address, namespace }, error);
   }
 }
 
