@@ -47,8 +47,8 @@ export interface Deployment {
   /** What drover has written, over all of its processes. */
   readonly audit: readonly AuditLine[];
   readonly log: readonly string[];
-  /** By drover's settings. */
-  readonly modes: Config['modes'];
+  /** What the worker and the bridge that start next have. */
+  readonly config: Config;
   /** What drover was given and must never show. */
   readonly secrets: readonly { name: string; value: string }[];
   /** Other settings for the worker and the bridge that start next. */
@@ -116,8 +116,8 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
     bridge,
     audit,
     log,
-    get modes() {
-      return config.modes;
+    get config() {
+      return config;
     },
     secrets: secretsOf(openstack),
     configure: (changed) => void (config = parse(changed)),

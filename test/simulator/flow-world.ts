@@ -7,6 +7,7 @@ import { watchEventsOf, evictionLogOf } from '../fakes/kubernetes/eviction-log.t
 import type { OwnChange, WorldBase, WorldOptions } from '../flows/world-base.ts';
 import { hosts, quickSettings, sinkProfile } from '../flows/world-base.ts';
 import { loadWorkflows } from './bundle.ts';
+import { simulatedCommand } from './command.ts';
 import type { Deployment } from './deployment.ts';
 import { deploy } from './deployment.ts';
 import { simulatedKubectl } from './kubectl.ts';
@@ -58,7 +59,7 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
     },
     novaCalls: (fromMs) => openstack.journal.apiCalls('nova', fromMs),
     kubectl: (args, input) => simulatedKubectl(api, args, input),
-    command: (args) => Promise.reject(new Error(`drover ${args.join(' ')} is not simulated`)),
+    command: (args) => simulatedCommand(deployment, args),
     tool: (program) => Promise.reject(new Error(`${program} is not simulated`)),
     async bridgeHealth() {
       const stats = deployment.bridge?.stats();

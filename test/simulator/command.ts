@@ -1,0 +1,33 @@
+import type { CommandEnd } from '../../lab/kubectl.ts';
+import type { CommandContext } from '../../starters/command-context.ts';
+import { exitCodes } from '../../starters/exit-codes.ts';
+import { composeProgram, main } from '../../starters/main.ts';
+import { paper } from '../../starters/sample-context.ts';
+import type { Deployment } from './deployment.ts';
+import { namespace } from './temporal/sdk.ts';
+
+/** The variables that commands of a lab have, too. */
+const env = { DROVER_USER: 'flow-test' };
+
+/** The real `drover` with these arguments, over the Temporal, the kube-apiserver and the clock of the simulation. */
+export async function simulatedCommand(
+  { simulation, kubernetes, config }: Deployment,
+  args: readonly string[],
+): Promise<CommandEnd> {
+  const { clock, client } = simulation;
+  const terminal = paper();
+  const context: CommandContext = {
+    env,
+    clock,
+    terminal,
+    exitCode: exitCodes.ok,
+    loadConfig: async () => ({ config, file: 'drover.yaml' }),
+    openTemporal: async () => ({ client, address: 'temporal.simulated:7233', namespace }),
+    openKubernetes: async () => kubernetes.client,
+    onInterrupt: () => () => undefined,
+  };
+  // Commands are loaded when they are meant, which takes the machine's time.
+  await simulation.hold(composeProgram(args, context));
+  const code = await main(args, context);
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
