@@ -54,7 +54,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'eviction-cancel': push('eviction', 'four ways to cancel, among them tctl and the Web UI'),
   'eviction-moves': simulated('eviction'),
   'eviction-hazards': simulated('eviction'),
-  'eviction-limits': daily('eviction', ['test/simulator/cells.json', 'workflows/limits']),
+  'eviction-limits': simulated('eviction'),
   'eviction-re-enable': simulated('eviction'),
   'eviction-modes': push('eviction', 'no other test has the modes of a whole drover yet'),
   'eviction-bad-input': push('eviction', 'errors of real systems, as people see them'),

@@ -1,3 +1,4 @@
+import { workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { World } from './world.ts';
@@ -98,10 +99,14 @@ test(
     expect(startedMs).toBeLessThan(fromMs);
     expect((await world.getEviction(host))?.status?.conditions).toBeUndefined();
     // By hand it is refused, with the reason.
-    const input = JSON.stringify({ hypervisor: 'node-5', reason: 'by hand' });
-    const byHand = await world.tool('temporal', 'workflow', 'execute', '--task-queue', 'drover', '--type', 'evictHypervisor', '--workflow-id', 'off-by-hand', '--input', input);
-    expect(byHand.code).not.toBe(0);
-    expect(byHand.stdout + byHand.stderr).toContain('Evictions are switched off; node-5 is left as it is');
+    const byHand = world.client.workflow.execute(workflowTypes.evictHypervisor, {
+      workflowId: 'off-by-hand',
+      taskQueue: workflowQueue,
+      args: [{ hypervisor: 'node-5', reason: 'by hand' }],
+    });
+    await expect(byHand).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('Evictions are switched off; node-5 is left as it is') },
+    });
     expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
 
     await inMode('observe');

@@ -62,7 +62,7 @@ function simulate(seed: number) {
       random,
       kubernetes: kubernetes.client,
       temporal: temporal.client,
-      settings: { modes },
+      settings: () => ({ modes }),
       log,
     });
   const evict = (name: string): Promise<unknown> =>

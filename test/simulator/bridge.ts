@@ -15,7 +15,8 @@ export interface SimulatedBridgeOptions {
   random: () => number;
   kubernetes: Kubernetes;
   temporal: Client;
-  settings: Pick<RunSettings, 'modes'> & Partial<RunSettings>;
+  /** Read at each start. */
+  settings: () => Pick<RunSettings, 'modes'> & Partial<RunSettings>;
   timings?: Partial<BridgeTimings>;
   log: Logger;
 }
@@ -67,7 +68,7 @@ export function createSimulatedBridge({
             systemNamespace: 'drover-system',
             leaseName: 'drover-bridge',
             resyncMs: 60_000,
-            ...settings,
+            ...settings(),
           },
           timings: { ...defaultBridgeTimings, ...timings },
           identity: `bridge_${uuidFrom(random)}`,

@@ -104,7 +104,16 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
   });
   const { kubernetes, openstack, vcenter, hosts } = fakesOf(simulation);
   const { clock, random, client: temporal } = simulation;
-  const bridge = withBridge ? createSimulatedBridge({ clock, random, kubernetes: kubernetes.client, temporal, settings: runSettings(config), log: logger }) : null;
+  const bridge = withBridge
+    ? createSimulatedBridge({
+        clock,
+        random,
+        kubernetes: kubernetes.client,
+        temporal,
+        settings: () => runSettings(config),
+        log: logger,
+      })
+    : null;
   bridge?.start();
 
   return {
