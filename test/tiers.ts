@@ -58,7 +58,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'eviction-re-enable': simulated('eviction'),
   'eviction-modes': push('eviction', 'no other test has the modes of a whole drover yet'),
   'eviction-bad-input': push('eviction', 'errors of real systems, as people see them'),
-  'eviction-history': daily('eviction', ['test/simulator/cells.json', 'test/budgets/budgets.test.ts']),
+  'eviction-history': simulated('eviction'),
   allowance: daily('eviction', ['test/simulator/cells.json', 'workflows/limits']),
   matrix: push('hypervisor', 'a kill -9, a cancel and a fault on real parts, of evictions and of hypervisors'),
   'matrix-mutations': push('all', 'that the matrix on real parts can fail'),

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { evictionId, migrationAllowanceId, migrationId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import type { InstanceSpec } from '../../lab/openstack/seed.ts';
 import { budgets } from '../budgets/budgets.ts';
 import type { Cost } from '../budgets/cost.ts';
-import { costOf, countCalls, excesses } from '../budgets/cost.ts';
+import { costOf, excesses } from '../budgets/cost.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { World } from './world.ts';
 import { migrationStatuses } from './eviction-facts.ts';
@@ -30,16 +28,14 @@ afterAll(() => world.close());
 async function evict(host: string, guests: readonly Pick<InstanceSpec, 'migrate'>[]) {
   await world.freshHost(host, { seconds: 0.3 });
   const servers = await world.seed(guests.map((guest, index) => ({ name: `${host}-${index + 1}`, host, ...guest })));
-  const log = join(world.drover.dir, 'log', 'worker.log');
-  const before = readFileSync(log, 'utf8').length;
   const startedMs = labClock().now();
   await world.createEviction(host);
   await world.untilReason(host, 'Succeeded', { deadlineMs: 240_000 });
   const tookMs = labClock().now() - startedMs;
   await world.untilClosed(host);
-  const calls = countCalls(readFileSync(log, 'utf8').slice(before));
+  const calls = world.callsByRun();
   const cost = async (workflowId: string): Promise<Cost> => costOf(await world.client.workflow.getHandle(workflowId).fetchHistory(), calls.get(workflowId) ?? new Map());
-  const [parent, allowance, ...children] = await Promise.all([evictionId(host), migrationAllowanceId(world.lab.handles.openstack.region), ...servers.map(({ id }) => migrationId(id))].map(cost));
+  const [parent, allowance, ...children] = await Promise.all([evictionId(host), migrationAllowanceId(world.session.handle.region), ...servers.map(({ id }) => migrationId(id))].map(cost));
   if (parent === undefined || allowance === undefined) throw new Error('no cost');
   // A count of nothing would be within every budget.
   for (const { calls: counted } of [parent, allowance, ...children]) expect(counted?.get('nova')).toBeGreaterThan(0);

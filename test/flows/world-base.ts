@@ -7,6 +7,7 @@ import type { HostProfile } from '../../lab/openstack/host-profile.ts';
 import type { ApiCall } from '../../lab/openstack/journal.ts';
 import type { Session } from '../../lab/openstack/session.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { OutsideSystem } from '../../runtime/outside-calls.ts';
 import type { Snapshot } from '../invariants/snapshot.ts';
 import type { EvictionLog } from './eviction-log.ts';
 import type { ObjectLog } from './object-log.ts';
@@ -97,6 +98,10 @@ export interface WorldBase {
   replaceDrover(options: Omit<WorldOptions, 'sinks'>): Promise<void>;
   /** What Nova was asked since then. */
   novaCalls(sinceMs: number): readonly ApiCall[];
+  /**
+   * How often the worker has asked each system so far, by the id of the workflow that it asked for. On a lab, `logLevel` must be `debug`.
+   */
+  callsByRun(): ReadonlyMap<string, ReadonlyMap<OutsideSystem, number>>;
   kubectl(args: readonly string[], input?: string): Promise<string>;
   /** `drover` with these arguments. */
   command(args: readonly string[]): Promise<CommandEnd>;

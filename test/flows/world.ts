@@ -34,6 +34,7 @@ import { stopServices } from '../../lab/processes.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { countCalls } from '../budgets/cost.ts';
 import { clearLeftovers, endRuns, listEvictions, releaseAllocations, removeEviction } from './clear-leftovers.ts';
 import { evictionsIn } from './eviction-log.ts';
 import type { BridgeHealth, Expected, OwnChange, WorldBase, WorldOptions } from './world-base.ts';
@@ -106,6 +107,7 @@ async function openLabBase({ settings = quickSettings, bridge = true, sinks = ['
       drover = await start(options);
     },
     novaCalls: (fromMs) => readApiCalls(openstack, 'nova', fromMs),
+    callsByRun: () => countCalls(readFileSync(join(drover.dir, 'log', 'worker.log'), 'utf8')),
     kubectl: (args, input) => kubectl(kubernetes, args, input),
     command: (args) => run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 }),
     tool: (program, args) => run(join(lab.dir, 'bin', program), args, { env: env(), limitMs: 60_000 }),
@@ -232,6 +234,8 @@ function composeWorld(base: WorldBase) {
       const mine = base.novaCalls(fromMs).filter(({ method, userAgent }) => method !== 'GET' && userAgent === 'drover');
       return ids === null ? mine : mine.filter(({ path }) => ids.some((id) => path.includes(id)));
     },
+
+    callsByRun: () => base.callsByRun(),
 
     // As a user would
     /** The real kubectl, as the administrator. @throws with its words when it fails */

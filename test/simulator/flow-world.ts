@@ -1,3 +1,4 @@
+import type { OutsideSystem } from '../../runtime/outside-calls.ts';
 import { setLabClock } from '../../lab/clock.ts';
 import type { Drover } from '../../lab/drover.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
@@ -11,6 +12,7 @@ import { simulatedCommand } from './command.ts';
 import type { Deployment } from './deployment.ts';
 import { deploy } from './deployment.ts';
 import { simulatedKubectl } from './kubectl.ts';
+import type { Network } from './network.ts';
 import { snapshotOf } from './snapshot.ts';
 
 /** Until somebody starts it again. */
@@ -58,6 +60,7 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
       if (options.bridge ?? bridge) deployment.bridge.start();
     },
     novaCalls: (fromMs) => openstack.journal.apiCalls('nova', fromMs),
+    callsByRun: () => callsByRun(simulation.network),
     kubectl: (args, input) => simulatedKubectl(api, args, input),
     command: (args) => simulatedCommand(deployment, args),
     tool: (program) => Promise.reject(new Error(`${program} is not simulated`)),
@@ -73,6 +76,17 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
       setLabClock(null);
     },
   };
+}
+
+/** Calls of activities, by the workflow that asked for them; those of Temporal itself are no requests of an outside system. */
+function callsByRun({ calls }: Network): Map<string, Map<OutsideSystem, number>> {
+  const counts = new Map<string, Map<OutsideSystem, number>>();
+  for (const { system, activity } of calls) {
+    if (activity === null || system === 'temporal') continue;
+    const ofRun = counts.get(activity.workflowId) ?? new Map<OutsideSystem, number>();
+    counts.set(activity.workflowId, ofRun.set(system, (ofRun.get(system) ?? 0) + 1));
+  }
+  return counts;
 }
 
 /** Lets time pass for as long as nobody stops it; what simulated code leaves unhandled is thrown by the stop. */
