@@ -5,6 +5,7 @@ import { migrationDefinition, migrationSchema } from '../contracts/crds/migratio
 import { fieldManager, labels } from '../contracts/ids.ts';
 import type { Config } from '../runtime/config-schema.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
+import { resourcePath } from '../runtime/resource-path.ts';
 import type { CommandContext } from './command-context.ts';
 import type { EvictionObject, MigrationObject } from './eviction-facts.ts';
 import { describeEviction, describeMigration } from './eviction-objects.ts';
@@ -70,11 +71,11 @@ function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortS
     async createEviction(manifest) {
       const kubernetes = await open();
       const body = { apiVersion: apiVersion(evictionDefinition), kind: evictionDefinition.kind, ...manifest };
-      return describe(await kubernetes.request({ method: 'POST', path: await pathOf(evictionDefinition), query: { fieldManager }, body }, abort));
+      return describe(await kubernetes.request({ method: 'POST', path: pathOf(evictionDefinition), query: { fieldManager }, body }, abort));
     },
     async annotate(name, annotations) {
       const kubernetes = await open();
-      const request = { method: 'PATCH', path: await pathOf(evictionDefinition, { name }), query: { fieldManager }, patchType: 'merge', body: { metadata: { annotations } } } as const;
+      const request = { method: 'PATCH', path: pathOf(evictionDefinition, { name }), query: { fieldManager }, patchType: 'merge', body: { metadata: { annotations } } } as const;
       return describe(await kubernetes.request(request, abort));
     },
     async migrations(evictionUid) {
@@ -86,13 +87,11 @@ function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortS
 
 const apiVersion = ({ group, version }: ResourceDefinition): string => `${group}/${version}`;
 
-async function pathOf(definition: ResourceDefinition, place: { name?: string; namespace?: string } = {}): Promise<string> {
-  const { resourcePath } = await import('../runtime/kubernetes.ts');
-  return resourcePath(apiVersion(definition), definition.plural, place);
-}
+const pathOf = (definition: ResourceDefinition, place: { name?: string; namespace?: string } = {}): string =>
+  resourcePath(apiVersion(definition), definition.plural, place);
 
 async function listAll(kubernetes: Kubernetes, definition: ResourceDefinition, query: Record<string, string>, namespace: string | undefined, abort: AbortSignal): Promise<unknown[]> {
-  const path = await pathOf(definition, namespace === undefined ? {} : { namespace });
+  const path = pathOf(definition, namespace === undefined ? {} : { namespace });
   const items: unknown[] = [];
   let next: string | undefined;
   do {

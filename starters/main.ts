@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import type { OutputConfiguration } from 'commander';
 import { redactText } from '../runtime/redaction.ts';
+import { readVersion } from '../runtime/version.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -15,8 +16,10 @@ import type { Terminal } from './terminal.ts';
 interface CommandEntry {
   summary: string;
   group: string;
-  load: (context: CommandContext) => Promise<Command>;
+  load: () => Promise<MakeCommand>;
 }
+
+type MakeCommand = (context: CommandContext) => Command;
 
 const evictions = 'Evictions:';
 const running = 'While one runs:';
@@ -25,141 +28,145 @@ const virtualMachines = 'Virtual machines:';
 const operation = 'Operation:';
 
 const commands: Record<string, CommandEntry> = {
-  evict: {
-    group: evictions,
-    summary: 'empty a host',
-    load: async (context) => (await import('./evict.ts')).evictCommand(context),
-  },
+  evict: { group: evictions, summary: 'empty a host', load: async () => (await import('./evict.ts')).evictCommand },
   ls: {
     group: evictions,
     summary: 'list what is in motion, waits or ended recently',
-    load: async (context) => (await import('./ls.ts')).lsCommand(context),
+    load: async () => (await import('./ls.ts')).lsCommand,
   },
   describe: {
     group: evictions,
     summary: 'tell everything about one host and its eviction, or one virtual machine',
-    load: async (context) => (await import('./describe.ts')).describeCommand(context),
+    load: async () => (await import('./describe.ts')).describeCommand,
   },
   watch: {
     group: evictions,
     summary: 'follow one until it ends',
-    load: async (context) => (await import('./watch.ts')).watchCommand(context),
+    load: async () => (await import('./watch.ts')).watchCommand,
   },
   cancel: {
     group: evictions,
     summary: 'stop one in good order',
-    load: async (context) => (await import('./cancel.ts')).cancelCommand(context),
+    load: async () => (await import('./cancel.ts')).cancelCommand,
   },
   retry: {
     group: evictions,
     summary: 'try a stopped or failed one, one instance, a hypervisor or a virtual machine again',
-    load: async (context) => (await import('./retry.ts')).retryCommand(context),
+    load: async () => (await import('./retry.ts')).retryCommand,
   },
   accept: {
     group: evictions,
     summary: 'accept obstacles, or consent to more',
-    load: async (context) => (await import('./accept.ts')).acceptCommand(context),
+    load: async () => (await import('./accept.ts')).acceptCommand,
   },
   pause: {
     group: running,
     summary: 'start no further moves',
-    load: async (context) => (await import('./pause.ts')).pauseCommand(context),
+    load: async () => (await import('./pause.ts')).pauseCommand,
   },
   resume: {
     group: running,
     summary: 'go on after a pause',
-    load: async (context) => (await import('./resume.ts')).resumeCommand(context),
+    load: async () => (await import('./resume.ts')).resumeCommand,
   },
   skip: {
     group: running,
     summary: 'leave one instance where it is',
-    load: async (context) => (await import('./skip.ts')).skipCommand(context),
+    load: async () => (await import('./skip.ts')).skipCommand,
   },
   parallelism: {
     group: running,
     summary: 'set how many move at once',
-    load: async (context) => (await import('./parallelism.ts')).parallelismCommand(context),
+    load: async () => (await import('./parallelism.ts')).parallelismCommand,
   },
   hosts: {
     group: hypervisors,
     summary: 'list them: state, what each waits for, who is needed',
-    load: async (context) => (await import('./hosts.ts')).hostsCommand(context),
+    load: async () => (await import('./hosts.ts')).hostsCommand,
   },
   onboard: {
     group: hypervisors,
     summary: 'bring one into service',
-    load: async (context) => (await import('./onboard.ts')).onboardCommand(context),
+    load: async () => (await import('./onboard.ts')).onboardCommand,
   },
   maintain: {
     group: hypervisors,
     summary: 'take one out of service for a while',
-    load: async (context) => (await import('./maintain.ts')).maintainCommand(context),
+    load: async () => (await import('./maintain.ts')).maintainCommand,
   },
   activate: {
     group: hypervisors,
     summary: 'bring one back from maintenance',
-    load: async (context) => (await import('./activate.ts')).activateCommand(context),
+    load: async () => (await import('./activate.ts')).activateCommand,
   },
   decommission: {
     group: hypervisors,
     summary: 'take one out of Nova for good',
-    load: async (context) => (await import('./decommission.ts')).decommissionCommand(context),
+    load: async () => (await import('./decommission.ts')).decommissionCommand,
   },
   confirm: {
     group: hypervisors,
     summary: 'say that a host which has failed is off',
-    load: async (context) => (await import('./confirm.ts')).confirmCommand(context),
+    load: async () => (await import('./confirm.ts')).confirmCommand,
   },
   'abandon-disks': {
     group: hypervisors,
     summary: 'give up local disks of servers on a dead host',
-    load: async (context) => (await import('./abandon-disks.ts')).abandonDisksCommand(context),
+    load: async () => (await import('./abandon-disks.ts')).abandonDisksCommand,
   },
   vms: {
     group: virtualMachines,
     summary: 'list them: state, what each waits for, who is needed',
-    load: async (context) => (await import('./vms.ts')).vmsCommand(context),
+    load: async () => (await import('./vms.ts')).vmsCommand,
   },
   stop: {
     group: operation,
     summary: 'hold drover back from every change, until lifted',
-    load: async (context) => (await import('./stop.ts')).stopCommand(context),
+    load: async () => (await import('./stop.ts')).stopCommand,
   },
-  worker: {
-    group: operation,
-    summary: 'run a worker',
-    load: async () => (await import('./worker.ts')).workerCommand(),
-  },
+  worker: { group: operation, summary: 'run a worker', load: async () => (await import('./worker.ts')).workerCommand },
   bridge: {
     group: operation,
     summary: 'run the bridge from Kubernetes to Temporal',
-    load: async () => (await import('./bridge.ts')).bridgeCommand(),
+    load: async () => (await import('./bridge.ts')).bridgeCommand,
   },
   'codec-server': {
     group: operation,
     summary: 'decrypt payloads for the Web UI',
-    load: async () => (await import('./codec-server.ts')).codecServerCommand(),
+    load: async () => (await import('./codec-server.ts')).codecServerCommand,
   },
   doctor: {
     group: operation,
     summary: 'check that everything drover needs is there',
-    load: async (context) => (await import('./doctor.ts')).doctorCommand(context),
+    load: async () => (await import('./doctor.ts')).doctorCommand,
   },
   crds: {
     group: operation,
     summary: 'print the CustomResourceDefinitions',
-    load: async (context) => (await import('./crds.ts')).crdsCommand(context),
+    load: async () => (await import('./crds.ts')).crdsCommand,
   },
 };
 
 /** The command that is meant, as far as it must be known to load it. */
 const meantCommand = ([first, second]: readonly string[]): string | undefined => (first === 'help' ? second : first);
 
-/** The whole command line; of the commands, the one that is meant is loaded. */
-export async function composeProgram(argv: readonly string[], context: CommandContext): Promise<Command> {
+const loaded = new Map<string, MakeCommand>();
+
+async function loadCommand(name: string, { load }: CommandEntry): Promise<MakeCommand> {
+  const make = loaded.get(name) ?? (await load());
+  loaded.set(name, make);
+  return make;
+}
+
+/** Loads every command, for whoever runs many in one process and cannot wait for one when it is meant. */
+export async function loadCommands(): Promise<void> {
+  for (const [name, entry] of Object.entries(commands)) await loadCommand(name, entry);
+}
+
+async function composeProgram(argv: readonly string[], context: CommandContext): Promise<Command> {
   const program = new Command('drover')
     .description('Drives herds of virtual machines: empties hypervisors and keeps them in service, durably, on Temporal.')
-    .version(await readVersion())
+    .version(readVersion())
     .addHelpText(
       'after',
       `
@@ -172,14 +179,12 @@ Exit codes: 0 done, 1 ended otherwise than wanted, 2 bad usage or input, 3 somet
     .configureOutput(outputOf(context.terminal))
     .exitOverride();
   const meant = meantCommand(argv);
-  for (const [name, { summary, group, load }] of Object.entries(commands)) {
-    const command = name === meant ? await load(context) : new Command(name);
-    program.addCommand(command.copyInheritedSettings(program).summary(summary).helpGroup(group));
+  for (const [name, entry] of Object.entries(commands)) {
+    const command = name === meant ? (await loadCommand(name, entry))(context) : new Command(name);
+    program.addCommand(command.copyInheritedSettings(program).summary(entry.summary).helpGroup(entry.group));
   }
   return program;
 }
-
-const readVersion = async (): Promise<string> => ((await import('../package.json', { with: { type: 'json' } })).default as { version: string }).version;
 
 /** Of help that is written into a file. */
 const pageColumns = 80;

@@ -1,7 +1,7 @@
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import type { CommandContext } from '../../starters/command-context.ts';
 import { exitCodes } from '../../starters/exit-codes.ts';
-import { composeProgram, main } from '../../starters/main.ts';
+import { main } from '../../starters/main.ts';
 import { paper } from '../../starters/sample-context.ts';
 import type { Deployment } from './deployment.ts';
 import { namespace } from './temporal/sdk.ts';
@@ -26,8 +26,6 @@ export async function simulatedCommand(
     openKubernetes: async () => kubernetes.client,
     onInterrupt: () => () => undefined,
   };
-  // Commands are loaded when they are meant, which takes the machine's time.
-  await simulation.hold(composeProgram(args, context));
   const code = await main(args, context);
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
 }

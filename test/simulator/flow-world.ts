@@ -4,6 +4,7 @@ import type { Drover } from '../../lab/drover.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
 import type { ObjectLog } from '../flows/object-log.ts';
+import { loadCommands } from '../../starters/main.ts';
 import { watchEventsOf, evictionLogOf } from '../fakes/kubernetes/eviction-log.ts';
 import type { OwnChange, WorldBase, WorldOptions } from '../flows/world-base.ts';
 import { hosts, quickSettings, sinkProfile } from '../flows/world-base.ts';
@@ -25,6 +26,8 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
   const { simulation, kubernetes, openstack } = deployment;
   if (openstack === null) throw new Error('there is no OpenStack');
   setLabClock(simulation.clock);
+  // Ahead: it takes the machine's time, during which virtual time would pass.
+  await loadCommands();
   const stop = passTime(deployment);
   const { admin: session, fleet } = openstack;
   const api = kubernetes.admin;

@@ -91,8 +91,6 @@ export interface Simulation {
    * @throws what `until` throws; Error when it does not settle; whatever simulated code has left unhandled; NondeterminismError
    */
   run<Result>(until?: Promise<Result>, forAtMostMs?: number): Promise<Result | undefined>;
-  /** Virtual time stands still until `work` is settled, which takes the machine's time. */
-  hold<Result>(work: Promise<Result>): Promise<Result>;
   /** kill -9 of the worker, and a new process after `downMs`. */
   killWorker(downMs?: number): void;
   /** Lets the worker's process end, and a new one start with other workflow code: open runs are replayed with it. */
@@ -129,7 +127,7 @@ export function createSimulation(options: SimulationOptions): Simulation {
   const network = createNetwork({ clock, random, currentActivity, ...(onCall && { onCall }) });
   const counts = { steps: 0, workflowTasks: 0, activationsReplayed: 0, attempts: 0 };
   let fault: Error | null = null;
-  /** Work of the server that takes several rounds of promises, and what time is held for. */
+  /** Work of the server that takes several rounds of promises. */
   const inProgress = new Set<object>();
 
   const fail = (error: Error): void => void (fault ??= error);
@@ -223,7 +221,6 @@ export function createSimulation(options: SimulationOptions): Simulation {
       return { ...counts, unhandledCommands: server.counts.unhandledCommands };
     },
     run: (until, forAtMostMs = 30 * day) => guard(fail, () => pass(until, forAtMostMs)),
-    hold: busy,
     killWorker,
     openRuns,
     deploy(next) {
