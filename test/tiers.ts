@@ -102,12 +102,8 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
 
   // The suites of outside systems.
   'contract-kubernetes': changed('kubernetes'),
-  // The same tests as the three flows below, which stay on a push until it has run whole on the lab.
-  'contract-openstack': daily('openstack', ['test/contracts/openstack.test.ts', 'test/flows/nova-activities.test.ts', 'test/flows/openstack-adapters.test.ts']),
-  'nova-activities': changed('openstack'),
-  'openstack-adapters': changed('openstack'),
+  'contract-openstack': changed('openstack'),
   'openstack-lab': changed('openstack'),
-  'hypervisor-openstack': changed('openstack'),
   'contract-vsphere': changed('vsphere'),
   vsphere: changed('vsphere'),
   crds: changed('kubernetes'),
