@@ -56,7 +56,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'eviction-hazards': simulated('eviction'),
   'eviction-limits': simulated('eviction'),
   'eviction-re-enable': simulated('eviction'),
-  'eviction-modes': push('eviction', 'no other test has the modes of a whole drover yet'),
+  'eviction-modes': simulated('eviction'),
   'eviction-bad-input': push('eviction', 'errors of real systems, as people see them'),
   'eviction-history': simulated('eviction'),
   allowance: daily('eviction', ['test/simulator/cells.json', 'workflows/limits']),
