@@ -39,9 +39,9 @@ const simulated = (area: Area): FlowTier => ({ tier: 'simulated', area });
 export const flowTiers: Readonly<Record<string, FlowTier>> = {
   // Surfaces: what people type and see.
   cli: push('commands', 'the drover command against every counterpart'),
-  'eviction-start': push('eviction', 'kubectl, drover, tctl and temporal start an eviction'),
-  'eviction-commands': push('eviction', 'updates and queries by temporal and tctl'),
-  'hypervisor-commands': push('hypervisor', 'the drover command for hypervisors'),
+  'eviction-start': push('eviction', 'kubectl, drover, tctl and temporal start an eviction and steer it'),
+  'eviction-commands': simulated('eviction'),
+  'hypervisor-commands': simulated('hypervisor'),
   'virtual-machine-commands': push('commands', 'the drover command for virtual machines'),
   'web-ui': push('eviction', 'what Temporal’s Web UI shows in Chromium'),
   'payload-codec': changed('codec'),

@@ -1,5 +1,5 @@
 import type { EvictionProgress } from '../../contracts/eviction.ts';
-import { evictionId } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import { act } from '../../lab/openstack/seed.ts';
 import type { Server } from '../../lab/openstack/seed.ts';
 import { checkInvariants } from '../invariants.ts';
@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 import { limitMs, quickSettings } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Commands to an eviction that runs: by `drover`, `temporal` and `tctl`; what they answer, and what bad ones leave untouched. */
+/** Commands to an eviction that runs, by `drover`: what they answer, and what bad ones leave untouched. By `temporal` and `tctl`: eviction-start. */
 
 let world: World;
 
@@ -83,48 +83,12 @@ test.concurrent(
 );
 
 test.concurrent(
-  'updates by temporal, signals and the query by tctl',
-  () =>
-    world.onFreshHost(async (host) => {
-      const servers = await begin(host, 2);
-      const id = evictionId(host);
-      const update = (name: string, ...input: string[]) => world.tool('temporal', 'workflow', 'update', 'execute', '-w', id, '--name', name, ...input.flatMap((text) => ['--input', text]), '-o', 'json');
-      const signal = (name: string, input: string) => world.tool('tctl', 'workflow', 'signal', '-w', id, '--name', name, '--input', input);
-
-      expect(await update('setParallelism', '{"parallelism": 3, "by": "jane"}')).toMatchObject({ code: 0, stdout: expect.stringContaining('Up to 3 servers move at once.') });
-      const refused = await update('setParallelism', '{"parallelism": 65}');
-      expect(refused.code).not.toBe(0);
-      expect(refused.stdout + refused.stderr).toContain('parallelism is a whole number from 1 to 64');
-      const text = await update('pause', '"now"');
-      expect(text.stdout + text.stderr).toContain('pause takes a JSON object');
-      await untilStates(host, { [servers[1]?.name ?? '']: 'moving' });
-
-      expect(await signal('pause', '{"by": "jane"}')).toMatchObject({ code: 0 });
-      await world.untilReason(host, 'Paused');
-      // Nobody answers a signal: what makes no sense changes nothing.
-      expect(await signal('setParallelism', '"many"')).toMatchObject({ code: 0 });
-      expect(await signal('skipInstance', '{"instance": "nobody"}')).toMatchObject({ code: 0 });
-      const query = await world.tool('tctl', 'workflow', 'query', '-w', id, '--query_type', 'progress');
-      expect(query).toMatchObject({ code: 0 });
-      const [shown] = JSON.parse(query.stdout.slice(query.stdout.indexOf('['))) as [EvictionProgress];
-      expect(shown).toMatchObject({ eviction: host, hypervisor: host, phase: 'Moving', paused: 'by jane', window: { parallelism: 3, using: 2 }, counts: { total: 2, moving: 2 } });
-
-      expect(await signal('resume', '{"by": "jane"}')).toMatchObject({ code: 0 });
-      for (const server of servers) await release(server);
-      await world.untilReason(host, 'Succeeded');
-      await world.untilClosed(host);
-      await checkInvariants(world, [host]);
-    }),
-  limitMs,
-);
-
-test.concurrent(
   'an obstacle refuses the eviction, and drover accept goes on',
   () =>
     world.onFreshHost(async (host) => {
       const [server, locked] = (await world.seedMany(host, 2)) as [Server, Server];
       await act(world.session, locked.id, { lock: null });
-      const fromMs = Date.now();
+      const fromMs = labClock().now();
       const obstacle = `InstanceLocked/${locked.id}`;
       const told = await world.command('evict', host, '--reason', 'test of obstacles', '--wait');
       expect(told).toMatchObject({ code: 1 });

@@ -21,8 +21,9 @@ const signal = (): AbortSignal => AbortSignal.timeout(60_000);
  *
  * @throws for any other command: a test that needs the real kubectl stays on a lab
  */
-export async function simulatedKubectl(api: Kubernetes, args: readonly string[], input?: string): Promise<string> {
+export async function simulatedKubectl(kubernetes: Kubernetes, args: readonly string[], input?: string): Promise<string> {
   const [verb = '', ...rest] = args;
+  const api = writingAs(kubernetes, verb === 'apply' ? 'kubectl-client-side-apply' : `kubectl-${verb}`);
   const words = rest.filter((word) => !word.startsWith('-'));
   const has = (flag: string): boolean => rest.includes(flag);
   const valueOf = (...flags: string[]): string | undefined => {
@@ -70,6 +71,15 @@ export async function simulatedKubectl(api: Kubernetes, args: readonly string[],
   }
   throw new Error(`kubectl ${args.join(' ')} is not simulated`);
 }
+
+/** kubectl says with each write which of its commands it is. */
+const writingAs = (kubernetes: Kubernetes, fieldManager: string): Kubernetes => ({
+  ...kubernetes,
+  request: (request, abort) => {
+    const isRead = request.method === 'GET';
+    return kubernetes.request(isRead ? request : { ...request, query: { ...request.query, fieldManager } }, abort);
+  },
+});
 
 async function create(api: Kubernetes, manifest: { kind: string }): Promise<void> {
   const { plural, apiVersion } = Object.values(resources).find(({ kind }) => kind === manifest.kind) ?? { plural: `${manifest.kind.toLowerCase()}s`, apiVersion: 'v1' };
