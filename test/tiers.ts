@@ -51,7 +51,8 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
 
   // Evictions.
   'eviction-durability': push('eviction', 'kill -9 of the worker, the bridge, Temporal and kube-apiserver'),
-  'eviction-cancel': push('eviction', 'four ways to cancel, among them tctl and the Web UI'),
+  'eviction-cancel': simulated('eviction'),
+  'eviction-tools': push('eviction', 'tctl, temporal and the button of the Web UI cancel and terminate an eviction'),
   'eviction-moves': simulated('eviction'),
   'eviction-hazards': simulated('eviction'),
   'eviction-limits': simulated('eviction'),

@@ -1,0 +1,74 @@
+import { evictionId } from '../../contracts/ids.ts';
+import { beginEviction, expectStopped, expectToGoOn, expectToStay, patientSettings } from './stopped-eviction.ts';
+import type { World } from './world.ts';
+import { limitMs } from './world-base.ts';
+import { openWorld } from './world.ts';
+
+/** What tctl, temporal and the Web UI do to an eviction. */
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld({ settings: patientSettings });
+}, limitMs);
+afterAll(() => world.close(), limitMs);
+
+test.concurrent(
+  'tctl workflow cancel',
+  () =>
+    world.onFreshHost(async (host) => {
+      const motion = await beginEviction(world, host);
+      expect(await world.tool('tctl', 'workflow', 'cancel', '-w', evictionId(host))).toMatchObject({ code: 0 });
+      await world.untilReason(host, 'Stopping');
+      await motion.release();
+      await expectStopped(world, motion, await world.untilReason(host, 'Stopped'));
+      await expectToStay(world, motion);
+    }),
+  limitMs,
+);
+
+test.concurrent(
+  'the button of the Web UI',
+  () =>
+    world.onFreshHost(async (host) => {
+      const motion = await beginEviction(world, host);
+      expect(await pressCancel(host)).toBe(200);
+      await world.untilReason(host, 'Stopping');
+      await motion.release();
+      await expectStopped(world, motion, await world.untilReason(host, 'Stopped'));
+      await expectToStay(world, motion);
+    }),
+  limitMs,
+);
+
+/** What the button does: a POST with the page's own token. */
+async function pressCancel(host: string): Promise<number> {
+  const { uiUrl, namespace } = world.lab.handles.temporal;
+  const { runId } = await world.describeRun(host);
+  const page = await fetch(uiUrl);
+  await page.text();
+  const token = /_csrf=([^;]+)/u.exec(page.headers.get('set-cookie') ?? '')?.[1] ?? '';
+  const response = await fetch(`${uiUrl}/api/v1/namespaces/${namespace}/workflows/${encodeURIComponent(evictionId(host))}/cancel`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-csrf-token': token, cookie: `_csrf=${token}` },
+    body: JSON.stringify({ workflowExecution: { workflowId: evictionId(host), runId } }),
+  });
+  await response.text();
+  return response.status;
+}
+
+test.concurrent(
+  'temporal workflow terminate: the bridge says Stopped, and drover retry goes on',
+  () =>
+    world.onFreshHost(async (host) => {
+      const motion = await beginEviction(world, host);
+      const { runId } = await world.describeRun(host);
+      expect(await world.tool('temporal', 'workflow', 'terminate', '-w', evictionId(host), '--reason', 'wrong host')).toMatchObject({ code: 0 });
+      const eviction = await world.untilReason(host, 'Stopped');
+      expect(eviction.status?.conditions?.find(({ type }) => type === 'Evicting')?.message).toMatch(new RegExp(`^Run ${runId} was terminated by .+ \\(wrong host\\), .*drover retry ${host}`, 'u'));
+      await expectToStay(world, motion);
+      expect(await world.mutations(world.sinceMs, { servers: motion.pending })).toEqual([]);
+      await expectToGoOn(world, motion);
+    }),
+  limitMs,
+);
