@@ -3,7 +3,7 @@ import { exitCodes } from './exit-codes.ts';
 import { main } from './main.ts';
 import { paper, sampleContext } from './sample-context.ts';
 
-/** Bad usage, told before anything is loaded that could reach a system. What needs systems is in test/flows/cli.test.ts. */
+/** Bad usage, told before anything is loaded that could reach a system. What needs systems is in test/flows/commands.test.ts. */
 
 async function run(...args: string[]): Promise<{ code: number; text: string }> {
   const terminal = paper();

@@ -38,7 +38,8 @@ const simulated = (area: Area): FlowTier => ({ tier: 'simulated', area });
 /** By the name of the file, without `.test.ts`. */
 export const flowTiers: Readonly<Record<string, FlowTier>> = {
   // Surfaces: what people type and see.
-  cli: push('commands', 'the drover command against every counterpart'),
+  cli: push('commands', 'the process of the drover command, kubectl, and what doctor asks of every counterpart'),
+  commands: simulated('commands'),
   'eviction-start': push('eviction', 'kubectl, drover, tctl and temporal start an eviction and steer it'),
   'eviction-commands': simulated('eviction'),
   'hypervisor-commands': simulated('hypervisor'),
