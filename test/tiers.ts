@@ -73,15 +73,12 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'node-failure-run': push('hypervisor', 'no other test has the run of a failure on Temporal yet'),
 
   // Virtual machines.
-  'virtual-machine': push('virtualMachine', 'made, changed, deleted; a worker killed; a create cancelled'),
-  'virtual-machine-bootstrap': push('virtualMachine', 'Secrets of the real kube-apiserver on the way into a VM'),
-  'virtual-machine-fast-deploy': daily('virtualMachine', [
-    'test/simulator/cells.json',
-    'test/contracts/vsphere-files.ts',
-  ]),
-  'virtual-machine-library': push('virtualMachine', 'VMs of a content library, over vCenter’s REST'),
-  'virtual-machine-turns': daily('virtualMachine', ['test/simulator/cells.json', 'workflows/limits']),
-  'virtual-machine-watch': push('virtualMachine', 'changes in vCenter behind drover’s back'),
+  'virtual-machine': push('virtualMachine', 'made, changed, deleted; a worker killed; a create cancelled; a Secret by its own account'),
+  'virtual-machine-bootstrap': simulated('virtualMachine'),
+  'virtual-machine-fast-deploy': simulated('virtualMachine'),
+  'virtual-machine-library': simulated('virtualMachine'),
+  'virtual-machine-turns': simulated('virtualMachine'),
+  'virtual-machine-watch': simulated('virtualMachine'),
   'matrix-virtual-machine': push(
     'virtualMachine',
     'a kill -9, a cancel and a fault on real parts, of VMs and of their policies',
@@ -90,7 +87,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
     'virtualMachine',
     'what the adapters ask of vCenter; recorded histories stay as they are',
   ),
-  'resource-policy': push('virtualMachine', 'folder, pool and modules from their beginning to their end'),
+  'resource-policy': simulated('virtualMachine'),
   turns: daily('virtualMachine', ['test/simulator/cells.json', 'workflows/limits']),
 
   // The bridge.

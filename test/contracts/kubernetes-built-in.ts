@@ -150,4 +150,44 @@ export function describeBuiltIn(test: ContractTest): void {
     }
     expect((await get(evictions({ name: `${name}-b` }))).metadata.deletionTimestamp).toBeUndefined();
   });
+
+  test('a namespace that is deleted takes what is in it with it, when that is let go, and takes in nothing new', async ({
+    name,
+    kubernetes,
+  }) => {
+    const { post, patch, remove, get } = requestsOf(kubernetes);
+    const path = (of: { name?: string } = {}) => resourcePath('v1', 'configmaps', { namespace: `${name}-gone`, ...of });
+    const map = (of: string, finalizers?: string[]) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: of, ...(finalizers !== undefined && { finalizers }) },
+    });
+    const namespace = resourcePath('v1', 'namespaces', { name: `${name}-gone` });
+    await post(resourcePath('v1', 'namespaces'), {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: `${name}-gone` },
+    });
+    await post(path(), map('free'));
+    await post(path(), map('held', ['drover.dev/test']));
+    await remove(namespace);
+    const isGone = (one: string): Promise<boolean> =>
+      get(one).then(
+        () => false,
+        () => true,
+      );
+    while (!(await isGone(path({ name: 'free' })))) await labClock().sleep(100);
+    expect((await get(namespace)).status).toMatchObject({ phase: 'Terminating' });
+    for (;;) {
+      const { metadata } = await get(path({ name: 'held' }));
+      if (metadata.deletionTimestamp !== undefined) break;
+      await labClock().sleep(100);
+    }
+    await expect(post(path(), map('late'))).rejects.toMatchObject({
+      details: [expect.objectContaining({ httpStatus: 403, reason: 'Forbidden' })],
+      message: expect.stringContaining(`unable to create new content in namespace ${name}-gone because it is being`),
+    });
+    await patch(path({ name: 'held' }), { metadata: { finalizers: null } });
+    while (!(await isGone(namespace))) await labClock().sleep(100);
+  });
 }

@@ -13,7 +13,9 @@ import { limitMs } from './world-base.ts';
 let world: VmWorld;
 
 beforeAll(async () => {
-  world = await openVmWorld({ modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' } });
+  world = await openVmWorld({
+    settings: { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' } },
+  });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
@@ -74,7 +76,7 @@ test(
 
     await world.kubectl('delete', kind, 'apart', '-n', namespace, '--wait=false');
     await untilWaits('apart', /^member to be deleted: it names this policy/u);
-    expect(await world.kubectl('get', 'events', '-n', namespace, '-o', 'jsonpath={.items[*].message}')).toContain('Waiting for member to be deleted');
+    expect(await world.kubectl('get', 'events.events.k8s.io', '-n', namespace, '-o', 'json')).toContain('Waiting for member to be deleted');
     await world.remove('member');
     await untilGone('apart');
     expect([...(await folders('apart')), ...(await pools('gold'))]).toEqual([]);

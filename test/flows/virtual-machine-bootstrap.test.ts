@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 import { findCondition } from '../../contracts/conditions.ts';
-import { annotations, virtualMachineId } from '../../contracts/ids.ts';
+import { annotations } from '../../contracts/ids.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
 import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import { readFileIfThere } from '../../lab/private-files.ts';
-import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
-import { textOf } from '../invariants/read-runs.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
@@ -23,7 +19,7 @@ let world: VmWorld;
 
 beforeAll(async () => {
   world = await openVmWorld();
-  for (const text of [first, second, third]) world.observed.planted?.push({ name: 'the user data', value: text.split('\n')[1] ?? '' });
+  for (const text of [first, second, third]) world.observed.planted.push({ name: 'the user data', value: text.split('\n')[1] ?? '' });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
@@ -57,28 +53,10 @@ const untilGiven = (name: string, userData: string): Promise<unknown> =>
 
 const writesOf = async (): Promise<RecordedRequest[]> => (await world.control.requests()).filter(({ method, body }) => method === 'ReconfigVM_Task' && body.includes('guestinfo.userdata<'));
 
-/** Everything of it that somebody else may read. */
-async function textsOf(name: string): Promise<{ where: string; text: string }[]> {
-  const client = openClient(readTemporalSettings({ ...world.lab.exports }));
-  try {
-    const texts: { where: string; text: string }[] = [];
-    for await (const { workflowId, runId } of client.workflow.list()) {
-      if (workflowId !== virtualMachineId(namespace, name)) continue;
-      const { events = [] } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-      texts.push({ where: `the history of ${workflowId}`, text: (events ?? []).map(textOf).join('\n') });
-    }
-    const files = ['log/worker.log', 'log/bridge.log', 'audit.jsonl'].map((file) => ({ where: file, text: readFileIfThere(join(world.drover.dir, file)) ?? '' }));
-    const metrics = await Promise.all(Object.entries(world.drover.metricsUrls).map(async ([of, url]) => ({ where: `the metrics of ${of}`, text: await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text() })));
-    return [...texts, ...files, ...metrics, { where: 'the object', text: JSON.stringify(await world.read(name)) }, { where: 'the events', text: await world.kubectl('get', 'events.events.k8s.io', '-n', namespace, '-o', 'json') }];
-  } finally {
-    await client.connection.close();
-  }
-}
-
 test(
   'CloudInit: made, powered on and set up; set up again once for a changed Secret; and the Secret is nowhere else',
   async () => {
-    await world.kubectl('create', 'secret', 'generic', secret, '-n', namespace, `--from-literal=data=${first}`);
+    await world.make({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: secret }, stringData: { data: first } });
     await world.create('cloudy', cloudInit('data'));
     await world.untilSaid('cloudy', settled);
     const { metadata, macAddresses, packed } = await guestOf('cloudy');
@@ -104,10 +82,11 @@ test(
     expect(await writesOf()).toHaveLength(4);
     const { packed: last } = await guestOf('cloudy');
 
-    const texts = await textsOf('cloudy');
-    expect(texts.map(({ where }) => where)).toEqual(expect.arrayContaining([expect.stringContaining('the history of'), 'audit.jsonl', 'log/worker.log']));
+    const texts = await world.texts();
+    const [history, audit, log] = [/^the history of/u, /audit/u, /log/u].map((where) => expect.stringMatching(where) as string);
+    expect(texts.map(({ where }) => where)).toEqual(expect.arrayContaining([history, audit, log]));
     // They are those that tell of it.
-    expect(texts.filter(({ text }) => text.includes('submitBootstrap')).map(({ where }) => where)).toEqual(expect.arrayContaining([expect.stringContaining('the history of'), 'audit.jsonl']));
+    expect(texts.filter(({ text }) => text.includes('submitBootstrap')).map(({ where }) => where)).toEqual(expect.arrayContaining([history, audit]));
     for (const value of [first, second, third].flatMap((text) => [text.split('\n')[1] ?? '', Buffer.from(text).toString('base64')]).concat(packed, last)) {
       expect(texts.filter(({ text }) => text.includes(value)).map(({ where }) => where)).toEqual([]);
     }

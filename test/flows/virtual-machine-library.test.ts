@@ -1,4 +1,3 @@
-import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { imageCacheName } from '../../activities/kubernetes/read-virtual-machine-objects.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachineImage } from '../../contracts/crds/virtual-machine-image.ts';
@@ -7,7 +6,6 @@ import { virtualMachineAnnotations } from '../../contracts/virtual-machine-marks
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { Library } from '../../lab/vsphere/library.ts';
 import { makeImage } from '../../lab/vsphere/scene.ts';
-import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { VmWorld } from './virtual-machine-world.ts';
 import { namespace, openVmWorld } from './virtual-machine-world.ts';
@@ -21,12 +19,9 @@ let library: Library;
 
 beforeAll(async () => {
   world = await openVmWorld();
-  const { kubernetes } = world.lab.handles;
   library = await world.vcenter.makeLibrary('images');
-  await withKubernetes(kubernetes, async (api) => {
-    await makeImage(api, { namespace, name: 'tiny', type: 'OVF', providerItemID: library.ovf });
-    await makeImage(api, { namespace, name: 'install', type: 'ISO', providerItemID: library.iso });
-  });
+  await makeImage(world.api, { namespace, name: 'tiny', type: 'OVF', providerItemID: library.ovf });
+  await makeImage(world.api, { namespace, name: 'install', type: 'ISO', providerItemID: library.iso });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
@@ -35,14 +30,8 @@ const settled = /^True Settled/u;
 const deploysOf = async (name: string): Promise<number> =>
   (await world.control.requests()).filter(({ method, body }) => method === 'POST /com/vmware/vcenter/ovf/library-item deploy' && body.includes(`"name":"${name}"`)).length;
 /** As a person starts it. */
-const sync = async (input: object): Promise<unknown> => {
-  const client = openClient(readTemporalSettings(world.lab.exports));
-  try {
-    return await client.workflow.execute(workflowTypes.syncContentLibrary, { taskQueue: workflowQueue, workflowId: 'content-library/images', args: [input] });
-  } finally {
-    await client.connection.close();
-  }
-};
+const sync = (input: object): Promise<unknown> =>
+  world.client.workflow.execute(workflowTypes.syncContentLibrary, { taskQueue: workflowQueue, workflowId: 'content-library/images', args: [input] });
 const imagesOf = async (kind: string, ...args: string[]): Promise<Pick<VirtualMachineImage, 'metadata' | 'status'>[]> => (JSON.parse(await world.kubectl('get', kind, '-o', 'json', ...args)) as { items: VirtualMachineImage[] }).items;
 
 const image = (name: string): object => ({ image: { kind: 'VirtualMachineImage', name } });

@@ -1,6 +1,6 @@
+import { labClock } from '../../lab/clock.ts';
 import { createAllowanceId, virtualMachineId } from '../../contracts/ids.ts';
-import { mostAtOnce, readTasks } from '../../lab/vsphere/read-tasks.ts';
-import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { mostAtOnce } from '../../lab/vsphere/read-tasks.ts';
 import type { AllowanceProgress } from '../../workflows/limits/describe.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
@@ -14,7 +14,13 @@ import { limitMs } from './world-base.ts';
 let world: VmWorld;
 
 beforeAll(async () => {
-  world = await openVmWorld({ virtualMachine: { creates: 2, destroys: 2, turnRenewMs: 3_000 }, limits: { checkMs: 1_000, silentMs: 8_000 }, eviction: { allowanceRenewMs: 5_000 } });
+  world = await openVmWorld({
+    settings: {
+      virtualMachine: { creates: 2, destroys: 2, turnRenewMs: 3_000 },
+      limits: { checkMs: 1_000, silentMs: 8_000 },
+      eviction: { allowanceRenewMs: 5_000 },
+    },
+  });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
@@ -25,33 +31,28 @@ const waits = (what: string): RegExp => new RegExp(`Waiting for its turn: 2 of 2
 /** How many of them say so now. */
 const thatSay = async (said: RegExp): Promise<number> => (await Promise.all(names.map((name) => world.lifecycleOf(name)))).filter((lifecycle) => said.test(lifecycle)).length;
 const untilAll = (said: RegExp): Promise<unknown> => Promise.all(names.map((name) => world.untilSaid(name, said, 120_000)));
-const tasksOf = async (kind: RegExp, sinceMs: number) => (await readTasks(world.lab.handles.vsphere)).filter(({ descriptionId, startMs }) => kind.test(descriptionId) && startMs >= sinceMs);
+const tasksOf = async (kind: RegExp, sinceMs: number) => (await world.vcenter.readTasks()).filter(({ descriptionId, startMs }) => kind.test(descriptionId) && startMs >= sinceMs);
 
 test(
   'one alone asks for its turn once, has it at once and gives it back once; a change that needs none asks for none',
   async () => {
-    const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: world.lab.handles.temporal.address, TEMPORAL_NAMESPACE: 'default' }));
-    try {
-      await world.create('alone');
-      await world.untilSaid('alone', /^True Settled/u);
-      const run = client.workflow.getHandle(virtualMachineId(namespace, 'alone'));
-      await run.result();
-      const { events } = await run.fetchHistory();
-      const asked = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn');
-      const told = (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'allowanceGranted');
-      const given = (events ?? []).filter((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
-      console.info(`the run of one VM: ${events?.length ?? 0} events`);
-      expect([asked, told, given].map(({ length }) => length)).toEqual([1, 0, 1]);
+    await world.create('alone');
+    await world.untilSaid('alone', /^True Settled/u);
+    const run = world.client.workflow.getHandle(virtualMachineId(namespace, 'alone'));
+    await run.result();
+    const { events } = await run.fetchHistory();
+    const asked = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn');
+    const told = (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'allowanceGranted');
+    const given = (events ?? []).filter((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
+    console.info(`the run of one VM: ${events?.length ?? 0} events`);
+    expect([asked, told, given].map(({ length }) => length)).toEqual([1, 0, 1]);
 
-      await world.change('alone', { spec: { powerState: 'PoweredOff' } });
-      await world.untilSaid('alone', /^True Settled/u);
-      const change = await client.workflow.getHandle(virtualMachineId(namespace, 'alone')).fetchHistory();
-      expect(change.events?.some((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn')).toBe(false);
-      await world.remove('alone');
-      await world.untilSaid('alone', /^gone$/u);
-    } finally {
-      await client.connection.close();
-    }
+    await world.change('alone', { spec: { powerState: 'PoweredOff' } });
+    await world.untilSaid('alone', /^True Settled/u);
+    const change = await world.client.workflow.getHandle(virtualMachineId(namespace, 'alone')).fetchHistory();
+    expect(change.events?.some((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn')).toBe(false);
+    await world.remove('alone');
+    await world.untilSaid('alone', /^gone$/u);
   },
   limitMs,
 );
@@ -59,13 +60,12 @@ test(
 test(
   'six are made at once, the run of the turns is terminated meanwhile, and the namespace is deleted: never more than two under way, and the others say that they wait',
   async () => {
-    const beganMs = Date.now();
+    const beganMs = labClock().now();
     await world.control.delayTasks({ CloneVm: 10_000, Destroy: 8_000 });
-    const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: world.lab.handles.temporal.address, TEMPORAL_NAMESPACE: 'default' }));
     try {
       await Promise.all(names.map((name) => world.create(name)));
       await until('four to wait', 60_000, async () => ((await thatSay(waits('creates'))) === 4 ? {} : 'not yet'));
-      const ledger = client.workflow.getHandle(createAllowanceId('lab'));
+      const ledger = world.client.workflow.getHandle(createAllowanceId('lab'));
       const shared = await ledger.query<AllowanceProgress>('progress');
       expect(shared).toMatchObject({ of: 'creates', vcenter: 'lab', limit: 2, inUse: 2 });
       expect(shared.consumers).toHaveLength(6);
@@ -84,7 +84,6 @@ test(
       expect(await Promise.all(names.map((name) => world.witness(name)))).toEqual(names.map(() => null));
     } finally {
       await world.control.delayTasks({});
-      await client.connection.close();
     }
   },
   2 * limitMs,

@@ -1,4 +1,3 @@
-import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +5,8 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { type VirtualMachine, virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
 import { startDrover } from '../../lab/drover.ts';
+import { labClock } from '../../lab/clock.ts';
 import { kubectl } from '../../lab/kubectl.ts';
-import type { Lab } from '../../lab/lab.ts';
 import { startLab } from '../../lab/lab.ts';
 import { connectVcenterControl } from '../../lab/vsphere/control.ts';
 import { setVmScene, vcenterSettings, vmManifest, witnessVm } from '../../lab/vsphere/scene.ts';
@@ -16,46 +15,65 @@ import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
 import { makeVm, watchVm } from '../faults/virtual-machine-objects.ts';
-import type { Observed } from '../read-world.ts';
+import { readWorld } from '../read-world.ts';
 import { openObjectLog } from './object-log.ts';
 import { until } from './until.ts';
+import type { VmBase, VmWorldOptions } from './virtual-machine-base.ts';
+import { namespace, settingsOf, stranger } from './virtual-machine-base.ts';
 
-export const namespace = 'team-a';
+export { namespace };
 
-/** A VM there that is not drover's. */
-const stranger = 'stranger';
-
-/** Seconds rather than minutes. */
-const settings = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' }, virtualMachine: { recheckMs: 2_000, lingerMs: 200, addressMs: 1_000, softPowerMs: 3_000, deletePowerOffMs: 3_000, taskMs: 60_000 }, bridge: { resyncMs: 3_000 } };
-
-type VmHandles = Lab<'temporal' | 'kubernetes' | 'vsphere'>['handles'];
-
-export type VmWorld = Awaited<ReturnType<typeof openVmWorld>>;
+export type VmWorld = ReturnType<typeof composeVmWorld>;
 
 /**
- * drover's own worker and bridge, on a real Temporal, kube-apiserver and govmomi's vCenter.
- *
- * @param more settings of drover beside those of all these flows, section by section
- * @param prepare what has to be there before drover starts
+ * drover's own worker and bridge, on a real Temporal, kube-apiserver and govmomi's vCenter; with DROVER_SIMULATED a
+ * simulation, in which nothing is real but drover's own code.
  */
-export async function openVmWorld({ virtualMachine = {}, ...more }: Record<string, object> = {}, prepare: (handles: VmHandles) => Promise<void> = async () => undefined) {
+export async function openVmWorld(options: VmWorldOptions = {}): Promise<VmWorld> {
+  if (process.env['DROVER_SIMULATED'] === undefined) return composeVmWorld(await openLabVmBase(options));
+  const { openSimulatedVmBase } = await import('../simulator/virtual-machine-flow-world.ts');
+  return composeVmWorld(await openSimulatedVmBase(options));
+}
+
+async function openLabVmBase(options: VmWorldOptions): Promise<VmBase> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-vms-')));
   const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes', 'vsphere'] });
   const { kubernetes, vsphere } = lab.handles;
-  const witness = openGovcWitness(vsphere);
-  await withKubernetes(kubernetes, (api) => setVmScene(api, witness, namespace));
-  await makeVm(witness, namespace, stranger);
-  await prepare(lab.handles);
-  const sinceMs = Date.now();
-  const drover = await startDrover(lab, { dir: join(root, 'drover'), settings: { ...settings, ...more, virtualMachine: { ...settings.virtualMachine, ...virtualMachine }, vsphere: vcenterSettings(vsphere) } });
+  const vcenter = openGovcWitness(vsphere);
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
-  const control = connectVcenterControl(vsphere);
+  await setVmScene(api, vcenter, namespace);
+  await makeVm(vcenter, namespace, stranger);
+  await options.prepare?.(api);
+  const sinceMs = labClock().now();
+  const settings = { ...settingsOf(options), vsphere: vcenterSettings(vsphere) };
+  const drover = await startDrover(lab, { dir: join(root, 'drover'), settings });
   const client = openClient(readTemporalSettings(lab.exports));
   const objectLog = await openObjectLog(api);
-  const observed: Observed = {
-    lab, drover, dir: drover.dir, api, client, sinceMs, objectLog, planted: [], outputs: [],
-    vms: { namespace, strangers: [await watchVm(witness, namespace, stranger)] },
+  const vms = { namespace, strangers: [await watchVm(vcenter, namespace, stranger)] };
+  const { dir } = drover;
+  const observed: VmBase['observed'] = { lab, drover, dir, api, client, sinceMs, objectLog, vms, planted: [], outputs: [] };
+  return {
+    client,
+    api,
+    vcenter,
+    control: connectVcenterControl(vsphere),
+    drover,
+    observed,
+    kubectl: (args, input) => kubectl(kubernetes, args, input),
+    texts: async () => (await readWorld(observed)).texts,
+    async close() {
+      await drover.stop();
+      await objectLog.close();
+      await client.connection.close();
+      await api.close();
+      await lab.stop();
+      rmSync(root, { recursive: true, force: true });
+    },
   };
+}
+
+function composeVmWorld(base: VmBase) {
+  const { api, vcenter, control } = base;
   const path = (name: string): string => resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
 
   const read = async (name: string): Promise<VirtualMachine | null> => {
@@ -72,21 +90,16 @@ export async function openVmWorld({ virtualMachine = {}, ...more }: Record<strin
     const said = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle);
     return said === undefined || said.observedGeneration !== object.metadata.generation ? `nothing said of generation ${object.metadata.generation}` : `${said.status} ${said.reason}: ${said.message}`;
   };
+  /** Any object, as `kubectl create` makes it. */
+  const make = (object: object): Promise<string> => base.kubectl(['create', '-f', '-'], JSON.stringify(object));
 
   return {
-    lab,
-    drover,
-    control,
-    /** For the invariants. */
-    observed,
+    ...base,
     read,
     lifecycleOf,
-    /** Another client of the vCenter. */
-    vcenter: witness,
-    witness: (name: string) => witnessVm(witness, namespace, name),
-    create: (name: string, spec: object = {}, annotations: Record<string, string> = {}): Promise<string> => kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(vmManifest(namespace, name, spec, annotations))),
-    /** Any object, as `kubectl create` makes it. */
-    make: (object: object): Promise<string> => kubectl(kubernetes, ['create', '-f', '-'], JSON.stringify(object)),
+    witness: (name: string) => witnessVm(vcenter, namespace, name),
+    create: (name: string, spec: object = {}, annotations: Record<string, string> = {}): Promise<string> => make(vmManifest(namespace, name, spec, annotations)),
+    make,
     change: (name: string, change: object): Promise<unknown> => api.request({ method: 'PATCH', patchType: 'merge', path: path(name), body: change }, AbortSignal.timeout(10_000)),
     remove: (name: string): Promise<unknown> => api.request({ method: 'DELETE', path: path(name) }, AbortSignal.timeout(10_000)),
     /** While vCenter takes so long for some of its tasks. */
@@ -98,20 +111,12 @@ export async function openVmWorld({ virtualMachine = {}, ...more }: Record<strin
         await control.delayTasks({});
       }
     },
-    kubectl: (...args: string[]): Promise<string> => kubectl(kubernetes, args),
+    kubectl: (...args: string[]): Promise<string> => base.kubectl(args),
     /** Waits until the object says so of its present spec. */
     untilSaid: (name: string, said: RegExp, deadlineMs = 40_000): Promise<unknown> =>
       until(`${name} to say ${said.source}`, deadlineMs, async () => {
         const lifecycle = await lifecycleOf(name);
         return said.test(lifecycle) ? { lifecycle } : lifecycle;
       }),
-    async close(): Promise<void> {
-      await drover.stop();
-      await objectLog.close();
-      await client.connection.close();
-      await api.close();
-      await lab.stop();
-      rmSync(root, { recursive: true, force: true });
-    },
   };
 }

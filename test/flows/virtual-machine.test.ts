@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import { readInventoryJournal } from '../../lab/vsphere/journal.ts';
 import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import type { WitnessedVm } from '../../lab/vsphere/scene.ts';
 import { vmScene } from '../../lab/vsphere/scene.ts';
@@ -18,11 +19,13 @@ let world: VmWorld;
 
 beforeAll(async () => {
   world = await openVmWorld();
+  world.observed.planted.push({ name: 'the user data', value: userData.split('\n')[1] ?? '' });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
 
 const settled = /^True Settled/u;
+const userData = `#cloud-config\n# canary-${randomUUID()}`;
 
 const clonesOf = async (name: string): Promise<RecordedRequest[]> => (await world.control.requests()).filter(({ method, body }) => method === 'CloneVM_Task' && body.includes(`<name>${name}</name>`));
 
@@ -62,7 +65,7 @@ test(
     await world.remove('web');
     await world.untilSaid('web', /^gone$/u);
     expect(await world.witness('web')).toBeNull();
-    const lives = (await readInventoryJournal(world.lab.handles.vsphere)).filter(({ uid }) => uid === object?.metadata.uid);
+    const lives = (await world.vcenter.readJournal()).filter(({ uid }) => uid === object?.metadata.uid);
     expect(lives).toEqual([expect.objectContaining({ kind: 'VirtualMachine', id: expect.stringMatching(/^vm-\d+$/u), goneMs: expect.any(Number) })]);
   },
   limitMs,
@@ -135,6 +138,25 @@ test(
     await world.remove('taken');
     await world.untilSaid('taken', /^gone$/u);
     expect(await world.witness('taken')).toEqual(before);
+  },
+  limitMs,
+);
+
+test(
+  'what drover’s own account may read of a Secret is in the VM, and its metrics tell of the watch',
+  async () => {
+    await world.make({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'user-data' }, stringData: { key: userData } });
+    await world.create('cloudy', { bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'key' } } } });
+    await world.untilSaid('cloudy', settled);
+    const vm = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/cloudy`);
+    const packed = vm?.config.extraConfig.find(({ key }) => key === 'guestinfo.userdata')?.value ?? '';
+    expect(gunzipSync(Buffer.from(packed, 'base64')).toString('utf8')).toBe(userData);
+
+    const page = await (await fetch(world.drover.metricsUrls.worker)).text();
+    expect(page).toMatch(/drover_vcenter_watch_news_total\{vcenter="lab",outcome="signalled"\} \d+/u);
+    expect(page).toContain('drover_vcenter_watch_last_contact_timestamp_seconds{vcenter="lab"}');
+    await world.remove('cloudy');
+    await world.untilSaid('cloudy', /^gone$/u);
   },
   limitMs,
 );

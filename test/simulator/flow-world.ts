@@ -18,14 +18,13 @@ import { snapshotOf } from './snapshot.ts';
 
 /** Until somebody starts it again. */
 const foreverMs = 365 * 24 * 3_600_000;
-const seed = 1;
+export const seed = 1;
 
 /** A flow's world without a lab: drover's own worker and bridge over fakes. Virtual time passes whenever the test waits. */
 export async function openSimulatedBase({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'] }: WorldOptions): Promise<WorldBase> {
   const deployment = deploy({ bundle: await loadWorkflows(), seed, parts: ['openstack'], settings, bridge });
   const { simulation, kubernetes, openstack } = deployment;
   if (openstack === null) throw new Error('there is no OpenStack');
-  setLabClock(simulation.clock);
   // Ahead: it takes the machine's time, during which virtual time would pass.
   await loadCommands();
   const stop = passTime(deployment);
@@ -92,19 +91,24 @@ function callsByRun({ calls }: Network): Map<string, Map<OutsideSystem, number>>
   return counts;
 }
 
-/** Lets time pass for as long as nobody stops it; what simulated code leaves unhandled is thrown by the stop. */
-function passTime({ simulation }: Deployment): () => Promise<void> {
+/**
+ * Lets time pass for as long as nobody stops it, for this whole file. What simulated code leaves unhandled is thrown by the stop, and to
+ * whoever waits: no time passes any more.
+ */
+export function passTime({ simulation }: Deployment): () => Promise<void> {
   const stopped = Promise.withResolvers<void>();
   const running = simulation.run(stopped.promise, foreverMs);
-  // Reported where it is awaited.
-  running.catch(() => undefined);
+  const broken = running.then(() => new Promise<never>(() => undefined));
+  broken.catch(() => undefined);
+  const { clock } = simulation;
+  setLabClock({ ...clock, sleep: (ms, signal) => Promise.race([clock.sleep(ms, signal), broken]) });
   return async () => {
     stopped.resolve();
     await running;
   };
 }
 
-function simulatedDrover({ simulation, bridge }: Deployment, hasBridge: boolean): Drover {
+export function simulatedDrover({ simulation, bridge }: Deployment, hasBridge: boolean): Drover {
   const record = { name: '', pid: 0 } as unknown as Drover['worker'];
   return {
     dir: '/nowhere',
@@ -128,7 +132,7 @@ function simulatedDrover({ simulation, bridge }: Deployment, hasBridge: boolean)
 }
 
 /** Whoever asks for a process, a port or a file of a lab learns that there is none. */
-const nothingReal = (what: string): never =>
+export const nothingReal = (what: string): never =>
   new Proxy({}, { get: (_, name) => raise(`a simulation has no ${what} (${String(name)})`) }) as never;
 
 const raise = (message: string): never => {

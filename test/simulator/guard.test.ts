@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { gzip, gzipSync } from 'node:zlib';
 import { createSampleActivities } from './samples/activities.ts';
 import { bundleSamples } from './samples/bundle.ts';
 import { createSimulation } from './simulation.ts';
@@ -18,6 +19,7 @@ const waits: Record<string, () => Promise<unknown>> = {
   'a timer of the machine': () => delay(1),
   'a time-out of the machine': async () => AbortSignal.timeout(1_000),
   'a file': () => readFile(import.meta.filename),
+  'a thread': () => promisify(gzip)('text'),
   'another turn of the event loop': () => new Promise(setImmediate),
 };
 
@@ -28,6 +30,14 @@ test.each(Object.entries(waits))('an activity that waits for %s fails the simula
   await expect(simulation.run(undefined, 60_000)).rejects.toThrow(
     /^The activity note of patches waits for something outside of virtual time \(\w+\)$/u,
   );
+  simulation.close();
+});
+
+test('an activity may pack something, as that waits for nothing', async () => {
+  const activities = { ...createSampleActivities([]), note: async () => void gzipSync('text') };
+  const simulation = createSimulation({ bundle, seed: 1, serve: () => [{ taskQueue: 'samples', activities }] });
+  const run = await simulation.client.workflow.start('patches', { workflowId: 'patches', taskQueue: 'samples', args: [] });
+  await simulation.run(run.result(), 60_000);
   simulation.close();
 });
 

@@ -1,4 +1,3 @@
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { findCondition } from '../../contracts/conditions.ts';
 import { kinds } from '../../contracts/ids.ts';
 import type { SeenByTest } from '../flows/world-base.ts';
@@ -7,6 +6,7 @@ import { objectsOf } from '../invariants/objects.ts';
 import { noRegion, readRegion } from '../invariants/read-region.ts';
 import type { ObservedVms } from '../invariants/read-vcenter.ts';
 import { noVcenter, readVcenter } from '../invariants/read-vcenter.ts';
+import { textOf } from '../invariants/read-runs.ts';
 import { runFactsOf } from '../invariants/run-facts.ts';
 import type { DroverObject, Snapshot } from '../invariants/snapshot.ts';
 import type { Deployment } from './deployment.ts';
@@ -53,7 +53,7 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
     ownChanges,
     secrets: deployment.secrets,
     texts: [
-      ...histories.map(({ workflowId, history }) => ({ where: `the history of ${workflowId}`, text: JSON.stringify(historyToJSON(history)) })),
+      ...histories.map(({ workflowId, history }) => ({ where: `the history of ${workflowId}`, text: (history.events ?? []).map(textOf).join('\n') })),
       { where: 'the log', text: log.join('') },
       { where: 'the audit log', text: JSON.stringify(audit) },
       { where: 'the objects', text: JSON.stringify(objects) },

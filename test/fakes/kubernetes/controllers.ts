@@ -31,6 +31,14 @@ export function runControllers({ storage, objects, resources, clock, random }: C
       {},
     );
 
+  /** Deletes what is in the namespace; when nothing is left, it goes too. */
+  const empty = (resource: Resource, { metadata: { name } }: StoredObject): void => {
+    const inside = () => all().filter(({ object }) => object.metadata.namespace === name);
+    for (const one of inside())
+      if (one.object.metadata.deletionTimestamp === undefined) remove(one.resource, one.object);
+    if (inside().length === 0) storage.remove(resource, { name });
+  };
+
   const collect = (): void => {
     isDue = false;
     const there = all();
@@ -40,6 +48,8 @@ export function runControllers({ storage, objects, resources, clock, random }: C
       deletionTimestamp === undefined &&
       ownerReferences.every(({ uid }) => !uids.has(uid));
     for (const { resource, object } of there) if (isOrphan(object)) remove(resource, object);
+    for (const { resource, object } of there)
+      if (resource.kind === 'Namespace' && object.metadata.deletionTimestamp !== undefined) empty(resource, object);
   };
 
   const schedule = (): void => {
@@ -49,6 +59,7 @@ export function runControllers({ storage, objects, resources, clock, random }: C
   };
 
   storage.subscribe(({ type, object }) => {
-    if (type === 'DELETED' || object.metadata.ownerReferences !== undefined) schedule();
+    const { ownerReferences, deletionTimestamp } = object.metadata;
+    if (type === 'DELETED' || ownerReferences !== undefined || deletionTimestamp !== undefined) schedule();
   });
 }

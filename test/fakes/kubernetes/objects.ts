@@ -6,7 +6,15 @@ import type { Fields } from './field-set.ts';
 import { isFields, without } from './field-set.ts';
 import type { Manager, Writer } from './managed-fields.ts';
 import { afterUpdate, applyConfiguration, writeManagers } from './managed-fields.ts';
-import { alreadyExists, badRequest, conflict, internalError, invalid, notFound } from './refusal.ts';
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  internalError,
+  invalid,
+  namespaceTerminating,
+  notFound,
+} from './refusal.ts';
 import type { Resource } from './resources.ts';
 import { apiVersionOf } from './resources.ts';
 import type { ObjectKey, Storage, Stored } from './storage.ts';
@@ -80,9 +88,8 @@ export function createObjects(options: { storage: Storage; now: () => number; ra
     body: unknown,
     managersOf: (object: Draft) => readonly Manager[],
   ): StoredObject => {
-    if (namespace !== undefined && storage.get(namespaces, { name: namespace }) === null) {
-      throw notFound({ ...namespaces, name: namespace });
-    }
+    const home = namespace === undefined ? undefined : storage.get(namespaces, { name: namespace });
+    if (home === null) throw notFound({ ...namespaces, name: namespace ?? '' });
     const suffix = Array.from({ length: 5 }, () => suffixAlphabet[Math.floor(random() * suffixAlphabet.length)]);
     const identity = { uid: uuidFrom(random), creationTimestamp: timestamp(), suffix: suffix.join('') };
     const asked = draftNew(resource, namespace, body, identity);
@@ -90,6 +97,8 @@ export function createObjects(options: { storage: Storage; now: () => number; ra
     const object = resource.admit(asked);
     checkDraft(resource, object, false);
     const { name } = object.metadata;
+    if (home?.object.metadata.deletionTimestamp !== undefined)
+      throw namespaceTerminating(subjectOf(resource, name), namespace ?? '');
     const there = storage.get(resource, { namespace, name });
     if (there !== null) {
       throw alreadyExists(subjectOf(resource, name), there.object.metadata.deletionTimestamp !== undefined);
@@ -125,7 +134,7 @@ export function createObjects(options: { storage: Storage; now: () => number; ra
     const before = { ...live, metadata: without(live.metadata, 'managedFields', 'resourceVersion') };
     const isSame = isDeepStrictEqual(next, before) && isDeepStrictEqual(withoutTimes(owners), withoutTimes(managers));
     if (isSame) return live;
-    if (next.metadata.deletionTimestamp === undefined || (next.metadata.finalizers ?? []).length > 0) {
+    if (next.metadata.deletionTimestamp === undefined || isHeld(next)) {
       return put(resource, next, owners);
     }
     storage.remove(resource, key);
@@ -195,7 +204,7 @@ export function createObjects(options: { storage: Storage; now: () => number; ra
     remove(target, { preconditions = {}, gracePeriodSeconds }) {
       const { resource, key } = target;
       const { object, managers } = found(target);
-      const { uid, resourceVersion, finalizers = [], deletionTimestamp, generation } = object.metadata;
+      const { uid, resourceVersion, deletionTimestamp, generation } = object.metadata;
       const subject = subjectOf(resource, key.name);
       const named = resource.group === '' ? resource.kind : `${resource.kind}.${resource.group}`;
       if (preconditions.uid !== undefined && preconditions.uid !== uid) {
@@ -208,11 +217,15 @@ export function createObjects(options: { storage: Storage; now: () => number; ra
         throw conflict(subject, `${differ}. The object might have been modified`, named);
       }
       const graceSeconds = gracePeriodSeconds ?? (resource.plural === 'pods' && isScheduled(object) ? 30 : 0);
-      if (finalizers.length === 0 && graceSeconds === 0) {
+      if (!isHeld(object) && graceSeconds === 0) {
         storage.remove(resource, key);
         return { left: null, uid };
       }
       if (deletionTimestamp !== undefined) return { left: object, uid };
+      if (resource.plural === namespaces.plural && resource.group === namespaces.group) {
+        const metadata = { ...object.metadata, deletionTimestamp: timestamp() };
+        return { left: put(resource, { ...object, metadata, status: { phase: 'Terminating' } }, managers), uid };
+      }
       const deleting = {
         deletionTimestamp: timestamp(),
         deletionGracePeriodSeconds: graceSeconds,
@@ -258,6 +271,11 @@ function configurationOf({ resource, subresource }: Target, body: unknown): Fiel
   const own = without(metadata, 'resourceVersion', 'uid', 'managedFields');
   return { apiVersion, kind, metadata: own, ...content, ...(isWhole && { status }) };
 }
+
+/** By its finalizers, or those of a Namespace: it stays until what is in it has gone. */
+const isHeld = ({ metadata: { finalizers = [] }, kind, spec }: Draft): boolean =>
+  finalizers.length > 0 ||
+  (kind === 'Namespace' && isFields(spec) && Array.isArray(spec['finalizers']) && spec['finalizers'].length > 0);
 
 const isScheduled = ({ spec }: StoredObject): boolean =>
   isFields(spec) && typeof spec['nodeName'] === 'string' && spec['nodeName'] !== '';

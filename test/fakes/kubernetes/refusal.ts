@@ -133,6 +133,18 @@ export function invalid({ group, name }: Subject, kind: string, errors: readonly
   );
 }
 
+/** Nothing new is taken into a namespace that is deleted. */
+export function namespaceTerminating(subject: Subject, namespace: string): Refusal {
+  const because = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const message = `${qualified(subject)} "${subject.name}" is forbidden: ${because}`;
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  };
+  return new Refusal(403, failure(403, 'Forbidden', message, { ...detailsOf(subject), causes: [cause] }));
+}
+
 /** A mistake of the request that kube-apiserver takes for its own. */
 export const internalError = (message: string): Refusal => new Refusal(500, failure(500, '', message));
 
