@@ -2,17 +2,24 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { compactEtcd, freezeKubeApiserver, killKubeApiserver, restartKubeApiserver, thawKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
 import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.ts';
-import { type BridgeWorld, openBridgeWorld, quickTimings } from './bridge-world.ts';
+import { describePages } from './bridge/pages.ts';
+import { describeServiceAccounts } from './bridge/service-accounts.ts';
+import { quickTimings } from './bridge-base.ts';
+import { type LabBridgeWorld, openLabBridgeWorld } from './bridge-world.ts';
 import type { Signalled } from './read-signals.ts';
 import { until } from './until.ts';
 
-let world: BridgeWorld;
+let world: LabBridgeWorld;
 
 beforeAll(async () => {
-  world = await openBridgeWorld();
+  world = await openLabBridgeWorld();
 }, 180_000);
 afterEach(() => world.clear(), 60_000);
 afterAll(() => world?.close(), 60_000);
+
+describePages(() => world);
+
+describeServiceAccounts(() => world);
 
 let hosts = 0;
 const newHost = (): string => `node-${(hosts += 1)}`;

@@ -1,6 +1,7 @@
 import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
-import { type BridgeOptions, type BridgeWorld, openBridgeWorld, type TestBridge } from './bridge-world.ts';
+import type { BridgeOptions, TestBridge } from './bridge-base.ts';
+import { type BridgeWorld, openBridgeWorld } from './bridge-world.ts';
 import type { Signalled } from './read-signals.ts';
 import { until } from './until.ts';
 
@@ -35,7 +36,7 @@ const patchNodeStatus = (name: string, status: object): Promise<Created> => worl
 const patchHypervisor = (name: string, change: object): Promise<Created> => world.request('PATCH', hypervisorPath(name), change);
 /** As whoever `manager` is. */
 const patchHypervisorStatus = (name: string, status: object, manager = 'kvm-node-agent'): Promise<Created> =>
-  world.request('PATCH', `${hypervisorPath(name, 'status')}?fieldManager=${manager}`, { status });
+  world.request('PATCH', hypervisorPath(name, 'status'), { status }, { fieldManager: manager });
 
 const condition = (type: string, status: string, reason: string, more: object = {}) => ({ type, status, reason, message: reason, lastTransitionTime: '2026-01-01T00:00:00Z', ...more });
 const lifecycle = (status: string) => condition('Lifecycle', status, 'Active', { observedGeneration: 1 });
@@ -66,9 +67,7 @@ test('a Node whose label makes it a hypervisor starts the run that the design na
   expect(description).toMatchObject({ type: 'reconcileHypervisor', taskQueue: 'drover', memo: { startedBy: 'k8s-bridge' } });
   expect(Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))).toEqual({ DroverHost: host, DroverKind: 'Hypervisor', DroverObject: host });
   expect(await description.staticSummary()).toBe(`Drive hypervisor ${host}`);
-  const { events } = await handle.fetchHistory();
-  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
-  expect(started?.input?.payloads?.map(({ data }) => JSON.parse(String(data)))).toEqual([{ hypervisor: host }]);
+  expect((await world.startOf(hypervisorId(host))).input).toEqual([{ hypervisor: host }]);
 });
 
 test('of a Node, what decisions read is told, heartbeats and the rest are not', async () => {
@@ -249,23 +248,4 @@ test('with Evictions switched off, they still concern their hosts', async () => 
   await signalled(host, 1);
   await tellsNext(host, () => world.create(host), 'spec');
   expect(await world.signals(host)).toEqual([]);
-});
-
-test('pages and metrics show every kind once', async () => {
-  const host = newHost();
-  const bridge = await leading();
-  await createNode(host);
-  await signalled(host, 1);
-  const ready = await fetch(`${bridge.healthUrl}/readyz`);
-  expect(await ready.json()).toMatchObject({ ok: true, kinds: { Eviction: { synced: true }, Hypervisor: { synced: true }, Node: { synced: true, objects: 1 } } });
-  const page = await (await fetch(`${bridge.healthUrl}/metrics`)).text();
-  expect(page).toMatch(/^drover_unsettled_objects\{[^}]*kind="Node"[^}]*\} 1$/mu);
-  expect(page).toMatch(/^drover_bridge_lists_total\{[^}]*kind="Hypervisor"[^}]*\} 1$/mu);
-  await createHypervisor(host);
-  await signalled(host, 2);
-  await settle(host);
-  await until('both to be settled', 15_000, async () => {
-    const text = await (await fetch(`${bridge.healthUrl}/metrics`)).text();
-    return /^drover_unsettled_objects\{[^}]*kind="Node"[^}]*\} 0$/mu.test(text) && /^drover_unsettled_objects\{[^}]*kind="Hypervisor"[^}]*\} 0$/mu.test(text) ? {} : 'not yet';
-  });
 });

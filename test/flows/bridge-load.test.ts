@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { editSteadily, inLanes } from '../../bench/load/lanes.ts';
 import { type FaultProxy, openFaultProxy, type ProxiedCall, type ProxyFault } from '../faults/proxy.ts';
-import { type BridgeWorld, openBridgeWorld, quickTimings } from './bridge-world.ts';
+import { quickTimings } from './bridge-base.ts';
+import { type LabBridgeWorld, openLabBridgeWorld } from './bridge-world.ts';
 import { mostSignalsWithin } from './read-signals.ts';
 import { until } from './until.ts';
 
 /** Many objects, a hot one, and a kube-apiserver that has too much to do. */
 
-let world: BridgeWorld;
+let world: LabBridgeWorld;
 let proxy: FaultProxy;
 
 beforeAll(async () => {
-  world = await openBridgeWorld();
+  world = await openLabBridgeWorld();
   const { server, caFile } = world.lab.handles.kubernetes;
   proxy = await openFaultProxy({ system: 'kubernetes', target: server, ca: readFileSync(caFile, 'utf8') });
 }, 180_000);

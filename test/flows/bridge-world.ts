@@ -1,49 +1,53 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { inLanes } from '../../bench/load/lanes.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
-import { type Bridge, type BridgeSettings, startBridge } from '../../k8s-bridge/main.ts';
-import { type BridgeTimings, defaultBridgeTimings } from '../../k8s-bridge/run-bridge.ts';
+import { type Bridge, startBridge } from '../../k8s-bridge/main.ts';
+import { labClock } from '../../lab/clock.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
-import { connectKubernetes, type Kubernetes, resourcePath } from '../../runtime/kubernetes.ts';
+import { connectKubernetes, type KubernetesRequest, resourcePath } from '../../runtime/kubernetes.ts';
 import type { KubernetesFaultDetails } from '../../runtime/kubernetes-faults.ts';
 import { createLogger } from '../../runtime/logging.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import type { BridgeBase, BridgeOptions, TestBridge } from './bridge-base.ts';
+import { quickSettings, quickTimings } from './bridge-base.ts';
 import { type Proxy, openProxy } from './bridge-proxy.ts';
 import { readSignals, type Signalled } from './read-signals.ts';
 import { until } from './until.ts';
 
-/** Seconds instead of minutes, so that a test sees what it waits for. */
-export const quickTimings: BridgeTimings = {
-  ...defaultBridgeTimings,
-  reflector: { ...defaultBridgeTimings.reflector, backOff: { initialMs: 100, factor: 2, maxMs: 1_000, jitter: 0.2 } },
-  lease: { durationMs: 3_000, renewDeadlineMs: 2_000, retryMs: 200 },
-  queue: { workers: 8, backOff: { initialMs: 100, factor: 2, maxMs: 500, jitter: 0.2 }, minIntervalMs: 200 },
-  deliveryTimeoutMs: 2_000,
-  drainMs: 2_000,
-};
-
 const path = (name?: string, subresource?: string): string =>
   resourcePath('kvm.cloud.sap/v1', 'evictions', { ...(name !== undefined && { name }), ...(subresource !== undefined && { subresource }) });
 
-export interface BridgeOptions {
-  settings?: Partial<BridgeSettings>;
-  timings?: Partial<BridgeTimings>;
+export interface LabBridgeOptions extends BridgeOptions {
   /** Puts a proxy of connections between the bridge and kube-apiserver. */
   throughProxy?: boolean;
   /** Where the bridge finds kube-apiserver, in the place of its own address. */
   server?: string;
 }
 
-export interface TestBridge extends Bridge {
+export interface LabBridge extends Bridge {
   proxy: Proxy | null;
 }
 
 export type BridgeWorld = Awaited<ReturnType<typeof openBridgeWorld>>;
+export type LabBridgeWorld = Awaited<ReturnType<typeof openLabBridgeWorld>>;
+
+/** Bridges without a worker, on a lab; with DROVER_SIMULATED in a simulation. */
+export async function openBridgeWorld() {
+  const { env } = process;
+  if (env['DROVER_SIMULATED'] === undefined) return composeBridgeWorld<TestBridge, BridgeOptions>((await openLabBase()).base);
+  const { openSimulatedBridgeBase } = await import('../simulator/bridge-flow-world.ts');
+  return composeBridgeWorld(await openSimulatedBridgeBase());
+}
+
+/** The same on a lab, and what only a lab has: connections, processes and service accounts. */
+export async function openLabBridgeWorld() {
+  const { lab, root, base } = await openLabBase();
+  return { ...composeBridgeWorld(base), lab, root };
+}
 
 /** A kube-apiserver that has started again opens the storage of a resource at the first request for it, and refuses that one: 429, "storage is (re)initializing". */
 async function onceServed(ask: () => Promise<unknown>): Promise<unknown> {
@@ -59,19 +63,15 @@ async function onceServed(ask: () => Promise<unknown>): Promise<unknown> {
   return answered.answer;
 }
 
-/** A real kube-apiserver and a real Temporal of their own, and bridges that run under the service account that deploy/rbac gives them. No worker: what is signalled stays to be read. */
-export async function openBridgeWorld() {
+/** A real kube-apiserver and a real Temporal of their own, and bridges that run under the service account that deploy/rbac gives them. */
+async function openLabBase(): Promise<{ lab: Lab<'temporal' | 'kubernetes'>; root: string; base: BridgeBase<LabBridge, LabBridgeOptions> }> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bridge-')));
-  const lab: Lab<'temporal' | 'kubernetes'> = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes'] });
-  const admin: Kubernetes = connectKubernetes({ kubeconfig: lab.handles.kubernetes.kubeconfig });
+  const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes'] });
+  const admin = connectKubernetes({ kubeconfig: lab.handles.kubernetes.kubeconfig });
   const account = await writeServiceAccountKubeconfig(lab.handles.kubernetes, { namespace: 'drover-system', name: 'drover-bridge', path: join(root, 'bridge.kubeconfig') });
-  const client: Client = openClient(readTemporalSettings(lab.exports));
+  const client = openClient(readTemporalSettings(lab.exports));
   const log = createLogger({ level: 'error', component: 'bridge' });
-  const cleanups: (() => Promise<unknown>)[] = [];
   let proxies = 0;
-
-  const request = <Answer>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', to: string, body?: unknown): Promise<Answer> =>
-    onceServed(() => admin.request({ method, path: to, body, ...(method === 'PATCH' && { patchType: 'merge' as const }) }, AbortSignal.timeout(20_000))) as Promise<Answer>;
 
   const kubeconfigOf = (server: string): string => {
     const kubeconfig = join(root, `proxied-${(proxies += 1)}.kubeconfig`);
@@ -82,8 +82,7 @@ export async function openBridgeWorld() {
     return kubeconfig;
   };
 
-  /** Starts a bridge; it is stopped at the end of the test if the test does not stop it. */
-  const bridge = async ({ settings, timings, throughProxy = false, server }: BridgeOptions = {}): Promise<TestBridge> => {
+  const start = async ({ settings, timings, throughProxy = false, server }: LabBridgeOptions): Promise<LabBridge> => {
     const proxy = throughProxy ? await openProxy(Number(new URL(lab.handles.kubernetes.server).port)) : null;
     const address = proxy === null ? server : `https://127.0.0.1:${proxy.port}`;
     const kubernetes = connectKubernetes({ kubeconfig: address === undefined ? account : kubeconfigOf(address) });
@@ -91,7 +90,7 @@ export async function openBridgeWorld() {
     const started = await startBridge({
       kubernetes,
       temporal,
-      settings: { cluster: '', modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' }, systemNamespace: 'drover-system', leaseName: 'drover-bridge', resyncMs: 3_600_000, healthAddress: '127.0.0.1:0', ...settings },
+      settings: { ...quickSettings, healthAddress: '127.0.0.1:0', ...settings },
       timings: { ...quickTimings, ...timings },
       log,
     });
@@ -101,12 +100,39 @@ export async function openBridgeWorld() {
       return left;
     };
     let stopped: Promise<number> | null = null;
-    const once = (): Promise<number> => (stopped ??= stop());
-    cleanups.push(once);
-    return { ...started, stop: once, proxy };
+    return { ...started, stop: () => (stopped ??= stop()), proxy };
   };
 
-  const isLeading = (one: Bridge): boolean => one.stats().leading && Object.values(one.stats().reflectors).every(({ synced }) => synced);
+  const close = async (): Promise<void> => {
+    await Promise.all([admin.close(), client.connection.close()]);
+    await lab.stop();
+    rmSync(root, { recursive: true, force: true });
+  };
+  return { lab, root, base: { client, admin, start, close } };
+}
+
+function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOptions>(base: BridgeBase<Started, Options>) {
+  const { admin, client } = base;
+  const cleanups: (() => Promise<unknown>)[] = [];
+
+  const request = <Answer>(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    to: string,
+    body?: unknown,
+    query: KubernetesRequest['query'] = {},
+  ): Promise<Answer> => {
+    const asked: KubernetesRequest = { method, path: to, query, body, ...(method === 'PATCH' && { patchType: 'merge' }) };
+    return onceServed(() => admin.request(asked, AbortSignal.timeout(20_000))) as Promise<Answer>;
+  };
+
+  /** Starts a bridge; it is stopped at the end of the test if the test does not stop it. */
+  const bridge = async (options = {} as Options): Promise<Started> => {
+    const started = await base.start(options);
+    cleanups.push(() => started.stop());
+    return started;
+  };
+
+  const isLeading = (one: TestBridge): boolean => one.stats().leading && Object.values(one.stats().reflectors).every(({ synced }) => synced);
 
   /** Default: those of the runs that empty the host. */
   const signals = (host: string, workflowId?: string): Promise<Signalled[]> => readSignals(client, host, workflowId);
@@ -119,16 +145,25 @@ export async function openBridgeWorld() {
     });
 
   return {
-    lab,
-    root,
     client,
+    admin,
     bridge,
     signals,
     signalled,
+    /** What the last run of the id was started with, and the time-outs of its execution and its run; 0: none. */
+    async startOf(workflowId: string): Promise<{ input: unknown[]; timeoutsSeconds: number[] }> {
+      const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+      const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+      const { payloadConverter } = client.options.loadedDataConverter;
+      return {
+        input: (started?.input?.payloads ?? []).map((payload) => payloadConverter.fromPayload(payload)),
+        timeoutsSeconds: [started?.workflowExecutionTimeout, started?.workflowRunTimeout].map((timeout) => Number(timeout?.seconds ?? 0)),
+      };
+    },
     request,
 
     /** Starts a bridge and waits until it delivers. */
-    async leadingBridge(options?: BridgeOptions): Promise<TestBridge> {
+    async leadingBridge(options?: Options): Promise<Started> {
       const one = await bridge(options);
       await until('the bridge to lead', 20_000, () => isLeading(one) || JSON.stringify(one.stats()));
       return one;
@@ -145,7 +180,7 @@ export async function openBridgeWorld() {
     /** The status that a worker would write. */
     report: (name: string, status: 'True' | 'False', reason: string, observedGeneration = 1): Promise<Eviction> =>
       request('PATCH', path(name, 'status'), {
-        status: { conditions: [{ type: 'Evicting', status, reason, message: reason, observedGeneration, lastTransitionTime: new Date().toISOString() }] },
+        status: { conditions: [{ type: 'Evicting', status, reason, message: reason, observedGeneration, lastTransitionTime: new Date(labClock().now()).toISOString() }] },
       }),
 
     /** Stops what a test started and removes what it made; the Lease too, as a bridge whose connection is broken cannot release it. */
@@ -170,9 +205,7 @@ export async function openBridgeWorld() {
 
     async close(): Promise<void> {
       await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
-      await Promise.all([admin.close(), client.connection.close()]);
-      await lab.stop();
-      rmSync(root, { recursive: true, force: true });
+      await base.close();
     },
   };
 }

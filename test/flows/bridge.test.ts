@@ -1,8 +1,9 @@
 import { evictionId } from '../../contracts/ids.ts';
-import { kubectl, run } from '../../lab/kubectl.ts';
 import { type BridgeWorld, openBridgeWorld } from './bridge-world.ts';
 import type { Signalled } from './read-signals.ts';
 import { until } from './until.ts';
+
+/** The bridge and the runs of Evictions. Its pages, its permissions and connections that break: bridge-faults. */
 
 let world: BridgeWorld;
 
@@ -36,10 +37,7 @@ test('a new Eviction starts the run that the design names, readable in the Web U
   });
   expect(await description.staticSummary()).toBe(`Evict ${host}`);
   expect(await description.staticDetails()).toContain(`drover watch ${host}`);
-  const { events } = await world.client.workflow.getHandle(evictionId(host)).fetchHistory();
-  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
-  expect(started?.input?.payloads?.map(({ data }) => JSON.parse(String(data)))).toEqual([{ hypervisor: host }]);
-  expect([Number(started?.workflowExecutionTimeout?.seconds ?? 0), Number(started?.workflowRunTimeout?.seconds ?? 0)]).toEqual([0, 0]);
+  expect(await world.startOf(evictionId(host))).toEqual({ input: [{ hypervisor: host }], timeoutsSeconds: [0, 0] });
 });
 
 test('changes that matter are told, drover’s own writes are not', async () => {
@@ -260,77 +258,4 @@ test('a stop delivers what is queued, releases the Lease and can be told twice',
   for (const host of all) expect(causes(await world.signalled(host, 1))).toEqual(['spec']);
   const lease = await world.request<{ spec: { holderIdentity: string } }>('GET', '/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-bridge');
   expect(lease.spec.holderIdentity).toBe('');
-  await expect(fetch(`${bridge.healthUrl}/readyz`)).rejects.toThrow('fetch failed');
-});
-
-test('health pages say what is, and answer nothing else', async () => {
-  const bridge = await world.leadingBridge();
-  const page = async (path: string) => {
-    const answer = await fetch(`${bridge.healthUrl}${path}`);
-    return { status: answer.status, body: (await answer.json()) as object };
-  };
-  expect(await page('/healthz')).toEqual({ status: 200, body: { ok: true, reasons: [] } });
-  expect(await page('/readyz')).toMatchObject({ status: 200, body: { ok: true, reasons: [], lease: { held: true }, kinds: { Eviction: { synced: true, error: null } }, queue: { fresh: 0 } } });
-  expect((await page('/other')).status).toBe(404);
-});
-
-test('an address that is taken is told in one sentence', async () => {
-  const bridge = await world.leadingBridge();
-  await expect(world.bridge({ settings: { healthAddress: new URL(bridge.healthUrl).host } })).rejects.toMatchObject({
-    type: 'InvalidConfiguration',
-    message: expect.stringContaining(new URL(bridge.healthUrl).host),
-  });
-});
-
-describe('what the service accounts may do', () => {
-  const can = async (account: string, ...what: string[]): Promise<string> => {
-    const { kubernetes } = world.lab.handles;
-    const { stdout } = await run(kubernetes.kubectl, ['auth', 'can-i', '--as', `system:serviceaccount:drover-system:${account}`, ...what], { env: { KUBECONFIG: kubernetes.kubeconfig } });
-    return stdout.trim();
-  };
-  const inSystem = ['-n', 'drover-system'];
-
-  test.each([
-    ['drover-bridge', 'yes', ['watch', 'evictions.kvm.cloud.sap']],
-    ['drover-bridge', 'yes', ['list', 'hypervisors.kvm.cloud.sap']],
-    ['drover-bridge', 'yes', ['patch', 'evictions.kvm.cloud.sap', '--subresource=status']],
-    ['drover-bridge', 'yes', ['update', 'leases.coordination.k8s.io/drover-bridge', ...inSystem]],
-    ['drover-bridge', 'no', ['update', 'leases.coordination.k8s.io/other', ...inSystem]],
-    ['drover-bridge', 'no', ['update', 'leases.coordination.k8s.io/drover-bridge', '-n', 'default']],
-    ['drover-bridge', 'no', ['patch', 'evictions.kvm.cloud.sap']],
-    ['drover-bridge', 'no', ['create', 'evictions.kvm.cloud.sap']],
-    ['drover-bridge', 'no', ['delete', 'evictions.kvm.cloud.sap']],
-    ['drover-bridge', 'no', ['patch', 'hypervisors.kvm.cloud.sap', '--subresource=status']],
-    ['drover-bridge', 'no', ['get', 'secrets', ...inSystem]],
-    ['drover-bridge', 'yes', ['watch', 'nodes']],
-    ['drover-bridge', 'no', ['patch', 'nodes']],
-    ['drover-bridge', 'no', ['patch', 'nodes', '--subresource=status']],
-    ['drover-worker', 'yes', ['create', 'evictions.kvm.cloud.sap']],
-    ['drover-worker', 'yes', ['patch', 'evictions.kvm.cloud.sap', '--subresource=status']],
-    ['drover-worker', 'yes', ['update', 'evictions.kvm.cloud.sap', '--subresource=finalizers']],
-    ['drover-worker', 'yes', ['patch', 'migrations.kvm.cloud.sap', '--subresource=status', '-n', 'monsoon3']],
-    ['drover-worker', 'yes', ['create', 'migrations.kvm.cloud.sap', '-n', 'monsoon3']],
-    ['drover-worker', 'yes', ['get', 'nodes']],
-    ['drover-worker', 'yes', ['create', 'events.events.k8s.io', '-n', 'default']],
-    ['drover-worker', 'yes', ['get', 'configmaps/drover-stop', ...inSystem]],
-    ['drover-worker', 'no', ['get', 'configmaps/other', ...inSystem]],
-    ['drover-worker', 'no', ['patch', 'configmaps/drover-stop', ...inSystem]],
-    // The Eviction of a maintenance that is over; only one that a Hypervisor controls.
-    ['drover-worker', 'yes', ['delete', 'evictions.kvm.cloud.sap']],
-    ['drover-worker', 'no', ['deletecollection', 'evictions.kvm.cloud.sap']],
-    ['drover-worker', 'yes', ['patch', 'hypervisors.kvm.cloud.sap']],
-    ['drover-worker', 'no', ['delete', 'hypervisors.kvm.cloud.sap']],
-    // deploy/rbac/drain-guard.yaml: the one taint.
-    ['drover-worker', 'yes', ['patch', 'nodes']],
-    ['drover-worker', 'no', ['patch', 'nodes', '--subresource=status']],
-    ['drover-worker', 'no', ['delete', 'nodes']],
-    ['drover-worker', 'no', ['get', 'secrets', ...inSystem]],
-  ])('%s: %s, %j', async (account, answer, what) => {
-    expect(await can(account, ...what)).toBe(answer);
-  });
-
-  test('kubectl shows the role that is checked in', async () => {
-    const roles = await kubectl(world.lab.handles.kubernetes, ['get', 'clusterrole', 'drover-bridge', '-o', 'jsonpath={.rules[*].verbs}']);
-    expect(roles).toBe('["get","list","watch"] ["get","list","watch"] ["get","list","watch"] ["patch"]');
-  });
 });

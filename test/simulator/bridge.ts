@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { BridgeStats, BridgeTimings, RunningBridge, RunSettings } from '../../k8s-bridge/run-bridge.ts';
 import { defaultBridgeTimings, runBridge } from '../../k8s-bridge/run-bridge.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Health } from '../../runtime/health.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import type { Logger } from '../../runtime/logging.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
@@ -33,6 +34,8 @@ export interface SimulatedBridge {
   stop(): Promise<number>;
   /** Of the newest process. */
   stats(): BridgeStats | null;
+  /** What it says on /readyz. */
+  health(): Promise<Health | null>;
 }
 
 const silentMetrics: Metrics = {
@@ -93,5 +96,10 @@ export function createSimulatedBridge({
       return left;
     },
     stats: () => current?.bridge.stats() ?? null,
+    async health() {
+      if (current === null) return null;
+      const { process, bridge } = current;
+      return await runIn(process, () => bridge.readiness());
+    },
   };
 }

@@ -95,7 +95,7 @@ function callsByRun({ calls }: Network): Map<string, Map<OutsideSystem, number>>
  * Lets time pass for as long as nobody stops it, for this whole file. What simulated code leaves unhandled is thrown by the stop, and to
  * whoever waits: no time passes any more.
  */
-export function passTime({ simulation }: Deployment): () => Promise<void> {
+export function passTime({ simulation }: Pick<Deployment, 'simulation'>): () => Promise<void> {
   const stopped = Promise.withResolvers<void>();
   const running = simulation.run(stopped.promise, foreverMs);
   const broken = running.then(() => new Promise<never>(() => undefined));
