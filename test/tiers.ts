@@ -67,10 +67,11 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
 
   // Hypervisors.
   hypervisor: push('hypervisor', 'from the Node into service, into maintenance and back'),
-  'hypervisor-arrows': push('hypervisor', 'the arrows of its states, each by its real cause'),
+  'hypervisor-arrows': simulated('hypervisor'),
   'hypervisor-checks': daily('hypervisor', ['test/contracts/hosts', 'activities/hypervisor']),
   'node-failure': push('hypervisor', 'a host that is fenced by a BMC and evacuated by Nova'),
-  'node-failure-run': push('hypervisor', 'no other test has the run of a failure on Temporal yet'),
+  'node-failure-run': simulated('hypervisor'),
+  'node-failure-guests': push('hypervisor', 'a libvirt that tells of its guests over a socket'),
 
   // Virtual machines.
   'virtual-machine': push('virtualMachine', 'made, changed, deleted; a worker killed; a create cancelled; a Secret by its own account'),

@@ -3,6 +3,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import { annotations, hypervisorAnnotations, hypervisorId, nodeMarks, workflowTypes } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import { createAggregate, findResourceProvider, findService, listServices } from '../../lab/openstack/hosts.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { HypervisorScene } from './hypervisor-scene.ts';
@@ -167,7 +168,7 @@ test(
   async () => {
     const second = 1_000;
     const minute = 60 * second;
-    const sinceMs = Math.floor(Date.now() / second) * second - 70 * minute;
+    const sinceMs = Math.floor(labClock().now() / second) * second - 70 * minute;
     const timeOf = (ms: number): string => new Date(ms).toISOString();
     const untilDeadline = (ms: number): Promise<true> =>
       until<true>(`the deadline ${timeOf(ms)}`, 60_000, async () => {
@@ -189,7 +190,7 @@ test(
     expect(late.spec).toMatchObject({ maintenance: '' });
     expect((await evictionOf(terminating))?.metadata.annotations).toMatchObject({ [annotations.cause]: 'termination' });
 
-    const brokenMs = Math.floor(Date.now() / second) * second;
+    const brokenMs = Math.floor(labClock().now() / second) * second;
     await scene.reportNode(terminating, { ready: 'False', readySinceMs: brokenMs, terminatingSinceMs: sinceMs });
     await untilDeadline(brokenMs + 5 * minute);
 
@@ -230,7 +231,7 @@ test(
     expect(failed.status?.evicted).not.toBe(true);
     expect(conditionOf(await scene.untilState(maintained, 'Evicting', 'False'), hypervisorConditions.ready)).toMatchObject({ status: 'False', reason: 'Evicting' });
     await world.fleet.change(maintained, { migrate: 'ok' });
-    await world.kubectl(['annotate', 'hypervisor', maintained, `${annotations.retry}=${new Date().toISOString()}`, '--overwrite']);
+    await world.kubectl(['annotate', 'hypervisor', maintained, `${annotations.retry}=${new Date(labClock().now()).toISOString()}`, '--overwrite']);
     expect((await scene.untilState(maintained, 'Maintenance')).status).toMatchObject({ evicted: true });
     await scene.patchSpec(maintained, { maintenance: '' });
     await scene.untilState(maintained, 'Active');

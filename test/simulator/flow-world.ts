@@ -1,4 +1,5 @@
 import type { OutsideSystem } from '../../runtime/outside-calls.ts';
+import { repeat } from '../../runtime/clock.ts';
 import { setLabClock } from '../../lab/clock.ts';
 import type { Drover } from '../../lab/drover.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
@@ -101,8 +102,11 @@ export function passTime({ simulation }: Pick<Deployment, 'simulation'>): () => 
   const broken = running.then(() => new Promise<never>(() => undefined));
   broken.catch(() => undefined);
   const { clock } = simulation;
+  // Also while nothing is due.
+  const stopTicking = repeat(clock, () => undefined, 1_000);
   setLabClock({ ...clock, sleep: (ms, signal) => Promise.race([clock.sleep(ms, signal), broken]) });
   return async () => {
+    stopTicking();
     stopped.resolve();
     await running;
   };

@@ -1,7 +1,3 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { watchShard, type ShardTools } from '../../../activities/hypervisor/watch-shard.ts';
 import { currentKubernetesScope } from '../../../activities/kubernetes/scope.ts';
 import { fencingDefaults } from '../../../contracts/fencing.ts';
@@ -13,14 +9,12 @@ import type { HandlingSettings, NodeFailureHostActivities, NodeFailureObjectActi
 import type { NodeFailureProgress } from '../../../contracts/node-failure-run.ts';
 import { gateDefaults } from '../../../contracts/node-failure.ts';
 import type { PowerActivities, PowerState } from '../../../contracts/power.ts';
-import type { Lab } from '../../../lab/lab.ts';
-import { startLab } from '../../../lab/lab.ts';
+import { labClock } from '../../../lab/clock.ts';
 import { signalGuestsFailing } from '../../../runtime/signal-runs.ts';
 import { startGuestWatches } from '../../../runtime/standing-runs.ts';
-import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
-import { bundleWorkflows } from '../../../workers/bundle.ts';
 import type { handleNodeFailure, reconcileHypervisor, watchGuests } from '../../../workflows/index.ts';
 import { until } from '../until.ts';
+import type { FailureBase, ServedActivities } from './base.ts';
 
 /** A host, its BMC and its Nova, as a test has them; and what drover did to them, in order. */
 export interface Machine {
@@ -67,8 +61,6 @@ const settings: HandlingSettings = {
   evacuation: { deadlineMs: 60_000, poll: { minMs: 10, maxMs: 50 } },
 };
 
-const logger = new DefaultLogger('ERROR');
-
 export type FailureWorld = Awaited<ReturnType<typeof openFailureWorld>>;
 /** A machine that has failed, and the run that looks at it. */
 export type Failing = Awaited<ReturnType<FailureWorld['fail']>>;
@@ -82,15 +74,14 @@ export async function untilLookedAt(machine: Machine, times: number): Promise<vo
   await until(`${times} looks`, 30_000, () => machine.looks - before >= times || `${machine.looks - before}`);
 }
 
-/** A real Temporal, drover's workflows, and machines in the place of all other systems. */
+/** With DROVER_SIMULATED a simulation. */
+const openBase = async (queues: readonly ServedActivities[]): Promise<FailureBase> =>
+  process.env['DROVER_SIMULATED'] === undefined
+    ? (await import('./lab.ts')).openLabBase(queues)
+    : (await import('../../simulator/node-failure-world.ts')).openSimulatedBase(queues);
+
+/** A Temporal, drover's workflows, and machines in the place of all other systems. */
 export async function openFailureWorld() {
-  Runtime.install({ logger, telemetryOptions: { logging: { filter: 'ERROR' } } });
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-failure-')));
-  const lab: Lab<'temporal'> = await startLab({ dir: join(root, 'lab'), parts: ['temporal'] });
-  const { address } = lab.handles.temporal;
-  const workflowBundle = await bundleWorkflows({ logger });
-  const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }));
-  const connection = await NativeConnection.connect({ address });
   const machines = new Map<string, Machine>();
   /** By hypervisor, what its own run sees; and what it told the run of the failure. */
   const seen = new Map<string, HypervisorSeen>();
@@ -99,13 +90,12 @@ export async function openFailureWorld() {
   const turns: (GuestWatchTurn | Error)[] = [];
   const real: Real = { shard: null };
   const activities = activitiesOn((host) => machines.get(host)!, { seen, told, turns, real });
-  const workers = await Promise.all([
-    Worker.create({ connection, taskQueue: workflowQueue, workflowBundle }),
-    Worker.create({ connection, taskQueue: hostsQueue, activities: activities.hosts }),
-    Worker.create({ connection, taskQueue: kubernetesQueue, activities: activities.kubernetes }),
-    Worker.create({ connection, taskQueue: novaQueue(settings.region), activities: activities.nova }),
+  const base = await openBase([
+    { taskQueue: hostsQueue, activities: activities.hosts },
+    { taskQueue: kubernetesQueue, activities: activities.kubernetes },
+    { taskQueue: novaQueue(settings.region), activities: activities.nova },
   ]);
-  const running = workers.map((worker) => worker.run());
+  const { client } = base;
   const place = (host: string, change: Partial<Machine>): Machine => {
     const machine: Machine = {
       host, ready: 'Unknown', bootId: 'boot-1', compute: 'down', forcedDown: false, mode: 'automatic', power: 'Off', servers: { a: host, b: host, c: host }, evacuationsEnd: true,
@@ -137,7 +127,7 @@ export async function openFailureWorld() {
           return handle.executeUpdate<string, [object]>(messages.confirmOff, { args: [{ incident, bootId, person: 'jane', ...change }] });
         },
         /** Fails where the history does not lead to the same commands again. */
-        replay: async () => Worker.runReplayHistory({ workflowBundle }, await handle.fetchHistory(), handle.workflowId),
+        replay: () => base.replay(handle),
       };
     },
     told,
@@ -157,7 +147,7 @@ export async function openFailureWorld() {
     /** The run that listens to the guests of one shard. */
     async listen(shard: number, input: object = { shard }) {
       const handle = await client.workflow.start<typeof watchGuests>(workflowTypes.watchGuests, { workflowId: guestWatchId(shard), taskQueue: workflowQueue, args: [input as GuestWatchInput] });
-      return { handle, replay: async () => Worker.runReplayHistory({ workflowBundle }, await handle.fetchHistory(), handle.workflowId) };
+      return { handle, replay: () => base.replay(handle) };
     },
     /** The result of the run that drives a hypervisor, while it looks like that. */
     drive(hypervisor: string, look: HypervisorSeen) {
@@ -166,12 +156,7 @@ export async function openFailureWorld() {
     },
     async close(): Promise<void> {
       for (const machine of machines.values()) machine.evacuationsEnd = true;
-      for (const worker of workers) worker.shutdown();
-      await Promise.all(running);
-      await connection.close();
-      await client.connection.close();
-      await lab.stop();
-      rmSync(root, { recursive: true });
+      await base.close();
     },
   };
 }
@@ -215,13 +200,13 @@ function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real
     async tellNodeFailure({ cause }) {
       told.push(cause);
     },
-    observePower: ({ host }) => Promise.resolve({ host, power: find(host).power ?? 'Unknown', atMs: Date.now() }),
+    observePower: ({ host }) => Promise.resolve({ host, power: find(host).power ?? 'Unknown', atMs: labClock().now() }),
     async ensurePoweredOff({ host, recheckMs }) {
       const machine = find(host);
       machine.deeds.push('powerOff');
       machine.power = 'Off';
       // A worker's clock may be an hour wrong.
-      const firstOffMs = Date.now() + 3_600_000;
+      const firstOffMs = labClock().now() + 3_600_000;
       return { host, systemPath: '/redfish/v1/Systems/1', systemUuid: null, firstOffMs, secondOffMs: firstOffMs + recheckMs, asked: true };
     },
   };
@@ -268,14 +253,14 @@ function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real
     async startEvacuation({ instanceId, sourceHost }) {
       const machine = find(sourceHost);
       machine.deeds.push(`evacuate ${instanceId}`);
-      machine.askedMs.push(Date.now());
+      machine.askedMs.push(labClock().now());
       machine.refusals -= 1;
       if (machine.refusals >= 0) return { outcome: 'refused', message: 'no host has room for it' };
       return { outcome: 'started', migration: { ...migration, instanceId, sourceHost } };
     },
     async awaitEvacuation({ instanceId, sourceHost }) {
       // A test may have put another machine in its place.
-      while (!find(sourceHost).evacuationsEnd) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (!find(sourceHost).evacuationsEnd) await labClock().sleep(20);
       find(sourceHost).servers[instanceId] = 'elsewhere';
       const instance = { id: instanceId, name: `vm-${instanceId}`, status: 'ACTIVE', taskState: null, vmState: 'active', host: 'elsewhere', locked: false, memoryMiB: 512, vcpus: 1, localDiskGiB: 0, serverGroups: [], fault: null };
       return { status: 'done', stuck: null, targetHost: 'elsewhere', observation: { instance, migration: null }, message: null };
