@@ -1,6 +1,9 @@
 import { definitions } from '../contracts/crds/definitions.ts';
+import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes.ts';
+import { tableError } from './command-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { main } from './main.ts';
+import type { Paper } from './sample-context.ts';
 import { paper, sampleContext } from './sample-context.ts';
 
 /** Bad usage, told before anything is loaded that could reach a system. What needs systems is in test/flows/commands.test.ts. */
@@ -85,4 +88,27 @@ test('crds prints what kubectl takes', async () => {
   expect(code).toBe(exitCodes.ok);
   expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(definitions.length);
   expect(text.match(/^---$/gm)).toHaveLength(definitions.length - 1);
+});
+
+test('where Temporal is away, vms and hosts tell what Kubernetes has', async () => {
+  const metadata = { uid: 'u', generation: 1, resourceVersion: '1', creationTimestamp: '2026-01-31T12:00:00Z' };
+  const items: Record<string, object> = {
+    virtualmachines: { apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachine', metadata: { ...metadata, namespace: 'team', name: 'web' }, spec: { className: 'small' } },
+    hypervisors: { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { ...metadata, name: 'node-1' }, spec: {} },
+  };
+  const kubernetes = {
+    request: async ({ path }: KubernetesRequest) => ({ items: [items[path.split('/').at(-1) ?? '']] }),
+    close: async () => undefined,
+  } as unknown as Kubernetes;
+  const away = tableError('TemporalUnavailable', 'Temporal is away.');
+  const tell = async (command: string): Promise<Paper> => {
+    const terminal = paper();
+    const context = { openTemporal: () => Promise.reject(away), openKubernetes: async () => kubernetes };
+    expect(await main([command], { ...sampleContext(terminal), ...context })).toBe(exitCodes.ok);
+    return terminal;
+  };
+  expect(await tell('vms')).toMatchObject({ stdout: expect.stringMatching(/^team\/web /mu), stderr: '' });
+  const hosts = await tell('hosts');
+  expect(hosts.stdout).toMatch(/^node-1 /mu);
+  expect(hosts.stderr).toMatch(/^How far evictions are is not shown: Temporal is away\.$/mu);
 });

@@ -43,7 +43,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'eviction-start': push('eviction', 'kubectl, drover, tctl and temporal start an eviction and steer it'),
   'eviction-commands': simulated('eviction'),
   'hypervisor-commands': simulated('hypervisor'),
-  'virtual-machine-commands': push('commands', 'the drover command for virtual machines'),
+  'virtual-machine-commands': simulated('commands'),
   'web-ui': push('eviction', 'what Temporal’s Web UI shows in Chromium'),
   'payload-codec': changed('codec'),
   canaries: push('all', 'secrets in histories, logs and outputs of real processes'),

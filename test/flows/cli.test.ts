@@ -30,7 +30,7 @@ test(
     const host = await world.freshHost('node-1');
     await world.seedMany(host, 1);
     const done = await drover(exitCodes.ok, 'evict', host, '--reason', 'broken DIMM', '--re-enable', '--wait');
-    expect(done.stdout).toMatch(/^Eviction node-1 made; run eviction\/node-1 started\.\nSucceeded: 1 of 1 servers have left/u);
+    expect(done.stdout).toMatch(/^Eviction node-1 made; run \S+ started\.\nSucceeded: 1 of 1 servers have left/u);
     const eviction = await world.getEviction(host);
     expect(eviction?.metadata.annotations).toMatchObject({ 'drover.dev/started-by': 'flow-test' });
     await world.setFacts({ [host]: { osUpdateInProgress: true } });

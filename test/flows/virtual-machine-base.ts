@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Drover } from '../../lab/drover.ts';
+import type { CommandEnd } from '../../lab/kubectl.ts';
 import type { VcenterControl } from '../../lab/vsphere/control.ts';
 import type { VcenterWitness } from '../../lab/vsphere/witness.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
@@ -29,6 +30,8 @@ const settings = {
 export interface VmWorldOptions {
   /** Settings of drover beside those of all these flows, section by section. */
   settings?: { virtualMachine?: object } & Record<string, object>;
+  /** Default: true. */
+  bridge?: boolean;
   /** What has to be there before drover starts. */
   prepare?: (api: Kubernetes) => Promise<void>;
 }
@@ -38,6 +41,9 @@ export const settingsOf = ({ settings: { virtualMachine, ...more } = {} }: VmWor
   ...more,
   virtualMachine: { ...settings.virtualMachine, ...virtualMachine },
 });
+
+/** Of every command. */
+export const commandEnv = { DROVER_USER: 'flow-test', DROVER_WEB_UI: 'http://ui', NO_COLOR: '1' };
 
 /** What a world of VMs stands on: a lab, or a simulation. */
 export interface VmBase {
@@ -49,6 +55,8 @@ export interface VmBase {
   control: VcenterControl;
   drover: Pick<Drover, 'kill' | 'restart' | 'metricsUrls'>;
   kubectl(args: readonly string[], input?: string): Promise<string>;
+  /** `drover` with these arguments, and {@link commandEnv}. */
+  command(args: readonly string[]): Promise<CommandEnd>;
   /** For the invariants. */
   observed: Observed & { vms: ObservedVms; planted: { name: string; value: string }[] };
   /** Everything that drover has left where others may read it: histories, logs, objects. */

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { findCondition } from '../../contracts/conditions.ts';
 import { type VirtualMachine, virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { checkoutDirectory } from '../../lab/context.ts';
 import { startDrover } from '../../lab/drover.ts';
 import { labClock } from '../../lab/clock.ts';
-import { kubectl } from '../../lab/kubectl.ts';
+import type { CommandEnd } from '../../lab/kubectl.ts';
+import { kubectl, run } from '../../lab/kubectl.ts';
 import { startLab } from '../../lab/lab.ts';
 import { connectVcenterControl } from '../../lab/vsphere/control.ts';
 import { setVmScene, vcenterSettings, vmManifest, witnessVm } from '../../lab/vsphere/scene.ts';
@@ -19,7 +21,7 @@ import { readWorld } from '../read-world.ts';
 import { openObjectLog } from './object-log.ts';
 import { until } from './until.ts';
 import type { VmBase, VmWorldOptions } from './virtual-machine-base.ts';
-import { namespace, settingsOf, stranger } from './virtual-machine-base.ts';
+import { commandEnv, namespace, settingsOf, stranger } from './virtual-machine-base.ts';
 
 export { namespace };
 
@@ -46,7 +48,9 @@ async function openLabVmBase(options: VmWorldOptions): Promise<VmBase> {
   await options.prepare?.(api);
   const sinceMs = labClock().now();
   const settings = { ...settingsOf(options), vsphere: vcenterSettings(vsphere) };
-  const drover = await startDrover(lab, { dir: join(root, 'drover'), settings });
+  const { bridge = true } = options;
+  const drover = await startDrover(lab, { dir: join(root, 'drover'), settings, bridge });
+  const env = { ...drover.env, ...commandEnv, KUBECONFIG: kubernetes.kubeconfig };
   const client = openClient(readTemporalSettings(lab.exports));
   const objectLog = await openObjectLog(api);
   const vms = { namespace, strangers: [await watchVm(vcenter, namespace, stranger)] };
@@ -60,6 +64,7 @@ async function openLabVmBase(options: VmWorldOptions): Promise<VmBase> {
     drover,
     observed,
     kubectl: (args, input) => kubectl(kubernetes, args, input),
+    command: (args) => run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env, limitMs: 180_000 }),
     texts: async () => (await readWorld(observed)).texts,
     async close() {
       await drover.stop();
@@ -112,6 +117,12 @@ function composeVmWorld(base: VmBase) {
       }
     },
     kubectl: (...args: string[]): Promise<string> => base.kubectl(args),
+    /** Runs `drover` as a user would. */
+    async command(...args: string[]): Promise<CommandEnd> {
+      const end = await base.command(args);
+      base.observed.outputs?.push({ where: `the output of drover ${args.join(' ')}`, text: end.stdout + end.stderr });
+      return end;
+    },
     /** Waits until the object says so of its present spec. */
     untilSaid: (name: string, said: RegExp, deadlineMs = 40_000): Promise<unknown> =>
       until(`${name} to say ${said.source}`, deadlineMs, async () => {

@@ -6,13 +6,11 @@ import { paper } from '../../starters/sample-context.ts';
 import type { Deployment } from './deployment.ts';
 import { namespace } from './temporal/sdk.ts';
 
-/** The variables that commands of a lab have, too. */
-const env = { DROVER_USER: 'flow-test' };
-
 /** The real `drover` with these arguments, over the Temporal, the kube-apiserver and the clock of the simulation. */
 export async function simulatedCommand(
   { simulation, kubernetes, config }: Deployment,
   args: readonly string[],
+  env: Readonly<Record<string, string>> = { DROVER_USER: 'flow-test' },
 ): Promise<CommandEnd> {
   const { clock, client } = simulation;
   const terminal = paper();

@@ -1,15 +1,16 @@
 import { hypervisorId, nodeMarks, virtualMachineId } from '../../../contracts/ids.ts';
 import { applyObject, objectPath } from '../../../lab/kubernetes-objects.ts';
 import type { BridgeOptions } from '../bridge-base.ts';
+import { quickSettings } from '../bridge-base.ts';
 import type { LabBridge, LabBridgeWorld } from '../bridge-world.ts';
 import { until } from '../until.ts';
 
 const kvm = 'kvm.cloud.sap/v1';
 const vmoperator = 'vmoperator.vmware.com/v1alpha6';
 const namespace = 'default';
-const allOff = { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } as const;
-const hypervisors: BridgeOptions = { settings: { modes: { ...allOff, Eviction: 'act', Hypervisor: 'act' } } };
-const machines: BridgeOptions = { settings: { modes: { ...allOff, VirtualMachine: 'act' } } };
+const { modes } = quickSettings;
+const hypervisors: BridgeOptions = { settings: { modes: { ...modes, Hypervisor: 'act' } } };
+const machines: BridgeOptions = { settings: { modes: { ...modes, Eviction: 'off', VirtualMachine: 'act' } } };
 
 /** The bridge's pages over HTTP: whether it is well, and what Prometheus scrapes. */
 export const describePages = (world: () => LabBridgeWorld): void =>
@@ -78,7 +79,8 @@ export const describePages = (world: () => LabBridgeWorld): void =>
       const hardware = { cpus: 1, memory: '1Gi' };
       const metadata = { namespace, name: 'small' };
       await applyObject(admin, { apiVersion: vmoperator, kind: 'VirtualMachineClass', metadata, spec: { hardware } });
-      await applyObject(admin, { apiVersion: vmoperator, kind: 'VirtualMachine', metadata: { namespace, name }, spec: {} });
+      const machine = { apiVersion: vmoperator, kind: 'VirtualMachine', metadata: { namespace, name } };
+      await applyObject(admin, { ...machine, spec: {} });
       await signalled(name, 1, 15_000, virtualMachineId(namespace, name));
       expect(await jsonOf(bridge, '/readyz')).toMatchObject({
         ok: true,
