@@ -25,3 +25,9 @@ test('what does not change is the same array, so that nothing is written', () =>
   const { lastTransitionTime: _, ...update } = running;
   expect(setConditions(before, [update], now)).toBe(before);
 });
+
+test('a new status does not go back in time, where the clock that wrote the last one was ahead', () => {
+  const ahead = '2026-01-03T00:00:00Z';
+  const [after] = setConditions([{ ...running, lastTransitionTime: ahead }], [{ ...running, status: 'False' }], now);
+  expect(after).toMatchObject({ status: 'False', lastTransitionTime: ahead });
+});

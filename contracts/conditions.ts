@@ -31,9 +31,12 @@ function setCondition(conditions: readonly Condition[], update: ConditionUpdate,
   const before = findCondition(conditions, update.type);
   if (before === undefined) return [...conditions, { ...update, lastTransitionTime: now }];
   if (same(before, update)) return conditions;
-  const lastTransitionTime = before.status === update.status ? before.lastTransitionTime : now;
+  const lastTransitionTime = before.status === update.status ? before.lastTransitionTime : later(before.lastTransitionTime, now);
   return conditions.map((condition) => (condition === before ? { ...update, lastTransitionTime } : condition));
 }
+
+/** Whoever wrote it before had a clock that is ahead of this one: a status never goes back in time. */
+const later = (before: string, now: string): string => (Date.parse(before) > Date.parse(now) ? before : now);
 
 const same = (before: Condition, update: ConditionUpdate): boolean =>
   before.status === update.status &&

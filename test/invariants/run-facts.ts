@@ -1,4 +1,5 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { conductOf } from './conduct.ts';
 import type { RunFacts } from './snapshot.ts';
 
 type Described = Pick<RunFacts, 'workflowId' | 'runId' | 'type' | 'status' | 'startedAtMs' | 'closedAtMs'>;
@@ -31,6 +32,7 @@ export function runFactsOf(described: Described, { events }: History): RunFacts 
     messages,
     failures,
     retries,
+    conduct: conductOf(described.type, all),
   };
 }
 

@@ -61,6 +61,8 @@ export interface RunFacts {
   failures: number;
   /** Attempts of activities after the first: where an answer was lost, what it was about may have happened. */
   retries: number;
+  /** What its history shows it to have done against what users told it, or its limits. */
+  conduct: readonly string[];
 }
 
 /** An object of one of drover's kinds. `kind` is always there. */

@@ -1,4 +1,5 @@
 import type { Condition } from '../../contracts/conditions.ts';
+import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { retryHandledAnnotation } from '../../contracts/eviction-annotations.ts';
 import { evictionConditions } from '../../contracts/eviction-conditions.ts';
@@ -148,7 +149,7 @@ function endOf(object: DroverObject, before: End | null): End | null {
   if (evicting?.status !== 'False' || evicting.observedGeneration !== generation) return null;
   return before !== null && before.generation === generation
     ? before
-    : { reason: evicting.reason, generation, asked: asked(object) };
+    : { reason: evicting.reason, generation, asked: asked(answered(object)) };
 }
 
 /**
@@ -163,6 +164,19 @@ function takenBack(end: End | null, object: DroverObject): string[] {
   return [`it was over (${end.reason}), and is ${evicting.reason} again of the same generation`];
 }
 
-/** What people may have said in annotations. */
-const asked = ({ metadata }: DroverObject): string =>
-  JSON.stringify(Object.entries(metadata.annotations ?? {}).filter(([name]) => name !== retryHandledAnnotation));
+/** As if nobody had asked for the retry that no run has taken up yet: who asks while a run ends has asked all the same. */
+function answered({ metadata }: Eviction): Pick<Eviction, 'metadata'> {
+  const { [annotations.retry]: _, ...others } = metadata.annotations ?? {};
+  const handled = others[retryHandledAnnotation];
+  return {
+    metadata: { ...metadata, annotations: { ...others, ...(handled !== undefined && { [annotations.retry]: handled }) } },
+  };
+}
+
+/** What people may have said in annotations, in one order. */
+const asked = ({ metadata }: Pick<DroverObject, 'metadata'>): string =>
+  JSON.stringify(
+    Object.entries(metadata.annotations ?? {})
+      .filter(([name]) => name !== retryHandledAnnotation)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );

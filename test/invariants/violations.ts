@@ -1,3 +1,4 @@
+import { runsHeed } from './conduct.ts';
 import { effectsHappenOnce } from './effects.ts';
 import { disablesAreSigned, listShrinks, migrationsAreOwned, settledIsReleased } from './evictions.ts';
 import { evacuatedOnEvidence } from './fencing.ts';
@@ -31,6 +32,7 @@ const checks: readonly Check[] = [
   effectsHappenOnce,
   generationsAreReported,
   statusOnlyAdvances,
+  runsHeed,
 ];
 
 /** `invariant 3: server x … (evidence)`; empty when all holds. Pure. */

@@ -6,7 +6,8 @@ import { nameOf, objectsOf } from './objects.ts';
 import type { MarkedVm } from './snapshot.ts';
 
 /**
- * 13: a VirtualMachine has one VM at most, and exactly one, as its spec asks for it, where it says that it is settled.
+ * 13: a VirtualMachine has one VM at most, and exactly one, as its spec asks for it, where it says that it is settled: at rest, as before
+ * that others may just have changed it.
  */
 export const oneVmPerObject: Check = (world) => {
   const byUid = Map.groupBy(world.vms, ({ uid }) => uid ?? '');
@@ -23,7 +24,7 @@ export const oneVmPerObject: Check = (world) => {
       metadata.deletionTimestamp === undefined &&
       lifecycle?.status === 'True' &&
       lifecycle.observedGeneration === metadata.generation;
-    if (!isOver) return [];
+    if (!isOver || !world.isAtRest) return [];
     const [vm] = byUid.get(metadata.uid) ?? [];
     if (vm === undefined) return [`${nameOf(object)} is ${lifecycle.reason}, and no VM has its mark`];
     const wanted = spec?.powerState ?? 'PoweredOn';

@@ -19,6 +19,10 @@ export interface VirtualClock extends Clock {
   /** After a random latency of at most `mostMs`. */
   soon(mostMs: number, action: () => unknown): Entry;
   cancel(entry: Entry | null | undefined): void;
+  /** What processes of that name read as the time of day is off by so much, from now on; timers run as ever. 0: right again. */
+  skew(process: string, byMs: number): void;
+  /** The machine that all of this runs on was suspended for so long: what was due in the meantime happens now, in its order. */
+  leap(ms: number): void;
   /** Takes the next entry up to `untilMs`; false: there is none. */
   step(untilMs: number): Promise<boolean>;
 }
@@ -26,6 +30,7 @@ export interface VirtualClock extends Clock {
 /** @param random decides the order of what happens at one moment, and latencies */
 export function createVirtualClock(startMs: number, random: () => number): VirtualClock {
   const heap: Entry[] = [];
+  const skews = new Map<string, number>();
   let nowMs = startMs;
 
   const isBefore = (a: Entry, b: Entry): boolean => a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
@@ -64,7 +69,7 @@ export function createVirtualClock(startMs: number, random: () => number): Virtu
     get nowMs() {
       return nowMs;
     },
-    now: () => Math.floor(nowMs),
+    now: () => Math.floor(nowMs + (skews.size === 0 ? 0 : (skews.get(currentProcess().name) ?? 0))),
     monotonicMs: () => nowMs - startMs,
     at(atMs, action) {
       const process = currentProcess();
@@ -95,6 +100,8 @@ export function createVirtualClock(startMs: number, random: () => number): Virtu
       signal?.addEventListener('abort', abort, { once: true });
       return promise;
     },
+    skew: (process, byMs) => void (byMs === 0 ? skews.delete(process) : skews.set(process, byMs)),
+    leap: (ms) => void (nowMs += ms),
     async step(untilMs) {
       for (;;) {
         const first = heap[0];

@@ -83,7 +83,8 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
         logger,
         watchMeter: noMeter,
         leaving: new AbortController().signal,
-        audit: { record: async (entry: AuditEntry) => void audit.push({ ...structuredClone(entry), atMs: clock.now() }) },
+        // When it was, whatever the worker's clock says.
+        audit: { record: async (entry: AuditEntry) => void audit.push({ ...structuredClone(entry), atMs: clock.nowMs }) },
         ports: {
           openVcenter: () => present(vcenter, 'vCenter').openVim(),
           openRest: () => present(vcenter, 'vCenter').openRest(),
@@ -91,7 +92,7 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
           openOvs: (...call) => hosts.openOvs(...call),
           openCeph: (settings) => hosts.openCeph(settings),
           connectBmc: (settings) => hosts.createRedfishClient(settings),
-          readText: async (file) => `the content of ${file}`,
+          readText: async (file) => hosts.files.get(file) ?? `the content of ${file}`,
           // A real one takes a thread and 50 ms.
           hashSecret: async (text, salt) => createHash('sha256').update(salt).update(text).digest('base64url'),
         },
@@ -141,11 +142,12 @@ type Fakes = Pick<Deployment, 'kubernetes' | 'openstack' | 'vcenter' | 'hosts'>;
 
 function createFakes({ clock, network, random }: Simulation, parts: readonly SimulatedPart[]): Fakes {
   const tools = { clock, network, random };
+  const openstack = parts.includes('openstack') ? createFakeOpenStack({ ...tools, region: 'RegionOne' }) : null;
   return {
     kubernetes: createFakeKubernetes(tools),
-    openstack: parts.includes('openstack') ? createFakeOpenStack({ ...tools, region: 'RegionOne' }) : null,
+    openstack,
     vcenter: parts.includes('vsphere') ? createFakeVcenter(tools) : null,
-    hosts: createFakeHosts(tools),
+    hosts: createFakeHosts({ ...tools, onPower: (host, power) => void (power === 'Off' && openstack?.losePower(host)) }),
   };
 }
 

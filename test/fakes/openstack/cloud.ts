@@ -15,6 +15,7 @@ export interface Cloud {
   readonly random: () => number;
   readonly journal: {
     readonly calls: Record<ServiceKey, ApiCall[]>;
+    readonly pending: Record<ServiceKey, Set<ApiCall>>;
     readonly migrations: MigrationEvent[];
   };
   nowMs(): number;
@@ -45,7 +46,11 @@ export function createCloud({ clock, random, region }: { clock: VirtualClock; ra
     model: seedModel(uuid),
     clock,
     random,
-    journal: { calls: { keystone: [], nova: [], placement: [] }, migrations: [] },
+    journal: {
+      calls: { keystone: [], nova: [], placement: [] },
+      pending: { keystone: new Set(), nova: new Set(), placement: new Set() },
+      migrations: [],
+    },
     nowMs: () => clock.now(),
     uuid,
     next: (series) => (counts[series] += 1),

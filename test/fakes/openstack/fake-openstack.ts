@@ -14,7 +14,7 @@ import { createFakeFleet } from './fleet.ts';
 import { createFakeHttp } from './http.ts';
 import { urls } from './keystone.ts';
 import type { Model } from './model.ts';
-import { addHost, startCompute } from './nova/compute-hosts.ts';
+import { addHost, crashCompute, startCompute } from './nova/compute-hosts.ts';
 import { serve } from './services.ts';
 
 export interface FakeOpenStackOptions {
@@ -39,8 +39,12 @@ export interface FakeOpenStack {
   /** For people, scenarios and judges: an administrator's requests, answered at once and without faults. */
   readonly admin: Session;
   readonly fleet: Fleet;
+  /** nova-compute goes with its machine. Nova does not hear of it. */
+  readonly losePower: (host: string) => void;
   readonly journal: {
     readonly apiCalls: (service: ServiceKey, sinceMs?: number) => ApiCall[];
+    /** Requests that have arrived, and are not answered yet: their status is 0. What they ask for may be so by now. */
+    readonly pendingCalls: (service: ServiceKey) => ApiCall[];
     readonly migrationEvents: (sinceMs?: number) => MigrationEvent[];
   };
   readonly model: Model;
@@ -55,8 +59,14 @@ export function createFakeOpenStack({ clock, network, random, region = 'RegionOn
     openSession: (change = {}, time = clock) => openSession({ ...settings(), ...change }, { clock: time, http: createFakeHttp(cloud, network) }),
     admin: createAdmin(cloud),
     fleet: createFakeFleet(cloud, hosts),
+    losePower: (name) => {
+      const host = cloud.model.hosts.get(name);
+      if (host?.isRunning === true) crashCompute(cloud, host);
+    },
     journal: {
       apiCalls: (service, sinceMs = 0) => cloud.journal.calls[service].filter(({ timeMs }) => timeMs >= sinceMs),
+      pendingCalls: (service) =>
+        [...cloud.journal.pending[service]].map((call) => ({ ...call, durationMs: clock.nowMs - call.timeMs })),
       migrationEvents: (sinceMs = 0) => cloud.journal.migrations.filter(({ timeMs }) => timeMs >= sinceMs),
     },
     model: cloud.model,

@@ -31,18 +31,22 @@ export interface ServiceAnswer extends WireAnswer {
 export async function serve(cloud: Cloud, request: ServiceRequest): Promise<ServiceAnswer> {
   const arrivedMs = cloud.clock.nowMs;
   const requestId = `req-00000000-0000-4000-8000-${String(cloud.next('request')).padStart(12, '0')}`;
-  const answer = await answerOf(cloud, request, requestId);
-  cloud.journal.calls[request.service].push({
+  const { calls, pending } = cloud.journal;
+  const call: ApiCall = {
     timeMs: Math.floor(arrivedMs),
-    durationMs: cloud.clock.nowMs - arrivedMs,
+    durationMs: 0,
     method: request.method,
     path: pathInJournal(request),
     query: request.query.toString(),
     ...actionOf(request),
-    status: answer.status,
+    status: 0,
     requestId,
     userAgent: request.userAgent,
-  });
+  };
+  pending[request.service].add(call);
+  const answer = await answerOf(cloud, request, requestId);
+  pending[request.service].delete(call);
+  calls[request.service].push({ ...call, durationMs: cloud.clock.nowMs - arrivedMs, status: answer.status });
   return { ...answer, requestId };
 }
 

@@ -1,56 +1,88 @@
 import { createHash } from 'node:crypto';
-import { evictionId } from '../../../contracts/ids.ts';
-import { messages } from '../../../contracts/messages.ts';
-import { settled } from '../../../contracts/settled.ts';
 import { withClock } from '../../../lab/clock.ts';
 import { applyHypervisors } from '../../../lab/hypervisors.ts';
 import { applyObject } from '../../../lab/kubernetes-objects.ts';
 import { createInstances } from '../../../lab/openstack/seed.ts';
 import { setVmScene } from '../../../lab/vsphere/scene.ts';
 import { sink, sinks } from '../../faults/environment.ts';
+import { ensureAggregates, shared } from '../../faults/hypervisor-objects.ts';
 import { settings as vmSettings } from '../../faults/virtual-machine-scenarios.ts';
 import { quickSettings } from '../../flows/world-base.ts';
 import { violations } from '../../invariants/violations.ts';
-import type { Deployment } from '../deployment.ts';
 import { deploy } from '../deployment.ts';
+import type { Mutate } from '../mutations.ts';
+import { randomOf } from '../random.ts';
 import type { WorkflowBundle } from '../simulation.ts';
 import { snapshotOf } from '../snapshot.ts';
-import type { Mutate } from '../mutations.ts';
-import type { Cast } from './people.ts';
-import { perform } from './people.ts';
-import type { Schedule } from './schedule.ts';
+import type { Cast } from './cast.ts';
+import { fleetOf, sessionOf, witnessOf } from './cast.ts';
+import type { Disruptions } from './call-fates.ts';
+import { fateOf } from './call-fates.ts';
+import { perform } from './perform.ts';
+import type { EventKind, Schedule } from './schedule.ts';
 import { eventfulMs } from './schedule.ts';
+import { makeWhole, untilFinished, untilInService } from './settle.ts';
 
 const hosts = ['node-1', 'node-2'];
+const machines = ['kvm-1', 'kvm-2'];
 const namespace = 'schedule';
 const vms = ['web-1', 'web-2'];
+const policies = ['gold', 'silver'];
 const serversPerHost = [2, 1];
 
+/** What names the machine behind a BMC. */
+const uuidOf = (machine: string): string => `00000000-0000-4000-8000-${machine.replace(/\D/gu, '').padStart(12, '0')}`;
+const passwordFile = '/run/secrets/bmc';
+const bmc = {
+  url: 'https://bmc-{host}.example',
+  hosts: Object.fromEntries(machines.map((machine) => [machine, { uuid: uuidOf(machine) }])),
+  username: 'drover',
+  passwordFile,
+  caFile: 'ca.pem',
+  auth: 'basic',
+};
 const settings = {
   ...quickSettings,
   ...vmSettings,
-  modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act' },
-  hypervisor: { recheckMs: 10_000, lingerMs: 1_000, registrationMs: 60_000, testRetryDelayMs: 200 },
+  modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' },
+  hypervisor: { recheckMs: 10_000, lingerMs: 1_000, registrationMs: 60_000, testRetryDelayMs: 200, driftMs: 60_000 },
+  nodeFailure: {
+    mode: 'automatic',
+    automaticAggregates: [shared],
+    failAfterMs: 5_000,
+    lookMs: 1_000,
+    restLookMs: 5_000,
+    power: { recheckMs: 1_000, pollMs: 500 },
+    evacuation: { retryMs: 2_000 },
+    bmc,
+  },
 };
-
-/** What is never over: it only waits. */
-const systemRuns = /^(limits|vcenter|guest-watch|hypervisor-drift)\//u;
-
-/** From when all is whole again. */
-const patienceMs = 2 * 3_600_000;
-const pollMs = 5_000;
 
 export interface ScheduleResult {
   /** What does not hold, a sentence each. */
   complaints: string[];
   /** A digest of every event of every run, with its moment. */
   story: string;
+  /** Workflow runs. */
+  runs: number;
+  /** The events that found something to happen to. */
+  happened: EventKind[];
+}
+
+/** For tests of the schedules: something of drover is broken. */
+export interface Broken {
+  mutate?: Mutate;
 }
 
 /** Runs the schedule, and lets everything come to its end. */
-export async function runSchedule(bundle: WorkflowBundle, schedule: Schedule, mutate?: Mutate): Promise<ScheduleResult> {
+export async function runSchedule(
+  bundle: WorkflowBundle,
+  schedule: Schedule,
+  { mutate }: Broken = {},
+): Promise<ScheduleResult> {
   const story = createHash('sha256');
-  const losing: Cast['losing'] = new Map();
+  const disruptions: Disruptions = [];
+  const chance = randomOf(schedule.seed + 1);
   const deployment = deploy({
     bundle,
     seed: schedule.seed,
@@ -59,64 +91,88 @@ export async function runSchedule(bundle: WorkflowBundle, schedule: Schedule, mu
     bridge: true,
     ...(mutate !== undefined && { mutate }),
     onEvent: ({ workflowId, name, atMs }) => void story.update(`${atMs} ${workflowId} ${name}\n`),
-    onCall: ({ system }) => ((losing.get(system) ?? 0) > deployment.simulation.clock.nowMs ? 'failAfter' : 'works'),
+    onCall: (call) => fateOf(disruptions, call, deployment.simulation.clock.nowMs, chance),
   });
   const { simulation } = deployment;
+  const cast: Cast = {
+    deployment,
+    hosts,
+    machines,
+    namespace,
+    vms,
+    policies,
+    expected: new Map(),
+    ownChanges: [],
+    disruptions,
+  };
+  const happened: EventKind[] = [];
+  const result = (complaints: string[]): ScheduleResult => ({
+    complaints,
+    happened,
+    story: story.digest('hex'),
+    runs: simulation.runs().length,
+  });
   try {
-    const complaints = await simulation.run(withClock(simulation.clock, () => play(deployment, schedule, losing)), 48 * 3_600_000);
-    return { complaints: complaints ?? [], story: story.digest('hex') };
+    const playing = withClock(simulation.clock, () => play(cast, schedule, happened));
+    return result((await simulation.run(playing, 48 * 3_600_000)) ?? []);
   } catch (error) {
-    return { complaints: [(error as Error).stack ?? String(error)], story: story.digest('hex') };
+    return result([(error as Error).stack ?? String(error)]);
   } finally {
     deployment.close();
   }
 }
 
-async function play(deployment: Deployment, { migrations, events }: Schedule, losing: Cast['losing']): Promise<string[]> {
-  const { simulation: { clock }, kubernetes, openstack, vcenter } = deployment;
-  if (openstack === null || vcenter === null) return ['the simulation lacks a system'];
-  const sinceMs = clock.now();
-  const cast: Cast = { deployment, hosts, namespace, vms, expected: new Map(), ownChanges: [], losing };
+/** The hosts with their servers, the machines that nobody has onboarded, and a namespace for virtual machines. */
+async function prepare(cast: Cast, { migrations }: Schedule): Promise<void> {
+  const { kubernetes, hosts: fakes } = cast.deployment;
+  for (const name of machines) fakes.add({ name, uuid: uuidOf(name) });
+  fakes.files.set(passwordFile, fakes.bmcOf(machines[0] ?? '').password);
+  const [session, fleet] = [sessionOf(cast), fleetOf(cast)];
   await applyObject(kubernetes.admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
-  for (const host of sinks) await openstack.fleet.change(host, sink);
-  for (const host of hosts) await openstack.fleet.change(host, { seconds: 0.5, maxConcurrentLiveMigrations: 8 });
-  await applyHypervisors(kubernetes.admin, Object.fromEntries([...sinks, ...hosts].map((host) => [host, { inService: ['nova'] }])));
-  await setVmScene(kubernetes.admin, vcenter.witness, namespace);
+  await ensureAggregates({ session }, false);
+  for (const host of sinks) await fleet.change(host, sink);
+  for (const host of [...hosts, ...machines]) await fleet.change(host, { seconds: 10, maxConcurrentLiveMigrations: 8 });
+  const known = [...sinks, ...hosts].map((host) => [host, { inService: ['nova'] }]);
+  await applyHypervisors(kubernetes.admin, Object.fromEntries(known));
+  await setVmScene(kubernetes.admin, witnessOf(cast), namespace);
   let server = 0;
   for (const [index, host] of hosts.entries()) {
-    const specs = Array.from({ length: serversPerHost[index] ?? 0 }, () => ({ name: `${host}-${(server += 1)}`, host, seconds: 0.5, migrate: [...(migrations[server - 1] ?? []), 'ok' as const] }));
-    for (const { id, name } of await createInstances(openstack.admin, specs)) cast.expected.set(id, { id, name, host, status: 'ACTIVE' });
+    const specs = Array.from({ length: serversPerHost[index] ?? 0 }, () => {
+      server += 1;
+      const migrate = [...(migrations[server - 1] ?? []), 'ok' as const];
+      return { name: `${host}-${server}`, host, seconds: 10, migrate };
+    });
+    for (const { id, name } of await createInstances(session, specs))
+      cast.expected.set(id, { id, name, host, status: 'ACTIVE' });
   }
+}
 
-  const look = async (isAtRest: boolean): Promise<string[]> => {
-    const snapshot = await snapshotOf(deployment, { sinceMs, expected: cast.expected, ownChanges: cast.ownChanges, hosts: null, vms: { namespace, strangers: [] } });
-    return violations({ ...snapshot, isAtRest });
-  };
+async function play(cast: Cast, schedule: Schedule, happened: EventKind[]): Promise<string[]> {
+  const { simulation: { clock } } = cast.deployment;
+  const sinceMs = clock.now();
+  await prepare(cast, schedule);
   const startMs = clock.now();
-  for (const event of events.toSorted((a, b) => a.atMs - b.atMs)) {
+  for (const event of schedule.events.toSorted((a, b) => a.atMs - b.atMs)) {
     await clock.sleep(Math.max(0, startMs + event.atMs - clock.now()));
-    await perform(cast, event);
-    const found = await look(false);
+    if (await perform(cast, event)) happened.push(event.kind);
+    const found = await look(cast, sinceMs, false);
     if (found.length > 0) return found.map((sentence) => `after ${event.kind} at ${event.atMs} ms: ${sentence}`);
   }
   await clock.sleep(Math.max(0, startMs + eventfulMs + 120_000 - clock.now()));
-  for (const host of hosts) await deployment.simulation.client.workflow.getHandle(evictionId(host)).signal(messages.resume, { by: 'schedule' }).catch(() => undefined);
-  const unfinished = await untilFinished(deployment);
-  return [...unfinished, ...(await look(true))];
+  await makeWhole(cast);
+  const unfinished = [...(await untilFinished(cast)), ...(await look(cast, sinceMs, true))];
+  if (unfinished.length > 0) return unfinished;
+  return [...(await untilInService(cast)), ...(await untilFinished(cast)), ...(await look(cast, sinceMs, true))];
 }
 
-/** Every run that is not a system's ends, and every object is reconciled or says why it is not. */
-async function untilFinished({ simulation, kubernetes }: Deployment): Promise<string[]> {
-  const endMs = simulation.clock.nowMs + patienceMs;
-  for (;;) {
-    const open = simulation.openRuns().filter((id) => !systemRuns.test(id));
-    const left = [
-      ...open.map((id) => `run ${id} does not end`),
-      ...kubernetes.objects('evictions').filter((object) => !settled.Eviction(object as never, 'act')).map(({ metadata }) => `Eviction ${metadata.name} does not come to its end`),
-      ...kubernetes.objects('virtualmachines').filter((object) => !settled.VirtualMachine(object as never, 'act')).map(({ metadata }) => `VirtualMachine ${metadata.name} does not come to its end`),
-    ];
-    if (left.length === 0) return [];
-    if (simulation.clock.nowMs > endMs) return left;
-    await simulation.clock.sleep(pollMs);
-  }
+/** What does not hold of the invariants. */
+async function look({ deployment, expected, ownChanges }: Cast, sinceMs: number, isAtRest: boolean): Promise<string[]> {
+  const seen = { sinceMs, expected, ownChanges, hosts: null, vms: { namespace, strangers: [] } };
+  const snapshot = await snapshotOf(deployment, seen);
+  const pending = deployment.openstack?.journal.pendingCalls('nova') ?? [];
+  const novaCalls = [...snapshot.novaCalls, ...pending];
+  // A machine without power runs none of the guests that its disk has.
+  const off = deployment.hosts.all.filter(({ power }) => power === 'Off').map(({ name }) => [name, 0]);
+  const guests = { ...snapshot.guests, ...Object.fromEntries(off) };
+  return violations({ ...snapshot, novaCalls, guests, isAtRest });
 }

@@ -103,6 +103,7 @@ test('a history is counted', () => {
     messages: 2,
     failures: 2,
     retries: 2,
+    conduct: [],
   });
   expect(
     runFactsOf(described, {

@@ -86,6 +86,7 @@ export const run = (more: Partial<RunFacts> = {}): RunFacts => ({
   messages: 1,
   failures: 0,
   retries: 0,
+  conduct: [],
   ...more,
 });
 export const moveRun = (more: Partial<RunFacts> = {}): RunFacts =>

@@ -1,0 +1,206 @@
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { migrationId, workflowTypes } from '../../contracts/ids.ts';
+import { messages } from '../../contracts/messages.ts';
+import type { Check } from './objects.ts';
+
+/** What the runs of an eviction do, against what users have told them and what limits they were given. */
+
+type Events = NonNullable<History['events']>;
+type HistoryEvent = Events[number];
+type Payload = { data?: Uint8Array | null } | null | undefined;
+
+/** 19: the runs of an eviction keep to what users have told them, and to the limits that they were given. */
+export const runsHeed: Check = ({ runs }) =>
+  runs.flatMap(({ workflowId, runId, conduct }) => conduct.map((what) => `${workflowId} (${runId}) ${what}`));
+
+/** What does not hold of one history, a sentence each. Pure. */
+export function conductOf(type: string, events: Events): string[] {
+  if (type === workflowTypes.evictHypervisor) return conductOfEviction(events);
+  return type === workflowTypes.migrateInstance ? conductOfMove(events) : [];
+}
+
+interface Conduct {
+  scheduled: Map<string, string>;
+  /** What activities have answered, to know which servers the run has heard of. */
+  heard: string;
+  isPaused: boolean;
+  isStopped: boolean;
+  isObserving: boolean;
+  skipped: Set<string>;
+  /** Servers in flight, with the server groups that they are in. */
+  inFlight: Map<string, readonly string[]>;
+  left: Set<string>;
+  /** Null: nobody has said. */
+  asked: number | null;
+  perSource: number;
+  allowance: number;
+  isDisabled: boolean;
+  recheckMs: number;
+  /** Looks since the last move, and what was on the host. */
+  looks: { atMs: number; isEmpty: boolean }[];
+}
+
+function conductOfEviction(events: Events): string[] {
+  const seen: Conduct = {
+    scheduled: new Map(),
+    heard: '',
+    isPaused: false,
+    isStopped: false,
+    isObserving: false,
+    skipped: new Set(),
+    inFlight: new Map(),
+    left: new Set(),
+    asked: null,
+    perSource: Infinity,
+    allowance: 0,
+    isDisabled: false,
+    recheckMs: 0,
+    looks: [],
+  };
+  return events.flatMap((event) => take(seen, event));
+}
+
+/** Takes in one event; returns what does not hold of it. */
+function take(seen: Conduct, event: HistoryEvent): string[] {
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  const update = event.workflowExecutionUpdateAcceptedEventAttributes;
+  if (signal) obey(seen, signal.signalName ?? '', firstOf(signal.input));
+  else if (update)
+    obey(seen, update.acceptedRequest?.input?.name ?? '', firstOf(update.acceptedRequest?.input?.args));
+  else if (event.workflowExecutionCancelRequestedEventAttributes) seen.isStopped = true;
+  else if (event.activityTaskScheduledEventAttributes)
+    seen.scheduled.set(String(event.eventId), event.activityTaskScheduledEventAttributes.activityType?.name ?? '');
+  else if (event.activityTaskCompletedEventAttributes) hear(seen, event);
+  else if (event.startChildWorkflowExecutionInitiatedEventAttributes) return begin(seen, event);
+  else if (event.workflowExecutionCompletedEventAttributes) return end(seen, event);
+  else land(seen, event);
+  return [];
+}
+
+interface Told {
+  instance?: string;
+  parallelism?: number;
+  allowance?: number;
+}
+
+function obey(seen: Conduct, name: string, told: Told | null): void {
+  const { instance = '', parallelism = 0, allowance } = told ?? {};
+  if (name === messages.pause) seen.isPaused = true;
+  else if (name === messages.resume) seen.isPaused = false;
+  else if (name === messages.cancelEviction) seen.isStopped = true;
+  else if (name === messages.retryInstance) seen.skipped.delete(instance);
+  else if (name === messages.setParallelism && parallelism >= 1 && parallelism <= 64) seen.asked = parallelism;
+  else if (name === messages.allowanceGranted && allowance !== undefined) seen.allowance = allowance;
+  else if (name === messages.skipInstance) {
+    // Of one that is on its way, has left, or is not known, it is refused.
+    const isHere = seen.heard.includes(instance) && !seen.inFlight.has(instance) && !seen.left.has(instance);
+    if (isHere) seen.skipped.add(instance);
+  }
+}
+
+interface Opened {
+  desired?: { parallelism?: number | null; mode?: string };
+  settings?: { perSource?: number; emptyRecheckMs?: number };
+}
+interface Looked {
+  service?: { status?: string };
+  host?: Looked;
+  instances?: unknown[];
+  allocations?: unknown[];
+}
+
+function hear(seen: Conduct, { activityTaskCompletedEventAttributes: completed, eventTime }: HistoryEvent): void {
+  const name = seen.scheduled.get(String(completed?.scheduledEventId));
+  const payload = completed?.result?.payloads?.[0];
+  if (name === 'openEviction') {
+    const { desired, settings } = (jsonOf(payload) ?? {}) as Opened;
+    seen.perSource = desired?.parallelism ?? settings?.perSource ?? seen.perSource;
+    seen.recheckMs = settings?.emptyRecheckMs ?? seen.recheckMs;
+    seen.isObserving = desired?.mode === 'observe';
+  } else if (name === 'ensureServiceDisabled') seen.isDisabled = true;
+  else if (name === 'observeHost' || name === 'preflightEviction') {
+    seen.heard += textOf(payload);
+    const answer = (jsonOf(payload) ?? {}) as Looked;
+    const host = answer.host !== undefined && typeof answer.host === 'object' ? answer.host : answer;
+    seen.isDisabled = host.service?.status === 'disabled';
+    const isEmpty = host.instances?.length === 0 && host.allocations?.length === 0;
+    seen.looks.push({ atMs: Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6, isEmpty });
+  }
+}
+
+function begin(seen: Conduct, { startChildWorkflowExecutionInitiatedEventAttributes: child }: HistoryEvent): string[] {
+  const id = (child?.workflowId ?? '').split(migrationId('')).at(-1) ?? '';
+  const input = jsonOf(child?.input?.payloads?.[0]) as { instance?: { serverGroups?: string[] } } | null;
+  const groups = input?.instance?.serverGroups ?? [];
+  const most = seen.asked ?? seen.perSource;
+  const together = groups.filter((group) => [...seen.inFlight.values()].some((others) => others.includes(group)));
+  seen.inFlight.set(id, groups);
+  seen.looks = [];
+  const moving = seen.inFlight.size;
+  return [
+    ...(seen.isStopped ? [`moves ${id} after it was stopped`] : []),
+    ...(seen.isPaused ? [`moves ${id} while it is paused`] : []),
+    ...(seen.isObserving ? [`moves ${id}, and was to observe only`] : []),
+    ...(seen.skipped.has(id) ? [`moves ${id}, which a user has skipped`] : []),
+    ...(seen.isDisabled ? [] : [`moves ${id} before the host is disabled`]),
+    ...(moving > most ? [`moves ${moving} at once, and may move ${most}`] : []),
+    ...(moving > seen.allowance ? [`moves ${moving} at once, and the region grants it ${seen.allowance}`] : []),
+    ...(together.length > 0 ? [`moves ${id} beside another one of server group ${together.join(', ')}`] : []),
+  ];
+}
+
+/** A child has ended. */
+function land(seen: Conduct, event: HistoryEvent): void {
+  const completed = event.childWorkflowExecutionCompletedEventAttributes;
+  const ended =
+    completed ??
+    event.childWorkflowExecutionFailedEventAttributes ??
+    event.childWorkflowExecutionCanceledEventAttributes ??
+    event.childWorkflowExecutionTerminatedEventAttributes ??
+    event.childWorkflowExecutionTimedOutEventAttributes;
+  const { workflowId } = ended?.workflowExecution ?? event.startChildWorkflowExecutionFailedEventAttributes ?? {};
+  if (workflowId === undefined || workflowId === null) return;
+  const id = workflowId.split(migrationId('')).at(-1) ?? '';
+  seen.inFlight.delete(id);
+  const result = jsonOf(completed?.result?.payloads?.[0]) as { outcome?: string } | null;
+  if (result?.outcome === 'moved' || result?.outcome === 'gone') seen.left.add(id);
+}
+
+function end(seen: Conduct, { workflowExecutionCompletedEventAttributes: completed }: HistoryEvent): string[] {
+  const result = jsonOf(completed?.result?.payloads?.[0]) as { outcome?: string } | null;
+  const inFlight = seen.inFlight.size === 0 ? [] : [`ends with ${[...seen.inFlight.keys()].join(', ')} in flight`];
+  if (result?.outcome !== 'Succeeded') return inFlight;
+  const [before, last] = [seen.looks.at(-2), seen.looks.at(-1)];
+  const isTwice = before?.isEmpty === true && last?.isEmpty === true;
+  // A tenth less, as a worker's clock and the server's are not the same.
+  const isApart = isTwice && last.atMs - before.atMs >= seen.recheckMs * 0.9;
+  return [...inFlight, ...(isApart ? [] : ['has succeeded, and did not see the host empty twice, some time apart'])];
+}
+
+/** A move does what its input has consent for. */
+function conductOfMove(events: Events): string[] {
+  const input = jsonOf(events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0]);
+  const { consent = [], instance } = (input ?? {}) as { consent?: string[]; instance?: { vmState?: string } };
+  const names = events.flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
+  const isForced = names.includes('forceCompleteMigration') && !consent.includes('force-complete');
+  const mayBeCold = consent.includes('cold-migrate') || instance?.vmState !== 'active';
+  const isCold = names.includes('startColdMigration') && !mayBeCold;
+  return [
+    ...(isForced ? ['forces a migration, and nobody has consented'] : []),
+    ...(isCold ? ['moves a running server cold, and nobody has consented'] : []),
+  ];
+}
+
+const firstOf = (payloads: { payloads?: readonly Payload[] | null } | null | undefined): Told | null =>
+  jsonOf(payloads?.payloads?.[0]) as Told | null;
+
+const textOf = (payload: Payload): string => Buffer.from(payload?.data ?? '').toString('utf8');
+
+/** Null: nothing, or a codec's. */
+function jsonOf(payload: Payload): unknown {
+  try {
+    return JSON.parse(textOf(payload)) as unknown;
+  } catch {
+    return null;
+  }
+}

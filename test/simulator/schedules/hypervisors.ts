@@ -1,0 +1,168 @@
+import { annotations, hypervisorId, nodeMarks } from '../../../contracts/ids.ts';
+import { labClock } from '../../../lab/clock.ts';
+import { reportAgentFacts } from '../../../lab/hypervisors.ts';
+import { changeService } from '../../../lab/openstack/hosts.ts';
+import { act, listServers, requestInstance } from '../../../lab/openstack/seed.ts';
+import { applyNode, ensureRegistered, leaveAggregates, shared } from '../../faults/hypervisor-objects.ts';
+import type { Actions, Cast } from './cast.ts';
+import { cancel, choose, fleetOf, isEven, kvmPath, nodePath, patch, sessionOf, terminate } from './cast.ts';
+import { NothingToDo } from './cast.ts';
+import { hostOf } from './evictions.ts';
+import type { EventKind, ScheduledEvent } from './schedule.ts';
+
+/** What users, Gardener and machines do to hypervisors, and what strangers do to their services and servers in Nova. */
+
+const by = 'schedule';
+const buildMs = 10_000;
+const agentMs = 2_000;
+
+const machineOf = ({ machines }: Cast, event: ScheduledEvent): string => choose(machines, event);
+const idOf = (cast: Cast, event: ScheduledEvent): string => hypervisorId(hostOf(cast, event));
+const region = (cast: Cast) => ({ session: sessionOf(cast), fleet: fleetOf(cast) });
+
+const change = (cast: Cast, host: string, spec: object): Promise<unknown> =>
+  patch(cast, kvmPath('hypervisors', host), { spec });
+
+interface NodeReport {
+  ready: 'True' | 'False' | 'Unknown';
+  bootId?: string;
+  isTerminating?: boolean;
+}
+
+/** As its kubelet reports it, or Kubernetes and Gardener do. */
+export function reportNode(cast: Cast, host: string, { ready, bootId, isTerminating }: NodeReport): Promise<unknown> {
+  const lastTransitionTime = new Date(labClock().now()).toISOString();
+  const condition = (type: string, status: string): object => {
+    return { type, status, reason: 'Schedule', message: 'schedule', lastTransitionTime };
+  };
+  const conditions = [condition('Ready', ready), ...(isTerminating === true ? [condition('Terminating', 'True')] : [])];
+  const nodeInfo = bootId === undefined ? {} : { nodeInfo: { bootID: bootId } };
+  return patch(cast, nodePath(host, 'status'), { status: { conditions, ...nodeInfo } });
+}
+
+/** The machine, its nova-compute and its kubelet work: whatever was wrong with them. */
+export async function recoverHost(cast: Cast, host: string): Promise<void> {
+  const machine = cast.deployment.hosts.host(host);
+  const wasOff = machine.power === 'Off';
+  if (wasOff) machine.restorePower();
+  await ensureRegistered(region(cast), host);
+  const bootId = wasOff ? { bootId: `boot-${labClock().now()}` } : {};
+  await reportNode(cast, host, { ready: 'True', ...bootId }).catch(ignoreAbsence);
+}
+
+/** A machine that nobody has onboarded has no Node. */
+const ignoreAbsence = (error: unknown): void => {
+  if (!/not found/iu.test((error as Error).message)) throw error;
+};
+
+/** The only way out of `termination` that the CRD's rule allows leads through `ha`. */
+export async function activate(cast: Cast, host: string): Promise<void> {
+  const object = cast.deployment.kubernetes.object('hypervisors', { name: host });
+  const { maintenance } = (object?.['spec'] ?? {}) as { maintenance?: string };
+  if (maintenance === 'termination') await change(cast, host, { maintenance: 'ha' });
+  await change(cast, host, { maintenance: '' });
+}
+
+export async function setService(cast: Cast, host: string, enabled: boolean): Promise<void> {
+  const reason = enabled ? null : 'a person';
+  const asked = enabled ? { status: 'enabled' } : { status: 'disabled', disabled_reason: reason };
+  await changeService(sessionOf(cast), host, asked);
+  cast.ownChanges.push({ host, atMs: labClock().now(), enabled, reason });
+}
+
+/** nova-compute of the host dies, if it runs. */
+export async function stopCompute(cast: Cast, host: string): Promise<void> {
+  if ((await fleetOf(cast).hosts())[host]?.running === true) await fleetOf(cast).crash(host);
+}
+
+type OfHypervisors = Extract<
+  EventKind,
+  | `${string}Hypervisor`
+  | `${string}Node`
+  | `${string}Service`
+  | 'deleteServer'
+  | 'createServer'
+  | 'migrateServer'
+  | 'lockServer'
+  | 'onboard'
+  | 'maintain'
+  | 'decommission'
+  | 'activate'
+  | 'leaveAggregate'
+  | 'crashCompute'
+  | 'cutPower'
+  | 'recoverHost'
+>;
+
+export const hypervisorActions: Actions<OfHypervisors> = {
+  async onboard(cast, event) {
+    const host = machineOf(cast, event);
+    await applyNode({ api: cast.deployment.kubernetes.admin }, host);
+    await reportNode(cast, host, { ready: 'True', bootId: 'boot-1' });
+    const { clock } = cast.deployment.simulation;
+    clock.after(agentMs, () => reportAgentFacts(cast.deployment.kubernetes.admin, host).catch(ignoreAbsence));
+  },
+  maintain: (cast, event) => change(cast, hostOf(cast, event), { maintenance: 'manual', maintenanceReason: by }),
+  decommission: (cast, event) =>
+    change(cast, machineOf(cast, event), { maintenance: 'termination', maintenanceReason: by }),
+  activate: (cast, event) => activate(cast, hostOf(cast, event)),
+  retryHypervisor: (cast, event) =>
+    patch(cast, kvmPath('hypervisors', hostOf(cast, event)), {
+      metadata: { annotations: { [annotations.retry]: String(event.atMs) } },
+    }),
+  cancelHypervisor: cancel(idOf),
+  terminateHypervisor: terminate(idOf),
+  releaseNode: (cast, event) =>
+    patch(cast, nodePath(machineOf(cast, event)), {
+      metadata: { labels: { [nodeMarks.lifecycle]: isEven(event) ? null : 'skip-tests' } },
+    }),
+  terminateNode: (cast, event) =>
+    reportNode(cast, machineOf(cast, event), { ready: 'True', isTerminating: isEven(event) }),
+  leaveAggregate: (cast, event) => leaveAggregates({ session: sessionOf(cast) }, machineOf(cast, event), shared),
+
+  enableService: (cast, event) => setService(cast, hostOf(cast, event), true),
+  disableService: (cast, event) => setService(cast, hostOf(cast, event), false),
+  async deleteServer(cast, event) {
+    const server = choose([...cast.expected.values()].filter(({ status }) => status !== null), event);
+    cast.expected.set(server.id, { ...server, status: null });
+    await sessionOf(cast).compute('DELETE', `/servers/${server.id}`);
+  },
+  async createServer(cast, event) {
+    const host = hostOf(cast, event);
+    const session = sessionOf(cast);
+    const { services } = await session.compute<{ services: { host: string; status: string }[] }>('GET', '/os-services');
+    if (services.find((service) => service.host === host)?.status !== 'enabled') throw new NothingToDo();
+    const name = `${host}-later-${event.atMs}`;
+    const id = await requestInstance(session, { name, host, seconds: 0.5 });
+    // Until it is built it is on no host.
+    cast.deployment.simulation.clock.after(buildMs, async () => {
+      const built = (await listServers(session)).find((server) => server.id === id);
+      if (built?.status === 'ACTIVE') cast.expected.set(id, { id, name, host, status: 'ACTIVE' });
+    });
+  },
+  /** As an administrator does, of one that is where it was made: wherever the scheduler likes. */
+  async migrateServer(cast, event) {
+    const servers = await listServers(sessionOf(cast));
+    const settled = servers.filter(
+      (server) => cast.expected.get(server.id)?.host === server['OS-EXT-SRV-ATTR:host'] && server.status === 'ACTIVE',
+    );
+    const action = { 'os-migrateLive': { host: null, block_migration: 'auto' } };
+    await act(sessionOf(cast), choose(settled, event).id, action);
+  },
+  async lockServer(cast, event) {
+    const servers = await listServers(sessionOf(cast), hostOf(cast, event));
+    const { id } = choose(servers, { which: event.forMs });
+    await act(sessionOf(cast), id, { [isEven(event) ? 'lock' : 'unlock']: null });
+  },
+
+  crashCompute: (cast, event) => stopCompute(cast, machineOf(cast, event)),
+  failNode: (cast, event) =>
+    reportNode(cast, machineOf(cast, event), { ready: isEven(event) ? 'False' : 'Unknown' }),
+  async cutPower(cast, event) {
+    const host = machineOf(cast, event);
+    cast.deployment.hosts.host(host).cutPower();
+    await reportNode(cast, host, { ready: 'Unknown' }).catch(ignoreAbsence);
+  },
+  recoverHost: (cast, event) => recoverHost(cast, machineOf(cast, event)),
+};
+

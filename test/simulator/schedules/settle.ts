@@ -1,0 +1,168 @@
+import { annotations, evictionId, maintenanceReasonPrefix, nodeMarks } from '../../../contracts/ids.ts';
+import type { Kind } from '../../../contracts/ids.ts';
+import { messages } from '../../../contracts/messages.ts';
+import { settled } from '../../../contracts/settled.ts';
+import { findCondition } from '../../../contracts/conditions.ts';
+import type { Condition } from '../../../contracts/conditions.ts';
+import { virtualMachineConditions } from '../../../contracts/virtual-machine-conditions.ts';
+import { listServices } from '../../../lab/openstack/hosts.ts';
+import { lifecycleOf } from '../../faults/hypervisor-objects.ts';
+import { judgeService } from '../../faults/judge-hypervisor.ts';
+import type { StoredObject } from '../../fakes/kubernetes/stored-object.ts';
+import type { Cast } from './cast.ts';
+import { kvmPath, nodePath, patch, remove, run, sessionOf, vmPath } from './cast.ts';
+import { endDisruptions } from './disruptions.ts';
+import { activate, recoverHost, setService, stopCompute } from './hypervisors.ts';
+import { createPolicy } from './virtual-machines.ts';
+
+/** The end of a schedule: all is whole again, and everything has to come to its end, and to be what its users want. */
+
+/** From when all is whole again. */
+const patienceMs = 40 * 60_000;
+const pollMs = 10_000;
+const settlingMs = 60_000;
+
+/** What is never over: it only waits. */
+const systemRuns = /^(limits|vcenter|guest-watch|hypervisor-drift)\//u;
+
+const plurals: Readonly<Record<Kind, string>> = {
+  Eviction: 'evictions',
+  Hypervisor: 'hypervisors',
+  VirtualMachine: 'virtualmachines',
+  VirtualMachineSetResourcePolicy: 'virtualmachinesetresourcepolicies',
+};
+
+/** Systems, machines and clocks are as they should be; whoever paused an eviction resumes it. */
+export async function makeWhole(cast: Cast): Promise<void> {
+  await endDisruptions(cast);
+  for (const host of cast.machines) await recoverHost(cast, host);
+  // Before anybody acts on what objects say, drover hears of what has changed.
+  await cast.deployment.simulation.clock.sleep(settlingMs);
+  for (const host of [...cast.hosts, ...cast.machines])
+    await run(cast, evictionId(host))
+      .signal(messages.resume, { by: 'schedule' })
+      .catch(() => undefined);
+  for (const object of cast.deployment.kubernetes.objects(plurals.VirtualMachine)) await settlePolicyOf(cast, object);
+}
+
+/** The policy that a virtual machine names is there; one that is being deleted waits for the virtual machine to go. */
+async function settlePolicyOf(cast: Cast, { metadata, spec }: StoredObject): Promise<void> {
+  const { reserved } = (spec ?? {}) as { reserved?: { resourcePolicyName?: string } };
+  const name = reserved?.resourcePolicyName;
+  if (name === undefined || metadata.deletionTimestamp !== undefined) return;
+  const policy = cast.deployment.kubernetes.object(plurals.VirtualMachineSetResourcePolicy, { ...cast, name });
+  if (policy === null) await createPolicy(cast, name);
+  else if (policy.metadata.deletionTimestamp !== undefined)
+    await remove(cast, vmPath(cast, plurals.VirtualMachine, metadata.name));
+}
+
+/** Every run that is not a system's ends, every object is reconciled or says why it is not. Returns what does not. */
+export async function untilFinished(cast: Cast): Promise<string[]> {
+  const { simulation, kubernetes } = cast.deployment;
+  return await untilNothingIsLeft(cast, async () => {
+    for (const host of cast.machines) await seeToCompute(cast, host);
+    const open = simulation.openRuns().filter((id) => !systemRuns.test(id));
+    const unsettled = Object.entries(plurals).flatMap(([kind, plural]) =>
+      kubernetes.objects(plural).flatMap((object) => {
+        const isSettled = settled[kind as Kind](object as never, 'act');
+        return isSettled ? [] : [`${kind} ${object.metadata.name} does not come to its end: ${describe(object)}`];
+      }),
+    );
+    return [...(await Promise.all(open.map((id) => describeRun(cast, id)))), ...unsettled];
+  });
+}
+
+/**
+ * Users see to nova-compute: it runs where its host stays. The service of one that runs is not removed, so that it is
+ * stopped when drover asks for that; and one that came back is not drover's to remove.
+ */
+async function seeToCompute(cast: Cast, host: string): Promise<void> {
+  const object = cast.deployment.kubernetes.object('hypervisors', { name: host });
+  const { maintenance } = (object?.['spec'] ?? {}) as { maintenance?: string };
+  if (maintenance !== 'termination') return await recoverHost(cast, host);
+  const { status, message } = lifecycleOf(object as never);
+  if (status !== 'Unknown') return;
+  if (/nova-compute .*(?:still answers|to be stopped)/u.test(message)) await stopCompute(cast, host);
+  const [, stray] = /registered again, as service (\S+)/u.exec(message) ?? [];
+  if (stray === undefined) return;
+  await sessionOf(cast)
+    .compute('DELETE', `/os-services/${stray}`)
+    .catch(() => undefined);
+}
+
+/**
+ * Everything is wanted again, and tried again where it says that somebody has to: hypervisors with Nodes are in
+ * service, virtual machines as their specs ask for them. Returns what is not.
+ */
+export async function untilInService(cast: Cast): Promise<string[]> {
+  const { kubernetes } = cast.deployment;
+  for (const host of nodesOf(cast)) {
+    await patch(cast, nodePath(host), { metadata: { labels: { [nodeMarks.lifecycle]: 'skip-tests' } } });
+    if (kubernetes.object('evictions', { name: host }) !== null) await remove(cast, kvmPath('evictions', host));
+    await activate(cast, host);
+    // What others have disabled, and what an Eviction has left so on purpose, is not drover's to enable.
+    const service = (await listServices(sessionOf(cast))).find((one) => one.host === host);
+    const reason = service?.disabled_reason ?? '';
+    const isLeft = service?.status === 'disabled' && !reason.startsWith(maintenanceReasonPrefix);
+    if (isLeft) await setService(cast, host, true);
+  }
+  return await untilNothingIsLeft(cast, async () => [
+    ...(await Promise.all(nodesOf(cast).map((host) => judgeHost(cast, host)))).flat(),
+    ...(await Promise.all(kubernetes.objects(plurals.VirtualMachine).map((object) => judgeVm(cast, object)))).flat(),
+  ]);
+}
+
+const nodesOf = ({ deployment, machines }: Cast): string[] =>
+  machines.filter((name) => deployment.kubernetes.object('nodes', { name }) !== null);
+
+async function judgeHost(cast: Cast, host: string): Promise<string[]> {
+  await recoverHost(cast, host);
+  const object = cast.deployment.kubernetes.object('hypervisors', { name: host });
+  if (object === null) return [`${host} has no Hypervisor`];
+  const said = lifecycleOf(object as never);
+  const isSettled = settled.Hypervisor(object as never, 'act');
+  if (isSettled && said.status === 'False') await retry(cast, kvmPath('hypervisors', host), said);
+  const isActive = isSettled && said.status === 'True' && said.reason === 'Active';
+  if (!isActive) return [`${host} is not in service: ${describe(object)}`];
+  return await judgeService({ session: sessionOf(cast) }, host);
+}
+
+async function judgeVm(cast: Cast, object: StoredObject): Promise<string[]> {
+  const { name, deletionTimestamp } = object.metadata;
+  if (deletionTimestamp !== undefined) return [`VirtualMachine ${name} is being deleted`];
+  const { conditions } = (object['status'] ?? {}) as { conditions?: Condition[] };
+  const said = findCondition(conditions, virtualMachineConditions.lifecycle);
+  const isSettled = settled.VirtualMachine(object as never, 'act');
+  if (isSettled && said?.status === 'False')
+    await retry(cast, vmPath(cast, plurals.VirtualMachine, name), said);
+  return isSettled && said?.status === 'True'
+    ? []
+    : [`VirtualMachine ${name} is not as its spec asks for it: ${describe(object)}`];
+}
+
+/** Once for each time that it came to rest. */
+const retry = (cast: Cast, path: string, said: Pick<Condition, 'lastTransitionTime'>): Promise<unknown> =>
+  patch(cast, path, { metadata: { annotations: { [annotations.retry]: said.lastTransitionTime } } });
+
+async function describeRun(cast: Cast, workflowId: string): Promise<string> {
+  const progress = await run(cast, workflowId).query('progress').catch(String);
+  return `run ${workflowId} does not end: ${JSON.stringify(progress)}`;
+}
+
+/** What it says of itself where it is not True. */
+function describe(object: StoredObject): string {
+  const { conditions = [] } = (object['status'] ?? {}) as { conditions?: Condition[] };
+  const said = conditions.filter(({ status }) => status !== 'True');
+  return said.map(({ type, reason, message }) => `${type} ${reason}: ${message}`).join('; ') || 'it says nothing';
+}
+
+/** Looks until nothing is left, or for long enough; returns what is left then. */
+async function untilNothingIsLeft({ deployment }: Cast, look: () => Promise<string[]>): Promise<string[]> {
+  const { clock } = deployment.simulation;
+  const endMs = clock.nowMs + patienceMs;
+  for (;;) {
+    const left = await look();
+    if (left.length === 0 || clock.nowMs > endMs) return left;
+    await clock.sleep(pollMs);
+  }
+}

@@ -1,0 +1,86 @@
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { conductOf } from '../../invariants/conduct.ts';
+
+/** The history of an eviction's run: each invariant of conduct can fail, and says of what. */
+
+type Event = NonNullable<History['events']>[number];
+
+const payloads = (value: unknown): object => ({ payloads: [{ data: Buffer.from(JSON.stringify(value)) }] });
+let eventId = 0;
+
+/** An activity, asked for and answered. */
+const activity = (name: string, answer: unknown, atSeconds = 0): Event[] => {
+  eventId += 2;
+  const scheduledEventId = eventId;
+  return [
+    { eventId: scheduledEventId, activityTaskScheduledEventAttributes: { activityType: { name } } },
+    {
+      eventTime: { seconds: atSeconds, nanos: 0 },
+      activityTaskCompletedEventAttributes: { scheduledEventId, result: payloads(answer) },
+    },
+  ] as unknown as Event[];
+};
+const signal = (signalName: string, argument: object = {}): Event[] => [
+  { workflowExecutionSignaledEventAttributes: { signalName, input: payloads(argument) } },
+];
+const move = (id: string, serverGroups: string[] = []): Event[] => [
+  {
+    startChildWorkflowExecutionInitiatedEventAttributes: {
+      workflowId: `migration/${id}`,
+      input: payloads({ instance: { id, serverGroups } }),
+    },
+  },
+];
+const moved = (id: string): Event[] => [
+  {
+    childWorkflowExecutionCompletedEventAttributes: {
+      workflowExecution: { workflowId: `migration/${id}` },
+      result: payloads({ outcome: 'moved' }),
+    },
+  },
+];
+const ends = (outcome: string): Event[] => [
+  { workflowExecutionCompletedEventAttributes: { result: payloads({ outcome }) } },
+];
+const open = (desired: object = {}): Event[] =>
+  activity('openEviction', { next: 'run', desired, settings: { perSource: 2, emptyRecheckMs: 1_000 } });
+const look = (atSeconds: number, ...instances: string[]): Event[] =>
+  activity('observeHost', { service: { status: 'disabled' }, instances, allocations: instances }, atSeconds);
+
+const begun = [...open(), ...look(0, 's1', 's2', 's3'), ...signal('allowanceGranted', { allowance: 2 })];
+const done = [...move('s1'), ...moved('s1'), ...look(10), ...look(12), ...ends('Succeeded')];
+
+test('what users and limits allow is not complained of', () => {
+  expect(conductOf('evictHypervisor', [...begun, ...done])).toEqual([]);
+  const resumed = [...begun, ...signal('pause'), ...signal('resume'), ...done];
+  expect(conductOf('evictHypervisor', resumed)).toEqual([]);
+  const retried = [...begun, ...signal('skipInstance', { instance: 's1' }), ...signal('retryInstance', { instance: 's1' })];
+  expect(conductOf('evictHypervisor', [...retried, ...done])).toEqual([]);
+});
+
+const rows: [what: RegExp, events: Event[]][] = [
+  [/moves s1 after it was stopped/, [...begun, ...signal('cancelEviction'), ...move('s1')]],
+  [/moves s1 while it is paused/, [...begun, ...signal('pause'), ...move('s1')]],
+  [/was to observe only/, [...begun, ...open({ mode: 'observe' }), ...move('s1')]],
+  [/moves s1, which a user has skipped/, [...begun, ...signal('skipInstance', { instance: 's1' }), ...move('s1')]],
+  [/moves s1 before the host is disabled/, [...open(), ...signal('allowanceGranted', { allowance: 1 }), ...move('s1')]],
+  [/moves 2 at once, and may move 1$/, [...begun, ...signal('setParallelism', { parallelism: 1 }), ...move('s1'), ...move('s2')]],
+  [/the region grants it 1$/, [...begun, ...signal('allowanceGranted', { allowance: 1 }), ...move('s1'), ...move('s2')]],
+  [/beside another one of server group g/, [...begun, ...move('s1', ['g']), ...move('s2', ['g'])]],
+  [/ends with s1 in flight/, [...begun, ...move('s1'), ...ends('Failed')]],
+  [/did not see the host empty twice/, [...begun, ...move('s1'), ...moved('s1'), ...look(10), ...ends('Succeeded')]],
+  [/did not see the host empty twice/, [...begun, ...look(10), ...look(10), ...ends('Succeeded')]],
+];
+test.each(rows)('%s', (what, events) => {
+  expect(conductOf('evictHypervisor', events)).toEqual([expect.stringMatching(what)]);
+});
+
+const child = (activityName: string, consent: string[]): Event[] => [
+  { workflowExecutionStartedEventAttributes: { input: payloads({ consent, instance: { vmState: 'active' } }) } },
+  ...activity(activityName, null),
+];
+test('nothing is forced or moved cold without consent', () => {
+  expect(conductOf('migrateInstance', child('forceCompleteMigration', []))).toEqual([expect.stringMatching(/forces/)]);
+  expect(conductOf('migrateInstance', child('startColdMigration', []))).toEqual([expect.stringMatching(/cold/)]);
+  expect(conductOf('migrateInstance', child('startColdMigration', ['cold-migrate']))).toEqual([]);
+});
