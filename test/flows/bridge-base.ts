@@ -36,5 +36,7 @@ export interface BridgeBase<Started extends TestBridge, Options extends BridgeOp
   /** kube-apiserver, as the administrator. */
   admin: Kubernetes;
   start(options: Options): Promise<Started>;
+  /** kill -9 of Temporal, and a start of it with what it has kept. */
+  temporal: { kill(): Promise<void>; restart(): Promise<unknown> };
   close(): Promise<void>;
 }

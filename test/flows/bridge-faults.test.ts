@@ -9,6 +9,8 @@ import { type LabBridgeWorld, openLabBridgeWorld } from './bridge-world.ts';
 import type { Signalled } from './read-signals.ts';
 import { until } from './until.ts';
 
+/** What only a real kube-apiserver and a real Temporal do to a bridge. What it tells whom: bridge, bridge-hypervisor, bridge-virtual-machine. */
+
 let world: LabBridgeWorld;
 
 beforeAll(async () => {
@@ -167,35 +169,6 @@ test('Temporal is away for a while: the queue keeps the latest of each object', 
   expect(all.at(-1)?.generation).toBe(11);
   expect(causes(await world.signalled(gone, 2))).toEqual(['spec', 'deleted']);
   await until('the bridge to be well', 15_000, async () => ((await bridge.health()).ok ? {} : JSON.stringify(await bridge.health())));
-});
-
-test('a bridge that starts while Temporal is away tells when it is back', async () => {
-  const host = newHost();
-  await world.create(host);
-  await killTemporal(world.lab.handles.temporal);
-  try {
-    const bridge = await world.bridge();
-    await until('the bridge to try', 15_000, () => bridge.stats().queue.failed > 0 || 'not yet');
-  } finally {
-    await restartTemporal(world.lab.handles.temporal);
-  }
-  expect(causes(await world.signalled(host, 1, 30_000))).toEqual(['relist']);
-});
-
-test('a stop while Temporal is away says what is left; the next start tells it', async () => {
-  const bridge = await world.leadingBridge();
-  const [host, other] = [newHost(), newHost()];
-  await killTemporal(world.lab.handles.temporal);
-  try {
-    await world.create(host);
-    await world.create(other);
-    await until('deliveries to fail', 15_000, () => bridge.stats().queue.failed >= 2 || 'not yet');
-    expect(await bridge.stop()).toBe(2);
-  } finally {
-    await restartTemporal(world.lab.handles.temporal);
-  }
-  await world.leadingBridge();
-  for (const one of [host, other]) expect(causes(await world.signalled(one, 1, 30_000))).toEqual(['relist']);
 });
 
 test('Temporal’s database is lost: resync starts a run for all that is not settled', async () => {

@@ -8,6 +8,7 @@ import { type Bridge, startBridge } from '../../k8s-bridge/main.ts';
 import { labClock } from '../../lab/clock.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
+import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.ts';
 import { connectKubernetes, type KubernetesRequest, resourcePath } from '../../runtime/kubernetes.ts';
 import type { KubernetesFaultDetails } from '../../runtime/kubernetes-faults.ts';
 import { createLogger } from '../../runtime/logging.ts';
@@ -108,11 +109,13 @@ async function openLabBase(): Promise<{ lab: Lab<'temporal' | 'kubernetes'>; roo
     await lab.stop();
     rmSync(root, { recursive: true, force: true });
   };
-  return { lab, root, base: { client, admin, start, close } };
+  const { temporal: handle } = lab.handles;
+  const temporal = { kill: () => killTemporal(handle), restart: () => restartTemporal(handle) };
+  return { lab, root, base: { client, admin, start, temporal, close } };
 }
 
 function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOptions>(base: BridgeBase<Started, Options>) {
-  const { admin, client } = base;
+  const { admin, client, temporal } = base;
   const cleanups: (() => Promise<unknown>)[] = [];
 
   const request = <Answer>(
@@ -147,6 +150,7 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
   return {
     client,
     admin,
+    temporal,
     bridge,
     signals,
     signalled,

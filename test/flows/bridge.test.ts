@@ -259,3 +259,32 @@ test('a stop delivers what is queued, releases the Lease and can be told twice',
   const lease = await world.request<{ spec: { holderIdentity: string } }>('GET', '/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-bridge');
   expect(lease.spec.holderIdentity).toBe('');
 });
+
+test('a bridge that starts while Temporal is away tells when it is back', async () => {
+  const host = newHost();
+  await world.create(host);
+  await world.temporal.kill();
+  try {
+    const bridge = await world.bridge();
+    await until('the bridge to try', 15_000, () => bridge.stats().queue.failed > 0 || 'not yet');
+  } finally {
+    await world.temporal.restart();
+  }
+  expect(causes(await world.signalled(host, 1, 30_000))).toEqual(['relist']);
+});
+
+test('a stop while Temporal is away says what is left; the next start tells it', async () => {
+  const bridge = await world.leadingBridge();
+  const [host, other] = [newHost(), newHost()];
+  await world.temporal.kill();
+  try {
+    await world.create(host);
+    await world.create(other);
+    await until('deliveries to fail', 15_000, () => bridge.stats().queue.failed >= 2 || 'not yet');
+    expect(await bridge.stop()).toBe(2);
+  } finally {
+    await world.temporal.restart();
+  }
+  await world.leadingBridge();
+  for (const one of [host, other]) expect(causes(await world.signalled(one, 1, 30_000))).toEqual(['relist']);
+});

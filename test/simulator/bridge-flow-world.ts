@@ -8,7 +8,7 @@ import { loadWorkflows } from './bundle.ts';
 import { passTime, seed } from './flow-world.ts';
 import { createSimulation } from './simulation.ts';
 
-/** Bridges without a lab, each a simulated process, over a kube-apiserver in memory and a Temporal that no worker polls. */
+/** Bridges without a lab, each a simulated process, over a kube-apiserver and a Temporal in memory that no worker polls. */
 export async function openSimulatedBridgeBase(): Promise<BridgeBase<TestBridge, BridgeOptions>> {
   const simulation = createSimulation({ bundle: await loadWorkflows(), seed, serve: () => [] });
   simulation.killWorker(Infinity);
@@ -40,6 +40,10 @@ export async function openSimulatedBridgeBase(): Promise<BridgeBase<TestBridge, 
         health: async () => running(await bridge.health()),
         stop: () => (stopped ??= bridge.stop()),
       };
+    },
+    temporal: {
+      kill: async () => network.setAway('temporal', true),
+      restart: async () => network.setAway('temporal', false),
     },
     async close() {
       await stop();

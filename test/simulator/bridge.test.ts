@@ -112,17 +112,6 @@ test('a bridge that was killed does nothing more, and the next one takes up what
   });
 });
 
-test('a bridge that is stopped releases its Lease', async () => {
-  const { newBridge, pass, kubernetes, clock } = simulate(3);
-  const bridge = newBridge();
-  bridge.start();
-  await pass(5_000);
-  expect(await drive(clock, bridge.stop())).toBe(0);
-  expect(kubernetes.object('leases', { namespace: 'drover-system', name: 'drover-bridge' })).toMatchObject({
-    spec: { holderIdentity: '' },
-  });
-});
-
 test.each([
   ['ends', 'ended', false],
   ['breaks', 'broken', false],
@@ -145,19 +134,6 @@ test.each([
   expect(new Set(signals.map(({ workflowId }) => workflowId))).toEqual(
     new Set(isCompacted ? ['eviction/node-3', 'eviction/node-4'] : ['eviction/node-3']),
   );
-});
-
-test('of two bridges one delivers', async () => {
-  const { newBridge, evict, pass, signals } = simulate(5);
-  const [one, other] = [newBridge(), newBridge()];
-  one.start();
-  await pass(2_000);
-  other.start();
-  await pass(5_000);
-  await evict('node-5');
-  await pass(1_000);
-  expect([one.stats()?.leading, other.stats()?.leading]).toEqual([true, false]);
-  expect(signals).toHaveLength(1);
 });
 
 test('the same seed makes the same story', async () => {
