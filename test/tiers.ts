@@ -61,7 +61,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'eviction-modes': simulated('eviction'),
   'eviction-bad-input': push('eviction', 'errors of real systems, as people see them'),
   'eviction-history': simulated('eviction'),
-  allowance: daily('eviction', ['test/simulator/cells.json', 'workflows/limits']),
+  allowance: simulated('eviction'),
   matrix: push('hypervisor', 'a kill -9, a cancel and a fault on real parts, of evictions and of hypervisors'),
   'matrix-mutations': push('all', 'that the matrix on real parts can fail'),
 
@@ -89,7 +89,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
     'what the adapters ask of vCenter; recorded histories stay as they are',
   ),
   'resource-policy': simulated('virtualMachine'),
-  turns: daily('virtualMachine', ['test/simulator/cells.json', 'workflows/limits']),
+  turns: simulated('virtualMachine'),
 
   // The bridge.
   bridge: simulated('bridge'),

@@ -1,22 +1,46 @@
-import type { Client } from '@temporalio/client';
-import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { WorkflowBundle } from '@temporalio/worker';
 import { createTemporalActivities } from '../../activities/temporal/activities.ts';
 import { workflowQueue } from '../../contracts/ids.ts';
+import { startLab } from '../../lab/lab.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { bundleTestWorkflows } from '../bundle-workflows.ts';
+import { openDevServer } from './dev-server.ts';
+import type { OwnWorkers } from './own-workers-base.ts';
 
-/** Workers within the test's own process, and a client, on the Temporal at that address. */
-export interface OwnWorkers {
-  client: Client;
-  /** How many there are. */
-  count(): number;
-  start(options: Parameters<typeof Worker.create>[0]): Promise<void>;
-  close(): Promise<void>;
+export interface OwnWorkersOptions {
+  /** Module that exports the workflow types: its own, and drover's. */
+  workflowsPath: string;
+  /** Events after which runs are told to continue as new. Default: the server's own. */
+  longHistory?: number;
 }
 
-/** The first one runs the workflows of the bundle, with drover's activities on Temporal itself. */
-export async function openOwnWorkers(address: string, workflowBundle: WorkflowBundleWithSourceMap): Promise<OwnWorkers> {
+let isQuiet = false;
+
+/** The first worker runs the workflows of the module, with drover's activities on Temporal itself. */
+export async function openOwnWorkers({ workflowsPath, longHistory }: OwnWorkersOptions): Promise<OwnWorkers> {
+  if (!isQuiet) Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: 'ERROR' } } });
+  isQuiet = true;
+  const bundle = { code: await bundleTestWorkflows(workflowsPath, ['workflows', 'contracts']) };
+  if (process.env['DROVER_SIMULATED'] === undefined) return openRealWorkers(bundle, longHistory);
+  const { openSimulatedWorkers } = await import('../simulator/own-workers.ts');
+  return openSimulatedWorkers(bundle, longHistory);
+}
+
+async function openRealWorkers(workflowBundle: WorkflowBundle, longHistory?: number): Promise<OwnWorkers> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-own-workers-')));
+  const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal'] });
+  const { temporal } = lab.handles;
+  // The lab's own server is everybody's, and has no settings of a test's.
+  const other =
+    longHistory === undefined
+      ? null
+      : await openDevServer(temporal.program, { 'limit.historyCount.suggestContinueAsNew': longHistory });
+  const address = other?.address ?? temporal.address;
   const client = openClient(readTemporalSettings({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: 'default' }));
   const connection = await NativeConnection.connect({ address });
   const running: { worker: Worker; done: Promise<void> }[] = [];
@@ -24,16 +48,27 @@ export async function openOwnWorkers(address: string, workflowBundle: WorkflowBu
     const worker = await Worker.create({ connection, ...options });
     running.push({ worker, done: worker.run() });
   };
-  await start({ taskQueue: workflowQueue, workflowBundle, activities: createTemporalActivities({ client, cluster: '', clock: systemClock, random: Math.random }) });
+  await start({
+    taskQueue: workflowQueue,
+    workflowBundle,
+    activities: createTemporalActivities({ client, cluster: '', clock: systemClock, random: Math.random }),
+  });
   return {
     client,
-    count: () => running.length,
-    start,
+    start: (taskQueue, activities) => start({ taskQueue, activities, maxConcurrentActivityTaskExecutions: 100 }),
+    async historyOf(handle) {
+      const history = await handle.fetchHistory();
+      await Worker.runReplayHistory({ workflowBundle }, history, handle.workflowId);
+      return history;
+    },
     async close() {
       for (const { worker } of running) worker.shutdown();
       await Promise.all(running.map(({ done }) => done));
       await connection.close();
       await client.connection.close();
+      await other?.stop();
+      await lab.stop();
+      rmSync(root, { recursive: true });
     },
   };
 }

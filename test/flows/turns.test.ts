@@ -1,5 +1,4 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
 import type { TurnsWorld } from './turns/world.ts';
 import { openTurnsWorld } from './turns/world.ts';
 import { until } from './until.ts';
@@ -18,9 +17,7 @@ afterAll(async () => {
 
 /** How many events of its history have that name, by a part of it, after a replay that agrees. */
 async function eventsOf(handle: WorkflowHandle): Promise<{ total: number; of: (attributes: string) => number }> {
-  const history = await handle.fetchHistory();
-  await Worker.runReplayHistory({ workflowBundle: world.bundle }, history, handle.workflowId);
-  const events = history.events ?? [];
+  const events = (await world.historyOf(handle)).events ?? [];
   return { total: events.length, of: (attributes) => events.filter((event) => Boolean((event as unknown as Record<string, unknown>)[attributes])).length };
 }
 

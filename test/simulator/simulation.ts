@@ -91,6 +91,8 @@ export interface Simulation {
    * @throws what `until` throws; Error when it does not settle; whatever simulated code has left unhandled; NondeterminismError
    */
   run<Result>(until?: Promise<Result>, forAtMostMs?: number): Promise<Result | undefined>;
+  /** The worker that runs serves this queue too; the one after it does not. */
+  serve(queue: ServedQueue): void;
   /** kill -9 of the worker, and a new process after `downMs`. */
   killWorker(downMs?: number): void;
   /** Lets the worker's process end, and a new one start with other workflow code: open runs are replayed with it. */
@@ -221,6 +223,7 @@ export function createSimulation(options: SimulationOptions): Simulation {
       return { ...counts, unhandledCommands: server.counts.unhandledCommands };
     },
     run: (until, forAtMostMs = 30 * day) => guard(fail, () => pass(until, forAtMostMs)),
+    serve: (queue) => activities.serve(queue),
     killWorker,
     openRuns,
     deploy(next) {

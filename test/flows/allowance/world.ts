@@ -1,17 +1,12 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Client } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
-import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { AllowanceActivities } from '../../../contracts/activities.ts';
 import type { AllowanceWorld } from '../../../contracts/allowance.ts';
 import { migrationAllowanceId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
-import type { Lab } from '../../../lab/lab.ts';
-import { startLab } from '../../../lab/lab.ts';
+import { labClock } from '../../../lab/clock.ts';
 import type { AllowanceProgress } from '../../../workflows/limits/describe.ts';
+import type { OwnWorkersOptions } from '../own-workers.ts';
 import { openOwnWorkers } from '../own-workers.ts';
 import { until } from '../until.ts';
 import type { UseAllowanceInput, WorkActivities } from './use-allowance.ts';
@@ -34,44 +29,26 @@ export interface Region {
 
 export type AllowanceTestWorld = Awaited<ReturnType<typeof openAllowanceWorld>>;
 
-const logger = new DefaultLogger('ERROR');
-const bundleTestWorkflows = (): Promise<WorkflowBundleWithSourceMap> => bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('./index.ts', import.meta.url)), logger });
+const workflowsPath = fileURLToPath(new URL('./index.ts', import.meta.url));
 
-/** A real Temporal, a worker with the run under test, and a cloud that counts. */
-export async function openAllowanceWorld() {
-  Runtime.install({ logger, telemetryOptions: { logging: { filter: 'ERROR' } } });
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-allowance-')));
-  const lab: Lab<'temporal'> = await startLab({ dir: join(root, 'lab'), parts: ['temporal'] });
-  const bundle = await bundleTestWorkflows();
-  const served = await serve(lab.handles.temporal.address, bundle);
-  return {
-    ...served,
-    bundle,
-    program: lab.handles.temporal.program,
-    async close(): Promise<void> {
-      await served.close();
-      await lab.stop();
-      rmSync(root, { recursive: true });
-    },
-  };
-}
-
-/** Workers and a client on the Temporal at that address. */
-export async function serve(address: string, bundle: WorkflowBundleWithSourceMap) {
+/** A Temporal, workers with the run under test, and clouds that count. */
+export async function openAllowanceWorld(options: Pick<OwnWorkersOptions, 'longHistory'> = {}) {
   const regions = new Map<string, Region>();
-  const workers = await openOwnWorkers(address, bundle);
+  const workers = await openOwnWorkers({ workflowsPath, ...options });
   const { client } = workers;
   return {
     client,
+    historyOf: (handle: WorkflowHandle) => workers.historyOf(handle),
+    close: () => workers.close(),
     /** A region of its own for each test, with its own worker. */
     async openRegion(title: string, settings: Partial<Pick<Region, 'limit' | 'checkMs' | 'silentMs'>> = {}) {
       const name = `${title}-${regions.size + 1}`;
-      const region: Region = { name, limit: 4, checkMs: 400, silentMs: 6_000, silent: false, inProgress: {}, done: {}, begun: {}, most: 0, looks: 0, ...settings };
+      const world = { inProgress: {}, done: {}, begun: {}, most: 0, looks: 0, silent: false };
+      const region: Region = { name, limit: 4, checkMs: 400, silentMs: 6_000, ...world, ...settings };
       regions.set(name, region);
-      await workers.start({ taskQueue: novaQueue(name), activities: cloudOf(region), maxConcurrentActivityTaskExecutions: 100 });
+      await workers.start(novaQueue(name), cloudOf(region));
       return { ...regionTools(client, region), region };
     },
-    close: () => workers.close(),
   };
 }
 
@@ -79,17 +56,13 @@ export const totalOf = (counts: Readonly<Record<string, number>>): number => Obj
 
 function cloudOf(region: Region): WorkActivities & AllowanceActivities {
   return {
-    doPiece({ host, pieceMs }) {
+    async doPiece({ host, pieceMs }) {
       region.inProgress[host] = (region.inProgress[host] ?? 0) + 1;
       region.begun[host] = (region.begun[host] ?? 0) + 1;
       region.most = Math.max(region.most, totalOf(region.inProgress));
-      const { promise, resolve } = Promise.withResolvers<void>();
-      setTimeout(() => {
-        region.inProgress[host]! -= 1;
-        region.done[host] = (region.done[host] ?? 0) + 1;
-        resolve();
-      }, pieceMs);
-      return promise;
+      await labClock().sleep(pieceMs);
+      region.inProgress[host] -= 1;
+      region.done[host] = (region.done[host] ?? 0) + 1;
     },
     observeAllowance(): Promise<AllowanceWorld> {
       const { limit, checkMs, silentMs, inProgress } = region;

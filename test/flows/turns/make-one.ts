@@ -23,11 +23,14 @@ export interface MakeOneInput {
   times?: number;
 }
 
+/** Longer than a question takes while vCenter does not answer, so that the run is seen to wait between two of them. */
+const recheckMs = 6_000;
+
 /** Makes one VM in its turn, as the run of a virtual machine does, with nothing around it. */
 export async function makeOne(input: MakeOneInput): Promise<void> {
   const { vcenter, name, taskMs, turnRenewMs, times = 1 } = input;
   const run = beginRun('team', name, null);
-  run.seen = { settings: { vcenter, cluster: '', turnRenewMs, recheckMs: 500 } } as VirtualMachineRun['seen'];
+  run.seen = { settings: { vcenter, cluster: '', turnRenewMs, recheckMs } } as VirtualMachineRun['seen'];
   const inbox = emptyInbox();
   setHandler(defineSignal<[AllowanceGranted]>(messages.allowanceGranted), (granted) => hearGrant(run, granted));
   setHandler(defineQuery<string | null>(messages.progress), () => run.waiting?.for ?? null);

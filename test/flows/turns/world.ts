@@ -1,12 +1,9 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
+import type { WorkflowHandle } from '@temporalio/client';
 import type { TurnActivities } from '../../../contracts/activities.ts';
 import { createAllowanceId, virtualMachineId, vsphereQueue, workflowQueue } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
-import { startLab } from '../../../lab/lab.ts';
+import { labClock } from '../../../lab/clock.ts';
 import type { AllowanceProgress } from '../../../workflows/limits/describe.ts';
 import { openOwnWorkers } from '../own-workers.ts';
 import { until } from '../until.ts';
@@ -32,25 +29,23 @@ export interface Vcenter {
 
 export type TurnsWorld = Awaited<ReturnType<typeof openTurnsWorld>>;
 
-/** A real Temporal, a worker with the run under test, and vCenters that count. */
-export async function openTurnsWorld() {
-  const logger = new DefaultLogger('ERROR');
-  Runtime.install({ logger, telemetryOptions: { logging: { filter: 'ERROR' } } });
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-turns-')));
-  const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal'] });
-  const { address } = lab.handles.temporal;
-  const bundle = await bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL('./index.ts', import.meta.url)), logger });
-  const workers = await openOwnWorkers(address, bundle);
-  const { client } = workers;
+const workflowsPath = fileURLToPath(new URL('./index.ts', import.meta.url));
 
+/** A Temporal, workers with the run under test, and vCenters that count. */
+export async function openTurnsWorld() {
+  const workers = await openOwnWorkers({ workflowsPath });
+  const { client } = workers;
+  let vcenters = 0;
   return {
     client,
-    bundle,
+    historyOf: (handle: WorkflowHandle) => workers.historyOf(handle),
+    close: () => workers.close(),
     /** One of its own for each test. */
     async openVcenter(title: string, settings: Partial<Pick<Vcenter, 'limit' | 'checkMs' | 'silentMs'>> = {}) {
-      const name = `${title}-${workers.count()}`;
-      const vcenter: Vcenter = { name, limit: 2, checkMs: 300, silentMs: 3_000, silent: false, gate: null, tasks: new Map(), begun: [], most: 0, ...settings };
-      await workers.start({ taskQueue: vsphereQueue(name), activities: activitiesOf(vcenter), maxConcurrentActivityTaskExecutions: 100 });
+      const name = `${title}-${(vcenters += 1)}`;
+      const world = { silent: false, gate: null, tasks: new Map(), begun: [], most: 0 };
+      const vcenter: Vcenter = { name, limit: 2, checkMs: 300, silentMs: 3_000, ...world, ...settings };
+      await workers.start(vsphereQueue(name), activitiesOf(vcenter));
       const ledger = client.workflow.getHandle(createAllowanceId(name));
       const idOf = (vm: string): string => virtualMachineId(name, vm);
       return {
@@ -70,23 +65,17 @@ export async function openTurnsWorld() {
           }),
       };
     },
-    async close(): Promise<void> {
-      await workers.close();
-      await lab.stop();
-      rmSync(root, { recursive: true });
-    },
   };
 }
 
 function activitiesOf(vcenter: Vcenter): MakeActivities & TurnActivities {
   return {
-    make({ name, taskMs }) {
+    async make({ name, taskMs }) {
       vcenter.tasks.set(name, `task-${vcenter.begun.length + 1}`);
       vcenter.begun.push(name);
       vcenter.most = Math.max(vcenter.most, vcenter.tasks.size);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      setTimeout(resolve, taskMs);
-      return Promise.all([promise, vcenter.gate?.promise]).then(() => void vcenter.tasks.delete(name));
+      await Promise.all([labClock().sleep(taskMs), vcenter.gate?.promise]);
+      vcenter.tasks.delete(name);
     },
     observeTurns() {
       if (vcenter.silent) return Promise.reject(new Error('vCenter does not answer'));

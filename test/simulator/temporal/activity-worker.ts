@@ -67,6 +67,8 @@ interface Attempt {
 
 export interface ActivityWorker {
   offer(activity: ActivityTask): void;
+  /** Until the current process ends. */
+  serve(queue: ServedQueue): void;
   /** Attempts that run in the current process. */
   running(): readonly ActivityTask[];
 }
@@ -86,14 +88,18 @@ export function createActivityWorker({
   let activities = 0;
 
   host.onStart.push(() => {
-    const served = runIn(host.process, serve);
-    for (const one of served) queueOf(one.taskQueue).served = one;
-    for (const queue of queues.values()) poll(queue);
+    for (const one of runIn(host.process, serve)) take(one);
   });
   host.onKill.push(() => {
     attempts = new Set();
     for (const queue of queues.values()) Object.assign(queue, { served: null, running: 0 });
   });
+
+  function take(served: ServedQueue): void {
+    const queue = queueOf(served.taskQueue);
+    queue.served = served;
+    poll(queue);
+  }
 
   function queueOf(name: string): Queue {
     const known = queues.get(name);
@@ -211,7 +217,7 @@ export function createActivityWorker({
     poll(queue);
   }
 
-  return { offer, running: () => [...attempts].map(({ activity }) => activity) };
+  return { offer, serve: take, running: () => [...attempts].map(({ activity }) => activity) };
 }
 
 function infoOf({ activity }: Attempt): Info {

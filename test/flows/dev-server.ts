@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { searchAttributes } from '../../../contracts/search-attributes.ts';
-import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
-import { until } from '../until.ts';
+import { searchAttributes } from '../../contracts/search-attributes.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { until } from './until.ts';
 
 /** A dev server in memory with settings of its own, which the lab's has no use for. */
 export async function openDevServer(program: string, settings: Record<string, number>): Promise<{ address: string; stop(): Promise<void> }> {

@@ -1,0 +1,12 @@
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+
+/** A Temporal, workers in the test's own program, and a client: all real, or with DROVER_SIMULATED a simulation. */
+export interface OwnWorkers {
+  client: Client;
+  /** Serves a task queue with as many activities at once as are asked for. */
+  start(taskQueue: string, activities: object): Promise<void>;
+  /** What the run has written, after Temporal's own replayer has agreed with it. */
+  historyOf(handle: WorkflowHandle): Promise<History>;
+  close(): Promise<void>;
+}
