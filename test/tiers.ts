@@ -47,6 +47,11 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'web-ui': push('eviction', 'what Temporal’s Web UI shows in Chromium'),
   'payload-codec': changed('codec'),
   canaries: push('all', 'secrets in histories, logs and outputs of real processes'),
+  'canaries-login': daily('all', [
+    'test/flows/canaries.test.ts',
+    'runtime/redaction.test.ts',
+    'activities/keystone/client.test.ts',
+  ]),
   observability: changed('telemetry'),
   tracing: changed('telemetry'),
 
