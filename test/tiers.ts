@@ -56,15 +56,15 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   tracing: changed('telemetry'),
 
   // Evictions.
-  'eviction-durability': push('eviction', 'kill -9 of the worker, the bridge, Temporal and kube-apiserver'),
+  'eviction-durability': push('eviction', 'kill -9 of the worker, the bridge, Temporal and kube-apiserver; bad answers of Nova'),
   'eviction-cancel': simulated('eviction'),
-  'eviction-tools': push('eviction', 'tctl, temporal and the button of the Web UI cancel and terminate an eviction'),
+  'eviction-tools': push('eviction', 'tctl, temporal and the button of the Web UI stop evictions, and start bad ones'),
   'eviction-moves': simulated('eviction'),
   'eviction-hazards': simulated('eviction'),
   'eviction-limits': simulated('eviction'),
   'eviction-re-enable': simulated('eviction'),
   'eviction-modes': simulated('eviction'),
-  'eviction-bad-input': push('eviction', 'errors of real systems, as people see them'),
+  'eviction-bad-input': simulated('eviction'),
   'eviction-history': simulated('eviction'),
   allowance: simulated('eviction'),
   matrix: push('hypervisor', 'a kill -9, a cancel and a fault on real parts, of evictions and of hypervisors'),

@@ -1,44 +1,27 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
-import type { ErrorCode } from '../../contracts/errors.ts';
 import { errors } from '../../contracts/errors.ts';
-import { evictionId } from '../../contracts/ids.ts';
+import { evictionId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
-import { killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
-import { writePrivateFile } from '../../lab/private-files.ts';
-import type { FaultProxy } from '../faults/proxy.ts';
-import { openFaultProxy } from '../faults/proxy.ts';
 import { checkInvariants } from '../invariants.ts';
 import { hostOf, reasonsOf } from './eviction-facts.ts';
-import { until } from './until.ts';
+import { expectCured, expectProblem } from './eviction-problems.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** Bad input, bad credentials, bad answers: a clear error in the Eviction, the run and the command; nothing started, nothing lost. */
+/**
+ * Bad input and bad credentials: a clear error in the Eviction, the run and the command; nothing started, nothing lost. The same by tctl
+ * and temporal is in `eviction-tools.test.ts`, bad answers are in `eviction-durability.test.ts`, and what the CRD's own rules refuse is in
+ * `crds.test.ts`.
+ */
 
 let world: World;
-let nova: FaultProxy;
 
 beforeAll(async () => {
   world = await openWorld();
-  nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
 }, limitMs);
-afterAll(async () => {
-  await world.close();
-  await nova.close();
-}, limitMs);
+afterAll(() => world.close(), limitMs);
 
-/** Puts a clouds.yaml of the test's own in the place of the lab's. */
-async function useCloud(change: (cloud: { auth: Record<string, string> }) => object): Promise<void> {
-  const { clouds } = parse(readFileSync(world.lab.handles.openstack.cloudsFile, 'utf8')) as { clouds: Record<string, { auth: Record<string, string> }> };
-  const file = join(world.dir, 'clouds.yaml');
-  writePrivateFile(file, stringify({ clouds: { lab: change(clouds['lab'] ?? { auth: {} }) } }));
-  await world.replaceDrover({ env: { OS_CLIENT_CONFIG_FILE: file } });
-}
-
-/** What a person types at tctl, and the words that answer it. */
+/** What a person may type, and the words that answer it. */
 const inputs: [input: string | null, words: string][] = [
   [null, 'the input: '],
   ['"node-1"', 'the input: '],
@@ -55,22 +38,25 @@ const inputs: [input: string | null, words: string][] = [
   ['{"hypervisor": "node-1", "reason": "x", "consent": ["cold-migrate"]}', 'startedBy: say who consents'],
 ];
 
+/** How the run of that id has failed. */
+const failureOf = (id: string): Promise<string> =>
+  world.client.workflow.getHandle(id).result().then(
+    () => 'it succeeded',
+    (error: unknown) => (error as { cause?: Error }).cause?.message ?? String(error),
+  );
+
 test(
-  'wrong JSON by tctl: the run fails with every problem, and there is no Eviction',
+  'wrong JSON: the run fails with every problem, and there is no Eviction',
   async () => {
     const fromMs = labClock().now();
     for (const [index, [input, words]] of inputs.entries()) {
-      const id = `bad-input-${index}`;
-      const start = ['workflow', 'start', '--taskqueue', 'drover', '--workflow_type', 'evictHypervisor', '--workflow_id', id, ...(input === null ? [] : ['--input', input])];
-      expect(await world.tool('tctl', ...start)).toMatchObject({ code: 0 });
-      const failure = await world.client.workflow.getHandle(id).result().then(() => 'it succeeded', (error: unknown) => (error as { cause?: Error }).cause?.message ?? String(error));
+      const workflowId = `bad-input-${index}`;
+      const args = input === null ? [] : [JSON.parse(input) as unknown];
+      await world.client.workflow.start(workflowTypes.evictHypervisor, { workflowId, taskQueue: workflowQueue, args });
+      const failure = await failureOf(workflowId);
       expect(failure).toContain(words);
       expect(failure).toContain(errors.InvalidInput.advice);
     }
-    // Who waits at a terminal reads it there.
-    const told = await world.tool('temporal', 'workflow', 'execute', '--task-queue', 'drover', '--type', 'evictHypervisor', '--workflow-id', 'bad-input-told', '--input', '{"hypervisor": "node-1", "reason": ""}');
-    expect(told.code).not.toBe(0);
-    expect(told.stdout + told.stderr).toContain('reason: must not be empty');
     expect(world.evictions.latest('node-1')).toBeNull();
     expect(await world.mutations(fromMs)).toEqual([]);
   },
@@ -107,7 +93,6 @@ test(
       );
     expect(await create({ hypervisor: 'node-1', reason: '' })).toContain('spec.reason');
     expect(await create({ hypervisor: 'node-1' })).toContain('spec.reason');
-    expect(await create({ hypervisor: 'node-1', reason: 'x', priority: 1 })).toContain('unknown field "spec.priority"');
 
     const host = await world.freshHost('node-1');
     const servers = await world.seedMany(host, 1);
@@ -119,7 +104,6 @@ test(
     expect(message).toContain(errors.InvalidObject.advice);
     expect(await world.untilClosed(host)).toMatchObject({ status: 'FAILED' });
     expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
-    await expect(world.kubectl(['patch', 'eviction', host, '--type=merge', '-p', '{"spec":{"hypervisor":"node-2"}}'])).rejects.toThrow(/immutable/iu);
 
     await world.annotate(host, { 'drover.dev/parallelism': '2', 'drover.dev/deadline': null, 'drover.dev/eviction-cause': null });
     await world.untilReason(host, 'Succeeded');
@@ -150,39 +134,20 @@ test(
   limitMs,
 );
 
-/** The error shows in the Eviction and in `drover describe`; Nova is not changed. */
-async function expectProblem(host: string, code: ErrorCode, fromMs: number): Promise<void> {
-  const shown = await world.untilReason(host, errors[code].reason);
-  expect(shown.status?.conditions?.[0]).toMatchObject({ type: 'Evicting', status: 'True', message: expect.stringContaining(errors[code].advice) });
-  expect(await world.mutations(fromMs, { hosts: [host] })).toEqual([]);
-  expect(await world.progress(host)).toMatchObject({ waitingFor: expect.stringContaining(errors[code].advice), nextWakeUp: expect.any(String) });
-}
-
-/** When it is cured, it goes on: at once, because somebody says so, unless it has come to its end before. */
-async function expectCured(...hosts: string[]): Promise<void> {
-  for (const host of hosts) expect(await world.command('retry', host)).toMatchObject({ code: 0, stdout: expect.stringMatching(/Trying again: |not waiting to try again|is tried again/u) });
-  for (const host of hosts) {
-    await world.untilReason(host, 'Succeeded');
-    await world.untilClosed(host);
-    expect(await world.serversOn(host)).toEqual([]);
-  }
-  await checkInvariants(world, hosts);
-}
-
 test(
   'a credential that is refused, and corrected',
   async () => {
     const host = await world.freshHost('node-2');
     await world.seedMany(host, 1);
     const fromMs = labClock().now();
-    await useCloud((cloud) => ({ ...cloud, auth: { ...cloud.auth, application_credential_secret: 'not-the-secret' } }));
+    await world.replaceDrover({ secret: 'not-the-secret' });
     await world.createEviction(host);
-    await expectProblem(host, 'CredentialRefused', fromMs);
+    await expectProblem(world, host, 'CredentialRefused', fromMs);
     const described = await world.command('describe', host);
     expect(described).toMatchObject({ code: 0, stdout: expect.stringContaining('Keystone refused the credential') });
     expect(described.stdout).not.toContain('not-the-secret');
     await world.replaceDrover({});
-    await expectCured(host);
+    await expectCured(world, host);
   },
   limitMs,
 );
@@ -195,71 +160,12 @@ test(
     const fromMs = labClock().now();
     await world.replaceDrover({ cloud: 'lab-member' });
     await world.createEviction(host);
-    await expectProblem(host, 'NotPermitted', fromMs);
+    await expectProblem(world, host, 'NotPermitted', fromMs);
     expect(reasonsOf(world.evictions.of(host))).not.toContain('Succeeded');
     for (const server of servers) expect(await hostOf(world, server)).toBe(host);
     expect((await world.service(host)).status).toBe('enabled');
     await world.replaceDrover({});
-    await expectCured(host);
-  },
-  limitMs,
-);
-
-test(
-  'answers of Nova that are errors or nonsense, until they are cured',
-  async () => {
-    const broken: [host: string, code: ErrorCode, status: number, body: string][] = [
-      ['node-1', 'NovaUnavailable', 503, '{"message": "down for a while"}'],
-      ['node-2', 'AnswerMalformed', 200, '<html>Welcome to the load balancer</html>'],
-      ['node-3', 'AnswerMalformed', 200, '{"servers": [{"id": 7}]}'],
-      ['node-4', 'RequestRefused', 418, '{"teapot": {"message": "short and stout"}}'],
-    ];
-    for (const [host] of broken) {
-      await world.freshHost(host);
-      await world.seedMany(host, 1);
-    }
-    const fromMs = labClock().now();
-    await useCloud((cloud) => ({ ...cloud, compute_endpoint_override: nova.url }));
-    nova.inject(({ method, path }) => {
-      const found = method === 'GET' && path.includes('/servers/detail') ? broken.find(([host]) => new URL(path, nova.url).searchParams.get('host') === host) : undefined;
-      return found === undefined ? null : { do: 'answer', status: found[2], body: found[3] };
-    });
-    for (const [host] of broken) await world.createEviction(host);
-    await Promise.all(broken.map(([host, code]) => expectProblem(host, code, fromMs)));
-    nova.cure();
-    await expectCured(...broken.map(([host]) => host));
-    await world.replaceDrover({});
-  },
-  limitMs,
-);
-
-test(
-  'kube-apiserver away: the run waits and says so, the command too, and nothing is lost',
-  async () => {
-    const host = await world.freshHost('node-1');
-    const servers = await world.seedMany(host, 1);
-    const fromMs = labClock().now();
-    const { kubernetes } = world.lab.handles;
-    await killKubeApiserver(kubernetes);
-    try {
-      expect(await world.command('evict', host, '--reason', 'x')).toMatchObject({ code: 3, stderr: expect.stringContaining('no answer from https://') });
-      const start = ['workflow', 'start', '--task-queue', 'drover', '--type', 'evictHypervisor', '--workflow-id', evictionId(host), '--input', JSON.stringify({ hypervisor: host, reason: 'away' })];
-      expect(await world.tool('temporal', ...start)).toMatchObject({ code: 0 });
-      expect(await until('the run to say what it waits for', 60_000, () => world.progress(host))).toMatchObject({ phase: 'Opening', waitingFor: 'kube-apiserver to answer' });
-      const failed = await until('an attempt to have failed', 60_000, async () => {
-        const { raw } = await world.describeRun(host);
-        const message = raw.pendingActivities?.[0]?.lastFailure?.message;
-        return typeof message === 'string' ? { message } : 'none yet';
-      });
-      expect(failed.message).toContain(errors.KubernetesUnavailable.advice);
-      expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
-    } finally {
-      await restartKubeApiserver(kubernetes);
-    }
-    await world.untilReason(host, 'Succeeded');
-    await world.untilClosed(host);
-    expect(await world.serversOn(host)).toEqual([]);
-    await checkInvariants(world, [host]);
+    await expectCured(world, host);
   },
   limitMs,
 );
@@ -294,8 +200,7 @@ test(
     await world.createEviction(host);
     await world.untilMoving(host);
     for (const [name, input] of nonsense) {
-      const sent = await world.tool('temporal', 'workflow', 'signal', '--workflow-id', evictionId(host), '--name', name, '--input', input);
-      expect({ name, ...sent }).toMatchObject({ code: 0 });
+      await world.client.workflow.getHandle(evictionId(host)).signal(name, JSON.parse(input));
     }
     await world.untilReason(host, 'Succeeded');
     const { status, runId } = await world.untilClosed(host);
@@ -303,9 +208,10 @@ test(
     const { events } = await world.client.workflow.getHandle(evictionId(host), runId).fetchHistory();
     expect((events ?? []).flatMap(({ workflowTaskFailedEventAttributes: task }) => task?.failure?.message ?? [])).toEqual([]);
 
-    for (const [type, id, inputs, words] of astray) {
-      const told = await world.tool('temporal', 'workflow', 'execute', '--task-queue', 'drover', '--type', type, '--workflow-id', id, ...inputs.flatMap((input) => ['--input', input]));
-      expect({ type, code: told.code, said: told.stdout + told.stderr }).toMatchObject({ code: 1, said: expect.stringContaining(words) });
+    for (const [type, workflowId, inputs, words] of astray) {
+      const args = inputs.map((input) => JSON.parse(input) as unknown);
+      await world.client.workflow.start(type, { workflowId, taskQueue: workflowQueue, args });
+      expect(await failureOf(workflowId)).toContain(words);
     }
   },
   limitMs,

@@ -1,24 +1,38 @@
 import { findCondition } from '../../contracts/conditions.ts';
+import type { ErrorCode } from '../../contracts/errors.ts';
+import { errors } from '../../contracts/errors.ts';
 import { evictionId, migrationId } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import { killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
 import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.ts';
 import { readMigrationEvents } from '../../lab/openstack/journal.ts';
 import type { Server } from '../../lab/openstack/seed.ts';
+import type { FaultProxy } from '../faults/proxy.ts';
+import { openFaultProxy } from '../faults/proxy.ts';
 import { checkInvariants } from '../invariants.ts';
 import { hostOf, messageOf, migrationStatuses, parallelism, untilMigrationIs } from './eviction-facts.ts';
+import { expectCured, expectProblem } from './eviction-problems.ts';
+import { writeOwnCloud } from './own-cloud.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** What dies in the middle of an eviction costs time and nothing else. One after another: what is killed is everybody's. */
+/**
+ * What dies in the middle of an eviction, or answers nonsense, costs time and nothing else. One after another: what is killed is everybody's.
+ */
 
 let world: World;
+let nova: FaultProxy;
 
 beforeAll(async () => {
   world = await openWorld();
+  nova = await openFaultProxy({ system: 'nova', target: world.lab.handles.openstack.computeUrl });
 }, limitMs);
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  await nova.close();
+}, limitMs);
 afterEach(() => checkInvariants(world), 60_000);
 
 /** Eight servers of 3 s, four at a time. */
@@ -182,6 +196,66 @@ test(
     await world.untilReason(host, 'Stopped');
     await world.annotate(host, { 'drover.dev/retry': 'again' });
     await expectMovedOnce(host, servers);
+  },
+  limitMs,
+);
+
+test(
+  'answers of Nova that are errors or nonsense, until they are cured',
+  async () => {
+    const broken: [host: string, code: ErrorCode, status: number, body: string][] = [
+      ['node-1', 'NovaUnavailable', 503, '{"message": "down for a while"}'],
+      ['node-2', 'AnswerMalformed', 200, '<html>Welcome to the load balancer</html>'],
+      ['node-3', 'AnswerMalformed', 200, '{"servers": [{"id": 7}]}'],
+      ['node-4', 'RequestRefused', 418, '{"teapot": {"message": "short and stout"}}'],
+    ];
+    for (const [host] of broken) {
+      await world.freshHost(host);
+      await world.seedMany(host, 1);
+    }
+    const fromMs = labClock().now();
+    const through = (cloud: object): object => ({ ...cloud, compute_endpoint_override: nova.url });
+    await world.replaceDrover({ env: writeOwnCloud(world.lab.handles.openstack, world.dir, through) });
+    nova.inject(({ method, path }) => {
+      const found = method === 'GET' && path.includes('/servers/detail') ? broken.find(([host]) => new URL(path, nova.url).searchParams.get('host') === host) : undefined;
+      return found === undefined ? null : { do: 'answer', status: found[2], body: found[3] };
+    });
+    for (const [host] of broken) await world.createEviction(host);
+    await Promise.all(broken.map(([host, code]) => expectProblem(world, host, code, fromMs)));
+    nova.cure();
+    await expectCured(world, ...broken.map(([host]) => host));
+    await world.replaceDrover({});
+  },
+  limitMs,
+);
+
+test(
+  'kube-apiserver away: the run waits and says so, the command too, and nothing is lost',
+  async () => {
+    const host = await world.freshHost('node-1');
+    const servers = await world.seedMany(host, 1);
+    const fromMs = labClock().now();
+    const { kubernetes } = world.lab.handles;
+    await killKubeApiserver(kubernetes);
+    try {
+      expect(await world.command('evict', host, '--reason', 'x')).toMatchObject({ code: 3, stderr: expect.stringContaining('no answer from https://') });
+      const start = ['workflow', 'start', '--task-queue', 'drover', '--type', 'evictHypervisor', '--workflow-id', evictionId(host), '--input', JSON.stringify({ hypervisor: host, reason: 'away' })];
+      expect(await world.tool('temporal', ...start)).toMatchObject({ code: 0 });
+      expect(await until('the run to say what it waits for', 60_000, () => world.progress(host))).toMatchObject({ phase: 'Opening', waitingFor: 'kube-apiserver to answer' });
+      const failed = await until('an attempt to have failed', 60_000, async () => {
+        const { raw } = await world.describeRun(host);
+        const message = raw.pendingActivities?.[0]?.lastFailure?.message;
+        return typeof message === 'string' ? { message } : 'none yet';
+      });
+      expect(failed.message).toContain(errors.KubernetesUnavailable.advice);
+      expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
+    } finally {
+      await restartKubeApiserver(kubernetes);
+    }
+    await world.untilReason(host, 'Succeeded');
+    await world.untilClosed(host);
+    expect(await world.serversOn(host)).toEqual([]);
+    await checkInvariants(world, [host]);
   },
   limitMs,
 );

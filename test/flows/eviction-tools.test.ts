@@ -1,10 +1,11 @@
 import { evictionId } from '../../contracts/ids.ts';
+import { labClock } from '../../lab/clock.ts';
 import { beginEviction, expectStopped, expectToGoOn, expectToStay, patientSettings } from './stopped-eviction.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
 
-/** What tctl, temporal and the Web UI do to an eviction. */
+/** What tctl, temporal and the Web UI do to an eviction, and what they say of bad input. */
 
 let world: World;
 
@@ -69,6 +70,54 @@ test.concurrent(
       await expectToStay(world, motion);
       expect(await world.mutations(world.sinceMs, { servers: motion.pending })).toEqual([]);
       await expectToGoOn(world, motion);
+    }),
+  limitMs,
+);
+
+test(
+  'wrong JSON by tctl: the run fails with every problem; who waits at a terminal reads it there',
+  async () => {
+    const fromMs = labClock().now();
+    const start = ['workflow', 'start', '--taskqueue', 'drover', '--workflow_type', 'evictHypervisor', '--workflow_id'];
+    const wrong: [id: string, input: string[], words: string][] = [
+      ['nothing', [], 'the input: '],
+      ['two', ['--input', '{"hypervisor": "node-1", "reason": "x", "parallelism": 0, "cause": "mood"}'], '; parallelism: must be'],
+    ];
+    for (const [id, input, words] of wrong) {
+      expect(await world.tool('tctl', ...start, id, ...input)).toMatchObject({ code: 0 });
+      await expect(world.client.workflow.getHandle(id).result()).rejects.toMatchObject({
+        cause: { message: expect.stringContaining(words) },
+      });
+    }
+    const execute = ['workflow', 'execute', '--task-queue', 'drover', '--type', 'evictHypervisor', '--workflow-id', 'told'];
+    const told = await world.tool('temporal', ...execute, '--input', '{"hypervisor": "node-1", "reason": ""}');
+    expect(told.code).not.toBe(0);
+    expect(told.stdout + told.stderr).toContain('reason: must not be empty');
+    expect(world.evictions.latest('node-1')).toBeNull();
+    expect(await world.mutations(fromMs)).toEqual([]);
+  },
+  limitMs,
+);
+
+test(
+  'nonsense by temporal leaves a run as it was, and what nobody should start by hand says so',
+  () =>
+    world.onFreshHost(async (host) => {
+      const motion = await beginEviction(world, host);
+      const signal = ['workflow', 'signal', '--workflow-id', evictionId(host)];
+      for (const [name, input] of [['setParallelism', '{"parallelism": "64"}'], ['pause', '7'], ['noSuchSignal', '{}']]) {
+        const sent = await world.tool('temporal', ...signal, '--name', name ?? '', '--input', input ?? '');
+        expect({ name, ...sent }).toMatchObject({ code: 0 });
+      }
+      await motion.releaseAll();
+      await world.untilReason(host, 'Succeeded');
+      expect(await world.untilClosed(host)).toMatchObject({ status: 'COMPLETED' });
+      const astray = ['workflow', 'execute', '--task-queue', 'drover', '--type', 'migrateInstance', '--workflow-id', 'migration/by-hand'];
+      const told = await world.tool('temporal', ...astray, '--input', '{"instance": "vm-1"}');
+      expect({ code: told.code, said: told.stdout + told.stderr }).toMatchObject({
+        code: 1,
+        said: expect.stringContaining('start that one'),
+      });
     }),
   limitMs,
 );

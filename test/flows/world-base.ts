@@ -3,6 +3,7 @@ import type { Drover } from '../../lab/drover.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import type { Lab } from '../../lab/lab.ts';
 import type { Fleet } from '../../lab/openstack/fleet.ts';
+import type { CloudName } from '../../lab/openstack/handle.ts';
 import type { HostProfile } from '../../lab/openstack/host-profile.ts';
 import type { ApiCall } from '../../lab/openstack/journal.ts';
 import type { Session } from '../../lab/openstack/session.ts';
@@ -54,7 +55,9 @@ export interface WorldOptions {
   /** Hosts that take every server (default: node-5 and node-6); none where a test is about the choice of targets. */
   sinks?: readonly string[];
   /** Cloud of clouds.yaml. */
-  cloud?: string;
+  cloud?: CloudName;
+  /** Of the cloud's application credential, in the place of the right one. */
+  secret?: string;
   /** Variables for worker, bridge, commands and the test's own client, in the place of the lab's. */
   env?: Readonly<Record<string, string>>;
   /** Where a test leaves what others cannot read. Default: false. */

@@ -40,6 +40,7 @@ import { evictionsIn } from './eviction-log.ts';
 import type { BridgeHealth, Expected, OwnChange, WorldBase, WorldOptions } from './world-base.ts';
 import { hosts, quickSettings, sinkProfile } from './world-base.ts';
 import { openObjectLog } from './object-log.ts';
+import { withSecret, writeOwnCloud } from './own-cloud.ts';
 import { until } from './until.ts';
 
 /** A lab with drover at work in it, and what a test does to both. */
@@ -76,11 +77,13 @@ async function openLabBase({ settings = quickSettings, bridge = true, sinks = ['
   const [ownChanges] = await Promise.all([setAsideOthers(session), releaseAllocations(session)]);
   for (const sink of sinks) await fleet.change(sink, sinkProfile);
   const sinceMs = labClock().now();
-  const start = (options: Omit<WorldOptions, 'sinks'> = {}): Promise<Drover> =>
-    startDrover(
-      { ...lab, exports: { ...lab.exports, ...extra, ...options.env } },
+  const start = ({ secret, ...options }: Omit<WorldOptions, 'sinks'> = {}): Promise<Drover> => {
+    const ownCloud = secret === undefined ? {} : writeOwnCloud(openstack, dir, withSecret(secret));
+    return startDrover(
+      { ...lab, exports: { ...lab.exports, ...extra, ...ownCloud, ...options.env } },
       { dir, settings: options.settings ?? settings, bridge: options.bridge ?? bridge, cloud: options.cloud ?? cloud },
     );
+  };
   let drover = await start().catch(async (error: unknown) => {
     await Promise.allSettled([client.connection.close(), api.close(), ...(ownDir === null ? [] : [lab.stop()])]);
     throw error;

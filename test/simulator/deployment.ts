@@ -5,6 +5,7 @@ import type { Config } from '../../runtime/config-schema.ts';
 import { runSettings } from '../../k8s-bridge/main.ts';
 import { parseConfig } from '../../runtime/config.ts';
 import { createLogger } from '../../runtime/logging.ts';
+import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
 import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
 import { composeQueues } from '../../workers/queues.ts';
 import type { SharedSystems } from '../../workers/systems.ts';
@@ -51,8 +52,8 @@ export interface Deployment {
   readonly config: Config;
   /** What drover was given and must never show. */
   readonly secrets: readonly { name: string; value: string }[];
-  /** Other settings for the worker and the bridge that start next. */
-  configure(settings: object): void;
+  /** Other settings for the worker and the bridge that start next. `cloud`: how the worker reaches OpenStack; default: as it should. */
+  configure(settings: object, cloud?: Partial<OpenStackSettings>): void;
   close(): void;
 }
 
@@ -61,6 +62,7 @@ const noMeter: WatchMeter = { heard: () => undefined, looked: () => undefined, t
 /** drover is deployed and has started; nothing has happened yet. */
 export function deploy({ parts, settings, bridge: withBridge, mutate = () => null, ...options }: DeploymentOptions): Deployment {
   let config = parse(settings);
+  let cloud: Partial<OpenStackSettings> = {};
   const audit: AuditLine[] = [];
   const log: string[] = [];
   const logger = createLogger({ level: 'warn', component: 'simulation', destination: { write: (line) => void log.push(line) } });
@@ -97,7 +99,7 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
           hashSecret: async (text, salt) => createHash('sha256').update(salt).update(text).digest('base64url'),
         },
       };
-      const session = openstack?.openSession() ?? null;
+      const session = openstack?.openSession(cloud) ?? null;
       const { queues } = composeQueues(shared, session === null ? null : { openstack: session }, vcenters);
       startStandingRuns(shared, session?.region ?? null, vcenters);
       return queues.map((queue) => ({ ...queue, activities: mutated(queue.activities, mutate) }));
@@ -130,7 +132,10 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
       return config;
     },
     secrets: secretsOf(openstack),
-    configure: (changed) => void (config = parse(changed)),
+    configure(changed, otherCloud = {}) {
+      config = parse(changed);
+      cloud = otherCloud;
+    },
     close: () => simulation.close(),
   };
 }

@@ -1,3 +1,4 @@
+import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
 import type { OutsideSystem } from '../../runtime/outside-calls.ts';
 import { repeat } from '../../runtime/clock.ts';
 import { setLabClock } from '../../lab/clock.ts';
@@ -6,6 +7,7 @@ import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
 import type { ObjectLog } from '../flows/object-log.ts';
 import { loadCommands } from '../../starters/main.ts';
+import type { FakeOpenStack } from '../fakes/openstack/fake-openstack.ts';
 import { watchEventsOf, evictionLogOf } from '../fakes/kubernetes/eviction-log.ts';
 import type { OwnChange, WorldBase, WorldOptions } from '../flows/world-base.ts';
 import { hosts, quickSettings, sinkProfile } from '../flows/world-base.ts';
@@ -56,7 +58,7 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
     ownChanges,
     drover: () => drover,
     async replaceDrover(options) {
-      deployment.configure(options.settings ?? settings);
+      deployment.configure(options.settings ?? settings, cloudOf(openstack, options));
       simulation.killWorker(0);
       if (deployment.bridge === null) return;
       await deployment.bridge.stop();
@@ -79,6 +81,12 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
       setLabClock(null);
     },
   };
+}
+
+/** As a clouds.yaml says it that has the cloud, or the wrong secret. */
+function cloudOf({ settings }: FakeOpenStack, { cloud, secret }: WorldOptions): Partial<OpenStackSettings> {
+  const { credential } = settings(cloud);
+  return { credential: secret !== undefined && 'secret' in credential ? { ...credential, secret } : credential };
 }
 
 /** Calls of activities, by the workflow that asked for them; those of Temporal itself are no requests of an outside system. */
