@@ -73,7 +73,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   // Hypervisors.
   hypervisor: push('hypervisor', 'from the Node into service, into maintenance and back'),
   'hypervisor-arrows': simulated('hypervisor'),
-  'hypervisor-checks': daily('hypervisor', ['test/contracts/hosts', 'activities/hypervisor']),
+  'hypervisor-checks': simulated('hypervisor'),
   'node-failure': push('hypervisor', 'a host that is fenced by a BMC and evacuated by Nova'),
   'node-failure-run': simulated('hypervisor'),
   'node-failure-guests': push('hypervisor', 'a libvirt that tells of its guests over a socket'),

@@ -38,6 +38,8 @@ export interface Environment {
   vcenter: Vcenter | null;
   /** Null: no scenario needs one. */
   libvirt: LibvirtHost | null;
+  /** Null: there is none. */
+  bmc: BmcHost | null;
 }
 
 /** What all fixtures of one lab share. */
@@ -55,6 +57,14 @@ export interface LibvirtHost {
   settings: object;
   /** Starts so many guests, and kills their QEMUs as the kernel's out-of-memory killer does. */
   loseGuests(count: number): Promise<void>;
+}
+
+/** The machine that stands for the scenario's hypervisor, as its BMC has it. */
+export interface BmcHost {
+  /** `nodeFailure.bmc` of drover's settings. */
+  settings: object;
+  /** Its plug is pulled, and put back. */
+  setPower(power: 'On' | 'Off'): void;
 }
 
 export interface Vcenter {
@@ -82,6 +92,7 @@ export interface Region {
 
 export const regionOf = ({ region }: Pick<Environment, 'region'>): Region => region ?? raise('the lab has no OpenStack');
 export const libvirtOf = ({ libvirt }: Pick<Environment, 'libvirt'>): LibvirtHost => libvirt ?? raise('the lab has no libvirt');
+export const bmcOf = ({ bmc }: Pick<Environment, 'bmc'>): BmcHost => bmc ?? raise('there is no BMC');
 export const vcenterOf = ({ vcenter }: Pick<Environment, 'vcenter'>): Vcenter => vcenter ?? raise('the lab has no vCenter');
 
 const raise = (message: string): never => {
@@ -105,6 +116,7 @@ export async function openEnvironment(lab: MatrixLab): Promise<LabEnvironment> {
     objectLog,
     region,
     vcenter: vsphere === undefined ? null : { settings: vcenterSettings(vsphere), witness: openGovcWitness(vsphere), control: connectVcenterControl(vsphere), strangers: new Map() },
+    bmc: null,
     libvirt: libvirt === undefined ? null : { address: libvirt.addresses[machine] ?? '', settings: { connectUri: libvirt.tcpUri, minimumVersion: '8.0.0' }, loseGuests: (count) => loseGuests(libvirt, machine, count) },
     async close() {
       await objectLog.close();

@@ -7,7 +7,7 @@ import { startGuestWatches } from '../../runtime/standing-runs.ts';
 import { until } from '../flows/until.ts';
 import { libvirtOf, regionOf } from './environment.ts';
 import { applyNeighbour, applyNode, ensureAggregates, lifecycleOf, removeObjectsOf, reportReady, shared } from './hypervisor-objects.ts';
-import { hypervisorScenarioSettings, untilState } from './hypervisor-scenarios.ts';
+import { hypervisorScenarioSettings, unlessStopped, untilState } from './hypervisor-scenarios.ts';
 import { judgeMaintenance, judgeMoved, judgeMovedLive } from './judge-hypervisor.ts';
 import type { Scenario } from './scenario.ts';
 import type { ScenarioContext } from './context.ts';
@@ -15,7 +15,7 @@ import type { ScenarioContext } from './context.ts';
 /** Guests that fail on a host that lives, in the every-step matrix: QEMUs of a real libvirt that are killed, and drover listening to it. */
 
 /** Hosts that are well: where half of all fail, drover does nothing to any. */
-const neighbours = ['node-3', 'node-4'];
+export const neighbours = ['node-3', 'node-4'];
 const patienceMs = 200_000;
 
 const settings = {
@@ -24,8 +24,8 @@ const settings = {
   nodeFailure: { mode: 'automatic', automaticAggregates: [shared], failAfterMs: 1_000, lookMs: 500, restLookMs: 1_000, gates: { cycleMs: 1 }, guestEvents: { lookMs: 300 } },
 };
 
-/** A host whose guests are listened to: its Hypervisor says that its failures are handled. */
-async function putIntoCare(context: ScenarioContext): Promise<void> {
+/** A host whose failures are handled, as its Hypervisor says. */
+export async function putIntoCare(context: ScenarioContext): Promise<void> {
   const { environment } = context.fixture;
   const host = context.hostOf('A');
   await ensureAggregates(regionOf(environment));
@@ -34,7 +34,7 @@ async function putIntoCare(context: ScenarioContext): Promise<void> {
     await reportReady(environment, name, '127.0.0.1');
   }
   await applyNode(environment, host);
-  await reportReady(environment, host, libvirtOf(environment).address);
+  await reportReady(environment, host, libvirtOf(environment).address, { bootId: 'boot-1' });
   await until('its failures to be handled', patienceMs, async () => {
     const object = await context.read('A');
     return findCondition(object?.status?.conditions, hypervisorConditions.haEnabled)?.status === 'True' || lifecycleOf(object).message;
@@ -87,14 +87,10 @@ export const guestScenarios: readonly Scenario[] = [
       }
     },
     ends: { A: 'Maintenance' },
-    async judge(context) {
-      const world = { session: regionOf(context.fixture.environment).session, api: context.fixture.environment.api };
-      const host = context.hostOf('A');
-      return [
-        ...(await judgeMaintenance(world, host, 'ha')),
-        ...(await judgeMoved(world, host, context.expected.keys())),
-        ...(await judgeMovedLive(world, host, context.expected.keys())),
-      ];
-    },
+    judge: unlessStopped(async (world, host, { expected }) => [
+      ...(await judgeMaintenance(world, host, 'ha')),
+      ...(await judgeMoved(world, host, expected.keys())),
+      ...(await judgeMovedLive(world, host, expected.keys())),
+    ]),
   },
 ];

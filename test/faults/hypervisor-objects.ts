@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Condition, findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { labClock } from '../../lab/clock.ts';
 import { listServices } from '../../lab/openstack/hosts.ts';
 import { OpenStackError, type Session } from '../../lab/openstack/session.ts';
 import { resourcePath } from '../../runtime/kubernetes.ts';
@@ -39,10 +40,16 @@ export async function applyNeighbour({ api }: Pick<Environment, 'api'>, name: st
   await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body: nodeManifest(name, { zone, lifecycle: null }) }, patience());
 }
 
-/** As its kubelet reports it: the machine is well, and has that address. */
-export async function reportReady({ api }: Pick<Environment, 'api'>, name: string, address: string): Promise<void> {
-  const conditions = [{ type: 'Ready', status: 'True', reason: 'FaultMatrix', message: 'fault matrix', lastTransitionTime: new Date().toISOString() }];
-  const body = { status: { conditions, addresses: [{ type: 'InternalIP', address }] } };
+/** As its kubelet reports it: the machine is well, or whatever is said, and has that address. */
+export async function reportReady(
+  { api }: Pick<Environment, 'api'>,
+  name: string,
+  address: string,
+  { ready = 'True', bootId }: { ready?: 'True' | 'Unknown'; bootId?: string } = {},
+): Promise<void> {
+  const nodeInfo = bootId === undefined ? {} : { nodeInfo: { bootID: bootId, machineID: name, systemUUID: name, kernelVersion: '6', osImage: 'x', containerRuntimeVersion: 'x', kubeletVersion: 'v1', kubeProxyVersion: 'v1', operatingSystem: 'linux', architecture: 'amd64' } };
+  const conditions = [{ type: 'Ready', status: ready, reason: 'FaultMatrix', message: 'fault matrix', lastTransitionTime: new Date(labClock().now()).toISOString() }];
+  const body = { status: { conditions, ...nodeInfo, addresses: [{ type: 'InternalIP', address }] } };
   await api.request({ method: 'PATCH', patchType: 'merge', path: resourcePath('v1', 'nodes', { name, subresource: 'status' }), body }, patience());
 }
 

@@ -92,7 +92,7 @@ function lookAgain(context: ScenarioContext, complaints: () => Promise<string[]>
 const judgedOf = ({ fixture: { environment } }: ScenarioContext): Judged => ({ session: regionOf(environment).session, api: environment.api });
 
 /** Where the run was stopped, only the order holds in which a host is taken out. */
-const unlessStopped =
+export const unlessStopped =
   (judge: (world: Judged, host: string, context: ScenarioContext) => Promise<string[]>) =>
   async (context: ScenarioContext): Promise<string[]> =>
     await ((await isStopped(context)) ? judgeOrder : judge)(judgedOf(context), context.hostOf('A'), context);
@@ -235,7 +235,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
       // It may have come to its end.
       await run.cancel().catch(() => undefined);
       await until('that run to be over', patienceMs, async () => (await run.describe()).status.name !== 'RUNNING' || 'not yet');
-      await annotate(context, { [annotations.retry]: new Date().toISOString() });
+      await annotate(context, { [annotations.retry]: new Date(labClock().now()).toISOString() });
     },
     ...inMaintenance,
   },
@@ -247,7 +247,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
     async prepare(context) {
       await putIntoService(context);
       await leaveAllocation(regionOf(context.fixture.environment), context.hostOf('A'));
-      await annotate(context, { [annotations.consent]: 'delete-allocations', [annotations.consentBy]: `fault-matrix ${new Date().toISOString()}` });
+      await annotate(context, { [annotations.consent]: 'delete-allocations', [annotations.consentBy]: `fault-matrix ${new Date(labClock().now()).toISOString()}` });
     },
     start: (context) => context.change('A', { maintenance: 'termination', maintenanceReason: 'fault matrix' }),
     meanwhile: crashWhenAsked,

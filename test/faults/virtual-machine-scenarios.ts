@@ -43,7 +43,7 @@ export async function removeWhileAwaited(context: ScenarioContext): Promise<void
   await context.remove('A');
 }
 
-async function haveVm(context: ScenarioContext, spec: object = {}): Promise<void> {
+export async function haveVm(context: ScenarioContext, spec: object = {}): Promise<void> {
   await context.createVm('A', spec);
   await untilRests(context);
 }

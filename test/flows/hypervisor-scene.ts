@@ -95,7 +95,7 @@ export async function openHypervisorScene(world: World, { zone, aggregates = [],
     applyNode: (host: string, spec: Partial<NodeSpec> = {}): Promise<string> => world.kubectl(['apply', '-f', '-'], JSON.stringify(nodeManifest(host, { zone, ...spec }))),
     /** As its kubelet and machine-controller-manager report it. */
     reportNode: (host: string, { ready = 'True', readySinceMs, bootId = 'boot-1', address, terminatingSinceMs, inPlaceUpdate }: NodeReport = {}): Promise<string> => {
-      const now = new Date().toISOString();
+      const now = new Date(labClock().now()).toISOString();
       const condition = (type: string, status: string, reason: string, sinceMs = labClock().now()): object => ({ type, status, reason, message: reason, lastHeartbeatTime: now, lastTransitionTime: new Date(sinceMs).toISOString() });
       const conditions = [
         condition('Ready', ready, 'FlowTest', readySinceMs),

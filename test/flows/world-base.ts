@@ -10,6 +10,7 @@ import type { Session } from '../../lab/openstack/session.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import type { OutsideSystem } from '../../runtime/outside-calls.ts';
 import type { Snapshot } from '../invariants/snapshot.ts';
+import type { CheckedHost } from './checked-host.ts';
 import type { EvictionLog } from './eviction-log.ts';
 import type { ObjectLog } from './object-log.ts';
 
@@ -110,6 +111,8 @@ export interface WorldBase {
   command(args: readonly string[]): Promise<CommandEnd>;
   tool(program: 'tctl' | 'temporal', args: readonly string[]): Promise<CommandEnd>;
   bridgeHealth(): Promise<BridgeHealth>;
+  /** What a host has besides nova-compute; whoever opens it closes it. */
+  openCheckedHost(host: string): Promise<CheckedHost>;
   /** The snapshot for the invariants, where it is not read from a lab. */
   readSnapshot?: (seen: { expected: ReadonlyMap<string, Expected>; hosts: readonly string[] | null }) => Promise<Snapshot>;
   close(): Promise<void>;

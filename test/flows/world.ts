@@ -35,6 +35,8 @@ import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { connectKubernetes, resourcePath } from '../../runtime/kubernetes.ts';
 import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
 import { countCalls } from '../budgets/cost.ts';
+import type { CheckedHost } from './checked-host.ts';
+import { openLabHost } from './checked-host.ts';
 import { clearLeftovers, endRuns, listEvictions, releaseAllocations, removeEviction } from './clear-leftovers.ts';
 import { evictionsIn } from './eviction-log.ts';
 import type { BridgeHealth, Expected, OwnChange, WorldBase, WorldOptions } from './world-base.ts';
@@ -115,6 +117,7 @@ async function openLabBase({ settings = quickSettings, bridge = true, sinks = ['
     command: (args) => run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 }),
     tool: (program, args) => run(join(lab.dir, 'bin', program), args, { env: env(), limitMs: 60_000 }),
     bridgeHealth: () => readBridgeHealth(drover),
+    openCheckedHost: (host) => openLabHost(host, openstack),
     async close() {
       await objectLog.close();
       await endRuns(client);
@@ -305,6 +308,7 @@ function composeWorld(base: WorldBase) {
       });
     },
     bridgeHealth: () => base.bridgeHealth(),
+    openCheckedHost: (host: string): Promise<CheckedHost> => base.openCheckedHost(host),
 
     /** The snapshot for the invariants of a world that is no lab's. */
     readSnapshot: base.readSnapshot === undefined ? undefined : (concerned: readonly string[] | null) => base.readSnapshot?.({ expected, hosts: concerned }),

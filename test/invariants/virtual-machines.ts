@@ -30,7 +30,8 @@ export const oneVmPerObject: Check = (world) => {
     const wanted = spec?.powerState ?? 'PoweredOn';
     const said = `${nameOf(object)} is ${lifecycle.reason}, and`;
     const isNoted = wanted === 'PoweredOn' && metadata.annotations?.[virtualMachineAnnotations.creating] !== undefined;
-    const config = spec?.advanced?.extraConfig ?? [];
+    // One that is suspended cannot be changed: what is asked of it waits.
+    const config = vm.powerState.toLowerCase() === 'suspended' ? [] : (spec?.advanced?.extraConfig ?? []);
     return [
       ...(vm.powerState.toLowerCase() === wanted.toLowerCase()
         ? []

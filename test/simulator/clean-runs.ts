@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { findScenario } from '../faults/scenarios.ts';
+import { findScenario } from './scenarios.ts';
 import { loadWorkflows } from './bundle.ts';
 import type { CleanRun } from './cell.ts';
 import { simulate } from './matrix.ts';

@@ -1,13 +1,13 @@
 import { labClock } from '../../lab/clock.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
-import { sink, sinks, type Environment, type LibvirtHost } from '../faults/environment.ts';
+import { sink, sinks, type BmcHost, type Environment, type LibvirtHost } from '../faults/environment.ts';
 import { startRecording, type Injection, type Recording } from '../faults/fault-control.ts';
 import type { Order } from '../faults/faults.ts';
 import type { Fixture } from '../faults/fixture.ts';
 import type { Scenario } from '../faults/scenario.ts';
 import type { Roles } from '../faults/step.ts';
-import { isInVcenter, subjects } from '../faults/subjects.ts';
+import { isInVcenter, type SubjectKind, subjects } from '../faults/subjects.ts';
 import { openNamespace } from '../faults/virtual-machine-objects.ts';
 import type { FakeHosts } from '../fakes/hosts/hosts.ts';
 import { evictionLogOf } from '../fakes/kubernetes/eviction-log.ts';
@@ -52,7 +52,7 @@ export async function openSimulatedFixture({ scenario, targets = [], ...options 
   const deployment = deploy({
     ...options,
     parts: [isInVcenter(subject) ? 'vsphere' : 'openstack'],
-    settings: { ...settings, ...settingsIn?.({ libvirt: libvirtOf(null) }) },
+    settings: { ...settings, ...settingsIn?.({ libvirt: libvirtOf(null), bmc: bmcOf(null, hosts[0] ?? '') }) },
     bridge,
     onActivity: async (call) => fates[await decide(call)],
     onCall: (call) => recorder?.call(call) ?? 'works',
@@ -64,10 +64,11 @@ export async function openSimulatedFixture({ scenario, targets = [], ...options 
     region: openstack === null ? null : { session: openstack.admin, fleet: openstack.fleet, evictions: evictionLogOf(kubernetes) },
     vcenter: vcenter === null ? null : { settings: {}, witness: vcenter.witness, control: vcenter.control, strangers: new Map() },
     libvirt: libvirtOf(deployment.hosts),
+    bmc: bmcOf(deployment.hosts, hosts[0] ?? ''),
   };
-  deployment.hosts.add({ name: hosts[0] ?? '', address: libvirtAddress });
+  deployment.hosts.add({ name: hosts[0] ?? '', address: libvirtAddress, uuid: machineUuid });
   if (isInVcenter(subject)) await openNamespace(environment, name);
-  else await openRegion(environment, hosts);
+  else await openRegion(environment, subject, hosts);
   return {
     name,
     environment,
@@ -138,12 +139,12 @@ class Recorder {
   }
 }
 
-/** The hosts that take every server, and the scenario's own. */
-async function openRegion({ api, region }: Environment, hosts: readonly string[]): Promise<void> {
+/** The hosts that take every server, and the scenario's own; where it is about hypervisors, they are none yet. */
+async function openRegion({ api, region }: Environment, subject: SubjectKind, hosts: readonly string[]): Promise<void> {
   await applyObject(api, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
   for (const host of sinks) await region?.fleet.change(host, sink);
   for (const host of hosts) await region?.fleet.change(host, {});
-  await applyHypervisors(api, Object.fromEntries([...sinks, ...hosts].map((host) => [host, {}])));
+  await applyHypervisors(api, Object.fromEntries([...sinks, ...(subject === 'Hypervisor' ? [] : hosts)].map((host) => [host, {}])));
 }
 
 /** The hypervisor that scenarios of guests are about, as its libvirt is reached. */
@@ -161,6 +162,20 @@ const libvirtOf = (hosts: FakeHosts | null): LibvirtHost => ({
     await labClock().sleep(1_000);
     for (const name of names) guests.stop(name, 'failed');
   },
+});
+
+const machineUuid = '7d0d4c3a-0000-4000-8000-000000000001';
+
+/** @param hosts null: only its settings are asked for */
+const bmcOf = (hosts: FakeHosts | null, host: string): BmcHost => ({
+  settings: {
+    hosts: { [host]: { url: `https://bmc-${host}.example`, uuid: machineUuid } },
+    username: 'drover',
+    passwordFile: 'bmc-password',
+    caFile: 'ca.pem',
+    auth: 'basic',
+  },
+  setPower: (power) => (power === 'Off' ? hosts?.host(host).cutPower() : hosts?.host(host).restorePower()),
 });
 
 const raise = (message: string): never => {

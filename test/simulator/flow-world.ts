@@ -15,6 +15,7 @@ import { loadWorkflows } from './bundle.ts';
 import { simulatedCommand } from './command.ts';
 import type { Deployment } from './deployment.ts';
 import { deploy } from './deployment.ts';
+import { openCheckedHost } from './checked-host.ts';
 import { simulatedKubectl } from './kubectl.ts';
 import type { Network } from './network.ts';
 import { snapshotOf } from './snapshot.ts';
@@ -73,6 +74,7 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
       const stats = deployment.bridge?.stats();
       return { ok: stats?.leading === true, reasons: [], resyncs: stats?.resyncs ?? 0, deliveries: stats?.deliveries ?? {} };
     },
+    openCheckedHost: (host) => Promise.resolve(openCheckedHost(deployment, host)),
     readSnapshot: ({ expected, hosts: concerned }) =>
       snapshotOf(deployment, { sinceMs, expected: new Map(expected), ownChanges, hosts: concerned, vms: null }),
     async close() {

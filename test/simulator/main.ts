@@ -2,12 +2,12 @@
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { untilInterrupted } from '../../lab/interruption.ts';
-import { scenarios } from '../faults/scenarios.ts';
 import { openRandom } from '../faults/random.ts';
 import { sample } from '../faults/sample.ts';
 import type { SimulatedCell } from './cell.ts';
 import { activityCells, fineCells, formatCell, pairCells, parseCell } from './cell.ts';
 import { readCleanRuns, writeCleanRuns } from './clean-runs.ts';
+import { scenarios } from './scenarios.ts';
 import type { CellOutcome } from './shards.ts';
 import { formatMutation, runInShards } from './shards.ts';
 import { mutations } from './mutations.ts';

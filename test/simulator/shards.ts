@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { findScenario } from '../faults/scenarios.ts';
+import { findScenario } from './scenarios.ts';
 import { loadWorkflows } from './bundle.ts';
 import type { SimulatedCell } from './cell.ts';
 import { parseCell } from './cell.ts';

@@ -1,4 +1,4 @@
-import { findScenario } from '../faults/scenarios.ts';
+import { findScenario } from './scenarios.ts';
 import { loadWorkflows } from './bundle.ts';
 import type { SimulatedCell } from './cell.ts';
 import { simulate } from './matrix.ts';

@@ -90,7 +90,7 @@ export interface FakeHosts {
   readText: ReadText;
   /** The same, as the worker takes them. */
   ports: HostPorts & { connectBmc: ConnectBmc };
-  /** What `readText` reads, by path; at first the certificates `ca.pem`, `client.pem` and `client.key`. */
+  /** What `readText` reads, by path; at first the certificates `ca.pem`, `client.pem` and `client.key`, and the passwords `bmc-password` and `ceph-password`. */
   files: Map<string, string>;
 
   add: (host: NewHost) => FakeHost;
@@ -124,6 +124,8 @@ export function createFakeHosts({
     ['ca.pem', fakeCertificates.ca],
     ['client.pem', fakeCertificates.cert],
     ['client.key', fakeCertificates.key],
+    ['bmc-password', bmcLogin.password],
+    ['ceph-password', cephLogin.password],
   ]);
 
   function add({

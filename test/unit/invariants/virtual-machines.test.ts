@@ -51,6 +51,13 @@ breaks([
   ],
 ]);
 
+test('what is asked of a VM that is suspended waits', () => {
+  const object = virtualMachine();
+  const wanted = { ...object, spec: { ...object.spec, powerState: 'Suspended' as const } };
+  const vms = [vm({ extraConfig: {}, powerState: 'suspended' })];
+  expect(violations({ ...good, ...objects(wanted), vms })).toEqual([]);
+});
+
 test('a VirtualMachine that is not where it should be yet may have no VM', () => {
   expect(
     violations({ ...good, ...objects(virtualMachine({ observedGeneration: 1 })), vms: [], isAtRest: false }),

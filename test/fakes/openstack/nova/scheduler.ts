@@ -53,14 +53,8 @@ const isolationAllows = ({ model }: Cloud, server: Server, host: string): boolea
 function passes(cloud: Cloud, server: Server, host: ComputeHost): boolean {
   const service = serviceOf(cloud, host.name);
   if (service === undefined || service.isDisabled || !isUp(cloud, service)) return false;
-  return tenantAllows(cloud, server, host.name) && extraSpecsAllow(cloud, server, host.name) && groupAllows(cloud, server, host.name);
+  return extraSpecsAllow(cloud, server, host.name) && groupAllows(cloud, server, host.name);
 }
-
-/** `filter_tenant_id` keeps others off the hosts of an aggregate. */
-const tenantAllows = ({ model }: Cloud, server: Server, host: string): boolean => {
-  const tenants = model.aggregates.filter(({ hosts }) => hosts.includes(host)).flatMap(({ metadata }) => Object.entries(metadata).flatMap(([name, value]) => (name.startsWith('filter_tenant_id') ? [value] : [])));
-  return tenants.length === 0 || tenants.includes(server.projectId);
-};
 
 /** AggregateInstanceExtraSpecsFilter. */
 function extraSpecsAllow({ model }: Cloud, { flavor }: Server, host: string): boolean {

@@ -1,0 +1,106 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import type { ScenarioContext } from '../faults/context.ts';
+import { bmcOf, libvirtOf, regionOf } from '../faults/environment.ts';
+import { neighbours, putIntoCare } from '../faults/guest-scenarios.ts';
+import { ensureAggregates, lifecycleOf, removeObjectsOf, reportReady, shared, trait, zone } from '../faults/hypervisor-objects.ts';
+import { hypervisorScenarioSettings, unlessStopped } from '../faults/hypervisor-scenarios.ts';
+import { judgeInService, judgeMoved } from '../faults/judge-hypervisor.ts';
+import type { Scenario } from '../faults/scenario.ts';
+import { listServers } from '../../lab/openstack/seed.ts';
+import { uuidOf } from '../fakes/openstack/ids.ts';
+import { nodeManifest } from '../flows/hypervisor-scene.ts';
+import { until } from '../flows/until.ts';
+import { resourcePath } from '../../runtime/kubernetes.ts';
+
+/** Hypervisors in ways that only the simulator goes through with every fault. */
+
+const patienceMs = 200_000;
+const common = { subject: 'Hypervisor', hosts: 1, ownRegion: true, targets: () => true } as const;
+
+const nodeFailure = {
+  mode: 'automatic',
+  automaticAggregates: [shared],
+  // Longer than Nova takes to say that a nova-compute is down; before, the host only looks like one whose kubelet has failed.
+  failAfterMs: 25_000,
+  lookMs: 500,
+  restLookMs: 1_000,
+  gates: { cycleMs: 1 },
+  power: { recheckMs: 300, pollMs: 100 },
+};
+
+const address = ({ fixture: { environment } }: ScenarioContext): string => libvirtOf(environment).address;
+
+/** The machine has lost its power: its guests are gone, and nothing on it answers. */
+async function losePower(context: ScenarioContext): Promise<void> {
+  const { environment } = context.fixture;
+  const host = context.hostOf('A');
+  bmcOf(environment).setPower('Off');
+  await regionOf(environment).fleet.crash(host);
+  await reportReady(environment, host, address(context), { ready: 'Unknown', bootId: 'boot-1' });
+}
+
+/** Waits until its servers have left it; then somebody mends it, and it is back as another boot. */
+async function mendWhenEmpty(context: ScenarioContext): Promise<void> {
+  const { environment } = context.fixture;
+  const host = context.hostOf('A');
+  await until('its servers to have been evacuated', patienceMs, async () => {
+    const left = await listServers(regionOf(environment).session, host);
+    const object = await context.read('A');
+    const said = findCondition(object?.status?.conditions, hypervisorConditions.nodeFailure);
+    return left.length === 0 || `${left.length} are left; ${said?.reason}: ${said?.message}`;
+  });
+  bmcOf(environment).setPower('On');
+  await regionOf(environment).fleet.start(host);
+  await reportReady(environment, host, address(context), { bootId: 'boot-2' });
+  await until('it to be in service again', patienceMs, async () => {
+    const { reason, status, message } = lifecycleOf(await context.read('A'));
+    return (reason === 'Active' && status === 'True') || `${reason} ${status}: ${message}`;
+  });
+  for (const name of neighbours) await removeObjectsOf(environment, name);
+}
+
+export const hostScenarios: readonly Scenario[] = [
+  {
+    ...common,
+    name: 'tested',
+    title: 'a Node becomes a hypervisor in service after libvirt, Open vSwitch and a server of Nova’s were tried on it',
+    settings: {
+      ...hypervisorScenarioSettings,
+      hypervisor: {
+        ...hypervisorScenarioSettings.hypervisor,
+        libvirt: { connectUri: 'qemu+tcp://{host}/system', minimumVersion: '8.0.0' },
+        ovs: { remote: 'tcp:{host}:6640' },
+        smoke: { flavorId: 'lab.tiny', imageId: uuidOf('image.lab.drover.dev'), console: 'hostname' },
+      },
+    },
+    prepare: ({ fixture }) => ensureAggregates(regionOf(fixture.environment)),
+    async start(context) {
+      const { api } = context.fixture.environment;
+      const host = context.hostOf('A');
+      const body = nodeManifest(host, { zone, lifecycle: 'true', aggregates: [shared], customTraits: [trait] });
+      await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body }, AbortSignal.timeout(20_000));
+      await reportReady(context.fixture.environment, host, address(context));
+    },
+    ends: { A: 'Active' },
+    judge: unlessStopped(async (world, host) => await judgeInService(world, host)),
+  },
+  {
+    ...common,
+    name: 'fenced',
+    title: 'a host that has lost its power is fenced by its BMC, evacuated, mended and put into service again',
+    settings: { ...hypervisorScenarioSettings, nodeFailure },
+    settingsIn: ({ bmc }) => ({ nodeFailure: { ...nodeFailure, bmc: bmc?.settings } }),
+    async prepare(context) {
+      await putIntoCare(context);
+      await context.seed('A', [{}, {}]);
+    },
+    start: losePower,
+    meanwhile: mendWhenEmpty,
+    ends: { A: 'Active' },
+    judge: unlessStopped(async (world, host, { expected }) => [
+      ...(await judgeInService(world, host)),
+      ...(await judgeMoved(world, host, expected.keys())),
+    ]),
+  },
+];

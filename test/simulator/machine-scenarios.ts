@@ -1,0 +1,110 @@
+import { gunzipSync } from 'node:zlib';
+import { labClock } from '../../lab/clock.ts';
+import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
+import { makeImage } from '../../lab/vsphere/scene.ts';
+import type { DescribedVm } from '../../lab/vsphere/witness.ts';
+import type { ScenarioContext } from '../faults/context.ts';
+import { vcenterOf } from '../faults/environment.ts';
+import type { Scenario } from '../faults/scenario.ts';
+import { partsOf } from '../faults/subjects.ts';
+import { common, haveVm } from '../faults/virtual-machine-scenarios.ts';
+
+/** Virtual machines in ways that only the simulator goes through with every fault. */
+
+const namespaceOf = ({ hostOf }: ScenarioContext): string => partsOf(hostOf('A'))[0];
+
+/** The VM as another client sees it; null: there is none. */
+const describe = (context: ScenarioContext): Promise<DescribedVm | null> =>
+  vcenterOf(context.fixture.environment).witness.describeVm(`${inventory.vmFolder}/${context.hostOf('A')}`);
+
+/** Where somebody has cancelled the run, it rests where it was. */
+const unlessStopped =
+  (judge: (context: ScenarioContext) => Promise<string[]>): NonNullable<Scenario['judge']> =>
+  async (context) => {
+    const object = await context.read('A');
+    return object !== null && context.subject.isStopped(object) ? [] : await judge(context);
+  };
+
+const judgePower = async (context: ScenarioContext, wanted: string): Promise<string[]> => {
+  const is = (await describe(context))?.runtime.powerState;
+  return is === wanted ? [] : [`the VM is ${is}, and not ${wanted}`];
+};
+
+const secret = 'user-data';
+const userData = '#cloud-config\n# canary-of-the-matrix';
+
+async function judgeUserData(context: ScenarioContext): Promise<string[]> {
+  const { extraConfig = [] } = (await describe(context))?.config ?? {};
+  const packed = extraConfig.find(({ key }) => key === 'guestinfo.userdata')?.value ?? '';
+  const given = packed === '' ? '' : gunzipSync(Buffer.from(packed, 'base64')).toString('utf8');
+  const { texts } = await context.fixture.readWorld(context);
+  const shown = texts.filter(({ text }) => text.includes('canary-of-the-matrix') || text.includes(packed || '\0'));
+  return [
+    ...(given === userData ? [] : [`its user data are ${JSON.stringify(given)}`]),
+    ...shown.map(({ where }) => `the Secret is in ${where}`),
+  ];
+}
+
+/** How often vCenter was asked to restart it. */
+async function judgeRestarts(context: ScenarioContext): Promise<string[]> {
+  const requests = await vcenterOf(context.fixture.environment).control.requests();
+  const count = requests.filter(({ method }) => method === 'ResetVM_Task').length;
+  return count === 1 ? [] : [`it was reset ${count} times`];
+}
+
+async function cacheLibrary(context: ScenarioContext): Promise<void> {
+  const { api, vcenter } = context.fixture.environment;
+  const { ovf } = (await vcenter?.witness.makeLibrary('images')) ?? { ovf: '' };
+  await makeImage(api, { namespace: namespaceOf(context), name: 'tiny', type: 'OVF', providerItemID: ovf });
+}
+
+export const machineScenarios: readonly Scenario[] = [
+  {
+    ...common,
+    name: 'bootstrapped',
+    title: 'a VM is made whose guest is set up from a Secret',
+    targets: () => true,
+    prepare: (context) =>
+      applyObject(context.fixture.environment.api, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { namespace: namespaceOf(context), name: secret },
+        stringData: { key: userData },
+      }),
+    start: (context) => context.createVm('A', { bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key: 'key' } } } }),
+    ends: { A: 'Settled' },
+    judge: unlessStopped(judgeUserData),
+  },
+  {
+    ...common,
+    name: 'deployed',
+    title: 'a VM is made of an item of a content library',
+    targets: () => true,
+    prepare: cacheLibrary,
+    start: (context) => context.createVm('A', { image: { kind: 'VirtualMachineImage', name: 'tiny' } }),
+    ends: { A: 'Settled' },
+    judge: unlessStopped((context) => judgePower(context, 'poweredOn')),
+  },
+  {
+    ...common,
+    name: 'suspended',
+    title: 'a VM is suspended',
+    targets: () => true,
+    prepare: (context) => haveVm(context),
+    start: (context) => context.change('A', { powerState: 'Suspended', suspendMode: 'Hard' }),
+    ends: { A: 'Settled' },
+    judge: unlessStopped((context) => judgePower(context, 'suspended')),
+  },
+  {
+    ...common,
+    name: 'restarted',
+    title: 'a VM is restarted once',
+    targets: () => true,
+    prepare: (context) => haveVm(context),
+    start: (context) =>
+      context.change('A', { restartMode: 'Hard', nextRestartTime: new Date(labClock().now()).toISOString() }),
+    ends: { A: 'Settled' },
+    judge: unlessStopped(judgeRestarts),
+  },
+];

@@ -1,0 +1,13 @@
+import * as onLabs from '../faults/scenarios.ts';
+import type { Scenario } from '../faults/scenario.ts';
+import { machineScenarios } from './machine-scenarios.ts';
+import { hostScenarios } from './host-scenarios.ts';
+
+/** All scenarios of the matrix: those that a lab has too, and those that only the simulator runs. */
+export const scenarios: readonly Scenario[] = [...onLabs.scenarios, ...hostScenarios, ...machineScenarios];
+
+export function findScenario(name: string): Scenario {
+  const found = scenarios.find((scenario) => scenario.name === name);
+  if (found === undefined) throw new Error(`no scenario ${name}; there are ${scenarios.map((one) => one.name).join(', ')}`);
+  return found;
+}
