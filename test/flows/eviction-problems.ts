@@ -7,15 +7,17 @@ import type { World } from './world.ts';
 
 /** The error shows in the Eviction and in `drover describe`; Nova is not changed. */
 export async function expectProblem(world: World, host: string, code: ErrorCode, fromMs: number): Promise<void> {
+  const advice = expect.stringContaining(errors[code].advice) as string;
   const shown = await world.untilReason(host, errors[code].reason);
-  expect(shown.status?.conditions?.[0]).toMatchObject({ type: 'Evicting', status: 'True', message: expect.stringContaining(errors[code].advice) });
+  expect(shown.status?.conditions?.[0]).toMatchObject({ type: 'Evicting', status: 'True', message: advice });
   expect(await world.mutations(fromMs, { hosts: [host] })).toEqual([]);
-  expect(await world.progress(host)).toMatchObject({ waitingFor: expect.stringContaining(errors[code].advice), nextWakeUp: expect.any(String) });
+  expect(await world.progress(host)).toMatchObject({ waitingFor: advice, nextWakeUp: expect.any(String) });
 }
 
 /** When it is cured, it goes on: at once, because somebody says so, unless it has come to its end before. */
 export async function expectCured(world: World, ...hosts: string[]): Promise<void> {
-  for (const host of hosts) expect(await world.command('retry', host)).toMatchObject({ code: 0, stdout: expect.stringMatching(/Trying again: |not waiting to try again|is tried again/u) });
+  const stdout = expect.stringMatching(/Trying again: |not waiting to try again|is tried again/u) as string;
+  for (const host of hosts) expect(await world.command('retry', host)).toMatchObject({ code: 0, stdout });
   for (const host of hosts) {
     await world.untilReason(host, 'Succeeded');
     await world.untilClosed(host);

@@ -1,5 +1,6 @@
 import { evictionId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
+import { messageOf } from './eviction-facts.ts';
 import { beginEviction, expectStopped, expectToGoOn, expectToStay, patientSettings } from './stopped-eviction.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
@@ -49,7 +50,8 @@ async function pressCancel(host: string): Promise<number> {
   const page = await fetch(uiUrl);
   await page.text();
   const token = /_csrf=([^;]+)/u.exec(page.headers.get('set-cookie') ?? '')?.[1] ?? '';
-  const response = await fetch(`${uiUrl}/api/v1/namespaces/${namespace}/workflows/${encodeURIComponent(evictionId(host))}/cancel`, {
+  const path = `namespaces/${namespace}/workflows/${encodeURIComponent(evictionId(host))}/cancel`;
+  const response = await fetch(`${uiUrl}/api/v1/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-csrf-token': token, cookie: `_csrf=${token}` },
     body: JSON.stringify({ workflowExecution: { workflowId: evictionId(host), runId } }),
@@ -64,9 +66,11 @@ test.concurrent(
     world.onFreshHost(async (host) => {
       const motion = await beginEviction(world, host);
       const { runId } = await world.describeRun(host);
-      expect(await world.tool('temporal', 'workflow', 'terminate', '-w', evictionId(host), '--reason', 'wrong host')).toMatchObject({ code: 0 });
+      const terminate = ['workflow', 'terminate', '-w', evictionId(host), '--reason', 'wrong host'];
+      expect(await world.tool('temporal', ...terminate)).toMatchObject({ code: 0 });
       const eviction = await world.untilReason(host, 'Stopped');
-      expect(eviction.status?.conditions?.find(({ type }) => type === 'Evicting')?.message).toMatch(new RegExp(`^Run ${runId} was terminated by .+ \\(wrong host\\), .*drover retry ${host}`, 'u'));
+      const said = new RegExp(`^Run ${runId} was terminated by .+ \\(wrong host\\), .*drover retry ${host}`, 'u');
+      expect(messageOf(eviction)).toMatch(said);
       await expectToStay(world, motion);
       expect(await world.mutations(world.sinceMs, { servers: motion.pending })).toEqual([]);
       await expectToGoOn(world, motion);
@@ -74,14 +78,18 @@ test.concurrent(
   limitMs,
 );
 
+const execute = (type: string, id: string): string[] =>
+  ['workflow', 'execute', '--task-queue', 'drover', '--type', type, '--workflow-id', id];
+
 test(
   'wrong JSON by tctl: the run fails with every problem; who waits at a terminal reads it there',
   async () => {
     const fromMs = labClock().now();
     const start = ['workflow', 'start', '--taskqueue', 'drover', '--workflow_type', 'evictHypervisor', '--workflow_id'];
+    const twofold = { hypervisor: 'node-1', reason: 'x', parallelism: 0, cause: 'mood' };
     const wrong: [id: string, input: string[], words: string][] = [
       ['nothing', [], 'the input: '],
-      ['two', ['--input', '{"hypervisor": "node-1", "reason": "x", "parallelism": 0, "cause": "mood"}'], '; parallelism: must be'],
+      ['two', ['--input', JSON.stringify(twofold)], '; parallelism: must be'],
     ];
     for (const [id, input, words] of wrong) {
       expect(await world.tool('tctl', ...start, id, ...input)).toMatchObject({ code: 0 });
@@ -89,8 +97,8 @@ test(
         cause: { message: expect.stringContaining(words) },
       });
     }
-    const execute = ['workflow', 'execute', '--task-queue', 'drover', '--type', 'evictHypervisor', '--workflow-id', 'told'];
-    const told = await world.tool('temporal', ...execute, '--input', '{"hypervisor": "node-1", "reason": ""}');
+    const unreasoned = JSON.stringify({ hypervisor: 'node-1', reason: '' });
+    const told = await world.tool('temporal', ...execute('evictHypervisor', 'told'), '--input', unreasoned);
     expect(told.code).not.toBe(0);
     expect(told.stdout + told.stderr).toContain('reason: must not be empty');
     expect(world.evictions.latest('node-1')).toBeNull();
@@ -105,14 +113,15 @@ test(
     world.onFreshHost(async (host) => {
       const motion = await beginEviction(world, host);
       const signal = ['workflow', 'signal', '--workflow-id', evictionId(host)];
-      for (const [name, input] of [['setParallelism', '{"parallelism": "64"}'], ['pause', '7'], ['noSuchSignal', '{}']]) {
-        const sent = await world.tool('temporal', ...signal, '--name', name ?? '', '--input', input ?? '');
+      const nonsense = { setParallelism: '{"parallelism": "64"}', pause: '7', noSuchSignal: '{}' };
+      for (const [name, input] of Object.entries(nonsense)) {
+        const sent = await world.tool('temporal', ...signal, '--name', name, '--input', input);
         expect({ name, ...sent }).toMatchObject({ code: 0 });
       }
       await motion.releaseAll();
       await world.untilReason(host, 'Succeeded');
       expect(await world.untilClosed(host)).toMatchObject({ status: 'COMPLETED' });
-      const astray = ['workflow', 'execute', '--task-queue', 'drover', '--type', 'migrateInstance', '--workflow-id', 'migration/by-hand'];
+      const astray = execute('migrateInstance', 'migration/by-hand');
       const told = await world.tool('temporal', ...astray, '--input', '{"instance": "vm-1"}');
       expect({ code: told.code, said: told.stdout + told.stderr }).toMatchObject({
         code: 1,

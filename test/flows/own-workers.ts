@@ -23,7 +23,8 @@ let isQuiet = false;
 
 /** The first worker runs the workflows of the module, with drover's activities on Temporal itself. */
 export async function openOwnWorkers({ workflowsPath, longHistory }: OwnWorkersOptions): Promise<OwnWorkers> {
-  if (!isQuiet) Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter: 'ERROR' } } });
+  const telemetryOptions = { logging: { filter: 'ERROR' } } as const;
+  if (!isQuiet) Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions });
   isQuiet = true;
   const bundle = { code: await bundleTestWorkflows(workflowsPath, ['workflows', 'contracts']) };
   if (process.env['DROVER_SIMULATED'] === undefined) return openRealWorkers(bundle, longHistory);

@@ -54,7 +54,8 @@ const conditionsOf = ({ status }: Eviction): object[] =>
     .map(({ type, status: its, reason, message }) => ({ type, its, reason, message }));
 
 /** The end that every way comes to, when what was in flight has arrived. */
-export async function expectStopped(world: World, { host, moving, pending }: InMotion, eviction: Eviction): Promise<void> {
+export async function expectStopped(world: World, motion: InMotion, eviction: Eviction): Promise<void> {
+  const { host, moving, pending } = motion;
   const reason = `drover: eviction ${host}: flow test`;
   const pendingIds = pending.map(({ id }) => id).toSorted();
   const passed = { its: 'True', reason: 'Succeeded' };

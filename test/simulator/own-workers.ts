@@ -8,7 +8,10 @@ import { passTime, seed } from './flow-world.ts';
 import { createSimulation } from './simulation.ts';
 import { loadBundle } from './temporal/sdk.ts';
 
-/** {@link OwnWorkers} without a Temporal: one simulated worker serves all queues. Virtual time passes whenever the test waits. */
+/**
+ * {@link OwnWorkers} without a Temporal: one simulated worker serves all queues. Virtual time passes whenever the
+ * test waits.
+ */
 export async function openSimulatedWorkers(workflowBundle: WorkflowBundle, longHistory?: number): Promise<OwnWorkers> {
   const simulation = createSimulation({
     bundle: await loadBundle(workflowBundle.code),
