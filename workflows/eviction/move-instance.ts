@@ -1,5 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, executeChild } from '@temporalio/workflow';
+import type { ChildWorkflowHandle } from '@temporalio/workflow';
+import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { migrationId } from '../../contracts/ids.ts';
 import type { MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
 import { initialAttributes } from '../lib/attributes.ts';
@@ -17,9 +18,20 @@ export function startMove(run: EvictionRun, one: TrackedInstance): void {
   moveBegan(one, Date.now());
   run.unpublished = true;
   const scope = new CancellationScope({ cancellable: true });
-  run.moves.set(one.instance.id, scope);
+  const progress = { isStarted: false, isAborted: false };
+  const abort = (): void => {
+    progress.isAborted = true;
+    if (progress.isStarted) scope.cancel();
+  };
+  run.moves.set(one.instance.id, { abort });
   void scope
-    .run(() => move(run, one))
+    .run(async () => {
+      const child = await start(run, one);
+      // A cancel that overtakes the start finds no child, and Temporal does not keep it.
+      progress.isStarted = true;
+      if (progress.isAborted) scope.cancel();
+      return await child.result();
+    })
     .then(
       (result) => takeResult(run, one, result),
       (error: unknown) => takeFailure(run, one, error),
@@ -31,10 +43,10 @@ export function startMove(run: EvictionRun, one: TrackedInstance): void {
     });
 }
 
-function move({ state }: EvictionRun, { instance }: TrackedInstance): Promise<MigrateInstanceResult> {
+function start({ state }: EvictionRun, { instance }: TrackedInstance): Promise<ChildWorkflowHandle<typeof migrateInstance>> {
   const { desired, settings, host } = state;
   const accepted = acceptedObstacles(state);
-  return executeChild(migrateInstance, {
+  return startChild(migrateInstance, {
     workflowId: migrationId(instance.id, settings.cluster),
     args: [
       {
@@ -69,5 +81,5 @@ function takeFailure(run: EvictionRun, one: TrackedInstance, error: unknown): vo
 
 /** Asks every move in flight to end now: live migrations are aborted, cold ones run to their end. */
 export function abortMoves(run: EvictionRun): void {
-  for (const scope of run.moves.values()) scope.cancel();
+  for (const move of run.moves.values()) move.abort();
 }

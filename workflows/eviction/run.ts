@@ -8,8 +8,8 @@ export interface EvictionRun {
   state: EvictionState;
   /** Makes the run look at its plan again. */
   wake(): void;
-  /** The scopes of the moves in flight, by server id. */
-  moves: Map<string, CancellationScope>;
+  /** The moves in flight, by server id. `abort`: it is to end now. */
+  moves: Map<string, { abort(): void }>;
   /** Its side of the region's allowance. */
   share: Share;
   /** Its last reports to the region failed, so many in a row, and when the next is made; null: they arrive. */
