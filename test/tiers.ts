@@ -82,7 +82,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'virtual-machine': push('virtualMachine', 'made, changed, deleted; a worker killed; a create cancelled; a Secret by its own account'),
   'virtual-machine-bootstrap': simulated('virtualMachine'),
   'virtual-machine-fast-deploy': simulated('virtualMachine'),
-  'virtual-machine-library': simulated('virtualMachine'),
+  'virtual-machine-library': push('virtualMachine', 'VMs of a content library, over vCenter’s REST'),
   'virtual-machine-turns': simulated('virtualMachine'),
   'virtual-machine-watch': simulated('virtualMachine'),
   'matrix-virtual-machine': push(
