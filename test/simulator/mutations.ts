@@ -1,18 +1,7 @@
-/** An activity, whatever it takes and gives. */
-export type AnyActivity = (...args: never[]) => Promise<unknown>;
+import { plannerMutations } from './planner-mutations.ts';
+import type { AnyActivity, Mutate, Mutation } from './mutation.ts';
 
-/** What stands in the place of an activity; null: its own code. */
-export type Mutate = (activity: string, original: AnyActivity) => AnyActivity | null;
-
-/** A verb of drover that is broken on purpose: the matrix has to notice, in the cell that is named. */
-export interface Mutation {
-  name: string;
-  /** The rule that it breaks. */
-  breaks: string;
-  /** As `npm run simulate -- --cell` takes it; a scenario alone: without a fault. */
-  caughtBy: string;
-  mutate: Mutate;
-}
+export type { AnyActivity, Mutate, Mutation };
 
 /** The activity of that name is called with another request. */
 const asked =
@@ -90,4 +79,24 @@ export const mutations: readonly Mutation[] = [
     caughtBy: 'changed',
     mutate: skipped('submitReconfigure', null),
   },
+  // Policies.
+  {
+    name: 'partNotMade',
+    breaks: 'a policy that is Made has what it names',
+    caughtBy: 'provided',
+    mutate: skipped('makePolicyPart', null),
+  },
+  {
+    name: 'partLeft',
+    breaks: 'a policy is let go only after what it named is gone',
+    caughtBy: 'withdrawn',
+    mutate: skipped('removePolicyPart'),
+  },
+  {
+    name: 'policyUnsaid',
+    breaks: 'a policy says how it goes',
+    caughtBy: 'provided',
+    mutate: skipped('noteResourcePolicy'),
+  },
+  ...plannerMutations,
 ];

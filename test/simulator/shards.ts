@@ -7,7 +7,10 @@ import { parseCell } from './cell.ts';
 import { simulate } from './matrix.ts';
 import type { Mutation } from './mutations.ts';
 import { mutations } from './mutations.ts';
+import { runSchedule } from './schedules/run-schedule.ts';
+import type { Schedule } from './schedules/schedule.ts';
 import type { WorkflowBundle } from './simulation.ts';
+import { loadBundle } from './temporal/sdk.ts';
 
 export interface CellOutcome {
   /** As it is typed; a mutation as `mutation <name>`. */
@@ -66,10 +69,32 @@ export async function serveShard(): Promise<void> {
 
 async function run(bundle: WorkflowBundle, text: string): Promise<string[]> {
   const mutation = mutations.find((one) => formatMutation(one) === text);
-  const { scenario, targets } = readCell(mutation?.caughtBy ?? text);
-  const { complaints } = await simulate(bundle, findScenario(scenario), { targets }, mutation === undefined ? {} : { mutate: mutation.mutate });
-  if (mutation === undefined) return complaints;
-  return complaints.length > 0 ? [] : [`nothing noticed in ${mutation.caughtBy} that it is broken: ${mutation.breaks}`];
+  if (mutation !== undefined) return await judgeMutation(bundle, mutation);
+  const { scenario, targets } = readCell(text);
+  return (await simulate(bundle, findScenario(scenario), { targets })).complaints;
+}
+
+/** Empty: what is broken was noticed. */
+async function judgeMutation(bundle: WorkflowBundle, mutation: Mutation): Promise<string[]> {
+  const { caughtBy, breaks, says = /(?:)/u, mutate, rewrite } = mutation;
+  const broken = rewrite === undefined ? bundle : await loadBundle(rewritten(bundle.code, rewrite));
+  const hooks = mutate === undefined ? {} : { mutate };
+  const place = typeof caughtBy === 'string' ? caughtBy : `its schedule, ${JSON.stringify(caughtBy)}`;
+  const cell = typeof caughtBy === 'string' ? readCell(caughtBy) : null;
+  const { complaints } =
+    typeof caughtBy === 'string' && cell !== null
+      ? await simulate(broken, findScenario(cell.scenario), cell, hooks)
+      : await runSchedule(broken, caughtBy as Schedule, hooks);
+  if (complaints.some((complaint) => says.test(complaint))) return [];
+  const noticed = complaints.length === 0 ? 'nothing' : `only ${complaints.join('; ')}`;
+  return [`${noticed} was noticed in ${place}, and it is broken: ${breaks}`];
+}
+
+/** @throws where it does not stand there once: the source has changed */
+function rewritten(code: string, { from, to }: NonNullable<Mutation['rewrite']>): string {
+  const found = code.match(new RegExp(from, 'gu'))?.length ?? 0;
+  if (found !== 1) throw new Error(`${String(from)} is ${found} times in the workflow bundle, instead of once`);
+  return code.replace(from, to);
 }
 
 /** A scenario alone is one without a fault. */

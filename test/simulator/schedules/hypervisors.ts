@@ -1,11 +1,13 @@
-import { annotations, hypervisorId, nodeMarks } from '../../../contracts/ids.ts';
+import { annotations, hypervisorId, nodeFailureId, nodeMarks } from '../../../contracts/ids.ts';
+import { messages } from '../../../contracts/messages.ts';
+import type { NodeFailureProgress } from '../../../contracts/node-failure-run.ts';
 import { labClock } from '../../../lab/clock.ts';
 import { reportAgentFacts } from '../../../lab/hypervisors.ts';
 import { changeService } from '../../../lab/openstack/hosts.ts';
 import { act, listServers, requestInstance } from '../../../lab/openstack/seed.ts';
 import { applyNode, ensureRegistered, leaveAggregates, shared } from '../../faults/hypervisor-objects.ts';
 import type { Actions, Cast } from './cast.ts';
-import { cancel, choose, fleetOf, isEven, kvmPath, nodePath, patch, sessionOf, terminate } from './cast.ts';
+import { cancel, choose, fleetOf, isEven, kvmPath, nodePath, patch, run, sessionOf, terminate } from './cast.ts';
 import { NothingToDo } from './cast.ts';
 import { hostOf } from './evictions.ts';
 import type { EventKind, ScheduledEvent } from './schedule.ts';
@@ -92,6 +94,7 @@ type OfHypervisors = Extract<
   | 'crashCompute'
   | 'cutPower'
   | 'recoverHost'
+  | 'confirmOff'
 >;
 
 export const hypervisorActions: Actions<OfHypervisors> = {
@@ -164,5 +167,13 @@ export const hypervisorActions: Actions<OfHypervisors> = {
     await reportNode(cast, host, { ready: 'Unknown' }).catch(ignoreAbsence);
   },
   recoverHost: (cast, event) => recoverHost(cast, machineOf(cast, event)),
+  /** A user looks at the machine, and says so where it is off. */
+  async confirmOff(cast, event) {
+    const host = machineOf(cast, event);
+    if (cast.deployment.hosts.host(host).power === 'On') throw new NothingToDo();
+    const handling = run(cast, nodeFailureId(host));
+    const { incident, bootId } = await handling.query<NodeFailureProgress>(messages.progress);
+    await handling.signal(messages.confirmOff, { incident, bootId, person: by });
+  },
 };
 

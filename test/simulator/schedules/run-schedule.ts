@@ -5,9 +5,11 @@ import { applyObject } from '../../../lab/kubernetes-objects.ts';
 import { createInstances } from '../../../lab/openstack/seed.ts';
 import { setVmScene } from '../../../lab/vsphere/scene.ts';
 import { sink, sinks } from '../../faults/environment.ts';
-import { ensureAggregates, shared } from '../../faults/hypervisor-objects.ts';
+import { applyNeighbour, ensureAggregates, shared } from '../../faults/hypervisor-objects.ts';
 import { settings as vmSettings } from '../../faults/virtual-machine-scenarios.ts';
 import { quickSettings } from '../../flows/world-base.ts';
+import { inProgress } from '../../invariants/servers.ts';
+import type { Snapshot } from '../../invariants/snapshot.ts';
 import { violations } from '../../invariants/violations.ts';
 import { deploy } from '../deployment.ts';
 import type { Mutate } from '../mutations.ts';
@@ -18,6 +20,7 @@ import type { Cast } from './cast.ts';
 import { fleetOf, sessionOf, witnessOf } from './cast.ts';
 import type { Disruptions } from './call-fates.ts';
 import { fateOf } from './call-fates.ts';
+import { reportNode } from './hypervisors.ts';
 import { perform } from './perform.ts';
 import type { EventKind, Schedule } from './schedule.ts';
 import { eventfulMs } from './schedule.ts';
@@ -25,6 +28,8 @@ import { makeWhole, untilFinished, untilInService } from './settle.ts';
 
 const hosts = ['node-1', 'node-2'];
 const machines = ['kvm-1', 'kvm-2'];
+/** Enough that the failure of one machine is not the failure of most. */
+const neighbours = ['node-3', 'node-4'];
 const namespace = 'schedule';
 const vms = ['web-1', 'web-2'];
 const policies = ['gold', 'silver'];
@@ -134,6 +139,10 @@ async function prepare(cast: Cast, { migrations }: Schedule): Promise<void> {
   for (const host of [...hosts, ...machines]) await fleet.change(host, { seconds: 10, maxConcurrentLiveMigrations: 8 });
   const known = [...sinks, ...hosts].map((host) => [host, { inService: ['nova'] }]);
   await applyHypervisors(kubernetes.admin, Object.fromEntries(known));
+  for (const host of neighbours) {
+    await applyNeighbour({ api: kubernetes.admin }, host);
+    await reportNode(cast, host, { ready: 'True', bootId: 'boot-1' });
+  }
   await setVmScene(kubernetes.admin, witnessOf(cast), namespace);
   let server = 0;
   for (const [index, host] of hosts.entries()) {
@@ -171,8 +180,19 @@ async function look({ deployment, expected, ownChanges }: Cast, sinceMs: number,
   const snapshot = await snapshotOf(deployment, seen);
   const pending = deployment.openstack?.journal.pendingCalls('nova') ?? [];
   const novaCalls = [...snapshot.novaCalls, ...pending];
+  const left = isAtRest ? leftInProgress(snapshot) : [];
   // A machine without power runs none of the guests that its disk has.
   const off = deployment.hosts.all.filter(({ power }) => power === 'Off').map(({ name }) => [name, 0]);
   const guests = { ...snapshot.guests, ...Object.fromEntries(off) };
-  return violations({ ...snapshot, novaCalls, guests, isAtRest });
+  return [...violations({ ...snapshot, novaCalls, guests, isAtRest }), ...left];
+}
+
+/** Migrations that drover has begun and nobody has ended. */
+function leftInProgress({ migrationEvents, novaCalls }: Snapshot): string[] {
+  const asked = novaCalls.filter(({ action, status }) => status < 300 && /igrate/u.test(action ?? ''));
+  const isDrovers = (instanceId: string): boolean =>
+    asked.findLast(({ path }) => path.includes(instanceId))?.userAgent === 'drover';
+  return inProgress(migrationEvents)
+    .filter(({ instanceId }) => isDrovers(instanceId))
+    .map(({ id, instanceId, type, status }) => `${type} ${id} of server ${instanceId} is still in progress: ${status}`);
 }

@@ -60,6 +60,7 @@ export const eventKinds = [
   'failNode',
   'cutPower',
   'recoverHost',
+  'confirmOff',
   // What breaks.
   'killWorker',
   'killBridge',
@@ -115,7 +116,7 @@ const scenes: readonly { begin: EventKind; others: readonly EventKind[] }[] = [
   { begin: 'onboard', others: [...kindsWith(/Hypervisor$|Node$|Service$/u), 'maintain', 'crashCompute'] },
   { begin: 'maintain', others: [...kindsWith(/Hypervisor$|Eviction$/u), 'activate', 'retryNow'] },
   { begin: 'decommission', others: [...kindsWith(/Hypervisor$|Node$/u), 'activate', 'crashCompute', 'recoverHost'] },
-  { begin: 'cutPower', others: [...kindsWith(/Node$|Hypervisor$/u), 'recoverHost'] },
+  { begin: 'cutPower', others: [...kindsWith(/Node$|Hypervisor$/u), 'confirmOff', 'confirmOff', 'recoverHost'] },
   { begin: 'createVm', others: kindsWith(/Vm$|VmOutside$/u) },
   { begin: 'powerVm', others: kindsWith(/Vm$|VmOutside$/u) },
   { begin: 'createPolicy', others: kindsWith(/Policy$/u) },

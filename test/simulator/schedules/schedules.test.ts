@@ -31,6 +31,13 @@ test('a broken verb is noticed: a host that is taken for empty', async () => {
   expect(complaints.join()).toContain('invariant 5');
 }, 60_000);
 
+test('a machine that loses its power is fenced at the word of a user, evacuated, and comes back', async () => {
+  const begun = [at(1_000, 'onboard'), at(90_000, 'createServer', 2)];
+  const events = [...begun, at(150_000, 'cutPower'), at(200_000, 'confirmOff')];
+  const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, events });
+  expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+}, 60_000);
+
 test('one seed gives one story, and another seed another', async () => {
   const bundle = await loadWorkflows();
   const events = [at(1_000, 'evict'), at(5_000, 'killWorker'), at(9_000, 'createVm'), at(30_000, 'outage', 3)];

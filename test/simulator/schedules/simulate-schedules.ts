@@ -5,6 +5,7 @@ import { makeRecord } from '../../evidence/record.ts';
 import { series } from '../../evidence/series.ts';
 import { digestNow } from '../../evidence/sources.ts';
 import { loadWorkflows } from '../bundle.ts';
+import { sampleMemory } from './memory.ts';
 import { runSchedule } from './run-schedule.ts';
 import { schedules } from './schedule.ts';
 
@@ -24,45 +25,67 @@ type Failure = Run['failures'][number];
 
 /** How many schedules are made from one seed: fast-check keeps them all until it has run them. */
 const batch = 50;
+/** Workflow runs from one sample of the memory to the next. */
+const runsPerSample = 1_000;
 
-/** Runs random schedules for so many minutes, each batch from the next seed, and prints the shortest schedule that breaks something. */
-export async function simulateSchedules({ minutes, seed, path, json, record, print, signal }: SimulateSchedulesOptions): Promise<void> {
+/**
+ * Runs random schedules for so many minutes in one process, each batch from the next seed, and prints the shortest
+ * schedule that breaks something, with the line that runs it again.
+ */
+export async function simulateSchedules(options: SimulateSchedulesOptions): Promise<void> {
+  const { minutes, seed, path, json, record, print, signal } = options;
   const bundle = await loadWorkflows();
   const beganMs = Date.now();
   const digestBefore = record ? digestNow(series.simulation.globs) : '';
   const failures: Failure[] = [];
+  const memory = sampleMemory(runsPerSample);
   const startedMs = performance.now();
   const untilMs = startedMs + minutes * 60_000;
-  let [run, failed] = [0, 0];
+  let [count, runs] = [0, 0];
   for (let next = seed; ; next += 1) {
     signal.throwIfAborted();
-    if (path === undefined && performance.now() >= untilMs) break;
+    const leftMs = untilMs - performance.now();
+    if (path === undefined && leftMs <= 0) break;
     const property = fc.asyncProperty(schedules, async (schedule) => {
-      run += 1;
-      const { complaints } = await runSchedule(bundle, schedule);
-      if (complaints.length > 0) throw new Error(complaints.join('\n'));
+      count += 1;
+      const result = await runSchedule(bundle, schedule);
+      runs += result.runs;
+      memory.take(runs);
+      if (result.complaints.length > 0) throw new Error(result.complaints.join('\n'));
     });
-    const limit = path === undefined ? { numRuns: batch, interruptAfterTimeLimit: Math.max(1, untilMs - performance.now()) } : { path };
+    const limit = path === undefined ? { numRuns: batch, interruptAfterTimeLimit: Math.max(1, leftMs) } : { path };
     const result = await fc.check(property, { seed: next, ...limit, endOnFailure: false });
     if (result.counterexample !== null) {
-      failed += 1;
-      print(`FAILED ${JSON.stringify(result.counterexample)}\n       ${String((result.errorInstance as Error | undefined)?.message)}`);
+      const complaint = String((result.errorInstance as Error | undefined)?.message);
       const again = `npm run simulate -- --seed ${next} --path '${result.counterexamplePath ?? ''}'`;
-      print(`       again: ${again}`);
-      failures.push({ what: again, complaints: [String((result.errorInstance as Error | undefined)?.message)] });
+      print(`FAILED ${JSON.stringify(result.counterexample)}\n       ${complaint}\n       again: ${again}`);
+      failures.push({ what: again, complaints: [complaint] });
     }
     if (path !== undefined) break;
   }
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
+  const perSecond = Math.round((count / seconds) * 100) / 100;
+  const failed = failures.length;
   if (record) {
-    const command = `npm run simulate -- --minutes ${minutes} --seed ${seed} --record`;
-    const counts = { schedules: run, failed };
-    const title = `random schedules for ${minutes} minutes`;
-    const details = { seconds };
-    const made = makeRecord({ series: 'simulation', title, seed, command, startedMs: beganMs, digestBefore, counts, failures, details });
+    const made = makeRecord({
+      series: 'simulation',
+      title: `random schedules for ${minutes} minutes`,
+      seed,
+      command: `npm run simulate -- --minutes ${minutes} --seed ${seed} --record`,
+      startedMs: beganMs,
+      digestBefore,
+      counts: { schedules: count, 'workflow runs': runs, failed },
+      failures,
+      details: { seconds, schedulesPerSecond: perSecond, memory: memory.samples },
+    });
     print(`written: ${keepRecord(made)}`);
   }
-  if (json) process.stdout.write(`${JSON.stringify({ schedules: run, failed, seconds, seed })}\n`);
-  else print(`${run} schedules, ${failed} seeds with a failure, in ${seconds} s`);
-  process.exitCode = failed === 0 && run > 0 ? 0 : 1;
+  const told = { schedules: count, schedulesPerSecond: perSecond, runs, failed, seconds, seed, memory: memory.samples };
+  if (json) process.stdout.write(`${JSON.stringify(told)}\n`);
+  else {
+    print(`${count} schedules, ${perSecond} a second, ${failed} seeds with a failure, in ${seconds} s`);
+    for (const { runs: after, heapMiB, rssMiB } of memory.samples)
+      print(`after ${after} workflow runs: heap ${heapMiB} MiB, RSS ${rssMiB} MiB`);
+  }
+  process.exitCode = failed === 0 && count > 0 ? 0 : 1;
 }

@@ -1,0 +1,167 @@
+import type { MigrateMode } from '../../lab/openstack/host-profile.ts';
+import type { Mutation } from './mutation.ts';
+import type { EventKind, Schedule, ScheduledEvent } from './schedules/schedule.ts';
+
+/** Rules of the planners that are broken on purpose, in the workflow code itself, and who notices. */
+
+const at = (atMs: number, kind: EventKind, which = 0, forMs = 20_001): ScheduledEvent => ({ atMs, kind, which, forMs });
+
+/** Node-1 has two servers, which it moves one at a time, in ten seconds each. */
+const evicting = (events: readonly ScheduledEvent[], migrations: readonly MigrateMode[] = ['ok']): Schedule => ({
+  seed: 1,
+  migrations: [migrations, ['ok'], ['ok']],
+  events: [at(1_000, 'evict'), ...events],
+});
+
+/** The Eviction is made with an annotation: `note` chooses it, see `notes` in schedules/evictions.ts. */
+const evictedAs = (note: number): Schedule => ({ ...evicting([]), events: [at(1_000, 'evict', 0, note)] });
+const observing = 14;
+
+export const plannerMutations: readonly Mutation[] = [
+  {
+    name: 'deafToStop',
+    breaks: 'a stop is heard',
+    caughtBy: evicting([at(4_000, 'stopEviction')]),
+    says: /after it was stopped/u,
+    rewrite: { from: /if \(state\.stop !== null\) return planStop\(state, state\.stop, nowMs\);/u, to: '' },
+  },
+  {
+    name: 'deafToPause',
+    breaks: 'a pause is heard',
+    caughtBy: evicting([at(4_000, 'pauseEviction')]),
+    says: /while it is paused/u,
+    rewrite: { from: /if \(state\.paused !== null\) \{(?=\s+const since)/u, to: 'if (false) { ' },
+  },
+  {
+    name: 'oneTooMany',
+    breaks: 'no more servers move at once than the Eviction may move',
+    caughtBy: evicting([]),
+    says: /moves 2 at once, and may move 1/u,
+    rewrite: {
+      from: /return Math\.max\(0, Math\.min\(parallelismOf\(state\), /u,
+      to: 'return 1 + Math.max(0, Math.min(parallelismOf(state), ',
+    },
+  },
+  {
+    name: 'unasked',
+    breaks: 'nothing moves before the region grants it',
+    caughtBy: evicting([]),
+    says: /the region grants it 0/u,
+    rewrite: {
+      from: /return Math\.max\(0, Math\.min\(parallelismOf\(state\), /u,
+      to: 'return parallelismOf(state) - using; Math.max(0, Math.min(parallelismOf(state), ',
+    },
+  },
+  {
+    name: 'skippedIsMoved',
+    breaks: 'a server that a user has skipped stays',
+    caughtBy: evicting([at(4_000, 'skipServer', 0, 20_000), at(4_100, 'skipServer')]),
+    says: /which a user has skipped/u,
+    rewrite: {
+      from: /(const pending = \S+)\(state, 'pending'\);(?=\s+if \(state\.paused)/u,
+      to: "$1(state, 'pending', 'skipped');",
+    },
+  },
+  {
+    name: 'movedBeforeDisabled',
+    breaks: 'a host is disabled before anything moves',
+    caughtBy: evicting([]),
+    says: /before the host is disabled/u,
+    rewrite: {
+      from: /if \(state\.host\.service\.status === 'enabled'\) return \{(?=\s+do: 'disable')/u,
+      to: 'if (false) return {',
+    },
+  },
+  {
+    name: 'emptyOnce',
+    breaks: 'a host is seen empty twice',
+    caughtBy: evicting([]),
+    says: /did not see the host empty twice/u,
+    rewrite: { from: /if \(lookedAtMs - emptySinceMs < settings\.emptyRecheckMs\)/u, to: 'if (false)' },
+  },
+  {
+    name: 'successWithoutLook',
+    breaks: 'a host counts as empty when it was seen so',
+    caughtBy: evicting([]),
+    says: /did not see the host empty twice/u,
+    rewrite: {
+      from: /if \(host === null \|\| lookedAtMs < lastChangeMs\) return \{\s+do: 'look',/u,
+      to: `if (lookedAtMs < lastChangeMs)
+        return { do: 'end', outcome: 'Succeeded', reason: 'Succeeded', message: 'done' };
+      if (host === null) return { do: 'look',`,
+    },
+  },
+  {
+    name: 'endInFlight',
+    breaks: 'an eviction ends when nothing is in flight',
+    caughtBy: evicting([]),
+    rewrite: {
+      from: /return \{(?=\s+do: 'wait',\s+for: `\$\{moving\.length\} in flight and)/u,
+      to: "return { do: 'end', outcome: 'Failed', reason: 'Failed', message: 'done' }; return {",
+    },
+  },
+  {
+    name: 'busyLooking',
+    breaks: 'a wait lets time pass',
+    caughtBy: 'immovable',
+    rewrite: {
+      from: /const step = old && planned\.do === 'move' \?/u,
+      to: "if (planned.do === 'wait') return { do: 'look', why: 'again' }; const step = old && planned.do === 'move' ?",
+    },
+  },
+  {
+    name: 'waitForEver',
+    breaks: 'a wait that only time ends has a deadline',
+    caughtBy: 'failing',
+    rewrite: {
+      from: /if \(step\.do !== 'wait' \|\| readAtMs === null\) return step;/u,
+      to: "if (step.do === 'wait') return { ...step, untilMs: null }; if (readAtMs === null) return step;",
+    },
+  },
+  {
+    name: 'observingActs',
+    breaks: 'an Eviction that observes moves nothing',
+    caughtBy: evictedAs(observing),
+    rewrite: { from: /if \(state\.desired\.mode === 'observe'\) return planObservation\(state\);/u, to: '' },
+  },
+  {
+    name: 'uncountedAttempts',
+    breaks: 'a server that does not move is given up',
+    caughtBy: 'immovable',
+    rewrite: {
+      from: /function planMove\(wish, progress\) \{/u,
+      to: 'function planMove(wish, given) { const progress = { ...given, attempts: 0, stuckAttempts: 0 };',
+    },
+  },
+  {
+    name: 'unconsented',
+    breaks: 'a running server is moved cold with consent only',
+    caughtBy: evicting([], ['fail', 'fail', 'fail']),
+    says: /moves a running server cold, and nobody has consented/u,
+    rewrite: {
+      from: /function planMove\(wish, progress\) \{/u,
+      to: `function planMove(given, progress) {
+        const wish = { ...given, consent: ['cold-migrate', 'force-complete'] };`,
+    },
+  },
+  {
+    name: 'nothingAborted',
+    breaks: 'what is in flight is aborted when an eviction is stopped so',
+    caughtBy: evicting([at(6_000, 'stopEviction', 0, 20_000)], ['hang']),
+    says: /is still in progress/u,
+    rewrite: {
+      from: /if \(migration\.type === 'live-migration'\) return \{(?=\s+do: 'abort',\s+migration\s+\};\s+\/\/ It was)/u,
+      to: `if (migration.type === 'live-migration') return { do: 'end', outcome: 'stopped', message: null };
+        if (false) return {`,
+    },
+  },
+  {
+    name: 'leakedAllowance',
+    breaks: 'an allowance of a run that is closed is given to others',
+    caughtBy: 'limit/B/awaitMigration.1/terminate',
+    rewrite: {
+      from: /function endLook\(ledger, world, closedRunIds, nowMs\) \{/u,
+      to: 'function endLook(ledger, world, given, nowMs) { const closedRunIds = [];',
+    },
+  },
+];
