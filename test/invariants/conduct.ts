@@ -25,6 +25,8 @@ interface Conduct {
   heard: string;
   isPaused: boolean;
   isStopped: boolean;
+  /** By Temporal: it stops whatever the run serves. */
+  isCancelled: boolean;
   isObserving: boolean;
   skipped: Set<string>;
   /** Servers in flight, with the server groups that they are in. */
@@ -46,6 +48,7 @@ function conductOfEviction(events: Events): string[] {
     heard: '',
     isPaused: false,
     isStopped: false,
+    isCancelled: false,
     isObserving: false,
     skipped: new Set(),
     inFlight: new Map(),
@@ -67,14 +70,22 @@ function take(seen: Conduct, event: HistoryEvent): string[] {
   if (signal) obey(seen, signal.signalName ?? '', firstOf(signal.input));
   else if (update)
     obey(seen, update.acceptedRequest?.input?.name ?? '', firstOf(update.acceptedRequest?.input?.args));
-  else if (event.workflowExecutionCancelRequestedEventAttributes) seen.isStopped = true;
-  else if (event.activityTaskScheduledEventAttributes)
-    seen.scheduled.set(String(event.eventId), event.activityTaskScheduledEventAttributes.activityType?.name ?? '');
+  else if (event.workflowExecutionCancelRequestedEventAttributes) seen.isStopped = seen.isCancelled = true;
+  else if (event.activityTaskScheduledEventAttributes) ask(seen, event);
   else if (event.activityTaskCompletedEventAttributes) hear(seen, event);
   else if (event.startChildWorkflowExecutionInitiatedEventAttributes) return begin(seen, event);
   else if (event.workflowExecutionCompletedEventAttributes) return end(seen, event);
   else land(seen, event);
   return [];
+}
+
+function ask(seen: Conduct, { eventId, activityTaskScheduledEventAttributes: asked }: HistoryEvent): void {
+  const name = asked?.activityType?.name ?? '';
+  seen.scheduled.set(String(eventId), name);
+  // The one that it serves is not looked for, but read again.
+  const isNext = name === 'openEviction' && jsonOf(asked?.input?.payloads?.[1]) === null;
+  // What was told to a run that had ended its last Eviction was refused.
+  if (isNext) Object.assign(seen, { isPaused: false, isStopped: seen.isCancelled, skipped: new Set(), asked: null });
 }
 
 interface Told {

@@ -53,10 +53,14 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
     let failure: ApplicationFailure | null = null;
     for (let state = readCarried(carried); ; state = null) {
       inbox.changed = false;
+      const ended = inbox.run;
+      // What is asked for while the next Eviction is opened is meant for that one.
+      inbox.run = null;
       // What it was started with has been served after the first round: what else waits for the host asks for itself.
       const opened = await open(done === null ? input : { hypervisor: input.hypervisor }, state?.desired.uid ?? null, inbox);
       if (opened.next === 'handedOver') return handedOver(input, opened);
       if (opened.next === 'nothing') {
+        inbox.run = ended;
         // No await since the look: what came before it was seen by it, what comes now makes another round.
         if (inbox.changed) continue;
         if (failure !== null) throw failure;

@@ -5,15 +5,16 @@ import { conductOf } from '../../invariants/conduct.ts';
 
 type Event = NonNullable<History['events']>[number];
 
-const payloads = (value: unknown): object => ({ payloads: [{ data: Buffer.from(JSON.stringify(value)) }] });
+const payloads = (value: unknown) => ({ payloads: [{ data: Buffer.from(JSON.stringify(value)) }] });
 let eventId = 0;
 
 /** An activity, asked for and answered. */
-const activity = (name: string, answer: unknown, atSeconds = 0): Event[] => {
+const activity = (name: string, answer: unknown, atSeconds = 0, ...input: unknown[]): Event[] => {
   eventId += 2;
   const scheduledEventId = eventId;
+  const asked = { activityType: { name }, input: { payloads: input.flatMap((value) => payloads(value).payloads) } };
   return [
-    { eventId: scheduledEventId, activityTaskScheduledEventAttributes: { activityType: { name } } },
+    { eventId: scheduledEventId, activityTaskScheduledEventAttributes: asked },
     {
       eventTime: { seconds: atSeconds, nanos: 0 },
       activityTaskCompletedEventAttributes: { scheduledEventId, result: payloads(answer) },
@@ -42,8 +43,10 @@ const moved = (id: string): Event[] => [
 const ends = (outcome: string): Event[] => [
   { workflowExecutionCompletedEventAttributes: { result: payloads({ outcome }) } },
 ];
-const open = (desired: object = {}): Event[] =>
-  activity('openEviction', { next: 'run', desired, settings: { perSource: 2, emptyRecheckMs: 1_000 } });
+const open = (desired: object = {}, servingUid: string | null = null): Event[] => {
+  const opened = { next: 'run', desired, settings: { perSource: 2, emptyRecheckMs: 1_000 } };
+  return activity('openEviction', opened, 0, { hypervisor: 'node-1' }, servingUid);
+};
 const look = (atSeconds: number, ...instances: string[]): Event[] =>
   activity('observeHost', { service: { status: 'disabled' }, instances, allocations: instances }, atSeconds);
 
@@ -56,11 +59,15 @@ test('what users and limits allow is not complained of', () => {
   expect(conductOf('evictHypervisor', resumed)).toEqual([]);
   const retried = [...begun, ...signal('skipInstance', { instance: 's1' }), ...signal('retryInstance', { instance: 's1' })];
   expect(conductOf('evictHypervisor', [...retried, ...done])).toEqual([]);
+  // The run has ended one Eviction and lingers: who pauses it then is told so, and it serves the next one.
+  const lingering = [...begun, ...signal('pause'), ...signal('skipInstance', { instance: 's1' }), ...open()];
+  expect(conductOf('evictHypervisor', [...lingering, ...look(1, 's1'), ...done])).toEqual([]);
 });
 
 const rows: [what: RegExp, events: Event[]][] = [
   [/moves s1 after it was stopped/, [...begun, ...signal('cancelEviction'), ...move('s1')]],
   [/moves s1 while it is paused/, [...begun, ...signal('pause'), ...move('s1')]],
+  [/moves s1 while it is paused/, [...begun, ...signal('pause'), ...open({}, 'the uid'), ...move('s1')]],
   [/was to observe only/, [...begun, ...open({ mode: 'observe' }), ...move('s1')]],
   [/moves s1, which a user has skipped/, [...begun, ...signal('skipInstance', { instance: 's1' }), ...move('s1')]],
   [/moves s1 before the host is disabled/, [...open(), ...signal('allowanceGranted', { allowance: 1 }), ...move('s1')]],
