@@ -1,4 +1,4 @@
-import { formatCell, pairCells, parseCell, type SimulatedCell } from './cell.ts';
+import { activityCells, formatCell, pairCells, parseCell, type SimulatedCell } from './cell.ts';
 
 const rows: [text: string, cell: SimulatedCell][] = [
   ['happy/A/publishEviction.2/failAfter', { scenario: 'happy', targets: [{ at: 'activity', step: 'A/publishEviction.2', fault: 'failAfter' }] }],
@@ -26,4 +26,11 @@ test('pairs are of one scenario each', () => {
   expect(pairs).toHaveLength(4);
   expect(pairs[0]?.targets).toHaveLength(2);
   expect(pairCells([], 4, () => 0.5)).toEqual([]);
+});
+
+test('of a loop, the first calls and the last ones are places for faults', () => {
+  const steps = ['A/openEviction.1', ...Array.from({ length: 20 }, (_, index) => `A/observeHost.${index + 1}`)];
+  const places = new Set(activityCells('happy', { steps, calls: [], tasks: 0 }).map((cell) => formatCell(cell).split('/')[2]));
+  const numbers = [1, 2, 3, 4, 5, 18, 19, 20];
+  expect([...places]).toEqual(['openEviction.1', ...numbers.map((number) => `observeHost.${number}`)]);
 });
