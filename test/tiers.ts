@@ -8,7 +8,7 @@ import type { Area } from './areas.ts';
  *   (evidence/flows-<area>/): the suites of outside systems, and what a few files decide.
  * - `simulated`: in every `npm test` over the fakes in virtual time, in `npm run test:all` on the real counterparts
  *   too.
- * - `daily`: in `npm run test:all` only; `coveredBy` says what covers it on a push, as paths.
+ * - `daily`: in `npm run test:all` only; `coveredBy` says which tests cover it on a push.
  *
  * `npm run test:all` runs every file. `npm run test:changed` runs those of the other tiers whose area has changed.
  */
@@ -101,9 +101,9 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'bridge-faults': push('bridge', 'watches that break, 410 Gone, pages, Temporal away, what service accounts may do'),
   'bridge-hypervisor': simulated('bridge'),
   'bridge-virtual-machine': simulated('bridge'),
-  'bridge-load': daily('bridge', ['k8s-bridge', 'test/simulator/bridge.test.ts']),
+  'bridge-load': daily('bridge', ['test/flows/bridge.test.ts', 'test/simulator/bridge.test.ts']),
 
-  chaos: daily('all', ['test/simulator/schedules']),
+  chaos: daily('all', ['test/simulator/schedules/schedules.test.ts']),
 
   // The suites of outside systems.
   'contract-kubernetes': changed('kubernetes'),
