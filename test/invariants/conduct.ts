@@ -1,6 +1,7 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { migrationId, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
+import { isEncrypted } from '../../runtime/payload-codec.ts';
 import type { Check } from './objects.ts';
 
 /** What the runs of an eviction do, against what users have told them and what limits they were given. */
@@ -13,11 +14,20 @@ type Payload = { data?: Uint8Array | null } | null | undefined;
 export const runsHeed: Check = ({ runs }) =>
   runs.flatMap(({ workflowId, runId, conduct }) => conduct.map((what) => `${workflowId} (${runId}) ${what}`));
 
-/** What does not hold of one history, a sentence each. Pure. */
+/** What does not hold of one history, a sentence each; nothing of one whose payloads are encrypted. Pure. */
 export function conductOf(type: string, events: Events): string[] {
+  // What people start by hand is plain, and what the run hears then is not.
+  if (events.flatMap(payloadsOf).some(isEncrypted)) return [];
   if (type === workflowTypes.evictHypervisor) return conductOfEviction(events);
   return type === workflowTypes.migrateInstance ? conductOfMove(events) : [];
 }
+
+const payloadsOf = (event: HistoryEvent) =>
+  [
+    event.workflowExecutionStartedEventAttributes?.input,
+    event.workflowExecutionSignaledEventAttributes?.input,
+    event.activityTaskCompletedEventAttributes?.result,
+  ].flatMap((held) => held?.payloads ?? []);
 
 interface Conduct {
   scheduled: Map<string, string>;

@@ -91,3 +91,13 @@ test('nothing is forced or moved cold without consent', () => {
   expect(conductOf('migrateInstance', child('startColdMigration', []))).toEqual([expect.stringMatching(/cold/)]);
   expect(conductOf('migrateInstance', child('startColdMigration', ['cold-migrate']))).toEqual([]);
 });
+
+test('a run whose payloads are encrypted is not judged', () => {
+  const encrypted = { data: Buffer.from('…'), metadata: { encoding: Buffer.from('binary/encrypted') } };
+  const grant = {
+    workflowExecutionSignaledEventAttributes: { signalName: 'allowanceGranted', input: { payloads: [encrypted] } },
+  };
+  const plain = [...open(), ...look(0, 's1'), ...move('s1')];
+  expect(conductOf('evictHypervisor', plain)).toEqual([expect.stringMatching(/grants it 0/)]);
+  expect(conductOf('evictHypervisor', [grant as unknown as Event, ...plain])).toEqual([]);
+});
