@@ -68,7 +68,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'eviction-history': simulated('eviction'),
   allowance: simulated('eviction'),
   matrix: push('hypervisor', 'a kill -9, a cancel and a fault on real parts, of evictions and of hypervisors'),
-  'matrix-mutations': push('all', 'that the matrix on real parts can fail'),
+  'matrix-mutations': daily('all', ['test/simulator/schedules/schedules.test.ts']),
 
   // Hypervisors.
   hypervisor: push('hypervisor', 'from the Node into service, into maintenance and back'),
