@@ -32,7 +32,7 @@ const plurals: Readonly<Record<Kind, string>> = {
   VirtualMachineSetResourcePolicy: 'virtualmachinesetresourcepolicies',
 };
 
-/** Systems, machines and clocks are as they should be; whoever paused an eviction resumes it. */
+/** Systems, machines and clocks are as they should be; whoever paused an eviction resumes it, and corrects what is wrong in it. */
 export async function makeWhole(cast: Cast): Promise<void> {
   await endDisruptions(cast);
   for (const host of cast.machines) await recoverHost(cast, host);
@@ -42,6 +42,10 @@ export async function makeWhole(cast: Cast): Promise<void> {
     await run(cast, evictionId(host))
       .signal(messages.resume, { by: 'schedule' })
       .catch(() => undefined);
+  for (const { metadata } of cast.deployment.kubernetes.objects(plurals.Eviction))
+    await patch(cast, kvmPath('evictions', metadata.name), {
+      metadata: { annotations: { [annotations.parallelism]: null } },
+    });
   for (const object of cast.deployment.kubernetes.objects(plurals.VirtualMachine)) await settlePolicyOf(cast, object);
 }
 
