@@ -34,6 +34,8 @@ const notes: readonly Readonly<Record<string, string | null>>[] = [
   { [annotations.cause]: 'rolling-update' },
   { [annotations.cause]: 'termination' },
   { [annotations.cause]: 'decommission' },
+  { [annotations.mode]: 'observe' },
+  { [annotations.mode]: null },
   { [annotations.reEnable]: 'true' },
   { [annotations.parallelism]: '3' },
   {
@@ -47,6 +49,9 @@ const notes: readonly Readonly<Record<string, string | null>>[] = [
 const noteOf = ({ forMs }: ScheduledEvent): object => ({
   metadata: { annotations: choose(notes, { which: forMs }) },
 });
+
+/** In mid-course nobody switches to observing: what a terminated run leaves then is not decided. */
+const edits = notes.filter((note) => !(annotations.mode in note));
 
 type Kind = Extract<EventKind, `${string}Eviction` | 'evict' | `${string}Server` | 'setParallelism' | 'acceptObstacle'>;
 type OfEvictions =
@@ -66,7 +71,7 @@ export const evictionActions: Actions<OfEvictions> = {
   },
   deleteEviction: (cast, event) => remove(cast, kvmPath('evictions', hostOf(cast, event))),
   editEviction: edit(({ atMs }) => ({ spec: { reason: `${by} ${atMs}` } })),
-  annotateEviction: edit(noteOf),
+  annotateEviction: edit(({ forMs }) => ({ metadata: { annotations: choose(edits, { which: forMs }) } })),
   retryEviction: edit(({ atMs }) => ({ metadata: { annotations: { [annotations.retry]: String(atMs) } } })),
   cancelEviction: cancel(idOf),
   terminateEviction: terminate(idOf),
