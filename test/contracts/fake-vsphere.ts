@@ -1,7 +1,7 @@
 import { withClock } from '../../lab/clock.ts';
 import { drive } from '../fakes/drive.ts';
 import { createFakeVcenter } from '../fakes/vsphere/vcenter.ts';
-import { randomOf } from '../simulator/random.ts';
+import { randomOf } from '../faults/random.ts';
 import { createVirtualClock } from '../simulator/clock.ts';
 import { createNetwork } from '../simulator/network.ts';
 import type { VsphereCounterpart } from './vsphere-context.ts';

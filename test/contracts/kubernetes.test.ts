@@ -3,7 +3,7 @@ import { drive } from '../fakes/drive.ts';
 import { createFakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
 import { createVirtualClock } from '../simulator/clock.ts';
 import { createNetwork } from '../simulator/network.ts';
-import { randomOf } from '../simulation/random.ts';
+import { randomOf } from '../faults/random.ts';
 import { describeFieldManagers } from './kubernetes-apply.ts';
 import { describeBuiltIn } from './kubernetes-built-in.ts';
 import { describeLists } from './kubernetes-lists.ts';

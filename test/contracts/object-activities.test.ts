@@ -4,7 +4,7 @@ import { drive } from '../fakes/drive.ts';
 import { createFakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
 import { createVirtualClock } from '../simulator/clock.ts';
 import { createNetwork } from '../simulator/network.ts';
-import { randomOf } from '../simulation/random.ts';
+import { randomOf } from '../faults/random.ts';
 import { describeEvictionObjects } from './eviction-objects.ts';
 import { describeHypervisorObjects } from './hypervisor-objects.ts';
 import { describeMigrationObjects } from './migration-objects.ts';

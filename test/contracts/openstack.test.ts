@@ -3,7 +3,7 @@ import { drive } from '../fakes/drive.ts';
 import { createFakeOpenStack } from '../fakes/openstack/fake-openstack.ts';
 import { createVirtualClock } from '../simulator/clock.ts';
 import { createNetwork } from '../simulator/network.ts';
-import { randomOf } from '../simulator/random.ts';
+import { randomOf } from '../faults/random.ts';
 import { describeExpiry, describeKeystone } from './keystone.ts';
 import { describeNewHosts } from './nova-hosts.ts';
 import { describeHypervisorActivities } from './nova-hypervisors.ts';

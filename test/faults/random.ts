@@ -7,15 +7,19 @@ export interface Random {
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
 }
 
-/** mulberry32. */
-export function openRandom(seed: number): Random {
+/** The same numbers for the same seed (mulberry32). */
+export function randomOf(seed: number): Random['next'] {
   let state = seed >>> 0;
-  const next = (): number => {
+  return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+export function openRandom(seed: number): Random {
+  const next = randomOf(seed);
   return {
     next,
     between: (least, most) => least + Math.floor(next() * (most - least + 1)),

@@ -5,7 +5,7 @@ import { targetRoom } from '../../activities/nova/target-room.ts';
 import type { HostObservation, Instance, Migration } from '../../contracts/instance.ts';
 import type { InstanceObservation, MigrationStart } from '../../contracts/migrate-instance.ts';
 import type { Clock } from './clock.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { Fate } from './scenario.ts';
 
 /** A tiny Nova with its Placement: hosts, servers, migration records, and a fate for each migration. */

@@ -11,7 +11,7 @@ import { createClock } from './clock.ts';
 import { grantArrives, wake } from './eviction.ts';
 import { ends, isHanging } from './nova.ts';
 import { addServer, happen, signal } from './people.ts';
-import { randomOf } from './random.ts';
+import { randomOf } from '../faults/random.ts';
 import type { Scenario } from './scenario.ts';
 import { eventfulMs } from './scenario.ts';
 import type { Planners, Simulation } from './simulation.ts';

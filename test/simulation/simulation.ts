@@ -10,7 +10,7 @@ import type { Move, Progress, planMove } from '../../workflows/migration/plan.ts
 import type { LastMove, planWindDown } from '../../workflows/migration/plan-wind-down.ts';
 import type { Clock } from './clock.ts';
 import type { Nova, Server } from './nova.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { Scenario } from './scenario.ts';
 
 /** The deciding functions that a simulation drives; a test of the simulation puts broken ones in their place. */

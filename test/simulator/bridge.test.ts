@@ -5,7 +5,7 @@ import { resourcePath } from '../../runtime/kubernetes.ts';
 import { createLogger } from '../../runtime/logging.ts';
 import { drive } from '../fakes/drive.ts';
 import { createFakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
-import { randomOf } from '../simulation/random.ts';
+import { randomOf } from '../faults/random.ts';
 import type { SimulatedBridge } from './bridge.ts';
 import { createSimulatedBridge } from './bridge.ts';
 import type { VirtualClock } from './clock.ts';

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { untilInterrupted } from '../../lab/interruption.ts';
-import { openRandom } from '../faults/random.ts';
+import { randomOf } from '../faults/random.ts';
 import { sample } from '../faults/sample.ts';
 import type { SimulatedCell } from './cell.ts';
 import { activityCells, fineCells, formatCell, pairCells, parseCell } from './cell.ts';
@@ -50,8 +50,7 @@ async function main({ scenario: named, cell, fine, pairs, sample: count, seed, p
   if (trace === true) return await traceCell(cell?.[0] === undefined ? { scenario: names[0] ?? '', targets: [] } : parseCell(cell[0]), print);
   if (writeCells === true) return await writeCleanRuns(named ?? scenarios.map(({ name }) => name), print);
   if (minutes !== undefined || path !== undefined) return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
-  const random = openRandom(seed);
-  const cells = cell === undefined ? chooseCells(names, { fine: fine === true, pairs, random: () => random.next() }) : cell.map(parseCell);
+  const cells = cell === undefined ? chooseCells(names, { fine: fine === true, pairs, random: randomOf(seed) }) : cell.map(parseCell);
   const chosen = count === undefined ? cells : sample(cells, count, seed, ({ scenario }) => scenario);
   const startedMs = performance.now();
   const failures: CellOutcome[] = [];

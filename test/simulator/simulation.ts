@@ -9,7 +9,7 @@ import { guard } from './guard.ts';
 import { nameOf } from './temporal/history.ts';
 import type { CallFate, Network, NetworkCall } from './network.ts';
 import { createNetwork } from './network.ts';
-import { randomOf } from './random.ts';
+import { randomOf } from '../faults/random.ts';
 import type { Run, RunStatus } from './temporal/run.ts';
 import { evict } from './temporal/sandbox.ts';
 import type { Failure, HistoryEvent, Payloads, WorkflowBundle } from './temporal/sdk.ts';

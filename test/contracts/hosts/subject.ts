@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { createVirtualClock, type VirtualClock } from '../../simulator/clock.ts';
 import { createNetwork, type Network } from '../../simulator/network.ts';
 import { drive } from '../../fakes/drive.ts';
-import { randomOf } from '../../simulation/random.ts';
+import { randomOf } from '../../faults/random.ts';
 
 /** What a contract suite runs on: a fake or the real counterpart. */
 export interface Subject {

@@ -1,7 +1,7 @@
 import { createNetwork } from '../../simulator/network.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { runIn, startProcess } from '../../simulator/process.ts';
-import { randomOf } from '../../simulation/random.ts';
+import { randomOf } from '../../faults/random.ts';
 import { drive } from '../drive.ts';
 import { createFakeHosts } from './hosts.ts';
 

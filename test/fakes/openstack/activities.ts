@@ -8,7 +8,7 @@ import { withClock } from '../../../lab/clock.ts';
 import type { AuditEntry } from '../../../runtime/audit.ts';
 import { createVirtualClock, type VirtualClock } from '../../simulator/clock.ts';
 import { createNetwork, type CallFate, type NetworkCall } from '../../simulator/network.ts';
-import { randomOf } from '../../simulator/random.ts';
+import { randomOf } from '../../faults/random.ts';
 import { drive } from '../drive.ts';
 import type { ServiceKey } from './cloud.ts';
 import { createFakeOpenStack, type FakeOpenStack } from './fake-openstack.ts';

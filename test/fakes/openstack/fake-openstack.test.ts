@@ -5,7 +5,7 @@ import { createInstance, waitForServer } from '../../../lab/openstack/seed.ts';
 import { createVirtualClock, type VirtualClock } from '../../simulator/clock.ts';
 import { createNetwork, type CallFate, type NetworkCall } from '../../simulator/network.ts';
 import { runIn, startProcess } from '../../simulator/process.ts';
-import { randomOf } from '../../simulator/random.ts';
+import { randomOf } from '../../faults/random.ts';
 import { drive } from '../drive.ts';
 import { createFakeOpenStack, type FakeOpenStack } from './fake-openstack.ts';
 

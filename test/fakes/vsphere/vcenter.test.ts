@@ -2,7 +2,7 @@ import { openGateway } from '../../../activities/vsphere/gateway.ts';
 import { folderRef, poolRef, vmRef } from '../../../activities/vsphere/references.ts';
 import { inventory } from '../../../lab/vsphere/handle.ts';
 import type { VcenterGateway } from '../../../activities/vsphere/types.ts';
-import { randomOf } from '../../simulator/random.ts';
+import { randomOf } from '../../faults/random.ts';
 import { createVirtualClock } from '../../simulator/clock.ts';
 import { createNetwork, type CallFate } from '../../simulator/network.ts';
 import { drive } from '../drive.ts';

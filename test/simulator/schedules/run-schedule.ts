@@ -13,7 +13,7 @@ import type { Snapshot } from '../../invariants/snapshot.ts';
 import { violations } from '../../invariants/violations.ts';
 import { deploy } from '../deployment.ts';
 import type { Mutate } from '../mutations.ts';
-import { randomOf } from '../random.ts';
+import { randomOf } from '../../faults/random.ts';
 import type { WorkflowBundle } from '../simulation.ts';
 import { snapshotOf } from '../snapshot.ts';
 import type { Cast } from './cast.ts';
