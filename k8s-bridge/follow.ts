@@ -1,7 +1,8 @@
 import type { Kind } from '../contracts/ids.ts';
 import type { Mode } from '../runtime/config-schema.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
+import type { Kubernetes } from '../runtime/kubernetes.ts';
+import { resourcePath } from '../runtime/resource-path.ts';
 import type { Logger } from '../runtime/logging.ts';
 import type { Change } from './decide-delivery.ts';
 import type { RoutedChange } from './deliver.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type Clock, timeoutSignal, withTimeout } from '../runtime/clock.ts';
 import { checkAnswer, isFailure } from '../runtime/kubernetes-faults.ts';
-import { type Kubernetes, resourcePath } from '../runtime/kubernetes.ts';
+import type { Kubernetes } from '../runtime/kubernetes.ts';
+import { resourcePath } from '../runtime/resource-path.ts';
 import type { Logger } from '../runtime/logging.ts';
 
 export interface LeaseSettings {

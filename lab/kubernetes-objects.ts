@@ -1,6 +1,7 @@
 import { isAlreadyExists } from '../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
-import { connectKubernetes, resourcePath } from '../runtime/kubernetes.ts';
+import { connectKubernetes } from '../runtime/kubernetes.ts';
+import { resourcePath } from '../runtime/resource-path.ts';
 import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
 
 /** An object as a manifest has it. */

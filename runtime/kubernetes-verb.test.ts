@@ -1,6 +1,6 @@
 import { kubernetesVerb } from './kubernetes-verb.ts';
 import type { KubernetesRequest } from './kubernetes.ts';
-import { resourcePath } from './kubernetes.ts';
+import { resourcePath } from './resource-path.ts';
 
 const evictions = (of: { name?: string; subresource?: string } = {}): string => resourcePath('kvm.cloud.sap/v1', 'evictions', of);
 

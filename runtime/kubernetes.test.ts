@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { connectKubernetes, resourcePath } from './kubernetes.ts';
+import { connectKubernetes } from './kubernetes.ts';
+import { resourcePath } from './resource-path.ts';
 import type { Kubernetes } from './kubernetes.ts';
 
 /** Answers as a test says; a real kube-apiserver neither hangs nor garbles on demand (test/flows has the real one). */

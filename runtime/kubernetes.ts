@@ -21,7 +21,7 @@ export const patchTypes = {
 
 export interface KubernetesRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** From `/api/…` or `/apis/…` on; names in it are encoded by {@link resourcePath}. */
+  /** From `/api/…` or `/apis/…` on; names in it are encoded by `resourcePath`. */
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
@@ -53,8 +53,6 @@ export interface KubernetesOptions extends KubeConfigOptions {
   requestTimeoutMs?: number;
   observe?: ObserveCall;
 }
-
-export { resourcePath } from './resource-path.ts';
 
 /** Reads the kubeconfig; the first connection is made by the first request. @throws InvalidConfiguration */
 export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...options }: KubernetesOptions = {}): Kubernetes {

@@ -5,7 +5,7 @@ import type { Kind } from '../contracts/ids.ts';
 import type { Clock } from './clock.ts';
 import { droverFailure } from './failure.ts';
 import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes-faults.ts';
-import { resourcePath } from './kubernetes.ts';
+import { resourcePath } from './resource-path.ts';
 import type { Kubernetes } from './kubernetes.ts';
 
 /**

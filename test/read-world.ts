@@ -5,7 +5,7 @@ import { readApiCalls, readMigrationEvents } from '../lab/openstack/journal.ts';
 import type { Session } from '../lab/openstack/session.ts';
 import { openGovcWitness } from '../lab/vsphere/witness.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
-import { resourcePath } from '../runtime/kubernetes.ts';
+import { resourcePath } from '../runtime/resource-path.ts';
 import type { ObjectLog } from './flows/object-log.ts';
 import { objectPaths } from './flows/object-log.ts';
 import type { World } from './flows/world.ts';

@@ -4,7 +4,7 @@ import { fencingLease } from '../../contracts/ids.ts';
 import type { FencingClaim } from '../../contracts/node-failure-activities.ts';
 import { checkAnswer, isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';
 
 const leaseSchema = z.object({

@@ -8,7 +8,7 @@ import { migrationSchema } from '../../contracts/crds/migration.ts';
 import type { Migration, MigrationStatus } from '../../contracts/crds/migration.ts';
 import { fieldManager, labels } from '../../contracts/ids.ts';
 import { isAlreadyExists } from '../../runtime/kubernetes-faults.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes.ts';
 import { createEvent } from './create-event.ts';
 import type { NewEvent } from './create-event.ts';

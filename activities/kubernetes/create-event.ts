@@ -1,5 +1,5 @@
 import { isAlreadyExists } from '../../runtime/kubernetes-faults.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 
 /** What each kind is, and what drover does to it, in one word. */

@@ -1,5 +1,5 @@
 import { fieldManager } from '../../contracts/ids.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { budgetSchema, deploymentSchema, guardName, guardNamespace as namespace } from './drain-guard.ts';
 import type { Budget, Deployment, budgetFor, deploymentFor } from './drain-guard.ts';

@@ -7,7 +7,7 @@ import type { Hypervisor, HypervisorStatus } from '../../contracts/crds/hypervis
 import type { HypervisorSpec, NewHypervisor } from '../../contracts/hypervisor.ts';
 import { fieldManager } from '../../contracts/ids.ts';
 import { checkAnswer, isAlreadyExists, isFailure } from '../../runtime/kubernetes-faults.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { podSchema } from './agent-pods.ts';
 import type { Pod } from './agent-pods.ts';

@@ -1,7 +1,7 @@
 import { clusterVirtualMachineImageSchema, virtualMachineImageSchema } from '../../contracts/crds/virtual-machine-image.ts';
 import { fieldManager, labels } from '../../contracts/ids.ts';
 import { checkAnswer, isAlreadyExists, isFailure } from '../../runtime/kubernetes-faults.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { createObjectRequests } from './object-requests.ts';
 import type { AnyImage } from './virtual-machine-client.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import { createObjectRequests } from './object-requests.ts';
 
 /** What a VirtualMachine says of the VM that it has. */

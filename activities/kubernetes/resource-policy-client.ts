@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { virtualMachineSetResourcePolicySchema, type VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { fieldManager } from '../../contracts/ids.ts';
 import { checkAnswer } from '../../runtime/kubernetes-faults.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { createEvent } from './create-event.ts';
 import type { NewEvent } from './create-event.ts';

@@ -10,7 +10,7 @@ import type { VirtualMachine, VirtualMachineStatus } from '../../contracts/crds/
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
 import { fieldManager } from '../../contracts/ids.ts';
 import { isAlreadyExists } from '../../runtime/kubernetes-faults.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { createEvent } from './create-event.ts';
 import type { NewEvent } from './create-event.ts';

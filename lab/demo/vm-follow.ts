@@ -5,7 +5,7 @@ import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import { vm } from './vm-scene.ts';
 
 const lookEveryMs = 100;

@@ -2,7 +2,7 @@ import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource
 import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import { describeStop, readStops } from '../../runtime/stop.ts';
 import { formatDuration } from '../render/duration.ts';
 import type { ComparedDefinition } from './compare-crd.ts';

@@ -1,7 +1,7 @@
 import { fencingLease } from '../../contracts/ids.ts';
 import type { Mode } from '../../runtime/config-schema.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import { inBatches } from '../in-batches.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';

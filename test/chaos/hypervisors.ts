@@ -6,7 +6,7 @@ import { annotations, hypervisorId } from '../../contracts/ids.ts';
 import { settled } from '../../contracts/settled.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import { applyNode, ensureAggregates, ensureRegistered, lifecycleOf, removeHypervisor } from '../faults/hypervisor-objects.ts';
 import { judgeService } from '../faults/judge-hypervisor.ts';
 import { until } from '../flows/until.ts';

@@ -14,7 +14,7 @@ import { inventory, type VsphereHandle } from '../../lab/vsphere/handle.ts';
 import { setVmScene, vmManifest, vmScene } from '../../lab/vsphere/scene.ts';
 import { openGovcWitness, type VcenterWitness } from '../../lab/vsphere/witness.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import { makeVm, watchVm } from '../faults/virtual-machine-objects.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';

@@ -9,7 +9,7 @@ import { settled } from '../../contracts/settled.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
 import { labClock } from '../../lab/clock.ts';
 import type { PartName } from '../../lab/part.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import { signalWithStartEviction, signalWithStartHypervisor, signalWithStartResourcePolicy, signalWithStartVirtualMachine } from '../../runtime/signal-runs.ts';
 
 /** An object of any kind, as far as the matrix looks at it. */

@@ -4,7 +4,7 @@ import { listServers } from '../../lab/openstack/seed.ts';
 import type { Session } from '../../lab/openstack/session.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 import { stopConfigMap } from '../../runtime/stop.ts';
 
 const evictions = (name?: string): string => resourcePath('kvm.cloud.sap/v1', 'evictions', name === undefined ? {} : { name });

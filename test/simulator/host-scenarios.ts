@@ -11,7 +11,7 @@ import { listServers } from '../../lab/openstack/seed.ts';
 import { uuidOf } from '../fakes/openstack/ids.ts';
 import { nodeManifest } from '../flows/hypervisor-scene.ts';
 import { until } from '../flows/until.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 
 /** Hypervisors in ways that only the simulator goes through with every fault. */
 

@@ -3,7 +3,7 @@ import { applyObject, mergeObject, objectPath } from '../../lab/kubernetes-objec
 import { labClock } from '../../lab/clock.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/kubernetes.ts';
+import { resourcePath } from '../../runtime/resource-path.ts';
 
 const vmoperator = 'vmoperator.vmware.com/v1alpha6';
 
