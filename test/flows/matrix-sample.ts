@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startLab } from '../../lab/lab.ts';
 import type { MatrixLab } from '../faults/environment.ts';
 import type { FaultName } from '../faults/faults.ts';
-import type { MatrixResult } from '../faults/matrix.ts';
+import { runMatrix } from '../faults/matrix.ts';
 import type { Cell } from '../faults/run-cell.ts';
 import { formatCell } from '../faults/run-cell.ts';
 import { sample } from '../faults/sample.ts';
@@ -34,7 +34,7 @@ export const scenarioOfDay = (names: readonly string[]): string =>
   (isSampleOfDay ? sample(names, 1, sampleSeed, (name) => name)[0] : names[0]) ?? '';
 
 /** Of each scenario a kill -9, a cancel and one fault more, each at a step that the seed decides. */
-export function oneOfEach(cells: readonly Cell[]): Cell[] {
+function oneOfEach(cells: readonly Cell[]): Cell[] {
   // One that hangs waits for Temporal's patience, and for nothing else: the whole matrix has those.
   const others: readonly FaultName[] = ['failBefore', 'failAfter', 'terminate', 'signalTwice', 'changeSpec'];
   return [...Map.groupBy(cells, ({ scenario }) => scenario).values()].flatMap((its) =>
@@ -49,9 +49,16 @@ export function oneOfEach(cells: readonly Cell[]): Cell[] {
   );
 }
 
-/** Every clean run and every cell passed, and says how to see it again where it did not. */
-export function expectPassed({ clean, chosen, outcomes }: MatrixResult): void {
-  for (const { scenario, complaints } of clean) expect({ scenario, complaints }).toEqual({ scenario, complaints: [] });
+/** Every clean run of the scenario and {@link oneOfEach} of its cells pass; of one that does not, how it is run again. */
+export async function expectSampleToPass(lab: MatrixLab, scenario: string, parallelism: number): Promise<void> {
+  const { clean, chosen, outcomes } = await runMatrix({
+    lab,
+    scenarios: [findScenario(scenario)],
+    parallelism,
+    choose: oneOfEach,
+    report: () => undefined,
+  });
+  for (const { complaints } of clean) expect({ scenario, complaints }).toEqual({ scenario, complaints: [] });
   expect(outcomes.map(formatCell).toSorted()).toEqual(chosen.map(formatCell).toSorted());
   for (const outcome of outcomes)
     expect({ again: `npm run matrix -- --cell ${formatCell(outcome)}`, complaints: outcome.complaints }).toMatchObject({

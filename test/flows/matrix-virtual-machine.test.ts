@@ -1,7 +1,5 @@
-import { runMatrix } from '../faults/matrix.ts';
-import { findScenario } from '../faults/scenarios.ts';
 import { sampleSeed } from '../seed.ts';
-import { expectPassed, oneOfEach, openMatrixLab, scenarioOfDay } from './matrix-sample.ts';
+import { expectSampleToPass, openMatrixLab, scenarioOfDay } from './matrix-sample.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 
 /** A few cells of `npm run matrix`, of the lifecycles that need a vCenter. */
@@ -17,15 +15,6 @@ afterAll(() => matrix?.close(), 60_000);
 
 test.each([vm, policy])(
   `%s: the worker is killed, the run is cancelled, and one fault more (seed ${sampleSeed})`,
-  async (name) =>
-    expectPassed(
-      await runMatrix({
-        lab: matrix.lab,
-        scenarios: [findScenario(name)],
-        parallelism: 1,
-        choose: oneOfEach,
-        report: () => undefined,
-      }),
-    ),
+  (name) => expectSampleToPass(matrix.lab, name, 1),
   600_000,
 );

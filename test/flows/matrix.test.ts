@@ -1,7 +1,5 @@
-import { runMatrix } from '../faults/matrix.ts';
-import { findScenario } from '../faults/scenarios.ts';
 import { sampleSeed } from '../seed.ts';
-import { expectPassed, oneOfEach, openMatrixLab, scenarioOfDay } from './matrix-sample.ts';
+import { expectSampleToPass, openMatrixLab, scenarioOfDay } from './matrix-sample.ts';
 
 /** A few cells of `npm run matrix`, of the lifecycles that need OpenStack. */
 
@@ -24,15 +22,6 @@ afterAll(() => matrix?.close(), 60_000);
 
 test.each([eviction, hypervisor])(
   `%s: the worker is killed, the run is cancelled, and one fault more (seed ${sampleSeed})`,
-  async (name) =>
-    expectPassed(
-      await runMatrix({
-        lab: matrix.lab,
-        scenarios: [findScenario(name)],
-        parallelism: 2,
-        choose: oneOfEach,
-        report: () => undefined,
-      }),
-    ),
+  (name) => expectSampleToPass(matrix.lab, name, 2),
   600_000,
 );
