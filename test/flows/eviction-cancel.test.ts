@@ -1,7 +1,7 @@
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { listMigrations } from '../../lab/openstack/migrations.ts';
 import { checkInvariants } from '../invariants.ts';
-import { beginEviction, expectStopped, expectToGoOn, expectToStay, patientSettings } from './stopped-eviction.ts';
+import { beginEviction, expectStopped, expectToEndStopped, expectToGoOn, expectToStay, patientSettings } from './stopped-eviction.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
@@ -45,11 +45,8 @@ test.concurrent(
       const motion = await beginEviction(world, host);
       const told = await world.command('cancel', host);
       expect(told).toMatchObject({ code: 0, stdout: 'Stopping. 1 in flight may finish; the host is left disabled.\n' });
-      await world.untilReason(host, 'Stopping');
-      await motion.release();
-      await expectStopped(world, motion, await world.untilReason(host, 'Stopped'));
+      await expectToEndStopped(world, motion);
       expect(await world.command('cancel', host)).toMatchObject({ code: 4, stderr: expect.stringContaining(`No eviction of ${host} is running.`) });
-      await expectToStay(world, motion);
       await expectToGoOn(world, motion);
     }),
   limitMs,

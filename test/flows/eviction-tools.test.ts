@@ -1,7 +1,7 @@
 import { evictionId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { messageOf } from './eviction-facts.ts';
-import { beginEviction, expectStopped, expectToGoOn, expectToStay, patientSettings } from './stopped-eviction.ts';
+import { beginEviction, expectToEndStopped, expectToGoOn, expectToStay, patientSettings } from './stopped-eviction.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
@@ -21,10 +21,7 @@ test.concurrent(
     world.onFreshHost(async (host) => {
       const motion = await beginEviction(world, host);
       expect(await world.tool('tctl', 'workflow', 'cancel', '-w', evictionId(host))).toMatchObject({ code: 0 });
-      await world.untilReason(host, 'Stopping');
-      await motion.release();
-      await expectStopped(world, motion, await world.untilReason(host, 'Stopped'));
-      await expectToStay(world, motion);
+      await expectToEndStopped(world, motion);
     }),
   limitMs,
 );
@@ -35,10 +32,7 @@ test.concurrent(
     world.onFreshHost(async (host) => {
       const motion = await beginEviction(world, host);
       expect(await pressCancel(host)).toBe(200);
-      await world.untilReason(host, 'Stopping');
-      await motion.release();
-      await expectStopped(world, motion, await world.untilReason(host, 'Stopped'));
-      await expectToStay(world, motion);
+      await expectToEndStopped(world, motion);
     }),
   limitMs,
 );

@@ -76,6 +76,14 @@ export async function expectStopped(world: World, motion: InMotion, eviction: Ev
   await checkInvariants(world, [host]);
 }
 
+/** It is stopping until what is on its way has arrived; then it is stopped, and stays so. */
+export async function expectToEndStopped(world: World, motion: InMotion): Promise<void> {
+  await world.untilReason(motion.host, 'Stopping');
+  await motion.release();
+  await expectStopped(world, motion, await world.untilReason(motion.host, 'Stopped'));
+  await expectToStay(world, motion);
+}
+
 /** Two resyncs later the last run is still the one that was stopped. */
 export async function expectToStay(world: World, { host }: InMotion): Promise<void> {
   const { runId } = await world.describeRun(host);
