@@ -4,6 +4,7 @@ import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { EvictionInput } from '../../contracts/eviction.ts';
 import { consentBy, runIdAnnotation } from '../../contracts/eviction-annotations.ts';
 import { annotations, copiedLabels } from '../../contracts/ids.ts';
+import { auditChange } from '../../runtime/audit.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Tools } from './dependencies.ts';
 
@@ -21,11 +22,9 @@ export async function createEviction(tools: Tools, input: EvictionInput, runId: 
     spec: { hypervisor: input.hypervisor, reason: input.reason ?? '' },
   };
   for (const name of namesFor(input.hypervisor, runId)) {
-    const made = await client.createEviction({ name, ...eviction }, scope.signal);
-    if (made === null) continue;
-    const object = `eviction/${name}`;
-    await audit.record({ actor: input.startedBy ?? 'unknown', cause: input.reason ?? '', action: 'createEviction', object, before: null, after: eviction, run: scope.run, requestId: null });
-    return made;
+    const entry = { actor: input.startedBy ?? 'unknown', cause: input.reason ?? '', action: 'createEviction', object: `eviction/${name}`, before: null, after: eviction, run: scope.run };
+    const made = await auditChange(audit, entry, () => client.createEviction({ name, ...eviction }, scope.signal), (created) => (created === null ? null : {}));
+    if (made !== null) return made;
   }
   throw droverFailure('ObjectConflict', `No name for an Eviction of ${input.hypervisor} is free`);
 }

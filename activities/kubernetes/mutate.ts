@@ -1,4 +1,4 @@
-import type { Audit, AuditEntry } from '../../runtime/audit.ts';
+import { auditChange, type Audit, type AuditEntry } from '../../runtime/audit.ts';
 import type { StopGate } from '../../runtime/stop.ts';
 import type { KubernetesScope } from './scope.ts';
 
@@ -16,7 +16,5 @@ export interface MutationTools {
  */
 export async function mutate({ stopGate, audit, scope }: MutationTools, entry: Pick<AuditEntry, 'cause' | 'action' | 'object' | 'before' | 'after'>, write: () => Promise<unknown>): Promise<boolean> {
   await stopGate(scope.signal);
-  if ((await write()) === false) return false;
-  await audit.record({ ...entry, actor: 'drover', run: scope.run, requestId: null });
-  return true;
+  return (await auditChange(audit, { ...entry, actor: 'drover', run: scope.run }, write, (done) => (done === false ? null : {}))) !== false;
 }

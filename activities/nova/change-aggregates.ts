@@ -1,8 +1,8 @@
 import { droverFailure } from '../../runtime/failure.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
-import { record, type Tools } from './dependencies.ts';
+import { audited, type Tools } from './dependencies.ts';
 import { codeOf, wordsOf } from './failures.ts';
-import type { Accepted, Aggregate } from './types.ts';
+import type { Aggregate } from './types.ts';
 
 export interface AggregateName {
   /** Numeric id. */
@@ -63,11 +63,10 @@ const openOnes = (kind: Kind, host: string, wanted: readonly AggregateName[], kn
 
 async function changeOne(tools: Tools, kind: Kind, host: string, { id, name }: Aggregate): Promise<void> {
   const { nova, stopGate, scope } = tools;
-  await stopGate(scope.signal);
-  const change = (): Promise<Accepted> => (kind === 'add' ? nova.addToAggregate(id, host, scope.signal) : nova.removeFromAggregate(id, host, scope.signal));
-  const { requestId } = await change();
   const action = kind === 'add' ? 'addToAggregate' : 'removeFromAggregate';
-  await record(tools, { action, cause: 'the aggregates of its Hypervisor', object: `aggregate/${name}`, before: { [host]: kind === 'remove' }, after: { [host]: kind === 'add' }, requestId });
+  const mutation = { action, cause: 'the aggregates of its Hypervisor', object: `aggregate/${name}`, before: { [host]: kind === 'remove' }, after: { [host]: kind === 'add' } };
+  await stopGate(scope.signal);
+  await audited(tools, mutation, () => nova[action](id, host, scope.signal));
 }
 
 /** Somebody else may have done the same at the same time: then Nova's refusal says nothing. */

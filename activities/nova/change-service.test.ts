@@ -75,10 +75,28 @@ test('forcing down sends it once, and writes down by which proof', async () => {
 });
 
 test('a lost answer converges: the next attempt finds it forced down', async () => {
-  const { activities, changes, run } = await open({}, { onCall: ({ verb }) => (verb === 'PUT /os-services/{id}' ? 'failAfter' : 'works') });
+  const { activities, audited, changes, run } = await open({}, { onCall: ({ verb }) => (verb === 'PUT /os-services/{id}' ? 'failAfter' : 'works') });
   await run(() => expect(activities.ensureForcedDown(forceDown)).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false }));
   expect(await run(() => activities.ensureForcedDown(forceDown))).toMatchObject({ forcedDown: true });
   expect(changes('nova')).toHaveLength(1);
+  const after = { asked: { forcedDown: true }, failed: expect.stringMatching(/^Nova at .*PUT \/v2.1\/os-services/u) };
+  expect(audited).toMatchObject([{ action: 'ensureForcedDown', cause: expect.stringMatching(/^incident i-1: power-off/u), before: { forcedDown: false }, after, requestId: null }]);
+});
+
+test('a run that ends in the middle of the request has its line: the service may be forced down', async () => {
+  const ended = new AbortController();
+  const { activities, audited, run } = await open({}, {
+    scope: { signal: ended.signal },
+    instead: (client) => ({
+      updateService: (...given) => {
+        const answer = client.updateService(...given);
+        ended.abort(new Error('TERMINATED'));
+        return answer;
+      },
+    }),
+  });
+  await run(() => expect(activities.ensureForcedDown(forceDown)).rejects.toThrow('TERMINATED'));
+  expect(audited).toMatchObject([{ action: 'ensureForcedDown', after: { asked: { forcedDown: true }, failed: 'TERMINATED' } }]);
 });
 
 test('a host whose nova-compute has not dropped its evacuated guests is not forced up', async () => {
@@ -123,7 +141,7 @@ test('two that delete at once: the one that Nova refuses finds it gone', async (
   await fake.admin.compute('POST', '/os-aggregates/1/action', { body: { add_host: { host } } });
   await run(() => Promise.all([1, 2].map(() => activities.ensureServiceDeleted({ host, serviceId }))));
   expect(changes('nova')).toHaveLength(2);
-  expect(audited).toHaveLength(1);
+  expect(audited).toMatchObject([{ after: null }, { after: { asked: null, failed: expect.stringMatching(/^Nova answered 500/u) } }]);
 });
 
 test('two that delete at once: one finds it gone while it reads the servers', async () => {

@@ -1,4 +1,4 @@
-import { record, type Tools } from './dependencies.ts';
+import { audited, type Tools } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { findService } from './find-host.ts';
 import { serviceState } from './observe-host.ts';
@@ -17,10 +17,10 @@ export const readService = async ({ nova, scope }: Tools, host: string): Promise
 export async function changeService(tools: Tools, before: ComputeServiceRecord, change: ServiceChange, { action, cause }: { action: string; cause: string }): Promise<ComputeServiceRecord> {
   const { nova, stopGate, scope } = tools;
   await stopGate(scope.signal);
+  const mutation = { action, cause, object: `compute-service/${before.host}`, before: serviceState(before), after: change };
   try {
-    const { service: after, requestId } = await nova.updateService(before.id, change, scope.signal);
-    await record(tools, { action, cause, object: `compute-service/${before.host}`, before: serviceState(before), after: serviceState(after), requestId });
-    return after;
+    const { service } = await audited(tools, mutation, () => nova.updateService(before.id, change, scope.signal), (answer) => ({ after: serviceState(answer.service) }));
+    return service;
   } catch (error) {
     if (codeOf(error) !== 'ServiceConflict') throw error;
     const now = await readService(tools, before.host);

@@ -2,11 +2,11 @@ import type { AllowanceWorld } from '../../contracts/allowance.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { ReportMigration } from '../../contracts/migrate-instance.ts';
-import type { Audit, AuditEntry } from '../../runtime/audit.ts';
+import { auditChange, type Audit, type AuditEntry } from '../../runtime/audit.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import type { ActivityScope } from './scope.ts';
-import type { NovaClient } from './types.ts';
+import type { Accepted, NovaClient } from './types.ts';
 
 /** What the composition root gives to the activities of one region. */
 export interface NovaDependencies {
@@ -51,5 +51,13 @@ export interface AllowanceDependencies {
 /** The same, for one execution. */
 export type Tools<Dependencies extends NovaDependencies = NovaDependencies> = Omit<Dependencies, 'scope'> & { scope: ActivityScope };
 
-/** Writes down one mutation of an outside system. */
-export const record = ({ audit, scope }: Pick<Tools, 'audit' | 'scope'>, entry: Omit<AuditEntry, 'actor' | 'run'>): Promise<void> => audit.record({ ...entry, actor: 'drover', run: scope.run });
+/** What a mutation is asked for; `after`: what it shall come to. */
+export type Mutation = Omit<AuditEntry, 'actor' | 'run' | 'requestId'>;
+
+/**
+ * One mutation of OpenStack, with its line in the audit log. The stop is asked for before, by the caller.
+ *
+ * @param read what the answer tells of it besides
+ */
+export const audited = <Answer extends Accepted>({ audit, scope }: Pick<Tools, 'audit' | 'scope'>, mutation: Mutation, ask: () => Promise<Answer>, read: (answer: Answer) => Partial<Mutation> = () => ({})): Promise<Answer> =>
+  auditChange(audit, { ...mutation, actor: 'drover', run: scope.run }, ask, (answer) => ({ ...read(answer), requestId: answer.requestId }));

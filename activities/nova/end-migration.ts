@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import type { MigrationEnd, MigrationSubject } from '../../contracts/migrate-instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { concludeMigration } from './conclude-migration.ts';
-import { record, type InstanceDependencies, type Tools } from './dependencies.ts';
+import { audited, type InstanceDependencies, type Tools } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { followMigration, type FollowTools } from './follow-migration.ts';
 import { hasEnded } from './judge-migration.ts';
@@ -97,10 +97,9 @@ async function endMigration(tools: EndTools, request: EndRequest, act: (migratio
 async function mutate(tools: EndTools, request: EndRequest, before: Migration, action: string, send: () => Promise<Accepted>, movedOn: readonly ErrorCode[]): Promise<boolean> {
   await tools.stopGate(tools.scope.signal);
   try {
-    const { requestId } = await send();
     const { instanceId, migrationId, eviction } = request;
     const { status, targetHost } = before;
-    await record(tools, { action, cause: `eviction ${eviction.name}`, object: `server/${instanceId}/migration/${migrationId}`, before: { status, targetHost }, after: { requested: action }, requestId });
+    await audited(tools, { action, cause: `eviction ${eviction.name}`, object: `server/${instanceId}/migration/${migrationId}`, before: { status, targetHost }, after: { requested: action } }, send);
     return true;
   } catch (error) {
     const code = codeOf(error);

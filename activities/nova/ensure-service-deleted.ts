@@ -1,5 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
-import { record, type Tools } from './dependencies.ts';
+import { audited, type Tools } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { findService } from './find-host.ts';
 import { serviceState } from './observe-host.ts';
@@ -30,9 +30,9 @@ export async function ensureServiceDeleted(tools: Tools, { host, serviceId }: { 
   }
   try {
     judgeDeletion(service, host, service.status === 'disabled' && service.state === 'down' ? await serversOn(tools, service.host) : []);
+    const mutation = { action: 'ensureServiceDeleted', cause: 'its host is decommissioned', object: `compute-service/${host}`, before: { serviceId, ...serviceState(service) }, after: null };
     await stopGate(scope.signal);
-    const { requestId } = await nova.deleteService(serviceId, scope.signal);
-    await record(tools, { action: 'ensureServiceDeleted', cause: 'its host is decommissioned', object: `compute-service/${host}`, before: { serviceId, ...serviceState(service) }, after: null, requestId });
+    await audited(tools, mutation, () => nova.deleteService(serviceId, scope.signal));
   } catch (error) {
     // Of two that delete at once, one finds it gone at any of its requests, and Nova may answer it 500.
     const code = codeOf(error);

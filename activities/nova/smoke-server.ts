@@ -1,5 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
-import { record, type Tools } from './dependencies.ts';
+import { audited, type Tools } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 import { isOwnedBy, isSmokeServer, smokeMetadata, smokeServerName, type SmokeOwner } from './smoke-mark.ts';
 import type { InstanceDetail } from './types.ts';
@@ -51,8 +51,9 @@ async function create(tools: Tools, { owner, flavorId, imageId }: SmokeServerReq
   const { host } = owner;
   await stopGate(scope.signal);
   const name = smokeServerName(host);
-  const { id, requestId } = await nova.createServer({ name, flavorId, imageId, host, metadata: smokeMetadata(owner) }, scope.signal);
-  await record(tools, { action: 'ensureSmokeServer', cause: `test of Hypervisor ${owner.hypervisor}`, object: `server/${id}`, before: null, after: { name, host }, requestId });
+  const mutation = { action: 'ensureSmokeServer', cause: `test of Hypervisor ${owner.hypervisor}`, object: `server/${name}`, before: null, after: { name, host } };
+  const create = () => nova.createServer({ name, flavorId, imageId, host, metadata: smokeMetadata(owner) }, scope.signal);
+  const { id } = await audited(tools, mutation, create, (answer) => ({ object: `server/${answer.id}` }));
   return id;
 }
 
@@ -101,8 +102,7 @@ async function deleteOne(tools: Tools, { id, name, status }: InstanceDetail, cau
   const { nova, stopGate, scope } = tools;
   await stopGate(scope.signal);
   try {
-    const { requestId } = await nova.deleteServer(id, scope.signal);
-    await record(tools, { action: 'deleteSmokeServer', cause, object: `server/${id}`, before: { name, status }, after: null, requestId });
+    await audited(tools, { action: 'deleteSmokeServer', cause, object: `server/${id}`, before: { name, status }, after: null }, () => nova.deleteServer(id, scope.signal));
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'InstanceNotFound' && code !== 'InstanceBusy') throw error;

@@ -7,7 +7,7 @@ import { droverFailure } from '../../runtime/failure.ts';
 import type { Consumer, PlacementClient } from '../placement/types.ts';
 import { readService } from './change-service.ts';
 import { decideEvacuation, newEvacuation } from './decide-evacuation.ts';
-import { record, type Tools } from './dependencies.ts';
+import { audited, type Tools } from './dependencies.ts';
 import { codeOf, wordsOf } from './failures.ts';
 import { observationOf, observeInstance, readHistory, type InstanceHistory } from './observe-instance.ts';
 
@@ -63,15 +63,14 @@ async function ask(tools: EvacuationTools, request: EvacuationRequest, before: I
   if (!(await claim(tools, instanceId, consumer))) return awaitRecord(tools, request, known);
   scope.heartbeat({ known });
   try {
-    const { requestId } = await nova.evacuate(instanceId, { host: targetHost }, scope.signal);
-    await record(tools, {
+    const mutation = {
       action: 'startEvacuation',
       cause: `incident ${incident}`,
       object: `server/${instanceId}`,
       before: { host: sourceHost, vmState: before.instance?.vmState ?? null },
       after: { requested: targetHost ?? 'another host, as the scheduler chooses' },
-      requestId,
-    });
+    };
+    await audited(tools, mutation, () => nova.evacuate(instanceId, { host: targetHost }, scope.signal));
   } catch (error) {
     return afterRefusal(tools, request, known, error);
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Migration } from '../../contracts/instance.ts';
 import type { MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
 import { decideStart, newRecord, type MoveKind } from './decide-start.ts';
-import { record, type InstanceDependencies, type Tools } from './dependencies.ts';
+import { audited, type InstanceDependencies, type Tools } from './dependencies.ts';
 import { codeOf, wordsOf } from './failures.ts';
 import { observationOf, observeInstance, readHistory, type InstanceHistory } from './observe-instance.ts';
 import type { RegionView } from './region-view.ts';
@@ -65,15 +65,14 @@ async function ask(tools: StartTools, kind: MoveKind, request: StartRequest, bef
   scope.heartbeat({ known });
   try {
     const target = { host: null };
-    const { requestId } = await (kind === 'live' ? nova.liveMigrate(instanceId, target, scope.signal) : nova.coldMigrate(instanceId, target, scope.signal));
-    await record(tools, {
+    const mutation = {
       action: kind === 'live' ? 'startLiveMigration' : 'startColdMigration',
       cause: `eviction ${eviction.name}`,
       object: `server/${instanceId}`,
       before: { host: sourceHost, vmState: before.instance?.vmState ?? null },
       after: { requested: 'another host, as the scheduler chooses' },
-      requestId,
-    });
+    };
+    await audited(tools, mutation, () => (kind === 'live' ? nova.liveMigrate(instanceId, target, scope.signal) : nova.coldMigrate(instanceId, target, scope.signal)));
   } catch (error) {
     return afterRefusal(tools, kind, request, known, error);
   }

@@ -1,5 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
-import { record } from '../nova/dependencies.ts';
+import { audited } from '../nova/dependencies.ts';
 import { codeOf } from '../nova/failures.ts';
 import type { PlacementTools } from './dependencies.ts';
 import { providersBelow } from './provider-tree.ts';
@@ -42,24 +42,11 @@ async function refuseIfUsed(tools: PlacementTools, { uuid, name }: ResourceProvi
 async function deleteOne(tools: PlacementTools, provider: ResourceProvider): Promise<void> {
   const { placement, scope, stopGate } = tools;
   await stopGate(scope.signal);
-  const answer = await unlessGone(placement.deleteProvider(provider.uuid, scope.signal));
-  if (answer === null) return;
-  await record(tools, {
-    action: 'ensureProviderGone',
-    cause: 'its host is decommissioned',
-    object: `resource-provider/${provider.uuid}`,
-    before: { name: provider.name },
-    after: null,
-    requestId: answer.requestId,
-  });
-}
-
-/** Somebody else may delete it at the same time. */
-async function unlessGone<Result>(answer: Promise<Result>): Promise<Result | null> {
+  const mutation = { action: 'ensureProviderGone', cause: 'its host is decommissioned', object: `resource-provider/${provider.uuid}`, before: { name: provider.name }, after: null };
   try {
-    return await answer;
+    await audited(tools, mutation, () => placement.deleteProvider(provider.uuid, scope.signal));
   } catch (error) {
-    if (codeOf(error) === 'HostNotFound') return null;
-    throw error;
+    // Somebody else may delete it at the same time.
+    if (codeOf(error) !== 'HostNotFound') throw error;
   }
 }

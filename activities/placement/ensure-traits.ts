@@ -1,5 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
-import { record } from '../nova/dependencies.ts';
+import { audited } from '../nova/dependencies.ts';
 import { codeOf } from '../nova/failures.ts';
 import type { PlacementTools } from './dependencies.ts';
 import { judgeTraits } from './judge-traits.ts';
@@ -38,15 +38,14 @@ export async function ensureTraits(tools: PlacementTools, request: TraitsRequest
     await ensureTraitsExist(tools, change.added, `resource-provider/${request.providerId}`);
     await tools.stopGate(scope.signal);
     try {
-      const { requestId } = await placement.replaceTraits(request.providerId, { generation, traits: change.traits }, scope.signal);
-      await record(tools, {
+      const mutation = {
         action: 'ensureTraits',
         cause: 'the traits of its Hypervisor',
         object: `resource-provider/${request.providerId}`,
         before: { generation, traits },
         after: { added: change.added, removed: change.removed },
-        requestId,
-      });
+      };
+      await audited(tools, mutation, () => placement.replaceTraits(request.providerId, { generation, traits: change.traits }, scope.signal));
       return change.traits;
     } catch (error) {
       if (codeOf(error) !== 'ProviderConflict' || attempt === mostAttempts) throw error;
@@ -62,7 +61,6 @@ export async function ensureTraitsExist(tools: PlacementTools, traits: readonly 
   for (const trait of traits) {
     if (known.includes(trait)) continue;
     await tools.stopGate(scope.signal);
-    const { requestId } = await placement.createTrait(trait, scope.signal);
-    await record(tools, { action: 'createTrait', cause, object: `trait/${trait}`, before: null, after: { exists: true }, requestId });
+    await audited(tools, { action: 'createTrait', cause, object: `trait/${trait}`, before: null, after: { exists: true } }, () => placement.createTrait(trait, scope.signal));
   }
 }

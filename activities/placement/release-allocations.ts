@@ -1,4 +1,4 @@
-import { record } from '../nova/dependencies.ts';
+import { audited } from '../nova/dependencies.ts';
 import { codeOf } from '../nova/failures.ts';
 import type { PlacementTools } from './dependencies.ts';
 import { providersBelow } from './provider-tree.ts';
@@ -48,9 +48,14 @@ async function releaseOne(tools: PlacementTools, consumer: string, providers: re
   const [released, kept] = divide(before.allocations, providers);
   if (Object.keys(released).length === 0) return;
   await stopGate(scope.signal);
-  const { requestId } = await placement.rewriteConsumer(consumer, { ...before, allocations: kept }, scope.signal);
-  const entry = { action: 'releaseAllocations', cause: `its host is decommissioned; consented by ${consentBy}`, object: `allocations/${consumer}`, requestId };
-  await record(tools, { ...entry, before: released, after: Object.keys(kept).length === 0 ? null : kept });
+  const mutation = {
+    action: 'releaseAllocations',
+    cause: `its host is decommissioned; consented by ${consentBy}`,
+    object: `allocations/${consumer}`,
+    before: released,
+    after: Object.keys(kept).length === 0 ? null : kept,
+  };
+  await audited(tools, mutation, () => placement.rewriteConsumer(consumer, { ...before, allocations: kept }, scope.signal));
 }
 
 type Allocations = Consumer['allocations'];

@@ -48,6 +48,8 @@ function signedChanges(
     .map(({ host, atMs, enabled }) => ({ host, atMs, enabled, by: 'drover' as const, reason: null }));
   const logged = audit
     .filter(({ action }) => action === 'ensureServiceDisabled' || action === 'ensureServiceEnabled')
+    // Of what had no answer, Nova's journal tells whether it was done.
+    .filter(({ after }) => (after as { asked?: unknown } | null)?.asked === undefined)
     .map(({ time, action, object, after }) => ({
       host: object.replace('compute-service/', ''),
       atMs: Date.parse(time),

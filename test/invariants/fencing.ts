@@ -14,7 +14,10 @@ const fencingsOf = (audit: readonly AuditLine[]): Fencing[] =>
     if (action === 'startEvacuation')
       return [{ did: 'evacuated', host: (before as { host?: string } | null)?.host ?? '', object, cause }];
     if (action !== 'ensureForcedDown') return [];
-    const isDown = (after as { forcedDown?: boolean } | null)?.forcedDown === true;
+    const { asked, ...known } = (after ?? {}) as { forcedDown?: boolean; asked?: { forcedDown?: boolean } };
+    const isDown = (asked ?? known).forcedDown === true;
+    // Without an answer it may be forced up, or not: what was proven stands until it is known.
+    if (asked !== undefined && !isDown) return [];
     return [{ did: isDown ? 'forcedDown' : 'forcedUp', host: object.replace('compute-service/', ''), object, cause }];
   });
 

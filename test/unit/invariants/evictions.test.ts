@@ -11,6 +11,7 @@ import {
   t0,
   andThen,
   told,
+  unanswered,
 } from './sample.ts';
 
 /** What Evictions say, what drover leaves at their hosts, and on what evidence it evacuates. */
@@ -69,4 +70,16 @@ test('a disable is drover’s by Nova’s journal, where drover died before its 
   expect(violations({ ...good, audit: good.audit.filter(({ action }) => action !== 'ensureServiceDisabled') })).toEqual(
     [],
   );
+});
+
+test.each([
+  ['a host that was asked to be forced down on evidence', [unanswered(true), evacuated]],
+  ['one that may still be forced down', [forced(true), unanswered(false), evacuated]],
+])('where no answer came, %s is evacuated', (_, lines) => {
+  expect(violations({ ...good, audit: [...good.audit, ...lines] })).toEqual([]);
+});
+
+test('an enabling without an answer is not taken for one', () => {
+  const asked = { ...disabled, action: 'ensureServiceEnabled', after: { asked: { status: 'enabled' }, failed: 'no answer' } };
+  expect(violations({ ...good, audit: [...good.audit, asked] })).toEqual([]);
 });
