@@ -6,7 +6,6 @@ import { isEvictionSettled } from '../../contracts/settled.ts';
 import { labClock } from '../../lab/clock.ts';
 import { createEvictionObjectActivities } from '../../activities/kubernetes/activities.ts';
 import { createKubernetesClient } from '../../activities/kubernetes/client.ts';
-import type { KubernetesClient } from '../../activities/kubernetes/client.ts';
 import type { EvictionObjectDependencies } from '../../activities/kubernetes/dependencies.ts';
 import type { AuditEntry } from '../../runtime/audit.ts';
 import { configSchema, evictionSettings } from '../../runtime/config-schema.ts';
@@ -14,7 +13,7 @@ import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import type { Stop } from '../../runtime/stop.ts';
 import { until } from '../flows/until.ts';
 import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
-import { objectAccess } from './object-activities.ts';
+import { interrupted, objectAccess } from './object-activities.ts';
 
 /** Where the node agents' Migration objects are, by default. */
 const migrationNamespace = 'monsoon3';
@@ -420,19 +419,9 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
     test('keeps what somebody else wrote at the same moment', async () => {
       await create();
       await serve();
-      const client = createKubernetesClient(worker);
-      let interrupted = false;
-      const racing: KubernetesClient = {
-        ...client,
-        patchEvictionStatus: async (version, change, signal) => {
-          if (!interrupted) {
-            interrupted = true;
-            const there = (await read()).status?.conditions ?? [];
-            await setStatus([...there, condition('Custom', 'True', 'Theirs')]);
-          }
-          return await client.patchEvictionStatus(version, change, signal);
-        },
-      };
+      const racing = interrupted(createKubernetesClient(worker), 'patchEvictionStatus', async () =>
+        setStatus([...((await read()).status?.conditions ?? []), condition('Custom', 'True', 'Theirs')]),
+      );
       await activities({ client: racing }).publishEviction(await reportOf());
       const { status } = await read();
       expect(status?.conditions?.map(({ type }) => type).sort()).toEqual(['Custom', 'Evicting']);

@@ -7,7 +7,6 @@ import type { HypervisorStatusPatch, NewEviction, NewHypervisor } from '../../co
 import { labClock } from '../../lab/clock.ts';
 import { createHypervisorObjectActivities } from '../../activities/kubernetes/hypervisor-activities.ts';
 import { createHypervisorClient } from '../../activities/kubernetes/hypervisor-client.ts';
-import type { HypervisorClient } from '../../activities/kubernetes/hypervisor-client.ts';
 import type { HypervisorObjectDependencies } from '../../activities/kubernetes/hypervisor-dependencies.ts';
 import { readHypervisorWorld } from '../../activities/kubernetes/read-hypervisor-world.ts';
 import type { AuditEntry } from '../../runtime/audit.ts';
@@ -16,7 +15,7 @@ import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { newHypervisor } from '../../workflows/hypervisor/map-node.ts';
 import { until } from '../flows/until.ts';
 import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
-import { objectAccess } from './object-activities.ts';
+import { interrupted, objectAccess } from './object-activities.ts';
 
 const kvm = 'kvm.cloud.sap/v1';
 const hypervisorRef = (name: string): Reference => ({ apiVersion: kvm, kind: 'Hypervisor', metadata: { name } });
@@ -82,24 +81,6 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
     metadata: ObjectMeta & { ownerReferences?: { uid: string; controller?: boolean }[] };
   }
   const readHypervisor = () => objects.read<Hypervisor>(hypervisorRef(name));
-
-  /** Somebody else at work on the same object, in the moment before drover's first write of that kind. */
-  function interrupted(
-    call: 'patchHypervisor' | 'patchHypervisorStatus' | 'setTaints' | 'putDeployment',
-    interrupt: () => Promise<unknown>,
-  ): HypervisorClient {
-    const real = client();
-    let isDone = false;
-    const write = real[call] as (...args: unknown[]) => Promise<unknown>;
-    const racing = async (...args: unknown[]): Promise<unknown> => {
-      if (!isDone) {
-        isDone = true;
-        await interrupt();
-      }
-      return await write(...args);
-    };
-    return { ...real, [call]: racing };
-  }
 
   const writeAs = (manager: string, change: object) => objects.merge(hypervisorRef(name), change, manager);
 
@@ -200,7 +181,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
 
     test('keeps what somebody else writes at the same moment', async () => {
       const { uid, generation } = await makeBoth();
-      const racing = interrupted('patchHypervisor', () =>
+      const racing = interrupted(client(), 'patchHypervisor', () =>
         writeAs('other', { metadata: { annotations: { theirs: 'x' } } }),
       );
       await activities({ client: racing }).patchHypervisor({
@@ -219,7 +200,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       const { uid, generation } = await makeBoth();
       const patches = [{ spec: { maintenance: 'auto' as const } }];
       await activities().patchHypervisor({ name, uid: 'another', generation, patches });
-      const racing = interrupted('patchHypervisor', () =>
+      const racing = interrupted(client(), 'patchHypervisor', () =>
         writeAs('jane', { spec: { maintenance: 'manual', maintenanceReason: 'disks' } }),
       );
       await activities({ client: racing }).patchHypervisor({ name, uid, generation, patches });
@@ -359,7 +340,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       const theirs = { key: 'example.com/theirs', value: 'x', effect: 'NoSchedule' };
       const uid = await makeNode({}, { taints: [theirs] });
       const late = { key: 'example.com/late', effect: 'NoExecute' };
-      const racing = interrupted('setTaints', async () =>
+      const racing = interrupted(client(), 'setTaints', async () =>
         objects.merge(nodeRef(name), {
           spec: { taints: [...((await objects.read<Tainted>(nodeRef(name))).spec.taints ?? []), late] },
         }),
@@ -460,7 +441,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
     test('is written again when somebody changes it in between', async () => {
       const uid = await makeNode();
       await activities().ensureDrainGuard({ node: name, uid, guard: { minAvailable: 1, ready: true } });
-      const racing = interrupted('putDeployment', () =>
+      const racing = interrupted(client(), 'putDeployment', () =>
         objects.merge(guardRef('apps/v1', 'Deployment'), { spec: { replicas: 2 } }),
       );
       await activities({ client: racing }).ensureDrainGuard({
@@ -642,7 +623,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
 
     test('keeps what the node agent writes at the same moment', async () => {
       const { uid } = await makeBoth();
-      const racing = interrupted('patchHypervisorStatus', () =>
+      const racing = interrupted(client(), 'patchHypervisorStatus', () =>
         writeAsAgent({ numInstances: 1, conditions: [agentCondition] }),
       );
       await activities({ client: racing }).publishHypervisor({

@@ -67,3 +67,21 @@ export function objectAccess(admin: Kubernetes): ObjectAccess {
     remove: async (of) => void (await admin.request({ method: 'DELETE', path: objectPath(of) }, never)),
   };
 }
+
+/** The client, with another writer at work on the same object in the moment before the first such call. */
+export function interrupted<Client extends object>(
+  client: Client,
+  call: keyof Client,
+  interrupt: () => Promise<unknown>,
+): Client {
+  const real = client[call] as (...args: unknown[]) => Promise<unknown>;
+  let isDone = false;
+  const racing = async (...args: unknown[]): Promise<unknown> => {
+    if (!isDone) {
+      isDone = true;
+      await interrupt();
+    }
+    return await real(...args);
+  };
+  return { ...client, [call]: racing };
+}

@@ -7,7 +7,6 @@ import {
   createReadBootstrap,
 } from '../../activities/kubernetes/virtual-machine-activities.ts';
 import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine-client.ts';
-import type { VirtualMachineClient } from '../../activities/kubernetes/virtual-machine-client.ts';
 import type { VirtualMachineObjectDependencies } from '../../activities/kubernetes/virtual-machine-dependencies.ts';
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
@@ -21,7 +20,7 @@ import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/virtual-machine-config.ts';
 import { until } from '../flows/until.ts';
 import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
-import { objectAccess } from './object-activities.ts';
+import { interrupted, objectAccess } from './object-activities.ts';
 
 /** With all that the tests make in it. */
 export const vmNamespace = 'vm-objects';
@@ -51,6 +50,8 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
       await body();
     });
 
+  const client = () => createVirtualMachineClient(worker);
+
   const settings = (more: Partial<VirtualMachineSettings> = {}): VirtualMachineSettings => ({
     ...virtualMachineSettings(virtualMachineConfig.parse(undefined), { vcenters: ['vc'], cluster: '', mode: 'act' }),
     ...more,
@@ -58,7 +59,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
 
   const activities = (more: Partial<VirtualMachineObjectDependencies> = {}) =>
     createVirtualMachineObjectActivities({
-      client: createVirtualMachineClient(worker),
+      client: client(),
       settings: settings(),
       imageCacheNamespace: 'drover-system',
       hashSecret,
@@ -95,23 +96,6 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
   };
   const readVm = (): Promise<VirtualMachine> => objects.read<VirtualMachine>(vmRef(name));
   const write = (manager: string, change: object) => objects.merge(vmRef(name), change, manager);
-
-  /** Somebody else at work on the same object, in the moment before drover's first write of that kind. */
-  function interrupted(
-    call: 'patchVirtualMachine' | 'patchVirtualMachineStatus' | 'createImageCache' | 'patchImageCache',
-    interrupt: () => Promise<unknown>,
-  ): VirtualMachineClient {
-    const real = createVirtualMachineClient(worker);
-    let isDone = false;
-    const racing = async (...args: unknown[]): Promise<unknown> => {
-      if (!isDone) {
-        isDone = true;
-        await interrupt();
-      }
-      return await (real[call] as (...given: unknown[]) => Promise<unknown>)(...args);
-    };
-    return { ...real, [call]: racing };
-  }
 
   const small = () => ({
     apiVersion,
@@ -304,7 +288,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
   test('the data of a bootstrap are those whose hash was told, and in nothing that goes through a history', async () => {
     await create(secret('user-data', { data: '#cloud-config\npassword: hunter2\n' }));
     const { uid } = await make({ bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'data' } } } });
-    const read = createReadBootstrap({ client: createVirtualMachineClient(worker), hashSecret });
+    const read = createReadBootstrap({ client: client(), hashSecret });
     const before = await look();
     expect(JSON.stringify(before)).not.toContain('hunter2');
     const hash = before.objects.bootstrap?.is === 'found' ? before.objects.bootstrap.value.configHash : null;
@@ -352,7 +336,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
 
     test('keeps what somebody else writes at the same moment', async () => {
       const { uid, generation } = await make();
-      const racing = interrupted('patchVirtualMachine', () =>
+      const racing = interrupted(client(), 'patchVirtualMachine', () =>
         write('other', { metadata: { annotations: { theirs: 'x' }, finalizers: ['example.com/theirs'] } }),
       );
       await activities({ client: racing }).patchVirtualMachine({ namespace, name, uid, generation, patches: [hold] });
@@ -365,7 +349,9 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
     test('is left alone where its spec is another one by now, or where it is another one', async () => {
       const { uid, generation } = await make();
       await activities().patchVirtualMachine({ namespace, name, uid: 'another', generation, patches: [hold] });
-      const racing = interrupted('patchVirtualMachine', () => write('jane', { spec: { powerState: 'PoweredOff' } }));
+      const racing = interrupted(client(), 'patchVirtualMachine', () =>
+        write('jane', { spec: { powerState: 'PoweredOff' } }),
+      );
       await activities({ client: racing }).patchVirtualMachine({ namespace, name, uid, generation, patches: [hold] });
       const { metadata, spec } = await readVm();
       expect(spec?.powerState).toBe('PoweredOff');
@@ -376,7 +362,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
 
     test('that was made anew under the same name in the moment between is not touched', async () => {
       const { uid, generation } = await make();
-      const racing = interrupted('patchVirtualMachine', async () => {
+      const racing = interrupted(client(), 'patchVirtualMachine', async () => {
         await objects.remove(vmRef(name));
         await make();
       });
@@ -446,6 +432,11 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         .filter(({ regarding }) => regarding.name === name)
         .map(({ type, reason, regarding }) => `${type} ${reason} ${regarding.kind} ${regarding.namespace}`);
     };
+    type Report = Parameters<ReturnType<typeof activities>['publishVirtualMachine']>[0];
+    const publish = (
+      report: Pick<Report, 'uid' | 'status' | 'event'> & Partial<Report>,
+      more?: Partial<VirtualMachineObjectDependencies>,
+    ) => activities(more).publishVirtualMachine({ namespace, name, generation: 1, notes: [], ...report });
     const created = { type: 'Normal', reason: 'CreateSuccess', message: 'Create success' } as const;
 
     test('is written where it differs, with its Event, and read by people', async () => {
@@ -454,30 +445,14 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         fields: { powerState: 'PoweredOn', uniqueID: 'vm-61', network: { primaryIP4: '192.0.2.1', hostName: 'web' } },
         conditions: [saying('Lifecycle', 'Unknown', 'Creating'), saying('VirtualMachineCreated', 'True', 'True')],
       });
-      await activities().publishVirtualMachine({
-        namespace,
-        name,
-        uid,
-        generation: 1,
-        notes: [],
-        status,
-        event: created,
-      });
+      await publish({ uid, status, event: created });
       const first = await readVm();
       expect(first.status).toMatchObject({
         powerState: 'PoweredOn',
         uniqueID: 'vm-61',
         network: { primaryIP4: '192.0.2.1', hostName: 'web' },
       });
-      await activities().publishVirtualMachine({
-        namespace,
-        name,
-        uid,
-        generation: 1,
-        notes: [],
-        status,
-        event: created,
-      });
+      await publish({ uid, status, event: created });
       expect((await readVm()).metadata.resourceVersion).toBe(first.metadata.resourceVersion);
       expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
 
@@ -487,15 +462,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         removed: ['VirtualMachineCreated'],
       });
       scheduledMs += 1;
-      await activities().publishVirtualMachine({
-        namespace,
-        name,
-        uid,
-        generation: 1,
-        notes: [],
-        status: later,
-        event: { type: 'Warning', reason: 'UpdateFailure', message: 'no room' },
-      });
+      await publish({ uid, status: later, event: { type: 'Warning', reason: 'UpdateFailure', message: 'no room' } });
       const { status: after } = await readVm();
       expect(after).toMatchObject({ powerState: 'PoweredOn', network: { hostName: 'web' } });
       expect(after?.uniqueID).toBeUndefined();
@@ -517,22 +484,18 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         message: '',
         lastTransitionTime: '2026-01-01T00:00:00Z',
       };
-      const racing = interrupted('patchVirtualMachineStatus', () =>
+      const racing = interrupted(client(), 'patchVirtualMachineStatus', () =>
         objects.mergeStatus(
           vmRef(name),
           { conditions: [theirs], volumes: [{ name: 'a', type: 'Managed', attached: true }] },
           'csi',
         ),
       );
-      await activities({ client: racing }).publishVirtualMachine({
-        namespace,
-        name,
-        uid,
-        generation: 1,
-        notes: [],
-        status: patch({ fields: { powerState: 'PoweredOff' }, conditions: [saying('Lifecycle', 'True', 'Settled')] }),
-        event: null,
+      const said = patch({
+        fields: { powerState: 'PoweredOff' },
+        conditions: [saying('Lifecycle', 'True', 'Settled')],
       });
+      await publish({ uid, status: said, event: null }, { client: racing });
       const { status } = await readVm();
       expect(status).toMatchObject({ powerState: 'PoweredOff', volumes: [{ name: 'a', attached: true }] });
       expect(status?.conditions?.map(({ type }) => type).toSorted()).toEqual(['GuestBootstrap', 'Lifecycle']);
@@ -541,33 +504,22 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
 
     test('is told to nobody where there is none, or another one of that name', async () => {
       await make();
-      const report = {
-        namespace,
-        name,
-        uid: 'another',
-        generation: 1,
-        notes: [],
-        status: patch({ fields: { powerState: 'PoweredOn' } }),
-        event: created,
-      };
-      await activities().publishVirtualMachine(report);
-      await activities().publishVirtualMachine({ ...report, name: 'nowhere' });
+      const report = { uid: 'another', status: patch({ fields: { powerState: 'PoweredOn' } }), event: created };
+      await publish(report);
+      await publish({ ...report, name: 'nowhere' });
       expect((await readVm()).status).toBeUndefined();
       expect(await events()).toEqual([]);
     });
 
     test('is written with the notes, in one call', async () => {
-      const { uid, generation } = await make();
+      const { uid } = await make();
       const notes = [
         {
           annotations: { 'drover.dev/creating': null, 'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true' },
         },
       ];
-      const written = await activities().publishVirtualMachine({
-        namespace,
-        name,
+      const written = await publish({
         uid,
-        generation,
         status: patch({ fields: { powerState: 'PoweredOn' } }),
         event: null,
         notes,
@@ -579,7 +531,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
     });
 
     test('that kube-apiserver refuses is told without what it refuses, and is a failure with its words', async () => {
-      const { uid, generation } = await make();
+      const { uid } = await make();
       const devices = [
         { type: 'Disk', unitNumber: 0 },
         { type: 'CDROM', unitNumber: 0 },
@@ -591,9 +543,10 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         conditions: [saying('Lifecycle', 'Unknown', 'Creating')],
       });
       const notes = [{ annotations: { 'drover.dev/creating': '2026-01-01T00:00:00Z' } }];
-      await expect(
-        activities().publishVirtualMachine({ namespace, name, uid, generation, status, event: created, notes }),
-      ).rejects.toMatchObject({ type: 'ObjectRefused', message: expect.stringContaining('Duplicate value') });
+      await expect(publish({ uid, status, event: created, notes })).rejects.toMatchObject({
+        type: 'ObjectRefused',
+        message: expect.stringContaining('Duplicate value'),
+      });
       const { status: after, metadata } = await readVm();
       expect(after?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Lifecycle Creating']);
       expect(metadata.annotations).toMatchObject(notes[0]!.annotations);
@@ -602,15 +555,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
 
     test('an Event alone', async () => {
       const { uid, resourceVersion } = await make();
-      await activities().publishVirtualMachine({
-        namespace,
-        name,
-        uid,
-        generation: 1,
-        notes: [],
-        status: null,
-        event: created,
-      });
+      await publish({ uid, status: null, event: created });
       expect((await readVm()).metadata.resourceVersion).toBe(resourceVersion);
       expect(await events()).toEqual([`Normal CreateSuccess VirtualMachine ${namespace}`]);
     });
