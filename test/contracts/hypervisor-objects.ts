@@ -1,117 +1,24 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import type { ObjectMeta } from '../../contracts/crds/schema.ts';
-import type { HypervisorObjectActivities } from '../../contracts/hypervisor-activities.ts';
-import type { HypervisorStatusPatch, NewEviction, NewHypervisor } from '../../contracts/hypervisor.ts';
-import { labClock } from '../../lab/clock.ts';
-import { createHypervisorObjectActivities } from '../../activities/kubernetes/hypervisor-activities.ts';
-import { createHypervisorClient } from '../../activities/kubernetes/hypervisor-client.ts';
-import type { HypervisorObjectDependencies } from '../../activities/kubernetes/hypervisor-dependencies.ts';
-import { readHypervisorWorld } from '../../activities/kubernetes/read-hypervisor-world.ts';
-import type { AuditEntry } from '../../runtime/audit.ts';
+import type { HypervisorStatusPatch, NewEviction } from '../../contracts/hypervisor.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { newHypervisor } from '../../workflows/hypervisor/map-node.ts';
 import { until } from '../flows/until.ts';
-import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
-import { interrupted, objectAccess } from './object-activities.ts';
+import type { HypervisorScene, Made } from './hypervisor-objects-context.ts';
+import { hypervisorRef, kvm, onScene } from './hypervisor-objects-context.ts';
+import type { ObjectsTest, Reference } from './object-activities.ts';
+import { interrupted } from './object-activities.ts';
 
-const kvm = 'kvm.cloud.sap/v1';
-const hypervisorRef = (name: string): Reference => ({ apiVersion: kvm, kind: 'Hypervisor', metadata: { name } });
 const evictionRef = (name: string): Reference => ({ apiVersion: kvm, kind: 'Eviction', metadata: { name } });
-const nodeRef = (name: string): Reference => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
 
-interface Tainted {
-  spec: { taints?: { key: string }[] };
-}
-
-/** The activities on Hypervisors. */
+/** The activities on Hypervisors and their Evictions; those on their Nodes are in `node-objects.ts`. */
 export function describeHypervisorObjects(declare: ObjectsTest): void {
-  let worker: Kubernetes;
-  let objects: ObjectAccess;
-  let name = '';
-  let audited: AuditEntry[] = [];
-  let warnings: string[] = [];
-  const { signal } = new AbortController();
-  const taint = 'kvm.cloud.sap/offboarding';
-  const guardRef = (apiVersion: string, kind: string): Reference => ({
-    apiVersion,
-    kind,
-    metadata: { namespace: 'kube-system', name: `maint-${name}` },
-  });
-
-  const test = (words: string, body: () => Promise<void>): void =>
-    declare(words, async (counterpart) => {
-      ({ worker } = counterpart);
-      objects = objectAccess(counterpart.admin);
-      name = `hv-${counterpart.number}.example.com`;
-      [audited, warnings] = [[], []];
-      await body();
-    });
-
-  const client = () => createHypervisorClient(worker);
-
-  const activities = (more: Partial<HypervisorObjectDependencies> = {}) =>
-    createHypervisorObjectActivities({
-      client: client(),
-      stopGate: async () => undefined,
-      audit: { record: async (entry) => void audited.push(entry) },
-      clock: labClock(),
-      guardImage: 'busybox:1.37',
-      scope: () => ({
-        signal,
-        deadlineMs: labClock().now() + 60_000,
-        heartbeatDetails: undefined,
-        run: { workflowId: `hypervisor/${name}`, runId: 'run-1' },
-        heartbeat: () => undefined,
-        scheduledMs: labClock().now(),
-        warn: (message) => void warnings.push(message),
-      }),
-      ...more,
-    });
-
-  const look = (more: Partial<Parameters<typeof readHypervisorWorld>[0]> = {}) =>
-    readHypervisorWorld(
-      { client: client(), scope: { signal }, copiedLabels: [], agentNamespaces: [], guardsDrain: true, ...more },
-      name,
-    );
-
-  interface Made {
-    metadata: ObjectMeta & { ownerReferences?: { uid: string; controller?: boolean }[] };
-  }
-  const readHypervisor = () => objects.read<Hypervisor>(hypervisorRef(name));
-
-  const writeAs = (manager: string, change: object) => objects.merge(hypervisorRef(name), change, manager);
-
-  async function makeNode(labels: Record<string, string> = {}, spec: object = {}): Promise<string> {
-    const all = { 'nova.openstack.cloud.sap/virt-driver': 'kvm', 'topology.kubernetes.io/zone': 'zone-a', ...labels };
-    const { metadata } = await objects.create<Made>({ ...nodeRef(name), metadata: { name, labels: all }, spec });
-    const status = {
-      nodeInfo: { bootID: 'boot-1' },
-      addresses: [{ type: 'InternalIP', address: '192.0.2.1' }],
-      conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }],
-    };
-    await objects.mergeStatus(nodeRef(name), status);
-    return metadata.uid;
-  }
-
-  /** As drover makes it of its Node. */
-  async function makeHypervisor(spec: Partial<NewHypervisor['spec']> = {}): Promise<Hypervisor['metadata']> {
-    const made = newHypervisor({ ...(await look()).node!, name }, []);
-    if (made === null) throw new Error('the Node is no hypervisor');
-    await activities().createHypervisor({ ...made, spec: { ...made.spec, ...spec } });
-    audited = [];
-    return (await readHypervisor()).metadata;
-  }
-
-  async function makeBoth(spec: Partial<NewHypervisor['spec']> = {}): Promise<Hypervisor['metadata']> {
-    await makeNode();
-    return await makeHypervisor(spec);
-  }
+  const test = onScene(declare);
 
   describe('the Hypervisor of a Node', () => {
-    test('is made as the Node says, once, however many ask', async () => {
+    test('is made as the Node says, once, however many ask', async (scene) => {
+      const { name, audited, activities, look, readHypervisor, makeNode } = scene;
       const nodeUid = await makeNode({
         'cobaltcore.cloud.sap/node-hypervisor-lifecycle': 'skip-tests',
         'example.com/other': 'x',
@@ -149,7 +56,8 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       expect((await readHypervisor()).metadata.resourceVersion).toBe(metadata.resourceVersion);
     });
 
-    test('leaves termination by the one way that the CRD allows, and a repeat changes nothing', async () => {
+    test('leaves termination by the one way that the CRD allows, and a repeat changes nothing', async (scene) => {
+      const { name, audited, activities, readHypervisor, makeBoth } = scene;
       const { uid, generation } = await makeBoth({ maintenance: 'termination' });
       const request = {
         name,
@@ -179,7 +87,8 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       expect((await readHypervisor()).metadata.resourceVersion).toBe(after.metadata.resourceVersion);
     });
 
-    test('keeps what somebody else writes at the same moment', async () => {
+    test('keeps what somebody else writes at the same moment', async (scene) => {
+      const { name, audited, client, activities, readHypervisor, writeAs, makeBoth } = scene;
       const { uid, generation } = await makeBoth();
       const racing = interrupted(client(), 'patchHypervisor', () =>
         writeAs('other', { metadata: { annotations: { theirs: 'x' } } }),
@@ -196,7 +105,8 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       expect(audited).toHaveLength(1);
     });
 
-    test('is left alone where the spec is not the one that the decision was made on, or the object is another one', async () => {
+    test('is left alone where its spec is not the one decided on, or it is another object', async (scene) => {
+      const { name, audited, client, activities, readHypervisor, writeAs, makeBoth } = scene;
       const { uid, generation } = await makeBoth();
       const patches = [{ spec: { maintenance: 'auto' as const } }];
       await activities().patchHypervisor({ name, uid: 'another', generation, patches });
@@ -208,7 +118,8 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       expect(audited).toEqual([]);
     });
 
-    test('loses the owner reference to its Node, and no other', async () => {
+    test('loses the owner reference to its Node, and no other', async (scene) => {
+      const { name, objects, activities, look, writeAs, makeNode, makeHypervisor } = scene;
       const nodeUid = await makeNode();
       const { uid, generation } = await makeHypervisor();
       const theirs = {
@@ -230,7 +141,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
   });
 
   describe('the Eviction of a Hypervisor', () => {
-    const wanted = (ownerUid: string, more: Partial<NewEviction> = {}): NewEviction => ({
+    const wanted = (name: string, ownerUid: string, more: Partial<NewEviction> = {}): NewEviction => ({
       name,
       hypervisor: name,
       ownerUid,
@@ -242,10 +153,12 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       ...more,
     });
 
-    test('is made once, however many ask, and goes with its Hypervisor', async () => {
+    test('is made once, however many ask, and goes with its Hypervisor', async (scene) => {
+      const { name, objects, audited, activities, look, makeBoth } = scene;
       const { uid } = await makeBoth();
-      await Promise.all([activities().createEviction(wanted(uid)), activities().createEviction(wanted(uid))]);
-      await activities().createEviction(wanted(uid));
+      const ask = () => activities().createEviction(wanted(name, uid));
+      await Promise.all([ask(), ask()]);
+      await ask();
       const { metadata, spec } = await objects.read<Eviction>(evictionRef(name));
       expect(spec).toEqual({ hypervisor: name, reason: 'maintenance' });
       expect(metadata.annotations).toEqual({
@@ -272,30 +185,33 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       );
     });
 
-    test('takes another name where the Eviction of another host has the first, and none where its host’s own has', async () => {
+    test('takes another name where another host’s Eviction has the first, none where its host’s own has', async (scene) => {
+      const { name, objects, activities, look, makeBoth } = scene;
       const { uid } = await makeBoth();
       const theirs = (hypervisor: string) => ({ ...evictionRef(name), spec: { hypervisor, reason: 'theirs' } });
       await objects.create(theirs('elsewhere'));
-      await Promise.all([activities().createEviction(wanted(uid)), activities().createEviction(wanted(uid))]);
+      const ask = () => activities().createEviction(wanted(name, uid));
+      await Promise.all([ask(), ask()]);
       expect((await look()).evictions).toMatchObject([
         { name: expect.stringMatching(/^hv-\d+\.example\.com-[0-9a-f]{8}$/u), ownerUid: uid },
       ]);
       await objects.remove(evictionRef(''));
       await objects.create(theirs(name));
-      await activities().createEviction(wanted(uid));
+      await ask();
       expect((await look()).evictions).toMatchObject([{ name, ownerUid: null }]);
     });
 
-    test('is not made for a Hypervisor that is gone', async () => {
+    test('is not made for a Hypervisor that is gone', async ({ name, audited, activities, look, makeBoth }) => {
       await makeBoth();
-      await activities().createEviction(wanted('another'));
+      await activities().createEviction(wanted(name, 'another'));
       expect((await look()).evictions).toEqual([]);
       expect(audited).toEqual([]);
     });
 
-    test('is told an earlier deadline, never a later one', async () => {
+    test('is told an earlier deadline, never a later one', async (scene) => {
+      const { name, objects, audited, activities, look, makeBoth } = scene;
       const { uid: ownerUid } = await makeBoth();
-      await activities().createEviction(wanted(ownerUid));
+      await activities().createEviction(wanted(name, ownerUid));
       const { uid } = (await objects.read<Made>(evictionRef(name))).metadata;
       const deadline = async (text: string): Promise<string | null | undefined> => {
         await activities().setEvictionDeadline({ name, uid, deadline: text });
@@ -308,9 +224,10 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       expect((await look()).evictions[0]?.deadline).toBe('2026-01-01T01:00:00.000Z');
     });
 
-    test('is deleted by its uid; one that somebody else made is refused', async () => {
+    test('is deleted by its uid; one that somebody else made is refused', async (scene) => {
+      const { name, objects, signal, client, activities, look, makeBoth } = scene;
       const { uid: ownerUid } = await makeBoth();
-      await activities().createEviction(wanted(ownerUid));
+      await activities().createEviction(wanted(name, ownerUid));
       const { uid } = (await objects.read<Made>(evictionRef(name))).metadata;
       await activities().deleteEviction({ name, uid: 'another' });
       await expect(client().deleteEviction({ name, uid: 'another' }, signal)).rejects.toMatchObject({
@@ -326,180 +243,6 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
         nonRetryable: true,
       });
       expect((await look()).evictions).toHaveLength(1);
-    });
-  });
-
-  describe('a Node', () => {
-    /** Without the one that kube-apiserver gives every new Node. */
-    const taints = async (): Promise<{ key: string }[]> =>
-      (await objects.read<Tainted>(nodeRef(name))).spec.taints?.filter(
-        ({ key }) => key !== 'node.kubernetes.io/not-ready',
-      ) ?? [];
-
-    test('is tainted and untainted beside the taints of others', async () => {
-      const theirs = { key: 'example.com/theirs', value: 'x', effect: 'NoSchedule' };
-      const uid = await makeNode({}, { taints: [theirs] });
-      const late = { key: 'example.com/late', effect: 'NoExecute' };
-      const racing = interrupted(client(), 'setTaints', async () =>
-        objects.merge(nodeRef(name), {
-          spec: { taints: [...((await objects.read<Tainted>(nodeRef(name))).spec.taints ?? []), late] },
-        }),
-      );
-      await activities({ client: racing }).taintNode({ node: name, uid });
-      await activities().taintNode({ node: name, uid });
-      const all = await taints();
-      expect(all).toHaveLength(3);
-      expect(all).toEqual(
-        expect.arrayContaining([theirs, expect.objectContaining(late), { key: taint, effect: 'NoExecute' }]),
-      );
-      expect((await look()).node?.offboardingTaint).toBe(true);
-      await activities().untaintNode({ node: name, uid });
-      await activities().untaintNode({ node: name, uid });
-      expect(await taints()).toHaveLength(2);
-      expect(audited.map(({ action, object }) => [action, object])).toEqual([
-        ['taintNode', `node/${name}`],
-        ['untaintNode', `node/${name}`],
-      ]);
-    });
-
-    test('that is another one by now keeps its agents', async () => {
-      await makeNode();
-      await activities().taintNode({ node: name, uid: 'another' });
-      expect(await taints()).toEqual([]);
-    });
-
-    test('tells which agents are left on it, once they are being driven off', async () => {
-      const uid = await makeNode();
-      // It is refused until its namespace has a service account.
-      const pod = (podName: string, spec: object) =>
-        until(`the pod ${podName} to be made`, 30_000, () =>
-          objects.create<Made>({
-            apiVersion: 'v1',
-            kind: 'Pod',
-            metadata: { name: podName, namespace: 'default' },
-            spec: { nodeName: name, containers: [{ name: 'c', image: 'busybox' }], ...spec },
-          }),
-        );
-      await pod('nova-compute', {});
-      await pod('node-exporter', { tolerations: [{ operator: 'Exists' }] });
-      await pod('elsewhere', { nodeName: 'another' });
-      expect((await look()).agentPods).toBeNull();
-      await activities().taintNode({ node: name, uid });
-      expect((await look()).agentPods).toEqual(['default/nova-compute']);
-      expect((await look({ agentNamespaces: ['kube-public'] })).agentPods).toEqual([]);
-    });
-  });
-
-  describe('what holds the drain of a Node back', () => {
-    const parts = async () => ({
-      budget: await objects.read<{
-        metadata: ObjectMeta & { ownerReferences: object[] };
-        spec: { minAvailable: number; selector: { matchLabels: object } };
-      }>(guardRef('policy/v1', 'PodDisruptionBudget')),
-      deployment: await objects.read<{
-        metadata: ObjectMeta;
-        spec: { replicas: number; template: { metadata: { labels: object }; spec: { containers: object[] } } };
-      }>(guardRef('apps/v1', 'Deployment')),
-    });
-
-    test('is made, released and made again', async () => {
-      const uid = await makeNode();
-      const ensure: HypervisorObjectActivities['ensureDrainGuard'] = (request) =>
-        activities().ensureDrainGuard(request);
-      await Promise.all([
-        ensure({ node: name, uid, guard: { minAvailable: 1, ready: false } }),
-        ensure({ node: name, uid, guard: { minAvailable: 1, ready: false } }),
-      ]);
-      expect((await look()).drainGuard).toEqual({ minAvailable: 1, ready: false });
-      const { budget, deployment } = await parts();
-      const label = { 'cobaltcore-maintenance-controller': `maint-${name}` };
-      expect(budget.metadata.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'Node', name, uid }]);
-      expect(budget.spec).toMatchObject({ minAvailable: 1, selector: { matchLabels: label } });
-      expect(deployment.spec).toMatchObject({
-        replicas: 1,
-        template: {
-          metadata: { labels: { ...label, 'node.gardener.cloud/critical-component': 'true' } },
-          spec: { hostNetwork: true, containers: [{ image: 'busybox:1.37' }] },
-        },
-      });
-
-      await ensure({ node: name, uid, guard: { minAvailable: 1, ready: true } });
-      expect((await look()).drainGuard).toEqual({ minAvailable: 1, ready: true });
-      await ensure({ node: name, uid, guard: { minAvailable: 0, ready: true } });
-      expect((await look()).drainGuard).toEqual({ minAvailable: 0, ready: true });
-      const before = audited.length;
-      await ensure({ node: name, uid, guard: { minAvailable: 0, ready: true } });
-      expect(audited).toHaveLength(before);
-      expect((await look({ guardsDrain: false })).drainGuard).toBeNull();
-      expect(audited.at(-1)).toMatchObject({
-        action: 'ensureDrainGuard',
-        object: `deployment/kube-system/maint-${name}`,
-        after: { minAvailable: 0 },
-      });
-    });
-
-    test('is written again when somebody changes it in between', async () => {
-      const uid = await makeNode();
-      await activities().ensureDrainGuard({ node: name, uid, guard: { minAvailable: 1, ready: true } });
-      const racing = interrupted(client(), 'putDeployment', () =>
-        objects.merge(guardRef('apps/v1', 'Deployment'), { spec: { replicas: 2 } }),
-      );
-      await activities({ client: racing }).ensureDrainGuard({
-        node: name,
-        uid,
-        guard: { minAvailable: 0, ready: true },
-      });
-      expect((await look()).drainGuard).toEqual({ minAvailable: 0, ready: true });
-    });
-
-    test('replaces what the operator before drover made, and nothing else of that name', async () => {
-      const uid = await makeNode();
-      const object = `maint-${name}`;
-      const selector = { 'cobaltcore-maintenance-controller': object };
-      const container = {
-        name: 'theirs',
-        image: 'registry.example.com/busybox',
-        startupProbe: { exec: { command: ['/bin/false'] } },
-      };
-      const deployment = (labels: object) => ({
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        metadata: { name: object, namespace: 'kube-system', labels },
-        spec: {
-          replicas: 1,
-          selector: { matchLabels: selector },
-          template: { metadata: { labels: selector }, spec: { containers: [container] } },
-        },
-      });
-      await objects.create(deployment({}));
-      const guard = { minAvailable: 1, ready: true } as const;
-      await expect(activities().ensureDrainGuard({ node: name, uid, guard })).rejects.toMatchObject({
-        type: 'InvalidObject',
-        nonRetryable: true,
-        message: expect.stringContaining(`Deployment kube-system/${object}`),
-      });
-      await objects.merge(guardRef('apps/v1', 'Deployment'), { metadata: { labels: selector } });
-      await activities().ensureDrainGuard({ node: name, uid, guard });
-      expect((await look()).drainGuard).toEqual(guard);
-      expect((await parts()).deployment.spec.template.spec.containers).toEqual([
-        expect.not.objectContaining({ startupProbe: expect.anything() }),
-      ]);
-    });
-
-    test('is not made for a Node that is gone, and goes with its Node', async () => {
-      const uid = await makeNode();
-      await activities().ensureDrainGuard({ node: name, uid: 'another', guard: { minAvailable: 1, ready: true } });
-      expect((await look()).drainGuard).toBeNull();
-      await activities().ensureDrainGuard({ node: name, uid, guard: { minAvailable: 1, ready: true } });
-      await objects.remove(nodeRef(name));
-      await until('budget and Deployment to be gone', 60_000, async () => {
-        const left = await Promise.all(
-          [guardRef('policy/v1', 'PodDisruptionBudget'), guardRef('apps/v1', 'Deployment')].map((ref) =>
-            objects.find(ref),
-          ),
-        );
-        return left.every((one) => one === null) ? true : 'there';
-      });
     });
   });
 
@@ -529,8 +272,9 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       message: 'active',
       lastTransitionTime: '2026-01-01T00:00:00Z',
     } as const;
-    const writeAsAgent = (status: object) => objects.mergeStatus(hypervisorRef(name), status, 'kvm-node-agent');
-    const events = async (uid: string): Promise<string[]> => {
+    const writeAsAgent = ({ name, objects }: HypervisorScene, status: object) =>
+      objects.mergeStatus(hypervisorRef(name), status, 'kvm-node-agent');
+    const eventsOf = async ({ objects }: HypervisorScene, uid: string): Promise<string[]> => {
       const all = await objects.list<{ reason: string; type: string; regarding: { uid: string; kind: string } }>(
         { apiVersion: 'events.k8s.io/v1', kind: 'Event' },
         'default',
@@ -544,7 +288,8 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
         ?.filter(({ subresource, fieldsV1 }) => subresource === 'status' && JSON.stringify(fieldsV1).includes(field))
         .map(({ manager }) => manager) ?? [];
 
-    test('writes what differs, once, with an event for each new state', async () => {
+    test('writes what differs, once, with an event for each new state', async (scene) => {
+      const { name, warnings, activities, readHypervisor, makeBoth } = scene;
       const { uid } = await makeBoth();
       const testing = {
         ...nothing,
@@ -571,7 +316,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       });
       await activities().publishHypervisor({ name, uid, status: testing });
       expect((await readHypervisor()).metadata.resourceVersion).toBe(first.metadata.resourceVersion);
-      expect(await events(uid)).toEqual(['Normal Testing Hypervisor']);
+      expect(await eventsOf(scene, uid)).toEqual(['Normal Testing Hypervisor']);
 
       await activities().publishHypervisor({
         name,
@@ -586,13 +331,17 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       const { status } = await readHypervisor();
       expect(status?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Lifecycle Aborted']);
       expect(status).toMatchObject({ evicted: true, serviceId: 's' });
-      expect((await events(uid)).toSorted()).toEqual(['Normal Testing Hypervisor', 'Warning Aborted Hypervisor']);
+      expect((await eventsOf(scene, uid)).toSorted()).toEqual([
+        'Normal Testing Hypervisor',
+        'Warning Aborted Hypervisor',
+      ]);
       expect(warnings).toEqual([]);
     });
 
-    test('leaves the node agent what is the node agent’s', async () => {
+    test('leaves the node agent what is the node agent’s', async (scene) => {
+      const { name, activities, readHypervisor, makeBoth } = scene;
       const { uid } = await makeBoth();
-      await writeAsAgent({
+      await writeAsAgent(scene, {
         numInstances: 3,
         libVirtVersion: '11.1.0',
         capabilities: { cpuArch: 'x86_64' },
@@ -621,10 +370,11 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
         expect([field, ownersOf(after, field)]).toEqual([field, ['drover']]);
     });
 
-    test('keeps what the node agent writes at the same moment', async () => {
+    test('keeps what the node agent writes at the same moment', async (scene) => {
+      const { name, client, activities, readHypervisor, makeBoth } = scene;
       const { uid } = await makeBoth();
       const racing = interrupted(client(), 'patchHypervisorStatus', () =>
-        writeAsAgent({ numInstances: 1, conditions: [agentCondition] }),
+        writeAsAgent(scene, { numInstances: 1, conditions: [agentCondition] }),
       );
       await activities({ client: racing }).publishHypervisor({
         name,
@@ -634,10 +384,11 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       const { status } = await readHypervisor();
       expect(status?.numInstances).toBe(1);
       expect(status?.conditions?.map(({ type }) => type).toSorted()).toEqual(['Lifecycle', 'libvirtd.service']);
-      expect(await events(uid)).toEqual(['Normal Active Hypervisor']);
+      expect(await eventsOf(scene, uid)).toEqual(['Normal Active Hypervisor']);
     });
 
-    test('writes nothing into another object of the same name, nor where there is none', async () => {
+    test('writes nothing into another object of the same name, nor where there is none', async (scene) => {
+      const { name, activities, readHypervisor, makeBoth } = scene;
       await makeBoth();
       const report = { name, uid: 'another', status: { ...nothing, evicted: true } };
       await activities().publishHypervisor(report);
@@ -646,7 +397,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
     });
   });
 
-  test('a look at nothing', async () => {
+  test('a look at nothing', async ({ look }) => {
     expect(await look()).toEqual({
       desired: null,
       hypervisor: null,
@@ -659,7 +410,8 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
     });
   });
 
-  test('a look at a Node and its Hypervisor, with what holds it', async () => {
+  test('a look at a Node and its Hypervisor, with what holds it', async (scene) => {
+    const { name, look, writeAs, makeNode, makeHypervisor } = scene;
     const uid = await makeNode();
     await makeHypervisor();
     await writeAs('other', { metadata: { annotations: { 'drover.dev/hold': 'Fenced: powered off' } } });
@@ -678,7 +430,8 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
     });
   });
 
-  test('nothing is changed while drover is stopped', async () => {
+  test('nothing is changed while drover is stopped', async (scene) => {
+    const { name, objects, audited, activities, look, readHypervisor, makeNode, makeHypervisor } = scene;
     const uid = await makeNode();
     const { uid: hypervisorUid, generation, resourceVersion } = await makeHypervisor();
     const stoppedActivities = activities({

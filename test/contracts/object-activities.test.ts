@@ -8,6 +8,7 @@ import { randomOf } from '../faults/random.ts';
 import { describeEvictionObjects } from './eviction-objects.ts';
 import { describeHypervisorObjects } from './hypervisor-objects.ts';
 import { describeMigrationObjects } from './migration-objects.ts';
+import { describeNodeObjects } from './node-objects.ts';
 import type { ObjectsTest } from './object-activities.ts';
 import { describeVirtualMachineObjects } from './virtual-machine-objects.ts';
 
@@ -31,6 +32,9 @@ describe('activities on Evictions, on the simulated kube-apiserver', () => {
 });
 describe('activities on Hypervisors, on the simulated kube-apiserver', () => {
   describeHypervisorObjects(onFake);
+});
+describe('activities on Nodes, on the simulated kube-apiserver', () => {
+  describeNodeObjects(onFake);
 });
 describe('activities on Migrations, on the simulated kube-apiserver', () => {
   describeMigrationObjects(onFake);

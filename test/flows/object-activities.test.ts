@@ -13,6 +13,7 @@ import { connectKubernetes } from '../../runtime/kubernetes.ts';
 import { describeEvictionObjects } from '../contracts/eviction-objects.ts';
 import { describeHypervisorObjects } from '../contracts/hypervisor-objects.ts';
 import { describeMigrationObjects } from '../contracts/migration-objects.ts';
+import { describeNodeObjects } from '../contracts/node-objects.ts';
 import type { ObjectAccess, ObjectsTest, Reference } from '../contracts/object-activities.ts';
 import { objectAccess } from '../contracts/object-activities.ts';
 import { describeVirtualMachineObjects, vmNamespace as namespace } from '../contracts/virtual-machine-objects.ts';
@@ -93,6 +94,9 @@ describe('activities on Evictions', () => {
 });
 describe('activities on Hypervisors', () => {
   describeHypervisorObjects(onLab);
+});
+describe('activities on Nodes', () => {
+  describeNodeObjects(onLab);
 });
 describe('activities on Migrations', () => {
   describeMigrationObjects(onLab);
