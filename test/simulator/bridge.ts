@@ -9,7 +9,7 @@ import type { Logger } from '../../runtime/logging.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { uuidFrom } from '../fakes/uuid.ts';
 import type { Process } from './process.ts';
-import { runIn, startProcess } from './process.ts';
+import { endProcess, runIn, startProcess } from './process.ts';
 
 export interface SimulatedBridgeOptions {
   clock: Clock;
@@ -84,7 +84,7 @@ export function createSimulatedBridge({
       current = { process, bridge };
     },
     kill() {
-      if (current !== null) current.process.isAlive = false;
+      if (current !== null) endProcess(current.process);
       current = null;
     },
     async stop() {
@@ -92,7 +92,7 @@ export function createSimulatedBridge({
       current = null;
       if (stopping === null) return 0;
       const left = await runIn(stopping.process, () => stopping.bridge.stop());
-      stopping.process.isAlive = false;
+      endProcess(stopping.process);
       return left;
     },
     stats: () => current?.bridge.stats() ?? null,

@@ -136,7 +136,10 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
       config = parse(changed);
       cloud = otherCloud;
     },
-    close: () => simulation.close(),
+    close() {
+      bridge?.kill();
+      simulation.close();
+    },
   };
 }
 

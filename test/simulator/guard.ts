@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks';
 import { currentActivity } from './temporal/activity-worker.ts';
 import { rejectSandbox, runOfPromise } from './temporal/sdk.ts';
-import { currentProcess, isSimulated } from './process.ts';
+import { anySignal, currentProcess, isSimulated, plainAny } from './process.ts';
 
 /**
  * What simulated code must not do: forget a promise that is rejected, and wait for real time. What waits for a timer of the machine, a file, a
@@ -36,13 +36,19 @@ const hook = createHook({
 export async function guard<Result>(fail: (error: Error) => void, action: () => Promise<Result>): Promise<Result> {
   if (!isListening) process.on('unhandledRejection', onRejection);
   isListening = true;
-  if (current.size === 0) hook.enable();
+  if (current.size === 0) {
+    hook.enable();
+    Object.assign(AbortSignal, { any: anySignal });
+  }
   current.add(fail);
   try {
     return await action();
   } finally {
     current.delete(fail);
-    if (current.size === 0) hook.disable();
+    if (current.size === 0) {
+      hook.disable();
+      Object.assign(AbortSignal, { any: plainAny });
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { getEventListeners } from 'node:events';
 
 /**
  * A simulated operating-system process: a worker, a bridge, or the test itself. What runs in one that was killed goes on no further: its
@@ -15,12 +16,24 @@ const testProcess: Process = { name: 'test', isAlive: true };
 
 const storage = new AsyncLocalStorage<Process>();
 
-const simulated = new WeakSet<Process>();
+/** Those that were started, and the signals that each has made of others: Node keeps such a signal for as long as anything listens to it. */
+const simulated = new WeakMap<Process, Set<WeakRef<AbortSignal>>>();
 
 export function startProcess(name: string): Process {
   const process: Process = { name, isAlive: true };
-  simulated.add(process);
+  simulated.set(process, new Set());
   return process;
+}
+
+/** kill -9, or its end: nothing in it hears of an abort any more, so that what has waited for one is free. */
+export function endProcess(process: Process): void {
+  process.isAlive = false;
+  for (const reference of simulated.get(process) ?? []) {
+    const signal = reference.deref();
+    if (signal === undefined) continue;
+    for (const listener of getEventListeners(signal, 'abort')) signal.removeEventListener('abort', listener as () => void);
+  }
+  simulated.get(process)?.clear();
 }
 
 /** One that was started: drover's own, and neither the test nor an outside system. */
@@ -30,3 +43,13 @@ export const isSimulated = (process: Process): boolean => simulated.has(process)
 export const currentProcess = (): Process => storage.getStore() ?? testProcess;
 
 export const runIn = <Result>(process: Process, action: () => Result): Result => storage.run(process, action);
+
+/** What Node has there. */
+export const plainAny = AbortSignal.any.bind(AbortSignal);
+
+/** In the place of `AbortSignal.any` while a simulation goes on. */
+export function anySignal(signals: AbortSignal[]): AbortSignal {
+  const signal = plainAny(signals);
+  simulated.get(currentProcess())?.add(new WeakRef(signal));
+  return signal;
+}

@@ -11,6 +11,7 @@ import type { CallFate, Network, NetworkCall } from './network.ts';
 import { createNetwork } from './network.ts';
 import { randomOf } from '../faults/random.ts';
 import type { Run, RunStatus } from './temporal/run.ts';
+import { endProcess } from './process.ts';
 import { evict } from './temporal/sandbox.ts';
 import type { Failure, HistoryEvent, Payloads, WorkflowBundle } from './temporal/sdk.ts';
 import { fromPayload, toHistory } from './temporal/sdk.ts';
@@ -233,7 +234,7 @@ export function createSimulation(options: SimulationOptions): Simulation {
     runs: () => allRuns(server).map(recordOf),
     histories: () => allRuns(server).map(({ workflowId, events }) => ({ workflowId, history: toHistory(events) })),
     close() {
-      worker.host.process.isAlive = false;
+      endProcess(worker.host.process);
       allRuns(server).forEach(evict);
     },
   };

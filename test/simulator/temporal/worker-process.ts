@@ -1,6 +1,6 @@
 import type { VirtualClock } from '../clock.ts';
 import type { Process } from '../process.ts';
-import { startProcess } from '../process.ts';
+import { endProcess, startProcess } from '../process.ts';
 import type { WorkflowBundle } from './sdk.ts';
 import { latency } from './server.ts';
 
@@ -71,7 +71,7 @@ export function createWorkerHost({ clock, bundle, after, isConnected }: WorkerHo
     host,
     start,
     kill(downMs) {
-      process.isAlive = false;
+      endProcess(process);
       killed.set(process, clock.nowMs);
       for (const listener of host.onKill) listener();
       // The last word on when it is back is that of the last kill.
