@@ -185,7 +185,7 @@ export function describeHypervisorObjects(declare: ObjectsTest): void {
       );
     });
 
-    test('takes another name where another host’s Eviction has the first, none where its host’s own has', async (scene) => {
+    test('takes another name where another host’s Eviction has the first, none where its own has', async (scene) => {
       const { name, objects, activities, look, makeBoth } = scene;
       const { uid } = await makeBoth();
       const theirs = (hypervisor: string) => ({ ...evictionRef(name), spec: { hypervisor, reason: 'theirs' } });
