@@ -109,17 +109,31 @@ function callsByRun({ calls }: Network): Map<string, Map<OutsideSystem, number>>
 export function passTime({ simulation }: Pick<Deployment, 'simulation'>): () => Promise<void> {
   const stopped = Promise.withResolvers<void>();
   const running = simulation.run(stopped.promise, foreverMs);
-  const broken = running.then(() => new Promise<never>(() => undefined));
-  broken.catch(() => undefined);
+  const broken = new AbortController();
+  running.catch((error: unknown) => broken.abort(error));
   const { clock } = simulation;
   // Also while nothing is due.
   const stopTicking = repeat(clock, () => undefined, 1_000);
-  setLabClock({ ...clock, sleep: (ms, signal) => Promise.race([clock.sleep(ms, signal), broken]) });
+  setLabClock({ ...clock, sleep: (ms, signal) => unless(broken.signal, clock.sleep(ms, signal)) });
   return async () => {
     stopTicking();
     stopped.resolve();
     await running;
   };
+}
+
+/** Fails when `broken` is aborted. A race against one promise for all would keep something of each of them for as long as that lasts. */
+async function unless(broken: AbortSignal, work: Promise<void>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const fail = (): void => reject(broken.reason as Error);
+  broken.addEventListener('abort', fail);
+  work.then(resolve, reject);
+  if (broken.aborted) fail();
+  try {
+    await promise;
+  } finally {
+    broken.removeEventListener('abort', fail);
+  }
 }
 
 export function simulatedDrover({ simulation, bridge }: Deployment, hasBridge: boolean): Drover {
