@@ -62,7 +62,7 @@ async function maintain(context: ScenarioContext): Promise<void> {
 const lookForDrift = ({ fixture }: ScenarioContext): Promise<void> => fixture.client.schedule.getHandle(driftScheduleId('RegionOne')).trigger();
 
 /** Somebody has cancelled the run: what it would have done is not done. */
-const isStopped = async (context: ScenarioContext): Promise<boolean> => {
+export const isStopped = async (context: ScenarioContext): Promise<boolean> => {
   const object = await context.read('A');
   return object !== null && context.subject.isStopped(object);
 };

@@ -4,7 +4,7 @@ import type { ScenarioContext } from '../faults/context.ts';
 import { bmcOf, libvirtOf, regionOf } from '../faults/environment.ts';
 import { neighbours, putIntoCare } from '../faults/guest-scenarios.ts';
 import { ensureAggregates, lifecycleOf, removeObjectsOf, reportReady, shared, trait, zone } from '../faults/hypervisor-objects.ts';
-import { hypervisorScenarioSettings, unlessStopped } from '../faults/hypervisor-scenarios.ts';
+import { hypervisorScenarioSettings, isStopped, unlessStopped } from '../faults/hypervisor-scenarios.ts';
 import { judgeInService, judgeMoved } from '../faults/judge-hypervisor.ts';
 import type { Scenario } from '../faults/scenario.ts';
 import { listServers } from '../../lab/openstack/seed.ts';
@@ -39,7 +39,7 @@ async function losePower(context: ScenarioContext): Promise<void> {
   await reportReady(environment, host, address(context), { ready: 'Unknown', bootId: 'boot-1' });
 }
 
-/** Waits until its servers have left it; then somebody mends it, and it is back as another boot. */
+/** Waits until its servers have left it; then somebody mends it, and it is back as another boot. A person's cancel keeps it out of service. */
 async function mendWhenEmpty(context: ScenarioContext): Promise<void> {
   const { environment } = context.fixture;
   const host = context.hostOf('A');
@@ -52,9 +52,9 @@ async function mendWhenEmpty(context: ScenarioContext): Promise<void> {
   bmcOf(environment).setPower('On');
   await regionOf(environment).fleet.start(host);
   await reportReady(environment, host, address(context), { bootId: 'boot-2' });
-  await until('it to be in service again', patienceMs, async () => {
+  await until('it to be in service again, or to be left so', patienceMs, async () => {
     const { reason, status, message } = lifecycleOf(await context.read('A'));
-    return (reason === 'Active' && status === 'True') || `${reason} ${status}: ${message}`;
+    return (reason === 'Active' && status === 'True') || (await isStopped(context)) || `${reason} ${status}: ${message}`;
   });
   for (const name of neighbours) await removeObjectsOf(environment, name);
 }

@@ -36,9 +36,11 @@ export async function handleNodeFailure(input: NodeFailureInput, carried?: Failu
       const stage = stageOf(run);
       const step = stage === null ? notSeen(run) : plan(stage);
       await publish(run, stage, step);
-      if (inbox.cancelled) throw await endAsCancelled(run, inbox);
+      // What is over is ended all the same: no other run lets go of a host that is restored.
+      if (inbox.cancelled && step.do !== 'end') throw await endAsCancelled(run, inbox);
       const ended = await proceed(run, inbox, stage, step);
       if (ended !== null) return await end(run, inbox, ended);
+      if (inbox.cancelled && step.do === 'end') throw await endAsCancelled(run, inbox);
       if (workflowInfo().continueAsNewSuggested && inFlight(run.state) === 0) {
         await condition(() => allHandlersFinished() || inbox.asked.length > 0);
         if (inbox.asked.length === 0) await continueAsNew<typeof handleNodeFailure>(input, run.state);
@@ -160,7 +162,9 @@ async function end(run: FailureRun, inbox: Inbox, result: NodeFailureResult): Pr
 }
 
 async function endAsCancelled(run: FailureRun, inbox: Inbox): Promise<CancelledFailure> {
-  const message = `The run was cancelled: nothing more is begun${run.state.fencing?.forcedDown === true ? `, and ${run.name} stays forced down and held` : ''}`;
+  const { fencing, held } = run.state;
+  const stays = [...(fencing?.forcedDown === true && !fencing.restored ? ['forced down'] : []), ...(held ? ['held'] : [])].join(' and ');
+  const message = `The run was cancelled: nothing more is begun${stays === '' ? '' : `, and ${run.name} stays ${stays}`}`;
   run.message = message;
   await condition(() => inFlight(run.state) === 0);
   await withdrawAdvice(run);
