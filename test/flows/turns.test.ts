@@ -1,4 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
+import { recheckMs } from './turns/make-one.ts';
 import type { TurnsWorld } from './turns/world.ts';
 import { openTurnsWorld } from './turns/world.ts';
 import { until } from './until.ts';
@@ -19,6 +20,13 @@ afterAll(async () => {
 async function eventsOf(handle: WorkflowHandle): Promise<{ total: number; of: (attributes: string) => number }> {
   const events = (await world.historyOf(handle)).events ?? [];
   return { total: events.length, of: (attributes) => events.filter((event) => Boolean((event as unknown as Record<string, unknown>)[attributes])).length };
+}
+
+/** How long it has waited between its questions, in milliseconds. */
+async function timersOf(handle: WorkflowHandle): Promise<number[]> {
+  const { events } = await world.historyOf(handle);
+  const timers = (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => timer?.startToFireTimeout ?? []);
+  return timers.map(({ seconds, nanos }) => Number(seconds) * 1_000 + (nanos ?? 0) / 1e6);
 }
 
 test('alone, it has its turn with the answer to its question: no signal, no timer', async () => {
@@ -129,8 +137,11 @@ test('while vCenter does not answer nobody has a turn, and then everybody has', 
   await until('it to wait', 30_000, async () => (await waitingFor('a')) !== null || 'not yet');
   expect(await waitingFor('a')).toBe(`its turn among the creates of vCenter ${vcenter.name}`);
   expect(vcenter.begun).toEqual([]);
+  await until('it to ask again', 30_000, async () => ((await timersOf(one)).length >= 2 ? true : 'not yet'));
   vcenter.silent = false;
   await one.result();
+  // From the answer on, for which it has to wait longer than that.
+  expect(new Set(await timersOf(one))).toEqual(new Set([recheckMs]));
   await ended();
 }, 90_000);
 

@@ -20,12 +20,12 @@ export async function askTurn(run: VirtualMachineRun, of: TurnKind): Promise<voi
   try {
     const answer = await temporal(`Ask for its turn among the ${of} of vCenter ${vcenter}`).takeTurn({ shared: { of, vcenter }, wanted: wantedOf(run.turn, said) });
     run.turn = answered(run.turn, answer);
-    // It cannot be said yet how many have theirs.
-    if (answer.limit === null) run.turn = { ...run.turn, askAgainMs: nowMs + recheckMs };
+    if (answer.limit !== null) return;
   } catch (error) {
     void explain(error);
-    run.turn = { ...run.turn, askAgainMs: Date.now() + recheckMs };
   }
+  // How many have theirs cannot be said yet, or there was no answer. From now on: the question may have taken longer than that.
+  run.turn = { ...run.turn, askAgainMs: Date.now() + recheckMs };
 }
 
 /** Until it has its turn, something else has come, or there is another answer. Nothing is looked at meanwhile: it is told. */
