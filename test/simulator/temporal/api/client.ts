@@ -25,6 +25,10 @@ interface CallLimits {
   abort: AbortSignal | null;
 }
 
+/** One for all clients: each storage that was ever used stays in its caller's context, which is copied with every step of a simulation. */
+const limits = new AsyncLocalStorage<CallLimits>();
+const current = (): CallLimits => limits.getStore() ?? { timeoutMs: null, abort: null };
+
 type Handler = (request: unknown, context: CallContext) => unknown;
 
 export interface ClientOptions {
@@ -35,9 +39,6 @@ export interface ClientOptions {
 
 /** What a simulated process calls goes through the network; what the test calls happens at once. */
 export function createClient({ clock, network, service }: ClientOptions): Client {
-  const limits = new AsyncLocalStorage<CallLimits>();
-  const current = (): CallLimits => limits.getStore() ?? { timeoutMs: null, abort: null };
-
   async function call(method: string, request: unknown): Promise<unknown> {
     const handler = (service as Record<string, Handler | undefined>)[method];
     if (handler === undefined) throw grpcError(grpcStatus.unimplemented, `the simulator does not support ${method}`);
