@@ -1,6 +1,6 @@
 import type { Consent, EvictionCause } from './eviction.ts';
 import { consents, evictionCauses, obstacleCodes } from './eviction.ts';
-import { annotations } from './ids.ts';
+import { annotations, evictionFinalizer } from './ids.ts';
 
 /** Written by drover: the value of `drover.dev/retry` that a run has taken up. */
 export const retryHandledAnnotation = 'drover.dev/retry-handled';
@@ -23,6 +23,16 @@ export interface AskedByAnnotations {
   consent: Consent[];
   mode: 'observe' | 'act';
   startedBy: string | null;
+}
+
+/**
+ * Whether drover speaks of an Eviction in the condition `Observed` alone. One that it holds was begun in earnest, even if it is only to be
+ * observed by now: its conditions are drover's to end.
+ *
+ * @param mode of the settings
+ */
+export function onlyObserves({ annotations: given, finalizers = [] }: { annotations?: Readonly<Record<string, string>> | undefined; finalizers?: readonly string[] | undefined }, mode: string): boolean {
+  return !finalizers.includes(evictionFinalizer) && (mode === 'observe' || given?.[annotations.mode]?.trim() === 'observe');
 }
 
 type Parsed<Value> = { value: Value } | { problem: string };

@@ -19,6 +19,7 @@ interface Given {
   conditions?: Condition[];
   annotations?: Record<string, string>;
   deleting?: { finalizers: string[] };
+  finalizers?: string[];
   mode?: 'observe' | 'act';
 }
 
@@ -56,9 +57,11 @@ const rows: [why: string, given: Given, settled: boolean][] = [
   ['one that was observed by its annotation', { conditions: [condition('Observed', 'True', 'Observed', 2)], annotations: { 'drover.dev/mode': 'observe' } }, true],
   ['one that was observed before drover was told to act', { conditions: [condition('Observed', 'True', 'Observed', 2)] }, false],
   ['one that the replaced operator runs while drover observes', { mode: 'observe', conditions: [condition('Evicting', 'True', 'Running'), condition('Observed', 'True', 'Observed', 2)] }, true],
+  ['one that was begun in earnest, and whose run was lost when it was to be observed', { conditions: [condition('Evicting', 'True', 'Running', 2), condition('Observed', 'False', 'Stopped', 2)], annotations: { 'drover.dev/mode': 'observe' }, finalizers: ['drover.dev/eviction'] }, false],
+  ['the same, which says how it ended', { conditions: [condition('Evicting', 'False', 'Observed', 2)], annotations: { 'drover.dev/mode': 'observe' }, finalizers: ['drover.dev/eviction'] }, true],
 ];
 
-test.each(rows)('%s', (_why, { conditions, annotations, deleting, mode = 'act' }, settled) => {
+test.each(rows)('%s', (_why, { conditions, annotations, deleting, finalizers, mode = 'act' }, settled) => {
   const eviction: Eviction = {
     apiVersion: 'kvm.cloud.sap/v1',
     kind: 'Eviction',
@@ -69,6 +72,7 @@ test.each(rows)('%s', (_why, { conditions, annotations, deleting, mode = 'act' }
       generation: 2,
       creationTimestamp: '2026-01-01T00:00:00Z',
       ...(annotations && { annotations }),
+      ...(finalizers && { finalizers }),
       ...(deleting && { deletionTimestamp: '2026-01-02T00:00:00Z', finalizers: deleting.finalizers }),
     },
     spec: { hypervisor: 'node-1', reason: 'test' },

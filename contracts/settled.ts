@@ -4,7 +4,7 @@ import type { Eviction } from './crds/eviction.ts';
 import type { Hypervisor } from './crds/hypervisor.ts';
 import type { VirtualMachineSetResourcePolicy } from './crds/virtual-machine-set-resource-policy.ts';
 import type { VirtualMachine } from './crds/virtual-machine.ts';
-import { readEvictionAnnotations, retryHandledAnnotation } from './eviction-annotations.ts';
+import { onlyObserves, readEvictionAnnotations, retryHandledAnnotation } from './eviction-annotations.ts';
 import { evictionConditions } from './eviction-conditions.ts';
 import { hypervisorConditions } from './hypervisor-conditions.ts';
 import { annotations, evictionFinalizer, hypervisorAnnotations } from './ids.ts';
@@ -23,7 +23,8 @@ import { virtualMachineFinalizers } from './virtual-machine-marks.ts';
  *   (equality, not order: a manifest that carries the annotation for ever asks once);
  * - `Evicting` is False for this generation, and `HypervisorReEnabled` is not Unknown. A condition without observedGeneration is the
  *   replaced operator's, for which False is final. A refusal of annotations holds only as long as they are bad: they have no generation;
- * - where drover only observes: `Observed` is True (or False: refused) for this generation instead.
+ * - where drover only observes: `Observed` is True (or False: refused) for this generation instead. One that was begun in earnest, which
+ *   drover holds, is over by `Evicting` all the same.
  */
 export function isEvictionSettled(eviction: Eviction, mode: 'observe' | 'act'): boolean {
   const { metadata, status } = eviction;
@@ -35,7 +36,7 @@ export function isEvictionSettled(eviction: Eviction, mode: 'observe' | 'act'): 
   const isCurrent = ({ observedGeneration }: Condition): boolean => observedGeneration === undefined || observedGeneration === metadata.generation;
 
   const evicting = of(evictionConditions.evicting);
-  const observed = mode === 'observe' || given[annotations.mode] === 'observe' ? of(evictionConditions.observed) : undefined;
+  const observed = onlyObserves(metadata, mode) ? of(evictionConditions.observed) : undefined;
   const isOver = evicting?.status === 'False' && isCurrent(evicting);
   const isObserved = observed !== undefined && observed.status !== 'Unknown' && isCurrent(observed);
   const final = isOver ? evicting : isObserved ? observed : undefined;

@@ -1,8 +1,8 @@
 import { findCondition } from '../contracts/conditions.ts';
 import { evictionSchema } from '../contracts/crds/eviction.ts';
-import { bootIdAnnotation, retryHandledAnnotation, runIdAnnotation } from '../contracts/eviction-annotations.ts';
+import { bootIdAnnotation, onlyObserves, retryHandledAnnotation, runIdAnnotation } from '../contracts/eviction-annotations.ts';
 import { evictingReasons, evictionConditions } from '../contracts/eviction-conditions.ts';
-import { annotations, evictionFinalizer, evictionId } from '../contracts/ids.ts';
+import { evictionFinalizer, evictionId } from '../contracts/ids.ts';
 import { settled } from '../contracts/settled.ts';
 import { signalWithStartEviction } from '../runtime/signal-runs.ts';
 import type { KubeObject } from './kube-object.ts';
@@ -12,7 +12,7 @@ const bytesPerMiB = 1_048_576;
 const ownAnnotations = [retryHandledAnnotation, bootIdAnnotation, runIdAnnotation];
 
 const evictionCondition = ({ metadata }: KubeObject, mode: RoutedMode): string =>
-  mode === 'observe' || metadata.annotations?.[annotations.mode] === 'observe' ? evictionConditions.observed : evictionConditions.evicting;
+  onlyObserves(metadata, mode) ? evictionConditions.observed : evictionConditions.evicting;
 
 /** The host that an Eviction speaks of; null where it names none. */
 export function hostOf({ spec }: KubeObject): string | null {

@@ -89,6 +89,7 @@ test.each([
   ['one that only waited for its node', eviction({}, awaiting), 'act', ['HypervisorReEnabled']],
   ['one that is only observed', eviction(), 'observe', ['Observed']],
   ['one whose annotation says observe', eviction(notes({ 'drover.dev/mode': 'observe' })), 'act', ['Observed']],
+  ['one that was begun in earnest and is to be observed now', eviction({ finalizers: ['drover.dev/eviction'], ...notes({ 'drover.dev/mode': 'observe' }) }, { conditions: [condition('Evicting', 'True', 'Running', 1)] }), 'act', ['Evicting']],
 ] as const)('stopped: %s says so, and is settled then', (_why, object, mode, types) => {
   const updates = route.stopped(object, mode, 'somebody stopped it');
   expect(updates.map(({ type }) => type)).toEqual(types);

@@ -33,6 +33,12 @@ test('where drover observes it leaves the words of others alone', () => {
   expect(begin({ conditions: others }, 'observe')).toEqual([...others, expect.objectContaining({ type: 'Observed', status: 'Unknown', reason: 'Running' })]);
 });
 
+test('one that was begun in earnest runs as such, though it is only to be observed by now', () => {
+  const stopped = [sampleCondition('Evicting', 'False', 'Stopped')];
+  const held = { finalizers: [evictionFinalizer], annotations: { [annotations.mode]: 'observe' } };
+  expect(begin({ ...held, conditions: stopped }, 'observe')).toMatchObject([{ type: 'Evicting', status: 'True', reason: 'Running' }]);
+});
+
 const rows: [why: string, sample: Sample, mode: 'observe' | 'act', change: object | null][] = [
   [
     'a new one is held and marked',

@@ -2,7 +2,7 @@ import { findCondition, setConditions } from '../../contracts/conditions.ts';
 import type { Condition, ConditionUpdate } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { DesiredEviction } from '../../contracts/eviction.ts';
-import { bootIdAnnotation, retryHandledAnnotation, runIdAnnotation } from '../../contracts/eviction-annotations.ts';
+import { bootIdAnnotation, onlyObserves, retryHandledAnnotation, runIdAnnotation } from '../../contracts/eviction-annotations.ts';
 import { evictingReasons, evictionConditions } from '../../contracts/eviction-conditions.ts';
 import { annotations, evictionFinalizer } from '../../contracts/ids.ts';
 import type { Tools } from './dependencies.ts';
@@ -28,8 +28,13 @@ const ofEarlierRun: Record<Mode, readonly string[]> = {
   observe: [],
 };
 
-/** The conditions of an Eviction whose run begins; null when they say so already. Pure. */
-export function beginConditions({ metadata, spec, status }: Eviction, mode: Mode, now: Date): Condition[] | null {
+/**
+ * The conditions of an Eviction whose run begins; null when they say so already. Pure.
+ *
+ * @param asked the mode of the run
+ */
+export function beginConditions({ metadata, spec, status }: Eviction, asked: Mode, now: Date): Condition[] | null {
+  const mode = onlyObserves(metadata, asked) ? 'observe' : 'act';
   const running: ConditionUpdate = {
     type: mode === 'act' ? evictionConditions.evicting : evictionConditions.observed,
     status: mode === 'act' ? 'True' : 'Unknown',

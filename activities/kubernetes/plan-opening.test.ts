@@ -129,6 +129,11 @@ test.each(rejections)('a rejection %s', (_why, given, facts, condition) => {
   expect(opening).toMatchObject({ do: 'reject', condition: condition === null ? null : { ...condition, observedGeneration: 2 } });
 });
 
+test('a rejection of one that was begun in earnest is not an observation', () => {
+  const given = { [annotations.mode]: 'observe', [annotations.cause]: 'node-failure' };
+  expect(plan([{ annotations: given, finalizers: [evictionFinalizer] }])).toMatchObject({ do: 'reject', condition: { type: 'Evicting', status: 'False', reason: 'CauseNotSupported' } });
+});
+
 test('a rejection says what is wrong and what to do', () => {
   expect(plan([{ annotations: { [annotations.deadline]: 'soon', [annotations.parallelism]: '99' } }])).toMatchObject({
     condition: {

@@ -4,7 +4,7 @@ import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { errors } from '../../contracts/errors.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { DesiredEviction, EvictionInput } from '../../contracts/eviction.ts';
-import { readEvictionAnnotations, runIdAnnotation } from '../../contracts/eviction-annotations.ts';
+import { onlyObserves, readEvictionAnnotations, runIdAnnotation } from '../../contracts/eviction-annotations.ts';
 import { evictingReasons, evictionConditions } from '../../contracts/eviction-conditions.ts';
 import { evictionFinalizer } from '../../contracts/ids.ts';
 import { isEvictionSettled } from '../../contracts/settled.ts';
@@ -101,7 +101,7 @@ function serve(facts: OpeningFacts, eviction: Eviction): Opening {
   if (refusal !== null) {
     // A bad edit in the middle of an eviction is that run's to report: it goes on with what the Eviction asked for before.
     const isReported = facts.serving === null || refusal.code === 'ModeOff';
-    return { do: 'reject', eviction, ...refusal, condition: isReported ? refusalCondition(eviction, mode, refusal) : null };
+    return { do: 'reject', eviction, ...refusal, condition: isReported ? refusalCondition(eviction, facts.mode, refusal) : null };
   }
   const desired: DesiredEviction = {
     name: metadata.name,
@@ -130,9 +130,9 @@ function findRefusal(mode: Mode, hypervisor: string, cause: DesiredEviction['cau
 }
 
 /** A refusal is final for the object as it is, but for the mode: when drover is switched on, it is looked at again. */
-function refusalCondition({ metadata }: Eviction, mode: 'observe' | 'act', { code, detail }: Refusal): ConditionUpdate {
+function refusalCondition({ metadata }: Eviction, mode: Mode, { code, detail }: Refusal): ConditionUpdate {
   return {
-    type: mode === 'observe' ? evictionConditions.observed : evictionConditions.evicting,
+    type: onlyObserves(metadata, mode) ? evictionConditions.observed : evictionConditions.evicting,
     status: code === 'ModeOff' ? 'Unknown' : 'False',
     reason: errors[code].reason,
     message: `${detail}. ${errors[code].advice}`,

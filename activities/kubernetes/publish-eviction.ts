@@ -4,9 +4,8 @@ import type { EvictionPublished, EvictionReport } from '../../contracts/activiti
 import { setConditions } from '../../contracts/conditions.ts';
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import type { Eviction, EvictionStatus } from '../../contracts/crds/eviction.ts';
-import { readEvictionAnnotations } from '../../contracts/eviction-annotations.ts';
+import { onlyObserves } from '../../contracts/eviction-annotations.ts';
 import { evictionConditions } from '../../contracts/eviction-conditions.ts';
-import { evictionFinalizer } from '../../contracts/ids.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { conditionMessageLimit, cut } from './cut-text.ts';
 import type { Tools } from './dependencies.ts';
@@ -38,7 +37,7 @@ async function getSame({ client, scope }: Tools, { name, uid }: EvictionReport):
 async function writeStatus(tools: Tools, report: EvictionReport): Promise<Eviction | null> {
   const eviction = await getSame(tools, report);
   if (eviction === null) return null;
-  const wanted = wantedStatus(eviction.status ?? {}, report, onlyObserves(tools, eviction), new Date(tools.clock.now()));
+  const wanted = wantedStatus(eviction.status ?? {}, report, onlyObserves(eviction.metadata, tools.mode), new Date(tools.clock.now()));
   const change = Object.fromEntries(Object.entries(wanted).filter(([field, value]) => !isDeepStrictEqual(value, eviction.status?.[field as keyof EvictionStatus])));
   if (Object.keys(change).length === 0) return eviction;
   try {
@@ -47,12 +46,6 @@ async function writeStatus(tools: Tools, report: EvictionReport): Promise<Evicti
     if (isFailure(error, 'ObjectNotFound')) return null;
     throw error;
   }
-}
-
-/** One that drover holds was begun in earnest, even if it is only to be observed by now: its conditions are drover's to end. */
-function onlyObserves({ mode }: Tools, { metadata }: Eviction): boolean {
-  if (metadata.finalizers?.includes(evictionFinalizer)) return false;
-  return mode === 'observe' || readEvictionAnnotations(metadata.annotations).asked.mode === 'observe';
 }
 
 /**

@@ -50,9 +50,6 @@ const noteOf = ({ forMs }: ScheduledEvent): object => ({
   metadata: { annotations: choose(notes, { which: forMs }) },
 });
 
-/** In mid-course nobody switches to observing: what a terminated run leaves then is not decided. */
-const edits = notes.filter((note) => !(annotations.mode in note));
-
 type Kind = Extract<EventKind, `${string}Eviction` | 'evict' | `${string}Server` | 'setParallelism' | 'acceptObstacle'>;
 type OfEvictions =
   | Exclude<Kind, 'deleteServer' | 'createServer' | 'migrateServer' | 'lockServer'>
@@ -71,7 +68,7 @@ export const evictionActions: Actions<OfEvictions> = {
   },
   deleteEviction: (cast, event) => remove(cast, kvmPath('evictions', hostOf(cast, event))),
   editEviction: edit(({ atMs }) => ({ spec: { reason: `${by} ${atMs}` } })),
-  annotateEviction: edit(({ forMs }) => ({ metadata: { annotations: choose(edits, { which: forMs }) } })),
+  annotateEviction: edit(noteOf),
   retryEviction: edit(({ atMs }) => ({ metadata: { annotations: { [annotations.retry]: String(atMs) } } })),
   cancelEviction: cancel(idOf),
   terminateEviction: terminate(idOf),
