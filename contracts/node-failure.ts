@@ -49,7 +49,7 @@ export interface HostSigns {
 }
 
 export interface NodeFailureSettings {
-  /** How long a sign must last before it counts. */
+  /** How long a sign must last before it counts. Longer than Nova's `service_down_time`, for which a dead nova-compute still shows as up. */
   failAfterMs: number;
   /** A witness who looked longer ago is not heard. */
   witnessMaxAgeMs: number;
