@@ -1,5 +1,4 @@
-import type { VcenterGateway } from '../../activities/vsphere/types.ts';
-import type { SubmittedTask, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { Library } from '../../lab/vsphere/library.ts';
 import {
@@ -20,17 +19,10 @@ import {
 
 /** What goes over vCenter's REST: content libraries and cluster modules. */
 export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): void {
-  let gateway: VcenterGateway;
-  let activities: VirtualMachineVsphereActivities;
   let library: Library;
-  const { context, test, each } = openSuite(open, async (opened) => {
-    gateway = opened.gateway();
-    activities = opened.activities(gateway);
+  const { context, gateway, activities, find, test, each } = openSuite(open, async (opened) => {
     library = await opened.witness.makeLibrary('images');
   });
-
-  const find = async (name: string): Promise<string | null> =>
-    (await activities.lookAtVirtualMachine(context.look(name))).vm?.moId ?? null;
 
   const deploy = 'POST /com/vmware/vcenter/ovf/library-item deploy';
   const fromItem = (name: string, change: Partial<NewVm['create']> = {}): NewVm =>

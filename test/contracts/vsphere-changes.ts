@@ -1,5 +1,4 @@
-import type { VcenterGateway } from '../../activities/vsphere/types.ts';
-import type { VirtualMachineVsphereActivities, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { VmSubject } from '../../contracts/virtual-machine-activities.ts';
 import { until } from '../flows/until.ts';
 import {
   configOf,
@@ -16,16 +15,7 @@ import {
 
 /** How VMs are changed on the version that was read, adopted and released. */
 export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>): void {
-  let gateway: VcenterGateway;
-  let activities: VirtualMachineVsphereActivities;
-  const { context, test } = openSuite(open, async (opened) => {
-    gateway = opened.gateway();
-    activities = opened.activities(gateway);
-  });
-
-  /** The VM of the object of that name, by its mark. */
-  const find = async (name: string): Promise<string | null> =>
-    (await activities.lookAtVirtualMachine(context.look(name))).vm?.moId ?? null;
+  const { context, gateway, activities, find, test } = openSuite(open);
 
   describe('changes', () => {
     const wanted = {

@@ -18,7 +18,7 @@ import type {
   VmSubject,
 } from '../../contracts/virtual-machine-activities.ts';
 import type { VmFacts } from '../../contracts/virtual-machine-observation.ts';
-import type { CreateSpec } from '../../contracts/virtual-machine-plan.ts';
+import type { CreateSpec, PowerOperation } from '../../contracts/virtual-machine-plan.ts';
 import type { RecordedRequest, VcenterControl } from '../../lab/vsphere/control.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { DescribedVm, VcenterWitness } from '../../lab/vsphere/witness.ts';
@@ -186,8 +186,14 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
 
 /** Declares the tests of a suite on a context of its own, in the counterpart's time. */
 export interface ContractSuite {
-  /** Filled before the first test. */
+  /** This and the next two are filled before the first test. */
   context: VsphereContext;
+  gateway: VcenterGateway;
+  activities: VirtualMachineVsphereActivities;
+  /** The VM of the object of that name, by its mark. */
+  find: (name: string) => Promise<string | null>;
+  /** Asks for it and waits for it. */
+  power: (subject: VmSubject, operation: PowerOperation) => Promise<void>;
   test: (name: string, body: () => Promise<void>) => void;
   /** One test for each row; its first value stands in the name: `%s`. */
   each: <Row extends readonly unknown[]>(
@@ -206,6 +212,8 @@ export function openSuite(
 ): ContractSuite {
   let counterpart: VsphereCounterpart | undefined;
   const context = {} as VsphereContext;
+  const gateway = {} as VcenterGateway;
+  const activities = {} as VirtualMachineVsphereActivities;
   const run = (work: () => Promise<void>): Promise<void> => {
     if (counterpart === undefined) throw new Error('the vCenter did not start');
     return counterpart.run(work);
@@ -213,6 +221,8 @@ export function openSuite(
   beforeAll(async () => {
     counterpart = await open();
     Object.assign(context, await openVsphereContext(counterpart));
+    Object.assign(gateway, context.gateway());
+    Object.assign(activities, context.activities(gateway));
     await run(() => prepare(context));
   }, startTimeoutMs);
   afterAll(async () => {
@@ -225,6 +235,10 @@ export function openSuite(
   });
   return {
     context,
+    gateway,
+    activities,
+    find: async (name) => (await activities.lookAtVirtualMachine(context.look(name))).vm?.moId ?? null,
+    power: async (subject, operation) => settle(activities, await activities.submitPower({ ...subject, operation })),
     test: (name, body) => test(name, () => run(body)),
     each: (rows) => (name, body) => rows.forEach((row) => test(format(name, row[0]), () => run(() => body(...row)))),
     beforeAll: (body) => beforeAll(() => run(body)),

@@ -1,5 +1,4 @@
-import type { VcenterGateway } from '../../activities/vsphere/types.ts';
-import type { SubmittedTask, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
 import { until } from '../flows/until.ts';
 import {
   configOf,
@@ -17,16 +16,7 @@ import {
 
 /** How VMs are made, once and with their owner, whatever becomes of the answers. */
 export function vsphereCreatesContract(open: () => Promise<VsphereCounterpart>): void {
-  let gateway: VcenterGateway;
-  let activities: VirtualMachineVsphereActivities;
-  const { context, test, each } = openSuite(open, async (opened) => {
-    gateway = opened.gateway();
-    activities = opened.activities(gateway);
-  });
-
-  /** The VM of the object of that name, by its mark. */
-  const find = async (name: string): Promise<string | null> =>
-    (await activities.lookAtVirtualMachine(context.look(name))).vm?.moId ?? null;
+  const { context, gateway, activities, find, test, each } = openSuite(open);
 
   test('a clone carries its identity and its owner from its first moment, and govc sees it', async () => {
     const vm = context.newVm('first', {

@@ -1,5 +1,4 @@
 import type { FileDeed, FilePlace } from '../../contracts/cached-files.ts';
-import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
 import type { CreateSource } from '../../contracts/virtual-machine-plan.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { makeCachedFiles } from '../../lab/vsphere/image-cache.ts';
@@ -17,9 +16,7 @@ import {
 
 /** How VMs are made of files that are there: by copies of them, or linked to them. */
 export function vsphereFilesContract(open: () => Promise<VsphereCounterpart>): void {
-  let activities: VirtualMachineVsphereActivities;
-  const { context, test, each } = openSuite(open, async (opened) => {
-    activities = opened.activities(opened.gateway());
+  const { context, activities, test, each } = openSuite(open, async (opened) => {
     await makeCachedFiles(opened.witness, 'cache', 2);
   });
 

@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 
-import type { VcenterGateway } from '../../activities/vsphere/types.ts';
 import type { GuestCustomization, GuestSetup, LinuxIdentity } from '../../contracts/virtual-machine-bootstrap.ts';
-import type {
-  SubmittedTask,
-  VirtualMachineVsphereActivities,
-  VmSubject,
-} from '../../contracts/virtual-machine-activities.ts';
+import type { SubmittedTask, VmSubject } from '../../contracts/virtual-machine-activities.ts';
 import type { DescribedVm } from '../../lab/vsphere/witness.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { pack } from '../../runtime/pack.ts';
@@ -29,12 +24,7 @@ import {
 
 /** What guests are set up with, and what is stored with their VMs. The test says what Kubernetes has. */
 export function vsphereGuestsContract(open: () => Promise<VsphereCounterpart>): void {
-  let gateway: VcenterGateway;
-  let activities: VirtualMachineVsphereActivities;
-  const { context, test, each, beforeAll } = openSuite(open, async (opened) => {
-    gateway = opened.gateway();
-    activities = opened.activities(gateway);
-  });
+  const { context, gateway, activities, test, each, beforeAll } = openSuite(open);
 
   const canary = `canary-${randomUUID()}`;
   const hash = 'a'.repeat(40);

@@ -1,6 +1,4 @@
-import type { VcenterGateway } from '../../activities/vsphere/types.ts';
 import { virtualMachineStatus } from '../../contracts/crds/virtual-machine-status.ts';
-import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { findOwn } from '../../workflows/virtual-machine/find-own.ts';
 import { until } from '../flows/until.ts';
@@ -18,12 +16,7 @@ import {
 
 /** What drover reads of a vCenter to decide about a VM. */
 export function vsphereObserveContract(open: () => Promise<VsphereCounterpart>): void {
-  let gateway: VcenterGateway;
-  let activities: VirtualMachineVsphereActivities;
-  const { context, test } = openSuite(open, async (opened) => {
-    gateway = opened.gateway();
-    activities = opened.activities(gateway);
-  });
+  const { context, gateway, activities, test } = openSuite(open);
 
   const look = (name: string, change?: Parameters<VsphereContext['look']>[1]) =>
     activities.lookAtVirtualMachine(context.look(name, change));

@@ -1,8 +1,4 @@
-import type {
-  SubmittedTask,
-  VirtualMachineVsphereActivities,
-  VmSubject,
-} from '../../contracts/virtual-machine-activities.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
 import type { PowerOperation } from '../../contracts/virtual-machine-plan.ts';
 import { until } from '../flows/until.ts';
 import {
@@ -20,16 +16,7 @@ import {
 
 /** How VMs are powered, restarted and destroyed. */
 export function vspherePowerContract(open: () => Promise<VsphereCounterpart>): void {
-  let activities: VirtualMachineVsphereActivities;
-  const { context, test } = openSuite(open, async (opened) => {
-    activities = opened.activities(opened.gateway());
-  });
-
-  const power = async (subject: VmSubject, operation: PowerOperation) =>
-    settle(activities, await activities.submitPower({ ...subject, operation }));
-  /** The VM of the object of that name, by its mark. */
-  const find = async (name: string): Promise<string | null> =>
-    (await activities.lookAtVirtualMachine(context.look(name))).vm?.moId ?? null;
+  const { context, activities, find, power, test } = openSuite(open);
 
   test('power: on, suspended, on, off; each once, and twice is well', async () => {
     const subject = await makeVm(activities, context.newVm('powered'));

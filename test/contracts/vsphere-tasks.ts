@@ -1,12 +1,6 @@
 import { CancelledFailure } from '@temporalio/common';
 
-import type { VcenterGateway } from '../../activities/vsphere/types.ts';
-import type {
-  SubmittedTask,
-  VirtualMachineVsphereActivities,
-  VmSubject,
-} from '../../contracts/virtual-machine-activities.ts';
-import type { PowerOperation } from '../../contracts/virtual-machine-plan.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
 import { until } from '../flows/until.ts';
 import {
   describeVms,
@@ -23,18 +17,7 @@ import {
 
 /** How tasks are waited for, cancelled and handed over. */
 export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): void {
-  let gateway: VcenterGateway;
-  let activities: VirtualMachineVsphereActivities;
-  const { context, test } = openSuite(open, async (opened) => {
-    gateway = opened.gateway();
-    activities = opened.activities(gateway);
-  });
-
-  const power = async (subject: VmSubject, operation: PowerOperation) =>
-    settle(activities, await activities.submitPower({ ...subject, operation }));
-  /** The VM of the object of that name, by its mark. */
-  const find = async (name: string): Promise<string | null> =>
-    (await activities.lookAtVirtualMachine(context.look(name))).vm?.moId ?? null;
+  const { context, gateway, activities, find, power, test } = openSuite(open);
 
   test('what fails in the task is told by its fault, and not tried again by the wait', async () => {
     const subject = await makeVm(activities, context.newVm('starved'));
