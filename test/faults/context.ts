@@ -3,6 +3,7 @@ import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Fixture } from './fixture.ts';
 import { hostActions } from './host-actions.ts';
 import type { HostAlias, ContextBase } from './context-base.ts';
+import { raise } from '../raise.ts';
 import { hostAliases } from './context-base.ts';
 import type { AnyObject, Subject, SubjectKind } from './subjects.ts';
 import { isInVcenter, subjects } from './subjects.ts';
@@ -16,7 +17,7 @@ export function openContext(fixture: Fixture, kind: SubjectKind, steps: () => re
   const subject: Subject = subjects[kind];
   const { client, hosts } = fixture;
   const { api } = fixture.environment;
-  const hostOf = (alias: HostAlias): string => hosts[hostAliases.indexOf(alias)] ?? raise(`fixture ${fixture.name} has no host ${alias}`);
+  const hostOf = (alias: HostAlias): string => hosts[hostAliases.indexOf(alias)] ?? raise(new Error(`fixture ${fixture.name} has no host ${alias}`));
   const patience = (): AbortSignal => AbortSignal.timeout(20_000);
   const read = async (alias: HostAlias): Promise<AnyObject | null> => {
     try {
@@ -55,7 +56,3 @@ export function openContext(fixture: Fixture, kind: SubjectKind, steps: () => re
     clear: (): Promise<void> => (isInVcenter(kind) ? virtualMachineActions(base).clearVms() : hostActions(base).clearHosts()),
   };
 }
-
-const raise = (message: string): never => {
-  throw new Error(message);
-};

@@ -20,6 +20,7 @@ import type { EvictionLog } from '../flows/eviction-log.ts';
 import { evictionsIn } from '../flows/eviction-log.ts';
 import type { ObjectLog } from '../flows/object-log.ts';
 import { openObjectLog } from '../flows/object-log.ts';
+import { raise } from '../raise.ts';
 import { loseGuests } from './lose-guests.ts';
 
 /** So much larger than the others that the scheduler sends every server there. */
@@ -90,14 +91,10 @@ export interface Region {
   evictions: EvictionLog;
 }
 
-export const regionOf = ({ region }: Pick<Environment, 'region'>): Region => region ?? raise('the lab has no OpenStack');
-export const libvirtOf = ({ libvirt }: Pick<Environment, 'libvirt'>): LibvirtHost => libvirt ?? raise('the lab has no libvirt');
-export const bmcOf = ({ bmc }: Pick<Environment, 'bmc'>): BmcHost => bmc ?? raise('there is no BMC');
-export const vcenterOf = ({ vcenter }: Pick<Environment, 'vcenter'>): Vcenter => vcenter ?? raise('the lab has no vCenter');
-
-const raise = (message: string): never => {
-  throw new Error(message);
-};
+export const regionOf = ({ region }: Pick<Environment, 'region'>): Region => region ?? raise(new Error('the lab has no OpenStack'));
+export const libvirtOf = ({ libvirt }: Pick<Environment, 'libvirt'>): LibvirtHost => libvirt ?? raise(new Error('the lab has no libvirt'));
+export const bmcOf = ({ bmc }: Pick<Environment, 'bmc'>): BmcHost => bmc ?? raise(new Error('there is no BMC'));
+export const vcenterOf = ({ vcenter }: Pick<Environment, 'vcenter'>): Vcenter => vcenter ?? raise(new Error('the lab has no vCenter'));
 
 /** Of the lab's libvirt daemons, the one that is the host's. */
 const machine = 'node-1';

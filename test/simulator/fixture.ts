@@ -13,6 +13,7 @@ import type { FakeHosts } from '../fakes/hosts/hosts.ts';
 import { evictionLogOf } from '../fakes/kubernetes/eviction-log.ts';
 import type { Deployment, DeploymentOptions } from './deployment.ts';
 import { deploy } from './deployment.ts';
+import { raise } from '../raise.ts';
 import type { CleanRun, Target } from './cell.ts';
 import type { CallFate, NetworkCall } from './network.ts';
 import type { ActivityCall, ActivityFate } from './simulation.ts';
@@ -156,7 +157,7 @@ const libvirtOf = (hosts: FakeHosts | null): LibvirtHost => ({
   address: libvirtAddress,
   settings: libvirtSettings,
   async loseGuests(count) {
-    const { guests } = hosts?.all.find(({ address }) => address === libvirtAddress)?.libvirt ?? raise('no host has a libvirt');
+    const { guests } = hosts?.all.find(({ address }) => address === libvirtAddress)?.libvirt ?? raise(new Error('no host has a libvirt'));
     const names = Array.from({ length: count }, (_, index) => `guest-${index + 1}`);
     for (const name of names) guests.start({ name });
     await labClock().sleep(1_000);
@@ -177,7 +178,3 @@ const bmcOf = (hosts: FakeHosts | null, host: string): BmcHost => ({
   },
   setPower: (power) => (power === 'Off' ? hosts?.host(host).cutPower() : hosts?.host(host).restorePower()),
 });
-
-const raise = (message: string): never => {
-  throw new Error(message);
-};

@@ -15,6 +15,7 @@ import { loadWorkflows } from './bundle.ts';
 import { simulatedCommand } from './command.ts';
 import type { Deployment } from './deployment.ts';
 import { deploy } from './deployment.ts';
+import { raise } from '../raise.ts';
 import { openCheckedHost } from './checked-host.ts';
 import { simulatedKubectl } from './kubectl.ts';
 import type { Network } from './network.ts';
@@ -161,8 +162,4 @@ export function simulatedDrover({ simulation, bridge }: Deployment, hasBridge: b
 
 /** Whoever asks for a process, a port or a file of a lab learns that there is none. */
 export const nothingReal = (what: string): never =>
-  new Proxy({}, { get: (_, name) => raise(`a simulation has no ${what} (${String(name)})`) }) as never;
-
-const raise = (message: string): never => {
-  throw new Error(message);
-};
+  new Proxy({}, { get: (_, name) => raise(new Error(`a simulation has no ${what} (${String(name)})`)) }) as never;

@@ -11,6 +11,7 @@ import { VsphereFault } from './fault.ts';
 import type { Journal } from './journal.ts';
 import type { ContentLibraries } from './library.ts';
 import type { Parts } from './methods.ts';
+import { raise } from '../../raise.ts';
 import type { Ref } from './model.ts';
 import type { PortOptions } from './vim.ts';
 
@@ -178,10 +179,6 @@ async function answerTo(
     );
   throw new RestError(404, 'operation_not_found', path);
 }
-
-const raise = (error: Error): never => {
-  throw error;
-};
 
 /** @param userAgent of whoever asks */
 export function createModule(

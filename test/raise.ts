@@ -1,0 +1,4 @@
+/** `throw` as an expression: for `??`. */
+export const raise = (error: Error): never => {
+  throw error;
+};
