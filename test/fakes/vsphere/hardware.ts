@@ -23,6 +23,25 @@ export const firstDevices = (): Device[] => [
   })),
 ];
 
+/** A disk at the first unit of the controller that the same change adds with the key -1. */
+export const firstDisk = (capacityInKB: number): VirtualDeviceConfigSpec => ({
+  operation: 'add',
+  fileOperation: 'create',
+  device: {
+    $type: 'VirtualDisk',
+    key: -2,
+    controllerKey: -1,
+    unitNumber: 0,
+    capacityInKB,
+    backing: {
+      $type: 'VirtualDiskFlatVer2BackingInfo',
+      fileName: '',
+      diskMode: 'persistent',
+      thinProvisioned: true,
+    },
+  },
+});
+
 /** The first key of each kind of device. */
 const controllerKeys: [
   kind: 'VirtualSCSIController' | 'VirtualAHCIController' | 'VirtualNVMEController',

@@ -1,6 +1,7 @@
 import type { Library } from '../../../lab/vsphere/library.ts';
 import type { VirtualMachineConfigSpec } from '../../../activities/vsphere/wire/vim/types.ts';
 import { filePath, type Files } from './datastores.ts';
+import { firstDisk } from './hardware.ts';
 import type { Model } from './model.ts';
 
 export interface LibraryItem {
@@ -28,23 +29,7 @@ const tiny: VirtualMachineConfigSpec = {
   memoryMB: 96,
   deviceChange: [
     { operation: 'add', device: { $type: 'VirtualLsiLogicController', key: -1, busNumber: 0, sharedBus: 'noSharing' } },
-    {
-      operation: 'add',
-      fileOperation: 'create',
-      device: {
-        $type: 'VirtualDisk',
-        key: -2,
-        controllerKey: -1,
-        unitNumber: 0,
-        capacityInKB: 1_024 ** 2,
-        backing: {
-          $type: 'VirtualDiskFlatVer2BackingInfo',
-          fileName: '',
-          diskMode: 'persistent',
-          thinProvisioned: true,
-        },
-      },
-    },
+    firstDisk(1_024 ** 2),
   ],
 };
 

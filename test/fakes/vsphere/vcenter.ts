@@ -12,6 +12,7 @@ import type { Network } from '../../simulator/network.ts';
 import { openFiles } from './datastores.ts';
 import { VsphereFault } from './fault.ts';
 import { openFrontDoor } from './front.ts';
+import { firstDisk } from './hardware.ts';
 import { openInventory } from './inventory.ts';
 import { openJournal } from './journal.ts';
 import { openLibraries } from './library.ts';
@@ -127,23 +128,7 @@ function addTemplates({ inventory, vms, power }: RestParts): void {
             operation: 'add',
             device: { $type: 'ParaVirtualSCSIController', key: -1, busNumber: 0, sharedBus: 'noSharing' },
           },
-          {
-            operation: 'add',
-            fileOperation: 'create',
-            device: {
-              $type: 'VirtualDisk',
-              key: -2,
-              controllerKey: -1,
-              unitNumber: 0,
-              capacityInKB: 10 * 1_024 ** 2,
-              backing: {
-                $type: 'VirtualDiskFlatVer2BackingInfo',
-                fileName: '',
-                diskMode: 'persistent',
-                thinProvisioned: true,
-              },
-            },
-          },
+          firstDisk(10 * 1_024 ** 2),
           {
             operation: 'add',
             device: {
