@@ -96,11 +96,10 @@ export const areas = {
   ],
   temporal: [
     'package-lock.json',
-    'runtime/temporal.ts',
-    'activities/temporal/**',
     'lab/parts/temporal*',
-    'test/simulator/**',
-    ...contracts(['temporal']),
+    'test/simulator/temporal/**',
+    'test/simulator/samples/**',
+    ...['clock', 'network', 'process', 'simulation'].map((name) => `test/simulator/${name}.ts`),
     ...noUnitTests,
   ],
   // What a few files decide.

@@ -24,6 +24,7 @@ export const provenAreas = [
   'vsphere',
   'kubernetes',
   'hosts',
+  'temporal',
   'lab',
   'codec',
   'telemetry',
@@ -115,5 +116,6 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'object-activities': changed('kubernetes'),
   stop: changed('kubernetes'),
   'contract-hosts': changed('hosts'),
+  'simulator-conformance': changed('temporal'),
   lab: changed('lab'),
 };

@@ -62,6 +62,7 @@ export const series = {
   'flows-vsphere': flowsOf('vsphere'),
   'flows-kubernetes': flowsOf('kubernetes'),
   'flows-hosts': flowsOf('hosts'),
+  'flows-temporal': flowsOf('temporal'),
   'flows-lab': flowsOf('lab'),
   'flows-codec': flowsOf('codec'),
   'flows-telemetry': flowsOf('telemetry'),

@@ -1,4 +1,5 @@
-import type { Client } from '@temporalio/client';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { grpcStatus } from '../temporal/api/grpc.ts';
 
 /** Histories of a scenario's workflows, in a form in which those of two servers can be compared. */
 
@@ -44,7 +45,7 @@ const dropped = new Set([
   'parentInitiatedEventVersion',
 ]);
 
-/** Of every run of the workflow, the oldest first: its events. */
+/** Of every run of the workflow, the oldest first: its events. None where there is no such workflow. */
 export async function readHistories(
   client: Client,
   workflowId: string,
@@ -52,12 +53,18 @@ export async function readHistories(
 ): Promise<unknown[][]> {
   const histories: unknown[][] = [];
   for (let runId: string | undefined = undefined; ;) {
-    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory().catch(asNone);
+    if (events === null) return histories;
     histories.unshift((events ?? []).map((event) => normalise(event, runs)));
     const before: string = events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
     if (before === '') return histories;
     runId = before;
   }
+}
+
+function asNone(error: Error): { events: null } {
+  if (isGrpcServiceError(error) && (error.code as number) === grpcStatus.notFound) return { events: null };
+  throw error;
 }
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gu;

@@ -55,6 +55,8 @@ export interface Run {
   hasNews: boolean;
   /** The worker process that has the run in its cache. */
   stickyTo: Process | null;
+  /** A worker has completed a workflow task, and none has failed since. */
+  isSticky: boolean;
   /** Attempts of the current workflow task; above 1, its events are written only if it completes. */
   taskAttempt: number;
   /** Why workflow tasks failed: errors of workflow code that Temporal tries again. */

@@ -110,6 +110,7 @@ function createRun(
     inTransaction: false,
     hasNews: true,
     stickyTo: null,
+    isSticky: false,
     taskAttempt: 1,
     taskFailures: [],
     timers: new Map(),

@@ -89,7 +89,7 @@ export function createWorkflowTaskQueue({
           startedEventId: 0,
           timeoutType,
         });
-      run.stickyTo = null;
+      Object.assign(run, { stickyTo: null, isSticky: false });
       run.task = null;
       task.over.resolve();
       wake(server, run);
@@ -186,7 +186,7 @@ export function createWorkflowTaskQueue({
           identity: workerIdentity,
           sdkMetadata: metadataOf(run),
         });
-    Object.assign(run, { task: null, taskAttempt: 1, inTransaction: true });
+    Object.assign(run, { task: null, taskAttempt: 1, isSticky: true, inTransaction: true });
     for (const command of [...task.commands.filter((command) => !isClosing(command)), ...(closing ? [closing] : [])]) {
       executeCommand({ server, run, completedEventId, scheduledEventId }, command);
     }
@@ -254,8 +254,10 @@ export function createWorkflowTaskQueue({
     for (const subject of task.resolved) subject.isResolved = false;
     run.jobs.unshift(...task.jobs);
     recordEnd();
-    // A task that brings something else is another task.
-    run.taskAttempt = run.buffered.length > 0 ? 1 : run.taskAttempt + 1;
+    // A task that brings something else is another task, and so is that of the normal queue after the sticky one.
+    const isAnother = run.buffered.length > 0 || run.isSticky;
+    Object.assign(run, { taskAttempt: isAnother ? 1 : run.taskAttempt + 1, isSticky: false });
+    if (isAnother) run.hasNews = true;
     flushBuffered(run);
     run.task = null;
     task.over.resolve();
