@@ -30,8 +30,8 @@ export const lifecycleOf = (object: { status?: { conditions?: readonly Condition
   findCondition(object?.status?.conditions, hypervisorConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
 
 /** The Node of a host, as its kubelet and the node's owner leave it: drover is to take it into service without tests. */
-export async function applyNode({ api }: Pick<Environment, 'api'>, name: string): Promise<void> {
-  const body = nodeManifest(name, { zone, aggregates: [shared], customTraits: [trait] });
+export async function applyNode({ api }: Pick<Environment, 'api'>, name: string, isTested = false): Promise<void> {
+  const body = nodeManifest(name, { zone, aggregates: [shared], customTraits: [trait], ...(isTested && { lifecycle: 'true' }) });
   await api.request({ method: 'POST', path: resourcePath('v1', 'nodes'), body }, patience());
 }
 

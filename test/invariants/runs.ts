@@ -84,8 +84,10 @@ const areAtOnce = (run: RunFacts, next: RunFacts, atMs: number): boolean =>
 const perMessage = 30;
 const perFailure = 12;
 
+/** A server that is on its way already is followed before it is moved: that is as much work as a move. */
 const moves = ({ activities, children }: RunFacts): number =>
   children +
+  Math.min(1, activities['awaitInstanceIdle'] ?? 0) +
   ['startLiveMigration', 'startColdMigration', 'startEvacuation'].reduce(
     (sum, name) => sum + (activities[name] ?? 0),
     0,

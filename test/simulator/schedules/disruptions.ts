@@ -7,7 +7,18 @@ import type { EventKind, ScheduledEvent } from './schedule.ts';
 
 /** What breaks, for a while: systems, the ways to them, processes, clocks. */
 
-const systems: readonly System[] = ['nova', 'placement', 'keystone', 'kubernetes', 'vsphere', 'temporal', 'redfish'];
+const systems: readonly System[] = [
+  'nova',
+  'placement',
+  'keystone',
+  'kubernetes',
+  'vsphere',
+  'temporal',
+  'redfish',
+  'libvirt',
+  'ovs',
+  'ceph',
+];
 
 const disrupt =
   (fate: CallFate, share: number, mostMs: number): Action =>

@@ -100,7 +100,7 @@ type OfHypervisors = Extract<
 export const hypervisorActions: Actions<OfHypervisors> = {
   async onboard(cast, event) {
     const host = machineOf(cast, event);
-    await applyNode({ api: cast.deployment.kubernetes.admin }, host);
+    await applyNode({ api: cast.deployment.kubernetes.admin }, host, isEven(event));
     await reportNode(cast, host, { ready: 'True', bootId: 'boot-1' });
     const { clock } = cast.deployment.simulation;
     clock.after(agentMs, () => reportAgentFacts(cast.deployment.kubernetes.admin, host).catch(ignoreAbsence));

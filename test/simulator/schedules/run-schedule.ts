@@ -5,6 +5,7 @@ import { applyObject } from '../../../lab/kubernetes-objects.ts';
 import { createInstances } from '../../../lab/openstack/seed.ts';
 import { setVmScene } from '../../../lab/vsphere/scene.ts';
 import { sink, sinks } from '../../faults/environment.ts';
+import { cephLogin } from '../../fakes/hosts/ceph.ts';
 import { applyNeighbour, ensureAggregates, shared } from '../../faults/hypervisor-objects.ts';
 import { settings as vmSettings } from '../../faults/virtual-machine-scenarios.ts';
 import { quickSettings } from '../../flows/world-base.ts';
@@ -50,11 +51,21 @@ const settings = {
   ...quickSettings,
   ...vmSettings,
   modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' },
-  hypervisor: { recheckMs: 10_000, lingerMs: 1_000, registrationMs: 60_000, testRetryDelayMs: 200, driftMs: 60_000 },
+  hypervisor: {
+    recheckMs: 10_000,
+    lingerMs: 1_000,
+    registrationMs: 60_000,
+    testRetryDelayMs: 200,
+    driftMs: 60_000,
+    libvirt: { connectUri: 'qemu+tcp://{host}/system', minimumVersion: '8.0.0' },
+    ovs: { remote: 'tcp:{host}:6640' },
+    ceph: { dashboards: ['https://mgr-1.example:8443'], user: cephLogin.user, passwordFile: 'ceph-password', pools: ['vms'] },
+  },
   nodeFailure: {
     mode: 'automatic',
     automaticAggregates: [shared],
-    failAfterMs: 5_000,
+    // Longer than Nova takes to say that a nova-compute is down, and a look at a libvirt that is silent takes.
+    failAfterMs: 25_000,
     lookMs: 1_000,
     restLookMs: 5_000,
     power: { recheckMs: 1_000, pollMs: 500 },

@@ -111,3 +111,11 @@ test('a history is counted', () => {
     }).input,
   ).toBeNull();
 });
+
+test('a server that is on its way already is followed before it is moved', () => {
+  const activities = { awaitInstanceIdle: 1, awaitMigration: 2, abortMigration: 2, startLiveMigration: 1 };
+  const moved = good.runs.map((one) => (one.type === 'migrateInstance' ? { ...one, events: 57, activities } : one));
+  expect(violations({ ...good, runs: moved })).toEqual([]);
+  const tooLong = moved.map((one) => (one.type === 'migrateInstance' ? { ...one, events: 81 } : one));
+  expect(violations({ ...good, runs: tooLong })).toEqual([expect.stringMatching(/^invariant 9: migrateInstance .* for 2 moves/u)]);
+});

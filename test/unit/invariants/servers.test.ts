@@ -103,3 +103,15 @@ test('what concerns other hosts is theirs to check', () => {
     violations({ ...good, hosts: ['node-3'], servers: [], guests: { 'node-1': 5 }, audit: [], novaCalls: [] }),
   ).toEqual([]);
 });
+
+test('the guest of a server that a user deleted while it arrived is Nova’s to reap', () => {
+  const stranded = {
+    ...good,
+    expectedServers: [...good.expectedServers, { id: 's9', name: 'vm-9', host: 'node-2', status: null }],
+    migrationEvents: [...good.migrationEvents, move({ id: 9, instanceId: 's9', sourceHost: 'node-2', targetHost: 'node-3', status: 'error' })],
+    guests: { 'node-2': 1, 'node-3': 1 },
+  };
+  expect(violations(stranded)).toEqual([]);
+  const there = { ...stranded, expectedServers: good.expectedServers };
+  expect(violations(there)).toEqual([expect.stringMatching(/^invariant 2: host node-3 holds 1 guests/u)]);
+});
