@@ -57,7 +57,13 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   tracing: changed('telemetry'),
 
   // Evictions.
-  'eviction-durability': push('eviction', 'kill -9 of the worker, the bridge, Temporal and kube-apiserver; bad answers of Nova'),
+  'eviction-durability': push('eviction', 'kill -9 of the worker, the bridge, Temporal and kube-apiserver'),
+  'eviction-recovery': simulated('eviction'),
+  'eviction-answers': daily('eviction', [
+    'test/flows/canaries.test.ts',
+    'test/flows/eviction-bad-input.test.ts',
+    'activities/nova/client.test.ts',
+  ]),
   'eviction-cancel': simulated('eviction'),
   'eviction-tools': push('eviction', 'tctl, temporal and the button of the Web UI stop evictions, and start bad ones'),
   'eviction-moves': simulated('eviction'),

@@ -10,7 +10,7 @@ import { openWorld } from './world.ts';
 
 /**
  * Bad input and bad credentials: a clear error in the Eviction, the run and the command; nothing started, nothing lost. The same by tctl
- * and temporal is in `eviction-tools.test.ts`, bad answers are in `eviction-durability.test.ts`, and what the CRD's own rules refuse is in
+ * and temporal is in `eviction-tools.test.ts`, bad answers are in `eviction-answers.test.ts`, and what the CRD's own rules refuse is in
  * `crds.test.ts`.
  */
 
