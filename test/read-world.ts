@@ -14,6 +14,7 @@ import type { ObservedDrover } from './invariants/read-drover.ts';
 import {
   readAccountTokens,
   readAudit,
+  readLimit,
   readLogs,
   readMetrics,
   readModes,
@@ -83,6 +84,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
       ? noVcenter
       : await readVcenter(openGovcWitness(vsphere), vms, sinceMs)),
     modes: readModes(world, metrics),
+    migrationsPerRegion: readLimit(world),
     audit: readAudit(dir),
     ownChanges: world.ownChanges ?? [],
     secrets: [...readSecrets(lab.handles), ...readAccountTokens(dir), ...(world.planted ?? [])],

@@ -38,6 +38,10 @@ interface Conduct {
   /** By Temporal: it stops whatever the run serves. */
   isCancelled: boolean;
   isObserving: boolean;
+  /** The Eviction was read; what it is told before is in what it reads. */
+  isOpen: boolean;
+  /** The Eviction has changed: told, and heard by a workflow task. */
+  change: 'none' | 'told' | 'heard';
   skipped: Set<string>;
   /** Servers in flight, with the server groups that they are in. */
   inFlight: Map<string, readonly string[]>;
@@ -60,6 +64,8 @@ function conductOfEviction(events: Events): string[] {
     isStopped: false,
     isCancelled: false,
     isObserving: false,
+    isOpen: false,
+    change: 'none',
     skipped: new Set(),
     inFlight: new Map(),
     left: new Set(),
@@ -84,18 +90,48 @@ function take(seen: Conduct, event: HistoryEvent): string[] {
   else if (event.activityTaskScheduledEventAttributes) ask(seen, event);
   else if (event.activityTaskCompletedEventAttributes) hear(seen, event);
   else if (event.startChildWorkflowExecutionInitiatedEventAttributes) return begin(seen, event);
+  else if (event.workflowExecutionStartedEventAttributes) carryOn(seen, event);
   else if (event.workflowExecutionCompletedEventAttributes) return end(seen, event);
+  else if (event.workflowExecutionContinuedAsNewEventAttributes) return leftInFlight(seen, 'continues as new');
+  else if (event.workflowTaskStartedEventAttributes) seen.change = seen.change === 'none' ? 'none' : 'heard';
   else land(seen, event);
   return [];
+}
+
+interface Carried {
+  host?: { service?: { status?: string } } | null;
+  paused?: object | null;
+  parallelism?: number | null;
+  emptySinceMs?: number | null;
+  instances?: Record<string, { state?: string }>;
+}
+
+/** What a run was told, and has done, stands in the history of the one that it continues. */
+function carryOn(seen: Conduct, { workflowExecutionStartedEventAttributes: started }: HistoryEvent): void {
+  const carried = jsonOf(started?.input?.payloads?.[1]) as Carried | null;
+  if (!started?.continuedExecutionRunId || carried === null) return;
+  const { host, paused, parallelism, emptySinceMs, instances = {} } = carried;
+  seen.isDisabled = host?.service?.status === 'disabled';
+  seen.isPaused = (paused ?? null) !== null;
+  seen.asked = parallelism ?? null;
+  seen.heard = JSON.stringify(instances);
+  for (const [id, { state }] of Object.entries(instances)) {
+    if (state === 'skipped') seen.skipped.add(id);
+    if (state === 'moved' || state === 'gone') seen.left.add(id);
+  }
+  if (typeof emptySinceMs === 'number') seen.looks.push({ atMs: emptySinceMs, isEmpty: true });
 }
 
 function ask(seen: Conduct, { eventId, activityTaskScheduledEventAttributes: asked }: HistoryEvent): void {
   const name = asked?.activityType?.name ?? '';
   seen.scheduled.set(String(eventId), name);
+  if (name !== 'openEviction') return;
+  seen.change = 'none';
   // The one that it serves is not looked for, but read again.
-  const isNext = name === 'openEviction' && jsonOf(asked?.input?.payloads?.[1]) === null;
+  const isNext = jsonOf(asked?.input?.payloads?.[1]) === null;
+  const fresh = { isOpen: false, isPaused: false, isStopped: seen.isCancelled, skipped: new Set(), asked: null };
   // What was told to a run that had ended its last Eviction was refused.
-  if (isNext) Object.assign(seen, { isPaused: false, isStopped: seen.isCancelled, skipped: new Set(), asked: null });
+  if (isNext) Object.assign(seen, fresh);
 }
 
 interface Told {
@@ -106,7 +142,8 @@ interface Told {
 
 function obey(seen: Conduct, name: string, told: Told | null): void {
   const { instance = '', parallelism = 0, allowance } = told ?? {};
-  if (name === messages.pause) seen.isPaused = true;
+  if (name === messages.objectChanged) seen.change = seen.isOpen && seen.change === 'none' ? 'told' : seen.change;
+  else if (name === messages.pause) seen.isPaused = true;
   else if (name === messages.resume) seen.isPaused = false;
   else if (name === messages.cancelEviction) seen.isStopped = true;
   else if (name === messages.retryInstance) seen.skipped.delete(instance);
@@ -138,6 +175,7 @@ function hear(seen: Conduct, { activityTaskCompletedEventAttributes: completed, 
     seen.perSource = desired?.parallelism ?? settings?.perSource ?? seen.perSource;
     seen.recheckMs = settings?.emptyRecheckMs ?? seen.recheckMs;
     seen.isObserving = desired?.mode === 'observe';
+    seen.isOpen = true;
   } else if (name === 'ensureServiceDisabled') seen.isDisabled = true;
   else if (name === 'observeHost' || name === 'preflightEviction') {
     seen.heard += textOf(payload);
@@ -162,6 +200,7 @@ function begin(seen: Conduct, { startChildWorkflowExecutionInitiatedEventAttribu
     ...(seen.isStopped ? [`moves ${id} after it was stopped`] : []),
     ...(seen.isPaused ? [`moves ${id} while it is paused`] : []),
     ...(seen.isObserving ? [`moves ${id}, and was to observe only`] : []),
+    ...(seen.change === 'heard' ? [`moves ${id}, and has not read the Eviction, which has changed`] : []),
     ...(seen.skipped.has(id) ? [`moves ${id}, which a user has skipped`] : []),
     ...(seen.isDisabled ? [] : [`moves ${id} before the host is disabled`]),
     ...(moving > most ? [`moves ${moving} at once, and may move ${most}`] : []),
@@ -189,7 +228,7 @@ function land(seen: Conduct, event: HistoryEvent): void {
 
 function end(seen: Conduct, { workflowExecutionCompletedEventAttributes: completed }: HistoryEvent): string[] {
   const result = jsonOf(completed?.result?.payloads?.[0]) as { outcome?: string } | null;
-  const inFlight = seen.inFlight.size === 0 ? [] : [`ends with ${[...seen.inFlight.keys()].join(', ')} in flight`];
+  const inFlight = leftInFlight(seen, 'ends');
   if (result?.outcome !== 'Succeeded') return inFlight;
   const [before, last] = [seen.looks.at(-2), seen.looks.at(-1)];
   const isTwice = before?.isEmpty === true && last?.isEmpty === true;
@@ -197,6 +236,9 @@ function end(seen: Conduct, { workflowExecutionCompletedEventAttributes: complet
   const isApart = isTwice && last.atMs - before.atMs >= seen.recheckMs * 0.9;
   return [...inFlight, ...(isApart ? [] : ['has succeeded, and did not see the host empty twice, some time apart'])];
 }
+
+const leftInFlight = ({ inFlight }: Conduct, what: string): string[] =>
+  inFlight.size === 0 ? [] : [`${what} with ${[...inFlight.keys()].join(', ')} in flight`];
 
 /** A move does what its input has consent for. */
 function conductOfMove(events: Events): string[] {

@@ -5,6 +5,7 @@ import type { Kind } from '../../contracts/ids.ts';
 import { kinds } from '../../contracts/ids.ts';
 import type { DroverLab } from '../../lab/drover.ts';
 import { readFileIfThere } from '../../lab/private-files.ts';
+import { parseConfig } from '../../runtime/config.ts';
 import type { World } from '../flows/world.ts';
 import type { AuditLine, Snapshot } from './snapshot.ts';
 
@@ -33,6 +34,10 @@ export function readModes({ dir, drover }: ObservedDrover, metrics: Snapshot['te
   }
   return found;
 }
+
+/** By its settings. */
+export const readLimit = ({ dir }: Pick<ObservedDrover, 'dir'>): number =>
+  parseConfig(parse(readFileSync(join(dir, 'drover.yaml'), 'utf8')), {}, {}).limits.migrationsPerRegion;
 
 /** What drover's processes wrote, and the arguments they were started with, which every local user can read. */
 export function readLogs({ dir, drover }: ObservedDrover): Snapshot['texts'] {

@@ -10,17 +10,20 @@ import type { MigrationFact, Snapshot } from './snapshot.ts';
 export const everyServerOnce: Check = (world) => {
   const { expectedServers, servers, guests, migrationEvents } = world;
   const found: string[] = [];
+  const moving = inProgress(migrationEvents);
+  // Of one that was moved cold until that is confirmed.
+  const isUnsettled = (id: string): boolean => moving.some(({ instanceId }) => instanceId === id);
   for (const { id, name, host, status } of expectedServers) {
     if (!concerns(world, host) || status === null) continue;
     const server = servers.find((one) => one.id === id);
     if (server === undefined) found.push(`server ${name} (${id}) is lost: Nova does not know it`);
     else if (server.host === null) found.push(`server ${name} (${id}) is on no host, in ${server.status}`);
-    else if (server.taskState === null && server.status !== status)
+    else if (server.taskState === null && server.status !== status && !isUnsettled(id))
       found.push(`server ${name} (${id}) is ${server.status} and was ${status}`);
   }
   // A machine has more while a migration arrives, and a cold one keeps the source's copy until it is confirmed.
   const inMotion = new Set(
-    inProgress(migrationEvents).flatMap(({ sourceHost, targetHost }) => [sourceHost, targetHost]),
+    moving.flatMap(({ sourceHost, targetHost }) => [sourceHost, targetHost]),
   );
   for (const [host, count] of Object.entries(guests)) {
     const known = servers.filter((server) => server.host === host);

@@ -162,6 +162,8 @@ export interface OfDrover {
    * The kinds that a bridge and a worker are serving now, and what drover may do with them. Empty: drover is down.
    */
   modes: Readonly<Partial<Record<Kind, 'observe' | 'act'>>>;
+  /** How many migrations it may have in progress at once in its region; null: nobody knows. */
+  migrationsPerRegion: number | null;
   /** Lines of its audit log, in order. */
   audit: readonly AuditLine[];
 }

@@ -2,6 +2,7 @@ import { runsHeed } from './conduct.ts';
 import { effectsHappenOnce } from './effects.ts';
 import { disablesAreSigned, listShrinks, migrationsAreOwned, settledIsReleased } from './evictions.ts';
 import { evacuatedOnEvidence } from './fencing.ts';
+import { limitIsKept, ownAreConfirmed } from './migrations.ts';
 import type { Check } from './objects.ts';
 import { historyBudgets, oneRunPerObject } from './runs.ts';
 import { noSecrets } from './secrets.ts';
@@ -33,6 +34,8 @@ const checks: readonly Check[] = [
   generationsAreReported,
   statusOnlyAdvances,
   runsHeed,
+  limitIsKept,
+  ownAreConfirmed,
 ];
 
 /** `invariant 3: server x … (evidence)`; empty when all holds. Pure. */

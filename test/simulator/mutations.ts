@@ -1,3 +1,4 @@
+import { nodeFailureMutations } from './node-failure-mutations.ts';
 import { plannerMutations } from './planner-mutations.ts';
 import type { AnyActivity, Mutate, Mutation } from './mutation.ts';
 
@@ -99,4 +100,6 @@ export const mutations: readonly Mutation[] = [
     mutate: skipped('noteResourcePolicy'),
   },
   ...plannerMutations,
+  // Hosts that fail.
+  ...nodeFailureMutations,
 ];

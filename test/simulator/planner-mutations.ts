@@ -16,6 +16,34 @@ const evicting = (events: readonly ScheduledEvent[], migrations: readonly Migrat
 /** The Eviction is made with an annotation: `note` chooses it, see `notes` in schedules/evictions.ts. */
 const evictedAs = (note: number): Schedule => ({ ...evicting([]), events: [at(1_000, 'evict', 0, note)] });
 const observing = 14;
+const consenting = 18;
+const threeAtOnce = 6;
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Node-2 has two servers of one server group only, and may move both at once. */
+const evictedGroup: Schedule = {
+  ...evicting([]),
+  events: [
+    at(1_000, 'createServer', 1, 20_000),
+    at(2_000, 'createServer', 1, 20_000),
+    at(3_000, 'deleteServer', 2),
+    at(30_000, 'evict', 1, threeAtOnce),
+  ],
+};
+
+/** Node-1 has all that the region may have when node-2 wants some. */
+const evictingTwo: Schedule = {
+  ...evicting([]),
+  events: [at(1_000, 'evict', 0, threeAtOnce), at(6_000, 'evict', 1)],
+};
+
+/** Node-1 has all that the region may have when its run is lost; then node-2 wants some. */
+const lostEviction: Schedule = {
+  ...evicting([]),
+  events: [at(1_000, 'evict', 0, threeAtOnce), at(6_000, 'terminateEviction'), at(30_000, 'evict', 1)],
+};
 
 export const plannerMutations: readonly Mutation[] = [
   {
@@ -156,9 +184,77 @@ export const plannerMutations: readonly Mutation[] = [
     },
   },
   {
+    name: 'groupAtOnce',
+    breaks: 'of a server group one server moves at a time',
+    caughtBy: evictedGroup,
+    says: /beside another one of server group/u,
+    rewrite: {
+      from: /if \(one\.instance\.serverGroups\.some\(\(group\)\s*=>\s*busyGroups\.has\(group\)\)\) continue;/u,
+      to: '',
+    },
+  },
+  {
+    name: 'continuedInFlight',
+    breaks: 'a run continues as new when nothing is in flight',
+    caughtBy: evicting([at(6_000, 'suspend', 0, 7 * hourMs)]),
+    says: /continues as new with .* in flight/u,
+    rewrite: { from: /if \(old && inFlight === 0\) return \{/u, to: 'if (old) return {' },
+  },
+  {
+    name: 'unreadChange',
+    breaks: 'an Eviction that has changed is read before anything else moves',
+    caughtBy: evicting([at(4_000, 'deleteEviction')]),
+    says: /has not read the Eviction, which has changed/u,
+    rewrite: {
+      from: /const \{ readAtMs, old, inFlight \} = facts;/u,
+      to: 'facts = { ...facts, readAtMs: null }; const { readAtMs, old, inFlight } = facts;',
+    },
+  },
+  {
+    name: 'strangersResize',
+    breaks: 'a resize that somebody else has begun is confirmed where a user accepts that',
+    caughtBy: evicting([at(500, 'migrateServer', 2, 20 * minuteMs)]),
+    says: /confirmed a resize .* no user has accepted that/u,
+    rewrite: { from: /if \(wish\.accepted && migration !== null\) return \{/u, to: 'if (migration !== null) return {' },
+  },
+  {
+    name: 'coldUnconfirmed',
+    breaks: 'a cold move is confirmed, also after a stop',
+    caughtBy: {
+      ...evicting([], ['fail', 'fail', 'fail']),
+      events: [at(1_000, 'evict', 0, consenting), at(40_000, 'stopEviction', 0, 20_000)],
+    },
+    says: /is still in progress: finished/u,
+    rewrite: {
+      from: /if \(instance\.status === 'VERIFY_RESIZE' && ownCold !== null\) return \{(?=\s+do: 'confirm')/u,
+      to: "if (instance.status === 'VERIFY_RESIZE' && ownCold !== null) return { do: 'end', outcome: 'moved', message: null }; if (false) return {",
+    },
+  },
+  {
+    name: 'limitExceeded',
+    breaks: 'no more migrations are in progress than the region may have',
+    caughtBy: evictingTwo,
+    says: /the region may have 2/u,
+    rewrite: {
+      from: /const \{ limit \} = ledger\.world;(?=\s+const open)/u,
+      to: 'ledger = { ...ledger, world: { ...ledger.world, limit: ledger.world.limit + 1 } }; const { limit } = ledger.world;',
+    },
+  },
+  {
+    name: 'raisedUnheard',
+    breaks: 'what is taken from one is granted to another when the first has heard so',
+    caughtBy: evictingTwo,
+    says: /the region may have 2/u,
+    rewrite: {
+      from: /const holdOf = \(\{ using, told \}\)\s*=>\s*Math\.max\(using, \.\.\.told\.map/u,
+      to: 'const holdOf = ({ told })=>Math.max(0, ...told.slice(-1).map',
+    },
+  },
+  {
     name: 'leakedAllowance',
     breaks: 'an allowance of a run that is closed is given to others',
-    caughtBy: 'limit/B/awaitMigration.1/terminate',
+    caughtBy: lostEviction,
+    says: /its share of the migrations that the region may have/u,
     rewrite: {
       from: /function endLook\(ledger, world, closedRunIds, nowMs\) \{/u,
       to: 'function endLook(ledger, world, given, nowMs) { const closedRunIds = [];',

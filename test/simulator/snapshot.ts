@@ -49,6 +49,7 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
     ...(openstack === null ? noRegion : await readRegion({ session: openstack.admin, fleet: openstack.fleet, journal: { novaCalls: openstack.journal.apiCalls('nova', sinceMs), migrationEvents: openstack.journal.migrationEvents(sinceMs) }, expected: expected.values(), emptied })),
     ...(vcenter === null || seen.vms === null ? noVcenter : await readVcenter(vcenter.witness, seen.vms, sinceMs)),
     modes: Object.fromEntries(kinds.flatMap((kind) => (deployment.config.modes[kind] === 'off' ? [] : [[kind, deployment.config.modes[kind]]]))),
+    migrationsPerRegion: deployment.config.limits.migrationsPerRegion,
     audit: audit.map(({ atMs, ...line }) => ({ ...line, time: new Date(atMs).toISOString() })),
     ownChanges,
     secrets: deployment.secrets,

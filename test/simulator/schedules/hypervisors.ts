@@ -4,7 +4,8 @@ import type { NodeFailureProgress } from '../../../contracts/node-failure-run.ts
 import { labClock } from '../../../lab/clock.ts';
 import { reportAgentFacts } from '../../../lab/hypervisors.ts';
 import { changeService } from '../../../lab/openstack/hosts.ts';
-import { act, listServers, requestInstance } from '../../../lab/openstack/seed.ts';
+import { act, createServerGroup, listServers, requestInstance } from '../../../lab/openstack/seed.ts';
+import type { Session } from '../../../lab/openstack/session.ts';
 import { applyNode, ensureRegistered, leaveAggregates, shared } from '../../faults/hypervisor-objects.ts';
 import type { Actions, Cast } from './cast.ts';
 import { cancel, choose, fleetOf, isEven, kvmPath, nodePath, patch, run, sessionOf, terminate } from './cast.ts';
@@ -17,6 +18,7 @@ import type { EventKind, ScheduledEvent } from './schedule.ts';
 const by = 'schedule';
 const buildMs = 10_000;
 const agentMs = 2_000;
+const confirmMs = 30_000;
 
 const machineOf = ({ machines }: Cast, event: ScheduledEvent): string => choose(machines, event);
 const idOf = (cast: Cast, event: ScheduledEvent): string => hypervisorId(hostOf(cast, event));
@@ -75,6 +77,18 @@ export async function setService(cast: Cast, host: string, enabled: boolean): Pr
 /** nova-compute of the host dies, if it runs. */
 export async function stopCompute(cast: Cast, host: string): Promise<void> {
   if ((await fleetOf(cast).hosts())[host]?.running === true) await fleetOf(cast).crash(host);
+}
+
+/** Of which no two are to be moved at once. */
+async function ensureGroup(session: Session): Promise<string> {
+  const { server_groups: groups } = await session.compute<{ server_groups: { id: string }[] }>('GET', '/os-server-groups');
+  return groups[0]?.id ?? (await createServerGroup(session, 'web', 'soft-anti-affinity'));
+}
+
+/** Who has moved the server cold looks at it, and is content. Where it failed, or was reverted, there is nothing to confirm. */
+async function confirmResize(cast: Cast, id: string): Promise<void> {
+  const server = (await listServers(sessionOf(cast))).find((one) => one.id === id);
+  if (server?.status === 'VERIFY_RESIZE') await act(sessionOf(cast), id, { confirmResize: null });
 }
 
 type OfHypervisors = Extract<
@@ -136,21 +150,25 @@ export const hypervisorActions: Actions<OfHypervisors> = {
     const { services } = await session.compute<{ services: { host: string; status: string }[] }>('GET', '/os-services');
     if (services.find((service) => service.host === host)?.status !== 'enabled') throw new NothingToDo();
     const name = `${host}-later-${event.atMs}`;
-    const id = await requestInstance(session, { name, host, seconds: 0.5 });
+    const group = isEven(event) ? { serverGroup: await ensureGroup(session) } : {};
+    const id = await requestInstance(session, { name, host, seconds: 0.5, ...group });
     // Until it is built it is on no host.
     cast.deployment.simulation.clock.after(buildMs, async () => {
       const built = (await listServers(session)).find((server) => server.id === id);
       if (built?.status === 'ACTIVE') cast.expected.set(id, { id, name, host, status: 'ACTIVE' });
     });
   },
-  /** As an administrator does, of one that is where it was made: wherever the scheduler likes. */
+  /** As an administrator does, of one that is where it was made: wherever the scheduler likes, live or cold. */
   async migrateServer(cast, event) {
-    const servers = await listServers(sessionOf(cast));
+    const session = sessionOf(cast);
+    const servers = await listServers(session);
     const settled = servers.filter(
       (server) => cast.expected.get(server.id)?.host === server['OS-EXT-SRV-ATTR:host'] && server.status === 'ACTIVE',
     );
-    const action = { 'os-migrateLive': { host: null, block_migration: 'auto' } };
-    await act(sessionOf(cast), choose(settled, event).id, action);
+    const { id } = choose(settled, event);
+    if (!isEven(event)) return await act(session, id, { 'os-migrateLive': { host: null, block_migration: 'auto' } });
+    await act(session, id, { migrate: null });
+    cast.deployment.simulation.clock.after(confirmMs + event.forMs, () => confirmResize(cast, id));
   },
   async lockServer(cast, event) {
     const servers = await listServers(sessionOf(cast), hostOf(cast, event));

@@ -50,6 +50,8 @@ const bmc = {
 const settings = {
   ...quickSettings,
   ...vmSettings,
+  // Fewer than the evictions of a schedule would have.
+  limits: { ...quickSettings.limits, migrationsPerRegion: 2 },
   modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' },
   hypervisor: {
     recheckMs: 10_000,

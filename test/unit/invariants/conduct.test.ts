@@ -50,6 +50,10 @@ const open = (desired: object = {}, servingUid: string | null = null): Event[] =
 const look = (atSeconds: number, ...instances: string[]): Event[] =>
   activity('observeHost', { service: { status: 'disabled' }, instances, allocations: instances }, atSeconds);
 
+const workflowTask: Event[] = [{ workflowTaskStartedEventAttributes: {} }];
+const changed = [...signal('objectChanged'), ...workflowTask];
+const continuedAsNew: Event[] = [{ workflowExecutionContinuedAsNewEventAttributes: {} }];
+
 const begun = [...open(), ...look(0, 's1', 's2', 's3'), ...signal('allowanceGranted', { allowance: 2 })];
 const done = [...move('s1'), ...moved('s1'), ...look(10), ...look(12), ...ends('Succeeded')];
 
@@ -59,6 +63,17 @@ test('what users and limits allow is not complained of', () => {
   expect(conductOf('evictHypervisor', resumed)).toEqual([]);
   const retried = [...begun, ...signal('skipInstance', { instance: 's1' }), ...signal('retryInstance', { instance: 's1' })];
   expect(conductOf('evictHypervisor', [...retried, ...done])).toEqual([]);
+  // What came before it was opened is in what it read, and what comes while a task runs is heard by the next one.
+  const read = [...changed, ...begun, ...changed, ...open({}, 'the uid'), ...look(1, 's1'), ...signal('objectChanged')];
+  expect(conductOf('evictHypervisor', [...read, ...done])).toEqual([]);
+  expect(conductOf('evictHypervisor', [...begun, ...move('s1'), ...moved('s1'), ...continuedAsNew])).toEqual([]);
+  // What a run has done before it continued as new stands in what it has carried on.
+  const carried = { host: { service: { status: 'disabled' } }, instances: { s1: { state: 'pending' }, s2: { state: 'skipped' } } };
+  const input = { payloads: [{}, carried].flatMap((value) => payloads(value).payloads) };
+  const started = [{ workflowExecutionStartedEventAttributes: { continuedExecutionRunId: 'r0', input } }];
+  const goingOn = [...started, ...open({}, 'the uid'), ...signal('allowanceGranted', { allowance: 2 }), ...move('s1')];
+  expect(conductOf('evictHypervisor', goingOn)).toEqual([]);
+  expect(conductOf('evictHypervisor', [...goingOn, ...move('s2')])).toEqual([expect.stringMatching(/skipped/)]);
   // The run has ended one Eviction and lingers: who pauses it then is told so, and it serves the next one.
   const lingering = [...begun, ...signal('pause'), ...signal('skipInstance', { instance: 's1' }), ...open()];
   expect(conductOf('evictHypervisor', [...lingering, ...look(1, 's1'), ...done])).toEqual([]);
@@ -74,6 +89,8 @@ const rows: [what: RegExp, events: Event[]][] = [
   [/moves 2 at once, and may move 1$/, [...begun, ...signal('setParallelism', { parallelism: 1 }), ...move('s1'), ...move('s2')]],
   [/the region grants it 1$/, [...begun, ...signal('allowanceGranted', { allowance: 1 }), ...move('s1'), ...move('s2')]],
   [/beside another one of server group g/, [...begun, ...move('s1', ['g']), ...move('s2', ['g'])]],
+  [/s1, and has not read the Eviction, which has changed/, [...begun, ...changed, ...move('s1')]],
+  [/continues as new with s1 in flight/, [...begun, ...move('s1'), ...continuedAsNew]],
   [/ends with s1 in flight/, [...begun, ...move('s1'), ...ends('Failed')]],
   [/did not see the host empty twice/, [...begun, ...move('s1'), ...moved('s1'), ...look(10), ...ends('Succeeded')]],
   [/did not see the host empty twice/, [...begun, ...look(10), ...look(10), ...ends('Succeeded')]],

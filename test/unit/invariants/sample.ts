@@ -276,6 +276,7 @@ export const good: Snapshot = {
   clusterModules: [{ id: 'module-1', members: 1 }],
   strangers: [{ what: 'VM team/theirs', before: 'as it was', after: 'as it was' }],
   modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' },
+  migrationsPerRegion: 1,
   audit: [disabled, forced(true), evacuated],
   ownChanges: [],
   secrets: [{ name: 'password', value: 'correct-horse' }],

@@ -53,6 +53,12 @@ breaks([
   ],
 ]);
 
+test('a server that was moved cold is not as it was until that is confirmed', () => {
+  const servers = [{ ...good.servers[0]!, status: 'VERIFY_RESIZE' }];
+  const cold = move({ id: 2, atMs: t0 + 7_000, status: 'finished', sourceHost: 'node-2', targetHost: 'node-3' });
+  expect(violations({ ...good, servers, migrationEvents: [...good.migrationEvents, cold] }).join()).not.toMatch(/VERIFY_RESIZE/);
+});
+
 test('a server that came back may be moved again and listed again', () => {
   const back = [
     move(),
