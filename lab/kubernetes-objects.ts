@@ -1,6 +1,5 @@
 import { isAlreadyExists } from '../runtime/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes.ts';
-import { connectKubernetes } from '../runtime/kubernetes.ts';
 import { resourcePath } from '../runtime/resource-path.ts';
 import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
 
@@ -52,6 +51,8 @@ export const mergeStatus = (kubernetes: Kubernetes, manifest: object): Promise<v
 
 /** A connection as the lab's administrator, for as long as `use` takes. */
 export async function withKubernetes<Result>({ kubeconfig }: Pick<KubernetesHandle, 'kubeconfig'>, use: (kubernetes: Kubernetes) => Promise<Result>): Promise<Result> {
+  // The client library is 1,500 modules: simulations, which have no use for them, import this one too.
+  const { connectKubernetes } = await import('../runtime/kubernetes.ts');
   const kubernetes = connectKubernetes({ kubeconfig });
   try {
     return await use(kubernetes);

@@ -38,8 +38,6 @@ export interface KubernetesRequest {
 export interface Kubernetes {
   /** URL of kube-apiserver. */
   readonly server: string;
-  /** For the client library's own classes; its dispatcher is kept. */
-  readonly config: KubeConfig;
   /** The parsed answer. @throws the signal's reason when it is aborted */
   request(request: KubernetesRequest, signal: AbortSignal): Promise<unknown>;
   /** An answer without end, such as a watch: the time-out is for its beginning only. */
@@ -108,7 +106,6 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
 
   return {
     server,
-    config,
 
     async request(request, signal) {
       const what = `${request.method} ${request.path}`;

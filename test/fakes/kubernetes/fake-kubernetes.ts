@@ -1,4 +1,3 @@
-import { KubeConfig } from '@kubernetes/client-node';
 
 import { definitions } from '../../../contracts/crds/definitions.ts';
 import { toCustomResourceDefinition } from '../../../contracts/crds/custom-resource-definition.ts';
@@ -157,7 +156,7 @@ export function createFakeKubernetes({ clock, network, random }: FakeKubernetesO
     }
   };
 
-  const port = { server, config: new KubeConfig(), close: async () => undefined };
+  const port = { server, close: async () => undefined };
   const find = (plural: string) => api.resources().find((one) => one.plural === plural);
   const connection: WatchConnection = { latencyMs: () => random() * latencyMs, service };
 
