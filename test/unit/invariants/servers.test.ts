@@ -59,6 +59,14 @@ test('a server that was moved cold is not as it was until that is confirmed', ()
   expect(violations({ ...good, servers, migrationEvents: [...good.migrationEvents, cold] }).join()).not.toMatch(/VERIFY_RESIZE/);
 });
 
+test('a guest that Nova does not know is fine where its server was deleted while it was moved live', () => {
+  const lost = move({ id: 2, instanceId: 's9', status: 'error', targetHost: 'node-3' });
+  const deleted = { id: 's9', name: 'vm-9', host: 'node-1', status: null };
+  const world = { ...good, guests: { ...good.guests, 'node-3': 1 }, migrationEvents: [...good.migrationEvents, lost] };
+  expect(violations(world).join()).toMatch(/host node-3 holds 1 guests/);
+  expect(violations({ ...world, expectedServers: [...good.expectedServers, deleted] })).toEqual([]);
+});
+
 test('a server that came back may be moved again and listed again', () => {
   const back = [
     move(),
