@@ -1,12 +1,16 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { disabledReasonPrefix, evictionFinalizer, labels } from '../../contracts/ids.ts';
+import { disabledReasonPrefix, evictionFinalizer, evictionId, labels } from '../../contracts/ids.ts';
 import { settled } from '../../contracts/settled.ts';
+import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Check } from './objects.ts';
 import { concerns, eventsOf, evictionsOf, objectsOf } from './objects.ts';
 import { hasEnded, serviceChanges } from './servers.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What Evictions say, and what drover leaves at their hosts. */
+
+const isDriven = ({ runs }: Snapshot, { spec: { hypervisor } }: Eviction): boolean =>
+  runs.some(({ workflowId, status }) => workflowId === evictionId(hypervisor) && status === 'RUNNING');
 
 /** 6: a settled Eviction carries no finalizer, a terminal reason and its generation. */
 export const settledIsReleased: Check = (world) => {
@@ -25,7 +29,9 @@ export const settledIsReleased: Check = (world) => {
     // A terminated run could not let go; the bridge may write the status only. The next run releases it, or the
     // deletion does.
     const wasTerminated = reason === 'Stopped' && message.includes(' was terminated by ');
-    if ((metadata.finalizers ?? []).includes(evictionFinalizer) && !wasTerminated)
+    // A run writes its result first, and lets go in the next call.
+    const isEnding = !world.isAtRest && isDriven(world, eviction);
+    if ((metadata.finalizers ?? []).includes(evictionFinalizer) && !wasTerminated && !isEnding)
       found.push(`${said} and still carries ${evictionFinalizer}`);
     if (observedGeneration !== metadata.generation)
       found.push(`${said} of generation ${observedGeneration}, and has ${metadata.generation}`);

@@ -47,6 +47,7 @@ export async function simulateSchedules(options: SimulateSchedulesOptions): Prom
     const leftMs = untilMs - performance.now();
     if (path === undefined && leftMs <= 0) break;
     const property = fc.asyncProperty(schedules, async (schedule) => {
+      signal.throwIfAborted();
       count += 1;
       const result = await runSchedule(bundle, schedule);
       runs += result.runs;
@@ -54,7 +55,9 @@ export async function simulateSchedules(options: SimulateSchedulesOptions): Prom
       if (result.complaints.length > 0) throw new Error(result.complaints.join('\n'));
     });
     const limit = path === undefined ? { numRuns: batch, interruptAfterTimeLimit: Math.max(1, leftMs) } : { path };
-    const result = await fc.check(property, { seed: next, ...limit, endOnFailure: false });
+    // A path is that of the shortest schedule already.
+    const result = await fc.check(property, { seed: next, ...limit, endOnFailure: path !== undefined });
+    signal.throwIfAborted();
     if (result.counterexample !== null) {
       const complaint = String((result.errorInstance as Error | undefined)?.message);
       const again = `npm run simulate -- --seed ${next} --path '${result.counterexamplePath ?? ''}'`;

@@ -7,7 +7,9 @@ import {
   forced,
   good,
   migration,
+  moveRun,
   objects,
+  run,
   t0,
   andThen,
   told,
@@ -20,6 +22,11 @@ breaks([
   [
     'a settled Eviction that is held',
     objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] })),
+    /^invariant 6: Eviction node-1 is Succeeded and still carries drover\.dev\/eviction/,
+  ],
+  [
+    'a settled Eviction that is held, with no run that could still let go',
+    { ...objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] })), isAtRest: false },
     /^invariant 6: Eviction node-1 is Succeeded and still carries drover\.dev\/eviction/,
   ],
   [
@@ -82,4 +89,10 @@ test.each([
 test('an enabling without an answer is not taken for one', () => {
   const asked = { ...disabled, action: 'ensureServiceEnabled', after: { asked: { status: 'enabled' }, failed: 'no answer' } };
   expect(violations({ ...good, audit: [...good.audit, asked] })).toEqual([]);
+});
+
+test('an Eviction is settled for a moment before its run lets go', () => {
+  const ending = { runs: [run({ status: 'RUNNING', closedAtMs: null }), moveRun()], isAtRest: false };
+  const held = objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] }));
+  expect(violations({ ...good, ...held, ...ending })).toEqual([]);
 });
