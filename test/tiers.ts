@@ -74,7 +74,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'eviction-bad-input': simulated('eviction'),
   'eviction-history': simulated('eviction'),
   allowance: simulated('eviction'),
-  matrix: push('hypervisor', 'a kill -9, a cancel and a fault on real parts, of evictions and of hypervisors'),
+  matrix: push('hypervisor', 'a cancel and a fault on real parts, of evictions and of hypervisors, and a kill -9 of these'),
   'matrix-mutations': daily('all', ['test/simulator/schedules/schedules.test.ts']),
 
   // Hypervisors.
@@ -94,7 +94,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'virtual-machine-watch': simulated('virtualMachine'),
   'matrix-virtual-machine': push(
     'virtualMachine',
-    'a kill -9, a cancel and a fault on real parts, of VMs and of their policies',
+    'a cancel and a fault on real parts, of VMs and of their policies',
   ),
   'virtual-machine-budgets': push(
     'virtualMachine',

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => matrix?.close(), 60_000);
 
 test.each([vm, policy])(
-  `%s: the worker is killed, the run is cancelled, and one fault more (seed ${sampleSeed})`,
+  `%s: one cell of each sort, and clean before (seed ${sampleSeed})`,
   (name) => expectSampleToPass(matrix.lab, name, 1),
   600_000,
 );

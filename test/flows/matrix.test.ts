@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => matrix?.close(), 60_000);
 
 test.each([eviction, hypervisor])(
-  `%s: the worker is killed, the run is cancelled, and one fault more (seed ${sampleSeed})`,
+  `%s: one cell of each sort, and clean before (seed ${sampleSeed})`,
   (name) => expectSampleToPass(matrix.lab, name, 2),
   600_000,
 );
