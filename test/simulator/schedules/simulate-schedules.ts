@@ -54,7 +54,7 @@ export async function simulateSchedules(options: SimulateSchedulesOptions): Prom
       memory.take(runs);
       if (result.complaints.length > 0) throw new Error(result.complaints.join('\n'));
     });
-    const limit = path === undefined ? { numRuns: batch, interruptAfterTimeLimit: Math.max(1, leftMs) } : { path };
+    const limit = path === undefined ? { numRuns: batch, interruptAfterTimeLimit: Math.max(1, leftMs) } : { path, numRuns: 1 };
     // A path is that of the shortest schedule already.
     const result = await fc.check(property, { seed: next, ...limit, endOnFailure: path !== undefined });
     signal.throwIfAborted();
