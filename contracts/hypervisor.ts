@@ -209,6 +209,8 @@ export interface TestRecord {
   attempts: number;
   /** When the last attempt ended, in milliseconds since the epoch. */
   atMs: number;
+  /** When the onboarding that it was made for began, as the Hypervisor says it: that is a worker's clock, which may be ahead of `atMs`. */
+  sinceMs?: number;
   results: HostCheck[];
   /** As `10.0.0`, where the check has learnt it. */
   libVirtVersion: string | null;

@@ -83,6 +83,7 @@ async function watching(
           run: null,
           heartbeat: (details) => void beats.push(details as { withheld: number }),
           scheduledMs: 0,
+          waitedMs: 0,
           warn: (message) => void warnings.push(message),
         },
         clock,

@@ -40,7 +40,7 @@ function activities(answers: Record<string, unknown> = {}, { workflowId = 'virtu
     stopGate: async () => undefined,
     audit: { record: async () => undefined },
     clock: systemClock,
-    scope: () => ({ signal: new AbortController().signal, deadlineMs: Infinity, heartbeatDetails: undefined, run: { workflowId, runId: 'r' }, heartbeat: () => undefined, scheduledMs: 0, warn: () => undefined }),
+    scope: () => ({ signal: new AbortController().signal, deadlineMs: Infinity, heartbeatDetails: undefined, run: { workflowId, runId: 'r' }, heartbeat: () => undefined, scheduledMs: 0, waitedMs: 0, warn: () => undefined }),
   });
 }
 const key = { namespace: 'team', name: 'web' };

@@ -8,11 +8,13 @@ import type { ActivityScope } from '../nova/scope.ts';
 export interface KubernetesScope extends ActivityScope {
   /** When the activity was asked for, whatever attempt this is; milliseconds since the epoch. */
   scheduledMs: number;
+  /** How long ago that was when this attempt was asked for, by Temporal's clock alone. */
+  waitedMs: number;
   /** A line in the worker's log. */
   warn(message: string): void;
 }
 
 export function currentKubernetesScope(clock: Clock): KubernetesScope {
   const { info, log } = Context.current();
-  return { ...currentScope(clock), scheduledMs: info.scheduledTimestampMs, warn: (message) => log.warn(message) };
+  return { ...currentScope(clock), scheduledMs: info.scheduledTimestampMs, waitedMs: info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs, warn: (message) => log.warn(message) };
 }

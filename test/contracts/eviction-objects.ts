@@ -60,6 +60,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
         run: { workflowId, runId },
         heartbeat: () => undefined,
         scheduledMs: labClock().now(),
+        waitedMs: 0,
         warn: (message) => void warnings.push(message),
       }),
       ...rest,

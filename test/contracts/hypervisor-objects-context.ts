@@ -51,6 +51,7 @@ function openScene({ worker, admin, number }: ObjectsCounterpart) {
         run: { workflowId: `hypervisor/${name}`, runId: 'run-1' },
         heartbeat: () => undefined,
         scheduledMs: labClock().now(),
+        waitedMs: 0,
         warn: (message) => void warnings.push(message),
       }),
       ...more,

@@ -74,6 +74,7 @@ export function describeVirtualMachineObjects(declare: ObjectsTest): void {
         run: { workflowId: `virtualmachine/${namespace}/${name}`, runId: 'run-1' },
         heartbeat: () => undefined,
         scheduledMs,
+        waitedMs: 0,
         warn: (message) => void warnings.push(message),
       }),
       ...more,

@@ -57,6 +57,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
       run: null,
       heartbeat: (given) => (details = given),
       scheduledMs: context.clock.now(),
+      waitedMs: 0,
       warn: (message) => warnings.push(message),
     };
     const watch: Omit<Watch, 'ended'> = {

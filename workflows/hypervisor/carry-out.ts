@@ -53,7 +53,7 @@ export async function carryOut(run: HypervisorRun, step: Step): Promise<void> {
       return await region.releaseAllocations({ providerId: step.providerId, consentBy: step.consentBy });
     case 'runCheck': {
       const found = await hostCheck(step.words).runHypervisorCheck({ check: step.check, hypervisor: run.name, uid: self.uid });
-      run.state.tests = recordCheck(run.state.tests, { check: step.check, ...found, atMs: Date.now() }, step.attempt);
+      run.state.tests = recordCheck(run.state.tests, { check: step.check, ...found, atMs: Date.now(), sinceMs: step.sinceMs }, step.attempt);
       return;
     }
   }

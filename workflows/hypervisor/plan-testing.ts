@@ -31,7 +31,7 @@ export type TestingPlan =
  */
 export function planTesting(facts: TestingFacts): TestingPlan {
   if (facts.skipTests) return { next: 'passed' };
-  const records = new Map(facts.tests.filter(({ atMs }) => atMs >= facts.sinceMs).map((record) => [record.check, record]));
+  const records = new Map(facts.tests.filter((record) => record.atMs >= facts.sinceMs || record.sinceMs === facts.sinceMs).map((record) => [record.check, record]));
   const final = [...records.values()].filter((record) => isFinal(record, facts.maxAttempts));
   if (final.length > 0) return { next: 'failed', message: final.map(describeFailure).join('. ') };
 
@@ -44,12 +44,12 @@ export function planTesting(facts: TestingFacts): TestingPlan {
     return record === undefined ? -Infinity : record.atMs + facts.retryDelayMs * 2 ** (record.attempts - 1);
   };
   const due = stage.filter((check) => facts.nowMs >= dueAtMs(check));
-  if (due.length > 0) return { next: 'run', steps: due.map((check) => runCheck(check, (records.get(check)?.attempts ?? 0) + 1, facts.maxAttempts)) };
+  if (due.length > 0) return { next: 'run', steps: due.map((check) => runCheck(check, (records.get(check)?.attempts ?? 0) + 1, facts)) };
   const words = stage.map((check) => `${check}: ${describeResults(failing(records.get(check)))}`).join('; ');
   return { next: 'pause', untilMs: Math.min(...stage.map(dueAtMs)), words };
 }
 
-const runCheck = (check: HypervisorCheck, attempt: number, of: number): Step => ({ do: 'runCheck', check, attempt, words: `Check ${check}, attempt ${attempt} of ${of}` });
+const runCheck = (check: HypervisorCheck, attempt: number, { sinceMs, maxAttempts }: TestingFacts): Step => ({ do: 'runCheck', check, attempt, sinceMs, words: `Check ${check}, attempt ${attempt} of ${maxAttempts}` });
 
 /** One that has no result has not looked; what was skipped is not known to be well. */
 const hasPassed = (record: TestRecord | undefined): boolean => record !== undefined && record.results.length > 0 && record.results.every(({ outcome }) => outcome === 'passed');

@@ -48,7 +48,7 @@ export type Deed =
   /** `consentBy` null: only where nothing is allocated. */
   | { do: 'deleteProvider'; providerId: string; consentBy: string | null }
   /** libvirt, Open vSwitch, Ceph, Nova */
-  | { do: 'runCheck'; check: HypervisorCheck; attempt: number };
+  | { do: 'runCheck'; check: HypervisorCheck; attempt: number; /** Of the onboarding that it is made for. */ sinceMs: number };
 
 /** What a decision comes to. */
 export type Decision =

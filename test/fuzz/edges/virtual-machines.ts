@@ -64,7 +64,7 @@ const answering = (given: Readonly<Record<string, unknown>>): Kubernetes =>
 
 const settings = { ...virtualMachineSettings(virtualMachineConfig.parse({ fastDeploy: 'linked', groups: true }), { vcenters: ['vc'], cluster: '', mode: 'act' }) };
 const key = { namespace: 'team', name: 'web' };
-const scope = { signal: never, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: () => undefined, scheduledMs: 0, warn: () => undefined };
+const scope = { signal: never, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: () => undefined, scheduledMs: 0, waitedMs: 0, warn: () => undefined };
 const nobody = { signalWithStart: () => Promise.reject(new Error('asked')), stopGate: () => Promise.resolve(), audit: { record: () => Promise.resolve() }, clock: testClock() };
 
 /** In the place of the structured one: a Secret with user data in it. */
