@@ -23,6 +23,8 @@ export interface VirtualClock extends Clock {
   skew(process: string, byMs: number): void;
   /** The machine that all of this runs on was suspended for so long: what was due in the meantime happens now, in its order. */
   leap(ms: number): void;
+  /** Nothing of what is due happens any more. */
+  stop(): void;
   /** Takes the next entry up to `untilMs`; false: there is none. */
   step(untilMs: number): Promise<boolean>;
 }
@@ -102,6 +104,7 @@ export function createVirtualClock(startMs: number, random: () => number): Virtu
     },
     skew: (process, byMs) => void (byMs === 0 ? skews.delete(process) : skews.set(process, byMs)),
     leap: (ms) => void (nowMs += ms),
+    stop: () => void heap.splice(0),
     async step(untilMs) {
       for (;;) {
         const first = heap[0];

@@ -236,6 +236,8 @@ export function createSimulation(options: SimulationOptions): Simulation {
     close() {
       endProcess(worker.host.process);
       allRuns(server).forEach(evict);
+      // Time-outs of the machine's own may hold the clock for a minute, and it would hold all that waits for it.
+      clock.stop();
     },
   };
   worker.start();
