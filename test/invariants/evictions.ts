@@ -1,4 +1,5 @@
 import { findCondition } from '../../contracts/conditions.ts';
+import { onlyObserves } from '../../contracts/eviction-annotations.ts';
 import { disabledReasonPrefix, evictionFinalizer, evictionId, labels } from '../../contracts/ids.ts';
 import { settled } from '../../contracts/settled.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
@@ -18,8 +19,10 @@ export const settledIsReleased: Check = (world) => {
   for (const eviction of evictionsOf(world)) {
     const { metadata } = eviction;
     if (!settled.Eviction(eviction, 'act') || metadata.deletionTimestamp !== undefined) continue;
-    const condition =
-      findCondition(eviction.status?.conditions, 'Evicting') ?? findCondition(eviction.status?.conditions, 'Observed');
+    const [evicting, observed] = ['Evicting', 'Observed'].map((type) => findCondition(eviction.status?.conditions, type));
+    // One that was switched to observe and ended so keeps what it said then, and is observed anew when it changes.
+    const isObserved = onlyObserves(metadata, 'act') && observed?.observedGeneration === metadata.generation;
+    const condition = isObserved ? observed : (evicting ?? observed);
     if (condition === undefined) {
       found.push(`Eviction ${metadata.name} is settled and says nothing`);
       continue;
