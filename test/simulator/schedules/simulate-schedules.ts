@@ -48,13 +48,15 @@ export async function simulateSchedules(options: SimulateSchedulesOptions): Prom
     if (path === undefined && leftMs <= 0) break;
     const property = fc.asyncProperty(schedules, async (schedule) => {
       signal.throwIfAborted();
+      // fast-check goes on with its neighbours where it passes.
+      if (path !== undefined && count > 0) return;
       count += 1;
       const result = await runSchedule(bundle, schedule);
       runs += result.runs;
       memory.take(runs);
       if (result.complaints.length > 0) throw new Error(result.complaints.join('\n'));
     });
-    const limit = path === undefined ? { numRuns: batch, interruptAfterTimeLimit: Math.max(1, leftMs) } : { path, numRuns: 1 };
+    const limit = path === undefined ? { numRuns: batch, interruptAfterTimeLimit: Math.max(1, leftMs) } : { path };
     // A path is that of the shortest schedule already.
     const result = await fc.check(property, { seed: next, ...limit, endOnFailure: path !== undefined });
     signal.throwIfAborted();
