@@ -210,6 +210,8 @@ export const maintenanceReasonPrefix = `${disabledReasonPrefix} maintenance `;
 export const fencedReasonPrefix = `${maintenanceReasonPrefix}ha: node failure `;
 /** Reason of `drover.dev/hold` while a host that was fenced is not restored. */
 export const fencedHold = 'NodeFailure';
+/** Reason of the condition `NodeFailure` after a user has cancelled the run of the failure: only another change starts it again. */
+export const cancelledFailure = 'Cancelled';
 /** The Lease that says which host drover fenced last by itself, and when. */
 export const fencingLease = 'drover-fencing';
 export const replacedMaintenanceReasonPrefix = 'Hypervisor CRD: spec.maintenance=';

@@ -10,6 +10,9 @@ const out = hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'True',
 const down = now({ service: serviceOf('node-1', { state: 'down' }) });
 const withHa = (...more: ReturnType<typeof condition>[]): Hypervisor => hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'True', 'Active'), condition('HaEnabled', 'True', 'Succeeded'), ...more] });
 
+const fenced = (...more: ReturnType<typeof condition>[]): Hypervisor =>
+  hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'False', 'Maintenance'), ...more] }, { annotations: { 'drover.dev/hold': 'NodeFailure: node-1 has failed' } });
+
 const rows: [why: string, hypervisor: Hypervisor, seen: HostNow, drift: string | RegExp | null][] = [
   ['all is as it is said', hypervisorOf('node-1'), now(), null],
   ['in maintenance too', inMaintenance, now({ service: disabled }), null],
@@ -31,6 +34,11 @@ const rows: [why: string, hypervisor: Hypervisor, seen: HostNow, drift: string |
   ['not while a failure is said', withHa(condition('NodeFailure', 'True', 'ComputeDown')), down, null],
   ['nor while it is watched', withHa(condition('NodeFailure', 'Unknown', 'ComputeDown')), down, null],
   ['again after the last one', withHa(condition('NodeFailure', 'False', 'Recovered')), down, 'its nova-compute is down'],
+
+  ['it was fenced, so that a run of its failure that was terminated is missed', fenced(condition('NodeFailure', 'True', 'Dead')), down, 'it is held because it was fenced'],
+  ['so too where Nova does not know it', fenced(), now({ service: null, aggregates: [] }), 'it is held because it was fenced'],
+  ['not where a user has cancelled that run', fenced(condition('NodeFailure', 'False', 'Cancelled')), down, null],
+  ['nor where something else holds it', hypervisorOf('node-1', {}, { annotations: { 'drover.dev/hold': 'disks' } }), down, null],
 
   ['a run is on its way', hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'Unknown', 'Evicting')] }), now({ aggregates: [] }), null],
   ['or will be, for a newer spec', hypervisorOf('node-1', {}, { generation: 2 }), now({ aggregates: [] }), null],

@@ -1,8 +1,10 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { cancelledFailure, fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
 import { hypervisorMode } from '../../contracts/read-hypervisor.ts';
 import { settled } from '../../contracts/settled.ts';
+import { readHold } from '../kubernetes/read-hypervisor-world.ts';
 import type { ComputeServiceRecord } from '../nova/types.ts';
 
 /** What one list of everything shows of a host. */
@@ -25,6 +27,9 @@ export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTr
   if (metadata.deletionTimestamp !== undefined || hypervisorMode(metadata.annotations) === 'observe' || !settled.Hypervisor(hypervisor, 'act')) return null;
   const of = (type: string) => findCondition(status?.conditions, type);
   if (of(hypervisorConditions.offboarded)?.status === 'True') return service === null ? null : `nova-compute has registered again, as service ${service.id}, though the host was taken out of Nova`;
+  // Only the run of its failure restores it, and a run that was terminated tells nobody; that it was cancelled is a person's wish.
+  const isFenced = readHold(metadata.annotations?.[hypervisorAnnotations.hold])?.reason === fencedHold;
+  if (isFenced && of(hypervisorConditions.nodeFailure)?.reason !== cancelledFailure) return 'it is held because it was fenced';
   // Of a host whose lifecycle is not driven, drover says no more than whether it is disabled.
   const isDriven = spec?.lifecycleEnabled ?? true;
   // What was never registered is waited for by its run.

@@ -5,17 +5,18 @@ const down = nodeOf({ ready: false });
 const fenced = { reason: 'NodeFailure', message: 'it was fenced' };
 
 test('a Node that is not Ready is told of, by words that change with it', () => {
-  const told = failureNews(contextOf({ highAvailability: true }, { node: down }));
+  const told = failureNews(contextOf({ highAvailability: true }, { node: down }), undefined);
   expect(told).toContain('not Ready since');
-  expect(failureNews(contextOf({ highAvailability: true }, { node: down }))).toBe(told);
-  expect(failureNews(contextOf({ highAvailability: true }, { node: nodeOf({ ready: false, readySinceMs: down.readySinceMs + 1_000 }) }))).not.toBe(told);
+  expect(failureNews(contextOf({ highAvailability: true }, { node: down }), undefined)).toBe(told);
+  expect(failureNews(contextOf({ highAvailability: true }, { node: down }), told!)).toBeNull();
+  expect(failureNews(contextOf({ highAvailability: true }, { node: nodeOf({ ready: false, readySinceMs: down.readySinceMs + 1_000 }) }), undefined)).not.toBe(told);
 });
 
 test('so is a nova-compute that is down while its Node is Ready', () => {
   const isDown = { nova: novaOf({ service: { status: 'enabled', disabledReason: null, state: 'down', forcedDown: false } }) };
-  expect(failureNews(contextOf({ highAvailability: true }, isDown))).toMatch(/is Ready since .*nova-compute is down$/u);
-  expect(failureNews(contextOf({ highAvailability: false }, isDown))).toBeNull();
-  expect(failureNews(contextOf({ highAvailability: true }, { nova: null }))).toBeNull();
+  expect(failureNews(contextOf({ highAvailability: true }, isDown), undefined)).toMatch(/is Ready since .*nova-compute is down$/u);
+  expect(failureNews(contextOf({ highAvailability: false }, isDown), undefined)).toBeNull();
+  expect(failureNews(contextOf({ highAvailability: true }, { nova: null }), undefined)).toBeNull();
 });
 
 const silent: [why: string, ...context: Parameters<typeof contextOf>][] = [
@@ -30,10 +31,15 @@ const silent: [why: string, ...context: Parameters<typeof contextOf>][] = [
   ['something else holds it', { highAvailability: true }, { hold: { reason: 'Held', message: 'disks' } }],
 ];
 test.each(silent)('nothing is told where %s', (_why, ...context) => {
-  expect(failureNews(contextOf(...context))).toBeNull();
+  expect(failureNews(contextOf(...context), undefined)).toBeNull();
 });
 
 test('while it is held because it was fenced, everything is told, whoever wants what', () => {
-  expect(failureNews(contextOf({ highAvailability: false }, { hold: fenced }))).toContain('is Ready since');
-  expect(failureNews(contextOf({}, { hold: fenced, node: down }))).toContain('not Ready');
+  expect(failureNews(contextOf({ highAvailability: false }, { hold: fenced }), undefined)).toContain('is Ready since');
+  expect(failureNews(contextOf({}, { hold: fenced, node: down }), undefined)).toContain('not Ready');
+});
+
+test('and again at every look, as the run that was told may have been terminated', () => {
+  const told = failureNews(contextOf({}, { hold: fenced }), undefined);
+  expect(failureNews(contextOf({}, { hold: fenced }), told!)).toBe(told);
 });

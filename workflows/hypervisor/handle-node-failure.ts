@@ -1,7 +1,7 @@
 import { allHandlersFinished, ApplicationFailure, CancellationScope, CancelledFailure, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { NodeFailureInput } from '../../contracts/node-failure-activities.ts';
 import type { NodeFailureResult } from '../../contracts/node-failure-run.ts';
-import { fencedHold } from '../../contracts/ids.ts';
+import { cancelledFailure, fencedHold } from '../../contracts/ids.ts';
 import { readCarried } from '../lib/carried.ts';
 import { explain } from '../lib/failures.ts';
 import { failureLook } from '../lib/node-failure-activities.ts';
@@ -168,7 +168,7 @@ async function endAsCancelled(run: FailureRun, inbox: Inbox): Promise<CancelledF
   run.message = message;
   await condition(() => inFlight(run.state) === 0);
   await withdrawAdvice(run);
-  await sayEnd(run, { outcome: 'TakenOver', message }, 'Cancelled');
+  await sayEnd(run, { outcome: 'TakenOver', message }, cancelledFailure);
   await dismiss(inbox, message);
   return new CancelledFailure(message);
 }

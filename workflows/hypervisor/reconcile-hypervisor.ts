@@ -134,11 +134,11 @@ function showPhase(run: HypervisorRun, status: HypervisorStatusPatch, recorded: 
   showAttributes({ kind: 'Hypervisor', object: run.name, host: run.name, phase: now });
 }
 
-/** Tells the run of the host's failure what its Node has come to, once. False: it could not be told, and that is waited for. */
+/** Tells the run of the host's failure what its Node has come to. False: it could not be told, and that is waited for. */
 async function tellFailure(run: HypervisorRun): Promise<boolean> {
   const { name, seen, state } = run;
-  const news = seen === null || seen.desired === null ? null : failureNews({ desired: seen.desired, observed: observationOf(seen.observed, state), settings: seen.settings, nowMs: Date.now() });
-  if (news === null || news === state.failureTold || state.failure !== null) return true;
+  const news = seen === null || seen.desired === null ? null : failureNews({ desired: seen.desired, observed: observationOf(seen.observed, state), settings: seen.settings, nowMs: Date.now() }, state.failureTold);
+  if (news === null || state.failure !== null) return true;
   try {
     await failureLook(`Have somebody look whether ${name} has failed`).tellNodeFailure({ hypervisor: name, cause: news });
     state.failureTold = news;
