@@ -19,6 +19,9 @@ export default {
       '<rootDir>/{contracts,workflows,activities,runtime,workers,k8s-bridge,starters,lab,bench,deploy}/**/*.test.ts',
       '<rootDir>/test/{unit,budgets,chaos,contracts,evidence,fakes,faults,ladder,replay,simulator}/**/*.test.ts',
     ]),
-    project('flows', ['<rootDir>/test/flows/**/*.test.ts'], { setupFiles: ['<rootDir>/test/assign-lab.mjs'], setupFilesAfterEnv: ['<rootDir>/test/retry-once.mjs'] }),
+    project('flows', ['<rootDir>/test/flows/**/*.test.ts'], {
+      setupFiles: ['<rootDir>/test/assign-lab.mjs'],
+      setupFilesAfterEnv: ['<rootDir>/test/retry-once.mjs'],
+    }),
   ],
 };

@@ -39,7 +39,8 @@ export async function measureBridgeLatency(world: BenchWorld, changes: number): 
     const events = await readHistory(world.client, evictionId(host), runId);
     const signal = events.find((event) => carries(event, 'workflowExecutionSignaledEventAttributes'));
     const first = timesOfActivity(events, 'openEviction');
-    if (signal === undefined || first === null) throw new Error(`the run of ${host} has no signal or no first activity`);
+    if (signal === undefined || first === null)
+      throw new Error(`the run of ${host} has no signal or no first activity`);
     samples.push({ signalMs: timeOf(signal) - atMs, activityMs: first.startedMs - timeOf(signal) });
     await world.removeEvictions();
   }
@@ -52,4 +53,7 @@ export async function measureBridgeLatency(world: BenchWorld, changes: number): 
   };
 }
 
-const percentiles = (values: readonly number[]): Percentiles => ({ p50: Math.round(percentile(values, 0.5)), p99: Math.round(percentile(values, 0.99)) });
+const percentiles = (values: readonly number[]): Percentiles => ({
+  p50: Math.round(percentile(values, 0.5)),
+  p99: Math.round(percentile(values, 0.99)),
+});

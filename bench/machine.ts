@@ -18,7 +18,8 @@ export interface Machine {
 export type MachineKind = Pick<Machine, 'cores' | 'cpu' | 'memoryGiB'>;
 
 export const kindOf = ({ cores, cpu, memoryGiB }: MachineKind): MachineKind => ({ cores, cpu, memoryGiB });
-export const isAlike = (one: MachineKind, other: MachineKind): boolean => one.cores === other.cores && one.cpu === other.cpu && one.memoryGiB === other.memoryGiB;
+export const isAlike = (one: MachineKind, other: MachineKind): boolean =>
+  one.cores === other.cores && one.cpu === other.cpu && one.memoryGiB === other.memoryGiB;
 
 const checkout = new URL('..', import.meta.url);
 
@@ -30,8 +31,14 @@ export function describeMachine(versions: Readonly<Record<string, string>> = {})
     cpu: cpus()[0]?.model ?? 'unknown',
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     load: Number((loadavg()[0] ?? 0).toFixed(1)),
-    versions: { drover: packageVersion('package.json'), node: process.versions.node, '@temporalio/worker': packageVersion('node_modules/@temporalio/worker/package.json'), ...versions },
+    versions: {
+      drover: packageVersion('package.json'),
+      node: process.versions.node,
+      '@temporalio/worker': packageVersion('node_modules/@temporalio/worker/package.json'),
+      ...versions,
+    },
   };
 }
 
-const packageVersion = (file: string): string => (JSON.parse(readFileSync(fileURLToPath(new URL(file, checkout)), 'utf8')) as { version: string }).version;
+const packageVersion = (file: string): string =>
+  (JSON.parse(readFileSync(fileURLToPath(new URL(file, checkout)), 'utf8')) as { version: string }).version;

@@ -31,12 +31,14 @@ const vmNames = usualVms.benchmarks.map(({ name }) => name);
 /** Those whose figures docs/limits.md shows. */
 const limitSuites = [loadSuite, onboardingSuite, usualVms];
 
-const oneOf = <Item extends string | number>(offered: readonly Item[]) => (text: string): Item[] =>
-  text.split(',').map((part) => {
-    const found = offered.find((item) => String(item) === part.trim());
-    if (found === undefined) throw new InvalidArgumentError(`Choose from ${offered.join(', ')}.`);
-    return found;
-  });
+const oneOf =
+  <Item extends string | number>(offered: readonly Item[]) =>
+  (text: string): Item[] =>
+    text.split(',').map((part) => {
+      const found = offered.find((item) => String(item) === part.trim());
+      if (found === undefined) throw new InvalidArgumentError(`Choose from ${offered.join(', ')}.`);
+      return found;
+    });
 
 const atLeastOne = (text: string): number => {
   const count = Number(text);
@@ -57,7 +59,10 @@ interface Asked {
 }
 
 /** Measures what was asked for, records it, and prints it beside the last record. */
-async function measure(suite: Suite<LoadRun>, { only, repetitions, quick, json }: Asked & { only: string[] }): Promise<void> {
+async function measure(
+  suite: Suite<LoadRun>,
+  { only, repetitions, quick, json }: Asked & { only: string[] },
+): Promise<void> {
   const startedMs = Date.now();
   const before = readRecords(suite);
   const measured: Record<string, RecordedFigure> = {};
@@ -71,57 +76,107 @@ async function measure(suite: Suite<LoadRun>, { only, repetitions, quick, json }
     Object.assign(measured, figures);
     keep(figures, []);
   };
-  const failures = await runSuite(suite, { quick, repetitions: quick ? 1 : repetitions, report, signal }, { only, report, take, signal });
+  const failures = await runSuite(
+    suite,
+    { quick, repetitions: quick ? 1 : repetitions, report, signal },
+    { only, report, take, signal },
+  );
   if (failures.length > 0) keep({}, failures);
   print(json ? `${JSON.stringify(measured, null, 2)}\n` : renderMeasured(figuresOf(suite), measured, before, machine));
   if (failures.length > 0) process.exitCode = 1;
 }
 
-const program = new Command('bench').description('Measures drover on the real counterparts. Figures are recorded one by one, so that a part can be measured again. Without a command: shows what is recorded.');
+const program = new Command('bench').description(
+  'Measures drover on the real counterparts. Figures are recorded one by one, so that a part can be measured again. Without a command: shows what is recorded.',
+);
 
 program.action(() => {
-  print(`${evictionSuite.title}: npm run bench -- eviction\n\n${renderRecorded(evictionSuite, readRecords(evictionSuite), machine)}\n`);
-  for (const suite of limitSuites) print(`${suite.title}: npm run bench -- ${suite.name}\n\n${renderRecorded(figuresOf(suite), readRecords(suite), machine)}\n`);
+  print(
+    `${evictionSuite.title}: npm run bench -- eviction\n\n${renderRecorded(evictionSuite, readRecords(evictionSuite), machine)}\n`,
+  );
+  for (const suite of limitSuites)
+    print(
+      `${suite.title}: npm run bench -- ${suite.name}\n\n${renderRecorded(figuresOf(suite), readRecords(suite), machine)}\n`,
+    );
   print('A part by itself: --only; to see that it works, without a record: --quick; more: npm run bench -- help\n');
 });
 
 program
   .command('eviction')
-  .description('overhead beside a bare script, history events, latency from change to activity, warm start: about 12 minutes on an idle machine')
-  .addOption(new Option('--only <figures>', `${figures.join(', ')}; history comes with overhead`).argParser(oneOf<Figure>(figures)).default(['overhead', 'latency', 'start'] satisfies Figure[]))
-  .addOption(new Option('--windows <numbers>', 'of the overhead').argParser(oneOf(windowsOffered)).default(windowsOffered))
+  .description(
+    'overhead beside a bare script, history events, latency from change to activity, warm start: about 12 minutes on an idle machine',
+  )
+  .addOption(
+    new Option('--only <figures>', `${figures.join(', ')}; history comes with overhead`)
+      .argParser(oneOf<Figure>(figures))
+      .default(['overhead', 'latency', 'start'] satisfies Figure[]),
+  )
+  .addOption(
+    new Option('--windows <numbers>', 'of the overhead').argParser(oneOf(windowsOffered)).default(windowsOffered),
+  )
   .addOption(new Option('--pairs <number>', 'of each window, for a spread').argParser(atLeastOne).default(1))
   .option('--quick', 'a few seconds and servers, and nothing recorded: to see that it works', false)
   .option('--json', 'print JSON', false)
-  .action(async ({ only, windows, pairs, quick, json }: { only: Figure[]; windows: number[]; pairs: number; quick: boolean; json: boolean }) => {
-    const before = readRecords(evictionSuite);
-    let measured: EvictionResults = {};
-    const startedMs = Date.now();
-    const keep = (figure: EvictionResults, failed: readonly string[]): void =>
-      addToRecord(evictionSuite, { figures: figuresOfResults(figure), failures: failed, more: ({ results }) => ({ results: mergeResults(results ?? {}, figure) }), startedMs });
-    const failures = await benchEviction({
+  .action(
+    async ({
       only,
       windows,
       pairs,
       quick,
-      report,
-      take(figure) {
-        measured = mergeResults(measured, figure);
-        if (quick) return;
-        keep(figure, []);
-      },
-      signal,
-    });
-    if (failures.length > 0 && !quick) keep({}, failures);
-    if (json) print(`${JSON.stringify(measured, null, 2)}\n`);
-    else print(`${renderMarkdown(measured)}\n## Beside the last record\n\n${renderMeasured(evictionSuite, figuresOfResults(measured), before, machine)}`);
-    if (failures.length > 0) process.exitCode = 1;
-  });
+      json,
+    }: {
+      only: Figure[];
+      windows: number[];
+      pairs: number;
+      quick: boolean;
+      json: boolean;
+    }) => {
+      const before = readRecords(evictionSuite);
+      let measured: EvictionResults = {};
+      const startedMs = Date.now();
+      const keep = (figure: EvictionResults, failed: readonly string[]): void =>
+        addToRecord(evictionSuite, {
+          figures: figuresOfResults(figure),
+          failures: failed,
+          more: ({ results }) => ({ results: mergeResults(results ?? {}, figure) }),
+          startedMs,
+        });
+      const failures = await benchEviction({
+        only,
+        windows,
+        pairs,
+        quick,
+        report,
+        take(figure) {
+          measured = mergeResults(measured, figure);
+          if (quick) return;
+          keep(figure, []);
+        },
+        signal,
+      });
+      if (failures.length > 0 && !quick) keep({}, failures);
+      if (json) print(`${JSON.stringify(measured, null, 2)}\n`);
+      else
+        print(
+          `${renderMarkdown(measured)}\n## Beside the last record\n\n${renderMeasured(evictionSuite, figuresOfResults(measured), before, machine)}`,
+        );
+      if (failures.length > 0) process.exitCode = 1;
+    },
+  );
 
 program
   .command('load')
-  .description(`the bridge and the workers under load, and after a death: about ${loadSuite.benchmarks.reduce((sum, { minutes }) => sum + minutes, 0)} minutes on an idle machine`)
-  .addOption(new Option('--only <benchmarks>', loadSuite.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; ')).argParser(oneOf(loadNames)).default(loadNames, 'all'))
+  .description(
+    `the bridge and the workers under load, and after a death: about ${loadSuite.benchmarks.reduce((sum, { minutes }) => sum + minutes, 0)} minutes on an idle machine`,
+  )
+  .addOption(
+    new Option(
+      '--only <benchmarks>',
+      loadSuite.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; '),
+    )
+      .argParser(oneOf(loadNames))
+      .default(loadNames, 'all'),
+  )
   .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
   .option('--quick', 'a few seconds and objects, and nothing recorded: to see that it works', false)
   .option('--json', 'print JSON', false)
@@ -130,23 +185,46 @@ program
 program
   .command('onboarding')
   .description('Nodes that become hypervisors: time, calls of the APIs, memory')
-  .addOption(new Option('--hosts <numbers>', `so many at once: ${onboardingSuite.benchmarks.map(({ minutes }, index) => `${sizes[index]} (${minutes} min)`).join(', ')}`).argParser(oneOf<Size>(sizes)).default([1, 20]))
+  .addOption(
+    new Option(
+      '--hosts <numbers>',
+      `so many at once: ${onboardingSuite.benchmarks.map(({ minutes }, index) => `${sizes[index]} (${minutes} min)`).join(', ')}`,
+    )
+      .argParser(oneOf<Size>(sizes))
+      .default([1, 20]),
+  )
   .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
   .option('--quick', 'a few hosts, and nothing recorded: to see that it works', false)
   .option('--json', 'print JSON', false)
-  .action(({ hosts, ...asked }: Asked & { hosts: Size[] }) => measure(onboardingSuite, { ...asked, only: hosts.map((size) => `onboarding-${size}`) }));
+  .action(({ hosts, ...asked }: Asked & { hosts: Size[] }) =>
+    measure(onboardingSuite, { ...asked, only: hosts.map((size) => `onboarding-${size}`) }),
+  );
 
 program
   .command('vms')
-  .description('virtual machines on vSphere: time and calls beside a bare script, what settled ones cost, how soon an outside change is told')
-  .addOption(new Option('--only <benchmarks>', usualVms.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; ')).argParser(oneOf(vmNames)).default(vmNames, 'all'))
+  .description(
+    'virtual machines on vSphere: time and calls beside a bare script, what settled ones cost, how soon an outside change is told',
+  )
+  .addOption(
+    new Option(
+      '--only <benchmarks>',
+      usualVms.benchmarks.map(({ name, title, minutes }) => `${name}: ${title} (${minutes} min)`).join('; '),
+    )
+      .argParser(oneOf(vmNames))
+      .default(vmNames, 'all'),
+  )
   .addOption(new Option('--vms <number>', 'that are made at once').argParser(atLeastOne).default(usualCounts.vms))
   .addOption(new Option('--settled <number>', 'that rest').argParser(atLeastOne).default(usualCounts.settled))
   .addOption(new Option('--repetitions <number>', 'of each, for a spread').argParser(atLeastOne).default(3))
-  .option('--quick', `${quickCounts.vms} VMs, ${quickCounts.settled} settled ones unless you say otherwise, and nothing recorded: to see that it works`, false)
+  .option(
+    '--quick',
+    `${quickCounts.vms} VMs, ${quickCounts.settled} settled ones unless you say otherwise, and nothing recorded: to see that it works`,
+    false,
+  )
   .option('--json', 'print JSON', false)
   .action(async ({ vms, settled, ...asked }: Asked & VmCounts & { only: string[] }, command: Command) => {
-    const chosen = (name: keyof VmCounts, count: number): number => (asked.quick && command.getOptionValueSource(name) === 'default' ? quickCounts[name] : count);
+    const chosen = (name: keyof VmCounts, count: number): number =>
+      asked.quick && command.getOptionValueSource(name) === 'default' ? quickCounts[name] : count;
     await measure(vmsSuite({ vms: chosen('vms', vms), settled: chosen('settled', settled) }), asked);
   });
 

@@ -13,14 +13,17 @@ const ticksPerSecond = 100;
 export function readMemory(pid: number): Memory | undefined {
   const status = readProc(pid, 'status');
   if (status === undefined) return undefined;
-  const mib = (field: string): number => Math.round(Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'mu').exec(status)?.[1]) / 1024);
+  const mib = (field: string): number =>
+    Math.round(Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'mu').exec(status)?.[1]) / 1024);
   return { residentMiB: mib('VmRSS'), peakMiB: mib('VmHWM') };
 }
 
 /** Processor time that a process has used, its threads' together, user and system; undefined once it has ended. */
 export function readCpuSeconds(pid: number): number | undefined {
   // The name in parentheses may contain anything.
-  const fields = readProc(pid, 'stat')?.replace(/^.*\) /su, '').split(' ');
+  const fields = readProc(pid, 'stat')
+    ?.replace(/^.*\) /su, '')
+    .split(' ');
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 

@@ -5,4 +5,5 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /** NaN for no values. */
-export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;

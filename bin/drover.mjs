@@ -21,8 +21,13 @@ const ownMajor = Number(process.versions.node.split('.')[0]);
 // Elsewhere than on Linux no Node comes with the packages; bootstrap made sure of one on PATH.
 const node = existsSync(installed) ? installed : ownMajor >= 24 ? process.execPath : 'node';
 // What was compiled once is not compiled again: a third of the time of a short command.
-const compiled = process.env.NODE_COMPILE_CACHE ?? join(process.env.DROVER_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'drover'), 'compiled');
-const child = spawn(node, [at('starters/main.ts'), ...process.argv.slice(2)], { stdio: 'inherit', env: { ...process.env, NODE_COMPILE_CACHE: compiled } });
+const compiled =
+  process.env.NODE_COMPILE_CACHE ??
+  join(process.env.DROVER_CACHE || join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'drover'), 'compiled');
+const child = spawn(node, [at('starters/main.ts'), ...process.argv.slice(2)], {
+  stdio: 'inherit',
+  env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+});
 
 // A terminal signals its whole foreground group, the command included; passed on once more, a first Ctrl-C would count as
 // the second. Without a terminal nobody else tells the command.

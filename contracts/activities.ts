@@ -1,6 +1,20 @@
-import type { AllowanceConsumer, AllowanceWanted, AllowanceWorld, SharedLimit, TurnAnswer, TurnKind } from './allowance.ts';
+import type {
+  AllowanceConsumer,
+  AllowanceWanted,
+  AllowanceWorld,
+  SharedLimit,
+  TurnAnswer,
+  TurnKind,
+} from './allowance.ts';
 import type { ConditionUpdate } from './conditions.ts';
-import type { DesiredEviction, EvictionInput, EvictionSettings, Preflight, StuckLimits, PollIntervals } from './eviction.ts';
+import type {
+  DesiredEviction,
+  EvictionInput,
+  EvictionSettings,
+  Preflight,
+  StuckLimits,
+  PollIntervals,
+} from './eviction.ts';
 import type { HostObservation } from './instance.ts';
 import type { InstanceObservation, MigrationEnd, MigrationStart, MigrationSubject } from './migrate-instance.ts';
 
@@ -26,7 +40,12 @@ export type EvictionOpened =
   | { next: 'nothing' }
   /** This run has another id than the host's: the right one was signalled with start. */
   | { next: 'handedOver'; workflowId: string; eviction: string }
-  | { next: 'run'; desired: DesiredEviction; settings: EvictionSettings; /** Of the host's Node, when the eviction began. */ bootId: string | null };
+  | {
+      next: 'run';
+      desired: DesiredEviction;
+      settings: EvictionSettings;
+      /** Of the host's Node, when the eviction began. */ bootId: string | null;
+    };
 
 export interface EvictionReport {
   name: string;
@@ -64,7 +83,9 @@ export interface InstanceActivities {
   startLiveMigration(request: MigrationSubject & { perTarget: number }): Promise<MigrationStart>;
   startColdMigration(request: MigrationSubject & { perTarget: number }): Promise<MigrationStart>;
   /** Waits for the migration's end, or until it is stuck. Keeps the Migration object current. */
-  awaitMigration(request: MigrationSubject & { migrationId: number; gibibytes: number; stuck: StuckLimits; poll: PollIntervals }): Promise<MigrationEnd>;
+  awaitMigration(
+    request: MigrationSubject & { migrationId: number; gibibytes: number; stuck: StuckLimits; poll: PollIntervals },
+  ): Promise<MigrationEnd>;
   /** Aborts the migration and waits until it is over, however it then ends. */
   abortMigration(request: MigrationSubject & { migrationId: number }): Promise<MigrationEnd>;
   /** Makes Nova finish the copy (pause or post-copy); then wait for its end again. */

@@ -3,13 +3,33 @@ import { findCondition, setConditions } from './conditions.ts';
 
 const then = '2026-01-01T00:00:00Z';
 const now = '2026-01-02T00:00:00Z';
-const running: Condition = { type: 'Evicting', status: 'True', reason: 'Running', message: 'Running', lastTransitionTime: then };
-const foreign: Condition = { type: 'Tainted', status: 'False', reason: 'NoKubectl', message: '', lastTransitionTime: then };
+const running: Condition = {
+  type: 'Evicting',
+  status: 'True',
+  reason: 'Running',
+  message: 'Running',
+  lastTransitionTime: then,
+};
+const foreign: Condition = {
+  type: 'Tainted',
+  status: 'False',
+  reason: 'NoKubectl',
+  message: '',
+  lastTransitionTime: then,
+};
 
 type Row = [why: string, update: ConditionUpdate, transition: string];
 const rows: Row[] = [
-  ['a new condition starts now', { type: 'MigratingInstance', status: 'False', reason: 'Succeeded', message: 'x' }, now],
-  ['a new message keeps the transition time', { type: 'Evicting', status: 'True', reason: 'Running', message: '5 of 24' }, then],
+  [
+    'a new condition starts now',
+    { type: 'MigratingInstance', status: 'False', reason: 'Succeeded', message: 'x' },
+    now,
+  ],
+  [
+    'a new message keeps the transition time',
+    { type: 'Evicting', status: 'True', reason: 'Running', message: '5 of 24' },
+    then,
+  ],
   ['a new reason keeps it too', { type: 'Evicting', status: 'True', reason: 'Paused', message: 'Running' }, then],
   ['a new status moves it', { type: 'Evicting', status: 'False', reason: 'Succeeded', message: 'done' }, now],
 ];

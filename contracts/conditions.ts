@@ -23,7 +23,11 @@ export const findCondition = (conditions: readonly Condition[] | undefined, type
  *
  * @param now RFC 3339
  */
-export function setConditions(conditions: readonly Condition[], updates: readonly ConditionUpdate[], now: string): readonly Condition[] {
+export function setConditions(
+  conditions: readonly Condition[],
+  updates: readonly ConditionUpdate[],
+  now: string,
+): readonly Condition[] {
   return updates.reduce((current, update) => setCondition(current, update, now), conditions);
 }
 
@@ -31,7 +35,8 @@ function setCondition(conditions: readonly Condition[], update: ConditionUpdate,
   const before = findCondition(conditions, update.type);
   if (before === undefined) return [...conditions, { ...update, lastTransitionTime: now }];
   if (same(before, update)) return conditions;
-  const lastTransitionTime = before.status === update.status ? before.lastTransitionTime : later(before.lastTransitionTime, now);
+  const lastTransitionTime =
+    before.status === update.status ? before.lastTransitionTime : later(before.lastTransitionTime, now);
   return conditions.map((condition) => (condition === before ? { ...update, lastTransitionTime } : condition));
 }
 

@@ -37,8 +37,7 @@ export interface LibraryImages {
 
 export type LibrarySync =
   /** The kind VirtualMachine is switched off. */
-  | { next: 'nothing'; message: string }
-  | { next: 'run'; vcenter: string; library: string; namespace: string | null };
+  { next: 'nothing'; message: string } | { next: 'run'; vcenter: string; library: string; namespace: string | null };
 
 /** Queue `kubernetes`. */
 export interface LibraryImageActivities {

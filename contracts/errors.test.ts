@@ -5,9 +5,16 @@ const ofVms = (Object.keys(errors) as ErrorCode[]).filter((code) => /^(?:Vsphere
 
 test.each(ofVms)('%s is tried again where its advice says so', (code) => {
   const { advice } = errors[code];
-  expect([code, mayPass(code)]).toEqual([code, /drover (?:tries|looks|reads)\b.*\bagain/u.test(advice) || errors[code].retryable]);
+  expect([code, mayPass(code)]).toEqual([
+    code,
+    /drover (?:tries|looks|reads)\b.*\bagain/u.test(advice) || errors[code].retryable,
+  ]);
 });
 
 test('what a person has to put right in the object is not', () => {
-  expect((['InvalidInput', 'InvalidObject', 'RequestRefused', 'VirtualMachineNameTaken', 'VsphereTaskCancelled'] as const).filter(mayPass)).toEqual([]);
+  expect(
+    (
+      ['InvalidInput', 'InvalidObject', 'RequestRefused', 'VirtualMachineNameTaken', 'VsphereTaskCancelled'] as const
+    ).filter(mayPass),
+  ).toEqual([]);
 });

@@ -16,86 +16,193 @@ interface ErrorRow {
  */
 export const errors = {
   // Input
-  InvalidInput: { retryable: false, reason: 'InvalidInput', advice: 'Correct the input and start again. Nothing was started.' },
-  InvalidObject: { retryable: false, reason: 'InvalidObject', advice: 'Correct the object; drover looks at it again when it changes.' },
-  InvalidConfiguration: { retryable: false, reason: 'InvalidConfiguration', advice: 'Correct the settings and start the process again.' },
-  ModeOff: { retryable: false, reason: 'ModeOff', advice: 'This kind is switched off. Set its mode to observe or act in drover’s settings.' },
+  InvalidInput: {
+    retryable: false,
+    reason: 'InvalidInput',
+    advice: 'Correct the input and start again. Nothing was started.',
+  },
+  InvalidObject: {
+    retryable: false,
+    reason: 'InvalidObject',
+    advice: 'Correct the object; drover looks at it again when it changes.',
+  },
+  InvalidConfiguration: {
+    retryable: false,
+    reason: 'InvalidConfiguration',
+    advice: 'Correct the settings and start the process again.',
+  },
+  ModeOff: {
+    retryable: false,
+    reason: 'ModeOff',
+    advice: 'This kind is switched off. Set its mode to observe or act in drover’s settings.',
+  },
   CauseNotSupported: {
     retryable: false,
     reason: 'CauseNotSupported',
-    advice: 'A dead host cannot be emptied by live migration. Fence it and evacuate, or choose another cause if nova-compute is up.',
+    advice:
+      'A dead host cannot be emptied by live migration. Fence it and evacuate, or choose another cause if nova-compute is up.',
   },
-  Stopped: { retryable: false, reason: 'Stopped', advice: 'Somebody ran `drover stop`. `drover stop --lift` lets drover go on.' },
+  Stopped: {
+    retryable: false,
+    reason: 'Stopped',
+    advice: 'Somebody ran `drover stop`. `drover stop --lift` lets drover go on.',
+  },
 
   // Hosts and instances
-  HostNotFound: { retryable: false, reason: 'HostNotFound', advice: 'Nova knows no such compute host. Check spec.hypervisor.' },
-  HostAmbiguous: { retryable: false, reason: 'HostAmbiguous', advice: 'More than one compute host has that short name. Give the full name.' },
+  HostNotFound: {
+    retryable: false,
+    reason: 'HostNotFound',
+    advice: 'Nova knows no such compute host. Check spec.hypervisor.',
+  },
+  HostAmbiguous: {
+    retryable: false,
+    reason: 'HostAmbiguous',
+    advice: 'More than one compute host has that short name. Give the full name.',
+  },
   HostDown: {
     retryable: false,
     reason: 'HostDown',
     advice: 'nova-compute on the host is down, so nothing can be moved live. Start it, or fence the host and evacuate.',
   },
-  HostUp: { retryable: false, reason: 'HostUp', advice: 'nova-compute on the host still answers. Stop it, and wait until Nova shows it as down.' },
-  HostEnabled: { retryable: false, reason: 'HostEnabled', advice: 'The compute service is enabled, so servers may still come. Disable it first.' },
-  HostNotEmpty: { retryable: false, reason: 'HostNotEmpty', advice: 'Something of servers is left on the host. Empty it first.' },
+  HostUp: {
+    retryable: false,
+    reason: 'HostUp',
+    advice: 'nova-compute on the host still answers. Stop it, and wait until Nova shows it as down.',
+  },
+  HostEnabled: {
+    retryable: false,
+    reason: 'HostEnabled',
+    advice: 'The compute service is enabled, so servers may still come. Disable it first.',
+  },
+  HostNotEmpty: {
+    retryable: false,
+    reason: 'HostNotEmpty',
+    advice: 'Something of servers is left on the host. Empty it first.',
+  },
   HostNotFenced: {
     retryable: false,
     reason: 'HostNotFenced',
-    advice: 'Nothing proves that the host is off, and its servers must not run twice. Fence it, or confirm that it is off.',
+    advice:
+      'Nothing proves that the host is off, and its servers must not run twice. Fence it, or confirm that it is off.',
   },
   EvacuationsUnsettled: {
     retryable: false,
     reason: 'EvacuationsUnsettled',
-    advice: 'Start nova-compute on the host while it is forced down: it drops the guests that were evacuated. Then it can be brought back.',
+    advice:
+      'Start nova-compute on the host while it is forced down: it drops the guests that were evacuated. Then it can be brought back.',
   },
-  AggregateNotFound: { retryable: false, reason: 'AggregateNotFound', advice: 'Create the aggregates in Nova, or correct spec.aggregates and the zone label.' },
-  AggregateRefused: { retryable: false, reason: 'AggregateRefused', advice: 'Nova refused to change the aggregate; its words say why. A host is in one availability zone only.' },
-  ProviderConflict: { retryable: true, reason: 'ProviderConflict', advice: 'Somebody keeps changing the resource provider in Placement. drover reads it again.' },
-  ConsumerConflict: { retryable: true, reason: 'ConsumerConflict', advice: 'Somebody is moving the server at the same time. drover reads it again.' },
+  AggregateNotFound: {
+    retryable: false,
+    reason: 'AggregateNotFound',
+    advice: 'Create the aggregates in Nova, or correct spec.aggregates and the zone label.',
+  },
+  AggregateRefused: {
+    retryable: false,
+    reason: 'AggregateRefused',
+    advice: 'Nova refused to change the aggregate; its words say why. A host is in one availability zone only.',
+  },
+  ProviderConflict: {
+    retryable: true,
+    reason: 'ProviderConflict',
+    advice: 'Somebody keeps changing the resource provider in Placement. drover reads it again.',
+  },
+  ConsumerConflict: {
+    retryable: true,
+    reason: 'ConsumerConflict',
+    advice: 'Somebody is moving the server at the same time. drover reads it again.',
+  },
   ProviderInUse: {
     retryable: false,
     reason: 'ProviderInUse',
-    advice: 'drover deletes a resource provider with allocations only by consent. Find out whose they are (`openstack resource provider allocation show`), and clear them or consent.',
+    advice:
+      'drover deletes a resource provider with allocations only by consent. Find out whose they are (`openstack resource provider allocation show`), and clear them or consent.',
   },
   SmokeServerRefused: {
     retryable: false,
     reason: 'SmokeServerRefused',
-    advice: 'Nova refused to make the test server; its words say why. Check its flavor, its image and the quota of drover’s project.',
+    advice:
+      'Nova refused to make the test server; its words say why. Check its flavor, its image and the quota of drover’s project.',
   },
-  SmokeServerFailed: { retryable: true, reason: 'SmokeServerFailed', advice: 'The test server did not come up as it should. Look into nova-compute’s log on the host.' },
-  ConsoleUnavailable: { retryable: true, reason: 'ConsoleUnavailable', advice: 'The server has no console log yet. drover looks again.' },
+  SmokeServerFailed: {
+    retryable: true,
+    reason: 'SmokeServerFailed',
+    advice: 'The test server did not come up as it should. Look into nova-compute’s log on the host.',
+  },
+  ConsoleUnavailable: {
+    retryable: true,
+    reason: 'ConsoleUnavailable',
+    advice: 'The server has no console log yet. drover looks again.',
+  },
   InstanceNotFound: { retryable: false, reason: 'InstanceNotFound', advice: 'The server is gone.' },
-  InstanceBusy: { retryable: false, reason: 'InstanceBusy', advice: 'Another operation holds the server. drover looks again.' },
+  InstanceBusy: {
+    retryable: false,
+    reason: 'InstanceBusy',
+    advice: 'Another operation holds the server. drover looks again.',
+  },
   InstanceStateRefused: {
     retryable: false,
     reason: 'InstanceStateRefused',
     advice: 'Nova does not move a server in that state. Bring it to ACTIVE, PAUSED or SHUTOFF, then `drover retry`.',
   },
-  MigrationRefused: { retryable: false, reason: 'MigrationRefused', advice: 'Nova refused the migration; its words say why.' },
-  MigrationNotFound: { retryable: false, reason: 'MigrationNotFound', advice: 'Nova has no such migration. drover looks for the server again.' },
-  MigrationNotAbortable: { retryable: false, reason: 'MigrationNotAbortable', advice: 'The migration has passed the point where it can be aborted.' },
-  ServiceConflict: { retryable: true, reason: 'ServiceConflict', advice: 'Somebody changed the compute service at the same time. drover reads it again.' },
+  MigrationRefused: {
+    retryable: false,
+    reason: 'MigrationRefused',
+    advice: 'Nova refused the migration; its words say why.',
+  },
+  MigrationNotFound: {
+    retryable: false,
+    reason: 'MigrationNotFound',
+    advice: 'Nova has no such migration. drover looks for the server again.',
+  },
+  MigrationNotAbortable: {
+    retryable: false,
+    reason: 'MigrationNotAbortable',
+    advice: 'The migration has passed the point where it can be aborted.',
+  },
+  ServiceConflict: {
+    retryable: true,
+    reason: 'ServiceConflict',
+    advice: 'Somebody changed the compute service at the same time. drover reads it again.',
+  },
 
   // OpenStack
   CredentialRefused: {
     retryable: false,
     reason: 'CredentialRefused',
-    advice: 'Keystone refused the credential. Renew it in clouds.yaml or OS_*, then restart the worker and `drover retry`.',
+    advice:
+      'Keystone refused the credential. Renew it in clouds.yaml or OS_*, then restart the worker and `drover retry`.',
   },
   NotPermitted: {
     retryable: false,
     reason: 'NotPermitted',
-    advice: 'The credential may not do this. Give its user the admin role of the project, or the roles named in docs/operations.md.',
+    advice:
+      'The credential may not do this. Give its user the admin role of the project, or the roles named in docs/operations.md.',
   },
   EndpointNotFound: {
     retryable: false,
     reason: 'EndpointNotFound',
     advice: 'The service catalog has no such endpoint. Check OS_REGION_NAME and OS_INTERFACE.',
   },
-  NovaUnavailable: { retryable: true, reason: 'NovaUnavailable', advice: 'Nova did not answer as it should. drover keeps trying.' },
-  PlacementUnavailable: { retryable: true, reason: 'PlacementUnavailable', advice: 'Placement did not answer as it should. drover keeps trying.' },
-  KeystoneUnavailable: { retryable: true, reason: 'KeystoneUnavailable', advice: 'Keystone did not answer as it should. drover keeps trying.' },
-  RequestRefused: { retryable: false, reason: 'RequestRefused', advice: 'The service refused the request; its words say why.' },
+  NovaUnavailable: {
+    retryable: true,
+    reason: 'NovaUnavailable',
+    advice: 'Nova did not answer as it should. drover keeps trying.',
+  },
+  PlacementUnavailable: {
+    retryable: true,
+    reason: 'PlacementUnavailable',
+    advice: 'Placement did not answer as it should. drover keeps trying.',
+  },
+  KeystoneUnavailable: {
+    retryable: true,
+    reason: 'KeystoneUnavailable',
+    advice: 'Keystone did not answer as it should. drover keeps trying.',
+  },
+  RequestRefused: {
+    retryable: false,
+    reason: 'RequestRefused',
+    advice: 'The service refused the request; its words say why.',
+  },
   AnswerMalformed: {
     retryable: true,
     reason: 'AnswerMalformed',
@@ -104,24 +211,28 @@ export const errors = {
   HostAttributeMissing: {
     retryable: false,
     reason: 'HostAttributeMissing',
-    advice: 'Nova hides the servers’ hosts from this credential or a cell is down, so drover cannot tell what is left. Use an admin credential.',
+    advice:
+      'Nova hides the servers’ hosts from this credential or a cell is down, so drover cannot tell what is left. Use an admin credential.',
   },
 
   // BMCs (Redfish)
   BmcUnreachable: {
     retryable: true,
     reason: 'BmcUnreachable',
-    advice: 'Nothing is known of the host’s power, so it does not count as off. drover asks again; or make sure yourself and confirm it.',
+    advice:
+      'Nothing is known of the host’s power, so it does not count as off. drover asks again; or make sure yourself and confirm it.',
   },
   BmcCredentialRefused: {
     retryable: false,
     reason: 'BmcCredentialRefused',
-    advice: 'The BMC refused drover’s user, or the user may not do this: it needs the role Operator. The host does not count as off.',
+    advice:
+      'The BMC refused drover’s user, or the user may not do this: it needs the role Operator. The host does not count as off.',
   },
   SystemNotFound: {
     retryable: false,
     reason: 'SystemNotFound',
-    advice: 'The BMC has no such machine, or it is another one. Compare path, UUID and serial number; drover never powers off a machine it is not sure of.',
+    advice:
+      'The BMC has no such machine, or it is another one. Compare path, UUID and serial number; drover never powers off a machine it is not sure of.',
   },
   PowerOffRefused: {
     retryable: false,
@@ -131,23 +242,38 @@ export const errors = {
   PowerStillOn: {
     retryable: true,
     reason: 'PowerStillOn',
-    advice: 'The host does not count as off. drover asks again; look for who else switches it on, or switch it off by other means.',
+    advice:
+      'The host does not count as off. drover asks again; look for who else switches it on, or switch it off by other means.',
   },
 
   // Hypervisors
-  LibvirtUnavailable: { retryable: true, reason: 'LibvirtUnavailable', advice: 'libvirt on the host did not answer as it should. drover keeps trying.' },
+  LibvirtUnavailable: {
+    retryable: true,
+    reason: 'LibvirtUnavailable',
+    advice: 'libvirt on the host did not answer as it should. drover keeps trying.',
+  },
   LibvirtCredentialRefused: {
     retryable: false,
     reason: 'LibvirtCredentialRefused',
-    advice: 'Compare the client certificate, user and password of drover’s settings with what the daemon on the host asks for.',
+    advice:
+      'Compare the client certificate, user and password of drover’s settings with what the daemon on the host asks for.',
   },
   LibvirtDriverMissing: {
     retryable: false,
     reason: 'LibvirtDriverMissing',
-    advice: 'The daemon cannot open that URI. Install the driver on the host, or correct connectUri in drover’s settings.',
+    advice:
+      'The daemon cannot open that URI. Install the driver on the host, or correct connectUri in drover’s settings.',
   },
-  LibvirtRefused: { retryable: false, reason: 'LibvirtRefused', advice: 'libvirt refused the request; its words say why.' },
-  HypervisorFailed: { retryable: true, reason: 'HypervisorFailed', advice: 'The hypervisor could not do it; libvirt’s words say why. drover tries again.' },
+  LibvirtRefused: {
+    retryable: false,
+    reason: 'LibvirtRefused',
+    advice: 'libvirt refused the request; its words say why.',
+  },
+  HypervisorFailed: {
+    retryable: true,
+    reason: 'HypervisorFailed',
+    advice: 'The hypervisor could not do it; libvirt’s words say why. drover tries again.',
+  },
   DomainNotFound: { retryable: false, reason: 'DomainNotFound', advice: 'libvirt on the host has no such domain.' },
   StoragePoolNotFound: {
     retryable: false,
@@ -161,7 +287,11 @@ export const errors = {
     reason: 'CertificateNotTrusted',
     advice: 'Compare the CA, the certificates and the names in them on both sides; then `drover retry`.',
   },
-  OvsUnavailable: { retryable: true, reason: 'OvsUnavailable', advice: 'ovsdb-server did not answer as it should. drover keeps trying.' },
+  OvsUnavailable: {
+    retryable: true,
+    reason: 'OvsUnavailable',
+    advice: 'ovsdb-server did not answer as it should. drover keeps trying.',
+  },
   OvsDatabaseMissing: {
     retryable: false,
     reason: 'OvsDatabaseMissing',
@@ -172,14 +302,23 @@ export const errors = {
     reason: 'OvsBridgeMissing',
     advice: 'The network agent or `ovs-vsctl add-br` on the host makes it. drover looks again.',
   },
-  OvsBridgeFaulty: { retryable: true, reason: 'OvsBridgeFaulty', advice: '`ovs-vsctl show` on the host shows the same error. drover looks again.' },
+  OvsBridgeFaulty: {
+    retryable: true,
+    reason: 'OvsBridgeFaulty',
+    advice: '`ovs-vsctl show` on the host shows the same error. drover looks again.',
+  },
 
   // Ceph
-  CephUnavailable: { retryable: true, reason: 'CephUnavailable', advice: 'The Ceph dashboard did not answer as it should. drover keeps trying.' },
+  CephUnavailable: {
+    retryable: true,
+    reason: 'CephUnavailable',
+    advice: 'The Ceph dashboard did not answer as it should. drover keeps trying.',
+  },
   CephCredentialRefused: {
     retryable: false,
     reason: 'CephCredentialRefused',
-    advice: 'The Ceph dashboard refused the user. Renew its name and password in drover’s settings, then `drover retry`.',
+    advice:
+      'The Ceph dashboard refused the user. Renew its name and password in drover’s settings, then `drover retry`.',
   },
   CephNotPermitted: {
     retryable: false,
@@ -189,9 +328,14 @@ export const errors = {
   CephUnhealthy: {
     retryable: true,
     reason: 'CephUnhealthy',
-    advice: 'Mend the cluster (`ceph health detail`), or tolerate these checks in drover’s settings. drover looks again.',
+    advice:
+      'Mend the cluster (`ceph health detail`), or tolerate these checks in drover’s settings. drover looks again.',
   },
-  CephPoolMissing: { retryable: false, reason: 'CephPoolMissing', advice: 'Make the pool, or correct its name in drover’s settings; then `drover retry`.' },
+  CephPoolMissing: {
+    retryable: false,
+    reason: 'CephPoolMissing',
+    advice: 'Make the pool, or correct its name in drover’s settings; then `drover retry`.',
+  },
   CephPoolNotRbd: {
     retryable: false,
     reason: 'CephPoolNotRbd',
@@ -199,22 +343,29 @@ export const errors = {
   },
 
   // vSphere
-  VsphereUnavailable: { retryable: true, reason: 'VsphereUnavailable', advice: 'vCenter did not answer as it should. drover keeps trying.' },
+  VsphereUnavailable: {
+    retryable: true,
+    reason: 'VsphereUnavailable',
+    advice: 'vCenter did not answer as it should. drover keeps trying.',
+  },
   VsphereCredentialRefused: {
     retryable: false,
     reason: 'VsphereCredentialRefused',
-    advice: 'vCenter refused drover’s user. Renew the files of its name and password in drover’s settings, then `drover retry`.',
+    advice:
+      'vCenter refused drover’s user. Renew the files of its name and password in drover’s settings, then `drover retry`.',
   },
   VsphereNotPermitted: {
     retryable: false,
     reason: 'VsphereNotPermitted',
-    advice: 'drover’s user at vCenter lacks a privilege: docs/vsphere.md has the list. Give it to its role, then `drover retry`.',
+    advice:
+      'drover’s user at vCenter lacks a privilege: docs/vsphere.md has the list. Give it to its role, then `drover retry`.',
   },
   VsphereObjectNotFound: {
     retryable: false,
     passes: true,
     reason: 'VsphereObjectNotFound',
-    advice: 'vCenter has no such folder, pool, datastore, network, host, or item of a library. Correct what names it; drover looks again.',
+    advice:
+      'vCenter has no such folder, pool, datastore, network, host, or item of a library. Correct what names it; drover looks again.',
   },
   VsphereResourcesExhausted: {
     retryable: false,
@@ -222,34 +373,62 @@ export const errors = {
     reason: 'VsphereResourcesExhausted',
     advice: 'vCenter has too little memory, CPU, space, slots or licences for it. Make room; drover tries again later.',
   },
-  VsphereBusy: { retryable: true, reason: 'VsphereBusy', advice: 'vCenter has too much to do, or drover’s budget for it is used up. drover tries again.' },
-  VsphereNotSupported: { retryable: false, reason: 'NotSupported', advice: 'drover does not do that at a vCenter yet; docs/vsphere.md says what it does.' },
-  VsphereFailed: { retryable: true, reason: 'VsphereFailed', advice: 'vCenter could not do it; its words say why. drover tries again.' },
+  VsphereBusy: {
+    retryable: true,
+    reason: 'VsphereBusy',
+    advice: 'vCenter has too much to do, or drover’s budget for it is used up. drover tries again.',
+  },
+  VsphereNotSupported: {
+    retryable: false,
+    reason: 'NotSupported',
+    advice: 'drover does not do that at a vCenter yet; docs/vsphere.md says what it does.',
+  },
+  VsphereFailed: {
+    retryable: true,
+    reason: 'VsphereFailed',
+    advice: 'vCenter could not do it; its words say why. drover tries again.',
+  },
   VsphereTaskNotFound: {
     retryable: false,
     passes: true,
     reason: 'VsphereTaskNotFound',
-    advice: 'vCenter has forgotten the task, as it does some time after its end or when it restarts. drover looks at the VM itself, and tries again.',
+    advice:
+      'vCenter has forgotten the task, as it does some time after its end or when it restarts. drover looks at the VM itself, and tries again.',
   },
-  VsphereTaskCancelled: { retryable: false, reason: 'VsphereTaskCancelled', advice: 'The task was cancelled at vCenter. When it is wanted after all: `drover retry`.' },
-  VsphereTaskOverdue: { retryable: false, passes: true, reason: 'VsphereTaskOverdue', advice: 'The task still runs at vCenter. Look at it there; drover looks at the VM again later.' },
+  VsphereTaskCancelled: {
+    retryable: false,
+    reason: 'VsphereTaskCancelled',
+    advice: 'The task was cancelled at vCenter. When it is wanted after all: `drover retry`.',
+  },
+  VsphereTaskOverdue: {
+    retryable: false,
+    passes: true,
+    reason: 'VsphereTaskOverdue',
+    advice: 'The task still runs at vCenter. Look at it there; drover looks at the VM again later.',
+  },
   VirtualMachineNotFound: { retryable: false, reason: 'VirtualMachineNotFound', advice: 'The VM is gone.' },
   VirtualMachineAmbiguous: {
     retryable: false,
     reason: 'VirtualMachineAmbiguous',
-    advice: 'Several VMs have one instance UUID, so drover touches none. Give those that are copies another one, or remove them.',
+    advice:
+      'Several VMs have one instance UUID, so drover touches none. Give those that are copies another one, or remove them.',
   },
   VirtualMachineNameTaken: {
     retryable: false,
     reason: 'VirtualMachineNameTaken',
-    advice: 'Something else in the folder has that name, and drover does not touch it. Rename or remove it, or choose another name.',
+    advice:
+      'Something else in the folder has that name, and drover does not touch it. Rename or remove it, or choose another name.',
   },
   VirtualMachineNotOwned: {
     retryable: false,
     reason: 'VirtualMachineNotOwned',
     advice: 'The VM does not carry the mark of this object, so drover does not change it.',
   },
-  VirtualMachineConflict: { retryable: true, reason: 'VirtualMachineConflict', advice: 'Somebody changed the VM at the same time, or another task holds it. drover reads it again.' },
+  VirtualMachineConflict: {
+    retryable: true,
+    reason: 'VirtualMachineConflict',
+    advice: 'Somebody changed the VM at the same time, or another task holds it. drover reads it again.',
+  },
   VirtualMachineStateRefused: {
     retryable: false,
     passes: true,
@@ -268,20 +447,33 @@ export const errors = {
   },
 
   // Kubernetes
-  KubernetesUnavailable: { retryable: true, reason: 'KubernetesUnavailable', advice: 'kube-apiserver did not answer as it should. drover keeps trying.' },
+  KubernetesUnavailable: {
+    retryable: true,
+    reason: 'KubernetesUnavailable',
+    advice: 'kube-apiserver did not answer as it should. drover keeps trying.',
+  },
   KubernetesForbidden: {
     retryable: false,
     reason: 'KubernetesForbidden',
     advice: 'drover’s service account lacks a permission. Apply deploy/rbac.',
   },
   ObjectNotFound: { retryable: false, reason: 'ObjectNotFound', advice: 'The object is gone.' },
-  ObjectConflict: { retryable: true, reason: 'ObjectConflict', advice: 'Somebody changed the object at the same time. drover reads it again.' },
+  ObjectConflict: {
+    retryable: true,
+    reason: 'ObjectConflict',
+    advice: 'Somebody changed the object at the same time. drover reads it again.',
+  },
   ImageCacheNotInstalled: {
     retryable: false,
     reason: 'ImageCacheNotInstalled',
-    advice: 'Fast deploy needs VirtualMachineImageCaches, and something that fills them. Install both, or set virtualMachine.fastDeploy to null.',
+    advice:
+      'Fast deploy needs VirtualMachineImageCaches, and something that fills them. Install both, or set virtualMachine.fastDeploy to null.',
   },
-  ObjectRefused: { retryable: false, reason: 'ObjectRefused', advice: 'kube-apiserver refused the object; its words say why.' },
+  ObjectRefused: {
+    retryable: false,
+    reason: 'ObjectRefused',
+    advice: 'kube-apiserver refused the object; its words say why.',
+  },
 
   // Temporal
   PayloadKeyMissing: {
@@ -292,9 +484,14 @@ export const errors = {
   PayloadUnreadable: {
     retryable: false,
     reason: 'PayloadUnreadable',
-    advice: 'It was changed after it was written, or written with another key of the same id. Compare the keyrings of all processes.',
+    advice:
+      'It was changed after it was written, or written with another key of the same id. Compare the keyrings of all processes.',
   },
-  TemporalUnavailable: { retryable: true, reason: 'TemporalUnavailable', advice: 'Temporal did not answer as it should. drover keeps trying.' },
+  TemporalUnavailable: {
+    retryable: true,
+    reason: 'TemporalUnavailable',
+    advice: 'Temporal did not answer as it should. drover keeps trying.',
+  },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errors;
@@ -306,4 +503,5 @@ export function mayPass(code: ErrorCode): boolean {
 }
 
 /** Whether `code`, as found in a failure's type, is a row of the table. */
-export const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(errors, code);
+export const isErrorCode = (code: unknown): code is ErrorCode =>
+  typeof code === 'string' && Object.hasOwn(errors, code);

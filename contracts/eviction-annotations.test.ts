@@ -23,7 +23,10 @@ const good: [given: Record<string, string>, asked: object][] = [
   [{ [annotations.mode]: 'observe' }, { mode: 'observe' }],
   [{ [annotations.startedBy]: 'jane' }, { startedBy: 'jane' }],
   [{ ...by, [annotations.consent]: 'cold-migrate, force-complete,' }, { consent: ['cold-migrate', 'force-complete'] }],
-  [{ ...by, [annotations.acceptObstacles]: 'CapacityShort,PciDevice/4f0c' }, { acceptedObstacles: ['CapacityShort', 'PciDevice/4f0c'] }],
+  [
+    { ...by, [annotations.acceptObstacles]: 'CapacityShort,PciDevice/4f0c' },
+    { acceptedObstacles: ['CapacityShort', 'PciDevice/4f0c'] },
+  ],
 ];
 
 test.each(good)('%j', (given, asked) => {
@@ -45,7 +48,10 @@ const bad: [given: Record<string, string>, problem: string][] = [
   [{ ...by, [annotations.acceptObstacles]: 'PciDevice/' }, 'drover.dev/accept-obstacles:'],
   [{ [annotations.consent]: 'cold-migrate' }, 'drover.dev/consent-by: must say who consents'],
   [{ [annotations.consent]: 'cold-migrate', [annotations.consentBy]: 'jane' }, 'drover.dev/consent-by:'],
-  [{ [annotations.acceptObstacles]: 'Vgpu', [annotations.consentBy]: '2026-01-31T12:00:00Z' }, 'drover.dev/consent-by:'],
+  [
+    { [annotations.acceptObstacles]: 'Vgpu', [annotations.consentBy]: '2026-01-31T12:00:00Z' },
+    'drover.dev/consent-by:',
+  ],
 ];
 
 test.each(bad)('%j is a problem, and is read as if it were not there', (given, problem) => {
@@ -59,6 +65,9 @@ test('every problem is named', () => {
 });
 
 test('who consents is written as it is read', () => {
-  const given = { [annotations.consent]: 'cold-migrate', [annotations.consentBy]: consentBy('jane@example.com', new Date(0)) };
+  const given = {
+    [annotations.consent]: 'cold-migrate',
+    [annotations.consentBy]: consentBy('jane@example.com', new Date(0)),
+  };
   expect(readEvictionAnnotations(given).asked.consent).toEqual(['cold-migrate']);
 });

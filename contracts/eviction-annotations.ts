@@ -31,8 +31,16 @@ export interface AskedByAnnotations {
  *
  * @param mode of the settings
  */
-export function onlyObserves({ annotations: given, finalizers = [] }: { annotations?: Readonly<Record<string, string>> | undefined; finalizers?: readonly string[] | undefined }, mode: string): boolean {
-  return !finalizers.includes(evictionFinalizer) && (mode === 'observe' || given?.[annotations.mode]?.trim() === 'observe');
+export function onlyObserves(
+  {
+    annotations: given,
+    finalizers = [],
+  }: { annotations?: Readonly<Record<string, string>> | undefined; finalizers?: readonly string[] | undefined },
+  mode: string,
+): boolean {
+  return (
+    !finalizers.includes(evictionFinalizer) && (mode === 'observe' || given?.[annotations.mode]?.trim() === 'observe')
+  );
 }
 
 type Parsed<Value> = { value: Value } | { problem: string };
@@ -41,7 +49,10 @@ type Parsed<Value> = { value: Value } | { problem: string };
  * Reads the annotations of an Eviction. Each problem is a sentence that begins with its annotation; what has a problem is read as if it
  * were not there, so that a deleted object can be let go whatever it says.
  */
-export function readEvictionAnnotations(given: Readonly<Record<string, string>> = {}): { asked: AskedByAnnotations; problems: string[] } {
+export function readEvictionAnnotations(given: Readonly<Record<string, string>> = {}): {
+  asked: AskedByAnnotations;
+  problems: string[];
+} {
   const problems: string[] = [];
   const read = <Value>(key: string, parse: (text: string) => Parsed<Value>): Value | null => {
     const text = given[key]?.trim() ?? '';
@@ -83,10 +94,13 @@ export function isConsentBy(text: string): boolean {
 export const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/u.test(text) && !Number.isNaN(Date.parse(text));
 
-const parseTime = (text: string): Parsed<string> => (isTime(text) ? { value: text } : { problem: `\`${text}\` is no RFC 3339 time, such as 2026-01-31T12:00:00Z` });
+const parseTime = (text: string): Parsed<string> =>
+  isTime(text) ? { value: text } : { problem: `\`${text}\` is no RFC 3339 time, such as 2026-01-31T12:00:00Z` };
 
 function parseBoolean(text: string): Parsed<boolean> {
-  return text === 'true' || text === 'false' ? { value: text === 'true' } : { problem: `\`${text}\` is neither true nor false` };
+  return text === 'true' || text === 'false'
+    ? { value: text === 'true' }
+    : { problem: `\`${text}\` is neither true nor false` };
 }
 
 function parseParallelism(text: string): Parsed<number> {
@@ -102,7 +116,11 @@ export function isObstacleId(text: string): boolean {
 }
 
 const parseObstacle = (text: string): Parsed<string> =>
-  isObstacleId(text) ? { value: text } : { problem: `\`${text}\` is no obstacle; an id is one of ${obstacleCodes.join(', ')}, or that, a slash and an instance id` };
+  isObstacleId(text)
+    ? { value: text }
+    : {
+        problem: `\`${text}\` is no obstacle; an id is one of ${obstacleCodes.join(', ')}, or that, a slash and an instance id`,
+      };
 
 const oneOf =
   <Value extends string>(known: readonly Value[]) =>

@@ -226,4 +226,3 @@ export interface EvictionResult {
   notMoved?: Pick<InstanceProgress, 'id' | 'name' | 'state' | 'message'>[];
   reEnabled?: boolean;
 }
-

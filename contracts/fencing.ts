@@ -25,7 +25,9 @@ export interface Confirmation {
 }
 
 /** Why drover may take the servers of a host as stopped. There is no third way. */
-export type FenceEvidence = { by: 'power'; proof: PowerProof } | { by: 'person'; confirmation: Confirmation; usedAtMs: number };
+export type FenceEvidence =
+  | { by: 'power'; proof: PowerProof }
+  | { by: 'person'; confirmation: Confirmation; usedAtMs: number };
 
 /** What decides about one server of a dead host. */
 export interface EvacuationCandidate {
@@ -104,7 +106,11 @@ export const fencingDefaults: FencingSettings = {
   maxAttempts: 3,
   retryMs: 30_000,
   // Octavia replaces its amphorae itself, and an evacuated one would be a second. Masakari’s key, which people have set already.
-  exclusions: { imageIds: [], imageTags: ['amphora', 'amphora-image', 'octavia-amphora-image'], metadata: ['HA_Enabled=false', 'drover:evacuate=false'] },
+  exclusions: {
+    imageIds: [],
+    imageTags: ['amphora', 'amphora-image', 'octavia-amphora-image'],
+    metadata: ['HA_Enabled=false', 'drover:evacuate=false'],
+  },
 };
 
 /** Why a host may be taken for dead, or for alive again: whoever has that proof states it, and it goes into the audit log. */

@@ -1,5 +1,18 @@
 import type { DriftFindings } from './drift.ts';
-import type { DesiredHypervisor, DrainGuard, HypervisorCheck, HypervisorInput, HypervisorObservation, HypervisorPatch, HypervisorSettings, HypervisorStatusPatch, NewEviction, NewHypervisor, ShownStatus, TestRecord } from './hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  DrainGuard,
+  HypervisorCheck,
+  HypervisorInput,
+  HypervisorObservation,
+  HypervisorPatch,
+  HypervisorSettings,
+  HypervisorStatusPatch,
+  NewEviction,
+  NewHypervisor,
+  ShownStatus,
+  TestRecord,
+} from './hypervisor.ts';
 import type { HostObservation } from './instance.ts';
 
 /**
@@ -23,7 +36,13 @@ export type HypervisorSeen =
   | { next: 'nothing'; message: string }
   /** This run has another id than the hypervisor's: the right one was signalled with start. */
   | { next: 'handedOver'; workflowId: string }
-  | { next: 'run'; settings: HypervisorSettings; desired: DesiredHypervisor | null; observed: SeenByActivity; shown: ShownStatus };
+  | {
+      next: 'run';
+      settings: HypervisorSettings;
+      desired: DesiredHypervisor | null;
+      observed: SeenByActivity;
+      shown: ShownStatus;
+    };
 
 /** The run itself remembers how the checks went, and what failed. */
 export type SeenByActivity = Omit<HypervisorObservation, 'tests' | 'failure'>;

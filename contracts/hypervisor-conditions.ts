@@ -68,5 +68,15 @@ export const hostEvictingReasons = {
 } as const;
 
 /** Reasons of `Lifecycle`: the states of the seed's diagram. */
-export const lifecycleStates = ['Initial', 'Onboarding', 'Testing', 'Aborted', 'Ready', 'Active', 'Maintenance', 'Evicting', 'Decommissioned'] as const;
+export const lifecycleStates = [
+  'Initial',
+  'Onboarding',
+  'Testing',
+  'Aborted',
+  'Ready',
+  'Active',
+  'Maintenance',
+  'Evicting',
+  'Decommissioned',
+] as const;
 export type LifecycleState = (typeof lifecycleStates)[number];

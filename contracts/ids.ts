@@ -33,10 +33,12 @@ export const evictionId = (host: string, cluster = ''): string => inCluster(clus
 export const hypervisorId = (name: string, cluster = ''): string => inCluster(cluster, `hypervisor/${name}`);
 
 /** The run that drives a virtual machine. The id is the lock: two runs never make one VM. */
-export const virtualMachineId = (namespace: string, name: string, cluster = ''): string => inCluster(cluster, `virtualmachine/${namespace}/${name}`);
+export const virtualMachineId = (namespace: string, name: string, cluster = ''): string =>
+  inCluster(cluster, `virtualmachine/${namespace}/${name}`);
 
 /** The run that makes what a VirtualMachineSetResourcePolicy names. */
-export const resourcePolicyId = (namespace: string, name: string, cluster = ''): string => inCluster(cluster, `resource-policy/${namespace}/${name}`);
+export const resourcePolicyId = (namespace: string, name: string, cluster = ''): string =>
+  inCluster(cluster, `resource-policy/${namespace}/${name}`);
 
 /** The run that deals with the failure of a host. The id is the lock: whatever starts it, one run judges, fences and evacuates it. */
 export const nodeFailureId = (host: string, cluster = ''): string => inCluster(cluster, `node-failure/${host}`);
@@ -57,13 +59,16 @@ export const vcenterWatchId = (vcenter: string, cluster = ''): string => inClust
 export const migrationId = (serverId: string, cluster = ''): string => inCluster(cluster, `migration/${serverId}`);
 
 /** The run that shares out how many migrations a region may have at once. */
-export const migrationAllowanceId = (region: string, cluster = ''): string => inCluster(cluster, `limits/migrations/${region}`);
+export const migrationAllowanceId = (region: string, cluster = ''): string =>
+  inCluster(cluster, `limits/migrations/${region}`);
 
 /** The run that shares out how many VMs of a vCenter may be made at once. */
-export const createAllowanceId = (vcenter: string, cluster = ''): string => inCluster(cluster, `limits/creates/${vcenter}`);
+export const createAllowanceId = (vcenter: string, cluster = ''): string =>
+  inCluster(cluster, `limits/creates/${vcenter}`);
 
 /** The run that shares out how many VMs of a vCenter may be destroyed at once. */
-export const destroyAllowanceId = (vcenter: string, cluster = ''): string => inCluster(cluster, `limits/destroys/${vcenter}`);
+export const destroyAllowanceId = (vcenter: string, cluster = ''): string =>
+  inCluster(cluster, `limits/destroys/${vcenter}`);
 
 /** The run that shares out a limit. The id is the lock: two would give it away twice. */
 export function allowanceId(shared: SharedLimit, cluster = ''): string {
@@ -78,7 +83,8 @@ export function allowanceId(shared: SharedLimit, cluster = ''): string {
 }
 
 /** The Schedule that compares a region's hosts with what their Hypervisors say; its runs have this id and a time. */
-export const driftScheduleId = (region: string, cluster = ''): string => inCluster(cluster, `hypervisor-drift/${region}`);
+export const driftScheduleId = (region: string, cluster = ''): string =>
+  inCluster(cluster, `hypervisor-drift/${region}`);
 
 /** Workflow types are wire names: never renamed. */
 export const workflowTypes = {

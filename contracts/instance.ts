@@ -22,10 +22,19 @@ export interface Instance {
 }
 
 /** What keeps the server busy; null: nothing. A build is one all the way, though it has no task in the moments between two of its own. */
-export const busyWith = ({ taskState, vmState }: Pick<Instance, 'taskState' | 'vmState'>): string | null => taskState ?? (vmState === 'building' ? vmState : null);
+export const busyWith = ({ taskState, vmState }: Pick<Instance, 'taskState' | 'vmState'>): string | null =>
+  taskState ?? (vmState === 'building' ? vmState : null);
 
 /** Statuses of a migration record that mean it is over. `finished` is not one of them: a cold migration in it waits for confirmation. */
-export const endedMigrationStatuses = ['completed', 'confirmed', 'reverted', 'error', 'failed', 'cancelled', 'done'] as const;
+export const endedMigrationStatuses = [
+  'completed',
+  'confirmed',
+  'reverted',
+  'error',
+  'failed',
+  'cancelled',
+  'done',
+] as const;
 
 /** A Nova migration record: the only witness of how a migration went (server status lies early). */
 export interface Migration {

@@ -32,7 +32,13 @@ const signalBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 
  * worker what Temporal's SDK counts (`temporal_…`). docs/observability.md has the same table; a test compares them.
  */
 export const metrics = {
-  info: { name: 'drover_info', kind: 'gauge', labels: ['component', 'version'], from: ['worker', 'bridge'], help: 'Always 1: which process this is, and its version' },
+  info: {
+    name: 'drover_info',
+    kind: 'gauge',
+    labels: ['component', 'version'],
+    from: ['worker', 'bridge'],
+    help: 'Always 1: which process this is, and its version',
+  },
   outsideCalls: {
     name: 'drover_outside_calls_total',
     kind: 'counter',
@@ -56,7 +62,14 @@ export const metrics = {
     from: ['worker'],
     help: 'Attempts of activities that ended: completed, cancelled, or the code of the failure',
   },
-  stepSeconds: { name: 'drover_step_seconds', kind: 'histogram', labels: ['step'], buckets: stepBuckets, from: ['worker'], help: 'How long an attempt of an activity took' },
+  stepSeconds: {
+    name: 'drover_step_seconds',
+    kind: 'histogram',
+    labels: ['step'],
+    buckets: stepBuckets,
+    from: ['worker'],
+    help: 'How long an attempt of an activity took',
+  },
   regionMigrations: {
     name: 'drover_region_migrations',
     kind: 'gauge',
@@ -71,7 +84,13 @@ export const metrics = {
     from: ['worker'],
     help: 'How many migrations the region may have at once (limits.migrationsPerRegion)',
   },
-  vcenterWatchUpdates: { name: 'drover_vcenter_watch_updates_total', kind: 'counter', labels: ['vcenter'], from: ['worker'], help: 'Changes of VMs that a vCenter has told of, whoever made them' },
+  vcenterWatchUpdates: {
+    name: 'drover_vcenter_watch_updates_total',
+    kind: 'counter',
+    labels: ['vcenter'],
+    from: ['worker'],
+    help: 'Changes of VMs that a vCenter has told of, whoever made them',
+  },
   vcenterWatchTold: {
     name: 'drover_vcenter_watch_news_total',
     kind: 'counter',
@@ -87,8 +106,20 @@ export const metrics = {
     from: ['worker'],
     help: 'From what vCenter told to the signal that Temporal has accepted, the earliest of what became one signal',
   },
-  vcenterWatchLooks: { name: 'drover_vcenter_watch_looks_total', kind: 'counter', labels: ['vcenter'], from: ['worker'], help: 'Complete looks at the VMs of a vCenter: one for each turn of the watch, and one for each session that was lost' },
-  vcenterWatchVms: { name: 'drover_vcenter_watch_vms', kind: 'gauge', labels: ['vcenter'], from: ['worker'], help: 'VMs of VirtualMachines that are watched, as last seen by this worker' },
+  vcenterWatchLooks: {
+    name: 'drover_vcenter_watch_looks_total',
+    kind: 'counter',
+    labels: ['vcenter'],
+    from: ['worker'],
+    help: 'Complete looks at the VMs of a vCenter: one for each turn of the watch, and one for each session that was lost',
+  },
+  vcenterWatchVms: {
+    name: 'drover_vcenter_watch_vms',
+    kind: 'gauge',
+    labels: ['vcenter'],
+    from: ['worker'],
+    help: 'VMs of VirtualMachines that are watched, as last seen by this worker',
+  },
   vcenterWatchLastContact: {
     name: 'drover_vcenter_watch_last_contact_timestamp_seconds',
     kind: 'gauge',
@@ -97,8 +128,21 @@ export const metrics = {
     help: 'When vCenter last answered the watch of this worker',
   },
 
-  runs: { name: 'drover_runs_total', kind: 'counter', labels: ['kind', 'result'], from: ['runs'], help: 'Runs that ended, by how; a run that continues as new has not ended' },
-  runSeconds: { name: 'drover_run_seconds', kind: 'histogram', labels: ['kind'], buckets: runBuckets, from: ['runs'], help: 'How long they took, from the first beginning on' },
+  runs: {
+    name: 'drover_runs_total',
+    kind: 'counter',
+    labels: ['kind', 'result'],
+    from: ['runs'],
+    help: 'Runs that ended, by how; a run that continues as new has not ended',
+  },
+  runSeconds: {
+    name: 'drover_run_seconds',
+    kind: 'histogram',
+    labels: ['kind'],
+    buckets: runBuckets,
+    from: ['runs'],
+    help: 'How long they took, from the first beginning on',
+  },
   runHistoryEvents: {
     name: 'drover_run_history_events',
     kind: 'histogram',
@@ -122,10 +166,28 @@ export const metrics = {
     help: 'Hosts that were not out of Nova when half of the time was over until machine-controller-manager takes their machine away',
   },
 
-  hostFailures: { name: 'drover_host_failures_total', kind: 'counter', labels: ['reason'], from: ['runs'], help: 'Hosts found to have failed, or to need a person to look, by the reason of the verdict' },
+  hostFailures: {
+    name: 'drover_host_failures_total',
+    kind: 'counter',
+    labels: ['reason'],
+    from: ['runs'],
+    help: 'Hosts found to have failed, or to need a person to look, by the reason of the verdict',
+  },
 
-  bridgeLeading: { name: 'drover_bridge_leading', kind: 'gauge', labels: [], from: ['bridge'], help: '1 while this bridge holds the Lease and delivers' },
-  bridgeQueue: { name: 'drover_bridge_queue_changes', kind: 'gauge', labels: ['state'], from: ['bridge'], help: 'Changes that are not delivered yet: fresh, resync, in_flight, backing_off' },
+  bridgeLeading: {
+    name: 'drover_bridge_leading',
+    kind: 'gauge',
+    labels: [],
+    from: ['bridge'],
+    help: '1 while this bridge holds the Lease and delivers',
+  },
+  bridgeQueue: {
+    name: 'drover_bridge_queue_changes',
+    kind: 'gauge',
+    labels: ['state'],
+    from: ['bridge'],
+    help: 'Changes that are not delivered yet: fresh, resync, in_flight, backing_off',
+  },
   bridgeDeliveries: {
     name: 'drover_bridge_deliveries_total',
     kind: 'counter',
@@ -141,8 +203,20 @@ export const metrics = {
     from: ['bridge'],
     help: 'From the watch event to the signal that Temporal has accepted, the earliest event where several became one signal',
   },
-  bridgeLists: { name: 'drover_bridge_lists_total', kind: 'counter', labels: ['kind'], from: ['bridge'], help: 'Complete lists of a kind; more than one means that a watch was lost' },
-  bridgeWatches: { name: 'drover_bridge_watches_total', kind: 'counter', labels: ['kind'], from: ['bridge'], help: 'Watches begun' },
+  bridgeLists: {
+    name: 'drover_bridge_lists_total',
+    kind: 'counter',
+    labels: ['kind'],
+    from: ['bridge'],
+    help: 'Complete lists of a kind; more than one means that a watch was lost',
+  },
+  bridgeWatches: {
+    name: 'drover_bridge_watches_total',
+    kind: 'counter',
+    labels: ['kind'],
+    from: ['bridge'],
+    help: 'Watches begun',
+  },
   bridgeLastContact: {
     name: 'drover_bridge_last_contact_timestamp_seconds',
     kind: 'gauge',
@@ -152,7 +226,13 @@ export const metrics = {
   },
 
   objects: { name: 'drover_objects', kind: 'gauge', labels: ['kind'], from: ['bridge'], help: 'Objects of a kind' },
-  unsettledObjects: { name: 'drover_unsettled_objects', kind: 'gauge', labels: ['kind'], from: ['bridge'], help: 'Objects for which something is left to do' },
+  unsettledObjects: {
+    name: 'drover_unsettled_objects',
+    kind: 'gauge',
+    labels: ['kind'],
+    from: ['bridge'],
+    help: 'Objects for which something is left to do',
+  },
   oldestUnsettled: {
     name: 'drover_oldest_unsettled_object_seconds',
     kind: 'gauge',
@@ -184,7 +264,9 @@ export const metrics = {
 } as const satisfies Record<string, MetricRow>;
 
 export type MetricKey = keyof typeof metrics;
-type OfKind<Kind extends MetricRow['kind']> = { [Key in MetricKey]: (typeof metrics)[Key]['kind'] extends Kind ? Key : never }[MetricKey];
+type OfKind<Kind extends MetricRow['kind']> = {
+  [Key in MetricKey]: (typeof metrics)[Key]['kind'] extends Kind ? Key : never;
+}[MetricKey];
 export type CounterKey = OfKind<'counter'>;
 export type GaugeKey = OfKind<'gauge'>;
 export type HistogramKey = OfKind<'histogram'>;

@@ -1,9 +1,22 @@
-import type { EvacuationCandidate, EvacuationRequest, EvacuationWait, FencingSettings, ForcedDownRequest } from './fencing.ts';
+import type {
+  EvacuationCandidate,
+  EvacuationRequest,
+  EvacuationWait,
+  FencingSettings,
+  ForcedDownRequest,
+} from './fencing.ts';
 import type { PollIntervals } from './eviction.ts';
 import type { ObjectKey } from './hypervisor-activities.ts';
 import type { ComputeService } from './instance.ts';
 import type { MigrationEnd, MigrationStart } from './migrate-instance.ts';
-import type { ComputeSign, FleetView, GateSettings, LibvirtSign, NodeFailureSettings, NodeSign } from './node-failure.ts';
+import type {
+  ComputeSign,
+  FleetView,
+  GateSettings,
+  LibvirtSign,
+  NodeFailureSettings,
+  NodeSign,
+} from './node-failure.ts';
 import type { PowerState } from './power.ts';
 
 /**
@@ -84,7 +97,9 @@ export interface NodeFailureObjectActivities {
   /** Takes it back; well where there is none. */
   withdrawAdvice(request: ObjectKey): Promise<void>;
   /** An Event on the Hypervisor. One of the same identity is written once. */
-  recordHypervisorEvent(request: ObjectKey & { type: 'Normal' | 'Warning'; reason: string; message: string; identity: string[] }): Promise<void>;
+  recordHypervisorEvent(
+    request: ObjectKey & { type: 'Normal' | 'Warning'; reason: string; message: string; identity: string[] },
+  ): Promise<void>;
 }
 
 /** An Eviction in `observe`: what emptying the host would take. */

@@ -90,7 +90,14 @@ export interface FailureVerdict {
 }
 
 /** Everything that holds drover back from acting on a failed host by itself. */
-export const gateNames = ['ApisUnreachable', 'SchedulerDown', 'MassFailure', 'DomainFailure', 'OneAtATime', 'AggregateLimit'] as const;
+export const gateNames = [
+  'ApisUnreachable',
+  'SchedulerDown',
+  'MassFailure',
+  'DomainFailure',
+  'OneAtATime',
+  'AggregateLimit',
+] as const;
 export type GateName = (typeof gateNames)[number];
 
 export type GateDecision = { gate: 'go' } | { gate: 'hold'; name: GateName; message: string };
@@ -110,7 +117,11 @@ export interface FleetView {
   /** When drover last began to fence a host other than this one; null: never. */
   lastFencingMs: number | null;
   /** Of this host. */
-  aggregates: { name: string; /** Null: as the settings say. */ mostFenced: number | null; /** Fenced and not yet restored, other hosts only. */ fenced: number }[];
+  aggregates: {
+    name: string;
+    /** Null: as the settings say. */ mostFenced: number | null;
+    /** Fenced and not yet restored, other hosts only. */ fenced: number;
+  }[];
 }
 
 export interface GateSettings {

@@ -1,4 +1,15 @@
-const factors: Record<string, number> = { n: 1e-9, u: 1e-6, m: 1e-3, '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
+const factors: Record<string, number> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+};
 const powers = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /** A `resource.Quantity` as a number of its unit: bytes, cores. Null: it is none. Exact up to 2^53. */
@@ -7,7 +18,12 @@ export function quantityOf(quantity: string | number): number | null {
   const match = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE])|([KMGTPE]i)|[eE]([+-]?\d+))?$/u.exec(quantity.trim());
   if (match === null) return null;
   const [, digits, decimal, binary, exponent] = match;
-  const factor = binary !== undefined ? 1024 ** (powers.indexOf(binary) + 1) : exponent !== undefined ? 10 ** Number(exponent) : (factors[decimal ?? ''] ?? 1);
+  const factor =
+    binary !== undefined
+      ? 1024 ** (powers.indexOf(binary) + 1)
+      : exponent !== undefined
+        ? 10 ** Number(exponent)
+        : (factors[decimal ?? ''] ?? 1);
   return Number(digits) * factor;
 }
 

@@ -20,7 +20,9 @@ export function readDesired({ metadata, spec }: Hypervisor, owners: readonly Own
   const retry = given[annotations.retry];
   // Consent without a name and a time is no consent (design section 2, rule 16).
   const consentBy = given[annotations.consentBy] ?? '';
-  const consent = isConsentBy(consentBy) ? hypervisorConsents.filter((one) => list(given[annotations.consent]).includes(one)) : [];
+  const consent = isConsentBy(consentBy)
+    ? hypervisorConsents.filter((one) => list(given[annotations.consent]).includes(one))
+    : [];
   return {
     name: metadata.name,
     uid: metadata.uid,
@@ -48,9 +50,14 @@ export function readDesired({ metadata, spec }: Hypervisor, owners: readonly Own
 }
 
 /** What a Hypervisor's annotations allow. Whoever writes `drover.dev/mode` wants less than act: what is misspelt is taken for `observe`. */
-export const hypervisorMode = (given: Readonly<Record<string, string>> = {}): 'observe' | 'act' => (['act', undefined].includes(given[annotations.mode]) ? 'act' : 'observe');
+export const hypervisorMode = (given: Readonly<Record<string, string>> = {}): 'observe' | 'act' =>
+  ['act', undefined].includes(given[annotations.mode]) ? 'act' : 'observe';
 
-const list = (text: string | undefined): string[] => text?.split(',').map((item) => item.trim()).filter((item) => item !== '') ?? [];
+const list = (text: string | undefined): string[] =>
+  text
+    ?.split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '') ?? [];
 
 /** What a Hypervisor's status says already. */
 export const readRecorded = ({ status }: Hypervisor): RecordedStatus => ({
@@ -58,7 +65,10 @@ export const readRecorded = ({ status }: Hypervisor): RecordedStatus => ({
   hypervisorId: status?.hypervisorId || null,
   serviceId: status?.serviceId || null,
   evicted: status?.evicted ?? false,
-  libVirtVersion: status?.libVirtVersion === undefined || status.libVirtVersion === '' || status.libVirtVersion === 'unknown' ? null : status.libVirtVersion,
+  libVirtVersion:
+    status?.libVirtVersion === undefined || status.libVirtVersion === '' || status.libVirtVersion === 'unknown'
+      ? null
+      : status.libVirtVersion,
 });
 
 export const readShown = ({ status }: Hypervisor): ShownStatus => ({
@@ -71,7 +81,8 @@ export const readShown = ({ status }: Hypervisor): ShownStatus => ({
 export function readEviction({ metadata, status }: Eviction, owners: readonly OwnerReference[]): EvictionFacts {
   const evicting = findCondition(status?.conditions, evictionConditions.evicting);
   const ownerUid = owners.find(({ kind, controller }) => kind === 'Hypervisor' && controller === true)?.uid ?? null;
-  const isAdvice = ownerUid === null && evicting === undefined && metadata.annotations?.[annotations.mode] === 'observe';
+  const isAdvice =
+    ownerUid === null && evicting === undefined && metadata.annotations?.[annotations.mode] === 'observe';
   return {
     name: metadata.name,
     uid: metadata.uid,

@@ -2,16 +2,24 @@ import type { NodeFacts } from './hypervisor.ts';
 import { copiedLabels, nodeMarks } from './ids.ts';
 
 /** Labels of a Node that its Hypervisor is made and driven by. */
-const nodeLabels: readonly string[] = [nodeMarks.virtDriver, nodeMarks.lifecycle, nodeMarks.selectedForUpdate, nodeMarks.updateResult, ...copiedLabels];
+const nodeLabels: readonly string[] = [
+  nodeMarks.virtDriver,
+  nodeMarks.lifecycle,
+  nodeMarks.selectedForUpdate,
+  nodeMarks.updateResult,
+  ...copiedLabels,
+];
 const nodeAnnotations: readonly string[] = [nodeMarks.aggregates, nodeMarks.customTraits];
 
 /** @param more labels that are copied besides the known ones */
-export const isNodeLabel = (key: string, more: readonly string[] = []): boolean => nodeLabels.includes(key) || more.includes(key);
+export const isNodeLabel = (key: string, more: readonly string[] = []): boolean =>
+  nodeLabels.includes(key) || more.includes(key);
 export const isNodeAnnotation = (key: string): boolean => nodeAnnotations.includes(key);
 
 /** Drives every pod off the Node that does not tolerate it. */
 export const offboardingTaint = { key: nodeMarks.offboardingTaint, effect: 'NoExecute' } as const;
-export const isOffboardingTaint = ({ key, effect }: { key?: unknown; effect?: unknown }): boolean => key === offboardingTaint.key && effect === offboardingTaint.effect;
+export const isOffboardingTaint = ({ key, effect }: { key?: unknown; effect?: unknown }): boolean =>
+  key === offboardingTaint.key && effect === offboardingTaint.effect;
 
 /** A Node as kube-apiserver serves it, as far as it is read. */
 export interface NodeObject {
@@ -45,7 +53,8 @@ export function readNode(node: NodeObject, more: readonly string[] = []): NodeFa
   const ready = of('Ready');
   const terminating = of('Terminating');
   // Where nobody says since when: since ever.
-  const since = (condition: Record<string, unknown> | undefined): number => timeMs(condition?.['lastTransitionTime']) || timeMs(creationTimestamp);
+  const since = (condition: Record<string, unknown> | undefined): number =>
+    timeMs(condition?.['lastTransitionTime']) || timeMs(creationTimestamp);
   return {
     name,
     uid,
@@ -67,7 +76,9 @@ const pick = (pairs: Readonly<Record<string, string>>, wanted: (key: string) => 
   Object.fromEntries(Object.entries(pairs).filter(([key]) => wanted(key)));
 
 const items = (list: unknown): Record<string, unknown>[] =>
-  Array.isArray(list) ? list.filter((item): item is Record<string, unknown> => typeof item === 'object' && item !== null) : [];
+  Array.isArray(list)
+    ? list.filter((item): item is Record<string, unknown> => typeof item === 'object' && item !== null)
+    : [];
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 

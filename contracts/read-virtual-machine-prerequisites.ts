@@ -16,7 +16,10 @@ export function readClass({ metadata, spec = {} }: VirtualMachineClass, cpuMHz: 
   const { hardware = {}, policies, configSpec = {} } = spec;
   const memoryMB = hardware.memory === undefined ? null : mebibytesOf(hardware.memory);
   if (hardware.cpus === undefined || hardware.cpus < 1 || memoryMB === null || memoryMB < 1) {
-    return { is: 'invalid', message: `VirtualMachineClass ${metadata.name} does not say how many CPUs and how much memory it has` };
+    return {
+      is: 'invalid',
+      message: `VirtualMachineClass ${metadata.name} does not say how many CPUs and how much memory it has`,
+    };
   }
   const { requests = {}, limits = {} } = policies?.resources ?? {};
   return {
@@ -41,7 +44,11 @@ export function readClass({ metadata, spec = {} }: VirtualMachineClass, cpuMHz: 
 
 type Amount = string | number;
 
-const allocation = (request: Amount | undefined, limit: Amount | undefined, toUnit: (amount: Amount) => number): ResourceAllocation => ({
+const allocation = (
+  request: Amount | undefined,
+  limit: Amount | undefined,
+  toUnit: (amount: Amount) => number,
+): ResourceAllocation => ({
   reservation: request === undefined ? 0 : toUnit(request),
   limit: limit === undefined ? -1 : toUnit(limit),
 });
@@ -59,7 +66,10 @@ function readExtraConfig({ extraConfig }: Record<string, unknown>): Record<strin
 }
 
 /** @param cacheName of its VirtualMachineImageCache: made from a hash, which decisions cannot make */
-export function readImage({ kind, metadata, spec, status }: VirtualMachineImage | ClusterVirtualMachineImage, cacheName: string): ImageFacts {
+export function readImage(
+  { kind, metadata, spec, status }: VirtualMachineImage | ClusterVirtualMachineImage,
+  cacheName: string,
+): ImageFacts {
   const ready = findCondition(status?.conditions, 'Ready');
   return {
     kind,
@@ -91,6 +101,15 @@ export function readPolicy({ metadata, spec = {}, status }: VirtualMachineSetRes
     deleting: metadata.deletionTimestamp !== undefined,
     folder: spec.folder || null,
     resourcePool: spec.resourcePool?.name || null,
-    modules: Object.fromEntries((spec.clusterModuleGroups ?? []).map((group) => [group, Object.fromEntries(made.filter(({ groupName }) => groupName === group).map(({ clusterMoID, moduleUUID }) => [clusterMoID, moduleUUID]))])),
+    modules: Object.fromEntries(
+      (spec.clusterModuleGroups ?? []).map((group) => [
+        group,
+        Object.fromEntries(
+          made
+            .filter(({ groupName }) => groupName === group)
+            .map(({ clusterMoID, moduleUUID }) => [clusterMoID, moduleUUID]),
+        ),
+      ]),
+    ),
   };
 }

@@ -2,7 +2,14 @@ import type { VirtualMachine, VirtualMachineSpec } from './crds/virtual-machine.
 import { retryHandledAnnotation } from './eviction-annotations.ts';
 import { annotations } from './ids.ts';
 import { mebibytesOf, quantityOf } from './quantity.ts';
-import type { AppliedClass, BootstrapKind, DesiredVirtualMachine, WantedBootstrap, WantedSettings, WantedSize } from './virtual-machine-lifecycle.ts';
+import type {
+  AppliedClass,
+  BootstrapKind,
+  DesiredVirtualMachine,
+  WantedBootstrap,
+  WantedSettings,
+  WantedSize,
+} from './virtual-machine-lifecycle.ts';
 import { virtualMachineAnnotations as own, virtualMachineLabels } from './virtual-machine-marks.ts';
 
 /** What a VirtualMachine asks for. A spec without a field is read with the CRD's default, or with what upstream's webhooks fill in. */
@@ -50,19 +57,42 @@ export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): Des
     size: readSize(spec),
     config: readConfig(spec),
     networkDisabled: spec.network?.disabled ?? false,
-    networkCards: (spec.network?.interfaces ?? []).map(({ name, type = 'VMXNet3', macAddr }) => ({ name, type, macAddress: macAddr?.toLowerCase() ?? null })),
-    cdroms: (spec.hardware?.cdrom ?? []).map(({ name, connected = true, allowGuestControl = true }) => ({ name, connected, allowGuestControl })),
-    volumes: (spec.volumes ?? []).filter(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined).map(({ name }) => name),
+    networkCards: (spec.network?.interfaces ?? []).map(({ name, type = 'VMXNet3', macAddr }) => ({
+      name,
+      type,
+      macAddress: macAddr?.toLowerCase() ?? null,
+    })),
+    cdroms: (spec.hardware?.cdrom ?? []).map(({ name, connected = true, allowGuestControl = true }) => ({
+      name,
+      connected,
+      allowGuestControl,
+    })),
+    volumes: (spec.volumes ?? [])
+      .filter(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined)
+      .map(({ name }) => name),
     bootstrap: readBootstrap(spec),
     bootstrapHashes: { config: given[own.bootstrapConfigHash] ?? null, custom: given[own.bootstrapCustomHash] ?? null },
     fastDeploy: given[own.fastDeploy] ?? null,
-    imageCache: { name: labels[virtualMachineLabels.imageCache] || null, location: given[own.imageCacheLocation] || null },
-    upgradedTo: { build: given[own.upgradedToBuildVersion] ?? null, schema: given[own.upgradedToSchemaVersion] ?? null, feature: given[own.upgradedToFeatureVersion] ?? null },
+    imageCache: {
+      name: labels[virtualMachineLabels.imageCache] || null,
+      location: given[own.imageCacheLocation] || null,
+    },
+    upgradedTo: {
+      build: given[own.upgradedToBuildVersion] ?? null,
+      schema: given[own.upgradedToSchemaVersion] ?? null,
+      feature: given[own.upgradedToFeatureVersion] ?? null,
+    },
     currentSnapshot: spec.currentSnapshotName || null,
     revertInProgress: own.snapshotRevertInProgress in given,
     clusterNode: virtualMachineLabels.clusterRoles.some((label) => label in labels),
     forceBackup: own.forceBackup in given,
-    probe: spec.readinessProbe?.tcpSocket ? 'tcp' : spec.readinessProbe?.guestHeartbeat ? 'heartbeat' : spec.readinessProbe?.guestInfo ? 'guestInfo' : null,
+    probe: spec.readinessProbe?.tcpSocket
+      ? 'tcp'
+      : spec.readinessProbe?.guestHeartbeat
+        ? 'heartbeat'
+        : spec.readinessProbe?.guestInfo
+          ? 'guestInfo'
+          : null,
     probeThreshold: spec.readinessProbe?.guestHeartbeat?.thresholdStatus ?? 'green',
   };
 }
@@ -73,7 +103,11 @@ function readCopies(noted: string): DesiredVirtualMachine['copiesAt'] {
   return datacenter === '' || datastore === '' ? null : { datacenter, datastore };
 }
 
-const namesUnder = (given: Readonly<Record<string, string>>, prefix: string): string[] => Object.keys(given).filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)).toSorted();
+const namesUnder = (given: Readonly<Record<string, string>>, prefix: string): string[] =>
+  Object.keys(given)
+    .filter((key) => key.startsWith(prefix))
+    .map((key) => key.slice(prefix.length))
+    .toSorted();
 
 /** As kube-apiserver takes a reason: one that it refuses would hold up all that the status says. */
 const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/u;
@@ -82,7 +116,11 @@ const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/u;
 function readConditions(given: Readonly<Record<string, string>>): DesiredVirtualMachine['givenConditions'] {
   return Object.entries(given).flatMap(([key, text]) => {
     const [type = '', status, reason = '', ...message] = text.split(';');
-    const isOne = key.startsWith(own.conditionPrefix) && type !== '' && reasonPattern.test(reason) && (status === 'True' || status === 'False' || status === 'Unknown');
+    const isOne =
+      key.startsWith(own.conditionPrefix) &&
+      type !== '' &&
+      reasonPattern.test(reason) &&
+      (status === 'True' || status === 'False' || status === 'Unknown');
     return isOne ? [{ type, status, reason, message: message.join(';') }] : [];
   });
 }
@@ -90,7 +128,9 @@ function readConditions(given: Readonly<Record<string, string>>): DesiredVirtual
 function readApplied(text: string | undefined): AppliedClass | null {
   try {
     const { Name: name, UID: uid, Generation: generation } = JSON.parse(text ?? '') as Record<string, unknown>;
-    return typeof name === 'string' && typeof uid === 'string' && typeof generation === 'number' ? { name, uid, generation } : null;
+    return typeof name === 'string' && typeof uid === 'string' && typeof generation === 'number'
+      ? { name, uid, generation }
+      : null;
   } catch {
     return null;
   }
@@ -121,22 +161,37 @@ function readConfig(spec: VirtualMachineSpec): WantedSettings {
     vPMCEnabled: cpu.performanceCountersEnabled ?? null,
     vvtdEnabled: cpu.iommuEnabled ?? null,
     memoryReservationLockedToMax: memory.reservationLockedToMax ?? null,
-    latencySensitivity: cpu.latencySensitivity === undefined ? null : cpu.latencySensitivity === 'HighWithHyperthreading' ? 'high' : cpu.latencySensitivity.toLowerCase(),
+    latencySensitivity:
+      cpu.latencySensitivity === undefined
+        ? null
+        : cpu.latencySensitivity === 'HighWithHyperthreading'
+          ? 'high'
+          : cpu.latencySensitivity.toLowerCase(),
     changeTrackingEnabled: advanced.changeBlockTracking ?? null,
     minHardwareVersion: spec.minHardwareVersion ?? null,
     bootOptions: {
       ...given('bootDelay', durationMs(boot.bootDelay)),
-      ...given('bootRetryEnabled', spec.bootOptions === undefined || boot.bootRetry === undefined ? null : boot.bootRetry === 'Enabled'),
+      ...given(
+        'bootRetryEnabled',
+        spec.bootOptions === undefined || boot.bootRetry === undefined ? null : boot.bootRetry === 'Enabled',
+      ),
       ...given('bootRetryDelay', durationMs(boot.bootRetryDelay)),
-      ...given('efiSecureBootEnabled', boot.firmware === 'efi' && boot.efiSecureBoot !== undefined ? boot.efiSecureBoot === 'Enabled' : null),
-      ...given('networkBootProtocol', boot.networkBootProtocol === undefined ? null : boot.networkBootProtocol === 'IP6' ? 'ipv6' : 'ipv4'),
+      ...given(
+        'efiSecureBootEnabled',
+        boot.firmware === 'efi' && boot.efiSecureBoot !== undefined ? boot.efiSecureBoot === 'Enabled' : null,
+      ),
+      ...given(
+        'networkBootProtocol',
+        boot.networkBootProtocol === undefined ? null : boot.networkBootProtocol === 'IP6' ? 'ipv6' : 'ipv4',
+      ),
     },
     bootDiskBytes: advanced.bootDiskCapacity === undefined ? null : quantityOf(advanced.bootDiskCapacity),
     extraConfig: Object.fromEntries((advanced.extraConfig ?? []).map(({ key, value = '' }) => [key, value])),
   };
 }
 
-const given = <Key extends string, Value>(key: Key, value: Value | null): { [Field in Key]?: Value } => (value === null ? {} : { [key]: value }) as { [Field in Key]?: Value };
+const given = <Key extends string, Value>(key: Key, value: Value | null): { [Field in Key]?: Value } =>
+  (value === null ? {} : { [key]: value }) as { [Field in Key]?: Value };
 
 const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -148,6 +203,17 @@ function durationMs(text: string | undefined): number | null {
 }
 
 function readBootstrap({ bootstrap = {} }: VirtualMachineSpec): WantedBootstrap {
-  const kind: BootstrapKind | null = bootstrap.cloudInit ? 'CloudInit' : bootstrap.linuxPrep ? 'LinuxPrep' : bootstrap.sysprep ? 'Sysprep' : null;
-  return { kind, disabled: bootstrap.disabled ?? false, atNextPowerOn: (bootstrap.linuxPrep ?? bootstrap.sysprep)?.customizeAtNextPowerOn ?? null, instanceId: bootstrap.cloudInit?.instanceID || null };
+  const kind: BootstrapKind | null = bootstrap.cloudInit
+    ? 'CloudInit'
+    : bootstrap.linuxPrep
+      ? 'LinuxPrep'
+      : bootstrap.sysprep
+        ? 'Sysprep'
+        : null;
+  return {
+    kind,
+    disabled: bootstrap.disabled ?? false,
+    atNextPowerOn: (bootstrap.linuxPrep ?? bootstrap.sysprep)?.customizeAtNextPowerOn ?? null,
+    instanceId: bootstrap.cloudInit?.instanceID || null,
+  };
 }

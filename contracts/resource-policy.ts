@@ -90,7 +90,9 @@ export type PolicyPart =
   | { make: 'module'; cluster: string; group: string };
 
 /** Where something has come into a folder or a pool, it stays. */
-export type PolicyRemains = { remove: 'module'; module: string } | { remove: 'folder' | 'resourcePool'; id: string; name: string };
+export type PolicyRemains =
+  | { remove: 'module'; module: string }
+  | { remove: 'folder' | 'resourcePool'; id: string; name: string };
 
 /** What the object is told. What is left out stays. */
 export interface PolicyNote {
@@ -107,7 +109,13 @@ export type ResourcePolicyRead =
   | { next: 'nothing'; message: string }
   /** This run has another id than the policy's: the right one was signalled with start. */
   | { next: 'handedOver'; workflowId: string }
-  | { next: 'run'; settings: ResourcePolicySettings; desired: DesiredResourcePolicy | null; recorded: RecordedResourcePolicy; usedBy: string[] };
+  | {
+      next: 'run';
+      settings: ResourcePolicySettings;
+      desired: DesiredResourcePolicy | null;
+      recorded: RecordedResourcePolicy;
+      usedBy: string[];
+    };
 
 /** Queue `kubernetes`. All are safe to repeat. */
 export interface ResourcePolicyObjectActivities {
@@ -123,7 +131,11 @@ export interface PolicyOwner extends ResourcePolicyInput {
 
 /** Queue `vsphere:<vcenter>`. All are safe to repeat, and to run twice at once. */
 export interface ResourcePolicyVsphereActivities {
-  lookAtResourcePolicy(request: { namespace: string; folder: string | null; resourcePool: DesiredResourcePolicy['resourcePool'] }): Promise<ResourcePolicyFacts>;
+  lookAtResourcePolicy(request: {
+    namespace: string;
+    folder: string | null;
+    resourcePool: DesiredResourcePolicy['resourcePool'];
+  }): Promise<ResourcePolicyFacts>;
   /** The id of a module that was made; null: of others the next look has it. @throws as vCenter answers (contracts/errors.ts) */
   makePolicyPart(request: PolicyOwner & { part: PolicyPart }): Promise<string | null>;
   removePolicyPart(request: PolicyOwner & { part: PolicyRemains }): Promise<void>;

@@ -4,7 +4,12 @@ import type { Hypervisor } from './crds/hypervisor.ts';
 import type { VirtualMachine } from './crds/virtual-machine.ts';
 import { isEvictionSettled, isHypervisorSettled, isVirtualMachineSettled } from './settled.ts';
 
-const condition = (type: string, status: Condition['status'], reason: string, observedGeneration?: number): Condition => ({
+const condition = (
+  type: string,
+  status: Condition['status'],
+  reason: string,
+  observedGeneration?: number,
+): Condition => ({
   type,
   status,
   reason,
@@ -13,7 +18,10 @@ const condition = (type: string, status: Condition['status'], reason: string, ob
   ...(observedGeneration !== undefined && { observedGeneration }),
 });
 const succeeded = condition('Evicting', 'False', 'Succeeded', 2);
-const retry = (asked: string, handled?: string) => ({ 'drover.dev/retry': asked, ...(handled !== undefined && { 'drover.dev/retry-handled': handled }) });
+const retry = (asked: string, handled?: string) => ({
+  'drover.dev/retry': asked,
+  ...(handled !== undefined && { 'drover.dev/retry-handled': handled }),
+});
 
 interface Given {
   conditions?: Condition[];
@@ -32,33 +40,121 @@ const rows: [why: string, given: Given, settled: boolean][] = [
   ['one that failed', { conditions: [condition('Evicting', 'False', 'Failed', 2)] }, true],
   ['one that a person stopped', { conditions: [condition('Evicting', 'False', 'Stopped', 2)] }, true],
   ['one whose spec changed since', { conditions: [condition('Evicting', 'False', 'Failed', 1)] }, false],
-  ['one that the replaced operator ended, which notes no generation', { conditions: [condition('Evicting', 'False', 'Failed')] }, true],
-  ['one that waits for the node', { conditions: [succeeded, condition('HypervisorReEnabled', 'Unknown', 'WaitingForNode', 2)] }, false],
-  ['one whose host is enabled again', { conditions: [succeeded, condition('HypervisorReEnabled', 'True', 'Succeeded', 2)] }, true],
+  [
+    'one that the replaced operator ended, which notes no generation',
+    { conditions: [condition('Evicting', 'False', 'Failed')] },
+    true,
+  ],
+  [
+    'one that waits for the node',
+    { conditions: [succeeded, condition('HypervisorReEnabled', 'Unknown', 'WaitingForNode', 2)] },
+    false,
+  ],
+  [
+    'one whose host is enabled again',
+    { conditions: [succeeded, condition('HypervisorReEnabled', 'True', 'Succeeded', 2)] },
+    true,
+  ],
 
   ['a retry', { conditions: [succeeded], annotations: retry('b') }, false],
   ['a retry that was taken up', { conditions: [succeeded], annotations: retry('b', 'b') }, true],
   ['a retry after another', { conditions: [succeeded], annotations: retry('b', 'a') }, false],
   ['an earlier value counts as a new one', { conditions: [succeeded], annotations: retry('a', 'b') }, false],
 
-  ['a deleted one that drover holds', { conditions: [succeeded], deleting: { finalizers: ['drover.dev/eviction'] } }, false],
+  [
+    'a deleted one that drover holds',
+    { conditions: [succeeded], deleting: { finalizers: ['drover.dev/eviction'] } },
+    false,
+  ],
   ['a deleted one that somebody else holds', { conditions: [], deleting: { finalizers: ['example.com/other'] } }, true],
 
-  ['one with a bad annotation', { conditions: [condition('Evicting', 'False', 'InvalidObject', 2)], annotations: { 'drover.dev/deadline': 'soon' } }, true],
-  ['one whose annotation was corrected', { conditions: [condition('Evicting', 'False', 'InvalidObject', 2)], annotations: {} }, false],
-  ['a dead host', { conditions: [condition('Evicting', 'False', 'CauseNotSupported', 2)], annotations: { 'drover.dev/eviction-cause': 'node-failure' } }, true],
-  ['a host that is not dead after all', { conditions: [condition('Evicting', 'False', 'CauseNotSupported', 2)], annotations: { 'drover.dev/eviction-cause': 'admin' } }, false],
+  [
+    'one with a bad annotation',
+    {
+      conditions: [condition('Evicting', 'False', 'InvalidObject', 2)],
+      annotations: { 'drover.dev/deadline': 'soon' },
+    },
+    true,
+  ],
+  [
+    'one whose annotation was corrected',
+    { conditions: [condition('Evicting', 'False', 'InvalidObject', 2)], annotations: {} },
+    false,
+  ],
+  [
+    'a dead host',
+    {
+      conditions: [condition('Evicting', 'False', 'CauseNotSupported', 2)],
+      annotations: { 'drover.dev/eviction-cause': 'node-failure' },
+    },
+    true,
+  ],
+  [
+    'a host that is not dead after all',
+    {
+      conditions: [condition('Evicting', 'False', 'CauseNotSupported', 2)],
+      annotations: { 'drover.dev/eviction-cause': 'admin' },
+    },
+    false,
+  ],
 
   ['one to observe', { mode: 'observe' }, false],
   ['one that was observed', { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 2)] }, true],
-  ['one that is being observed', { mode: 'observe', conditions: [condition('Observed', 'Unknown', 'Running', 2)] }, false],
-  ['one whose observation was refused', { mode: 'observe', conditions: [condition('Observed', 'False', 'InvalidObject', 2)], annotations: { 'drover.dev/deadline': 'soon' } }, true],
-  ['one that was observed before its spec changed', { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 1)] }, false],
-  ['one that was observed by its annotation', { conditions: [condition('Observed', 'True', 'Observed', 2)], annotations: { 'drover.dev/mode': 'observe' } }, true],
-  ['one that was observed before drover was told to act', { conditions: [condition('Observed', 'True', 'Observed', 2)] }, false],
-  ['one that the replaced operator runs while drover observes', { mode: 'observe', conditions: [condition('Evicting', 'True', 'Running'), condition('Observed', 'True', 'Observed', 2)] }, true],
-  ['one that was begun in earnest, and whose run was lost when it was to be observed', { conditions: [condition('Evicting', 'True', 'Running', 2), condition('Observed', 'False', 'Stopped', 2)], annotations: { 'drover.dev/mode': 'observe' }, finalizers: ['drover.dev/eviction'] }, false],
-  ['the same, which says how it ended', { conditions: [condition('Evicting', 'False', 'Observed', 2)], annotations: { 'drover.dev/mode': 'observe' }, finalizers: ['drover.dev/eviction'] }, true],
+  [
+    'one that is being observed',
+    { mode: 'observe', conditions: [condition('Observed', 'Unknown', 'Running', 2)] },
+    false,
+  ],
+  [
+    'one whose observation was refused',
+    {
+      mode: 'observe',
+      conditions: [condition('Observed', 'False', 'InvalidObject', 2)],
+      annotations: { 'drover.dev/deadline': 'soon' },
+    },
+    true,
+  ],
+  [
+    'one that was observed before its spec changed',
+    { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 1)] },
+    false,
+  ],
+  [
+    'one that was observed by its annotation',
+    { conditions: [condition('Observed', 'True', 'Observed', 2)], annotations: { 'drover.dev/mode': 'observe' } },
+    true,
+  ],
+  [
+    'one that was observed before drover was told to act',
+    { conditions: [condition('Observed', 'True', 'Observed', 2)] },
+    false,
+  ],
+  [
+    'one that the replaced operator runs while drover observes',
+    {
+      mode: 'observe',
+      conditions: [condition('Evicting', 'True', 'Running'), condition('Observed', 'True', 'Observed', 2)],
+    },
+    true,
+  ],
+  [
+    'one that was begun in earnest, and whose run was lost when it was to be observed',
+    {
+      conditions: [condition('Evicting', 'True', 'Running', 2), condition('Observed', 'False', 'Stopped', 2)],
+      annotations: { 'drover.dev/mode': 'observe' },
+      finalizers: ['drover.dev/eviction'],
+    },
+    false,
+  ],
+  [
+    'the same, which says how it ended',
+    {
+      conditions: [condition('Evicting', 'False', 'Observed', 2)],
+      annotations: { 'drover.dev/mode': 'observe' },
+      finalizers: ['drover.dev/eviction'],
+    },
+    true,
+  ],
 ];
 
 test.each(rows)('%s', (_why, { conditions, annotations, deleting, finalizers, mode = 'act' }, settled) => {
@@ -88,47 +184,108 @@ const hypervisorRows: [why: string, given: Omit<Given, 'deleting'> & { deleting?
   ['one that rests elsewhere', { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)] }, true],
   ['one whose spec changed since', { conditions: [condition('Lifecycle', 'True', 'Active', 1)] }, false],
   ['one that somebody else drove', { conditions: [condition('Ready', 'True', 'Ready')] }, false],
-  ['one to try again', { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)], annotations: retry('b', 'a') }, false],
-  ['one that was tried again', { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)], annotations: retry('b', 'b') }, true],
+  [
+    'one to try again',
+    { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)], annotations: retry('b', 'a') },
+    false,
+  ],
+  [
+    'one that was tried again',
+    { conditions: [condition('Lifecycle', 'False', 'Aborted', 2)], annotations: retry('b', 'b') },
+    true,
+  ],
   ['one that is being deleted', { deleting: true }, true],
   ['one to observe', { mode: 'observe', conditions: [condition('Lifecycle', 'True', 'Active', 2)] }, false],
   ['one that was observed', { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 2)] }, true],
-  ['one that was observed by its annotation', { conditions: [condition('Observed', 'True', 'Observed', 2)], annotations: { 'drover.dev/mode': 'observe' } }, true],
+  [
+    'one that was observed by its annotation',
+    { conditions: [condition('Observed', 'True', 'Observed', 2)], annotations: { 'drover.dev/mode': 'observe' } },
+    true,
+  ],
 ];
 
-test.each(hypervisorRows)('a Hypervisor: %s', (_why, { conditions, annotations, deleting = false, mode = 'act' }, settled) => {
-  const hypervisor: Hypervisor = {
-    apiVersion: 'kvm.cloud.sap/v1',
-    kind: 'Hypervisor',
-    metadata: { name: 'node-1', uid: 'u', resourceVersion: '7', generation: 2, creationTimestamp: '2026-01-01T00:00:00Z', ...(annotations && { annotations }), ...(deleting && { deletionTimestamp: '2026-01-02T00:00:00Z' }) },
-    ...(conditions && { status: { numInstances: 0, conditions } }),
-  };
-  expect(isHypervisorSettled(hypervisor, mode)).toBe(settled);
-});
+test.each(hypervisorRows)(
+  'a Hypervisor: %s',
+  (_why, { conditions, annotations, deleting = false, mode = 'act' }, settled) => {
+    const hypervisor: Hypervisor = {
+      apiVersion: 'kvm.cloud.sap/v1',
+      kind: 'Hypervisor',
+      metadata: {
+        name: 'node-1',
+        uid: 'u',
+        resourceVersion: '7',
+        generation: 2,
+        creationTimestamp: '2026-01-01T00:00:00Z',
+        ...(annotations && { annotations }),
+        ...(deleting && { deletionTimestamp: '2026-01-02T00:00:00Z' }),
+      },
+      ...(conditions && { status: { numInstances: 0, conditions } }),
+    };
+    expect(isHypervisorSettled(hypervisor, mode)).toBe(settled);
+  },
+);
 
-const virtualMachineRows: [why: string, given: Omit<Given, 'deleting'> & { finalizers?: string[] }, settled: boolean][] = [
+const virtualMachineRows: [
+  why: string,
+  given: Omit<Given, 'deleting'> & { finalizers?: string[] },
+  settled: boolean,
+][] = [
   ['a new one', {}, false],
   ['one on its way', { conditions: [condition('Lifecycle', 'Unknown', 'Creating', 2)] }, false],
   ['one as its spec wants it', { conditions: [condition('Lifecycle', 'True', 'Settled', 2)] }, true],
   ['one that somebody has to look at', { conditions: [condition('Lifecycle', 'False', 'NotOwned', 2)] }, true],
   ['one whose spec changed since', { conditions: [condition('Lifecycle', 'True', 'Settled', 1)] }, false],
   ['one that the operator before drove', { conditions: [condition('VirtualMachineCreated', 'True', 'True')] }, false],
-  ['one to try again', { conditions: [condition('Lifecycle', 'False', 'Failed', 2)], annotations: retry('b', 'a') }, false],
+  [
+    'one to try again',
+    { conditions: [condition('Lifecycle', 'False', 'Failed', 2)], annotations: retry('b', 'a') },
+    false,
+  ],
   ['one to observe', { mode: 'observe', conditions: [condition('Lifecycle', 'True', 'Settled', 2)] }, false],
   ['one that was observed', { mode: 'observe', conditions: [condition('Observed', 'True', 'Observed', 2)] }, true],
-  ['one that was observed by its annotation', { annotations: { 'drover.dev/mode': 'observe' }, conditions: [condition('Observed', 'True', 'Observed', 2)] }, true],
-  ['a deleted one that drover holds', { finalizers: ['vmoperator.vmware.com/virtualmachine'], conditions: [condition('Lifecycle', 'True', 'Settled', 2)] }, false],
+  [
+    'one that was observed by its annotation',
+    { annotations: { 'drover.dev/mode': 'observe' }, conditions: [condition('Observed', 'True', 'Observed', 2)] },
+    true,
+  ],
+  [
+    'a deleted one that drover holds',
+    {
+      finalizers: ['vmoperator.vmware.com/virtualmachine'],
+      conditions: [condition('Lifecycle', 'True', 'Settled', 2)],
+    },
+    false,
+  ],
   ['by the deprecated finalizer', { finalizers: ['virtualmachine.vmoperator.vmware.com'] }, false],
-  ['a deleted one that is held on purpose', { finalizers: ['vmoperator.vmware.com/virtualmachine'], conditions: [condition('Lifecycle', 'False', 'Paused', 2)] }, true],
+  [
+    'a deleted one that is held on purpose',
+    {
+      finalizers: ['vmoperator.vmware.com/virtualmachine'],
+      conditions: [condition('Lifecycle', 'False', 'Paused', 2)],
+    },
+    true,
+  ],
   ['a deleted one that others hold', { finalizers: ['a/b'] }, true],
 ];
 
-test.each(virtualMachineRows)('a VirtualMachine: %s', (_why, { conditions, annotations, finalizers, mode = 'act' }, settled) => {
-  const vm: VirtualMachine = {
-    apiVersion: 'vmoperator.vmware.com/v1alpha6',
-    kind: 'VirtualMachine',
-    metadata: { name: 'web', namespace: 'team', uid: 'u', resourceVersion: '7', generation: 2, creationTimestamp: '2026-01-01T00:00:00Z', ...(annotations && { annotations }), ...(finalizers && { finalizers, deletionTimestamp: '2026-01-02T00:00:00Z' }) },
-    ...(conditions && { status: { conditions } }),
-  };
-  expect(isVirtualMachineSettled(vm, mode)).toBe(settled);
-});
+test.each(virtualMachineRows)(
+  'a VirtualMachine: %s',
+  (_why, { conditions, annotations, finalizers, mode = 'act' }, settled) => {
+    const vm: VirtualMachine = {
+      apiVersion: 'vmoperator.vmware.com/v1alpha6',
+      kind: 'VirtualMachine',
+      metadata: {
+        name: 'web',
+        namespace: 'team',
+        uid: 'u',
+        resourceVersion: '7',
+        generation: 2,
+        creationTimestamp: '2026-01-01T00:00:00Z',
+        ...(annotations && { annotations }),
+        ...(finalizers && { finalizers, deletionTimestamp: '2026-01-02T00:00:00Z' }),
+      },
+      ...(conditions && { status: { conditions } }),
+    };
+    expect(isVirtualMachineSettled(vm, mode)).toBe(settled);
+  },
+);

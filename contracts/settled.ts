@@ -30,10 +30,12 @@ export function isEvictionSettled(eviction: Eviction, mode: 'observe' | 'act'): 
   const { metadata, status } = eviction;
   if (metadata.deletionTimestamp !== undefined) return !(metadata.finalizers ?? []).includes(evictionFinalizer);
   const given = metadata.annotations ?? {};
-  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation]) return false;
+  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation])
+    return false;
 
   const of = (type: string): Condition | undefined => findCondition(status?.conditions, type);
-  const isCurrent = ({ observedGeneration }: Condition): boolean => observedGeneration === undefined || observedGeneration === metadata.generation;
+  const isCurrent = ({ observedGeneration }: Condition): boolean =>
+    observedGeneration === undefined || observedGeneration === metadata.generation;
 
   const evicting = of(evictionConditions.evicting);
   const observed = onlyObserves(metadata, mode) ? of(evictionConditions.observed) : undefined;
@@ -63,9 +65,13 @@ function isRefusalOver({ reason }: Condition, given: Readonly<Record<string, str
 export function isHypervisorSettled({ metadata, status }: Hypervisor, mode: 'observe' | 'act'): boolean {
   if (metadata.deletionTimestamp !== undefined) return true;
   const given = metadata.annotations ?? {};
-  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[hypervisorAnnotations.retryHandled]) return false;
+  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[hypervisorAnnotations.retryHandled])
+    return false;
   const isObserved = mode === 'observe' || hypervisorMode(given) === 'observe';
-  const final = findCondition(status?.conditions, isObserved ? hypervisorConditions.observed : hypervisorConditions.lifecycle);
+  const final = findCondition(
+    status?.conditions,
+    isObserved ? hypervisorConditions.observed : hypervisorConditions.lifecycle,
+  );
   return final !== undefined && final.status !== 'Unknown' && final.observedGeneration === metadata.generation;
 }
 
@@ -75,19 +81,30 @@ export function isHypervisorSettled({ metadata, status }: Hypervisor, mode: 'obs
  */
 export function isVirtualMachineSettled({ metadata, status }: VirtualMachine, mode: 'observe' | 'act'): boolean {
   if (metadata.deletionTimestamp !== undefined) {
-    const held = metadata.finalizers?.some((finalizer) => Object.values<string>(virtualMachineFinalizers).includes(finalizer)) ?? false;
+    const held =
+      metadata.finalizers?.some((finalizer) => Object.values<string>(virtualMachineFinalizers).includes(finalizer)) ??
+      false;
     // Held on purpose, by a pause or a gate: that is said for this generation, and its end is told.
     return !held || isSaid(status, virtualMachineConditions.lifecycle, metadata.generation, 'False');
   }
   const given = metadata.annotations ?? {};
-  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation]) return false;
+  if (given[annotations.retry] !== undefined && given[annotations.retry] !== given[retryHandledAnnotation])
+    return false;
   const isObserved = mode === 'observe' || !['act', undefined].includes(given[annotations.mode]);
-  return isSaid(status, isObserved ? virtualMachineConditions.observed : virtualMachineConditions.lifecycle, metadata.generation);
+  return isSaid(
+    status,
+    isObserved ? virtualMachineConditions.observed : virtualMachineConditions.lifecycle,
+    metadata.generation,
+  );
 }
 
 function isSaid(status: VirtualMachine['status'], type: string, generation: number, as?: 'False'): boolean {
   const condition = findCondition(status?.conditions, type);
-  return condition !== undefined && condition.observedGeneration === generation && (as === undefined ? condition.status !== 'Unknown' : condition.status === as);
+  return (
+    condition !== undefined &&
+    condition.observedGeneration === generation &&
+    (as === undefined ? condition.status !== 'Unknown' : condition.status === as)
+  );
 }
 
 /** A VirtualMachineSetResourcePolicy is settled by `drover.dev/policy-made` for this generation; a deleted one when drover's finalizer is off. */
@@ -99,4 +116,9 @@ export function isResourcePolicySettled(policy: VirtualMachineSetResourcePolicy,
 }
 
 /** One row per kind (contracts/ids.ts). */
-export const settled = { Eviction: isEvictionSettled, Hypervisor: isHypervisorSettled, VirtualMachine: isVirtualMachineSettled, VirtualMachineSetResourcePolicy: isResourcePolicySettled } as const;
+export const settled = {
+  Eviction: isEvictionSettled,
+  Hypervisor: isHypervisorSettled,
+  VirtualMachine: isVirtualMachineSettled,
+  VirtualMachineSetResourcePolicy: isResourcePolicySettled,
+} as const;

@@ -4,9 +4,18 @@ import { inputOf, objectOf, placeOf, readShared } from './shared-limit.ts';
 
 test.each<[input: unknown, shared: SharedLimit | null]>([
   [{ region: 'RegionOne' }, { of: 'migrations', region: 'RegionOne' }],
-  [{ region: 'RegionOne', cluster: 'c', carried: {} }, { of: 'migrations', region: 'RegionOne' }],
-  [{ of: 'creates', vcenter: 'lab' }, { of: 'creates', vcenter: 'lab' }],
-  [{ of: 'destroys', vcenter: 'lab', cluster: 'c' }, { of: 'destroys', vcenter: 'lab' }],
+  [
+    { region: 'RegionOne', cluster: 'c', carried: {} },
+    { of: 'migrations', region: 'RegionOne' },
+  ],
+  [
+    { of: 'creates', vcenter: 'lab' },
+    { of: 'creates', vcenter: 'lab' },
+  ],
+  [
+    { of: 'destroys', vcenter: 'lab', cluster: 'c' },
+    { of: 'destroys', vcenter: 'lab' },
+  ],
   [{ of: 'creates', region: 'RegionOne' }, null],
   [{ of: 'creates', vcenter: '' }, null],
   [{ of: 'resizes', vcenter: 'lab' }, null],

@@ -12,10 +12,13 @@ export function readShared(input: unknown): SharedLimit | null {
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** As the input of a run says it. */
-export const inputOf = (shared: SharedLimit): { region: string } | Exclude<SharedLimit, { of: 'migrations' }> => (shared.of === 'migrations' ? { region: shared.region } : shared);
+export const inputOf = (shared: SharedLimit): { region: string } | Exclude<SharedLimit, { of: 'migrations' }> =>
+  shared.of === 'migrations' ? { region: shared.region } : shared;
 
 /** Name of the region or the vCenter: the search attribute DroverObject. */
-export const objectOf = (shared: SharedLimit): string => (shared.of === 'migrations' ? shared.region : `${shared.vcenter}/${shared.of}`);
+export const objectOf = (shared: SharedLimit): string =>
+  shared.of === 'migrations' ? shared.region : `${shared.vcenter}/${shared.of}`;
 
 /** `region RegionOne`, `vCenter prod`. */
-export const placeOf = (shared: SharedLimit): string => (shared.of === 'migrations' ? `region ${shared.region}` : `vCenter ${shared.vcenter}`);
+export const placeOf = (shared: SharedLimit): string =>
+  shared.of === 'migrations' ? `region ${shared.region}` : `vCenter ${shared.vcenter}`;

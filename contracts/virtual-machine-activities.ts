@@ -1,9 +1,36 @@
 import type { FileDeed, FilePlace } from './cached-files.ts';
 import type { VirtualMachineStatus } from './crds/virtual-machine.ts';
 import type { ReconfigSpec } from './virtual-machine-config.ts';
-import type { BootstrapKind, DesiredVirtualMachine, VirtualMachineInput, VirtualMachineSettings } from './virtual-machine-lifecycle.ts';
-import type { BootstrapFacts, Candidate, ClassFacts, Fetched, GroupFacts, ImageCacheFacts, ImageFacts, NetworkFacts, PlacedAt, Placement, PolicyFacts, SnapshotFacts, StorageFacts, VmFacts } from './virtual-machine-observation.ts';
-import type { CreateSpec, ObjectName, PowerOperation, VirtualMachinePatch, VirtualMachinePlan, WantedImageCache } from './virtual-machine-plan.ts';
+import type {
+  BootstrapKind,
+  DesiredVirtualMachine,
+  VirtualMachineInput,
+  VirtualMachineSettings,
+} from './virtual-machine-lifecycle.ts';
+import type {
+  BootstrapFacts,
+  Candidate,
+  ClassFacts,
+  Fetched,
+  GroupFacts,
+  ImageCacheFacts,
+  ImageFacts,
+  NetworkFacts,
+  PlacedAt,
+  Placement,
+  PolicyFacts,
+  SnapshotFacts,
+  StorageFacts,
+  VmFacts,
+} from './virtual-machine-observation.ts';
+import type {
+  CreateSpec,
+  ObjectName,
+  PowerOperation,
+  VirtualMachinePatch,
+  VirtualMachinePlan,
+  WantedImageCache,
+} from './virtual-machine-plan.ts';
 
 /**
  * What the run of a virtual machine may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice
@@ -21,11 +48,15 @@ export interface VirtualMachineObjectActivities {
   /** Validates input given by hand, and reads the object with all that it names. */
   readVirtualMachine(input: VirtualMachineInput): Promise<VirtualMachineRead>;
   /** In their order. The spec is written only while it is the one of that generation: nobody's change is overwritten. Null: there is no such object any more. */
-  patchVirtualMachine(request: ObjectName & { generation: number; patches: VirtualMachinePatch[] }): Promise<PatchedVirtualMachine | null>;
+  patchVirtualMachine(
+    request: ObjectName & { generation: number; patches: VirtualMachinePatch[] },
+  ): Promise<PatchedVirtualMachine | null>;
   /** Puts the location into the VirtualMachineImageCache, which is made if there is none. @throws ImageCacheNotInstalled */
   ensureImageCache(request: WantedImageCache): Promise<void>;
   /** Writes the status where it differs, the Event, and then the notes. Null: there is nobody to tell. */
-  publishVirtualMachine(report: ObjectName & { generation: number } & Pick<VirtualMachinePlan, 'status' | 'event' | 'notes'>): Promise<WrittenVirtualMachine | null>;
+  publishVirtualMachine(
+    report: ObjectName & { generation: number } & Pick<VirtualMachinePlan, 'status' | 'event' | 'notes'>,
+  ): Promise<WrittenVirtualMachine | null>;
 }
 
 /** The object after it was written. */
@@ -40,14 +71,22 @@ export interface PatchedVirtualMachine extends WrittenVirtualMachine {
 }
 
 /** What Kubernetes tells, and vCenter. Null: it was not asked, as there is no such object, or its owner has paused it. */
-export type VirtualMachineSeen = Exclude<VirtualMachineRead, { next: 'run' }> | (Extract<VirtualMachineRead, { next: 'run' }> & { facts: VsphereFacts | null });
+export type VirtualMachineSeen =
+  | Exclude<VirtualMachineRead, { next: 'run' }>
+  | (Extract<VirtualMachineRead, { next: 'run' }> & { facts: VsphereFacts | null });
 
 export type VirtualMachineRead =
   /** The kind is switched off. */
   | { next: 'nothing'; message: string }
   /** This run has another id than the VM's: the right one was signalled with start. */
   | { next: 'handedOver'; workflowId: string }
-  | { next: 'run'; settings: VirtualMachineSettings; desired: DesiredVirtualMachine | null; recorded: VirtualMachineStatus; objects: ObjectFacts };
+  | {
+      next: 'run';
+      settings: VirtualMachineSettings;
+      desired: DesiredVirtualMachine | null;
+      recorded: VirtualMachineStatus;
+      objects: ObjectFacts;
+    };
 
 /** What Kubernetes tells of what a VirtualMachine names. Null: it names none. */
 export interface ObjectFacts {
@@ -99,7 +138,9 @@ export interface VirtualMachineVsphereActivities {
    * @throws ObjectConflict, and nothing is written, where they do not come to that hash any more; InvalidObject for what the VM, a
    * customization or this vCenter does not have
    */
-  submitBootstrap(request: VmSubject & { object: ObjectName; kind: BootstrapKind | null; part: 'config' | 'custom'; hash: string }): Promise<Submission>;
+  submitBootstrap(
+    request: VmSubject & { object: ObjectName; kind: BootstrapKind | null; part: 'config' | 'custom'; hash: string },
+  ): Promise<Submission>;
   attachClusterModule(request: VmSubject & { module: string }): Promise<void>;
   /** An operation of the guest's resolves when it was asked. @throws GuestToolsNotRunning */
   submitPower(request: VmSubject & { operation: PowerOperation }): Promise<Submission>;
@@ -193,7 +234,13 @@ export interface VmSubject extends OwnerOfVm {
 
 /** What a task is for. A task that failed is looked behind: another one may have done the same. */
 export type TaskPurpose =
-  | { kind: 'create'; mark: OwnershipMark; /** Null: not known any more. */ folder: string | null; name: string; instanceUuid: string }
+  | {
+      kind: 'create';
+      mark: OwnershipMark;
+      /** Null: not known any more. */ folder: string | null;
+      name: string;
+      instanceUuid: string;
+    }
   | { kind: 'power'; vmId: string; powerState: VmFacts['powerState'] }
   | { kind: 'destroy'; vmId: string }
   | { kind: 'files'; place: FilePlace; deed: FileDeed }

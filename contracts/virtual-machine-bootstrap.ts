@@ -7,7 +7,11 @@ import type { ObjectName } from './virtual-machine-plan.ts';
  *
  * @param kind of the bootstrap that was decided on
  */
-export type ReadBootstrap = (object: ObjectName, kind: BootstrapKind | null, signal: AbortSignal) => Promise<GuestSetup>;
+export type ReadBootstrap = (
+  object: ObjectName,
+  kind: BootstrapKind | null,
+  signal: AbortSignal,
+) => Promise<GuestSetup>;
 
 /**
  * What the guest of a VM is set up with, Secrets and all. It goes from what reads the Secrets to what writes the VM, within one process:
@@ -64,7 +68,13 @@ export interface SysprepAnswers {
   productId: string | null;
   /** Null: nobody is logged on, and there is no password of the administrator's. */
   guiUnattended: { autoLogon: boolean; autoLogonCount: number; timeZone: number; password: string | null } | null;
-  identification: { joinDomain: string | null; domainAdmin: string | null; domainAdminPassword: string | null; domainOU: string | null; joinWorkgroup: string | null } | null;
+  identification: {
+    joinDomain: string | null;
+    domainAdmin: string | null;
+    domainAdminPassword: string | null;
+    domainOU: string | null;
+    joinWorkgroup: string | null;
+  } | null;
   runOnce: string[];
   license: { autoMode: 'perSeat' | 'perServer'; autoUsers: number | null } | null;
   expirePassword: boolean;

@@ -89,7 +89,12 @@ export type DeviceChange =
   | { operation: 'edit'; device: 'disk'; key: number; capacityBytes: number };
 
 /** The fields of a VirtualMachineConfigSpec that drover sets, each only where it differs. An empty value takes a key of the ExtraConfig away. */
-export type ReconfigSpec = Partial<Omit<VmConfig, 'changeVersion' | 'hardwareVersion' | 'extraConfig' | 'networkCards' | 'cdroms' | 'disks' | 'managedBy'>> & {
+export type ReconfigSpec = Partial<
+  Omit<
+    VmConfig,
+    'changeVersion' | 'hardwareVersion' | 'extraConfig' | 'networkCards' | 'cdroms' | 'disks' | 'managedBy'
+  >
+> & {
   managedBy?: { extensionKey: string; type: string };
   extraConfig?: { key: string; value: string }[];
   deviceChange?: DeviceChange[];

@@ -3,7 +3,11 @@ import type { ObjectFacts, VirtualMachineLook } from './virtual-machine-activiti
 import type { DesiredVirtualMachine } from './virtual-machine-lifecycle.ts';
 
 /** What vCenter is asked about the VM of an object. Pure. */
-export function lookFor(desired: DesiredVirtualMachine, recorded: VirtualMachineStatus, objects: ObjectFacts): VirtualMachineLook {
+export function lookFor(
+  desired: DesiredVirtualMachine,
+  recorded: VirtualMachineStatus,
+  objects: ObjectFacts,
+): VirtualMachineLook {
   const { namespace, name, uid, instanceUuid, zone, config } = desired;
   const policy = objects.resourcePolicy?.is === 'found' ? objects.resourcePolicy.value : null;
   const ofClass = objects.class?.is === 'found' ? objects.class.value.extraConfig : {};

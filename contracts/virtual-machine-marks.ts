@@ -98,7 +98,9 @@ export const backupKeys = {
 } as const;
 
 /** A restart that is being made; null: none, or nonsense. */
-export function readRestartIntent(extraConfig: Readonly<Record<string, string>>): { forMs: number; bootMark: string } | null {
+export function readRestartIntent(
+  extraConfig: Readonly<Record<string, string>>,
+): { forMs: number; bootMark: string } | null {
   const match = /^(\d+) (.*)$/u.exec(extraConfig[extraConfigKeys.restartIntent] ?? '');
   return match === null ? null : { forMs: Number(match[1]), bootMark: match[2] ?? '' };
 }

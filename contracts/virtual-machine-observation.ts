@@ -103,7 +103,14 @@ export interface NetworkFacts {
 export interface ImageCacheFacts {
   hardwareReady: boolean;
   /** Null: it is not known whether they are. */
-  locations: { datacenterId: string; datastoreId: string; profileId: string; ready: boolean | null; message: string; files: CachedFile[] }[];
+  locations: {
+    datacenterId: string;
+    datastoreId: string;
+    profileId: string;
+    ready: boolean | null;
+    message: string;
+    files: CachedFile[];
+  }[];
 }
 
 export interface GroupFacts {
@@ -126,9 +133,7 @@ export interface PlacedAt {
   cpuMHz: number;
 }
 
-export type Placement =
-  | { is: 'placed'; at: PlacedAt }
-  | { is: 'notReady' | 'zoneMismatch' | 'error'; message: string };
+export type Placement = { is: 'placed'; at: PlacedAt } | { is: 'notReady' | 'zoneMismatch' | 'error'; message: string };
 
 /** A VM that was found, and by what: `status.uniqueID`, `spec.instanceUUID`, the object's uid as instance UUID, the ownership mark, the name in its folder. */
 export interface Candidate {

@@ -47,7 +47,14 @@ export interface WantedImageCache {
 }
 
 /** vim25's names. `InvalidPowerState` of what it is already in is success. */
-export type PowerOperation = 'powerOn' | 'powerOff' | 'suspend' | 'reset' | 'shutdownGuest' | 'standbyGuest' | 'rebootGuest';
+export type PowerOperation =
+  | 'powerOn'
+  | 'powerOff'
+  | 'suspend'
+  | 'reset'
+  | 'shutdownGuest'
+  | 'standbyGuest'
+  | 'rebootGuest';
 
 /** A change of the object, as a merge patch says it: null takes away. */
 export interface VirtualMachinePatch {
@@ -67,7 +74,14 @@ export type CreateSource =
   /** A clone of a template. */
   | { from: 'template'; moId: string }
   /** Fast deploy: copies of, or disks linked to, cached files. */
-  | { from: 'cachedDisks'; itemId: string; how: 'direct' | 'linked'; /** Paths of the cached disks, in their order. */ disks: string[]; /** Path of its cached NVRAM. */ nvram: string | null; hardware: ImageHardware };
+  | {
+      from: 'cachedDisks';
+      itemId: string;
+      how: 'direct' | 'linked';
+      /** Paths of the cached disks, in their order. */ disks: string[];
+      /** Path of its cached NVRAM. */ nvram: string | null;
+      hardware: ImageHardware;
+    };
 
 /** All that a create call says. Instance UUID and ownership mark are in it: there is no VM without them. */
 export interface CreateSpec {

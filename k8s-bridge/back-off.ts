@@ -18,8 +18,11 @@ export const backOffResetMs = 120_000;
  * @param failures how many came before this one
  * @param random 0 to 1
  */
-export const backOffMs = ({ initialMs, factor, maxMs, jitter }: BackOffLimits, failures: number, random: number): number =>
-  Math.min(initialMs * factor ** failures, maxMs) * (1 + jitter * random);
+export const backOffMs = (
+  { initialMs, factor, maxMs, jitter }: BackOffLimits,
+  failures: number,
+  random: number,
+): number => Math.min(initialMs * factor ** failures, maxMs) * (1 + jitter * random);
 
 /** Counts failures that follow each other within `resetMs`. */
 export interface FailureCount {

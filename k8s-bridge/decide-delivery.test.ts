@@ -24,8 +24,16 @@ const base: Facts = {
 const route = { final: ['CANCELLED', 'TERMINATED'], partial: false } as const;
 /** Such as those that concern the run of a hypervisor. */
 const partial = { final: [], partial: true } as const;
-const change = (causes: Cause[], facts: Partial<Facts> = {}, gone = false, subjectExists = true): Change => ({ facts: { ...base, ...facts }, causes, gone, subjectExists });
-const ended = (status: 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED' | 'TERMINATED', toldGeneration: number | null = null): LastRun => ({ status, toldGeneration });
+const change = (causes: Cause[], facts: Partial<Facts> = {}, gone = false, subjectExists = true): Change => ({
+  facts: { ...base, ...facts },
+  causes,
+  gone,
+  subjectExists,
+});
+const ended = (
+  status: 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'CANCELLED' | 'TERMINATED',
+  toldGeneration: number | null = null,
+): LastRun => ({ status, toldGeneration });
 const open: LastRun = { status: 'OPEN' };
 const none: LastRun = { status: 'NONE' };
 
@@ -41,7 +49,12 @@ const rows: [why: string, change: Change, lastRun: LastRun | null, delivery: Del
   ['settled, seen at a resync', change(['resync'], { settled: true }), null, 'nothing'],
   ['settled, seen at the start', change(['relist'], { settled: true }), null, 'nothing'],
   ['settled, an annotation changed', change(['annotations'], { settled: true }), null, 'signalOpen'],
-  ['a deletion that does not wait for drover', change(['deleted'], { deleting: true, held: false, settled: true }), null, 'signalOpen'],
+  [
+    'a deletion that does not wait for drover',
+    change(['deleted'], { deleting: true, held: false, settled: true }),
+    null,
+    'signalOpen',
+  ],
 
   ['an annotation, before the look', change(['annotations']), null, 'lookUp'],
   ['a resync, before the look', change(['resync']), null, 'lookUp'],
@@ -57,13 +70,38 @@ const rows: [why: string, change: Change, lastRun: LastRun | null, delivery: Del
 
   ['terminated, after it was told of this generation', change(['resync']), ended('TERMINATED', 2), 'reportStopped'],
   ['cancelled, after it was told of this generation', change(['resync']), ended('CANCELLED', 2), 'reportStopped'],
-  ['terminated, after it had reported on this generation', change(['resync'], { reportedGeneration: 2 }), ended('TERMINATED'), 'reportStopped'],
+  [
+    'terminated, after it had reported on this generation',
+    change(['resync'], { reportedGeneration: 2 }),
+    ended('TERMINATED'),
+    'reportStopped',
+  ],
   ['the same, seen at the start', change(['relist'], { reportedGeneration: 2 }), ended('TERMINATED'), 'reportStopped'],
-  ['the same, and an annotation changed', change(['annotations'], { reportedGeneration: 2 }), ended('TERMINATED'), 'reportStopped'],
-  ['terminated before this generation', change(['resync'], { reportedGeneration: 1 }), ended('TERMINATED', 1), 'signalWithStart'],
+  [
+    'the same, and an annotation changed',
+    change(['annotations'], { reportedGeneration: 2 }),
+    ended('TERMINATED'),
+    'reportStopped',
+  ],
+  [
+    'terminated before this generation',
+    change(['resync'], { reportedGeneration: 1 }),
+    ended('TERMINATED', 1),
+    'signalWithStart',
+  ],
   ['terminated before this object was there', change(['resync']), ended('TERMINATED', null), 'signalWithStart'],
-  ['terminated, but being deleted: the finalizer must go', change(['resync'], { deleting: true, reportedGeneration: 2 }), ended('TERMINATED', 2), 'signalWithStart'],
-  ['terminated, but a retry is asked for', change(['relist'], { retryPending: true, reportedGeneration: 2 }), ended('TERMINATED', 2), 'signalWithStart'],
+  [
+    'terminated, but being deleted: the finalizer must go',
+    change(['resync'], { deleting: true, reportedGeneration: 2 }),
+    ended('TERMINATED', 2),
+    'signalWithStart',
+  ],
+  [
+    'terminated, but a retry is asked for',
+    change(['relist'], { retryPending: true, reportedGeneration: 2 }),
+    ended('TERMINATED', 2),
+    'signalWithStart',
+  ],
 ];
 
 test.each(rows)('%s', (_why, given, lastRun, delivery) => {
@@ -71,13 +109,30 @@ test.each(rows)('%s', (_why, given, lastRun, delivery) => {
 });
 
 test('a kind whose terminated runs are healed', () => {
-  expect(decideDelivery(change(['resync']), { final: ['CANCELLED'], partial: false }, ended('TERMINATED', 2))).toBe('signalWithStart');
+  expect(decideDelivery(change(['resync']), { final: ['CANCELLED'], partial: false }, ended('TERMINATED', 2))).toBe(
+    'signalWithStart',
+  );
 });
 
 const partialRows: [why: string, change: Change, lastRun: LastRun | null, delivery: Delivery][] = [
-  ['settled, and something changed: the run looks at the rest as well', change(['status'], { settled: true }), null, 'signalWithStart'],
-  ['settled, seen at the start: what it missed is written nowhere', change(['relist'], { settled: true }), null, 'signalWithStart'],
-  ['settled, seen at the start and at a resync', change(['relist', 'resync'], { settled: true }), null, 'signalWithStart'],
+  [
+    'settled, and something changed: the run looks at the rest as well',
+    change(['status'], { settled: true }),
+    null,
+    'signalWithStart',
+  ],
+  [
+    'settled, seen at the start: what it missed is written nowhere',
+    change(['relist'], { settled: true }),
+    null,
+    'signalWithStart',
+  ],
+  [
+    'settled, seen at the start and at a resync',
+    change(['relist', 'resync'], { settled: true }),
+    null,
+    'signalWithStart',
+  ],
   ['settled, seen at a resync', change(['resync'], { settled: true }), null, 'nothing'],
   ['settled, and nobody is left to be driven', change(['labels'], { settled: true }, false, false), null, 'signalOpen'],
   ['gone, and its subject is still there', change(['deleted'], { settled: true }, true), null, 'signalWithStart'],
@@ -87,7 +142,12 @@ const partialRows: [why: string, change: Change, lastRun: LastRun | null, delive
   ['not settled, seen at a resync, before the look', change(['resync']), null, 'lookUp'],
   ['not settled, and its run is open', change(['resync']), open, 'nothing'],
   ['not settled, and its run has completed', change(['resync']), ended('COMPLETED'), 'signalWithStart'],
-  ['not settled, and somebody terminated its run', change(['resync'], { reportedGeneration: 2 }), ended('TERMINATED', 2), 'signalWithStart'],
+  [
+    'not settled, and somebody terminated its run',
+    change(['resync'], { reportedGeneration: 2 }),
+    ended('TERMINATED', 2),
+    'signalWithStart',
+  ],
 ];
 
 test.each(partialRows)('an object that is a part of what a run looks at: %s', (_why, given, lastRun, delivery) => {
@@ -95,8 +155,18 @@ test.each(partialRows)('an object that is a part of what a run looks at: %s', (_
 });
 
 test.each([
-  ['the later object, what happened to both', change(['spec'], { resourceVersion: '5' }), change(['annotations'], { resourceVersion: '6' }), ['spec', 'annotations']],
-  ['what happened says more than how it was found', change(['resync']), change(['retry'], { resourceVersion: '6' }), ['retry']],
+  [
+    'the later object, what happened to both',
+    change(['spec'], { resourceVersion: '5' }),
+    change(['annotations'], { resourceVersion: '6' }),
+    ['spec', 'annotations'],
+  ],
+  [
+    'what happened says more than how it was found',
+    change(['resync']),
+    change(['retry'], { resourceVersion: '6' }),
+    ['retry'],
+  ],
   ['a resync after a change', change(['retry']), change(['resync'], { resourceVersion: '6' }), ['retry']],
   ['nothing but two looks', change(['relist']), change(['resync'], { resourceVersion: '6' }), ['relist', 'resync']],
 ])('coalesced: %s', (_why, earlier, later, causes) => {
@@ -104,5 +174,8 @@ test.each([
 });
 
 test('coalesced: gone stays gone', () => {
-  expect(coalesceChanges(change(['spec']), change(['deleted'], {}, true))).toMatchObject({ gone: true, causes: ['spec', 'deleted'] });
+  expect(coalesceChanges(change(['spec']), change(['deleted'], {}, true))).toMatchObject({
+    gone: true,
+    causes: ['spec', 'deleted'],
+  });
 });

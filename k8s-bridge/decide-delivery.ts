@@ -38,7 +38,12 @@ export function coalesceChanges(earlier: Change, later: Change): Change {
   const causes = new Set([...earlier.causes, ...later.causes]);
   // What happened says more than how the bridge came to know.
   const happened = [...causes].filter((cause) => cause !== 'relist' && cause !== 'resync');
-  return { facts: later.facts, gone: later.gone, subjectExists: later.subjectExists, causes: happened.length > 0 ? happened : [...causes] };
+  return {
+    facts: later.facts,
+    gone: later.gone,
+    subjectExists: later.subjectExists,
+    causes: happened.length > 0 ? happened : [...causes],
+  };
 }
 
 /**
@@ -47,14 +52,21 @@ export function coalesceChanges(earlier: Change, later: Change): Change {
  *
  * @param lastRun null: not looked up yet; only then is the answer `lookUp` possible
  */
-export function decideDelivery({ facts, causes, gone, subjectExists }: Change, { final, partial }: Pick<Route, 'final' | 'partial'>, lastRun: LastRun | null): Delivery {
+export function decideDelivery(
+  { facts, causes, gone, subjectExists }: Change,
+  { final, partial }: Pick<Route, 'final' | 'partial'>,
+  lastRun: LastRun | null,
+): Delivery {
   const has = (...some: Cause[]): boolean => causes.some((cause) => some.includes(cause));
   const isResync = causes.every((cause) => cause === 'resync');
   if (facts.subject === null) return 'nothing';
   // An open run may want to know all the same; to start one for nothing would be in vain.
   const unlessInVain = partial && subjectExists ? 'signalWithStart' : 'signalOpen';
   if (gone) return unlessInVain;
-  if (facts.settled) return isResync || (!partial && causes.every((cause) => cause === 'relist' || cause === 'resync')) ? 'nothing' : unlessInVain;
+  if (facts.settled)
+    return isResync || (!partial && causes.every((cause) => cause === 'relist' || cause === 'resync'))
+      ? 'nothing'
+      : unlessInVain;
   if (has('spec', 'deleted', 'retry') || (partial && !isResync)) return 'signalWithStart';
   if (lastRun === null) return 'lookUp';
   if (lastRun.status === 'OPEN') return isResync ? 'nothing' : 'signalWithStart';

@@ -30,7 +30,11 @@ export interface RoutedChange {
 }
 
 /** Takes one change to where it belongs, and says where that was. Whatever it throws may be tried again. */
-export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, clock, log }: DeliverDeps, { route, mode, change }: RoutedChange, abort: AbortSignal): Promise<Delivery> {
+export async function deliverChange(
+  { temporal, kubernetes, cluster, timeoutMs, clock, log }: DeliverDeps,
+  { route, mode, change }: RoutedChange,
+  abort: AbortSignal,
+): Promise<Delivery> {
   const { facts, causes } = change;
   const { subject, name, fullName, uid, generation, resourceVersion } = facts;
   if (subject === null) {
@@ -54,11 +58,13 @@ export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, 
       break;
     }
     case 'signalOpen':
-      if (await signalOpen(temporal, workflowId, signal, limits)) log.info({ workflowId, object: fullName, ...signal }, 'signalled the open run');
+      if (await signalOpen(temporal, workflowId, signal, limits))
+        log.info({ workflowId, object: fullName, ...signal }, 'signalled the open run');
       break;
     case 'reportStopped': {
       const message = found?.stop ? describePersonsStop(found.stop, subject) : '';
-      if (await reportStopped({ kubernetes, clock }, route, facts, mode, message, abort)) log.info({ workflowId, object: fullName, uid, message }, 'a person stopped it for good');
+      if (await reportStopped({ kubernetes, clock }, route, facts, mode, message, abort))
+        log.info({ workflowId, object: fullName, uid, message }, 'a person stopped it for good');
       break;
     }
     case 'nothing':
@@ -69,7 +75,12 @@ export async function deliverChange({ temporal, kubernetes, cluster, timeoutMs, 
 }
 
 /** Whether there was an open run to tell. */
-async function signalOpen(client: Client, workflowId: string, signal: ObjectChanged, limits: CallLimits): Promise<boolean> {
+async function signalOpen(
+  client: Client,
+  workflowId: string,
+  signal: ObjectChanged,
+  limits: CallLimits,
+): Promise<boolean> {
   try {
     await limited(client, limits, () => client.workflow.getHandle(workflowId).signal(messages.objectChanged, signal));
     return true;

@@ -1,6 +1,11 @@
 import { findCondition } from '../contracts/conditions.ts';
 import { evictionSchema } from '../contracts/crds/eviction.ts';
-import { bootIdAnnotation, onlyObserves, retryHandledAnnotation, runIdAnnotation } from '../contracts/eviction-annotations.ts';
+import {
+  bootIdAnnotation,
+  onlyObserves,
+  retryHandledAnnotation,
+  runIdAnnotation,
+} from '../contracts/eviction-annotations.ts';
 import { evictingReasons, evictionConditions } from '../contracts/eviction-conditions.ts';
 import { evictionFinalizer, evictionId } from '../contracts/ids.ts';
 import { settled } from '../contracts/settled.ts';
@@ -28,7 +33,8 @@ export const eviction: Route = {
   drives: 'Eviction',
   subject: hostOf,
   workflowId: evictionId,
-  signalWithStart: (client, { subject, name, cluster, signal }, limits) => signalWithStartEviction(client, { host: subject, eviction: name, cluster, signal }, limits),
+  signalWithStart: (client, { subject, name, cluster, signal }, limits) =>
+    signalWithStartEviction(client, { host: subject, eviction: name, cluster, signal }, limits),
   partial: false,
   standIn: null,
   watchesSpec: true,
@@ -45,8 +51,13 @@ export const eviction: Route = {
   },
   condition: evictionCondition,
   outstanding: ({ status }) => {
-    const { outstandingInstances: instances, outstandingRamMb: memoryMiB } = (status ?? {}) as { outstandingInstances?: unknown; outstandingRamMb?: unknown };
-    return Array.isArray(instances) ? { instances: instances.length, memoryBytes: (typeof memoryMiB === 'number' ? memoryMiB : 0) * bytesPerMiB } : null;
+    const { outstandingInstances: instances, outstandingRamMb: memoryMiB } = (status ?? {}) as {
+      outstandingInstances?: unknown;
+      outstandingRamMb?: unknown;
+    };
+    return Array.isArray(instances)
+      ? { instances: instances.length, memoryBytes: (typeof memoryMiB === 'number' ? memoryMiB : 0) * bytesPerMiB }
+      : null;
   },
   stopped: (object, mode, message) => {
     const type = evictionCondition(object, mode);
@@ -56,7 +67,10 @@ export const eviction: Route = {
     // It had ended, and the run only waited for the node: how it ended stays.
     const isOver = current?.status === 'False' && current.observedGeneration === observedGeneration;
     const awaitsNode = findCondition(conditionsOf(object), evictionConditions.reEnabled)?.status === 'Unknown';
-    return [...(isOver ? [] : [{ type, ...stop }]), ...(awaitsNode ? [{ type: evictionConditions.reEnabled, ...stop }] : [])];
+    return [
+      ...(isOver ? [] : [{ type, ...stop }]),
+      ...(awaitsNode ? [{ type: evictionConditions.reEnabled, ...stop }] : []),
+    ];
   },
   final: ['CANCELLED', 'TERMINATED'],
 };

@@ -6,11 +6,20 @@ import type { Route } from './route.ts';
 const base = {
   apiVersion: 'kvm.cloud.sap/v1',
   kind: 'Eviction',
-  metadata: { name: 'evict-1', uid: 'u1', resourceVersion: '5', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' },
+  metadata: {
+    name: 'evict-1',
+    uid: 'u1',
+    resourceVersion: '5',
+    generation: 1,
+    creationTimestamp: '2026-01-01T00:00:00Z',
+  },
   spec: { hypervisor: 'node-1', reason: 'test' },
 };
-const eviction = (metadata: Partial<KubeObject['metadata']> = {}, status?: object): KubeObject =>
-  ({ ...base, metadata: { ...base.metadata, ...metadata }, ...(status && { status }) });
+const eviction = (metadata: Partial<KubeObject['metadata']> = {}, status?: object): KubeObject => ({
+  ...base,
+  metadata: { ...base.metadata, ...metadata },
+  ...(status && { status }),
+});
 const condition = (type: string, status: string, reason: string, observedGeneration?: number) => ({
   type,
   status,
@@ -22,8 +31,23 @@ const condition = (type: string, status: string, reason: string, observedGenerat
 const facts = (object: KubeObject) => readFacts(route, object, 'act');
 
 test('what is read of an Eviction', () => {
-  const object = eviction({ finalizers: ['drover.dev/eviction'], annotations: { 'drover.dev/retry': 'x' } }, { conditions: [condition('Evicting', 'True', 'Running', 1)] });
-  expect(facts(object)).toMatchObject({ name: 'evict-1', namespace: null, uid: 'u1', generation: 1, subject: 'node-1', held: true, deleting: false, retry: 'x', retryPending: true, settled: false, reportedGeneration: 1 });
+  const object = eviction(
+    { finalizers: ['drover.dev/eviction'], annotations: { 'drover.dev/retry': 'x' } },
+    { conditions: [condition('Evicting', 'True', 'Running', 1)] },
+  );
+  expect(facts(object)).toMatchObject({
+    name: 'evict-1',
+    namespace: null,
+    uid: 'u1',
+    generation: 1,
+    subject: 'node-1',
+    held: true,
+    deleting: false,
+    retry: 'x',
+    retryPending: true,
+    settled: false,
+    reportedGeneration: 1,
+  });
 });
 
 test.each([
@@ -31,7 +55,13 @@ test.each([
   ['no spec', { spec: undefined }],
   ['an empty hypervisor', { spec: { hypervisor: '', reason: 'x' } }],
   ['conditions that are no list', { status: { conditions: 'odd' } }],
-  ['a condition of other types', { metadata: { ...base.metadata, creationTimestamp: 'long ago' }, status: { conditions: [{ type: 'Evicting', lastTransitionTime: { toString: null }, reason: 7 }] } }],
+  [
+    'a condition of other types',
+    {
+      metadata: { ...base.metadata, creationTimestamp: 'long ago' },
+      status: { conditions: [{ type: 'Evicting', lastTransitionTime: { toString: null }, reason: 7 }] },
+    },
+  ],
   ['conditions that are none', { status: { conditions: [null, 'odd', 7] } }],
 ])('odd objects are read without throwing, and are not settled: %s', (_why, odd) => {
   expect(facts({ ...base, ...odd })).toMatchObject({ settled: false, reportedGeneration: null });
@@ -45,7 +75,12 @@ const rows: [why: string, before: KubeObject | null, after: KubeObject, causes: 
   ['a new object that is being deleted already', null, eviction({ deletionTimestamp: 't' }), ['deleted']],
   ['nothing but the resourceVersion', eviction(), eviction({ resourceVersion: '6' }), []],
   ['the spec', eviction(), eviction({ generation: 2 }), ['spec']],
-  ['deletion, which moves the generation too', eviction(), eviction({ generation: 2, deletionTimestamp: 't' }), ['deleted']],
+  [
+    'deletion, which moves the generation too',
+    eviction(),
+    eviction({ generation: 2, deletionTimestamp: 't' }),
+    ['deleted'],
+  ],
   ['drover’s own status', eviction(), eviction({}, succeeded), []],
   ['drover’s own finalizer', eviction(), eviction({ finalizers: ['drover.dev/eviction'] }), []],
   ['somebody else’s finalizer', eviction(), eviction({ finalizers: ['example.com/x'] }), ['finalizers']],
@@ -53,12 +88,27 @@ const rows: [why: string, before: KubeObject | null, after: KubeObject, causes: 
   ['an annotation of drover', eviction(), eviction(notes({ 'drover.dev/deadline': 'x' })), ['annotations']],
   ['one that goes', eviction(notes({ 'drover.dev/deadline': 'x' })), eviction(), ['annotations']],
   ['somebody else’s annotation', eviction(), eviction(notes({ 'example.com/x': 'y' })), []],
-  ['what drover itself notes', eviction(), eviction(notes({ 'drover.dev/retry-handled': 'a', 'drover.dev/boot-id': 'b' })), []],
+  [
+    'what drover itself notes',
+    eviction(),
+    eviction(notes({ 'drover.dev/retry-handled': 'a', 'drover.dev/boot-id': 'b' })),
+    [],
+  ],
   ['a retry', eviction(), eviction(notes({ 'drover.dev/retry': 'a' })), ['retry']],
-  ['another retry', eviction(notes({ 'drover.dev/retry': 'a' })), eviction(notes({ 'drover.dev/retry': 'b' })), ['retry']],
+  [
+    'another retry',
+    eviction(notes({ 'drover.dev/retry': 'a' })),
+    eviction(notes({ 'drover.dev/retry': 'b' })),
+    ['retry'],
+  ],
   ['a retry that is taken back', eviction(notes({ 'drover.dev/retry': 'a' })), eviction(), []],
   ['a label nobody watches', eviction(), eviction({ labels: { a: 'b' } }), []],
-  ['several at once', eviction(), eviction({ generation: 2, ...notes({ 'drover.dev/retry': 'a', 'drover.dev/consent': 'b' }) }), ['spec', 'retry', 'annotations']],
+  [
+    'several at once',
+    eviction(),
+    eviction({ generation: 2, ...notes({ 'drover.dev/retry': 'a', 'drover.dev/consent': 'b' }) }),
+    ['spec', 'retry', 'annotations'],
+  ],
 ];
 
 test.each(rows)('changes: %s', (_why, before, after, causes) => {
@@ -70,9 +120,13 @@ test('labels and fields matter where a route watches them, but for fields that d
   const watching: Route = {
     ...route,
     watchesLabel: (key) => key.startsWith('zone/'),
-    fields: (object) => (agentOf(object).agent === undefined ? {} : { 'status.agent': { value: agentOf(object).agent!, own: agentOf(object).own ?? false } }),
+    fields: (object) =>
+      agentOf(object).agent === undefined
+        ? {}
+        : { 'status.agent': { value: agentOf(object).agent!, own: agentOf(object).own ?? false } },
   };
-  const causes = (before: object, after: object, metadata = {}) => findCauses(readFacts(watching, eviction({}, before), 'act'), readFacts(watching, eviction(metadata, after), 'act'));
+  const causes = (before: object, after: object, metadata = {}) =>
+    findCauses(readFacts(watching, eviction({}, before), 'act'), readFacts(watching, eviction(metadata, after), 'act'));
   expect(causes({}, { agent: 'up', conditions: [] }, { labels: { 'zone/a': 'b' } })).toEqual(['labels', 'status']);
   expect(causes({ agent: 'up' }, { agent: 'up', ...succeeded })).toEqual([]);
   expect(causes({ agent: 'up' }, { agent: 'down', own: true })).toEqual([]);
@@ -81,7 +135,12 @@ test('labels and fields matter where a route watches them, but for fields that d
   expect(causes({ agent: 'up' }, {})).toEqual(['status']);
 });
 
-const awaiting = { conditions: [condition('Evicting', 'False', 'Succeeded', 1), condition('HypervisorReEnabled', 'Unknown', 'WaitingForNode', 1)] };
+const awaiting = {
+  conditions: [
+    condition('Evicting', 'False', 'Succeeded', 1),
+    condition('HypervisorReEnabled', 'Unknown', 'WaitingForNode', 1),
+  ],
+};
 test.each([
   ['one that nobody reported on', eviction(), 'act', ['Evicting']],
   ['one that runs', eviction({}, { conditions: [condition('Evicting', 'True', 'Running', 1)] }), 'act', ['Evicting']],
@@ -89,11 +148,22 @@ test.each([
   ['one that only waited for its node', eviction({}, awaiting), 'act', ['HypervisorReEnabled']],
   ['one that is only observed', eviction(), 'observe', ['Observed']],
   ['one whose annotation says observe', eviction(notes({ 'drover.dev/mode': 'observe' })), 'act', ['Observed']],
-  ['one that was begun in earnest and is to be observed now', eviction({ finalizers: ['drover.dev/eviction'], ...notes({ 'drover.dev/mode': 'observe' }) }, { conditions: [condition('Evicting', 'True', 'Running', 1)] }), 'act', ['Evicting']],
+  [
+    'one that was begun in earnest and is to be observed now',
+    eviction(
+      { finalizers: ['drover.dev/eviction'], ...notes({ 'drover.dev/mode': 'observe' }) },
+      { conditions: [condition('Evicting', 'True', 'Running', 1)] },
+    ),
+    'act',
+    ['Evicting'],
+  ],
 ] as const)('stopped: %s says so, and is settled then', (_why, object, mode, types) => {
   const updates = route.stopped(object, mode, 'somebody stopped it');
   expect(updates.map(({ type }) => type)).toEqual(types);
   const before = (object['status'] as { conditions?: { type: string }[] } | undefined)?.conditions ?? [];
-  const conditions = [...before.filter(({ type }) => !updates.some((update) => update.type === type)), ...updates.map((update) => ({ ...update, lastTransitionTime: '2026-01-02T00:00:00Z' }))];
+  const conditions = [
+    ...before.filter(({ type }) => !updates.some((update) => update.type === type)),
+    ...updates.map((update) => ({ ...update, lastTransitionTime: '2026-01-02T00:00:00Z' })),
+  ];
   expect(route.isSettled({ ...object, status: { conditions } }, mode)).toBe(true);
 });

@@ -1,7 +1,14 @@
 import { findCondition } from '../contracts/conditions.ts';
 import { annotations } from '../contracts/ids.ts';
 import type { KubeObject } from './kube-object.ts';
-import { conditionsOf, fullNameOf, type Outstanding, type Route, type RoutedMode, type WatchedFields } from './route.ts';
+import {
+  conditionsOf,
+  fullNameOf,
+  type Outstanding,
+  type Route,
+  type RoutedMode,
+  type WatchedFields,
+} from './route.ts';
 import type { Identity } from './store.ts';
 
 /** What the bridge keeps of an object: enough to tell which changes matter, and to decide without reading it again. */
@@ -73,7 +80,10 @@ export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): F
       generation: route.watchesSpec ? metadata.generation : null,
       annotations: select(given, (key) => key !== annotations.retry && route.watchesAnnotation(key)),
       labels: select(metadata.labels ?? {}, (key) => route.watchesLabel(key)),
-      finalizers: finalizers.filter((finalizer) => finalizer !== route.finalizer).sort().join(),
+      finalizers: finalizers
+        .filter((finalizer) => finalizer !== route.finalizer)
+        .sort()
+        .join(),
       fields: route.fields(object),
     },
   };
@@ -90,7 +100,17 @@ const select = (pairs: Readonly<Record<string, string>>, wanted: (key: string) =
   );
 
 /** Why a run is told, for people. `prerequisite`: something that the object names has changed. */
-export type Cause = 'spec' | 'prerequisite' | 'deleted' | 'retry' | 'annotations' | 'labels' | 'finalizers' | 'status' | 'relist' | 'resync';
+export type Cause =
+  | 'spec'
+  | 'prerequisite'
+  | 'deleted'
+  | 'retry'
+  | 'annotations'
+  | 'labels'
+  | 'finalizers'
+  | 'status'
+  | 'relist'
+  | 'resync';
 
 /**
  * Which of the changes that matter lie between two states of one object. None: whatever changed does not concern a run, such as drover's
@@ -113,6 +133,8 @@ export function findCauses(before: Facts | null, after: Facts): Cause[] {
 /** Of fields that somebody else than drover has changed. Nothing tells who took one away: then it counts whose it was. */
 function fieldCauses(before: WatchedFields, after: WatchedFields): Cause[] {
   const paths = Object.keys({ ...before, ...after }) as (keyof WatchedFields)[];
-  const changed = paths.filter((path) => before[path]?.value !== after[path]?.value && !((after[path] ?? before[path])?.own ?? false));
+  const changed = paths.filter(
+    (path) => before[path]?.value !== after[path]?.value && !((after[path] ?? before[path])?.own ?? false),
+  );
   return changed.map((path) => (path.startsWith('spec.') ? 'spec' : 'status'));
 }

@@ -32,15 +32,24 @@ type HistoryEvent = NonNullable<NonNullable<HistoryPage['history']>['events']>[n
  * Looks up the last run under an id, and, where a person ended it, who that was and which generation of the object `uid` it had been told
  * of: signals carry both, so the history is exact where clocks are not.
  */
-export async function findLastRun(client: Client, workflowId: string, uid: string, limits: CallLimits): Promise<FoundRun> {
+export async function findLastRun(
+  client: Client,
+  workflowId: string,
+  uid: string,
+  limits: CallLimits,
+): Promise<FoundRun> {
   const run = await describe(client, workflowId, limits);
   if (run === null) return { lastRun: { status: 'NONE' }, stop: null };
   const { runId, startTime, closeTime, status } = run;
-  if (status.name === 'COMPLETED' || status.name === 'FAILED' || status.name === 'TIMED_OUT') return { lastRun: { status: status.name, toldGeneration: null }, stop: null };
+  if (status.name === 'COMPLETED' || status.name === 'FAILED' || status.name === 'TIMED_OUT')
+    return { lastRun: { status: status.name, toldGeneration: null }, stop: null };
   if (status.name !== 'CANCELLED' && status.name !== 'TERMINATED') return { lastRun: { status: 'OPEN' }, stop: null };
   const { toldGeneration, by, reason } = await readEnd(client, { workflowId, runId }, uid, limits);
   const how = status.name === 'CANCELLED' ? 'cancelled' : 'terminated';
-  return { lastRun: { status: status.name, toldGeneration }, stop: { runId, how, by, reason, at: (closeTime ?? startTime).toISOString() } };
+  return {
+    lastRun: { status: status.name, toldGeneration },
+    stop: { runId, how, by, reason, at: (closeTime ?? startTime).toISOString() },
+  };
 }
 
 async function describe(client: Client, workflowId: string, limits: CallLimits) {
@@ -59,13 +68,25 @@ interface End {
 }
 
 /** Reads a history from its end until everything is found. */
-async function readEnd(client: Client, execution: { workflowId: string; runId: string }, uid: string, limits: CallLimits): Promise<End> {
+async function readEnd(
+  client: Client,
+  execution: { workflowId: string; runId: string },
+  uid: string,
+  limits: CallLimits,
+): Promise<End> {
   const end: End = { by: null, reason: null, toldGeneration: null };
   let foundStop = false;
   let nextPageToken: Uint8Array | null = null;
   for (let page = 0; page < mostPages; page += 1) {
-    const request = { namespace: client.options.namespace, execution, maximumPageSize: pageSize, ...(nextPageToken !== null && { nextPageToken }) };
-    const answer: HistoryPage = await limited(client, limits, () => client.workflowService.getWorkflowExecutionHistoryReverse(request));
+    const request = {
+      namespace: client.options.namespace,
+      execution,
+      maximumPageSize: pageSize,
+      ...(nextPageToken !== null && { nextPageToken }),
+    };
+    const answer: HistoryPage = await limited(client, limits, () =>
+      client.workflowService.getWorkflowExecutionHistoryReverse(request),
+    );
     for (const event of answer.history?.events ?? []) {
       const stop = event.workflowExecutionTerminatedEventAttributes ?? cancelOf(event);
       if (!foundStop && stop) {
@@ -81,7 +102,8 @@ async function readEnd(client: Client, execution: { workflowId: string; runId: s
   return end;
 }
 
-const cancelOf = ({ workflowExecutionCancelRequestedEventAttributes: cancel }: HistoryEvent) => cancel && { identity: cancel.identity, reason: cancel.cause };
+const cancelOf = ({ workflowExecutionCancelRequestedEventAttributes: cancel }: HistoryEvent) =>
+  cancel && { identity: cancel.identity, reason: cancel.cause };
 
 /** The generation in a signal of the bridge about the object; null where the event is none. */
 async function generationTold(client: Client, event: HistoryEvent, uid: string): Promise<number | null> {

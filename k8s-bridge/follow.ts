@@ -53,7 +53,18 @@ export interface Follower {
 }
 
 /** Follows every kind that has a route which is switched on: one reflector per kind, however many routes it has. */
-export function followKinds({ kubernetes, routes, references, modes, settings, onChange, clock, random, log, abort }: FollowOptions): Follower {
+export function followKinds({
+  kubernetes,
+  routes,
+  references,
+  modes,
+  settings,
+  onChange,
+  clock,
+  random,
+  log,
+  abort,
+}: FollowOptions): Follower {
   const active = routes.flatMap((route) => {
     const mode = modes[route.drives];
     return mode === 'off' ? [] : [{ route, mode }];
@@ -62,7 +73,8 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
 
   const named = (kind: WatchedKind, name: string): Seen | undefined => reflectors.get(kind)?.named(name);
 
-  const isSettled = ({ standIn }: Route, { settled, subject }: Facts): boolean => settled || (standIn !== null && subject !== null && named(standIn, subject) !== undefined);
+  const isSettled = ({ standIn }: Route, { settled, subject }: Facts): boolean =>
+    settled || (standIn !== null && subject !== null && named(standIn, subject) !== undefined);
 
   /** Whether there is an object of the subject's name that a run of the route can drive. */
   const exists = ({ drives }: Route, subject: string | null): boolean =>
@@ -77,12 +89,19 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
     const before = delta.type === 'changed' ? (delta.before.views.get(route) ?? null) : null;
     if (facts === undefined) return;
     const gone = delta.type === 'gone';
-    const causes = gone ? (['deleted'] as const) : delta.type === 'added' && relisted ? (['relist'] as const) : findCauses(before, facts);
+    const causes = gone
+      ? (['deleted'] as const)
+      : delta.type === 'added' && relisted
+        ? (['relist'] as const)
+        : findCauses(before, facts);
     if (causes.length === 0) return;
     const subjectExists = exists(route, facts.subject);
     // A Node that never was a hypervisor, an Eviction of a host that nobody drives.
     if (route.standIn !== null && !subjectExists && facts.settled && (before?.settled ?? true)) return;
-    onChange({ route, mode, change: { facts, causes, gone, subjectExists }, seenMs: relisted ? null : clock.monotonicMs() }, 'fresh');
+    onChange(
+      { route, mode, change: { facts, causes, gone, subjectExists }, seenMs: relisted ? null : clock.monotonicMs() },
+      'fresh',
+    );
   };
 
   /** What an object is to those that name it has changed: they are told as if they had themselves. */
@@ -92,8 +111,17 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
     for (const { route, mode } of active.filter(({ route: { drives: driven } }) => driven === drives)) {
       for (const { views } of reflectors.get(route.kind)?.objects() ?? []) {
         const facts = views.get(route);
-        if (facts === undefined || !facts.names.includes(called) || (facts.settled && concerns === 'unsettled')) continue;
-        onChange({ route, mode, change: { facts, causes: ['prerequisite'], gone: false, subjectExists: true }, seenMs: relisted ? null : clock.monotonicMs() }, 'fresh');
+        if (facts === undefined || !facts.names.includes(called) || (facts.settled && concerns === 'unsettled'))
+          continue;
+        onChange(
+          {
+            route,
+            mode,
+            change: { facts, causes: ['prerequisite'], gone: false, subjectExists: true },
+            seenMs: relisted ? null : clock.monotonicMs(),
+          },
+          'fresh',
+        );
       }
     }
   };
@@ -107,12 +135,16 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
     for (const { views } of reflectors.get(route.kind)?.objects() ?? []) {
       const facts = views.get(route);
       if (facts === undefined || !isDue(route, facts, cause)) continue;
-      onChange({ route, mode, change: { facts, causes: [cause], gone: false, subjectExists: true }, seenMs: null }, 'resync');
+      onChange(
+        { route, mode, change: { facts, causes: [cause], gone: false, subjectExists: true }, seenMs: null },
+        'resync',
+      );
     }
   };
 
   const follow = (kind: WatchedKind, own: typeof active, reference?: Reference): Reflector<Seen> => {
-    const { apiVersion, plural, namespace }: Pick<Reference, 'apiVersion' | 'plural' | 'namespace'> = reference ?? own[0]!.route;
+    const { apiVersion, plural, namespace }: Pick<Reference, 'apiVersion' | 'plural' | 'namespace'> =
+      reference ?? own[0]!.route;
     return startReflector<Seen>({
       kubernetes,
       path: resourcePath(apiVersion, plural, namespace === undefined ? {} : { namespace }),
@@ -126,7 +158,10 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
         own.forEach((one) => take(one, delta, relisted));
         if (reference !== undefined) tellThose(reference, delta, relisted);
       },
-      onSynced: () => active.filter(({ route }) => route.kind === kind || route.standIn === kind).forEach((one) => compareRoute(one, 'relist')),
+      onSynced: () =>
+        active
+          .filter(({ route }) => route.kind === kind || route.standIn === kind)
+          .forEach((one) => compareRoute(one, 'relist')),
       clock,
       random,
       log,
@@ -137,7 +172,15 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
   const byKind = Map.groupBy(active, ({ route }) => route.kind);
   const watchedReferences = references.filter(({ drives }) => modes[drives] !== 'off');
   const namedOnly = watchedReferences.filter(({ kind }) => !byKind.has(kind));
-  for (const [kind, own] of byKind) reflectors.set(kind, follow(kind, own, watchedReferences.find((reference) => reference.kind === kind)));
+  for (const [kind, own] of byKind)
+    reflectors.set(
+      kind,
+      follow(
+        kind,
+        own,
+        watchedReferences.find((reference) => reference.kind === kind),
+      ),
+    );
   for (const reference of namedOnly) reflectors.set(reference.kind, follow(reference.kind, [], reference));
   for (const { kind, drives } of routes) {
     if (modes[drives] === 'off') log.info({ kind, run: drives }, 'is switched off and not routed');
@@ -149,14 +192,20 @@ export function followKinds({ kubernetes, routes, references, modes, settings, o
       ...[...byKind].map(([kind, [first]]) => {
         const reflector = reflectors.get(kind)!;
         const { route } = first!;
-        const objects = [...reflector.objects()].flatMap(({ views }) => views.get(route) ?? []).map((facts) => ({ ...facts, settled: isSettled(route, facts) }));
+        const objects = [...reflector.objects()]
+          .flatMap(({ views }) => views.get(route) ?? [])
+          .map((facts) => ({ ...facts, settled: isSettled(route, facts) }));
         return { kind, state: reflector.state(), objects };
       }),
     ],
     states: () => Object.fromEntries([...reflectors].map(([kind, reflector]) => [kind, reflector.state()])),
     renew: ({ route, change }) => {
       const facts = reflectors.get(route.kind)?.get(change.facts.uid)?.views.get(route) ?? change.facts;
-      return { ...change, facts: { ...facts, settled: isSettled(route, facts) }, subjectExists: exists(route, facts.subject) };
+      return {
+        ...change,
+        facts: { ...facts, settled: isSettled(route, facts) },
+        subjectExists: exists(route, facts.subject),
+      };
     },
     compare: (cause) => active.forEach((one) => compareRoute(one, cause)),
     loops: [...reflectors].map(([kind, { done }]) => ({ what: `the reflector of ${kind}`, done })),

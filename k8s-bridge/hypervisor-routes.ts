@@ -21,7 +21,8 @@ export interface HypervisorRouteSettings {
 const toHypervisor = {
   drives: 'Hypervisor',
   workflowId: hypervisorId,
-  signalWithStart: (client, { subject, cluster, signal }, limits) => signalWithStartHypervisor(client, { hypervisor: subject, cluster, signal }, limits),
+  signalWithStart: (client, { subject, cluster, signal }, limits) =>
+    signalWithStartHypervisor(client, { hypervisor: subject, cluster, signal }, limits),
   partial: true,
   // drover holds no finalizer on any of them, and nobody else's keeps a run from its work.
   finalizer: null,
@@ -56,15 +57,24 @@ const hypervisor: Route = {
     return data !== undefined && settled.Hypervisor(data, mode);
   },
   condition: ({ metadata }, mode) =>
-    mode === 'observe' || hypervisorMode(metadata.annotations) === 'observe' ? hypervisorConditions.observed : hypervisorConditions.lifecycle,
+    mode === 'observe' || hypervisorMode(metadata.annotations) === 'observe'
+      ? hypervisorConditions.observed
+      : hypervisorConditions.lifecycle,
 };
 
 /** What decisions need of the node agent's facts. How many instances there are is none of it: it changes with every one that moves. */
 function agentFields(object: KubeObject): WatchedFields {
-  const { libVirtVersion, numInstances, instances } = (object['status'] ?? {}) as { libVirtVersion?: unknown; numInstances?: unknown; instances?: unknown };
+  const { libVirtVersion, numInstances, instances } = (object['status'] ?? {}) as {
+    libVirtVersion?: unknown;
+    numInstances?: unknown;
+    instances?: unknown;
+  };
   return {
     'status.libVirtVersion': { value: textOf(libVirtVersion), own: isOwn(object, ['f:status', 'f:libVirtVersion']) },
-    'status.hasInstances': { value: (typeof numInstances === 'number' && numInstances > 0) || (Array.isArray(instances) && instances.length > 0) },
+    'status.hasInstances': {
+      value:
+        (typeof numInstances === 'number' && numInstances > 0) || (Array.isArray(instances) && instances.length > 0),
+    },
   };
 }
 
@@ -81,7 +91,10 @@ function conditionFields(object: KubeObject): WatchedFields {
   });
   // Taking it away restarts an onboarding that was aborted. drover takes away others, never this one, and the writer of what is gone is not recorded.
   const isReset = findCondition(conditions, hypervisorConditions.onboarding) === undefined;
-  return { ...Object.fromEntries(fields), ...(isReset && { [`status.${hypervisorConditions.onboarding}.status`]: { value: null } }) };
+  return {
+    ...Object.fromEntries(fields),
+    ...(isReset && { [`status.${hypervisorConditions.onboarding}.status`]: { value: null } }),
+  };
 }
 
 const nodeRoute = ({ copiedLabels }: HypervisorRouteSettings): Route => ({
@@ -96,7 +109,8 @@ const nodeRoute = ({ copiedLabels }: HypervisorRouteSettings): Route => ({
   watchesAnnotation: isNodeAnnotation,
   retryHandled: null,
   fields: (object) => {
-    const { ready, readySinceMs, bootId, cordoned, terminatingSinceMs, inPlaceUpdate, offboardingTaint, internalIp } = readNode(object);
+    const { ready, readySinceMs, bootId, cordoned, terminatingSinceMs, inPlaceUpdate, offboardingTaint, internalIp } =
+      readNode(object);
     return {
       'spec.unschedulable': { value: cordoned },
       'spec.taints': { value: offboardingTaint },
@@ -110,7 +124,10 @@ const nodeRoute = ({ copiedLabels }: HypervisorRouteSettings): Route => ({
     };
   },
   // Where drover only observes it makes no Hypervisor, and without one there is nowhere to say anything.
-  isSettled: ({ metadata }, mode) => mode === 'observe' || metadata.deletionTimestamp !== undefined || metadata.labels?.[nodeMarks.virtDriver] === undefined,
+  isSettled: ({ metadata }, mode) =>
+    mode === 'observe' ||
+    metadata.deletionTimestamp !== undefined ||
+    metadata.labels?.[nodeMarks.virtDriver] === undefined,
   condition: () => null,
 });
 
@@ -127,7 +144,10 @@ const hostsEviction: Route = {
   retryHandled: null,
   fields: (object) => {
     const evicting = findCondition(conditionsOf(object), evictionConditions.evicting);
-    return { 'status.Evicting.status': { value: textOf(evicting?.status) }, 'status.Evicting.reason': { value: textOf(evicting?.reason) } };
+    return {
+      'status.Evicting.status': { value: textOf(evicting?.status) },
+      'status.Evicting.reason': { value: textOf(evicting?.reason) },
+    };
   },
   // What it leaves to do for the host is the Hypervisor's to say.
   isSettled: () => true,
@@ -135,4 +155,8 @@ const hostsEviction: Route = {
 };
 
 /** A Hypervisor, its Node and the Evictions of its host concern the run that drives its lifecycle. */
-export const hypervisorRoutes = (settings: HypervisorRouteSettings): readonly Route[] => [hypervisor, nodeRoute(settings), hostsEviction];
+export const hypervisorRoutes = (settings: HypervisorRouteSettings): readonly Route[] => [
+  hypervisor,
+  nodeRoute(settings),
+  hostsEviction,
+];

@@ -24,11 +24,15 @@ export type KubeObject = z.output<typeof kubeObjectSchema>;
 const kubeListSchema = z.looseObject({
   metadata: z.looseObject({ resourceVersion: z.string().min(1), continue: z.string().optional() }),
   // An empty list of the Go types is null on the wire.
-  items: z.array(kubeObjectSchema).nullable().transform((items) => items ?? []),
+  items: z
+    .array(kubeObjectSchema)
+    .nullable()
+    .transform((items) => items ?? []),
 });
 
 /** @throws AnswerMalformed */
-export const readKubeList = (answer: unknown): z.output<typeof kubeListSchema> => checkAnswer(kubeListSchema, answer, 'a page of a list');
+export const readKubeList = (answer: unknown): z.output<typeof kubeListSchema> =>
+  checkAnswer(kubeListSchema, answer, 'a page of a list');
 
 /** A refusal, as in `metav1.Status`. */
 export const kubeStatusSchema = z.looseObject({

@@ -4,7 +4,13 @@ import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes.ts';
 import { createLogger } from '../runtime/logging.ts';
 import { decideLease, type Lease, seeLease, type SeenLease, startLease } from './lease.ts';
 
-const lease = (holder: string | null, sinceMs: number): SeenLease => ({ holder, sinceMs, durationMs: 15_000, transitions: 0, resourceVersion: '1' });
+const lease = (holder: string | null, sinceMs: number): SeenLease => ({
+  holder,
+  sinceMs,
+  durationMs: 15_000,
+  transitions: 0,
+  resourceVersion: '1',
+});
 
 test.each([
   ['there is none', null, 'create'],
@@ -21,8 +27,18 @@ test.each([
 const body = (resourceVersion: string, spec?: object) => ({ metadata: { resourceVersion }, ...(spec && { spec }) });
 
 test.each([
-  ['the first time', null, body('1', { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 3 }), { holder: 'a', durationMs: 15_000, transitions: 3, sinceMs: 50 }],
-  ['it did not move: whatever its renewTime says, it is as old as it looks from here', lease('a', 10), body('1', { holderIdentity: 'a', leaseDurationSeconds: 15 }), { sinceMs: 10 }],
+  [
+    'the first time',
+    null,
+    body('1', { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 3 }),
+    { holder: 'a', durationMs: 15_000, transitions: 3, sinceMs: 50 },
+  ],
+  [
+    'it did not move: whatever its renewTime says, it is as old as it looks from here',
+    lease('a', 10),
+    body('1', { holderIdentity: 'a', leaseDurationSeconds: 15 }),
+    { sinceMs: 10 },
+  ],
   ['it moved', lease('a', 10), body('2', { holderIdentity: 'a', leaseDurationSeconds: 15 }), { sinceMs: 50 }],
   ['released', null, body('1', { holderIdentity: '', leaseDurationSeconds: 1 }), { holder: null, durationMs: 1_000 }],
   ['empty', null, body('1'), { holder: null }],
@@ -30,9 +46,14 @@ test.each([
   expect(seeLease(before, answer, 50)).toMatchObject(expected);
 });
 
-test.each([null, '', {}, { metadata: {} }, body('1', { leaseDurationSeconds: 'long' })])('what is no Lease is a failure: %j', (answer) => {
-  expect(() => seeLease(null, answer, 0)).toThrow(expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringContaining('the Lease') }));
-});
+test.each([null, '', {}, { metadata: {} }, body('1', { leaseDurationSeconds: 'long' })])(
+  'what is no Lease is a failure: %j',
+  (answer) => {
+    expect(() => seeLease(null, answer, 0)).toThrow(
+      expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringContaining('the Lease') }),
+    );
+  },
+);
 
 /** One Lease with the API server's precondition, that can be cut off per client. */
 function serverOfOneLease() {
@@ -47,7 +68,11 @@ function serverOfOneLease() {
       const given = body as { metadata: { resourceVersion?: string }; spec: { holderIdentity: string } } | undefined;
       if (method === 'GET' && stored === null) throw droverFailure('ObjectNotFound', 'no lease');
       if (given !== undefined) {
-        if ((stored === null) !== (method === 'POST') || (stored !== null && given.metadata.resourceVersion !== String(stored.resourceVersion))) throw droverFailure('ObjectConflict', 'conflict');
+        if (
+          (stored === null) !== (method === 'POST') ||
+          (stored !== null && given.metadata.resourceVersion !== String(stored.resourceVersion))
+        )
+          throw droverFailure('ObjectConflict', 'conflict');
         stored = { resourceVersion: (stored?.resourceVersion ?? 0) + 1, spec: given.spec };
         specs.push(given.spec);
       }
@@ -55,12 +80,20 @@ function serverOfOneLease() {
     };
     return { kubernetes: { request } as unknown as Kubernetes, cut };
   };
-  return { client, specs, take: (holderIdentity: string) => void (stored = { resourceVersion: (stored?.resourceVersion ?? 0) + 1, spec: { holderIdentity, leaseDurationSeconds: 15 } }) };
+  return {
+    client,
+    specs,
+    take: (holderIdentity: string) =>
+      void (stored = {
+        resourceVersion: (stored?.resourceVersion ?? 0) + 1,
+        spec: { holderIdentity, leaseDurationSeconds: 15 },
+      }),
+  };
 }
 
 const log = createLogger({ level: 'error', component: 'test' });
 const until = async (fact: () => boolean): Promise<void> => {
-  for (const end = performance.now() + 10_000; !fact(); ) {
+  for (const end = performance.now() + 10_000; !fact();) {
     if (performance.now() > end) throw new Error(`never: ${String(fact)}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -115,7 +148,12 @@ test('it is released also when a renewal was under way and its answer never came
   let answers = true;
   const request: Kubernetes['request'] = async (given, signal) => {
     const answer = await kubernetes.request(given, signal);
-    if (answers || given.method !== 'PUT' || (given.body as { spec: { holderIdentity: string } }).spec.holderIdentity === '') return answer;
+    if (
+      answers ||
+      given.method !== 'PUT' ||
+      (given.body as { spec: { holderIdentity: string } }).spec.holderIdentity === ''
+    )
+      return answer;
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
   };
   const a = participant({ request } as unknown as Kubernetes, 'a');

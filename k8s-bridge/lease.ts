@@ -56,7 +56,11 @@ const releaseTimeoutMs = 2_000;
 const leaseSchema = z.object({
   metadata: z.object({ resourceVersion: z.string().min(1) }),
   spec: z
-    .object({ holderIdentity: z.string().nullish(), leaseDurationSeconds: z.number().nullish(), leaseTransitions: z.number().nullish() })
+    .object({
+      holderIdentity: z.string().nullish(),
+      leaseDurationSeconds: z.number().nullish(),
+      leaseTransitions: z.number().nullish(),
+    })
     .prefault({}),
 });
 
@@ -65,7 +69,11 @@ const leaseSchema = z.object({
  *
  * @param lease null: there is none
  */
-export function decideLease(lease: SeenLease | null, identity: string, nowMs: number): 'create' | 'renew' | 'take' | 'wait' {
+export function decideLease(
+  lease: SeenLease | null,
+  identity: string,
+  nowMs: number,
+): 'create' | 'renew' | 'take' | 'wait' {
   if (lease === null) return 'create';
   if (lease.holder === identity) return 'renew';
   if (lease.holder === null || nowMs - lease.sinceMs >= lease.durationMs) return 'take';
@@ -113,7 +121,10 @@ export function startLease(options: LeaseOptions): Lease {
     const isNew = renewedMs === null;
     renewedMs = startedMs;
     cancelDeadline();
-    cancelDeadline = clock.schedule(() => lose(`no renewal within ${settings.renewDeadlineMs} ms`), startedMs + settings.renewDeadlineMs - clock.monotonicMs());
+    cancelDeadline = clock.schedule(
+      () => lose(`no renewal within ${settings.renewDeadlineMs} ms`),
+      startedMs + settings.renewDeadlineMs - clock.monotonicMs(),
+    );
     if (!isNew) return;
     log.info({ lease: name, identity }, 'holds the lease');
     options.onAcquired();
@@ -151,7 +162,13 @@ export function startLease(options: LeaseOptions): Lease {
       }
       const at = nowMicro();
       const transitions = (seen?.transitions ?? 0) + (move === 'take' ? 1 : 0);
-      const spec = { holderIdentity: identity, leaseDurationSeconds: Math.ceil(settings.durationMs / 1_000), leaseTransitions: transitions, renewTime: at, acquireTime: move === 'renew' ? undefined : at };
+      const spec = {
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(settings.durationMs / 1_000),
+        leaseTransitions: transitions,
+        renewTime: at,
+        acquireTime: move === 'renew' ? undefined : at,
+      };
       await write(move === 'create' ? 'POST' : 'PUT', spec, signal);
       error = null;
       hold(startedMs);
@@ -175,10 +192,17 @@ export function startLease(options: LeaseOptions): Lease {
         // Read anew: a renewal that was called off may have been carried out all the same.
         await read(signal);
         if (seen?.holder !== identity) return;
-        await write('PUT', { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: seen.transitions, renewTime: nowMicro() }, signal);
+        await write(
+          'PUT',
+          { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: seen.transitions, renewTime: nowMicro() },
+          signal,
+        );
       });
     } catch (failure) {
-      log.warn({ lease: name, error: failure instanceof Error ? failure.message : String(failure) }, 'the lease could not be released; others wait until it has run out');
+      log.warn(
+        { lease: name, error: failure instanceof Error ? failure.message : String(failure) },
+        'the lease could not be released; others wait until it has run out',
+      );
     }
   };
 

@@ -26,7 +26,7 @@ test('wherever the bytes are cut, the lines are the same', () => {
       const all = bytes(expected.map((line) => `${line}\n`).join(''));
       const decoder = createLineDecoder();
       const found: string[] = [];
-      for (let at = 0; at < all.length; ) {
+      for (let at = 0; at < all.length;) {
         const size = sizes.next().value ?? 1;
         found.push(...decoder.push(all.subarray(at, at + size)));
         at += size;
@@ -37,7 +37,9 @@ test('wherever the bytes are cut, the lines are the same', () => {
 });
 
 test('bytes that are no UTF-8 break the stream', () => {
-  expect(() => createLineDecoder().push(new Uint8Array([0xff, 0x0a]))).toThrow(expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringContaining('no UTF-8') }));
+  expect(() => createLineDecoder().push(new Uint8Array([0xff, 0x0a]))).toThrow(
+    expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringContaining('no UTF-8') }),
+  );
 });
 
 test('a line without end breaks the stream instead of filling the memory', () => {

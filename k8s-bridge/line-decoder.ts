@@ -9,21 +9,28 @@ const maxLineLength = 32 * 1024 * 1024;
  *
  * `push` throws AnswerMalformed where the bytes are no UTF-8 or a line does not end.
  */
-export function createLineDecoder(): { push(chunk: Uint8Array): string[]; /** Whether something without a line break is left. */ isPartial(): boolean } {
+export function createLineDecoder(): {
+  push(chunk: Uint8Array): string[];
+  /** Whether something without a line break is left. */ isPartial(): boolean;
+} {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';
   return {
     push(chunk) {
       const lines = (rest + decode(decoder, chunk)).split('\n');
       rest = lines.pop() ?? '';
-      if (rest.length > maxLineLength) throw droverFailure('AnswerMalformed', `a line of the watch is longer than ${maxLineLength} characters`);
+      if (rest.length > maxLineLength)
+        throw droverFailure('AnswerMalformed', `a line of the watch is longer than ${maxLineLength} characters`);
       return lines.map((line) => line.replace(/\r$/u, '')).filter((line) => line !== '');
     },
     isPartial: () => rest !== '',
   };
 }
 
-function decode(decoder: { decode(chunk: Uint8Array, options: { stream: boolean }): string }, chunk: Uint8Array): string {
+function decode(
+  decoder: { decode(chunk: Uint8Array, options: { stream: boolean }): string },
+  chunk: Uint8Array,
+): string {
   try {
     return decoder.decode(chunk, { stream: true });
   } catch (error) {

@@ -91,7 +91,14 @@ export async function startBridge({
 }
 
 /** What of drover's settings the bridge goes by. */
-export const runSettings = ({ cluster, modes, kubernetes: { systemNamespace }, bridge: { leaseName, resyncMs }, hypervisor: { copiedLabels }, virtualMachine: { fastDeploy, groups } }: Config): Required<RunSettings> => ({
+export const runSettings = ({
+  cluster,
+  modes,
+  kubernetes: { systemNamespace },
+  bridge: { leaseName, resyncMs },
+  hypervisor: { copiedLabels },
+  virtualMachine: { fastDeploy, groups },
+}: Config): Required<RunSettings> => ({
   cluster,
   modes,
   systemNamespace,

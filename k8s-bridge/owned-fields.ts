@@ -15,7 +15,12 @@ interface ManagedFields {
  */
 export function isOwn({ metadata }: KubeObject, path: readonly string[]): boolean {
   const { managedFields } = metadata;
-  return Array.isArray(managedFields) && (managedFields as (ManagedFields | null)[]).some((entry) => entry?.manager === fieldManager && has(entry.fieldsV1, path));
+  return (
+    Array.isArray(managedFields) &&
+    (managedFields as (ManagedFields | null)[]).some(
+      (entry) => entry?.manager === fieldManager && has(entry.fieldsV1, path),
+    )
+  );
 }
 
 function has(set: unknown, [step, ...rest]: readonly string[]): boolean {

@@ -76,7 +76,8 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
   /** Where to watch from; null: list first. */
   let resourceVersion: string | null = null;
 
-  const heard = (): void => void Object.assign(state, { lastContact: new Date(clock.now()).toISOString(), error: null });
+  const heard = (): void =>
+    void Object.assign(state, { lastContact: new Date(clock.now()).toISOString(), error: null });
   const tell = (delta: Delta<Kept> | null, relisted: boolean): void => {
     state.objects = store.size;
     if (delta !== null) options.onDelta(delta, relisted);
@@ -85,7 +86,7 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
   /** All pages of one consistent list. A token that expires between two pages fails with 410, and the next try begins anew. */
   const list = async (): Promise<void> => {
     const kept: Kept[] = [];
-    for (let token: string | undefined = ''; token !== undefined; ) {
+    for (let token: string | undefined = ''; token !== undefined;) {
       const query = { limit: settings.pageSize, ...(token !== '' && { continue: token }) };
       const page = readKubeList(await kubernetes.request({ method: 'GET', path, query }, abort));
       kept.push(...page.items.map(options.keep));
@@ -104,7 +105,12 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
 
   const watch = async (from: string): Promise<void> => {
     const { min, max } = settings.watchSeconds;
-    const query = { watch: true, resourceVersion: from, allowWatchBookmarks: true, timeoutSeconds: Math.round(min + random() * (max - min)) };
+    const query = {
+      watch: true,
+      resourceVersion: from,
+      allowWatchBookmarks: true,
+      timeoutSeconds: Math.round(min + random() * (max - min)),
+    };
     const watchdog = startWatchdog(clock, settings.idleMs);
     const startedMs = clock.monotonicMs();
     let events = 0;
@@ -132,7 +138,8 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     } finally {
       watchdog.stop();
     }
-    if (events === 0 && clock.monotonicMs() - startedMs < shortestWatchMs) throw connectionLost('the server ended the watch at once');
+    if (events === 0 && clock.monotonicMs() - startedMs < shortestWatchMs)
+      throw connectionLost('the server ended the watch at once');
   };
 
   const run = async (): Promise<void> => {
@@ -146,18 +153,39 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
         if (mustRelist(error)) resourceVersion = null;
         count = countFailure(count, clock.monotonicMs(), settings.backOffResetMs);
         const { failures } = count;
-        const waitMs = Math.max(backOffMs(settings.backOff, failures, random()), Math.min(retryAfterMsOf(error), settings.backOff.maxMs));
+        const waitMs = Math.max(
+          backOffMs(settings.backOff, failures, random()),
+          Math.min(retryAfterMsOf(error), settings.backOff.maxMs),
+        );
         state.error = error instanceof Error ? error.message : String(error);
-        log.warn({ path, failures, waitMs: Math.round(waitMs), next: resourceVersion === null ? 'list' : 'watch', error: state.error }, 'kube-apiserver is not followed for the moment');
+        log.warn(
+          {
+            path,
+            failures,
+            waitMs: Math.round(waitMs),
+            next: resourceVersion === null ? 'list' : 'watch',
+            error: state.error,
+          },
+          'kube-apiserver is not followed for the moment',
+        );
         await clock.sleep(waitMs, abort).catch(() => undefined);
       }
     }
   };
 
-  return { objects: () => store.values(), get: (uid) => store.get(uid), named: (name) => names.get(name), state: () => ({ ...state }), done: run() };
+  return {
+    objects: () => store.values(),
+    get: (uid) => store.get(uid),
+    named: (name) => names.get(name),
+    state: () => ({ ...state }),
+    done: run(),
+  };
 }
 
-const detailsOf = (error: unknown): Partial<KubernetesFaultDetails> => (error instanceof ApplicationFailure ? (error.details?.[0] as Partial<KubernetesFaultDetails> | undefined) : undefined) ?? {};
+const detailsOf = (error: unknown): Partial<KubernetesFaultDetails> =>
+  (error instanceof ApplicationFailure
+    ? (error.details?.[0] as Partial<KubernetesFaultDetails> | undefined)
+    : undefined) ?? {};
 
 const retryAfterMsOf = (error: unknown): number => detailsOf(error).retryAfterMs ?? 0;
 

@@ -21,23 +21,60 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
   metrics.beforePage(() => {
     const nowMs = bridge.now();
     const all = bridge.kinds().map(({ kind, ...rest }) => ({ ...rest, kind: { kind } }));
-    const since = unsettled.look(all.flatMap(({ objects }) => objects), nowMs);
+    const since = unsettled.look(
+      all.flatMap(({ objects }) => objects),
+      nowMs,
+    );
     const open = all.map(({ objects, ...rest }) => ({ ...rest, objects: objects.filter(({ uid }) => since.has(uid)) }));
 
     const { fresh, resync, inFlight, backingOff } = bridge.queue();
     const states = { fresh, resync, in_flight: inFlight, backing_off: backingOff };
-    metrics.replace('bridgeQueue', Object.entries(states).map(([state, value]) => ({ labels: { state }, value })));
+    metrics.replace(
+      'bridgeQueue',
+      Object.entries(states).map(([state, value]) => ({ labels: { state }, value })),
+    );
     metrics.replace('bridgeLeading', [{ labels: {}, value: bridge.leading() ? 1 : 0 }]);
-    metrics.replace('objects', all.map(({ kind, state: { objects } }) => ({ labels: kind, value: objects })));
-    metrics.replace('unsettledObjects', open.map(({ kind, objects }) => ({ labels: kind, value: objects.length })));
-    metrics.replace('oldestUnsettled', open.map(({ kind, objects }) => ({ labels: kind, value: ageSeconds(objects.map(({ uid }) => since.get(uid) ?? nowMs), nowMs) })));
-    metrics.replace('objectState', open.flatMap(({ kind, objects }) => objects.map(({ fullName, reason }) => ({ labels: { ...kind, object: fullName, reason: reason ?? '' }, value: 1 }))));
+    metrics.replace(
+      'objects',
+      all.map(({ kind, state: { objects } }) => ({ labels: kind, value: objects })),
+    );
+    metrics.replace(
+      'unsettledObjects',
+      open.map(({ kind, objects }) => ({ labels: kind, value: objects.length })),
+    );
+    metrics.replace(
+      'oldestUnsettled',
+      open.map(({ kind, objects }) => ({
+        labels: kind,
+        value: ageSeconds(
+          objects.map(({ uid }) => since.get(uid) ?? nowMs),
+          nowMs,
+        ),
+      })),
+    );
+    metrics.replace(
+      'objectState',
+      open.flatMap(({ kind, objects }) =>
+        objects.map(({ fullName, reason }) => ({
+          labels: { ...kind, object: fullName, reason: reason ?? '' },
+          value: 1,
+        })),
+      ),
+    );
     const evictions = open.filter(({ kind: { kind } }) => kind === 'Eviction').flatMap(({ objects }) => objects);
-    metrics.replace('evictionInstances', evictions.flatMap((facts) => sampleOf(facts, facts.outstanding?.instances)));
-    metrics.replace('evictionMemory', evictions.flatMap((facts) => sampleOf(facts, facts.outstanding?.memoryBytes)));
+    metrics.replace(
+      'evictionInstances',
+      evictions.flatMap((facts) => sampleOf(facts, facts.outstanding?.instances)),
+    );
+    metrics.replace(
+      'evictionMemory',
+      evictions.flatMap((facts) => sampleOf(facts, facts.outstanding?.memoryBytes)),
+    );
     metrics.replace(
       'bridgeLastContact',
-      all.flatMap(({ kind, state }) => (state.lastContact === null ? [] : [{ labels: kind, value: Date.parse(state.lastContact) / 1_000 }])),
+      all.flatMap(({ kind, state }) =>
+        state.lastContact === null ? [] : [{ labels: kind, value: Date.parse(state.lastContact) / 1_000 }],
+      ),
     );
     for (const { kind, state } of all) {
       const before = counted.get(kind.kind) ?? { lists: 0, watches: 0 };
@@ -51,5 +88,8 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
 const ageSeconds = (sinceMs: readonly number[], nowMs: number): number => (nowMs - Math.min(nowMs, ...sinceMs)) / 1_000;
 
 /** None where the object does not say. */
-const sampleOf = ({ name, subject }: Facts, value: number | undefined): Sample<'evictionInstances' | 'evictionMemory'>[] =>
+const sampleOf = (
+  { name, subject }: Facts,
+  value: number | undefined,
+): Sample<'evictionInstances' | 'evictionMemory'>[] =>
   value === undefined ? [] : [{ labels: { object: name, host: subject ?? '' }, value }];

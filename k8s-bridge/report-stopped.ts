@@ -15,13 +15,31 @@ import { conditionsOf, type Route, type RoutedMode } from './route.ts';
  * @returns whether it was written
  * @throws ObjectConflict, KubernetesUnavailable, KubernetesForbidden
  */
-export async function reportStopped({ kubernetes, clock }: { kubernetes: Kubernetes; clock: Clock }, route: Route, decided: Facts, mode: RoutedMode, message: string, abort: AbortSignal): Promise<boolean> {
+export async function reportStopped(
+  { kubernetes, clock }: { kubernetes: Kubernetes; clock: Clock },
+  route: Route,
+  decided: Facts,
+  mode: RoutedMode,
+  message: string,
+  abort: AbortSignal,
+): Promise<boolean> {
   const place = { name: decided.name, ...(decided.namespace !== null && { namespace: decided.namespace }) };
   const object = await readOrNull(kubernetes, resourcePath(route.apiVersion, route.plural, place), abort);
   if (object === null) return false;
   const fresh = readFacts(route, object, mode);
-  if (fresh.uid !== decided.uid || fresh.generation !== decided.generation || fresh.settled || fresh.deleting || fresh.retryPending) return false;
-  const conditions = setConditions(conditionsOf(object), route.stopped(object, mode, message), new Date(clock.now()).toISOString());
+  if (
+    fresh.uid !== decided.uid ||
+    fresh.generation !== decided.generation ||
+    fresh.settled ||
+    fresh.deleting ||
+    fresh.retryPending
+  )
+    return false;
+  const conditions = setConditions(
+    conditionsOf(object),
+    route.stopped(object, mode, message),
+    new Date(clock.now()).toISOString(),
+  );
   const body = { metadata: { uid: fresh.uid, resourceVersion: fresh.resourceVersion }, status: { conditions } };
   const path = resourcePath(route.apiVersion, route.plural, { ...place, subresource: 'status' });
   await kubernetes.request({ method: 'PATCH', patchType: 'merge', path, query: { fieldManager }, body }, abort);

@@ -9,7 +9,13 @@ import type { KubeObject } from './kube-object.ts';
 export type RoutedMode = 'observe' | 'act';
 
 /** The kinds whose objects are named by the VirtualMachines that they matter to. */
-export type NamedKind = 'VirtualMachineClass' | 'VirtualMachineImage' | 'ClusterVirtualMachineImage' | 'VirtualMachineSetResourcePolicy' | 'VirtualMachineImageCache' | 'VirtualMachineGroup';
+export type NamedKind =
+  | 'VirtualMachineClass'
+  | 'VirtualMachineImage'
+  | 'ClusterVirtualMachineImage'
+  | 'VirtualMachineSetResourcePolicy'
+  | 'VirtualMachineImageCache'
+  | 'VirtualMachineGroup';
 
 /** The kinds that are watched. */
 export type WatchedKind = Kind | 'Node' | NamedKind;
@@ -105,7 +111,8 @@ export interface Reference {
 export const nameOf = (kind: NamedKind, fullName: string): string => `${kind} ${fullName}`;
 
 /** An object's name among all of its kind. */
-export const fullNameOf = ({ metadata: { namespace, name } }: KubeObject): string => (namespace === undefined ? name : `${namespace}/${name}`);
+export const fullNameOf = ({ metadata: { namespace, name } }: KubeObject): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
 
 /** Of an object's full name; names have no slash. */
 export function namespaceAndName(fullName: string): [namespace: string, name: string] {
@@ -116,5 +123,7 @@ export function namespaceAndName(fullName: string): [namespace: string, name: st
 /** The conditions in an object's status, whatever else is in it. */
 export function conditionsOf({ status }: KubeObject): Condition[] {
   const { conditions } = (status ?? {}) as { conditions?: unknown };
-  return Array.isArray(conditions) ? conditions.filter((one): one is Condition => typeof one === 'object' && one !== null) : [];
+  return Array.isArray(conditions)
+    ? conditions.filter((one): one is Condition => typeof one === 'object' && one !== null)
+    : [];
 }

@@ -7,4 +7,9 @@ import type { VirtualMachineRouteSettings } from './virtual-machine-routes.ts';
 import { virtualMachineRoute } from './virtual-machine-routes.ts';
 
 /** The next kind is one more row. Of several rows of a kind, the first speaks for its objects in metrics. */
-export const routesFor = (settings: HypervisorRouteSettings & VirtualMachineRouteSettings): readonly Route[] => [eviction, ...hypervisorRoutes(settings), virtualMachineRoute(settings), resourcePolicyRoute];
+export const routesFor = (settings: HypervisorRouteSettings & VirtualMachineRouteSettings): readonly Route[] => [
+  eviction,
+  ...hypervisorRoutes(settings),
+  virtualMachineRoute(settings),
+  resourcePolicyRoute,
+];

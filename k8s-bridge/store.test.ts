@@ -6,7 +6,8 @@ const kept = (text: string): Identity => {
 };
 const storeOf = (...texts: string[]): Store<Identity> => new Map(texts.map((text) => [kept(text).uid, kept(text)]));
 const show = (delta: Delta<Identity>): string => `${delta.type} ${delta.after.uid}@${delta.after.resourceVersion}`;
-const contents = (store: Store<Identity>): string[] => [...store.values()].map(({ uid, resourceVersion }) => `${uid}@${resourceVersion}`);
+const contents = (store: Store<Identity>): string[] =>
+  [...store.values()].map(({ uid, resourceVersion }) => `${uid}@${resourceVersion}`);
 
 test.each([
   ['a new object', [], 'ADDED', 'a@1', 'added a@1', ['a@1']],
@@ -27,7 +28,12 @@ test.each([
   ['the first', [], ['a@1', 'b@2'], ['added a@1', 'added b@2']],
   ['nothing happened', ['a@1', 'b@2'], ['a@1', 'b@2'], []],
   ['one changed, one went, one came', ['a@1', 'b@2'], ['a@3', 'c@4'], ['gone b@2', 'changed a@3', 'added c@4']],
-  ['one name deleted and created again is two objects, the old one first', ['old@1'], ['new@9'], ['gone old@1', 'added new@9']],
+  [
+    'one name deleted and created again is two objects, the old one first',
+    ['old@1'],
+    ['new@9'],
+    ['gone old@1', 'added new@9'],
+  ],
   ['all went', ['a@1', 'b@2'], [], ['gone a@1', 'gone b@2']],
 ])('list: %s', (_why, before, listed, deltas) => {
   const store = storeOf(...before);

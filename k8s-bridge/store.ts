@@ -13,7 +13,11 @@ export type Delta<Kept> =
 export type Store<Kept extends Identity> = Map<string, Kept>;
 
 /** Puts one watch event into the store. Null where the store knew it already, as after a watch that began anew. */
-export function applyEvent<Kept extends Identity>(store: Store<Kept>, type: 'ADDED' | 'MODIFIED' | 'DELETED', after: Kept): Delta<Kept> | null {
+export function applyEvent<Kept extends Identity>(
+  store: Store<Kept>,
+  type: 'ADDED' | 'MODIFIED' | 'DELETED',
+  after: Kept,
+): Delta<Kept> | null {
   const before = store.get(after.uid);
   if (type === 'DELETED') return store.delete(after.uid) ? { type: 'gone', after } : null;
   if (before?.resourceVersion === after.resourceVersion) return null;

@@ -1,7 +1,8 @@
 import { createUnsettledClock } from './unsettled.ts';
 
 const object = (settled: boolean, changedMs = 1_000) => ({ uid: 'a', settled, changedMs });
-const look = (clock: ReturnType<typeof createUnsettledClock>, objects: ReturnType<typeof object>[], nowMs: number) => clock.look(objects, nowMs).get('a');
+const look = (clock: ReturnType<typeof createUnsettledClock>, objects: ReturnType<typeof object>[], nowMs: number) =>
+  clock.look(objects, nowMs).get('a');
 
 test('at the first look, an object tells itself since when', () => {
   expect(look(createUnsettledClock(), [object(false, 4_000)], 9_000)).toBe(4_000);

@@ -5,15 +5,31 @@ import { virtualMachineReferences, virtualMachineRoute } from './virtual-machine
 
 const route = virtualMachineRoute({ imageCacheNamespace: 'drover-system', groups: true });
 const time = '2026-01-01T00:00:00Z';
-const metadata = { name: 'web', namespace: 'team', uid: 'u1', resourceVersion: '5', generation: 1, creationTimestamp: time };
-const vm = (more: Partial<KubeObject['metadata']> = {}, parts: object = {}): KubeObject => ({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachine', spec: {}, metadata: { ...metadata, ...more }, ...parts });
+const metadata = {
+  name: 'web',
+  namespace: 'team',
+  uid: 'u1',
+  resourceVersion: '5',
+  generation: 1,
+  creationTimestamp: time,
+};
+const vm = (more: Partial<KubeObject['metadata']> = {}, parts: object = {}): KubeObject => ({
+  apiVersion: 'vmoperator.vmware.com/v1alpha6',
+  kind: 'VirtualMachine',
+  spec: {},
+  metadata: { ...metadata, ...more },
+  ...parts,
+});
 const notes = (given: Record<string, string>) => vm({ annotations: given });
 const facts = (object: KubeObject) => readFacts(route, object, 'act');
 const group = 'vmoperator.vmware.com';
 
 /** With the given fields written by drover. */
 const withVolumes = (attached: boolean, own: object = { 'f:powerState': {} }): KubeObject =>
-  vm({ managedFields: [{ manager: 'drover', fieldsV1: { 'f:status': own } }] }, { status: { volumes: [{ name: 'a', type: 'Managed', attached }] } });
+  vm(
+    { managedFields: [{ manager: 'drover', fieldsV1: { 'f:status': own } }] },
+    { status: { volumes: [{ name: 'a', type: 'Managed', attached }] } },
+  );
 
 const rows: [why: string, before: KubeObject, after: KubeObject, causes: string[]][] = [
   ['nothing but the resourceVersion', vm(), vm({ resourceVersion: '6' }), []],
@@ -31,13 +47,31 @@ const rows: [why: string, before: KubeObject, after: KubeObject, causes: string[
   [
     'what drover itself notes',
     vm(),
-    notes({ 'drover.dev/creating': time, 'drover.dev/retry-handled': 'a', [`${group}/manager-id`]: 'v', [`${group}/last-resized-vm-class`]: '{}', [`${group}/bootstrap-hash-configspec`]: 'h', [`vmicache.${group}/location`]: 'a,b,c', [`${group}/upgraded-to-build-version`]: '1' }),
+    notes({
+      'drover.dev/creating': time,
+      'drover.dev/retry-handled': 'a',
+      [`${group}/manager-id`]: 'v',
+      [`${group}/last-resized-vm-class`]: '{}',
+      [`${group}/bootstrap-hash-configspec`]: 'h',
+      [`vmicache.${group}/location`]: 'a,b,c',
+      [`${group}/upgraded-to-build-version`]: '1',
+    }),
     [],
   ],
   ['labels of people', vm(), vm({ labels: { app: 'web', 'topology.kubernetes.io/zone': 'z' } }), []],
-  ['that it becomes a node of a cluster', vm(), vm({ labels: { 'capv.vmware.com/cluster.role': 'worker' } }), ['labels']],
+  [
+    'that it becomes a node of a cluster',
+    vm(),
+    vm({ labels: { 'capv.vmware.com/cluster.role': 'worker' } }),
+    ['labels'],
+  ],
   ['a volume that another controller has attached', withVolumes(false), withVolumes(true), ['status']],
-  ['a volume that drover says is attached', withVolumes(false), withVolumes(true, { 'f:volumes': { 'k:{"name":"a","type":"Managed"}': { 'f:attached': {} } } }), []],
+  [
+    'a volume that drover says is attached',
+    withVolumes(false),
+    withVolumes(true, { 'f:volumes': { 'k:{"name":"a","type":"Managed"}': { 'f:attached': {} } } }),
+    [],
+  ],
   ['what else its status says', vm(), vm({}, { status: { powerState: 'PoweredOn', conditions: [] } }), []],
 ];
 test.each(rows)('%s', (_why, before, after, causes) => {
@@ -52,18 +86,43 @@ test('it is found by namespace and name', () => {
 
 test('what it names', () => {
   const spec = {
-    className: 'small', imageName: 'vmi-0', image: { kind: 'ClusterVirtualMachineImage', name: 'cvmi-1' }, groupName: 'g',
-    hardware: { cdrom: [{ image: { kind: 'VirtualMachineImage', name: 'iso' } }, { image: { kind: 'ConfigMap', name: 'c' } }, null, {}] },
+    className: 'small',
+    imageName: 'vmi-0',
+    image: { kind: 'ClusterVirtualMachineImage', name: 'cvmi-1' },
+    groupName: 'g',
+    hardware: {
+      cdrom: [
+        { image: { kind: 'VirtualMachineImage', name: 'iso' } },
+        { image: { kind: 'ConfigMap', name: 'c' } },
+        null,
+        {},
+      ],
+    },
   };
   expect(facts(vm({ labels: { [`vmicache.${group}/name`]: 'vmi-cache' } }, { spec })).names).toEqual([
-    nameOf('VirtualMachineClass', 'team/small'), nameOf('ClusterVirtualMachineImage', 'cvmi-1'), nameOf('VirtualMachineImage', 'team/iso'), nameOf('VirtualMachineImage', 'team/vmi-0'), nameOf('VirtualMachineGroup', 'team/g'),
+    nameOf('VirtualMachineClass', 'team/small'),
+    nameOf('ClusterVirtualMachineImage', 'cvmi-1'),
+    nameOf('VirtualMachineImage', 'team/iso'),
+    nameOf('VirtualMachineImage', 'team/vmi-0'),
+    nameOf('VirtualMachineGroup', 'team/g'),
     nameOf('VirtualMachineImageCache', 'drover-system/vmi-cache'),
   ]);
-  for (const odd of [null, [], { className: 1, image: 'x', hardware: { cdrom: {} } }, { image: null, hardware: null }]) expect(facts(vm({}, { spec: odd })).names).toEqual([]);
+  for (const odd of [null, [], { className: 1, image: 'x', hardware: { cdrom: {} } }, { image: null, hardware: null }])
+    expect(facts(vm({}, { spec: odd })).names).toEqual([]);
 });
 
 test('settled by what it says of its generation, and never where it is no VirtualMachine', () => {
-  const lifecycle = (status: string, observedGeneration = 1) => vm({}, { status: { conditions: [{ type: 'Lifecycle', status, reason: 'R', message: '', observedGeneration, lastTransitionTime: time }] } });
+  const lifecycle = (status: string, observedGeneration = 1) =>
+    vm(
+      {},
+      {
+        status: {
+          conditions: [
+            { type: 'Lifecycle', status, reason: 'R', message: '', observedGeneration, lastTransitionTime: time },
+          ],
+        },
+      },
+    );
   expect(facts(lifecycle('True')).settled).toBe(true);
   expect(facts(lifecycle('False')).settled).toBe(true);
   expect(facts(lifecycle('Unknown')).settled).toBe(false);
@@ -72,24 +131,55 @@ test('settled by what it says of its generation, and never where it is no Virtua
 });
 
 describe('what of the kinds that it names matters', () => {
-  const matterOf = (kind: string, object: object): string => virtualMachineReferences({ imageCacheNamespace: 'n', groups: true }).find((one) => one.kind === kind)!.matter({ metadata, ...object });
-  const ready = (status: string, message = '') => ({ status: { conditions: [{ type: 'Ready', status, reason: 'R', message, lastTransitionTime: time }] } });
+  const matterOf = (kind: string, object: object): string =>
+    virtualMachineReferences({ imageCacheNamespace: 'n', groups: true })
+      .find((one) => one.kind === kind)!
+      .matter({ metadata, ...object });
+  const ready = (status: string, message = '') => ({
+    status: { conditions: [{ type: 'Ready', status, reason: 'R', message, lastTransitionTime: time }] },
+  });
 
   test.each<[kind: string, same: [object, object], other: [object, object]]>([
-    ['VirtualMachineClass', [{ metadata }, { metadata: { ...metadata, labels: { a: 'b' } } }], [{ metadata }, { metadata: { ...metadata, generation: 2 } }]],
+    [
+      'VirtualMachineClass',
+      [{ metadata }, { metadata: { ...metadata, labels: { a: 'b' } } }],
+      [{ metadata }, { metadata: { ...metadata, generation: 2 } }],
+    ],
     ['VirtualMachineImage', [ready('True'), ready('True', 'again')], [ready('False'), ready('True')]],
-    ['ClusterVirtualMachineImage', [ready('True'), ready('True')], [{ status: {} }, { status: { providerItemID: 'i' } }]],
-    ['VirtualMachineSetResourcePolicy', [{ metadata }, { metadata: { ...metadata, annotations: { a: 'b' } } }], [{ metadata }, { metadata, status: { clustermodules: [{ clusterMoID: 'c', groupName: 'g', moduleUUID: 'm' }] } }]],
-    ['VirtualMachineImageCache', [{ status: { ovf: 1 } }, { status: { ovf: 2 } }], [{ status: {} }, { status: { locations: [] } }]],
-    ['VirtualMachineGroup', [{ status: { lastUpdatedPowerStateTime: 'a' } }, {}], [{}, { status: { members: [{ name: 'web' }] } }]],
+    [
+      'ClusterVirtualMachineImage',
+      [ready('True'), ready('True')],
+      [{ status: {} }, { status: { providerItemID: 'i' } }],
+    ],
+    [
+      'VirtualMachineSetResourcePolicy',
+      [{ metadata }, { metadata: { ...metadata, annotations: { a: 'b' } } }],
+      [{ metadata }, { metadata, status: { clustermodules: [{ clusterMoID: 'c', groupName: 'g', moduleUUID: 'm' }] } }],
+    ],
+    [
+      'VirtualMachineImageCache',
+      [{ status: { ovf: 1 } }, { status: { ovf: 2 } }],
+      [{ status: {} }, { status: { locations: [] } }],
+    ],
+    [
+      'VirtualMachineGroup',
+      [{ status: { lastUpdatedPowerStateTime: 'a' } }, {}],
+      [{}, { status: { members: [{ name: 'web' }] } }],
+    ],
   ])('%s', (kind, same, other) => {
     expect(matterOf(kind, same[0])).toBe(matterOf(kind, same[1]));
     expect(matterOf(kind, other[0])).not.toBe(matterOf(kind, other[1]));
   });
 
   test('caches and groups are watched where VMs may wait for them', () => {
-    const kindsOf = (imageCacheNamespace: string | null, groups: boolean) => virtualMachineReferences({ imageCacheNamespace, groups }).map(({ kind }) => kind);
-    expect(kindsOf(null, false)).toEqual(['VirtualMachineClass', 'VirtualMachineImage', 'ClusterVirtualMachineImage', 'VirtualMachineSetResourcePolicy']);
+    const kindsOf = (imageCacheNamespace: string | null, groups: boolean) =>
+      virtualMachineReferences({ imageCacheNamespace, groups }).map(({ kind }) => kind);
+    expect(kindsOf(null, false)).toEqual([
+      'VirtualMachineClass',
+      'VirtualMachineImage',
+      'ClusterVirtualMachineImage',
+      'VirtualMachineSetResourcePolicy',
+    ]);
     expect(kindsOf('n', true)).toEqual(expect.arrayContaining(['VirtualMachineImageCache', 'VirtualMachineGroup']));
   });
 });

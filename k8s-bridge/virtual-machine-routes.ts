@@ -7,7 +7,15 @@ import { virtualMachineAnnotations as marks, virtualMachineLabels } from '../con
 import { signalWithStartVirtualMachine } from '../runtime/signal-runs.ts';
 import type { KubeObject } from './kube-object.ts';
 import { isOwn } from './owned-fields.ts';
-import { conditionsOf, fullNameOf, nameOf, namespaceAndName, type Reference, type Route, type WatchedFields } from './route.ts';
+import {
+  conditionsOf,
+  fullNameOf,
+  nameOf,
+  namespaceAndName,
+  type Reference,
+  type Route,
+  type WatchedFields,
+} from './route.ts';
 
 /** Switches of the lifecycle: what a VM never waits for is not watched. */
 export interface VirtualMachineRouteSettings {
@@ -49,11 +57,17 @@ export const virtualMachineRoute = ({ imageCacheNamespace }: VirtualMachineRoute
   standIn: null,
   watchesSpec: true,
   watchesLabel: (key) => (virtualMachineLabels.clusterRoles as readonly string[]).includes(key),
-  watchesAnnotation: (key) => readAnnotations.includes(key) || prefixes.some((prefix) => key.startsWith(prefix)) || (key.startsWith('drover.dev/') && !notes.includes(key)),
+  watchesAnnotation: (key) =>
+    readAnnotations.includes(key) ||
+    prefixes.some((prefix) => key.startsWith(prefix)) ||
+    (key.startsWith('drover.dev/') && !notes.includes(key)),
   retryHandled: retryHandledAnnotation,
   // Nobody else's keeps a run from its work, and drover's own is no news.
   finalizer: null,
-  names: (object) => [...namesOf(object), ...(imageCacheNamespace === null ? [] : cachesOf(object, imageCacheNamespace))],
+  names: (object) => [
+    ...namesOf(object),
+    ...(imageCacheNamespace === null ? [] : cachesOf(object, imageCacheNamespace)),
+  ],
   fields: volumeFields,
   // What is no VirtualMachine by the schema is not settled: the run reads it and says what is wrong.
   isSettled: (object, mode) => {
@@ -61,7 +75,9 @@ export const virtualMachineRoute = ({ imageCacheNamespace }: VirtualMachineRoute
     return data !== undefined && settled.VirtualMachine(data, mode);
   },
   condition: ({ metadata }, mode) =>
-    mode === 'observe' || !['act', undefined].includes(metadata.annotations?.[annotations.mode]) ? virtualMachineConditions.observed : virtualMachineConditions.lifecycle,
+    mode === 'observe' || !['act', undefined].includes(metadata.annotations?.[annotations.mode])
+      ? virtualMachineConditions.observed
+      : virtualMachineConditions.lifecycle,
   outstanding: () => null,
   stopped: () => [],
   // A person who wants a VM left alone pauses it; a run that was only ended is missed, and healed.
@@ -91,7 +107,9 @@ function namesOf({ metadata, spec }: KubeObject): string[] {
       if (named.kind === 'ClusterVirtualMachineImage') return [nameOf(named.kind, named.name)];
       return named.kind === 'VirtualMachineImage' ? [nameOf(named.kind, here(named.name))] : [];
     }),
-    ...(typeof reserved?.resourcePolicyName === 'string' ? [nameOf('VirtualMachineSetResourcePolicy', here(reserved.resourcePolicyName))] : []),
+    ...(typeof reserved?.resourcePolicyName === 'string'
+      ? [nameOf('VirtualMachineSetResourcePolicy', here(reserved.resourcePolicyName))]
+      : []),
     ...(typeof groupName === 'string' ? [nameOf('VirtualMachineGroup', here(groupName))] : []),
   ];
 }
@@ -116,17 +134,32 @@ function volumeFields(object: KubeObject): WatchedFields {
 }
 
 const generationOf = ({ metadata }: KubeObject): number => metadata.generation;
-const conditionsIn = (object: KubeObject): unknown[] => conditionsOf(object).map(({ type, status, reason }) => [type, status, reason]);
+const conditionsIn = (object: KubeObject): unknown[] =>
+  conditionsOf(object).map(({ type, status, reason }) => [type, status, reason]);
 const statusOf = ({ status }: KubeObject): Record<string, unknown> => (status ?? {}) as Record<string, unknown>;
 
 const named = { apiVersion, drives: 'VirtualMachine' } as const;
 /** Needed while its VM is made. */
-const image = { ...named, concerns: 'unsettled', matter: (object: KubeObject) => JSON.stringify([conditionsIn(object), statusOf(object)['providerItemID'], statusOf(object)['type']]) } as const;
+const image = {
+  ...named,
+  concerns: 'unsettled',
+  matter: (object: KubeObject) =>
+    JSON.stringify([conditionsIn(object), statusOf(object)['providerItemID'], statusOf(object)['type']]),
+} as const;
 
 /** What VirtualMachines name, and wait for. Secrets, StorageClasses and the vCenter are looked at by the runs that wait: to watch all Secrets would be to read them. */
-export function virtualMachineReferences({ imageCacheNamespace, groups }: VirtualMachineRouteSettings): readonly Reference[] {
+export function virtualMachineReferences({
+  imageCacheNamespace,
+  groups,
+}: VirtualMachineRouteSettings): readonly Reference[] {
   const always: Reference[] = [
-    { ...named, kind: 'VirtualMachineClass', plural: 'virtualmachineclasses', concerns: 'all', matter: (object) => String(generationOf(object)) },
+    {
+      ...named,
+      kind: 'VirtualMachineClass',
+      plural: 'virtualmachineclasses',
+      concerns: 'all',
+      matter: (object) => String(generationOf(object)),
+    },
     { ...image, kind: 'VirtualMachineImage', plural: 'virtualmachineimages' },
     { ...image, kind: 'ClusterVirtualMachineImage', plural: 'clustervirtualmachineimages' },
     {
@@ -134,7 +167,13 @@ export function virtualMachineReferences({ imageCacheNamespace, groups }: Virtua
       kind: 'VirtualMachineSetResourcePolicy',
       plural: 'virtualmachinesetresourcepolicies',
       concerns: 'unsettled',
-      matter: (object) => JSON.stringify([generationOf(object), object.metadata.deletionTimestamp !== undefined, statusOf(object)['clustermodules'], statusOf(object)['resourcePools']]),
+      matter: (object) =>
+        JSON.stringify([
+          generationOf(object),
+          object.metadata.deletionTimestamp !== undefined,
+          statusOf(object)['clustermodules'],
+          statusOf(object)['resourcePools'],
+        ]),
     },
   ];
   const caches = (namespace: string): Reference => ({
@@ -145,6 +184,16 @@ export function virtualMachineReferences({ imageCacheNamespace, groups }: Virtua
     concerns: 'unsettled',
     matter: (object) => JSON.stringify([conditionsIn(object), statusOf(object)['locations']]),
   });
-  const group: Reference = { ...named, kind: 'VirtualMachineGroup', plural: 'virtualmachinegroups', concerns: 'all', matter: (object) => JSON.stringify([generationOf(object), statusOf(object)['members']]) };
-  return [...always, ...(imageCacheNamespace === null ? [] : [caches(imageCacheNamespace)]), ...(groups ? [group] : [])];
+  const group: Reference = {
+    ...named,
+    kind: 'VirtualMachineGroup',
+    plural: 'virtualmachinegroups',
+    concerns: 'all',
+    matter: (object) => JSON.stringify([generationOf(object), statusOf(object)['members']]),
+  };
+  return [
+    ...always,
+    ...(imageCacheNamespace === null ? [] : [caches(imageCacheNamespace)]),
+    ...(groups ? [group] : []),
+  ];
 }

@@ -8,7 +8,10 @@ test.each(['ADDED', 'MODIFIED', 'DELETED'])('%s carries the object', (type) => {
 });
 
 test('a bookmark carries a resourceVersion only', () => {
-  const line = JSON.stringify({ type: 'BOOKMARK', object: { kind: 'Eviction', metadata: { resourceVersion: '9', creationTimestamp: null } } });
+  const line = JSON.stringify({
+    type: 'BOOKMARK',
+    object: { kind: 'Eviction', metadata: { resourceVersion: '9', creationTimestamp: null } },
+  });
   expect(parseWatchEvent(line)).toEqual({ type: 'BOOKMARK', resourceVersion: '9' });
 });
 
@@ -31,10 +34,20 @@ test.each([
   ['no JSON', '{"type":', /JSON/u],
   ['no event', '{"kind":"Status"}', /type/u],
   ['a type nobody knows', JSON.stringify({ type: 'RENAMED', object }), /type/u],
-  ['an object without uid', JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'a', resourceVersion: '1' } } }), /uid/u],
-  ['a bookmark without resourceVersion', JSON.stringify({ type: 'BOOKMARK', object: { metadata: {} } }), /resourceVersion/u],
+  [
+    'an object without uid',
+    JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'a', resourceVersion: '1' } } }),
+    /uid/u,
+  ],
+  [
+    'a bookmark without resourceVersion',
+    JSON.stringify({ type: 'BOOKMARK', object: { metadata: {} } }),
+    /resourceVersion/u,
+  ],
 ])('malformed: %s', (_why, line, words) => {
-  expect(() => parseWatchEvent(line)).toThrow(expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringMatching(words) }));
+  expect(() => parseWatchEvent(line)).toThrow(
+    expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringMatching(words) }),
+  );
 });
 
 async function* chunksOf(...texts: (string | Error)[]): AsyncGenerator<Uint8Array> {

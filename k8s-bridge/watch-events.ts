@@ -11,7 +11,10 @@ export type WatchEvent =
 
 const eventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['ADDED', 'MODIFIED', 'DELETED']), object: kubeObjectSchema }),
-  z.object({ type: z.literal('BOOKMARK'), object: z.looseObject({ metadata: z.looseObject({ resourceVersion: z.string().min(1) }) }) }),
+  z.object({
+    type: z.literal('BOOKMARK'),
+    object: z.looseObject({ metadata: z.looseObject({ resourceVersion: z.string().min(1) }) }),
+  }),
   z.object({ type: z.literal('ERROR'), object: kubeStatusSchema }),
 ]);
 
@@ -40,7 +43,8 @@ const watchFailure = (detail: string, details: KubernetesFaultDetails, cause?: u
   droverFailure('KubernetesUnavailable', detail, { details, ...(cause !== undefined && { cause }) });
 
 /** The failure of a connection that broke: the watch can go on from where it was. */
-export const connectionLost = (detail: string, cause?: unknown): Error => watchFailure(detail, { httpStatus: 0, reason: '' }, cause);
+export const connectionLost = (detail: string, cause?: unknown): Error =>
+  watchFailure(detail, { httpStatus: 0, reason: '' }, cause);
 
 /**
  * The events of a watch's body, until the server ends it.
@@ -48,7 +52,10 @@ export const connectionLost = (detail: string, cause?: unknown): Error => watchF
  * @param onBytes called for every chunk, so that a watchdog sees that the connection lives
  * @throws what {@link parseWatchEvent} throws, and {@link connectionLost} where the stream broke
  */
-export async function* readWatchEvents(chunks: AsyncIterable<Uint8Array>, onBytes: () => void): AsyncGenerator<WatchEvent> {
+export async function* readWatchEvents(
+  chunks: AsyncIterable<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<WatchEvent> {
   const decoder = createLineDecoder();
   for await (const chunk of orLost(chunks)) {
     onBytes();

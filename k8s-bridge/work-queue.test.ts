@@ -61,7 +61,8 @@ function harness(options: Partial<WorkQueueOptions<Item>> = {}) {
     queue.add(key, { key, numbers: [number] }, priority);
     return number;
   };
-  const end = (key: string, isFailed = false): Promise<void> | undefined => inFlight.find(({ item }) => item.key === key)?.end(isFailed);
+  const end = (key: string, isFailed = false): Promise<void> | undefined =>
+    inFlight.find(({ item }) => item.key === key)?.end(isFailed);
   /** Those that are set now; what they start may set others. */
   const fireTimers = (): void => {
     const due = Array.from(timers);
@@ -70,7 +71,8 @@ function harness(options: Partial<WorkQueueOptions<Item>> = {}) {
   return { queue, add, end, fireTimers, inFlight, started, delays, timers };
 }
 
-const keysOf = (items: readonly Item[]): string => items.map(({ key, numbers }) => `${key}${numbers.join('+')}`).join(' ');
+const keysOf = (items: readonly Item[]): string =>
+  items.map(({ key, numbers }) => `${key}${numbers.join('+')}`).join(' ');
 
 test('one delivery in flight per key; what comes meanwhile is one delivery after it', async () => {
   const { add, end, started } = harness();
@@ -164,7 +166,11 @@ test('a pause starts nothing and forgets what waits; what is in flight goes on',
   add('waiting');
   queue.pause();
   add('ignored');
-  expect({ timers: timers.size, inFlight: inFlight.length, stats: queue.stats() }).toMatchObject({ timers: 0, inFlight: 1, stats: { fresh: 0, backingOff: 0 } });
+  expect({ timers: timers.size, inFlight: inFlight.length, stats: queue.stats() }).toMatchObject({
+    timers: 0,
+    inFlight: 1,
+    stats: { fresh: 0, backingOff: 0 },
+  });
   await end('flying');
   queue.resume();
   expect(started.map(({ key }) => key)).toEqual(['failed', 'flying']);

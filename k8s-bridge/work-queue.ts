@@ -61,7 +61,16 @@ interface Entry<Item> {
  * after it; fresh before resync, each in the order in which they came; back-off per key. Nothing that was added is forgotten while the
  * queue runs: the last item of a key, or one that contains it, is delivered after it was added.
  */
-export function createWorkQueue<Item>({ deliver, coalesce, workers, backOff, minIntervalMs = 0, onFailure, clock, random }: WorkQueueOptions<Item>): WorkQueue<Item> {
+export function createWorkQueue<Item>({
+  deliver,
+  coalesce,
+  workers,
+  backOff,
+  minIntervalMs = 0,
+  onFailure,
+  clock,
+  random,
+}: WorkQueueOptions<Item>): WorkQueue<Item> {
   const entries = new Map<string, Entry<Item>>();
   const ready: Record<Priority, Set<string>> = { fresh: new Set(), resync: new Set() };
   const stopping = new AbortController();

@@ -23,11 +23,15 @@ class Unready extends Error {}
  * Variables that would change what is installed: with NODE_ENV=production or omit=optional the compiler, the tests or
  * Node itself would be missing. Everything else the caller has set (registry, proxy, cache …) holds.
  */
-const MISLEADING = /^(node_env|npm_config_(omit|include|only|production|optional|also|loglevel|silent|quiet|dry_run|global|location|package_lock|package_lock_only|lockfile_version|save\w*|install_strategy|legacy_peer_deps|strict_peer_deps|workspaces?|force|json))$/i;
+const MISLEADING =
+  /^(node_env|npm_config_(omit|include|only|production|optional|also|loglevel|silent|quiet|dry_run|global|location|package_lock|package_lock_only|lockfile_version|save\w*|install_strategy|legacy_peer_deps|strict_peer_deps|workspaces?|force|json))$/i;
 
 /** Brings the checkout into a state in which drover runs. @returns {Promise<void>} */
 export async function bootstrap() {
-  if (majorOf(process.version) < LOWEST_NODE_FOR_THIS) throw new Unready(`drover needs Node ${LOWEST_NODE_FOR_THIS} or newer to install itself; this is ${process.version}.`);
+  if (majorOf(process.version) < LOWEST_NODE_FOR_THIS)
+    throw new Unready(
+      `drover needs Node ${LOWEST_NODE_FOR_THIS} or newer to install itself; this is ${process.version}.`,
+    );
   if (readStamp() !== stampOf()) await install();
   if (nodeOfCheckout() < NODE_OF_DROVER) {
     // The stamp matches but Node is not there: somebody took it away (`npm prune --omit=optional`).
@@ -47,7 +51,11 @@ const majorOf = (version) => Number(/^v(\d+)\./.exec(version)?.[1] ?? 0);
 /** Major version of the `node` that npm's scripts will run on; 0 when there is none. */
 function nodeOfCheckout() {
   const path = [join(modules, '.bin'), process.env.PATH ?? ''].join(delimiter);
-  const { stdout } = spawnSync('node', ['--version'], { encoding: 'utf8', timeout: 10_000, env: { ...process.env, PATH: path } });
+  const { stdout } = spawnSync('node', ['--version'], {
+    encoding: 'utf8',
+    timeout: 10_000,
+    env: { ...process.env, PATH: path },
+  });
   return majorOf(stdout ?? '');
 }
 
@@ -57,7 +65,9 @@ function readStamp() {
 
 /** What is to be installed (the lockfile, for this platform) and when npm last changed the tree, whoever called it. */
 function stampOf() {
-  const lock = createHash('sha256').update(readFileSync(join(checkout, 'package-lock.json'))).digest('hex');
+  const lock = createHash('sha256')
+    .update(readFileSync(join(checkout, 'package-lock.json')))
+    .digest('hex');
   const tree = statSync(join(modules, '.package-lock.json'), { throwIfNoEntry: false })?.mtimeMs ?? 'none';
   return `${lock} ${process.platform} ${process.arch} ${tree}\n`;
 }
@@ -79,17 +89,40 @@ async function install() {
 
 /** `npm install`, not `npm ci`: the lockfile names packages of other platforms that a registry may lack, which `ci` refuses. */
 function runNpm() {
-  const args = ['install', '--no-save', '--include=dev', '--include=optional', '--include=peer', '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = [
+    'install',
+    '--no-save',
+    '--include=dev',
+    '--include=optional',
+    '--include=peer',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ];
   // npm tells its scripts which npm they run in; outside of one it is the one on PATH.
   const npm = process.env.npm_execpath;
   const [command, first] = npm !== undefined && /\bnpm-cli\.c?js$/.test(npm) ? [process.execPath, [npm]] : ['npm', []];
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !MISLEADING.test(name)));
-  const child = spawn(command, [...first, ...args], { cwd: checkout, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: INSTALL_TIMEOUT_MS });
+  const child = spawn(command, [...first, ...args], {
+    cwd: checkout,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: INSTALL_TIMEOUT_MS,
+  });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (chunk) => (output += chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk) => (output += chunk));
   return new Promise((resolve, reject) => {
-    child.on('error', (error) => reject(new Unready(`npm cannot be started (${error.message}); install Node ${LOWEST_NODE_FOR_THIS} or newer with npm.`)));
-    child.on('close', (code, signal) => (code === 0 ? resolve() : reject(new Unready(`npm install failed (${signal ?? code}):\n${output.trim()}`))));
+    child.on('error', (error) =>
+      reject(
+        new Unready(
+          `npm cannot be started (${error.message}); install Node ${LOWEST_NODE_FOR_THIS} or newer with npm.`,
+        ),
+      ),
+    );
+    child.on('close', (code, signal) =>
+      code === 0 ? resolve() : reject(new Unready(`npm install failed (${signal ?? code}):\n${output.trim()}`)),
+    );
   });
 }
 

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +23,13 @@ beforeEach(() => {
   copyFileSync(fileURLToPath(new URL('bootstrap.mjs', import.meta.url)), join(checkout, 'lab', 'bootstrap.mjs'));
   mkdirSync(join(checkout, 'y'));
   const top = { name: 'x', version: '1.0.0', devDependencies: { y: 'file:y' } };
-  const lock = { name: 'x', version: '1.0.0', lockfileVersion: 3, requires: true, packages: { '': top, 'node_modules/y': { resolved: 'y', link: true }, y: { version: '1.0.0', dev: true } } };
+  const lock = {
+    name: 'x',
+    version: '1.0.0',
+    lockfileVersion: 3,
+    requires: true,
+    packages: { '': top, 'node_modules/y': { resolved: 'y', link: true }, y: { version: '1.0.0', dev: true } },
+  };
   writeFileSync(join(checkout, 'package.json'), JSON.stringify({ ...top, private: true }));
   writeFileSync(join(checkout, 'package-lock.json'), `${JSON.stringify(lock)}\n`);
   writeFileSync(join(checkout, 'y', 'package.json'), '{"name":"y","version":"1.0.0"}');
@@ -23,7 +39,10 @@ afterEach(() => rmSync(checkout, { recursive: true }));
 function bootstrap(env: NodeJS.ProcessEnv = {}) {
   const { npm_execpath: _, ...own } = process.env;
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
-  const { status, stderr } = spawnSync(process.execPath, [join(checkout, 'lab', 'bootstrap.mjs')], { encoding: 'utf8', env: { ...own, PATH: path, ...env } });
+  const { status, stderr } = spawnSync(process.execPath, [join(checkout, 'lab', 'bootstrap.mjs')], {
+    encoding: 'utf8',
+    env: { ...own, PATH: path, ...env },
+  });
   return { status, lines: stderr.split('\n').filter((line) => line !== '') };
 }
 
@@ -39,7 +58,14 @@ test('installs once, says so, leaves the lockfile as it is, and is silent when n
 });
 
 test.each<[string, () => void]>([
-  ['the lockfile changed', () => writeFileSync(join(checkout, 'package-lock.json'), readFileSync(join(checkout, 'package-lock.json'), 'utf8').replace('\n', ' \n'))],
+  [
+    'the lockfile changed',
+    () =>
+      writeFileSync(
+        join(checkout, 'package-lock.json'),
+        readFileSync(join(checkout, 'package-lock.json'), 'utf8').replace('\n', ' \n'),
+      ),
+  ],
   ['somebody else changed the tree', () => utimesSync(join(checkout, 'node_modules', '.package-lock.json'), 1, 1)],
 ])('installs again when %s', (_, change) => {
   bootstrap();

@@ -34,10 +34,12 @@ export function createContext({ part, labDir, cacheDir, signal, report }: Contex
     cacheDir,
     signal,
     report,
-    step: (title, usually, action, logFile) => reportStep(report, logFile === undefined ? { title, usually } : { title, usually, logFile }, action),
+    step: (title, usually, action, logFile) =>
+      reportStep(report, logFile === undefined ? { title, usually } : { title, usually, logFile }, action),
     ports: (...names) => reservePorts({ dir, cacheDir, signal }, names),
     exec: (command) => {
-      if (command.logFile !== undefined) appendFileSync(command.logFile, `$ ${[command.command, ...command.args].join(' ')}\n`, { mode: 0o600 });
+      if (command.logFile !== undefined)
+        appendFileSync(command.logFile, `$ ${[command.command, ...command.args].join(' ')}\n`, { mode: 0o600 });
       return runCommand(command, signal);
     },
     spawn: (service) => spawnService(dir, service, signal),
@@ -48,7 +50,12 @@ export function createContext({ part, labDir, cacheDir, signal, report }: Contex
     withLock: (name, action) =>
       withLock(join(cacheDir, 'locks'), name, action, {
         signal,
-        onWait: (holder) => report(holder?.pid === process.pid ? `waits for its turn: ${name}` : `waits for ${holder === undefined ? 'another process' : `process ${holder.pid}`} to finish: ${name}`),
+        onWait: (holder) =>
+          report(
+            holder?.pid === process.pid
+              ? `waits for its turn: ${name}`
+              : `waits for ${holder === undefined ? 'another process' : `process ${holder.pid}`} to finish: ${name}`,
+          ),
       }),
   };
 }

@@ -54,7 +54,14 @@ export const labVcenter = 'lab';
 
 /** Starts a worker and a bridge and waits until both serve. */
 export async function startDrover(lab: DroverLab, options: DroverOptions): Promise<Drover> {
-  const { dir, settings = {}, cloud = 'lab', bridge: withBridge = true, workerArgs, signal = AbortSignal.timeout(readyTimeoutMs * 2) } = options;
+  const {
+    dir,
+    settings = {},
+    cloud = 'lab',
+    bridge: withBridge = true,
+    workerArgs,
+    signal = AbortSignal.timeout(readyTimeoutMs * 2),
+  } = options;
   ensurePrivateDirectory(dir);
   const cacheDir = cacheDirectory();
   const ports = await reservePorts({ dir, cacheDir, signal }, ['worker', 'bridge']);
@@ -63,18 +70,33 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
   const sections = { worker: withHealth('worker'), bridge: withHealth('bridge') };
   const configFile = join(dir, 'drover.yaml');
   writePrivateFile(configFile, stringify({ ...settings, ...sections, audit: { file: join(dir, 'audit.jsonl') } }));
-  const common = { ...lab.exports, DROVER_CONFIG: configFile, OS_CLOUD: cloud, NODE_COMPILE_CACHE: join(cacheDir, 'compiled') };
+  const common = {
+    ...lab.exports,
+    DROVER_CONFIG: configFile,
+    OS_CLOUD: cloud,
+    NODE_COMPILE_CACHE: join(cacheDir, 'compiled'),
+  };
   const account = (name: string): Promise<string> =>
-    writeServiceAccountKubeconfig(lab.handles.kubernetes, { namespace: 'drover-system', name, path: join(dir, `${name}.kubeconfig`) });
+    writeServiceAccountKubeconfig(lab.handles.kubernetes, {
+      namespace: 'drover-system',
+      name,
+      path: join(dir, `${name}.kubeconfig`),
+    });
 
-  const ready = { worker: () => everyQueueIsPolled(common, lab.handles), bridge: () => answers(`http://${sections.bridge.healthAddress}/readyz`) };
+  const ready = {
+    worker: () => everyQueueIsPolled(common, lab.handles),
+    bridge: () => answers(`http://${sections.bridge.healthAddress}/readyz`),
+  };
   const start = async (name: 'worker' | 'bridge'): Promise<ProcessRecord> =>
     spawnService(
       dir,
       {
         name,
         command: process.execPath,
-        args: name === 'worker' && workerArgs !== undefined ? workerArgs : [join(checkoutDirectory, 'starters/main.ts'), name],
+        args:
+          name === 'worker' && workerArgs !== undefined
+            ? workerArgs
+            : [join(checkoutDirectory, 'starters/main.ts'), name],
         env: { ...common, KUBECONFIG: await account(`drover-${name}`) },
         ready: ready[name],
         readyTimeoutMs,
@@ -95,9 +117,18 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
     env: common,
     worker,
     bridge,
-    metricsUrls: { worker: `http://${sections.worker.healthAddress}/metrics`, bridge: `http://${sections.bridge.healthAddress}/metrics` },
+    metricsUrls: {
+      worker: `http://${sections.worker.healthAddress}/metrics`,
+      bridge: `http://${sections.bridge.healthAddress}/metrics`,
+    },
     kill: (name) => killService(dir, name),
-    restart: async (name) => void (await respawnService(dir, name, { ready: ready[name], readyTimeoutMs }, AbortSignal.timeout(readyTimeoutMs))),
+    restart: async (name) =>
+      void (await respawnService(
+        dir,
+        name,
+        { ready: ready[name], readyTimeoutMs },
+        AbortSignal.timeout(readyTimeoutMs),
+      )),
     async stop() {
       await stopServices(dir);
       releasePorts({ dir, cacheDir });
@@ -106,15 +137,23 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
 }
 
 /** A worker serves once Temporal sees somebody poll each of its queues. */
-async function everyQueueIsPolled(env: Readonly<Record<string, string>>, { openstack, vsphere }: DroverLab['handles']): Promise<boolean> {
+async function everyQueueIsPolled(
+  env: Readonly<Record<string, string>>,
+  { openstack, vsphere }: DroverLab['handles'],
+): Promise<boolean> {
   const client = openClient(readTemporalSettings(env));
   try {
     const queues = [
       { name: workflowQueue, of: 'workflow' },
       { name: workflowQueue, of: 'activity' },
       { name: kubernetesQueue, of: 'activity' },
-      ...(openstack === undefined ? [] : [{ name: novaQueue(openstack.region), of: 'activity' }] as const),
-      ...(vsphere === undefined ? [] : [{ name: vsphereQueue(labVcenter), of: 'activity' }, { name: virtualMachinesQueue, of: 'activity' }] as const),
+      ...(openstack === undefined ? [] : ([{ name: novaQueue(openstack.region), of: 'activity' }] as const)),
+      ...(vsphere === undefined
+        ? []
+        : ([
+            { name: vsphereQueue(labVcenter), of: 'activity' },
+            { name: virtualMachinesQueue, of: 'activity' },
+          ] as const)),
     ] as const;
     const pollers = await Promise.all(queues.map((queue) => readPollers(client, queue)));
     return pollers.every(({ length }) => length > 0);

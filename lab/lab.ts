@@ -5,7 +5,15 @@ import { checkoutDirectory, createContext } from './context.ts';
 import { LabError } from './lab-error.ts';
 import { withLock } from './lock.ts';
 import type { Description, LabContext, PartName } from './part.ts';
-import { type AnyPart, createParts, type DefaultPartName, defaultPartNames, type Handles, partNames, type PartOptions } from './parts.ts';
+import {
+  type AnyPart,
+  createParts,
+  type DefaultPartName,
+  defaultPartNames,
+  type Handles,
+  partNames,
+  type PartOptions,
+} from './parts.ts';
 import { releasePorts } from './ports.ts';
 import { ensurePrivateDirectory, readJsonIfThere, writePrivateJson } from './private-files.ts';
 import { deadServices, readProcesses, stopServices } from './processes.ts';
@@ -62,7 +70,9 @@ export function labDirectory(env: NodeJS.ProcessEnv = process.env): string {
  * Brings the parts up, side by side, each built first where need be; a part that is up already is attached to.
  * @throws LabError (or the signal's reason) after stopping whatever this call had started.
  */
-export async function startLab<const Name extends PartName = DefaultPartName>(options: LabOptions<Name> = {}): Promise<Lab<Name>> {
+export async function startLab<const Name extends PartName = DefaultPartName>(
+  options: LabOptions<Name> = {},
+): Promise<Lab<Name>> {
   const names = (options.parts ?? defaultPartNames) as readonly Name[];
   const dir = claimDirectory(options.dir ?? labDirectory());
   const parts = createParts(options);
@@ -71,7 +81,13 @@ export async function startLab<const Name extends PartName = DefaultPartName>(op
   const started: PartName[] = [];
   const reading = await withLabLock(dir, options, async () => {
     const missing = names.filter((name) => !isUp(join(dir, name)));
-    if (missing.length > 0) options.report?.(announce(dir, missing.map((name) => parts[name])));
+    if (missing.length > 0)
+      options.report?.(
+        announce(
+          dir,
+          missing.map((name) => parts[name]),
+        ),
+      );
     const outcomes = await Promise.allSettled(
       names.map(async (name) => {
         try {
@@ -166,7 +182,9 @@ function isUp(partDir: string): boolean {
 }
 
 function announce(dir: string, missing: readonly AnyPart[]): string {
-  const usually = missing.map(({ name, usually: { warm, cold } }) => `${name} ${warm} (${cold} if it must be built first)`);
+  const usually = missing.map(
+    ({ name, usually: { warm, cold } }) => `${name} ${warm} (${cold} if it must be built first)`,
+  );
   return `bringing up the lab in ${dir}; usual times: ${usually.join(', ')}`;
 }
 
@@ -201,10 +219,13 @@ const isLab = (dir: string) => existsSync(join(dir, MARKER));
 function claimDirectory(dir: string): string {
   const path = resolve(dir);
   if (!isLab(path)) {
-    if (existsSync(path) && readdirSync(path).length > 0) throw new LabError(`${path} is not empty and not a lab of drover; choose another directory.`);
+    if (existsSync(path) && readdirSync(path).length > 0)
+      throw new LabError(`${path} is not empty and not a lab of drover; choose another directory.`);
     mkdirSync(path, { recursive: true });
     ensurePrivateDirectory(path);
-    writePrivateJson(join(path, MARKER), { what: 'A lab of drover: data of the services it runs on loopback. `npm run lab -- down` before removing it.' });
+    writePrivateJson(join(path, MARKER), {
+      what: 'A lab of drover: data of the services it runs on loopback. `npm run lab -- down` before removing it.',
+    });
   }
   return realpathSync(path);
 }
@@ -213,6 +234,9 @@ function claimDirectory(dir: string): string {
 function withLabLock<Result>(dir: string, options: LabOptions, action: () => Promise<Result>): Promise<Result> {
   return withLock(dir, 'lab', action, {
     ...(options.signal === undefined ? {} : { signal: options.signal }),
-    onWait: (holder) => options.report?.(`waiting for ${holder === undefined ? 'another command' : `process ${holder.pid}`} to finish with this lab`),
+    onWait: (holder) =>
+      options.report?.(
+        `waiting for ${holder === undefined ? 'another command' : `process ${holder.pid}`} to finish with this lab`,
+      ),
   });
 }

@@ -40,7 +40,10 @@ test('a failure frees it', async () => {
 test('waiting ends when it is aborted', async () => {
   const abort = new AbortController();
   await withLock(directory, 'build', async () => {
-    const waiting = withLock(directory, 'build', async () => 'never', { signal: abort.signal, onWait: () => abort.abort() });
+    const waiting = withLock(directory, 'build', async () => 'never', {
+      signal: abort.signal,
+      onWait: () => abort.abort(),
+    });
     await expect(waiting).rejects.toThrow(/abort/);
   });
 });
@@ -49,7 +52,9 @@ test('another process holds it; its death by kill -9 frees it, and who it was is
   const lock = new URL('lock.ts', import.meta.url).href;
   const program = `import { withLock } from ${JSON.stringify(lock)};
     await withLock(${JSON.stringify(directory)}, 'build', () => new Promise((resolve) => { console.log('held'); setTimeout(resolve, 60_000); }));`;
-  const child = (holder = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] }));
+  const child = (holder = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }));
   await once(child.stdout, 'data');
   const told: (number | undefined)[] = [];
   const result = await withLock(directory, 'build', async () => 'mine', {

@@ -24,7 +24,12 @@ export interface LockOptions {
  *
  * @throws the signal's reason when it is aborted while waiting.
  */
-export async function withLock<Result>(directory: string, name: string, action: () => Promise<Result>, options: LockOptions = {}): Promise<Result> {
+export async function withLock<Result>(
+  directory: string,
+  name: string,
+  action: () => Promise<Result>,
+  options: LockOptions = {},
+): Promise<Result> {
   ensurePrivateDirectory(directory);
   const holderFile = join(directory, `${name}.holder`);
   const database = new DatabaseSync(join(directory, `${name}.lock`));

@@ -18,8 +18,12 @@ const optionsFor = (parts: PartName[]) => ({ report, signal: interrupted, ...(pa
 const printStatus = () => void process.stdout.write(formatStatus(readLab(labDirectory())));
 
 const program = new Command('lab')
-  .description('The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; libvirt, Open vSwitch, Ceph, BMCs and vSphere where they are asked for.')
-  .addHelpText('after', `
+  .description(
+    'The real counterparts drover is tried against, on loopback: Temporal, tctl, Kubernetes, OpenStack; libvirt, Open vSwitch, Ceph, BMCs and vSphere where they are asked for.',
+  )
+  .addHelpText(
+    'after',
+    `
 Its directory is $DROVER_LAB, else .lab in the checkout; what is built goes to $DROVER_CACHE, else ~/.cache/drover.
 
 Examples:
@@ -27,7 +31,8 @@ Examples:
   npm run lab -- up temporal kubernetes    only these
   npm run lab -- up libvirt ovs ceph       what hypervisors need: Debian's packages, which root installs; redfish for BMCs
   npm run lab -- up vsphere                a vCenter to try things on, and govc
-  eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`);
+  eval "$(npm run --silent lab -- status)" use it in this shell: kubectl, temporal, tctl, openstack`,
+  );
 
 const usualParts = `default: ${defaultPartNames.join(', ')}`;
 

@@ -3,7 +3,16 @@
  * describes and stops. A part says *how*; keeping processes, ports, files and progress is the lab's, through `LabContext`.
  */
 
-export type PartName = 'temporal' | 'tctl' | 'kubernetes' | 'openstack' | 'libvirt' | 'ovs' | 'ceph' | 'redfish' | 'vsphere';
+export type PartName =
+  | 'temporal'
+  | 'tctl'
+  | 'kubernetes'
+  | 'openstack'
+  | 'libvirt'
+  | 'ovs'
+  | 'ceph'
+  | 'redfish'
+  | 'vsphere';
 
 /** Who a process is beyond its number: a pid is reused, a pid with its start time is not. */
 export interface ProcessIdentity {

@@ -36,7 +36,14 @@ export type AnyPart = Part<object, unknown>;
 export const defaultPartNames = ['temporal', 'tctl', 'kubernetes', 'openstack'] as const satisfies readonly PartName[];
 export type DefaultPartName = (typeof defaultPartNames)[number];
 
-export const partNames = [...defaultPartNames, 'libvirt', 'ovs', 'ceph', 'redfish', 'vsphere'] as const satisfies readonly PartName[];
+export const partNames = [
+  ...defaultPartNames,
+  'libvirt',
+  'ovs',
+  'ceph',
+  'redfish',
+  'vsphere',
+] as const satisfies readonly PartName[];
 
 export type Parts = Readonly<Record<PartName, AnyPart>>;
 
@@ -48,5 +55,15 @@ export interface PartOptions {
 }
 
 export function createParts(options: PartOptions = {}): Parts {
-  return { temporal, tctl, kubernetes, openstack: openStackPart(options.openstack), libvirt: libvirtPart(options.libvirt), ovs: ovsPart(options.ovs), ceph: cephPart, redfish, vsphere };
+  return {
+    temporal,
+    tctl,
+    kubernetes,
+    openstack: openStackPart(options.openstack),
+    libvirt: libvirtPart(options.libvirt),
+    ovs: ovsPart(options.ovs),
+    ceph: cephPart,
+    redfish,
+    vsphere,
+  };
 }

@@ -29,23 +29,62 @@ export async function ensureAuthority(run: Run, dir: string, name = 'ca'): Promi
   ensurePrivateDirectory(dir);
   const authority = filesOf(dir, name);
   if (existsSync(authority.certificateFile)) return authority;
-  await openssl(run, ['req', '-x509', ...NEW_KEY, '-subj', `/CN=${name} of a lab of drover`, '-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign', '-keyout', authority.keyFile, '-out', authority.certificateFile]);
+  await openssl(run, [
+    'req',
+    '-x509',
+    ...NEW_KEY,
+    '-subj',
+    `/CN=${name} of a lab of drover`,
+    '-addext',
+    'basicConstraints=critical,CA:TRUE',
+    '-addext',
+    'keyUsage=critical,keyCertSign,cRLSign',
+    '-keyout',
+    authority.keyFile,
+    '-out',
+    authority.certificateFile,
+  ]);
   return authority;
 }
 
 /** A certificate of that authority, made once. */
-export async function ensureCertificate(run: Run, dir: string, authority: Certificate, { name, names = [], usage }: CertificateRequest): Promise<Certificate> {
+export async function ensureCertificate(
+  run: Run,
+  dir: string,
+  authority: Certificate,
+  { name, names = [], usage }: CertificateRequest,
+): Promise<Certificate> {
   const certificate = filesOf(dir, name);
   if (existsSync(certificate.certificateFile)) return certificate;
-  const extensions = ['basicConstraints=critical,CA:FALSE', `extendedKeyUsage=${usage}`, ...(names.length === 0 ? [] : [`subjectAltName=${names.join(',')}`])];
+  const extensions = [
+    'basicConstraints=critical,CA:FALSE',
+    `extendedKeyUsage=${usage}`,
+    ...(names.length === 0 ? [] : [`subjectAltName=${names.join(',')}`]),
+  ];
   await openssl(run, [
-    'req', '-x509', '-CA', authority.certificateFile, '-CAkey', authority.keyFile, ...NEW_KEY, '-subj', `/CN=${name}`,
-    ...extensions.flatMap((extension) => ['-addext', extension]), '-keyout', certificate.keyFile, '-out', certificate.certificateFile,
+    'req',
+    '-x509',
+    '-CA',
+    authority.certificateFile,
+    '-CAkey',
+    authority.keyFile,
+    ...NEW_KEY,
+    '-subj',
+    `/CN=${name}`,
+    ...extensions.flatMap((extension) => ['-addext', extension]),
+    '-keyout',
+    certificate.keyFile,
+    '-out',
+    certificate.certificateFile,
   ]);
   return certificate;
 }
 
-const filesOf = (dir: string, name: string): Certificate => ({ certificateFile: join(dir, `${name}.crt`), keyFile: join(dir, `${name}.key`) });
+const filesOf = (dir: string, name: string): Certificate => ({
+  certificateFile: join(dir, `${name}.crt`),
+  keyFile: join(dir, `${name}.key`),
+});
 
 /** Keys are written with mode 0600 by openssl itself. */
-const openssl = (run: Run, args: readonly string[]): Promise<string> => run({ command: 'openssl', args, timeoutMs: TIMEOUT_MS });
+const openssl = (run: Run, args: readonly string[]): Promise<string> =>
+  run({ command: 'openssl', args, timeoutMs: TIMEOUT_MS });

@@ -40,7 +40,8 @@ test('two labs that ask at the same time get different ports', async () => {
 
 describe('a port another part had reserved', () => {
   const dead = { pid: 1, startTime: 'long ago' };
-  const reserveAs = (dir: string, port: number, by: object) => writeFileSync(join(root, 'cache', 'ports', `${port}.json`), JSON.stringify({ dir, by }));
+  const reserveAs = (dir: string, port: number, by: object) =>
+    writeFileSync(join(root, 'cache', 'ports', `${port}.json`), JSON.stringify({ dir, by }));
 
   test.each([
     ['is free when its process died before the part was up', false, true],

@@ -33,20 +33,32 @@ export interface PortOwner {
  * Free ports by name for a part, the ones it had the last time where nobody else took them meanwhile. Reserved among the
  * labs of this user while the reserving process lives or the part is up.
  */
-export async function reservePorts<Name extends string>(owner: PortOwner, names: readonly Name[]): Promise<Record<Name, number>> {
+export async function reservePorts<Name extends string>(
+  owner: PortOwner,
+  names: readonly Name[],
+): Promise<Record<Name, number>> {
   const file = join(owner.dir, 'ports.json');
-  return withLock(join(owner.cacheDir, 'locks'), 'ports', async () => {
-    const earlier = (readJsonIfThere(file) ?? {}) as Record<string, number>;
-    const chosen: Record<string, number> = {};
-    const usable = async (port: number) => !Object.values(chosen).includes(port) && !isReserved(owner, port) && (await isFree(port));
-    for (const name of names) {
-      const before = earlier[name];
-      chosen[name] = before !== undefined && (await usable(before)) ? before : await findPort(usable);
-      writePrivateJson(reservationFile(owner, chosen[name]), { dir: owner.dir, by: identify(process.pid) } satisfies Reservation);
-    }
-    writePrivateJson(file, { ...earlier, ...chosen });
-    return chosen;
-  }, { signal: owner.signal });
+  return withLock(
+    join(owner.cacheDir, 'locks'),
+    'ports',
+    async () => {
+      const earlier = (readJsonIfThere(file) ?? {}) as Record<string, number>;
+      const chosen: Record<string, number> = {};
+      const usable = async (port: number) =>
+        !Object.values(chosen).includes(port) && !isReserved(owner, port) && (await isFree(port));
+      for (const name of names) {
+        const before = earlier[name];
+        chosen[name] = before !== undefined && (await usable(before)) ? before : await findPort(usable);
+        writePrivateJson(reservationFile(owner, chosen[name]), {
+          dir: owner.dir,
+          by: identify(process.pid),
+        } satisfies Reservation);
+      }
+      writePrivateJson(file, { ...earlier, ...chosen });
+      return chosen;
+    },
+    { signal: owner.signal },
+  );
 }
 
 /** Gives up what the part has reserved; it remembers the numbers and asks for them again. */
@@ -59,7 +71,8 @@ export function releasePorts(owner: Omit<PortOwner, 'signal'>): void {
   }
 }
 
-const reservationFile = (owner: Omit<PortOwner, 'signal'>, port: number) => join(owner.cacheDir, 'ports', `${port}.json`);
+const reservationFile = (owner: Omit<PortOwner, 'signal'>, port: number) =>
+  join(owner.cacheDir, 'ports', `${port}.json`);
 
 function isReserved(owner: PortOwner, port: number): boolean {
   const reservation = readJsonIfThere(reservationFile(owner, port)) as Reservation | undefined;

@@ -15,10 +15,15 @@ interface Stat {
  * field 2 may hold spaces and brackets, so counting starts behind the last closing one.
  */
 export function parseStat(stat: string): Stat | undefined {
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).trim().split(' ');
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .trim()
+    .split(' ');
   const state = fields[0];
   const startTicks = fields[19];
-  return state === undefined || startTicks === undefined || !/^\d+$/.test(startTicks) ? undefined : { state, threads: Number(fields[17]), startTicks };
+  return state === undefined || startTicks === undefined || !/^\d+$/.test(startTicks)
+    ? undefined
+    : { state, threads: Number(fields[17]), startTicks };
 }
 
 let bootId: string | undefined;
@@ -26,7 +31,10 @@ let bootId: string | undefined;
 function startTimeOf(pid: number): string | undefined {
   if (process.platform !== 'linux') {
     try {
-      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', timeout: 5000 }).trim() || undefined;
+      return (
+        execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', timeout: 5000 }).trim() ||
+        undefined
+      );
     } catch {
       return undefined;
     }

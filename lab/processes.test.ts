@@ -4,7 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServiceSpec } from './part.ts';
 import { identify, isAlive, waitForEnd } from './process-identity.ts';
-import { deadServices, findStragglers, killService, readProcess, readProcesses, respawnService, spawnService, stopService, stopServices } from './processes.ts';
+import {
+  deadServices,
+  findStragglers,
+  killService,
+  readProcess,
+  readProcesses,
+  respawnService,
+  spawnService,
+  stopService,
+  stopServices,
+} from './processes.ts';
 
 let dir: string;
 const never = new AbortController().signal;
@@ -45,8 +55,16 @@ test('it gets a small environment and its own variables', async () => {
 });
 
 test.each<[string, Partial<ServiceSpec> & { script: string }, RegExp]>([
-  ['ends early', { script: 'echo no database >&2; exit 1' }, /ended before it was ready; its log .*service\.log ends with\nno database/],
-  ['is never ready', { script: 'echo still waiting; exec sleep 60', readyTimeoutMs: 200 }, /was not ready within 0\.2 s; .*\nstill waiting/s],
+  [
+    'ends early',
+    { script: 'echo no database >&2; exit 1' },
+    /ended before it was ready; its log .*service\.log ends with\nno database/,
+  ],
+  [
+    'is never ready',
+    { script: 'echo still waiting; exec sleep 60', readyTimeoutMs: 200 },
+    /was not ready within 0\.2 s; .*\nstill waiting/s,
+  ],
   ['does not exist', { script: '', command: '/nowhere/etcd' }, /service cannot be started: .*ENOENT/],
 ])('one that %s is an error with the end of its log, and leaves nothing', async (_, { script, ...rest }, message) => {
   await expect(spawnService(dir, shell(script, rest), never)).rejects.toThrow(message);
@@ -61,7 +79,11 @@ test('aborting stops it', async () => {
 });
 
 test('one that ignores SIGTERM is killed after its time', async () => {
-  const record = await spawnService(dir, shell(`trap '' TERM; touch ready; while :; do sleep 0.05; done`, { stopTimeoutMs: 150 }), never);
+  const record = await spawnService(
+    dir,
+    shell(`trap '' TERM; touch ready; while :; do sleep 0.05; done`, { stopTimeoutMs: 150 }),
+    never,
+  );
   expect(await stopService(record)).toBe('killed');
   expect(isAlive(record)).toBe(false);
 });
@@ -88,7 +110,11 @@ test('what a killed service left running is found by its mark and stopped', asyn
 });
 
 test('respawn starts the same again and appends to its log', async () => {
-  const first = await spawnService(dir, shell(`echo "run of $OWN"; ${READY_THEN_WAIT}`, { env: { OWN: 'ours' } }), never);
+  const first = await spawnService(
+    dir,
+    shell(`echo "run of $OWN"; ${READY_THEN_WAIT}`, { env: { OWN: 'ours' } }),
+    never,
+  );
   await expect(respawnService(dir, 'service', { ready: async () => true }, never)).rejects.toThrow('still runs');
   await killService(dir, 'service');
   rmSync(join(dir, 'ready'));

@@ -48,7 +48,8 @@ export function readProcess(dir: string, name: string): ProcessRecord {
  */
 export async function spawnService(dir: string, service: ServiceSpec, signal: AbortSignal): Promise<ProcessRecord> {
   const before = readJsonIfThere(recordFile(dir, service.name)) as ProcessRecord | undefined;
-  if (before !== undefined && isAlive(before)) throw new LabError(`${service.name} runs already in ${dir} (pid ${before.pid})`);
+  if (before !== undefined && isAlive(before))
+    throw new LabError(`${service.name} runs already in ${dir} (pid ${before.pid})`);
   const logFile = join(dir, 'log', `${service.name}.log`);
   ensurePrivateDirectory(join(dir, 'log'));
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`);
@@ -66,13 +67,23 @@ export async function spawnService(dir: string, service: ServiceSpec, signal: Ab
 }
 
 /** Starts a recorded service that has ended (or was killed) once more, exactly as it was: same arguments, same log. */
-export async function respawnService(dir: string, name: string, readiness: Readiness, signal: AbortSignal): Promise<ProcessRecord> {
+export async function respawnService(
+  dir: string,
+  name: string,
+  readiness: Readiness,
+  signal: AbortSignal,
+): Promise<ProcessRecord> {
   const { pid, startTime, startedAt: _, ...start } = readProcess(dir, name);
   if (isAlive({ pid, startTime })) throw new LabError(`${name} still runs (pid ${pid})`);
   return startRecorded(dir, start, readiness, signal);
 }
 
-async function startRecorded(dir: string, start: Omit<ProcessRecord, keyof ProcessIdentity | 'startedAt'>, readiness: Readiness, signal: AbortSignal): Promise<ProcessRecord> {
+async function startRecorded(
+  dir: string,
+  start: Omit<ProcessRecord, keyof ProcessIdentity | 'startedAt'>,
+  readiness: Readiness,
+  signal: AbortSignal,
+): Promise<ProcessRecord> {
   signal.throwIfAborted();
   const log = openSync(start.logFile, 'a', 0o600);
   const child = spawn(start.command, start.args, {
@@ -151,7 +162,8 @@ export function signalService(dir: string, name: string, signal: NodeJS.Signals)
 
 async function kill(identity: ProcessIdentity): Promise<void> {
   signalIfSame(identity, 'SIGKILL');
-  if (!(await waitForEnd(identity, KILL_TIMEOUT_MS))) throw new LabError(`process ${identity.pid} does not end, not even by SIGKILL`);
+  if (!(await waitForEnd(identity, KILL_TIMEOUT_MS)))
+    throw new LabError(`process ${identity.pid} does not end, not even by SIGKILL`);
 }
 
 /** Stops every service of the part, last started first, and whatever of theirs is left; forgets the records. */
@@ -185,7 +197,9 @@ function environmentOf(pid: number): string {
 /** Services must not depend on what the caller happens to have set (KUBECONFIG, OS_*, NODE_ENV …). */
 function baseEnvironment(): Record<string, string> {
   const kept = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER'];
-  return Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  return Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
 }
 
 /** `etcd, kube-apiserver`: the services of a part that should run and do not. */

@@ -38,13 +38,17 @@ export function isSuitable(output: string, check: Pick<VersionCheck, 'pattern' |
  * Finds the programs: environment variable, then PATH at a suitable version (all of the set or none), then the cache,
  * which is filled by `go build` where need be.
  */
-export async function findPrograms<Name extends string>(context: LabContext, set: ProgramSet<Name>): Promise<FoundPrograms<Name>> {
+export async function findPrograms<Name extends string>(
+  context: LabContext,
+  set: ProgramSet<Name>,
+): Promise<FoundPrograms<Name>> {
   const names = Object.keys(set.programs) as Name[];
   const all = (path: string) => Object.fromEntries(names.map((name) => [name, path])) as Record<Name, string>;
 
   const named = process.env[set.variable];
   if (named !== undefined && named !== '') {
-    if (!isExecutable(named)) throw new LabError(`${set.variable} is ${named}, which is no program; correct or unset it.`);
+    if (!isExecutable(named))
+      throw new LabError(`${set.variable} is ${named}, which is no program; correct or unset it.`);
     return { paths: all(named), source: 'environment' };
   }
   const onPath = await findOnPath(context, set, names);
@@ -52,13 +56,19 @@ export async function findPrograms<Name extends string>(context: LabContext, set
   return { paths: all(await buildProgram(context, set.build)), source: 'cache' };
 }
 
-async function findOnPath<Name extends string>(context: LabContext, set: ProgramSet<Name>, names: readonly Name[]): Promise<Record<Name, string> | undefined> {
+async function findOnPath<Name extends string>(
+  context: LabContext,
+  set: ProgramSet<Name>,
+  names: readonly Name[],
+): Promise<Record<Name, string> | undefined> {
   const found: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const check = set.programs[name];
     const path = searchPath(name, context.binDir);
     if (path === undefined) return undefined;
-    const output = await context.exec({ command: path, args: check.args, timeoutMs: VERSION_TIMEOUT_MS }).catch(() => '');
+    const output = await context
+      .exec({ command: path, args: check.args, timeoutMs: VERSION_TIMEOUT_MS })
+      .catch(() => '');
     if (!isSuitable(output, check)) return undefined;
     found[name] = realpathSync(path);
   }

@@ -19,19 +19,33 @@ test('a tick names the step, the time so far and the usual time', () => {
 });
 
 test('lines of parts are aligned', () => {
-  expect([formatPartLine('tctl', 'ready'), formatPartLine('kubernetes', 'ready')]).toEqual(['tctl        ready', 'kubernetes  ready']);
+  expect([formatPartLine('tctl', 'ready'), formatPartLine('kubernetes', 'ready')]).toEqual([
+    'tctl        ready',
+    'kubernetes  ready',
+  ]);
 });
 
 describe('reportStep', () => {
   test('a short step is silent', async () => {
     const lines: string[] = [];
-    expect(await reportStep((line) => lines.push(line), { title: 'building', usually: '1 min' }, async () => 'result')).toBe('result');
+    expect(
+      await reportStep(
+        (line) => lines.push(line),
+        { title: 'building', usually: '1 min' },
+        async () => 'result',
+      ),
+    ).toBe('result');
     expect(lines).toEqual([]);
   });
 
   test('a long one says that it starts, goes on and is done', async () => {
     const lines: string[] = [];
-    await reportStep((line) => lines.push(line), { title: 'building', usually: '1 min', logFile: '/log' }, () => poll(() => lines.some((line) => line.includes('so far'))), { silentMs: 1, tickMs: 20 });
+    await reportStep(
+      (line) => lines.push(line),
+      { title: 'building', usually: '1 min', logFile: '/log' },
+      () => poll(() => lines.some((line) => line.includes('so far'))),
+      { silentMs: 1, tickMs: 20 },
+    );
     expect(lines[0]).toBe('building (usually 1 min; log in /log)');
     expect(lines[1]).toMatch(/^building: \d\.\d s so far, usually 1 min$/);
     expect(lines.at(-1)).toMatch(/^building: done after \d\.\d s$/);
@@ -43,13 +57,18 @@ describe('reportStep', () => {
       await poll(() => lines.length > 0);
       throw new Error('broken');
     };
-    await expect(reportStep((line) => lines.push(line), { title: 'building', usually: '1 min' }, failing, { silentMs: 1, tickMs: 10_000 })).rejects.toThrow('broken');
+    await expect(
+      reportStep((line) => lines.push(line), { title: 'building', usually: '1 min' }, failing, {
+        silentMs: 1,
+        tickMs: 10_000,
+      }),
+    ).rejects.toThrow('broken');
     expect(lines.at(-1)).toMatch(/^building: failed after/);
   });
 });
 
 async function poll(condition: () => boolean): Promise<void> {
-  for (const deadline = performance.now() + 5000; !condition(); ) {
+  for (const deadline = performance.now() + 5000; !condition();) {
     if (performance.now() > deadline) throw new Error('not within 5 s');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

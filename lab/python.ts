@@ -43,7 +43,15 @@ export async function ensureVenv(context: LabContext, { name, what, lockFile, us
       await context.exec({
         command: join(venv, 'bin', 'pip'),
         // The lock file is complete, so nothing is left to be resolved.
-        args: ['install', '--quiet', '--no-input', '--disable-pip-version-check', '--no-deps', '--requirement', lockFile],
+        args: [
+          'install',
+          '--quiet',
+          '--no-input',
+          '--disable-pip-version-check',
+          '--no-deps',
+          '--requirement',
+          lockFile,
+        ],
         timeoutMs: 20 * MINUTE_MS,
         logFile,
       });
@@ -62,11 +70,15 @@ export function cacheLog(context: Pick<LabContext, 'cacheDir'>, name: string): s
 
 async function findPython(context: LabContext): Promise<{ command: string; identity: string }> {
   for (const command of PYTHONS) {
-    const identity = await context.exec({ command, args: ['-c', IDENTIFY], timeoutMs: MINUTE_MS }).catch(() => undefined);
+    const identity = await context
+      .exec({ command, args: ['-c', IDENTIFY], timeoutMs: MINUTE_MS })
+      .catch(() => undefined);
     context.signal.throwIfAborted();
     if (identity !== undefined) return { command, identity };
   }
-  throw new LabError('Python 3.11 or newer is needed: install it with its venv module (Debian: apt-get install python3-venv).');
+  throw new LabError(
+    'Python 3.11 or newer is needed: install it with its venv module (Debian: apt-get install python3-venv).',
+  );
 }
 
 async function requireVenvModule(context: LabContext, command: string): Promise<void> {

@@ -30,6 +30,9 @@ test('the status is read by a person and evaluated by a shell', () => {
 export KUBECONFIG='/my lab/kubernetes/admin.kubeconfig'
 export PATH='/my lab/bin':"$PATH"
 `);
-  const evaluated = execFileSync('/bin/sh', ['-c', `eval "$1"; echo "$KUBECONFIG $PATH"`, 'sh', text], { encoding: 'utf8', env: { PATH: '/usr/bin:/bin' } });
+  const evaluated = execFileSync('/bin/sh', ['-c', `eval "$1"; echo "$KUBECONFIG $PATH"`, 'sh', text], {
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin' },
+  });
   expect(evaluated).toBe('/my lab/kubernetes/admin.kubeconfig /my lab/bin:/usr/bin:/bin\n');
 });

@@ -16,7 +16,8 @@ export function formatStatus(lab: LabReading): string {
 
 function describeState(part: PartStatus): string {
   if (part.state === 'down') return `down (npm run lab -- up ${part.name})`;
-  if (part.state === 'broken') return `broken: ${part.dead.join(', ')} has ended, logs in ${part.logDir} (npm run lab -- up ${part.name})`;
+  if (part.state === 'broken')
+    return `broken: ${part.dead.join(', ')} has ended, logs in ${part.logDir} (npm run lab -- up ${part.name})`;
   return ['up', ...Object.entries(part.urls).map(([label, url]) => `${label} ${url}`)].join('  ');
 }
 

@@ -22,7 +22,11 @@ const entry: AuditEntry = {
   requestId: 'req-1',
 };
 const clock = { now: () => Date.parse('2026-01-31T12:00:00Z') };
-const lines = (file: string) => readFileSync(file, 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
+const lines = (file: string) =>
+  readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
 
 test('appends one line per mutation to a file that only its owner reads', async () => {
   const file = join(dir, 'deep', 'audit.log');
@@ -53,7 +57,9 @@ test('narrows a file that others could read, keeps what is in it, and follows a 
 test('lines of many at once stay whole', async () => {
   const file = join(dir, 'audit.log');
   const audit = openAudit({ file, clock });
-  await Promise.all(Array.from({ length: 100 }, (_, index) => audit.record({ ...entry, before: 'x'.repeat(index * 10) })));
+  await Promise.all(
+    Array.from({ length: 100 }, (_, index) => audit.record({ ...entry, before: 'x'.repeat(index * 10) })),
+  );
   expect(lines(file)).toHaveLength(100);
 });
 
@@ -61,7 +67,10 @@ test('goes to stderr without a file, and when the file fails, without secrets', 
   const written: string[] = [];
   const fallback = (line: string) => void written.push(line);
   await openAudit({ file: null, fallback, clock }).record({ ...entry, after: { token: 'abc' } });
-  expect(JSON.parse(written[0] ?? '')).toMatchObject({ action: 'ensureServiceDisabled', after: { token: '[redacted]' } });
+  expect(JSON.parse(written[0] ?? '')).toMatchObject({
+    action: 'ensureServiceDisabled',
+    after: { token: '[redacted]' },
+  });
   const file = join(dir, 'gone', 'audit.log');
   const audit = openAudit({ file, fallback, clock });
   rmSync(join(dir, 'gone'), { recursive: true });
@@ -70,23 +79,52 @@ test('goes to stderr without a file, and when the file fails, without secrets', 
 });
 
 test.each<[what: string, error: Error, failed: string | null]>([
-  ['whose answer is lost', droverFailure('NovaUnavailable', 'no answer within 12 s'), 'no answer within 12 s. Nova did not answer as it should. drover keeps trying.'],
-  ['whose answer cannot be read', droverFailure('AnswerMalformed', 'no JSON'), expect.stringMatching(/^no JSON/u) as string],
+  [
+    'whose answer is lost',
+    droverFailure('NovaUnavailable', 'no answer within 12 s'),
+    'no answer within 12 s. Nova did not answer as it should. drover keeps trying.',
+  ],
+  [
+    'whose answer cannot be read',
+    droverFailure('AnswerMalformed', 'no JSON'),
+    expect.stringMatching(/^no JSON/u) as string,
+  ],
   ['in whose middle the activity is cancelled', new Error('CANCELLED'), 'CANCELLED'],
   ['that is refused', droverFailure('ServiceConflict', 'it is so already'), null],
   ['that nobody was asked for', droverFailure('KeystoneUnavailable', 'no token'), null],
 ])('a change %s', async (_, error, failed) => {
   const written: AuditEntry[] = [];
   const audit = { record: async (one: AuditEntry) => void written.push(one) };
-  await expect(auditChange(audit, entry, () => Promise.reject(error), () => ({}))).rejects.toBe(error);
-  expect(written).toEqual(failed === null ? [] : [{ ...entry, after: { asked: entry.after, failed }, requestId: null }]);
+  await expect(
+    auditChange(
+      audit,
+      entry,
+      () => Promise.reject(error),
+      () => ({}),
+    ),
+  ).rejects.toBe(error);
+  expect(written).toEqual(
+    failed === null ? [] : [{ ...entry, after: { asked: entry.after, failed }, requestId: null }],
+  );
 });
 
 test('a change has what its answer says in its line, and none where nothing was changed', async () => {
   const written: AuditEntry[] = [];
   const audit = { record: async (one: AuditEntry) => void written.push(one) };
-  expect(await auditChange(audit, entry, async () => 'req-2', (requestId) => ({ requestId }))).toBe('req-2');
-  await auditChange(audit, entry, async () => false, () => null);
+  expect(
+    await auditChange(
+      audit,
+      entry,
+      async () => 'req-2',
+      (requestId) => ({ requestId }),
+    ),
+  ).toBe('req-2');
+  await auditChange(
+    audit,
+    entry,
+    async () => false,
+    () => null,
+  );
   expect(written).toEqual([{ ...entry, requestId: 'req-2' }]);
 });
 

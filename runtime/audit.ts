@@ -49,7 +49,12 @@ type Answered = Partial<Pick<AuditEntry, 'object' | 'after' | 'requestId'>>;
  * @param entry `after`: what is asked for
  * @param read what the answer says besides; null: nothing was changed
  */
-export async function auditChange<Result>(audit: Audit, entry: Omit<AuditEntry, 'requestId'>, ask: () => Promise<Result>, read: (result: Result) => Answered | null): Promise<Result> {
+export async function auditChange<Result>(
+  audit: Audit,
+  entry: Omit<AuditEntry, 'requestId'>,
+  ask: () => Promise<Result>,
+  read: (result: Result) => Answered | null,
+): Promise<Result> {
   let result: Result;
   try {
     result = await ask();
@@ -65,7 +70,12 @@ export async function auditChange<Result>(audit: Audit, entry: Omit<AuditEntry, 
   return result;
 }
 
-const unanswered: readonly ErrorCode[] = ['NovaUnavailable', 'PlacementUnavailable', 'KubernetesUnavailable', 'AnswerMalformed'];
+const unanswered: readonly ErrorCode[] = [
+  'NovaUnavailable',
+  'PlacementUnavailable',
+  'KubernetesUnavailable',
+  'AnswerMalformed',
+];
 
 /** What is no row of the error table is an activity that was cancelled in the middle of its request. */
 function isUnanswered(error: unknown): boolean {
@@ -106,6 +116,9 @@ function prepare(file: string): void {
     closeSync(openSync(file, 'a', 0o600));
     chmodSync(file, 0o600);
   } catch (error) {
-    throw droverFailure('InvalidConfiguration', `The audit log cannot be written: ${error instanceof Error ? error.message : String(error)}. Check audit.file or DROVER_AUDIT_FILE.`);
+    throw droverFailure(
+      'InvalidConfiguration',
+      `The audit log cannot be written: ${error instanceof Error ? error.message : String(error)}. Check audit.file or DROVER_AUDIT_FILE.`,
+    );
   }
 }

@@ -33,7 +33,11 @@ describe('contentKey', () => {
   test.each<[string, () => void, string[]]>([
     ['a changed file', () => writeFileSync(join(folder, 'cmd', 'main.go'), 'package main // x\n'), ['-s']],
     ['a further file', () => writeFileSync(join(folder, 'go.sum'), ''), ['-s']],
-    ['a renamed file', () => (rmSync(join(folder, 'go.mod')), writeFileSync(join(folder, 'go.mid'), 'module x\n')), ['-s']],
+    [
+      'a renamed file',
+      () => (rmSync(join(folder, 'go.mod')), writeFileSync(join(folder, 'go.mid'), 'module x\n')),
+      ['-s'],
+    ],
     ['another flag', () => {}, ['-w']],
     ['flags split otherwise', () => {}, ['-', 's']],
   ])('differs with %s', (_, change, settings) => {

@@ -32,12 +32,19 @@ export const systemClock: Clock = {
 /** A signal that is aborted after `ms` by `clock`, as `AbortSignal.timeout` is by the machine's. `dispose` cancels the timer. */
 export function timeoutSignal(clock: Clock, ms: number): { signal: AbortSignal; dispose: () => void } {
   const controller = new AbortController();
-  const dispose = clock.schedule(() => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')), ms);
+  const dispose = clock.schedule(
+    () => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
+    ms,
+  );
   return { signal: controller.signal, dispose };
 }
 
 /** Gives `work` a signal that is aborted after `ms`. */
-export async function withTimeout<Result>(clock: Clock, ms: number, work: (overdue: AbortSignal) => Promise<Result>): Promise<Result> {
+export async function withTimeout<Result>(
+  clock: Clock,
+  ms: number,
+  work: (overdue: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const { signal, dispose } = timeoutSignal(clock, ms);
   try {
     return await work(signal);

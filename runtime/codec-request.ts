@@ -20,9 +20,13 @@ const requestSchema = z.object({
 /** @throws InvalidInput naming the field, never what stands in it */
 export function readCodecRequest(body: string): Payload[] {
   const { data, error } = requestSchema.safeParse(parseJson(body));
-  if (error === undefined) return data.payloads.map(({ metadata = null, data: content = null }) => ({ metadata, data: content }));
+  if (error === undefined)
+    return data.payloads.map(({ metadata = null, data: content = null }) => ({ metadata, data: content }));
   const [issue] = error.issues;
-  throw droverFailure('InvalidInput', `The request of the codec: ${issue?.path.map(String).join('.').slice(0, 100) || 'the body'}: ${issue?.message ?? ''}`);
+  throw droverFailure(
+    'InvalidInput',
+    `The request of the codec: ${issue?.path.map(String).join('.').slice(0, 100) || 'the body'}: ${issue?.message ?? ''}`,
+  );
 }
 
 function parseJson(body: string): unknown {

@@ -14,9 +14,14 @@ import { vsphereConfig } from './vsphere-config.ts';
  */
 
 /** A DNS label or subdomain, as Kubernetes takes it for names. */
-const dnsName = z.string().max(253).regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u, 'expected a name of lower-case letters, digits, - and .');
+const dnsName = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u, 'expected a name of lower-case letters, digits, - and .');
 
-const address = z.string().regex(/^(\[[0-9a-fA-F:]+\]|[^\s:]+):\d{1,5}$/u, 'expected host:port, such as 127.0.0.1:8081');
+const address = z
+  .string()
+  .regex(/^(\[[0-9a-fA-F:]+\]|[^\s:]+):\d{1,5}$/u, 'expected host:port, such as 127.0.0.1:8081');
 
 const eviction = z
   .strictObject({
@@ -53,8 +58,14 @@ const eviction = z
     lingerMs: ms(2 * second, { least: 0, most: minute }),
   })
   .prefault({})
-  .refine(({ publishMinMs, publishMaxMs }) => publishMinMs <= publishMaxMs, { path: ['publishMinMs'], error: 'expected at most publishMaxMs' })
-  .refine(({ emptyRecheckMs, emptyDeadlineMs }) => emptyRecheckMs < emptyDeadlineMs, { path: ['emptyRecheckMs'], error: 'expected less than emptyDeadlineMs' });
+  .refine(({ publishMinMs, publishMaxMs }) => publishMinMs <= publishMaxMs, {
+    path: ['publishMinMs'],
+    error: 'expected at most publishMaxMs',
+  })
+  .refine(({ emptyRecheckMs, emptyDeadlineMs }) => emptyRecheckMs < emptyDeadlineMs, {
+    path: ['emptyRecheckMs'],
+    error: 'expected less than emptyDeadlineMs',
+  });
 
 export const modes = ['off', 'observe', 'act'] as const;
 export type Mode = (typeof modes)[number];
@@ -66,26 +77,61 @@ export type LogLevel = (typeof logLevels)[number];
 
 export const configSchema = z
   .strictObject({
-    cluster: z.union([z.literal(''), dnsName.max(63)], 'expected a name of lower-case letters, digits and -, or nothing').default(''),
-    modes: z.strictObject({ Eviction: mode.default('act'), Hypervisor: mode.default('off'), VirtualMachine: mode.default('off'), VirtualMachineSetResourcePolicy: mode.default('off') } satisfies Record<Kind, unknown>).prefault({}),
+    cluster: z
+      .union([z.literal(''), dnsName.max(63)], 'expected a name of lower-case letters, digits and -, or nothing')
+      .default(''),
+    modes: z
+      .strictObject({
+        Eviction: mode.default('act'),
+        Hypervisor: mode.default('off'),
+        VirtualMachine: mode.default('off'),
+        VirtualMachineSetResourcePolicy: mode.default('off'),
+      } satisfies Record<Kind, unknown>)
+      .prefault({}),
     openstack: z.strictObject({ cloud: optionalText, localDisks: z.boolean().default(false) }).prefault({}),
     kubernetes: z
-      .strictObject({ kubeconfig: optionalText, context: optionalText, migrationNamespace: dnsName.max(63).default('monsoon3'), systemNamespace: dnsName.max(63).default('drover-system') })
+      .strictObject({
+        kubeconfig: optionalText,
+        context: optionalText,
+        migrationNamespace: dnsName.max(63).default('monsoon3'),
+        systemNamespace: dnsName.max(63).default('drover-system'),
+      })
       .prefault({}),
     eviction,
     hypervisor: hypervisorConfig,
     nodeFailure: nodeFailureConfig,
     virtualMachine: virtualMachineConfig,
     vsphere: vsphereConfig,
-    limits: z.strictObject({ migrationsPerRegion: count(8, 1_000), checkMs: ms(30 * second, { most: hour }), silentMs: ms(150 * second, { most: hour }) }).prefault({}),
+    limits: z
+      .strictObject({
+        migrationsPerRegion: count(8, 1_000),
+        checkMs: ms(30 * second, { most: hour }),
+        silentMs: ms(150 * second, { most: hour }),
+      })
+      .prefault({}),
     worker: z
       .strictObject({
-        concurrency: z.strictObject({ workflows: count(40, 1_000), drover: count(50, 10_000), kubernetes: count(50, 10_000), nova: count(100, 10_000), hosts: count(50, 10_000), vsphere: count(100, 10_000) }).prefault({}),
+        concurrency: z
+          .strictObject({
+            workflows: count(40, 1_000),
+            drover: count(50, 10_000),
+            kubernetes: count(50, 10_000),
+            nova: count(100, 10_000),
+            hosts: count(50, 10_000),
+            vsphere: count(100, 10_000),
+          })
+          .prefault({}),
         healthAddress: address.nullable().default(null),
       })
       .prefault({}),
     temporal: z.strictObject({ payloadKeys: optionalText }).prefault({}),
-    bridge: z.strictObject({ resyncMs: ms(minute), healthAddress: address.default('127.0.0.1:8081'), leaseName: dnsName.default('drover-bridge') }).prefault({}),
+    bridge: z
+      .strictObject({
+        resyncMs: ms(minute),
+        healthAddress: address.default('127.0.0.1:8081'),
+        leaseName: dnsName.default('drover-bridge'),
+      })
+      .prefault({}),
     audit: z.strictObject({ file: optionalText }).prefault({}),
     logLevel: z.enum(logLevels).default('info'),
   })
@@ -93,25 +139,38 @@ export const configSchema = z
     path: ['eviction', 'allowanceRenewMs'],
     error: 'expected less than limits.silentMs, or every eviction counts as silent',
   })
-  .refine(({ modes: { VirtualMachine, VirtualMachineSetResourcePolicy } }) => VirtualMachineSetResourcePolicy === 'off' || VirtualMachine !== 'off', {
-    path: ['modes', 'VirtualMachineSetResourcePolicy'],
-    error: 'expected off while modes.VirtualMachine is off: they are made for VirtualMachines, in their vCenter',
-  })
+  .refine(
+    ({ modes: { VirtualMachine, VirtualMachineSetResourcePolicy } }) =>
+      VirtualMachineSetResourcePolicy === 'off' || VirtualMachine !== 'off',
+    {
+      path: ['modes', 'VirtualMachineSetResourcePolicy'],
+      error: 'expected off while modes.VirtualMachine is off: they are made for VirtualMachines, in their vCenter',
+    },
+  )
   .refine(({ modes: { Hypervisor }, nodeFailure }) => nodeFailure.mode === 'off' || Hypervisor === 'act', {
     path: ['nodeFailure', 'mode'],
-    error: 'expected off while modes.Hypervisor is not act: whoever handles failed nodes brings them back into service too',
+    error:
+      'expected off while modes.Hypervisor is not act: whoever handles failed nodes brings them back into service too',
   })
   .refine(({ hypervisor: { libvirt }, nodeFailure }) => nodeFailure.guestEvents === null || libvirt !== null, {
     path: ['nodeFailure', 'guestEvents'],
     error: 'expected hypervisor.libvirt beside it, which says how the libvirt of a host is reached',
   })
   // Without any, it may be that of GOVC_URL.
-  .refine(({ virtualMachine: { vcenter }, vsphere: { vcenters } }) => vcenter === null || Object.keys(vcenters).length === 0 || Object.hasOwn(vcenters, vcenter), {
-    path: ['virtualMachine', 'vcenter'],
-    error: 'expected a name of vsphere.vcenters',
-  });
+  .refine(
+    ({ virtualMachine: { vcenter }, vsphere: { vcenters } }) =>
+      vcenter === null || Object.keys(vcenters).length === 0 || Object.hasOwn(vcenters, vcenter),
+    {
+      path: ['virtualMachine', 'vcenter'],
+      error: 'expected a name of vsphere.vcenters',
+    },
+  );
 
 export type Config = z.infer<typeof configSchema>;
 
 /** The settings of one run, fixed in it when it opens. */
-export const evictionSettings = (config: Config, region: string): EvictionSettings => ({ ...config.eviction, region, cluster: config.cluster });
+export const evictionSettings = (config: Config, region: string): EvictionSettings => ({
+  ...config.eviction,
+  region,
+  cluster: config.cluster,
+});

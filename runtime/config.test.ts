@@ -23,13 +23,19 @@ const write = (path: string, content: string): string => {
   writeFileSync(file, content);
   return file;
 };
-const load = (content: string, env: Record<string, string> = {}) => loadConfig({ DROVER_CONFIG: write('drover.yaml', content), ...env }, places()).config;
+const load = (content: string, env: Record<string, string> = {}) =>
+  loadConfig({ DROVER_CONFIG: write('drover.yaml', content), ...env }, places()).config;
 
 test('without a file everything is at its default', () => {
   const { config, file } = loadConfig({}, places());
   expect(file).toBeNull();
   expect(config).toEqual(configSchema.parse({}));
-  expect(config.modes).toEqual({ Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' });
+  expect(config.modes).toEqual({
+    Eviction: 'act',
+    Hypervisor: 'off',
+    VirtualMachine: 'off',
+    VirtualMachineSetResourcePolicy: 'off',
+  });
   expect(evictionSettings(config, 'RegionOne')).toMatchObject({
     region: 'RegionOne',
     cluster: '',
@@ -59,7 +65,14 @@ test('the first file that exists is read: DROVER_CONFIG, here, the person’s, t
 });
 
 test('variables override the file, empty ones do not', () => {
-  const env = { DROVER_CLUSTER: 'b', DROVER_MODE_EVICTION: 'observe', DROVER_MODE_HYPERVISOR: 'act', DROVER_MODE_VIRTUAL_MACHINE: 'observe', DROVER_AUDIT_FILE: '~/audit.log', DROVER_LOG_LEVEL: '' };
+  const env = {
+    DROVER_CLUSTER: 'b',
+    DROVER_MODE_EVICTION: 'observe',
+    DROVER_MODE_HYPERVISOR: 'act',
+    DROVER_MODE_VIRTUAL_MACHINE: 'observe',
+    DROVER_AUDIT_FILE: '~/audit.log',
+    DROVER_LOG_LEVEL: '',
+  };
   expect(load('cluster: a\nlogLevel: warn', env)).toMatchObject({
     cluster: 'b',
     modes: { Eviction: 'observe', Hypervisor: 'act', VirtualMachine: 'observe' },
@@ -80,7 +93,11 @@ test('every variable is documented in the example and names a field', () => {
 
 const refused: [what: string, content: string, message: RegExp][] = [
   ['an unknown field', 'evction: {}', /unknown field evction \(did you mean eviction\?\)/u],
-  ['an unknown field below', 'eviction: { stuck: { floorMS: 1 } }', /unknown field eviction\.stuck\.floorMS \(did you mean eviction\.stuck\.floorMs\?\)/u],
+  [
+    'an unknown field below',
+    'eviction: { stuck: { floorMS: 1 } }',
+    /unknown field eviction\.stuck\.floorMS \(did you mean eviction\.stuck\.floorMs\?\)/u,
+  ],
   ['an unknown kind', 'modes: { Evacuation: act }', /unknown field modes\.Evacuation/u],
   ['another type', 'eviction: { perSource: many }', /eviction\.perSource: .*expected number/u],
   ['a fraction', 'eviction: { perSource: 1.5 }', /eviction\.perSource: .*expected int/u],
@@ -88,24 +105,48 @@ const refused: [what: string, content: string, message: RegExp][] = [
   ['far too many', 'limits: { migrationsPerRegion: 100000 }', /limits\.migrationsPerRegion: /u],
   ['a wait of weeks', 'eviction: { nodeReturnMs: 9999999999 }', /eviction\.nodeReturnMs: /u],
   ['a poll slower than heartbeats', 'eviction: { poll: { maxMs: 60000 } }', /eviction\.poll\.maxMs: /u],
-  ['a poll that never ends', 'eviction: { poll: { minMs: 3000, maxMs: 1000 } }', /eviction\.poll\.minMs: expected at most poll\.maxMs/u],
-  ['a publish interval upside down', 'eviction: { publishMinMs: 90000 }', /eviction\.publishMinMs: expected at most publishMaxMs/u],
-  ['evictions that all look silent', 'eviction: { allowanceRenewMs: 200000 }', /eviction\.allowanceRenewMs: expected less than limits\.silentMs/u],
-  ['an unknown field of a section that is left out by default', 'hypervisor: { libvirt: { conectUri: x } }', /unknown field hypervisor\.libvirt\.conectUri/u],
+  [
+    'a poll that never ends',
+    'eviction: { poll: { minMs: 3000, maxMs: 1000 } }',
+    /eviction\.poll\.minMs: expected at most poll\.maxMs/u,
+  ],
+  [
+    'a publish interval upside down',
+    'eviction: { publishMinMs: 90000 }',
+    /eviction\.publishMinMs: expected at most publishMaxMs/u,
+  ],
+  [
+    'evictions that all look silent',
+    'eviction: { allowanceRenewMs: 200000 }',
+    /eviction\.allowanceRenewMs: expected less than limits\.silentMs/u,
+  ],
+  [
+    'an unknown field of a section that is left out by default',
+    'hypervisor: { libvirt: { conectUri: x } }',
+    /unknown field hypervisor\.libvirt\.conectUri/u,
+  ],
   ['an unknown mode', 'modes: { Eviction: maybe }', /modes\.Eviction: .*"off"\|"observe"\|"act"/u],
   ['a cluster that cannot be in an id', 'cluster: a/b', /cluster: expected a name/u],
   ['an address without a port', 'worker: { healthAddress: localhost }', /worker\.healthAddress: expected host:port/u],
   ['a list', '- cluster', /the whole: .*expected object/u],
   ['broken YAML', 'cluster: [a\nb: c: d', /is no valid YAML: .* at line 2/u],
-  ['a text that begins with a star', 'cluster: *s3cr3t', /is no valid YAML: an alias \(\*name\) has no anchor.* Quote a text/u],
+  [
+    'a text that begins with a star',
+    'cluster: *s3cr3t',
+    /is no valid YAML: an alias \(\*name\) has no anchor.* Quote a text/u,
+  ],
   ['a field twice', 'cluster: a\ncluster: b', /is no valid YAML: Map keys must be unique/u],
 ];
 test.each(refused)('refuses %s, naming file and field', (_, content, message) => {
-  expect(() => load(content)).toThrow(expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringMatching(message) }));
+  expect(() => load(content)).toThrow(
+    expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringMatching(message) }),
+  );
   expect(() => load(content)).toThrow(join(dir, 'drover.yaml'));
 });
 
 test('names the variable that was wrong', () => {
   expect(() => load('', { DROVER_LOG_LEVEL: 'loud' })).toThrow(/logLevel: .* \(from DROVER_LOG_LEVEL\)/u);
-  expect(() => loadConfig({ DROVER_CONFIG: '/nowhere/drover.yaml' })).toThrow(/DROVER_CONFIG names \/nowhere\/drover\.yaml, which does not exist/u);
+  expect(() => loadConfig({ DROVER_CONFIG: '/nowhere/drover.yaml' })).toThrow(
+    /DROVER_CONFIG names \/nowhere\/drover\.yaml, which does not exist/u,
+  );
 });

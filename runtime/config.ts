@@ -35,7 +35,8 @@ type Environment = Record<string, string | undefined>;
  */
 export function loadConfig(env: Environment = process.env, options: SearchOptions = {}): LoadedConfig {
   const file = env['DROVER_CONFIG'] || findSettingsFile('drover', ['drover.yaml', 'drover.yml'], options);
-  if (file && !existsSync(file)) throw droverFailure('InvalidConfiguration', `DROVER_CONFIG names ${file}, which does not exist.`);
+  if (file && !existsSync(file))
+    throw droverFailure('InvalidConfiguration', `DROVER_CONFIG names ${file}, which does not exist.`);
   return { config: parseConfig(file ? readYaml(file) : null, env, options, file || undefined), file: file || null };
 }
 
@@ -45,8 +46,15 @@ export function loadConfig(env: Environment = process.env, options: SearchOption
  * @param where what the written fields are relative to: the file
  * @throws InvalidConfiguration as {@link loadConfig} does
  */
-export function parseConfig(written: unknown, env: Environment, options: SearchOptions, where = 'drover’s settings'): Config {
-  const overrides = Object.entries(configVariables).flatMap(([variable, path]) => (env[variable] ? [{ variable, path, value: env[variable] }] : []));
+export function parseConfig(
+  written: unknown,
+  env: Environment,
+  options: SearchOptions,
+  where = 'drover’s settings',
+): Config {
+  const overrides = Object.entries(configVariables).flatMap(([variable, path]) =>
+    env[variable] ? [{ variable, path, value: env[variable] }] : [],
+  );
   let data: unknown = written ?? {};
   for (const { path, value } of overrides) data = withValue(data, path, value);
   const config = checkSettings(configSchema, data, where, (issue) => hint(issue, overrides));
@@ -62,7 +70,11 @@ function withValue(data: unknown, [field, ...rest]: readonly string[], value: st
 }
 
 function hint(issue: z.core.$ZodIssue, overrides: { variable: string; path: readonly string[] }[]): string {
-  if (issue.code === 'unrecognized_keys') return issue.keys.slice(0, mostSuggestions).map((key) => suggest(key, issue.path)).join('');
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys
+      .slice(0, mostSuggestions)
+      .map((key) => suggest(key, issue.path))
+      .join('');
   const override = overrides.find(({ path }) => path.join('.') === issue.path.join('.'));
   return override === undefined ? '' : ` (from ${override.variable})`;
 }

@@ -17,6 +17,13 @@ test.each(rows)('%s', (code, kind, words) => {
   expect(connectionFault(new AggregateError([withCode(code)]))).toEqual({ kind, words });
 });
 
-test.each([new Error('no code'), withCode('ERR_SSL_NO_CIPHER_MATCH'), withCode('__proto__'), withCode('constructor'), 'text', null])('%s is no fault of a connection', (error) => {
+test.each([
+  new Error('no code'),
+  withCode('ERR_SSL_NO_CIPHER_MATCH'),
+  withCode('__proto__'),
+  withCode('constructor'),
+  'text',
+  null,
+])('%s is no fault of a connection', (error) => {
   expect(connectionFault(error)).toBeNull();
 });

@@ -29,7 +29,14 @@ const connectionWords = new Map([
   ['ERR_SSL_PACKET_LENGTH_TOO_LONG', 'it does not speak TLS'],
 ]);
 
-const untrustedCodes = new Set(['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_GET_ISSUER_CERT', 'CERT_SIGNATURE_FAILURE']);
+const untrustedCodes = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'CERT_SIGNATURE_FAILURE',
+]);
 
 const certificateWords = new Map([
   ['CERT_HAS_EXPIRED', 'its certificate has expired'],
@@ -39,7 +46,8 @@ const certificateWords = new Map([
 ]);
 
 /** OpenSSL's names of the alerts by which a server says what it thinks of the client's certificate. */
-const refusedAlert = /^ERR_SSL_(?:TLSV\d+|SSLV3)_ALERT_(?:CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED|NO_CERTIFICATE)$/u;
+const refusedAlert =
+  /^ERR_SSL_(?:TLSV\d+|SSLV3)_ALERT_(?:CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED|NO_CERTIFICATE)$/u;
 
 /** What the error of a socket or of something above it means; null for what is no fault of a connection. */
 export function connectionFault(error: unknown): ConnectionFault | null {
@@ -47,7 +55,14 @@ export function connectionFault(error: unknown): ConnectionFault | null {
   if (untrustedCodes.has(code)) return { kind: 'untrusted', words: 'its certificate is not trusted' };
   const certificate = certificateWords.get(code);
   if (certificate !== undefined) return { kind: 'certificate', words: certificate };
-  if (refusedAlert.test(code)) return { kind: 'refused', words: `it refuses our certificate (${code.replace(/^.*_ALERT_/u, '').replaceAll('_', ' ').toLowerCase()})` };
+  if (refusedAlert.test(code))
+    return {
+      kind: 'refused',
+      words: `it refuses our certificate (${code
+        .replace(/^.*_ALERT_/u, '')
+        .replaceAll('_', ' ')
+        .toLowerCase()})`,
+    };
   const words = connectionWords.get(code);
   return words === undefined ? null : { kind: 'connection', words };
 }

@@ -1,5 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { defaultFailureConverter, defaultPayloadConverter, type DataConverter, type LoadedDataConverter } from '@temporalio/common';
+import {
+  defaultFailureConverter,
+  defaultPayloadConverter,
+  type DataConverter,
+  type LoadedDataConverter,
+} from '@temporalio/common';
 import { failureConverter } from './failure-converter.ts';
 import { createPayloadCodec } from './payload-codec.ts';
 import { noPayloadKeys, readPayloadKeys } from './payload-keys.ts';
@@ -18,7 +23,14 @@ export function createDataConverters(keyFile: string | null): DataConverters {
   const payloadCodecs = [createPayloadCodec(keyFile === null ? noPayloadKeys : readPayloadKeys(keyFile))];
   const isOn = keyFile !== null;
   return {
-    client: { payloadConverter: defaultPayloadConverter, failureConverter: isOn ? failureConverter : defaultFailureConverter, payloadCodecs },
-    worker: { payloadCodecs, ...(isOn && { failureConverterPath: fileURLToPath(new URL('failure-converter.ts', import.meta.url)) }) },
+    client: {
+      payloadConverter: defaultPayloadConverter,
+      failureConverter: isOn ? failureConverter : defaultFailureConverter,
+      payloadCodecs,
+    },
+    worker: {
+      payloadCodecs,
+      ...(isOn && { failureConverterPath: fileURLToPath(new URL('failure-converter.ts', import.meta.url)) }),
+    },
   };
 }

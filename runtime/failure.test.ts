@@ -4,14 +4,17 @@ import { errors, type ErrorCode } from '../contracts/errors.ts';
 import { droverFailure, failureCode } from './failure.ts';
 import { registerSecret } from './redaction.ts';
 
-test.each(Object.keys(errors) as ErrorCode[])('%s carries its code, whether it is tried again, and its advice', (code) => {
-  const failure = droverFailure(code, 'Something happened');
-  expect(failure).toBeInstanceOf(ApplicationFailure);
-  expect(failure.type).toBe(code);
-  expect(failure.nonRetryable).toBe(!errors[code].retryable);
-  expect(failure.message).toBe(`Something happened. ${errors[code].advice}`);
-  expect(failureCode(failure)).toBe(code);
-});
+test.each(Object.keys(errors) as ErrorCode[])(
+  '%s carries its code, whether it is tried again, and its advice',
+  (code) => {
+    const failure = droverFailure(code, 'Something happened');
+    expect(failure).toBeInstanceOf(ApplicationFailure);
+    expect(failure.type).toBe(code);
+    expect(failure.nonRetryable).toBe(!errors[code].retryable);
+    expect(failure.message).toBe(`Something happened. ${errors[code].advice}`);
+    expect(failureCode(failure)).toBe(code);
+  },
+);
 
 const { advice } = errors.RequestRefused;
 const details: [detail: string, message: string][] = [
@@ -28,8 +31,19 @@ test.each(details)('the message of %j reads as sentences', (detail, message) => 
 test('nothing secret is left in message, cause and details', () => {
   registerSecret('s3cr3t-value');
   const cause = Object.assign(new Error('body: s3cr3t-value'), { headers: { 'x-auth-token': 'other' } });
-  const failure = droverFailure('NovaUnavailable', 'sent s3cr3t-value', { cause, details: { body: 's3cr3t-value', token: 'other' } });
-  expect(JSON.stringify([failure.message, failure.details, failure.cause?.message, failure.cause?.stack, Object.entries(failure.cause ?? {})])).not.toMatch(/s3cr3t-value|other/u);
+  const failure = droverFailure('NovaUnavailable', 'sent s3cr3t-value', {
+    cause,
+    details: { body: 's3cr3t-value', token: 'other' },
+  });
+  expect(
+    JSON.stringify([
+      failure.message,
+      failure.details,
+      failure.cause?.message,
+      failure.cause?.stack,
+      Object.entries(failure.cause ?? {}),
+    ]),
+  ).not.toMatch(/s3cr3t-value|other/u);
 });
 
 test('other errors are no row of the table', () => {

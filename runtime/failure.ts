@@ -29,12 +29,15 @@ export function droverFailure(code: ErrorCode, detail: string, options: FailureO
 }
 
 /** The row of the error table that a caught failure is; null for anything else. */
-export const failureCode = (error: unknown): ErrorCode | null => (error instanceof ApplicationFailure && isErrorCode(error.type) ? error.type : null);
+export const failureCode = (error: unknown): ErrorCode | null =>
+  error instanceof ApplicationFailure && isErrorCode(error.type) ? error.type : null;
 
 /** What a failure of the table says happened, without the advice that follows it. */
 export function failureDetail(error: ApplicationFailure): string {
   const advice = isErrorCode(error.type) ? errors[error.type].advice : '';
-  return advice !== '' && error.message.endsWith(advice) ? error.message.slice(0, -advice.length).trim() : error.message;
+  return advice !== '' && error.message.endsWith(advice)
+    ? error.message.slice(0, -advice.length).trim()
+    : error.message;
 }
 
 /** A failure goes into history and into a condition, and whoever answered may have answered with anything. */

@@ -52,7 +52,13 @@ export async function serveHealth({ address, setting, pages, metrics }: HealthOp
     })();
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(droverFailure('InvalidConfiguration', `${setting} ${address} cannot be had: ${error.message}`, { cause: error })));
+    server.once('error', (error) =>
+      reject(
+        droverFailure('InvalidConfiguration', `${setting} ${address} cannot be had: ${error.message}`, {
+          cause: error,
+        }),
+      ),
+    );
     server.listen(Number(address.slice(colon + 1)), host, resolve);
   });
   const { address: bound, port, family } = server.address() as AddressInfo;
@@ -71,7 +77,10 @@ function answer(response: ServerResponse, status: number, health: Health): void 
   response.end(`${JSON.stringify(health, null, 2)}\n`);
 }
 
-const unknown = (pages: HealthPages): Health => ({ ok: false, reasons: [`there are: ${[...Object.keys(pages), '/metrics'].join(', ')}`] });
+const unknown = (pages: HealthPages): Health => ({
+  ok: false,
+  reasons: [`there are: ${[...Object.keys(pages), '/metrics'].join(', ')}`],
+});
 
 async function healthOf(page: () => Health | Promise<Health>): Promise<Health> {
   try {

@@ -13,10 +13,20 @@ export type Finding = Omit<HostCheck, 'durationMs'>;
 /** Conditions are read by people, and names and errors of other systems may be as long as they like. */
 const longestSeen = 600;
 
-export const passed = (asked: Asked, seen: string): Finding => ({ ...asked, outcome: 'passed', seen: redactedStart(seen, longestSeen), code: null });
+export const passed = (asked: Asked, seen: string): Finding => ({
+  ...asked,
+  outcome: 'passed',
+  seen: redactedStart(seen, longestSeen),
+  code: null,
+});
 
 /** Said with what to do about it. */
-export const failed = (asked: Asked, code: ErrorCode, seen: string): Finding => ({ ...asked, outcome: 'failed', seen: droverFailure(code, redactedStart(seen, longestSeen)).message, code });
+export const failed = (asked: Asked, code: ErrorCode, seen: string): Finding => ({
+  ...asked,
+  outcome: 'failed',
+  seen: droverFailure(code, redactedStart(seen, longestSeen)).message,
+  code,
+});
 
 /** Its system failed the check. @throws what is no failure of the table, and the signal's reason */
 export function failedBy(asked: Asked, error: unknown, signal: AbortSignal): Finding {
@@ -26,7 +36,13 @@ export function failedBy(asked: Asked, error: unknown, signal: AbortSignal): Fin
   return { ...asked, outcome: 'failed', seen: (error as Error).message, code };
 }
 
-export const skipped = (asked: Asked, why: string): HostCheck => ({ ...asked, outcome: 'skipped', seen: why, code: null, durationMs: 0 });
+export const skipped = (asked: Asked, why: string): HostCheck => ({
+  ...asked,
+  outcome: 'skipped',
+  seen: why,
+  code: null,
+  durationMs: 0,
+});
 
 /** Findings with the time since `startedMs` of the clock's `monotonicMs`. */
 export function timed(clock: Clock, startedMs: number, findings: readonly Finding[]): HostCheck[] {

@@ -4,12 +4,18 @@ const base = { region: 'RegionOne', cluster: '', mode: 'act' } as const;
 
 test('a check is made where its section is there', () => {
   expect(hypervisorSettings(hypervisorConfig.parse(undefined), base).checks).toEqual([]);
-  const config = hypervisorConfig.parse({ smoke: { flavorId: 'f', imageId: 'i' }, libvirt: {}, ceph: { dashboards: ['https://mgr-1:8443'], user: 'drover', passwordFile: '/etc/drover/ceph', pools: ['vms'] } });
+  const config = hypervisorConfig.parse({
+    smoke: { flavorId: 'f', imageId: 'i' },
+    libvirt: {},
+    ceph: { dashboards: ['https://mgr-1:8443'], user: 'drover', passwordFile: '/etc/drover/ceph', pools: ['vms'] },
+  });
   expect(hypervisorSettings(config, base).checks).toEqual(['libvirt', 'ceph', 'smoke']);
 });
 
 test('neither files nor addresses come into a run', () => {
-  const config = hypervisorConfig.parse({ libvirt: { sasl: { user: 'drover', passwordFile: '/etc/drover/secret-file' } } });
+  const config = hypervisorConfig.parse({
+    libvirt: { sasl: { user: 'drover', passwordFile: '/etc/drover/secret-file' } },
+  });
   expect(JSON.stringify(hypervisorSettings(config, base))).not.toMatch(/secret-file|qemu/u);
 });
 
@@ -20,7 +26,12 @@ test.each([
   ['mon-1.example:3300', { host: 'mon-1.example', port: 3300 }],
   ['[2001:db8::1]:6790', { host: '2001:db8::1', port: 6790 }],
 ])('monitor %s', (monitor, read) => {
-  expect(hypervisorConfig.parse({ libvirt: {}, ceph: { ...ceph, rbd: { monitors: [monitor] } } }).ceph?.rbd).toEqual({ monitors: [read], user: 'libvirt', keyFile: null, secretUuid: null });
+  expect(hypervisorConfig.parse({ libvirt: {}, ceph: { ...ceph, rbd: { monitors: [monitor] } } }).ceph?.rbd).toEqual({
+    monitors: [read],
+    user: 'libvirt',
+    keyFile: null,
+    secretUuid: null,
+  });
 });
 
 const wrong: [input: unknown, path: string][] = [
@@ -30,7 +41,13 @@ const wrong: [input: unknown, path: string][] = [
   [{ ceph: { ...ceph, dashboards: ['mgr-1'] } }, 'ceph.dashboards.0'],
   [{ libvirt: {}, ceph: { ...ceph, rbd: { monitors: ['mon 1'] } } }, 'ceph.rbd.monitors.0'],
   [{ libvirt: {}, ceph: { ...ceph, rbd: { monitors: ['mon-1'], user: 'client.libvirt' } } }, 'ceph.rbd.user'],
-  [{ libvirt: {}, ceph: { ...ceph, rbd: { monitors: ['mon-1'], keyFile: 'k', secretUuid: '64726f76-6572-4000-8000-000000000000' } } }, 'ceph.rbd'],
+  [
+    {
+      libvirt: {},
+      ceph: { ...ceph, rbd: { monitors: ['mon-1'], keyFile: 'k', secretUuid: '64726f76-6572-4000-8000-000000000000' } },
+    },
+    'ceph.rbd',
+  ],
   [{ ceph: { ...ceph, rbd: { monitors: ['mon-1'] } } }, 'ceph.rbd'],
   [{ maxTestAttempts: 0 }, 'maxTestAttempts'],
   [{ recheckMs: 0 }, 'recheckMs'],

@@ -8,25 +8,37 @@ import { hour, minute, ms, optionalText, second, text } from './setting-types.ts
  * guessed. Passwords stand in files, read when they are used.
  */
 
-const template = text.refine((value) => value.includes('{host}'), 'expected {host} in it, which stands for the hypervisor');
+const template = text.refine(
+  (value) => value.includes('{host}'),
+  'expected {host} in it, which stands for the hypervisor',
+);
 
 const libvirt = z.strictObject({
   connectUri: template.default('qemu+tls://{host}/system'),
   tls: z.strictObject({ caFile: text, certFile: optionalText, keyFile: optionalText }).nullable().default(null),
   sasl: z.strictObject({ user: text, passwordFile: text }).nullable().default(null),
-  minimumVersion: z.string().regex(/^\d+(\.\d+){0,2}$/u, 'expected a version such as 9.0.0').default('9.0.0'),
+  minimumVersion: z
+    .string()
+    .regex(/^\d+(\.\d+){0,2}$/u, 'expected a version such as 9.0.0')
+    .default('9.0.0'),
   kernelPath: optionalText,
 });
 
 const ovs = z.strictObject({
   remote: template.default('ssl:{host}:6640'),
   tls: z.strictObject({ caFile: text, certFile: text, keyFile: text }).nullable().default(null),
-  bridges: z.strictObject({ required: z.array(text).default(['br-int', 'br-ex']), optional: z.array(text).default(['br-provider']) }).prefault({}),
+  bridges: z
+    .strictObject({
+      required: z.array(text).default(['br-int', 'br-ex']),
+      optional: z.array(text).default(['br-provider']),
+    })
+    .prefault({}),
 });
 
 /** `192.0.2.1:6789`, `[2001:db8::1]:6789`, `mon.example:6789`; the port is that of protocol version 1. */
 const monitor = z.string().transform((value, context) => {
-  const [, bracketed, plain, port = '6789'] = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/u.exec(value) ?? [];
+  const [, bracketed, plain, port = '6789'] =
+    /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/u.exec(value) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) > 65_535) {
     context.addIssue({ code: 'custom', message: 'expected a monitor such as 192.0.2.1:6789' });
@@ -53,7 +65,10 @@ const ceph = z.strictObject({
       /** Or the UUID of the libvirt secret that the hosts have. */
       secretUuid: z.uuid().nullable().default(null),
     })
-    .refine(({ keyFile, secretUuid }) => keyFile === null || secretUuid === null, 'expected keyFile or secretUuid, not both')
+    .refine(
+      ({ keyFile, secretUuid }) => keyFile === null || secretUuid === null,
+      'expected keyFile or secretUuid, not both',
+    )
     .nullable()
     .default(null),
 });
@@ -85,7 +100,10 @@ export const hypervisorConfig = z
     ceph: ceph.nullable().default(null),
     smoke: smoke.nullable().default(null),
   })
-  .refine(({ ceph: section, libvirt: access }) => access !== null || (section?.rbd ?? null) === null, { path: ['ceph', 'rbd'], message: 'needs the section libvirt: the pools are listed by the hypervisors’ libvirt' })
+  .refine(({ ceph: section, libvirt: access }) => access !== null || (section?.rbd ?? null) === null, {
+    path: ['ceph', 'rbd'],
+    message: 'needs the section libvirt: the pools are listed by the hypervisors’ libvirt',
+  })
   .prefault({});
 
 export type HypervisorConfig = z.infer<typeof hypervisorConfig>;
@@ -93,8 +111,41 @@ export type LibvirtConfig = NonNullable<HypervisorConfig['libvirt']>;
 export type CephConfig = NonNullable<HypervisorConfig['ceph']>;
 
 /** The settings of one run, fixed in it when it looks: no names of files, no addresses. */
-export function hypervisorSettings(config: HypervisorConfig, { handlesNodeFailure = false, ...given }: Pick<HypervisorSettings, 'region' | 'cluster' | 'mode'> & { handlesNodeFailure?: boolean }): HypervisorSettings {
-  const { copiedLabels, testAggregate, maxTestAttempts, testRetryDelayMs, registrationMs, recheckMs, drainMs, notReadyDrainMs, guardsDrain, lingerMs } = config;
-  const checks = (['libvirt', 'ovs', 'ceph', 'smoke'] as const satisfies readonly HypervisorCheck[]).filter((check) => config[check] !== null);
-  return { ...given, copiedLabels, checks, testAggregate, maxTestAttempts, testRetryDelayMs, registrationMs, recheckMs, drainMs, notReadyDrainMs, guardsDrain, lingerMs, handlesNodeFailure };
+export function hypervisorSettings(
+  config: HypervisorConfig,
+  {
+    handlesNodeFailure = false,
+    ...given
+  }: Pick<HypervisorSettings, 'region' | 'cluster' | 'mode'> & { handlesNodeFailure?: boolean },
+): HypervisorSettings {
+  const {
+    copiedLabels,
+    testAggregate,
+    maxTestAttempts,
+    testRetryDelayMs,
+    registrationMs,
+    recheckMs,
+    drainMs,
+    notReadyDrainMs,
+    guardsDrain,
+    lingerMs,
+  } = config;
+  const checks = (['libvirt', 'ovs', 'ceph', 'smoke'] as const satisfies readonly HypervisorCheck[]).filter(
+    (check) => config[check] !== null,
+  );
+  return {
+    ...given,
+    copiedLabels,
+    checks,
+    testAggregate,
+    maxTestAttempts,
+    testRetryDelayMs,
+    registrationMs,
+    recheckMs,
+    drainMs,
+    notReadyDrainMs,
+    guardsDrain,
+    lingerMs,
+    handlesNodeFailure,
+  };
 }

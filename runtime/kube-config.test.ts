@@ -36,25 +36,59 @@ const refused: [why: string, load: () => unknown, words: string][] = [
   ['a file that is not there', () => loadKubeConfig({ kubeconfig: join(home, 'nowhere') }), 'nowhere'],
   ['a file that is none', () => loadKubeConfig({ kubeconfig: write('a: [') }), 'kubeconfig'],
   ['an empty file', () => loadKubeConfig({ kubeconfig: write('') }), 'kubeconfig'],
-  ['an unknown context', () => loadKubeConfig({ kubeconfig: write(two), context: 'd' }), 'has no context d; it has: a, b, c'],
-  ['a context that is no text', () => loadKubeConfig({ kubeconfig: write('{ current-context: { toString: null } }') }), 'names no cluster'],
-  ['a server that is no text', () => loadKubeConfig({ kubeconfig: write(two.replace('"https://a:6443"', '[1]')) }), 'server'],
-  ['a server that has no end', () => loadKubeConfig({ kubeconfig: write(two.replace('https://a:6443', `https://a:6443${'/'.repeat(3_000)}x`)) }), 'is no http or https URL'],
-  ['a server that is no URL', () => loadKubeConfig({ kubeconfig: write(two.replace('https://a:6443', 'https://a:port')) }), 'is no http or https URL'],
-  ['a context without a cluster', () => loadKubeConfig({ kubeconfig: write(two), context: 'c' }), 'the context `c` names no cluster'],
+  [
+    'an unknown context',
+    () => loadKubeConfig({ kubeconfig: write(two), context: 'd' }),
+    'has no context d; it has: a, b, c',
+  ],
+  [
+    'a context that is no text',
+    () => loadKubeConfig({ kubeconfig: write('{ current-context: { toString: null } }') }),
+    'names no cluster',
+  ],
+  [
+    'a server that is no text',
+    () => loadKubeConfig({ kubeconfig: write(two.replace('"https://a:6443"', '[1]')) }),
+    'server',
+  ],
+  [
+    'a server that has no end',
+    () => loadKubeConfig({ kubeconfig: write(two.replace('https://a:6443', `https://a:6443${'/'.repeat(3_000)}x`)) }),
+    'is no http or https URL',
+  ],
+  [
+    'a server that is no URL',
+    () => loadKubeConfig({ kubeconfig: write(two.replace('https://a:6443', 'https://a:port')) }),
+    'is no http or https URL',
+  ],
+  [
+    'a context without a cluster',
+    () => loadKubeConfig({ kubeconfig: write(two), context: 'c' }),
+    'the context `c` names no cluster',
+  ],
 ];
 
 test.each(refused)('%s is an error in the settings', (_why, load, words) => {
-  expect(load).toThrow(expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringContaining(words) }));
+  expect(load).toThrow(
+    expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringContaining(words) }),
+  );
 });
 
 test('what cannot be parsed is not quoted: it holds tokens', () => {
   const broken = write(two.replace('{token: t}', '{token: s3cr3t-of-a-user'));
-  expect(() => loadKubeConfig({ kubeconfig: broken })).toThrow(expect.objectContaining({ type: 'InvalidConfiguration', message: expect.not.stringContaining('s3cr3t'), cause: undefined }));
+  expect(() => loadKubeConfig({ kubeconfig: broken })).toThrow(
+    expect.objectContaining({
+      type: 'InvalidConfiguration',
+      message: expect.not.stringContaining('s3cr3t'),
+      cause: undefined,
+    }),
+  );
 });
 
 test('one dispatcher serves all requests, until the certificates change', () => {
-  const config = loadKubeConfig({ kubeconfig: write(two) }) as unknown as { createDispatcher(cluster: object, options: object): object };
+  const config = loadKubeConfig({ kubeconfig: write(two) }) as unknown as {
+    createDispatcher(cluster: object, options: object): object;
+  };
   const cluster = { server: 'https://a:6443' };
   const first = config.createDispatcher(cluster, { ca: 'one' });
   expect(config.createDispatcher(cluster, { ca: 'one' })).toBe(first);

@@ -22,19 +22,37 @@ const inClusterToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
  *
  * @throws InvalidConfiguration when there is none, it cannot be read, or it has no such context
  */
-export function loadKubeConfig({ kubeconfig = null, context = null }: KubeConfigOptions = {}, env: NodeJS.ProcessEnv = process.env): KubeConfig {
+export function loadKubeConfig(
+  { kubeconfig = null, context = null }: KubeConfigOptions = {},
+  env: NodeJS.ProcessEnv = process.env,
+): KubeConfig {
   const config = new KubeConfig();
   const from = load(config, kubeconfig, env);
   if (context !== null) {
     const known = config.getContexts().map(({ name }) => name);
-    if (!known.includes(context)) throw droverFailure('InvalidConfiguration', `${from} has no context ${context}; it has: ${known.join(', ') || 'none'}`);
+    if (!known.includes(context))
+      throw droverFailure(
+        'InvalidConfiguration',
+        `${from} has no context ${context}; it has: ${known.join(', ') || 'none'}`,
+      );
     config.setCurrentContext(context);
   }
   const cluster = config.getCurrentCluster();
-  if (cluster === null) throw droverFailure('InvalidConfiguration', `${from}: the context \`${plainText(config.getCurrentContext())}\` names no cluster`);
+  if (cluster === null)
+    throw droverFailure(
+      'InvalidConfiguration',
+      `${from}: the context \`${plainText(config.getCurrentContext())}\` names no cluster`,
+    );
   // The client library takes what the file says; a wrong type would show as a defect in the middle of a request.
-  if (!/^https?:\/\//u.test(plainText(cluster.server)) || cluster.server.length > longestUrl || !URL.canParse(cluster.server)) {
-    throw droverFailure('InvalidConfiguration', `${from}: the server of cluster \`${plainText(cluster.name)}\` is no http or https URL`);
+  if (
+    !/^https?:\/\//u.test(plainText(cluster.server)) ||
+    cluster.server.length > longestUrl ||
+    !URL.canParse(cluster.server)
+  ) {
+    throw droverFailure(
+      'InvalidConfiguration',
+      `${from}: the server of cluster \`${plainText(cluster.name)}\` is no http or https URL`,
+    );
   }
   keepDispatcher(config);
   return config;
@@ -44,7 +62,7 @@ export function loadKubeConfig({ kubeconfig = null, context = null }: KubeConfig
 const longestUrl = 2_048;
 
 /** Of a field that is text in every kubeconfig but a broken one. */
-const plainText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value) ?? '');
+const plainText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 /** Returns what was read, for messages. */
 function load(config: KubeConfig, kubeconfig: string | null, env: NodeJS.ProcessEnv): string {

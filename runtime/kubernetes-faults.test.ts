@@ -1,7 +1,13 @@
 import { isAlreadyExists, isFailure, isUnknownKind, refusalFailure, transportFailure } from './kubernetes-faults.ts';
 
 const status = (reason: string, name?: string): string =>
-  JSON.stringify({ kind: 'Status', status: 'Failure', reason, message: 'its words', details: { ...(name !== undefined && { name }), kind: 'evictions' } });
+  JSON.stringify({
+    kind: 'Status',
+    status: 'Failure',
+    reason,
+    message: 'its words',
+    details: { ...(name !== undefined && { name }), kind: 'evictions' },
+  });
 
 const rows: [httpStatus: number, body: string, code: string, words: string][] = [
   [400, status('BadRequest'), 'ObjectRefused', 'its words'],
@@ -51,7 +57,10 @@ test('a kind that is not served is told from an object that is not there, and fr
 });
 
 test('a request without an answer says what it met', () => {
-  const refused = Object.assign(new AggregateError([Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })], ''), { code: 'ECONNREFUSED' });
+  const refused = Object.assign(
+    new AggregateError([Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })], ''),
+    { code: 'ECONNREFUSED' },
+  );
   const failure = transportFailure(refused, 'GET /x', 'https://127.0.0.1:1');
   expect(isFailure(failure, 'KubernetesUnavailable')).toBe(true);
   expect(failure.message).toContain('GET /x: no answer from https://127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1');

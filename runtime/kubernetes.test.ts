@@ -42,7 +42,10 @@ afterAll(async () => {
 const paths: [path: string, expected: string][] = [
   [resourcePath('v1', 'nodes'), '/api/v1/nodes'],
   [resourcePath('v1', 'configmaps', { namespace: 'n', name: 'c' }), '/api/v1/namespaces/n/configmaps/c'],
-  [resourcePath('kvm.cloud.sap/v1', 'evictions', { name: 'a/../b', subresource: 'status' }), '/apis/kvm.cloud.sap/v1/evictions/a%2F..%2Fb/status'],
+  [
+    resourcePath('kvm.cloud.sap/v1', 'evictions', { name: 'a/../b', subresource: 'status' }),
+    '/apis/kvm.cloud.sap/v1/evictions/a%2F..%2Fb/status',
+  ],
 ];
 
 test.each(paths)('%s', (path, expected) => {
@@ -51,26 +54,64 @@ test.each(paths)('%s', (path, expected) => {
 
 test('a request carries the credential, the query and what kind of patch it is', async () => {
   answer = (request, response) => response.end(JSON.stringify({ url: request.url, headers: request.headers }));
-  expect(await kubernetes.request({ method: 'PATCH', path: '/api/v1/x', query: { fieldManager: 'drover', left: undefined }, body: {}, patchType: 'apply' }, signal)).toEqual({
+  expect(
+    await kubernetes.request(
+      {
+        method: 'PATCH',
+        path: '/api/v1/x',
+        query: { fieldManager: 'drover', left: undefined },
+        body: {},
+        patchType: 'apply',
+      },
+      signal,
+    ),
+  ).toEqual({
     url: '/prefix/api/v1/x?fieldManager=drover',
-    headers: expect.objectContaining({ authorization: 'Bearer a-secret-token', 'content-type': 'application/apply-patch+yaml', 'user-agent': 'drover' }),
+    headers: expect.objectContaining({
+      authorization: 'Bearer a-secret-token',
+      'content-type': 'application/apply-patch+yaml',
+      'user-agent': 'drover',
+    }),
   });
 });
 
 const failures: [why: string, given: typeof answer, code: string, words: string][] = [
   ['no answer in time', () => undefined, 'KubernetesUnavailable', 'it took too long'],
-  ['half an answer', (_, response) => void response.writeHead(200).write('{'), 'KubernetesUnavailable', 'it took too long'],
+  [
+    'half an answer',
+    (_, response) => void response.writeHead(200).write('{'),
+    'KubernetesUnavailable',
+    'it took too long',
+  ],
   ['a connection that is cut', (request) => void request.socket.destroy(), 'KubernetesUnavailable', 'no answer from'],
   ['no JSON', (_, response) => void response.end('<html>'), 'AnswerMalformed', 'the answer is no JSON'],
   ['a refusal', (_, response) => void response.writeHead(422).end('no'), 'ObjectRefused', 'answered 422: no'],
-  ['a refusal that repeats the credential', (request, response) => void response.writeHead(422).end(request.headers.authorization), 'ObjectRefused', '[redacted]'],
-  ['no permission, when it is ready', (request, response) => void response.writeHead(request.url?.endsWith('readyz') ? 200 : 403).end('no'), 'KubernetesForbidden', '403'],
-  ['no permission, while it starts', (request, response) => void response.writeHead(request.url?.endsWith('readyz') ? 500 : 403).end('no'), 'KubernetesUnavailable', 'is not ready'],
+  [
+    'a refusal that repeats the credential',
+    (request, response) => void response.writeHead(422).end(request.headers.authorization),
+    'ObjectRefused',
+    '[redacted]',
+  ],
+  [
+    'no permission, when it is ready',
+    (request, response) => void response.writeHead(request.url?.endsWith('readyz') ? 200 : 403).end('no'),
+    'KubernetesForbidden',
+    '403',
+  ],
+  [
+    'no permission, while it starts',
+    (request, response) => void response.writeHead(request.url?.endsWith('readyz') ? 500 : 403).end('no'),
+    'KubernetesUnavailable',
+    'is not ready',
+  ],
 ];
 
 test.each(failures)('%s', async (_why, given, code, words) => {
   answer = given;
-  await expect(kubernetes.request({ method: 'GET', path: '/api/v1/x' }, signal)).rejects.toMatchObject({ type: code, message: expect.stringContaining(words) });
+  await expect(kubernetes.request({ method: 'GET', path: '/api/v1/x' }, signal)).rejects.toMatchObject({
+    type: code,
+    message: expect.stringContaining(words),
+  });
 });
 
 test('cancelling ends a request with the reason for it', async () => {
@@ -89,12 +130,15 @@ test('a stream outlives the time-out of its beginning', async () => {
     response.writeHead(200).write('one');
   };
   const timer = setTimeout(() => send?.end('two'), 400);
-  for await (const piece of await kubernetes.stream({ method: 'GET', path: '/api/v1/x' }, signal)) pieces.push(Buffer.from(piece).toString());
+  for await (const piece of await kubernetes.stream({ method: 'GET', path: '/api/v1/x' }, signal))
+    pieces.push(Buffer.from(piece).toString());
   clearTimeout(timer);
   expect(pieces).toEqual(['one', 'two']);
 });
 
 test('a stream that does not begin fails', async () => {
   answer = () => undefined;
-  await expect(kubernetes.stream({ method: 'GET', path: '/api/v1/x' }, signal)).rejects.toMatchObject({ type: 'KubernetesUnavailable' });
+  await expect(kubernetes.stream({ method: 'GET', path: '/api/v1/x' }, signal)).rejects.toMatchObject({
+    type: 'KubernetesUnavailable',
+  });
 });

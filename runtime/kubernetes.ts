@@ -53,16 +53,26 @@ export interface KubernetesOptions extends KubeConfigOptions {
 }
 
 /** Reads the kubeconfig; the first connection is made by the first request. @throws InvalidConfiguration */
-export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...options }: KubernetesOptions = {}): Kubernetes {
+export function connectKubernetes({
+  requestTimeoutMs = 10_000,
+  observe,
+  ...options
+}: KubernetesOptions = {}): Kubernetes {
   const config = loadKubeConfig(options);
   const server = (config.getCurrentCluster()?.server ?? '').replace(/\/+$/u, '');
   const authorize = createAuthorize(config);
   let last: Dispatcher | undefined;
 
-  async function open(request: KubernetesRequest, what: string, signal: AbortSignal, more: Record<string, string> = {}): Promise<Dispatcher.ResponseData> {
+  async function open(
+    request: KubernetesRequest,
+    what: string,
+    signal: AbortSignal,
+    more: Record<string, string> = {},
+  ): Promise<Dispatcher.ResponseData> {
     signal.throwIfAborted();
     const url = new URL(`${server}${request.path}`);
-    for (const [name, value] of Object.entries(request.query ?? {})) if (value !== undefined) url.searchParams.set(name, String(value));
+    for (const [name, value] of Object.entries(request.query ?? {}))
+      if (value !== undefined) url.searchParams.set(name, String(value));
     try {
       const { headers, dispatcher } = await authorize(url);
       last = dispatcher;
@@ -73,7 +83,9 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
           'user-agent': 'drover',
           ...headers,
           ...more,
-          ...(request.body === undefined ? {} : { 'content-type': request.patchType === undefined ? 'application/json' : patchTypes[request.patchType] }),
+          ...(request.body === undefined
+            ? {}
+            : { 'content-type': request.patchType === undefined ? 'application/json' : patchTypes[request.patchType] }),
         },
         body: request.body === undefined ? null : JSON.stringify(request.body),
         signal,
@@ -97,9 +109,17 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
     }
   };
 
-  async function refusal(statusCode: number, text: string, what: string, retryAfter: string, signal: AbortSignal): Promise<Error> {
+  async function refusal(
+    statusCode: number,
+    text: string,
+    what: string,
+    retryAfter: string,
+    signal: AbortSignal,
+  ): Promise<Error> {
     if ((statusCode === 401 || statusCode === 403) && !(await isReady(signal))) {
-      return droverFailure('KubernetesUnavailable', `${what}: kube-apiserver answered ${statusCode} and is not ready`, { details: { httpStatus: statusCode, reason: '' } });
+      return droverFailure('KubernetesUnavailable', `${what}: kube-apiserver answered ${statusCode} and is not ready`, {
+        details: { httpStatus: statusCode, reason: '' },
+      });
     }
     return refusalFailure(statusCode, text, what, retryAfter);
   }
@@ -119,7 +139,12 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
           signal.throwIfAborted();
           throw transportFailure(error, what, server);
         });
-        return { status: statusCode, requestId: header(headers, 'audit-id'), text, retryAfter: header(headers, 'retry-after') };
+        return {
+          status: statusCode,
+          requestId: header(headers, 'audit-id'),
+          text,
+          retryAfter: header(headers, 'retry-after'),
+        };
       });
       if (status < 200 || status > 299) throw await refusal(status, text, what, retryAfter, signal);
       try {
@@ -136,7 +161,12 @@ export function connectKubernetes({ requestTimeoutMs = 10_000, observe, ...optio
           signal.throwIfAborted();
           throw error;
         });
-        return { status: statusCode, requestId: header(headers, 'audit-id'), body, retryAfter: header(headers, 'retry-after') };
+        return {
+          status: statusCode,
+          requestId: header(headers, 'audit-id'),
+          body,
+          retryAfter: header(headers, 'retry-after'),
+        };
       });
       if (status >= 200 && status <= 299) return body;
       throw await refusal(status, await body.text().catch(() => ''), what, retryAfter, signal);
@@ -157,7 +187,9 @@ function header(headers: Dispatcher.ResponseData['headers'], name: 'audit-id' | 
 }
 
 /** Headers and connection pool for a request, from the kubeconfig: tokens, certificates, exec plug-ins. */
-function createAuthorize(config: KubeConfig): (url: URL) => Promise<{ headers: Record<string, string>; dispatcher: Dispatcher | undefined }> {
+function createAuthorize(
+  config: KubeConfig,
+): (url: URL) => Promise<{ headers: Record<string, string>; dispatcher: Dispatcher | undefined }> {
   let lastCredential = '';
   return async (url) => {
     const context = new RequestContext(url.href, HttpMethod.GET);

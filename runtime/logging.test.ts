@@ -4,14 +4,26 @@ import { registerSecret } from './redaction.ts';
 function logger(level: 'trace' | 'info' = 'trace') {
   const lines: string[] = [];
   const log = createLogger({ level, component: 'worker', destination: { write: (line) => void lines.push(line) } });
-  return { log, entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>), text: () => lines.join('') };
+  return {
+    log,
+    entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    text: () => lines.join(''),
+  };
 }
 
 test('writes JSON lines with level, time and component', () => {
   const { log, entries } = logger('info');
   log.debug('unheard');
   log.info({ host: 'node-1' }, 'Disabled the service');
-  expect(entries()).toEqual([{ level: 'info', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/u), component: 'worker', host: 'node-1', msg: 'Disabled the service' }]);
+  expect(entries()).toEqual([
+    {
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/u),
+      component: 'worker',
+      host: 'node-1',
+      msg: 'Disabled the service',
+    },
+  ]);
 });
 
 test('nothing secret is written, wherever it stands', () => {

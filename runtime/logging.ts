@@ -34,7 +34,8 @@ export function createLogger({ level, component, destination = pino.destination(
 
 /** The same log, as Temporal's Runtime takes it. */
 export function temporalLogger(logger: Logger): TemporalLogger {
-  const write = (level: TemporalLevel, message: string, fields: Record<string | symbol, unknown> = {}): void => logger[pinoLevels[level]](fields, message);
+  const write = (level: TemporalLevel, message: string, fields: Record<string | symbol, unknown> = {}): void =>
+    logger[pinoLevels[level]](fields, message);
   return {
     log: write,
     trace: (message, fields) => write('TRACE', message, fields),
@@ -45,4 +46,10 @@ export function temporalLogger(logger: Logger): TemporalLogger {
   };
 }
 
-const pinoLevels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const satisfies Record<TemporalLevel, LogLevel>;
+const pinoLevels = {
+  TRACE: 'trace',
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  ERROR: 'error',
+} as const satisfies Record<TemporalLevel, LogLevel>;

@@ -57,7 +57,8 @@ export function createMetrics(component: 'worker' | 'bridge', version: string): 
 
   function known<Metric>(of: ReadonlyMap<MetricKey, Metric>, key: MetricKey): Metric {
     const metric = of.get(key);
-    if (metric === undefined) throw new Error(`${table[key].name} is no metric of the ${component}: see contracts/metrics.ts`);
+    if (metric === undefined)
+      throw new Error(`${table[key].name} is no metric of the ${component}: see contracts/metrics.ts`);
     return metric;
   }
 }

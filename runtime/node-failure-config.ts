@@ -10,13 +10,26 @@ import { count, hour, minute, ms, second, text } from './setting-types.ts';
  * in a file, such as a mounted Secret, and is read when it is used.
  */
 
-const httpsUrl = z.string().regex(/^https:\/\/[^\s/@]+(\/[^\s@]*)?$/u, 'expected an https URL, without a user or a password');
+const httpsUrl = z
+  .string()
+  .regex(/^https:\/\/[^\s/@]+(\/[^\s@]*)?$/u, 'expected an https URL, without a user or a password');
 
 const bmc = z.strictObject({
   /** Of every host that has none of its own; `{host}` stands for the Hypervisor's name. */
-  url: httpsUrl.refine((value) => value.includes('{host}'), 'expected {host} in it, which stands for the hypervisor').nullable().default(null),
+  url: httpsUrl
+    .refine((value) => value.includes('{host}'), 'expected {host} in it, which stands for the hypervisor')
+    .nullable()
+    .default(null),
   hosts: z
-    .record(text, z.strictObject({ url: httpsUrl.optional(), path: text.optional(), uuid: text.optional(), serial: text.optional() }))
+    .record(
+      text,
+      z.strictObject({
+        url: httpsUrl.optional(),
+        path: text.optional(),
+        uuid: text.optional(),
+        serial: text.optional(),
+      }),
+    )
     .default({}),
   username: text,
   /** `{host}` in it stands for the Hypervisor's name, where each BMC has a password of its own. */
@@ -59,7 +72,12 @@ export const nodeFailureConfig = z
       })
       .prefault({}),
     power: z
-      .strictObject({ recheckMs: ms(fencingDefaults.powerRecheckMs, { most: hour }), holdCheckMs: ms(fencingDefaults.holdCheckMs, { most: hour }), pollMs: ms(2 * second, { most: minute }), timeoutMs: ms(minute, { most: hour }) })
+      .strictObject({
+        recheckMs: ms(fencingDefaults.powerRecheckMs, { most: hour }),
+        holdCheckMs: ms(fencingDefaults.holdCheckMs, { most: hour }),
+        pollMs: ms(2 * second, { most: minute }),
+        timeoutMs: ms(minute, { most: hour }),
+      })
       .prefault({}),
     consentMs: ms(fencingDefaults.consentMs),
     evacuation: z
@@ -76,7 +94,10 @@ export const nodeFailureConfig = z
     guestEvents: guestEvents.nullable().default(null),
   })
   .prefault({})
-  .refine(({ mode, automaticAggregates }) => mode !== 'automatic' || automaticAggregates.length > 0, { path: ['automaticAggregates'], error: 'expected the aggregates that have opted in, or nodeFailure.mode: recommend' });
+  .refine(({ mode, automaticAggregates }) => mode !== 'automatic' || automaticAggregates.length > 0, {
+    path: ['automaticAggregates'],
+    error: 'expected the aggregates that have opted in, or nodeFailure.mode: recommend',
+  });
 
 export type NodeFailureConfig = z.infer<typeof nodeFailureConfig>;
 

@@ -2,7 +2,14 @@ import { z } from 'zod';
 
 import { droverFailure } from './failure.ts';
 import { registerSecret } from './redaction.ts';
-import { checkSettings, expandHome, findSettingsFile, readSettingsText, readYaml, type SearchOptions } from './settings-file.ts';
+import {
+  checkSettings,
+  expandHome,
+  findSettingsFile,
+  readSettingsText,
+  readYaml,
+  type SearchOptions,
+} from './settings-file.ts';
 
 /**
  * How to reach an OpenStack, found as other OpenStack clients find it: a cloud of clouds.yaml (with secure.yaml laid over it), chosen by
@@ -83,7 +90,9 @@ const cloudSchema = z.looseObject({
 });
 type Cloud = z.infer<typeof cloudSchema>;
 
-const cloudsFileSchema = z.looseObject({ clouds: z.record(z.string(), z.unknown(), 'expected a mapping of names to clouds') });
+const cloudsFileSchema = z.looseObject({
+  clouds: z.record(z.string(), z.unknown(), 'expected a mapping of names to clouds'),
+});
 
 type Environment = Record<string, string | undefined>;
 
@@ -93,7 +102,8 @@ export function loadOpenStackSettings(env: Environment, options: OpenStackSearch
   const merged = overlay(chosen.cloud, fromEnvironment(env));
   const at = whereIn(chosen);
   const auth = merged.auth ?? {};
-  for (const secret of [auth.password, auth.application_credential_secret]) if (secret !== undefined) registerSecret(secret);
+  for (const secret of [auth.password, auth.application_credential_secret])
+    if (secret !== undefined) registerSecret(secret);
   const { compute_endpoint_override: compute, placement_endpoint_override: placement } = merged;
   return {
     cloud: chosen.name,
@@ -123,15 +133,22 @@ function chooseCloud(env: Environment, options: OpenStackSearchOptions): ChosenC
   if (wanted === null && env['OS_AUTH_URL']) return { name: null, cloud: {}, sources: ['the environment'] };
   const file = env['OS_CLIENT_CONFIG_FILE'] || findSettingsFile('openstack', ['clouds.yaml', 'clouds.yml'], options);
   if (!file) {
-    const missing = wanted === null ? 'OS_AUTH_URL is not set and there is no' : `Cloud ${wanted} is chosen, but there is no`;
+    const missing =
+      wanted === null ? 'OS_AUTH_URL is not set and there is no' : `Cloud ${wanted} is chosen, but there is no`;
     throw droverFailure('InvalidConfiguration', `${missing} clouds.yaml in ., ~/.config/openstack or /etc/openstack.`);
   }
-  const secureFile = env['OS_CLIENT_SECURE_FILE'] || findSettingsFile('openstack', ['secure.yaml', 'secure.yml'], options);
+  const secureFile =
+    env['OS_CLIENT_SECURE_FILE'] || findSettingsFile('openstack', ['secure.yaml', 'secure.yml'], options);
   const clouds = checkSettings(cloudsFileSchema, readYaml(file), file).clouds;
   const name = wanted ?? onlyCloud(Object.keys(clouds), file);
-  if (!Object.hasOwn(clouds, name)) throw droverFailure('InvalidConfiguration', `${file} has no cloud ${name}; it has ${listed(Object.keys(clouds))}.`);
+  if (!Object.hasOwn(clouds, name))
+    throw droverFailure('InvalidConfiguration', `${file} has no cloud ${name}; it has ${listed(Object.keys(clouds))}.`);
   const cloud = readCloud(clouds[name], name, file);
-  if (cloud.profile !== undefined) throw droverFailure('InvalidConfiguration', `${file}: clouds.${name}.profile: profiles of vendors are not supported; write the fields themselves.`);
+  if (cloud.profile !== undefined)
+    throw droverFailure(
+      'InvalidConfiguration',
+      `${file}: clouds.${name}.profile: profiles of vendors are not supported; write the fields themselves.`,
+    );
   const secure = secureFile === null ? {} : readSecure(secureFile, name);
   return { name, cloud: overlay(cloud, secure), sources: [file, ...(secureFile === null ? [] : [secureFile])] };
 }
@@ -139,12 +156,16 @@ function chooseCloud(env: Environment, options: OpenStackSearchOptions): ChosenC
 function onlyCloud(names: string[], file: string): string {
   const [name, ...others] = names;
   if (name !== undefined && others.length === 0) return name;
-  throw droverFailure('InvalidConfiguration', `${file} has ${names.length === 0 ? 'no clouds' : `several clouds (${listed(names)})`}; set OS_CLOUD, or openstack.cloud in drover’s settings.`);
+  throw droverFailure(
+    'InvalidConfiguration',
+    `${file} has ${names.length === 0 ? 'no clouds' : `several clouds (${listed(names)})`}; set OS_CLOUD, or openstack.cloud in drover’s settings.`,
+  );
 }
 
 const listed = (names: string[]): string => (names.length === 0 ? 'none' : names.join(', '));
 
-const readCloud = (data: unknown, name: string, file: string): Cloud => checkSettings(cloudSchema, data ?? {}, `${file}: clouds.${name}`);
+const readCloud = (data: unknown, name: string, file: string): Cloud =>
+  checkSettings(cloudSchema, data ?? {}, `${file}: clouds.${name}`);
 
 function readSecure(file: string, name: string): Cloud {
   const { clouds } = checkSettings(cloudsFileSchema, readYaml(file), file);
@@ -153,7 +174,8 @@ function readSecure(file: string, name: string): Cloud {
 
 /** Later fields win, those of `auth` one by one. */
 function overlay(under: Cloud, over: Cloud): Cloud {
-  const set = <Fields extends object>(fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+  const set = <Fields extends object>(fields: Fields): Fields =>
+    Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
   return { ...under, ...set(over), auth: { ...under.auth, ...set(over.auth ?? {}) } };
 }
 
@@ -188,7 +210,8 @@ function needed(value: string | undefined, where: string): string {
 }
 
 function credentialOf(type: string | undefined, auth: Auth, at: At): Credential {
-  const hasApplicationCredential = auth.application_credential_id !== undefined || auth.application_credential_name !== undefined;
+  const hasApplicationCredential =
+    auth.application_credential_id !== undefined || auth.application_credential_name !== undefined;
   switch (type ?? (hasApplicationCredential ? 'v3applicationcredential' : 'password')) {
     case 'v3applicationcredential':
       return applicationCredential(auth, at);
@@ -198,27 +221,48 @@ function credentialOf(type: string | undefined, auth: Auth, at: At): Credential 
         method: 'password',
         user: named(auth.user_id, auth.username, domain(auth, 'user'), at('auth.username')),
         password: needed(auth.password, at('auth.password')),
-        project: named(auth.project_id ?? auth.tenant_id, auth.project_name ?? auth.tenant_name, domain(auth, 'project'), at('auth.project_name')),
+        project: named(
+          auth.project_id ?? auth.tenant_id,
+          auth.project_name ?? auth.tenant_name,
+          domain(auth, 'project'),
+          at('auth.project_name'),
+        ),
       };
     default:
-      throw droverFailure('InvalidConfiguration', `auth_type ${type} is not supported: set ${at('auth_type')} to password or v3applicationcredential.`);
+      throw droverFailure(
+        'InvalidConfiguration',
+        `auth_type ${type} is not supported: set ${at('auth_type')} to password or v3applicationcredential.`,
+      );
   }
 }
 
 function applicationCredential(auth: Auth, at: At): Credential {
   const secret = needed(auth.application_credential_secret, at('auth.application_credential_secret'));
-  if (auth.application_credential_id !== undefined) return { method: 'application_credential', id: auth.application_credential_id, secret };
+  if (auth.application_credential_id !== undefined)
+    return { method: 'application_credential', id: auth.application_credential_id, secret };
   const name = needed(auth.application_credential_name, at('auth.application_credential_id'));
-  return { method: 'application_credential', name, user: named(auth.user_id, auth.username, domain(auth, 'user'), at('auth.username')), secret };
+  return {
+    method: 'application_credential',
+    name,
+    user: named(auth.user_id, auth.username, domain(auth, 'user'), at('auth.username')),
+    secret,
+  };
 }
 
-function named(id: string | undefined, name: string | undefined, inDomain: { id: string } | { name: string }, where: string): Named {
+function named(
+  id: string | undefined,
+  name: string | undefined,
+  inDomain: { id: string } | { name: string },
+  where: string,
+): Named {
   return id !== undefined && id !== '' ? { id } : { name: needed(name, where), domain: inDomain };
 }
 
 /** Without any domain it is `default`, as the `openstack` command takes it. */
 function domain(auth: Auth, of: 'user' | 'project'): { id: string } | { name: string } {
-  const id = auth[`${of}_domain_id`] ?? (auth[`${of}_domain_name`] === undefined ? (auth.domain_id ?? auth.default_domain_id) : undefined);
+  const id =
+    auth[`${of}_domain_id`] ??
+    (auth[`${of}_domain_name`] === undefined ? (auth.domain_id ?? auth.default_domain_id) : undefined);
   if (id !== undefined) return { id };
   const name = auth[`${of}_domain_name`] ?? auth.domain_name ?? auth.default_domain_name;
   return name === undefined ? { id: auth.default_domain ?? 'default' } : { name };
@@ -235,21 +279,26 @@ function interfaceOf(value: string, where: string): OpenStackSettings['interface
 const longestUrl = 2_048;
 
 function httpUrl(value: string, where: string): string {
-  if (value.length > longestUrl) throw droverFailure('InvalidConfiguration', `The URL is longer than ${longestUrl} characters: correct ${where}.`);
+  if (value.length > longestUrl)
+    throw droverFailure('InvalidConfiguration', `The URL is longer than ${longestUrl} characters: correct ${where}.`);
   const url = URL.parse(value);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) throw droverFailure('InvalidConfiguration', `${value} is no http or https URL: correct ${where}.`);
-  if (url.username !== '' || url.password !== '') throw droverFailure('InvalidConfiguration', `The URL holds a user or password: correct ${where}.`);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw droverFailure('InvalidConfiguration', `${value} is no http or https URL: correct ${where}.`);
+  if (url.username !== '' || url.password !== '')
+    throw droverFailure('InvalidConfiguration', `The URL holds a user or password: correct ${where}.`);
   return value.replace(/\/+$/u, '');
 }
 
 function identityUrl(value: string, where: string): string {
   const url = httpUrl(value, where);
-  if (url.endsWith('/v2.0')) throw droverFailure('InvalidConfiguration', `${value} is the Identity API v2.0, which is gone: correct ${where}.`);
+  if (url.endsWith('/v2.0'))
+    throw droverFailure('InvalidConfiguration', `${value} is the Identity API v2.0, which is gone: correct ${where}.`);
   return url.endsWith('/v3') ? url : `${url}/v3`;
 }
 
 function readCertificates(file: string, where: string): string {
   const pem = readSettingsText(file, 'CA bundle');
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw droverFailure('InvalidConfiguration', `CA bundle ${file} holds no PEM certificate: correct ${where}.`);
+  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
+    throw droverFailure('InvalidConfiguration', `CA bundle ${file} holds no PEM certificate: correct ${where}.`);
   return pem;
 }

@@ -21,29 +21,50 @@ test.each([
   expect(outcomeOf(status)).toBe(outcome);
 });
 
-async function endOf(send: () => Promise<{ status: number; requestId: string }>, signal = idle): Promise<CallEnd | undefined> {
+async function endOf(
+  send: () => Promise<{ status: number; requestId: string }>,
+  signal = idle,
+): Promise<CallEnd | undefined> {
   let end: CallEnd | undefined;
   await observed((_, its) => (end = its), call, signal, send).catch(() => undefined);
   return end;
 }
 
 test('an answer is told with its request id', async () => {
-  expect(await endOf(() => Promise.resolve({ status: 409, requestId: 'req-1' }))).toEqual({ outcome: 'conflict', status: 409, requestId: 'req-1', seconds: expect.any(Number) });
+  expect(await endOf(() => Promise.resolve({ status: 409, requestId: 'req-1' }))).toEqual({
+    outcome: 'conflict',
+    status: 409,
+    requestId: 'req-1',
+    seconds: expect.any(Number),
+  });
 });
 
 test('no answer is told as such, and what was thrown goes on', async () => {
   const refused = new Error('connection refused');
   expect(await endOf(() => Promise.reject(refused))).toMatchObject({ outcome: 'no_answer', status: null });
-  await expect(observed(() => undefined, call, idle, () => Promise.reject(refused))).rejects.toBe(refused);
+  await expect(
+    observed(
+      () => undefined,
+      call,
+      idle,
+      () => Promise.reject(refused),
+    ),
+  ).rejects.toBe(refused);
 });
 
 test('what drover gave up itself is not the system’s failure', async () => {
-  expect(await endOf(() => Promise.reject(new Error('aborted')), AbortSignal.abort())).toMatchObject({ outcome: 'cancelled' });
+  expect(await endOf(() => Promise.reject(new Error('aborted')), AbortSignal.abort())).toMatchObject({
+    outcome: 'cancelled',
+  });
 });
 
 test('a call is counted, timed, and logged with who made it; a failing one as a warning', async () => {
   const lines: { level: string; runId?: string; outcome: string; requestId: string }[] = [];
-  const log = createLogger({ level: 'debug', component: 'worker', destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) } });
+  const log = createLogger({
+    level: 'debug',
+    component: 'worker',
+    destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) },
+  });
   const metrics = createMetrics('worker', '1');
   const observe = callObserver(metrics, log, () => ({ runId: 'r1' }));
   observe(call, { outcome: 'ok', status: 200, requestId: 'req-1', seconds: 0.2 });

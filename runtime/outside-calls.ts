@@ -2,7 +2,16 @@ import type { Logger } from './logging.ts';
 import type { Metrics } from './metrics.ts';
 import { traceCall } from './tracing.ts';
 
-export type OutsideSystem = 'keystone' | 'nova' | 'placement' | 'kubernetes' | 'libvirt' | 'ovs' | 'ceph' | 'redfish' | 'vsphere';
+export type OutsideSystem =
+  | 'keystone'
+  | 'nova'
+  | 'placement'
+  | 'kubernetes'
+  | 'libvirt'
+  | 'ovs'
+  | 'ceph'
+  | 'redfish'
+  | 'vsphere';
 
 /** One request to another system. */
 export interface OutsideCall {
@@ -12,7 +21,17 @@ export interface OutsideCall {
 }
 
 /** What came of it. No answer: the connection failed, or it took too long. Cancelled: drover itself gave it up. */
-export type CallOutcome = 'ok' | 'refused' | 'unauthorized' | 'forbidden' | 'not_found' | 'conflict' | 'throttled' | 'server_error' | 'no_answer' | 'cancelled';
+export type CallOutcome =
+  | 'ok'
+  | 'refused'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'throttled'
+  | 'server_error'
+  | 'no_answer'
+  | 'cancelled';
 
 /** Those that say that the system does not work, rather than that it says no. */
 export const failingOutcomes: readonly CallOutcome[] = ['unauthorized', 'throttled', 'server_error', 'no_answer'];
@@ -32,7 +51,13 @@ export type ObserveCall = (call: OutsideCall, end: CallEnd) => void;
 export function outcomeOf(status: number): CallOutcome {
   if (status < 400) return 'ok';
   if (status >= 500) return 'server_error';
-  const known: Partial<Record<number, CallOutcome>> = { 401: 'unauthorized', 403: 'forbidden', 404: 'not_found', 409: 'conflict', 429: 'throttled' };
+  const known: Partial<Record<number, CallOutcome>> = {
+    401: 'unauthorized',
+    403: 'forbidden',
+    404: 'not_found',
+    409: 'conflict',
+    429: 'throttled',
+  };
   return known[status] ?? 'refused';
 }
 
@@ -46,7 +71,12 @@ export const observed = <Answer extends { status: number; requestId: string }>(
   call: OutsideCall,
   signal: AbortSignal,
   send: (headers: Record<string, string>) => Promise<Answer>,
-): Promise<Answer> => observedAs(observe, call, signal, send, ({ status, requestId }) => ({ outcome: outcomeOf(status), status, requestId }));
+): Promise<Answer> =>
+  observedAs(observe, call, signal, send, ({ status, requestId }) => ({
+    outcome: outcomeOf(status),
+    status,
+    requestId,
+  }));
 
 /** The same for any protocol: `tell` says what its answer means. */
 export async function observedAs<Answer>(
@@ -60,7 +90,11 @@ export async function observedAs<Answer>(
   const { system, verb } = call;
   const span = traceCall(`${system} ${verb}`, { 'peer.service': system });
   const end = (outcome: CallOutcome, status: number | null, requestId: string): void => {
-    span.end(failingOutcomes.includes(outcome), { 'drover.outcome': outcome, 'drover.request_id': requestId, ...(status === null ? {} : { 'http.response.status_code': status }) });
+    span.end(failingOutcomes.includes(outcome), {
+      'drover.outcome': outcome,
+      'drover.request_id': requestId,
+      ...(status === null ? {} : { 'http.response.status_code': status }),
+    });
     observe?.(call, { outcome, status, requestId, seconds: (performance.now() - startedMs) / 1_000 });
   };
   try {
@@ -85,5 +119,8 @@ export const callObserver =
     metrics.count('outsideCalls', { system, verb, outcome });
     metrics.observe('outsideCallSeconds', { system, verb }, seconds);
     const level = failingOutcomes.includes(outcome) ? 'warn' : 'debug';
-    log[level]({ ...about(), system, verb, outcome, status, requestId, ms: Math.round(seconds * 1_000) }, `${system}: ${verb}: ${outcome}`);
+    log[level](
+      { ...about(), system, verb, outcome, status, requestId, ms: Math.round(seconds * 1_000) },
+      `${system}: ${verb}: ${outcome}`,
+    );
   };

@@ -9,7 +9,10 @@ import { redactText } from './redaction.ts';
 
 const first = Buffer.alloc(32, 1);
 const second = Buffer.alloc(32, 2);
-const ring = (current: string | null, keys: Record<string, Buffer>): PayloadKeys => ({ current, keys: new Map(Object.entries(keys)) });
+const ring = (current: string | null, keys: Record<string, Buffer>): PayloadKeys => ({
+  current,
+  keys: new Map(Object.entries(keys)),
+});
 const codec = createPayloadCodec(ring('first', { first }));
 const payloadOf = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
 const valueOf = (payload: Payload | undefined): unknown => defaultPayloadConverter.fromPayload(payload as Payload);
@@ -25,10 +28,15 @@ test('whatever was encrypted is the same when it is decrypted', async () => {
 });
 
 test('nothing of a payload is left to read but how it is encrypted and with which key', async () => {
-  const encrypted = await one({ metadata: { encoding: Buffer.from('json/plain'), note: Buffer.from('canary-1') }, data: Buffer.from('"canary-2"') });
+  const encrypted = await one({
+    metadata: { encoding: Buffer.from('json/plain'), note: Buffer.from('canary-1') },
+    data: Buffer.from('"canary-2"'),
+  });
   expect(isEncrypted(encrypted)).toBe(true);
   expect(Object.keys(encrypted.metadata ?? {})).toEqual(['encoding', 'encryption-key-id']);
-  expect(Buffer.concat([...Object.values(encrypted.metadata ?? {}), encrypted.data ?? Buffer.alloc(0)]).toString('latin1')).not.toMatch(/canary|json\/plain/u);
+  expect(
+    Buffer.concat([...Object.values(encrypted.metadata ?? {}), encrypted.data ?? Buffer.alloc(0)]).toString('latin1'),
+  ).not.toMatch(/canary|json\/plain/u);
 });
 
 test('equal payloads do not look equal', async () => {
@@ -56,21 +64,58 @@ const changed = (payload: Payload, at: number): Payload => {
   data[index] = (data[index] ?? 0) ^ 1;
   return { ...payload, data };
 };
-const renamed = (payload: Payload, keyId: string): Payload => ({ ...payload, metadata: { ...payload.metadata, 'encryption-key-id': Buffer.from(keyId) } });
-const refused: [what: string, keys: PayloadKeys, change: (payload: Payload) => Payload, code: string, words: RegExp][] = [
-  ['no keys', noPayloadKeys, (payload) => payload, 'PayloadKeyMissing', /encrypted with key "first"; this process has no keys.*DROVER_PAYLOAD_KEYS/u],
-  ['another key only', ring('second', { second }), (payload) => payload, 'PayloadKeyMissing', /encrypted with key "first"; this process has second/u],
-  ['another key of the same id', ring('first', { first: second }), (payload) => payload, 'PayloadUnreadable', /does not match its seal/u],
-  ['a changed nonce', ring('first', { first }), (payload) => changed(payload, 0), 'PayloadUnreadable', /seal/u],
-  ['a changed text', ring('first', { first }), (payload) => changed(payload, 13), 'PayloadUnreadable', /seal/u],
-  ['a changed tag', ring('first', { first }), (payload) => changed(payload, -1), 'PayloadUnreadable', /seal/u],
-  ['another key id', ring('first', { first, copy: first }), (payload) => renamed(payload, 'copy'), 'PayloadUnreadable', /seal/u],
-  ['no data', ring('first', { first }), (payload) => ({ ...payload, data: null }), 'PayloadUnreadable', /too short/u],
-  ['no key id', ring('first', { first }), ({ metadata, data }) => ({ metadata: { encoding: metadata?.['encoding'] as Uint8Array }, data: data ?? null }), 'PayloadKeyMissing', /key ""/u],
-];
+const renamed = (payload: Payload, keyId: string): Payload => ({
+  ...payload,
+  metadata: { ...payload.metadata, 'encryption-key-id': Buffer.from(keyId) },
+});
+const refused: [what: string, keys: PayloadKeys, change: (payload: Payload) => Payload, code: string, words: RegExp][] =
+  [
+    [
+      'no keys',
+      noPayloadKeys,
+      (payload) => payload,
+      'PayloadKeyMissing',
+      /encrypted with key "first"; this process has no keys.*DROVER_PAYLOAD_KEYS/u,
+    ],
+    [
+      'another key only',
+      ring('second', { second }),
+      (payload) => payload,
+      'PayloadKeyMissing',
+      /encrypted with key "first"; this process has second/u,
+    ],
+    [
+      'another key of the same id',
+      ring('first', { first: second }),
+      (payload) => payload,
+      'PayloadUnreadable',
+      /does not match its seal/u,
+    ],
+    ['a changed nonce', ring('first', { first }), (payload) => changed(payload, 0), 'PayloadUnreadable', /seal/u],
+    ['a changed text', ring('first', { first }), (payload) => changed(payload, 13), 'PayloadUnreadable', /seal/u],
+    ['a changed tag', ring('first', { first }), (payload) => changed(payload, -1), 'PayloadUnreadable', /seal/u],
+    [
+      'another key id',
+      ring('first', { first, copy: first }),
+      (payload) => renamed(payload, 'copy'),
+      'PayloadUnreadable',
+      /seal/u,
+    ],
+    ['no data', ring('first', { first }), (payload) => ({ ...payload, data: null }), 'PayloadUnreadable', /too short/u],
+    [
+      'no key id',
+      ring('first', { first }),
+      ({ metadata, data }) => ({ metadata: { encoding: metadata?.['encoding'] as Uint8Array }, data: data ?? null }),
+      'PayloadKeyMissing',
+      /key ""/u,
+    ],
+  ];
 test.each(refused)('%s: the failure says so', async (_, keys, change, type, words) => {
   const encrypted = await one(payloadOf('x'));
-  await expect(createPayloadCodec(keys).decode([change(encrypted)])).rejects.toMatchObject({ type, message: expect.stringMatching(words) });
+  await expect(createPayloadCodec(keys).decode([change(encrypted)])).rejects.toMatchObject({
+    type,
+    message: expect.stringMatching(words),
+  });
 });
 
 let dir: string;
@@ -86,25 +131,48 @@ const write = (text: string, mode = 0o600): string => {
 };
 const good = `current: b\nkeys:\n  a: ${first.toString('base64')}\n  b: ${second.toString('base64')}\n`;
 
-test.each([0o600, 0o400, 0o440, 0o640])('a keyring of mode %o is read, and its keys are secrets from then on', (mode) => {
-  const { current, keys } = readPayloadKeys(write(good, mode));
-  expect([current, [...keys]]).toEqual(['b', [['a', first], ['b', second]]]);
-  expect(redactText(`key ${second.toString('base64')} ${second.toString('hex')}`)).toBe('key [redacted] [redacted]');
-});
+test.each([0o600, 0o400, 0o440, 0o640])(
+  'a keyring of mode %o is read, and its keys are secrets from then on',
+  (mode) => {
+    const { current, keys } = readPayloadKeys(write(good, mode));
+    expect([current, [...keys]]).toEqual([
+      'b',
+      [
+        ['a', first],
+        ['b', second],
+      ],
+    ]);
+    expect(redactText(`key ${second.toString('base64')} ${second.toString('hex')}`)).toBe('key [redacted] [redacted]');
+  },
+);
 
 const wrong: [what: string, text: string, mode: number, words: RegExp][] = [
   ['others can read', good, 0o644, /has mode 0644, so that others can read or change it: `chmod 600`/u],
   ['the group can change', good, 0o660, /has mode 0660/u],
-  ['has a key of another length', 'current: a\nkeys: { a: c2hvcnQ= }', 0o600, /keys\.a: expected the base64 of 32 bytes/u],
+  [
+    'has a key of another length',
+    'current: a\nkeys: { a: c2hvcnQ= }',
+    0o600,
+    /keys\.a: expected the base64 of 32 bytes/u,
+  ],
   ['has a key that is a number', 'current: a\nkeys: { a: 7 }', 0o600, /keys\.a: .*expected text/u],
-  ['lacks the current key', good.replace('current: b', 'current: c'), 0o600, /current: expected the id of one of the keys/u],
+  [
+    'lacks the current key',
+    good.replace('current: b', 'current: c'),
+    0o600,
+    /current: expected the id of one of the keys/u,
+  ],
   ['has odd ids', good.replace('current: b', 'current: "b c"'), 0o600, /current: expected a key id/u],
   ['is empty', '', 0o600, /the whole: /u],
 ];
 test.each(wrong)('a keyring that %s is refused, and none of it is shown', (_, text, mode, words) => {
   const file = write(text, mode);
-  expect(() => readPayloadKeys(file)).toThrow(expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringMatching(words) }));
-  expect(() => readPayloadKeys(file)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('c2hvcnQ') }));
+  expect(() => readPayloadKeys(file)).toThrow(
+    expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringMatching(words) }),
+  );
+  expect(() => readPayloadKeys(file)).toThrow(
+    expect.objectContaining({ message: expect.not.stringContaining('c2hvcnQ') }),
+  );
 });
 
 test('a keyring that is not there is named', () => {

@@ -19,9 +19,13 @@ const tagBytes = 16;
  * start with plain JSON, go on.
  */
 export const createPayloadCodec = ({ current, keys }: PayloadKeys): PayloadCodec => ({
-  encode: (payloads) => Promise.resolve(current === null ? payloads : payloads.map((payload) => encrypt(payload, current, keyOf(keys, current)))),
+  encode: (payloads) =>
+    Promise.resolve(
+      current === null ? payloads : payloads.map((payload) => encrypt(payload, current, keyOf(keys, current))),
+    ),
   // Rejects, as everything that is awaited does.
-  decode: async (payloads) => await Promise.all(payloads.map(async (payload) => (isEncrypted(payload) ? decrypt(payload, keys) : payload))),
+  decode: async (payloads) =>
+    await Promise.all(payloads.map(async (payload) => (isEncrypted(payload) ? decrypt(payload, keys) : payload))),
 });
 
 export const isEncrypted = ({ metadata }: Payload): boolean => textOf(metadata?.['encoding']) === encoding;
@@ -49,7 +53,9 @@ function decrypt({ metadata, data }: Payload, keys: PayloadKeys['keys']): Payloa
     const opening = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
       .setAAD(additionalData(keyId))
       .setAuthTag(bytes.subarray(-tagBytes));
-    return proto.temporal.api.common.v1.Payload.decode(Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]));
+    return proto.temporal.api.common.v1.Payload.decode(
+      Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]),
+    );
   } catch {
     // What OpenSSL says is the same for every cause, on purpose.
     throw unreadable(keyId, 'it does not match its seal');
@@ -60,7 +66,14 @@ function keyOf(keys: PayloadKeys['keys'], keyId: string): Buffer {
   const key = keys.get(keyId);
   if (key !== undefined) return key;
   const known = keys.size === 0 ? 'this process has no keys' : `this process has ${[...keys.keys()].join(', ')}`;
-  throw droverFailure('PayloadKeyMissing', `A payload is encrypted with key ${JSON.stringify(keyId.slice(0, 63))}; ${known}`);
+  throw droverFailure(
+    'PayloadKeyMissing',
+    `A payload is encrypted with key ${JSON.stringify(keyId.slice(0, 63))}; ${known}`,
+  );
 }
 
-const unreadable = (keyId: string, why: string) => droverFailure('PayloadUnreadable', `A payload that is encrypted with key ${JSON.stringify(keyId)} cannot be read: ${why}`);
+const unreadable = (keyId: string, why: string) =>
+  droverFailure(
+    'PayloadUnreadable',
+    `A payload that is encrypted with key ${JSON.stringify(keyId)} cannot be read: ${why}`,
+  );

@@ -18,16 +18,24 @@ export const noPayloadKeys: PayloadKeys = { current: null, keys: new Map() };
 const keyBytes = 32;
 
 /** Ids stand in clear beside each payload. */
-const keyId = z.string().regex(/^[A-Za-z0-9][-._A-Za-z0-9]{0,62}$/u, 'expected a key id of at most 63 letters, digits, -, . and _');
+const keyId = z
+  .string()
+  .regex(/^[A-Za-z0-9][-._A-Za-z0-9]{0,62}$/u, 'expected a key id of at most 63 letters, digits, -, . and _');
 
 const key = z
   .string('expected text')
   .transform((text) => Buffer.from(text, 'base64'))
-  .refine((bytes) => bytes.length === keyBytes, `expected the base64 of ${keyBytes} bytes, as \`openssl rand -base64 32\` makes it`);
+  .refine(
+    (bytes) => bytes.length === keyBytes,
+    `expected the base64 of ${keyBytes} bytes, as \`openssl rand -base64 32\` makes it`,
+  );
 
 const fileSchema = z
   .strictObject({ current: keyId, keys: z.record(keyId, key) })
-  .refine(({ current, keys }) => Object.hasOwn(keys, current), { path: ['current'], error: 'expected the id of one of the keys' });
+  .refine(({ current, keys }) => Object.hasOwn(keys, current), {
+    path: ['current'],
+    error: 'expected the id of one of the keys',
+  });
 
 /** Reading by others, and writing by anybody but the owner. */
 const forbiddenMode = 0o027;
@@ -40,14 +48,19 @@ const forbiddenMode = 0o027;
 export function readPayloadKeys(file: string): PayloadKeys {
   refuseOpenFile(file, 'payload keys');
   const { current, keys } = checkSettings(fileSchema, readYaml(file), file);
-  for (const bytes of Object.values(keys)) for (const encoding of ['base64', 'hex', 'base64url'] as const) registerSecret(bytes.toString(encoding));
+  for (const bytes of Object.values(keys))
+    for (const encoding of ['base64', 'hex', 'base64url'] as const) registerSecret(bytes.toString(encoding));
   return { current, keys: new Map(Object.entries(keys)) };
 }
 
 /** @throws InvalidConfiguration where a file of secrets is missing, or is open to others */
 export function refuseOpenFile(file: string, what: string): void {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode;
-  if (mode === undefined) throw droverFailure('InvalidConfiguration', `The file of the ${what} ${file} does not exist.`);
+  if (mode === undefined)
+    throw droverFailure('InvalidConfiguration', `The file of the ${what} ${file} does not exist.`);
   if ((mode & forbiddenMode) === 0) return;
-  throw droverFailure('InvalidConfiguration', `The file of the ${what} ${file} has mode ${(mode & 0o777).toString(8).padStart(4, '0')}, so that others can read or change it: \`chmod 600\` it (in a pod: defaultMode 0440).`);
+  throw droverFailure(
+    'InvalidConfiguration',
+    `The file of the ${what} ${file} has mode ${(mode & 0o777).toString(8).padStart(4, '0')}, so that others can read or change it: \`chmod 600\` it (in a pod: defaultMode 0440).`,
+  );
 }

@@ -11,11 +11,19 @@ export const readTextFile: ReadText = (file, signal) => readFile(file, { encodin
  * @param what as the failure calls it
  * @throws InvalidConfiguration where the file cannot be read; the signal's reason
  */
-export async function requireText(readText: ReadText, file: string, what: string, signal: AbortSignal): Promise<string> {
+export async function requireText(
+  readText: ReadText,
+  file: string,
+  what: string,
+  signal: AbortSignal,
+): Promise<string> {
   try {
     return await readText(file, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw droverFailure('InvalidConfiguration', `${what} cannot be read: ${isError(error) ? error.message : String(error)}`);
+    throw droverFailure(
+      'InvalidConfiguration',
+      `${what} cannot be read: ${isError(error) ? error.message : String(error)}`,
+    );
   }
 }

@@ -12,8 +12,16 @@ const texts: [what: string, text: string, redacted: string][] = [
   ['a URL', 'https://me:hunter22@keystone/v3', 'https://me:[redacted]@keystone/v3'],
   ['a token of Keystone', `refused ${fernet} again`, 'refused [redacted] again'],
   ['a name behind another', 'Error: token: abc', 'Error: token: [redacted]'],
-  ['a name of several words', 'DB_PASSWORD=abc&applicationCredentialSecret=def', 'DB_PASSWORD=[redacted]&applicationCredentialSecret=[redacted]'],
-  ['nothing', 'The token expired; page token count: 3. key: value', 'The token expired; page token count: 3. key: value'],
+  [
+    'a name of several words',
+    'DB_PASSWORD=abc&applicationCredentialSecret=def',
+    'DB_PASSWORD=[redacted]&applicationCredentialSecret=[redacted]',
+  ],
+  [
+    'nothing',
+    'The token expired; page token count: 3. key: value',
+    'The token expired; page token count: 3. key: value',
+  ],
 ];
 
 test.each(texts)('hides %s', (_, text, expected) => {
@@ -47,14 +55,28 @@ test('leaves words alone that are too short to be secrets', () => {
 });
 
 test('redacts objects by their fields and their texts, without touching the original', () => {
-  const original = { headers: { 'X-Auth-Token': 'abc' }, list: [{ adminPass: 'x' }, 'password=abc'], count: 3, none: null, token: null };
-  expect(redact(original)).toEqual({ headers: { 'X-Auth-Token': '[redacted]' }, list: [{ adminPass: '[redacted]' }, 'password=[redacted]'], count: 3, none: null, token: null });
+  const original = {
+    headers: { 'X-Auth-Token': 'abc' },
+    list: [{ adminPass: 'x' }, 'password=abc'],
+    count: 3,
+    none: null,
+    token: null,
+  };
+  expect(redact(original)).toEqual({
+    headers: { 'X-Auth-Token': '[redacted]' },
+    list: [{ adminPass: '[redacted]' }, 'password=[redacted]'],
+    count: 3,
+    none: null,
+    token: null,
+  });
   expect(original.headers['X-Auth-Token']).toBe('abc');
 });
 
 test('redacts errors with their causes, and survives circles', () => {
   const error = new Error('login with password=abc failed', { cause: new Error('X-Auth-Token: abc') });
-  expect(redact({ error })).toMatchObject({ error: { message: 'login with password=[redacted] failed', cause: { message: 'X-Auth-Token: [redacted]' } } });
+  expect(redact({ error })).toMatchObject({
+    error: { message: 'login with password=[redacted] failed', cause: { message: 'X-Auth-Token: [redacted]' } },
+  });
   const circle: { self?: unknown } = {};
   circle.self = circle;
   expect(redact(circle)).toEqual({ self: '[circular]' });
@@ -68,7 +90,8 @@ test.each(['a.b-', 'a://', 'token', 'token ', 'token="', 'gAAAAA-', '\\"'])('lon
 test('of a text that is cut no half of a secret is left, wherever it is cut', () => {
   const secret = 'zyxwvutsrqponmlk';
   registerSecret(secret);
-  for (let before = 0; before < 40; before += 1) expect(redactedStart(`${'.'.repeat(before)}${secret} and so on`, 30)).not.toMatch(/zy/u);
+  for (let before = 0; before < 40; before += 1)
+    expect(redactedStart(`${'.'.repeat(before)}${secret} and so on`, 30)).not.toMatch(/zy/u);
   // Far behind: the first cut, that keeps the work small, is not seen either.
   for (let before = 0; before < 40; before += 1) {
     const text = `${`${secret} `.repeat(2_000)}${'.'.repeat(before)}`.repeat(3);

@@ -20,13 +20,28 @@ const secretValues = new Set<string>();
 /** The ways a value is written in plain text, in URLs and forms, in JSON (and as Python writes it, and within JSON), in HTML and in Basic credentials. */
 function spellings(value: string): Set<string> {
   const json = inJson(value);
-  const ascii = json.replaceAll(/[\u0080-\uffff]/gu, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const ascii = json.replaceAll(
+    /[\u0080-\uffff]/gu,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
   const form = new URLSearchParams({ '': value }).toString().slice(1);
-  return new Set([value, encodeURIComponent(value), form, json, ascii, inJson(json), inJson(ascii), inHtml(value), inHtml(json), Buffer.from(value).toString('base64')]);
+  return new Set([
+    value,
+    encodeURIComponent(value),
+    form,
+    json,
+    ascii,
+    inJson(json),
+    inJson(ascii),
+    inHtml(value),
+    inHtml(json),
+    Buffer.from(value).toString('base64'),
+  ]);
 }
 
 const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
-const inHtml = (value: string): string => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+const inHtml = (value: string): string =>
+  value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** Remembers `value` as something that must never be shown. */
 export function registerSecret(value: string): void {
@@ -102,7 +117,10 @@ function redactObject(value: object, within: WeakSet<object>): unknown {
   if (value instanceof Date) return value;
   if (isError(value)) return redactError(value, within);
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, isSecretName(name) && item !== null && item !== undefined ? mark : redactDeep(item, within)]),
+    Object.entries(value).map(([name, item]) => [
+      name,
+      isSecretName(name) && item !== null && item !== undefined ? mark : redactDeep(item, within),
+    ]),
   );
 }
 
@@ -112,5 +130,7 @@ const redactError = (error: Error, within: WeakSet<object>): Record<string, unkn
   message: redactText(error.message),
   ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
   ...(error.cause === undefined ? {} : { cause: redactDeep(error.cause, within) }),
-  ...Object.fromEntries(Object.entries(error).map(([name, item]) => [name, isSecretName(name) ? mark : redactDeep(item, within)])),
+  ...Object.fromEntries(
+    Object.entries(error).map(([name, item]) => [name, isSecretName(name) ? mark : redactDeep(item, within)]),
+  ),
 });

@@ -2,7 +2,16 @@ import type { Client } from '@temporalio/client';
 import type { EvictionInput } from '../contracts/eviction.ts';
 import type { GuestsFailing } from '../contracts/guest-watch.ts';
 import type { HypervisorInput } from '../contracts/hypervisor.ts';
-import { evictionId, hypervisorId, type Kind, nodeFailureId, resourcePolicyId, virtualMachineId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
+import {
+  evictionId,
+  hypervisorId,
+  type Kind,
+  nodeFailureId,
+  resourcePolicyId,
+  virtualMachineId,
+  workflowQueue,
+  workflowTypes,
+} from '../contracts/ids.ts';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import type { NodeFailureInput } from '../contracts/node-failure-activities.ts';
 import type { ResourcePolicyInput } from '../contracts/resource-policy.ts';
@@ -31,7 +40,11 @@ interface ToldRun {
  *
  * @returns the run id that got the signal
  */
-async function signalWithStart(client: Client, told: ToldRun, { timeoutMs = 5_000, ...limits }: OwnLimits): Promise<string> {
+async function signalWithStart(
+  client: Client,
+  told: ToldRun,
+  { timeoutMs = 5_000, ...limits }: OwnLimits,
+): Promise<string> {
   const handle = await limited(client, { timeoutMs, ...limits }, () =>
     client.workflow.signalWithStart(told.workflowType, {
       workflowId: told.workflowId,
@@ -122,9 +135,24 @@ const hypervisorRuns = {
   },
 } as const;
 
-const toldRun = (kind: keyof typeof hypervisorRuns, { hypervisor, cluster, startedBy = 'k8s-bridge' }: Omit<HypervisorSignal, 'signal'>, message: ToldRun['message']): ToldRun => {
+const toldRun = (
+  kind: keyof typeof hypervisorRuns,
+  { hypervisor, cluster, startedBy = 'k8s-bridge' }: Omit<HypervisorSignal, 'signal'>,
+  message: ToldRun['message'],
+): ToldRun => {
   const { workflowType, idOf, summary, details } = hypervisorRuns[kind];
-  return { workflowType, workflowId: idOf(hypervisor, cluster), input: { hypervisor }, message, kind, object: hypervisor, host: hypervisor, startedBy, summary: summary(hypervisor), details: details(hypervisor) };
+  return {
+    workflowType,
+    workflowId: idOf(hypervisor, cluster),
+    input: { hypervisor },
+    message,
+    kind,
+    object: hypervisor,
+    host: hypervisor,
+    startedBy,
+    summary: summary(hypervisor),
+    details: details(hypervisor),
+  };
 };
 
 const signalWithStartRun =
@@ -139,8 +167,12 @@ export const signalWithStartHypervisor = signalWithStartRun('Hypervisor');
 export const signalWithStartNodeFailure = signalWithStartRun('NodeFailure');
 
 /** The same, because too many guests of the host fail. */
-export const signalGuestsFailing = (client: Client, told: Omit<HypervisorSignal, 'signal'>, signal: GuestsFailing, limits: OwnLimits): Promise<string> =>
-  signalWithStart(client, toldRun('NodeFailure', told, { name: 'guestsFailing', signal }), limits);
+export const signalGuestsFailing = (
+  client: Client,
+  told: Omit<HypervisorSignal, 'signal'>,
+  signal: GuestsFailing,
+  limits: OwnLimits,
+): Promise<string> => signalWithStart(client, toldRun('NodeFailure', told, { name: 'guestsFailing', signal }), limits);
 
 export interface VirtualMachineSignal extends Pick<EvictionSignal, 'cluster' | 'signal' | 'startedBy'> {
   namespace: string;
@@ -171,10 +203,25 @@ const namespacedRuns = {
 
 const signalWithStartNamespaced =
   (kind: keyof typeof namespacedRuns) =>
-  (client: Client, { namespace, name, cluster, signal, startedBy = 'k8s-bridge' }: VirtualMachineSignal, limits: OwnLimits): Promise<string> => {
+  (
+    client: Client,
+    { namespace, name, cluster, signal, startedBy = 'k8s-bridge' }: VirtualMachineSignal,
+    limits: OwnLimits,
+  ): Promise<string> => {
     const { workflowType, idOf, summary, details } = namespacedRuns[kind];
     const object = `${namespace}/${name}`;
-    const told: ToldRun = { workflowType, workflowId: idOf(namespace, name, cluster), input: { namespace, name }, message: { name: 'objectChanged', signal }, kind, object, host: null, startedBy, summary: summary(object), details: details(namespace, name) };
+    const told: ToldRun = {
+      workflowType,
+      workflowId: idOf(namespace, name, cluster),
+      input: { namespace, name },
+      message: { name: 'objectChanged', signal },
+      kind,
+      object,
+      host: null,
+      startedBy,
+      summary: summary(object),
+      details: details(namespace, name),
+    };
     return signalWithStart(client, told, limits);
   };
 

@@ -28,7 +28,10 @@ async function startStanding(client: Client, runs: readonly StandingRun[], limit
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [input],
-      typedSearchAttributes: [{ key: attributeKeys.kind, value: kind }, ...(object === null ? [] : [{ key: attributeKeys.object, value: object }])],
+      typedSearchAttributes: [
+        { key: attributeKeys.kind, value: kind },
+        ...(object === null ? [] : [{ key: attributeKeys.object, value: object }]),
+      ],
       memo: { startedBy: 'a worker' },
       staticSummary: summary,
       staticDetails: details,
@@ -37,7 +40,11 @@ async function startStanding(client: Client, runs: readonly StandingRun[], limit
 }
 
 /** Has the guests of every shard watched. */
-export const startGuestWatches = (client: Client, { shards, cluster }: { shards: number; cluster: string }, limits: OwnLimits): Promise<void> =>
+export const startGuestWatches = (
+  client: Client,
+  { shards, cluster }: { shards: number; cluster: string },
+  limits: OwnLimits,
+): Promise<void> =>
   startStanding(
     client,
     Array.from({ length: shards }, (_, shard) => ({
@@ -47,13 +54,18 @@ export const startGuestWatches = (client: Client, { shards, cluster }: { shards:
       kind: 'GuestWatch',
       object: null,
       summary: `Listen to guests, shard ${shard}`,
-      details: 'Keeps a connection to the libvirt of each hypervisor of its shard, and tells the run of a host’s failure when too many of its guests fail: docs/node-failure.md. Cancelling it stops nobody’s work.',
+      details:
+        'Keeps a connection to the libvirt of each hypervisor of its shard, and tells the run of a host’s failure when too many of its guests fail: docs/node-failure.md. Cancelling it stops nobody’s work.',
     })),
     limits,
   );
 
 /** Has the VMs of these vCenters watched. */
-export const startVcenterWatches = (client: Client, { vcenters, cluster }: { vcenters: readonly string[]; cluster: string }, limits: OwnLimits): Promise<void> =>
+export const startVcenterWatches = (
+  client: Client,
+  { vcenters, cluster }: { vcenters: readonly string[]; cluster: string },
+  limits: OwnLimits,
+): Promise<void> =>
   startStanding(
     client,
     vcenters.map((vcenter) => ({
@@ -69,7 +81,11 @@ export const startVcenterWatches = (client: Client, { vcenters, cluster }: { vce
   );
 
 /** Cancels the watches over these vCenters, where there are any. */
-export async function endVcenterWatches(client: Client, { vcenters, cluster }: { vcenters: readonly string[]; cluster: string }, limits: OwnLimits): Promise<void> {
+export async function endVcenterWatches(
+  client: Client,
+  { vcenters, cluster }: { vcenters: readonly string[]; cluster: string },
+  limits: OwnLimits,
+): Promise<void> {
   const end = async (vcenter: string): Promise<void> => {
     try {
       await client.workflow.getHandle(vcenterWatchId(vcenter, cluster)).cancel();

@@ -60,22 +60,35 @@ const away = droverFailure('KubernetesUnavailable', 'away');
 const all = { all: JSON.stringify(note) };
 
 test('what cannot be read stops all the same, what is not drover’s does not', async () => {
-  const { kubernetes } = kubernetesWith([{ all: 'because', 'kind.Eviction': JSON.stringify(note), 'region.': '{}', owner: 'jane' }]);
-  expect(await readStops(kubernetes, 'drover-system', signal)).toEqual([{ of: 'all', name: '', by: 'unknown', reason: 'because', at: 'an unknown time' }, stop('kind', 'Eviction')]);
+  const { kubernetes } = kubernetesWith([
+    { all: 'because', 'kind.Eviction': JSON.stringify(note), 'region.': '{}', owner: 'jane' },
+  ]);
+  expect(await readStops(kubernetes, 'drover-system', signal)).toEqual([
+    { of: 'all', name: '', by: 'unknown', reason: 'because', at: 'an unknown time' },
+    stop('kind', 'Eviction'),
+  ]);
 });
 
 test('nothing is stopped where there is no ConfigMap', async () => {
-  expect(await readStops(kubernetesWith([droverFailure('ObjectNotFound', 'gone')]).kubernetes, 'drover-system', signal)).toEqual([]);
+  expect(
+    await readStops(kubernetesWith([droverFailure('ObjectNotFound', 'gone')]).kubernetes, 'drover-system', signal),
+  ).toEqual([]);
 });
 
-test.each([null, [], { data: ['all'] }, { data: { all: 7 } }])('an answer that is no ConfigMap is a failure, and nobody takes it for leave: %j', async (answer) => {
-  const kubernetes = { request: () => Promise.resolve(answer) } as unknown as Kubernetes;
-  await expect(readStops(kubernetes, 'drover-system', signal)).rejects.toMatchObject({ type: 'AnswerMalformed' });
-});
+test.each([null, [], { data: ['all'] }, { data: { all: 7 } }])(
+  'an answer that is no ConfigMap is a failure, and nobody takes it for leave: %j',
+  async (answer) => {
+    const kubernetes = { request: () => Promise.resolve(answer) } as unknown as Kubernetes;
+    await expect(readStops(kubernetes, 'drover-system', signal)).rejects.toMatchObject({ type: 'AnswerMalformed' });
+  },
+);
 
 test('the gate says who stopped and why', async () => {
   const gate = createStopGate(kubernetesWith([all]).kubernetes, 'drover-system', place, { monotonicMs: () => 0 });
-  await expect(gate(signal)).rejects.toMatchObject({ type: 'Stopped', message: expect.stringContaining(describeStop(stop('all', ''))) });
+  await expect(gate(signal)).rejects.toMatchObject({
+    type: 'Stopped',
+    message: expect.stringContaining(describeStop(stop('all', ''))),
+  });
 });
 
 test('one answer serves a second, and not longer', async () => {

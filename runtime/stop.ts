@@ -50,7 +50,11 @@ const path = (namespace: string): string => resourcePath('v1', 'configmaps', { n
 /** The stops in force. */
 export async function readStops(kubernetes: Kubernetes, namespace: string, signal: AbortSignal): Promise<Stop[]> {
   try {
-    const { data = {} } = checkAnswer(configMapSchema, await kubernetes.request({ method: 'GET', path: path(namespace) }, signal), `GET ${path(namespace)}`);
+    const { data = {} } = checkAnswer(
+      configMapSchema,
+      await kubernetes.request({ method: 'GET', path: path(namespace) }, signal),
+      `GET ${path(namespace)}`,
+    );
     return Object.entries(data).flatMap(([key, text]) => parseStop(key, text) ?? []);
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return [];
@@ -70,7 +74,12 @@ export const describeStop = ({ of, name, by, reason, at }: Stop): string =>
   `${of === 'all' ? 'Everything' : `${of} ${name}`} was stopped by ${by} at ${at}${reason === '' ? '' : `: ${reason}`}`;
 
 /** Stops, or says anew who stopped and why. @throws InvalidInput for a name that is none */
-export async function setStop(kubernetes: Kubernetes, namespace: string, { by, reason, at, ...scope }: Stop, signal: AbortSignal): Promise<void> {
+export async function setStop(
+  kubernetes: Kubernetes,
+  namespace: string,
+  { by, reason, at, ...scope }: Stop,
+  signal: AbortSignal,
+): Promise<void> {
   const data = { [stopKey(scope)]: JSON.stringify({ by, reason, at }) };
   if (await patch(kubernetes, namespace, data, signal)) return;
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: stopConfigMap, namespace }, data };
@@ -84,10 +93,16 @@ export async function setStop(kubernetes: Kubernetes, namespace: string, { by, r
 }
 
 /** Lifts the stop of that scope, or all of them. Returns what was lifted. */
-export async function liftStops(kubernetes: Kubernetes, namespace: string, scope: StopScope | 'every', signal: AbortSignal): Promise<Stop[]> {
+export async function liftStops(
+  kubernetes: Kubernetes,
+  namespace: string,
+  scope: StopScope | 'every',
+  signal: AbortSignal,
+): Promise<Stop[]> {
   const stops = await readStops(kubernetes, namespace, signal);
   const lifted = stops.filter((stop) => scope === 'every' || stopKey(stop) === stopKey(scope));
-  if (lifted.length > 0) await patch(kubernetes, namespace, Object.fromEntries(lifted.map((stop) => [stopKey(stop), null])), signal);
+  if (lifted.length > 0)
+    await patch(kubernetes, namespace, Object.fromEntries(lifted.map((stop) => [stopKey(stop), null])), signal);
   return lifted;
 }
 
@@ -95,12 +110,20 @@ export async function liftStops(kubernetes: Kubernetes, namespace: string, scope
  * One answer serves all who ask within a second; a failure serves nobody but those who wait for it. When kube-apiserver cannot say that
  * nothing is stopped, nothing is changed.
  */
-export function createStopGate(kubernetes: Kubernetes, namespace: string, place: StopPlace, clock: Pick<Clock, 'monotonicMs'>): StopGate {
+export function createStopGate(
+  kubernetes: Kubernetes,
+  namespace: string,
+  place: StopPlace,
+  clock: Pick<Clock, 'monotonicMs'>,
+): StopGate {
   let kept: { askedMs: number; answer: Promise<Stop[]> } | null = null;
   return async (signal) => {
     if (kept === null || clock.monotonicMs() - kept.askedMs >= maxAgeMs) {
       // Not the caller's signal: others wait for the same answer. The request has a time-out of its own.
-      const asked = { askedMs: clock.monotonicMs(), answer: readStops(kubernetes, namespace, new AbortController().signal) };
+      const asked = {
+        askedMs: clock.monotonicMs(),
+        answer: readStops(kubernetes, namespace, new AbortController().signal),
+      };
       kept = asked;
       asked.answer.catch(() => {
         if (kept === asked) kept = null;
@@ -113,7 +136,12 @@ export function createStopGate(kubernetes: Kubernetes, namespace: string, place:
 }
 
 /** False when there is no such ConfigMap. */
-async function patch(kubernetes: Kubernetes, namespace: string, data: Record<string, string | null>, signal: AbortSignal): Promise<boolean> {
+async function patch(
+  kubernetes: Kubernetes,
+  namespace: string,
+  data: Record<string, string | null>,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     await kubernetes.request({ method: 'PATCH', path: path(namespace), body: { data }, patchType: 'merge' }, signal);
     return true;
@@ -126,9 +154,11 @@ async function patch(kubernetes: Kubernetes, namespace: string, data: Record<str
 /** Key in the ConfigMap: `all`, `kind.Eviction`, `cluster.<name>`, `region.<name>`. */
 export function stopKey({ of, name }: StopScope): string {
   if (of === 'all') return 'all';
-  if (of === 'kind' && !kinds.some((kind) => kind === name)) throw droverFailure('InvalidInput', `drover drives no kind ${name}; it drives ${kinds.join(', ')}`);
+  if (of === 'kind' && !kinds.some((kind) => kind === name))
+    throw droverFailure('InvalidInput', `drover drives no kind ${name}; it drives ${kinds.join(', ')}`);
   const key = `${of}.${name}`;
-  if (!/^[-._a-zA-Z0-9]{1,253}$/u.test(key) || name === '') throw droverFailure('InvalidInput', `\`${name}\` is no name of a ${of}`);
+  if (!/^[-._a-zA-Z0-9]{1,253}$/u.test(key) || name === '')
+    throw droverFailure('InvalidInput', `\`${name}\` is no name of a ${of}`);
   return key;
 }
 

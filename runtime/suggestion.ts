@@ -4,9 +4,13 @@ const mostOff = 2;
 export function nearest(word: string, known: readonly string[]): string | null {
   // Words of very different lengths are never near, and comparing long ones letter by letter takes its time.
   const near = known.filter(({ length }) => Math.abs(length - word.length) <= mostOff);
-  const ranked = near.map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) })).sort((a, b) => a.distance - b.distance);
+  const ranked = near
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
   const [best] = ranked;
-  return best !== undefined && best.distance <= mostOff && best.distance < best.candidate.length ? best.candidate : null;
+  return best !== undefined && best.distance <= mostOff && best.distance < best.candidate.length
+    ? best.candidate
+    : null;
 }
 
 /** Levenshtein's distance: letters to insert, drop or replace. */

@@ -13,6 +13,10 @@ export interface TaskQueue {
 
 /** Who polls a queue, by the identities they gave Temporal; empty when nobody does. */
 export async function readPollers(client: Client, { name, of }: TaskQueue): Promise<string[]> {
-  const { pollers } = await client.workflowService.describeTaskQueue({ namespace: client.options.namespace, taskQueue: { name }, taskQueueType: types[of] });
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name },
+    taskQueueType: types[of],
+  });
   return [...new Set((pollers ?? []).map(({ identity }) => identity ?? 'unknown'))];
 }

@@ -7,7 +7,10 @@ import { connectClient, readTemporalSettings, unreachable } from './temporal.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'drover-temporal-'));
 const file = join(directory, 'temporal.toml');
-writeFileSync(file, '[profile.default]\naddress = "file:1"\nnamespace = "from-file"\n[profile.cloud]\naddress = "cloud:2"\napi_key = "a-long-api-key"\n[profile.cloud.tls]\nserver_name = "cloud"\n');
+writeFileSync(
+  file,
+  '[profile.default]\naddress = "file:1"\nnamespace = "from-file"\n[profile.cloud]\naddress = "cloud:2"\napi_key = "a-long-api-key"\n[profile.cloud.tls]\nserver_name = "cloud"\n',
+);
 chmodSync(file, 0o600);
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -45,11 +48,15 @@ test.each([
   ['an unknown profile', { TEMPORAL_CONFIG_FILE: file, TEMPORAL_PROFILE: 'nobody' }, /nobody/],
   ['a file that is no TOML', { TEMPORAL_CONFIG_FILE: broken }, /cannot be read/],
 ])('bad settings say so: %s', (_why, env, words) => {
-  expect(() => readTemporalSettings(env)).toThrow(expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringMatching(words) }));
+  expect(() => readTemporalSettings(env)).toThrow(
+    expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringMatching(words) }),
+  );
 });
 
 const listen = (server: Server) =>
-  new Promise<number>((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)));
+  new Promise<number>((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
+  );
 
 test.each([
   ['nobody listens', false, /ECONNREFUSED/],
@@ -59,7 +66,10 @@ test.each([
   const server = createServer((socket) => sockets.push(socket.resume()));
   const port = await listen(server);
   if (!keepsListening) await new Promise((done) => server.close(done));
-  const failure = await connectClient(readTemporalSettings({ ...nowhere, TEMPORAL_ADDRESS: `127.0.0.1:${port}` }), { timeoutMs: 600, clock: systemClock }).catch((error: unknown) => error);
+  const failure = await connectClient(readTemporalSettings({ ...nowhere, TEMPORAL_ADDRESS: `127.0.0.1:${port}` }), {
+    timeoutMs: 600,
+    clock: systemClock,
+  }).catch((error: unknown) => error);
   expect(failure).toMatchObject({ type: 'TemporalUnavailable', message: expect.stringContaining(`127.0.0.1:${port}`) });
   expect(failure).toMatchObject({ message: expect.stringMatching(words) });
   for (const socket of sockets) socket.destroy();
@@ -68,7 +78,9 @@ test.each([
 
 test('an abort ends the attempt at once', async () => {
   const settings = readTemporalSettings({ ...nowhere, TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  await expect(connectClient(settings, { timeoutMs: 60_000, clock: systemClock, abort: AbortSignal.abort() })).rejects.toMatchObject({ type: 'TemporalUnavailable' });
+  await expect(
+    connectClient(settings, { timeoutMs: 60_000, clock: systemClock, abort: AbortSignal.abort() }),
+  ).rejects.toMatchObject({ type: 'TemporalUnavailable' });
 });
 
 test('a failure that is not gRPC’s is told in its own words', () => {

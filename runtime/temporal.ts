@@ -43,21 +43,37 @@ const grpcStatus = { notFound: 5 } as const;
  * @param payloadKeys file of the keys that payloads are encrypted with, as `temporal.payloadKeys` of drover's settings has it
  * @throws InvalidConfiguration when the file, the profile or the keys cannot be read
  */
-export function readTemporalSettings(env: NodeJS.ProcessEnv = process.env, payloadKeys: string | null = env['DROVER_PAYLOAD_KEYS'] || null): TemporalSettings {
+export function readTemporalSettings(
+  env: NodeJS.ProcessEnv = process.env,
+  payloadKeys: string | null = env['DROVER_PAYLOAD_KEYS'] || null,
+): TemporalSettings {
   const { connectionOptions, namespace } = loadConnectConfig(env);
   if (typeof connectionOptions.apiKey === 'string') registerSecret(connectionOptions.apiKey);
   // The loader leaves what is not set as undefined; the connections tell that from a missing key.
-  const connection = Object.fromEntries(Object.entries(connectionOptions).filter(([, value]) => value !== undefined)) as NativeConnectionOptions;
+  const connection = Object.fromEntries(
+    Object.entries(connectionOptions).filter(([, value]) => value !== undefined),
+  ) as NativeConnectionOptions;
   const address = connection.address ?? '127.0.0.1:7233';
-  return { address, namespace: namespace ?? 'default', connection: { ...connection, address }, converters: createDataConverters(payloadKeys) };
+  return {
+    address,
+    namespace: namespace ?? 'default',
+    connection: { ...connection, address },
+    converters: createDataConverters(payloadKeys),
+  };
 }
 
 function loadConnectConfig(env: NodeJS.ProcessEnv): ReturnType<typeof loadClientConnectConfig> {
-  const overrideEnvVars = Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const overrideEnvVars = Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
   try {
     return loadClientConnectConfig({ overrideEnvVars });
   } catch (error) {
-    throw droverFailure('InvalidConfiguration', `Temporal’s client configuration cannot be read: ${(error as Error).message}`, { cause: error });
+    throw droverFailure(
+      'InvalidConfiguration',
+      `Temporal’s client configuration cannot be read: ${(error as Error).message}`,
+      { cause: error },
+    );
   }
 }
 
@@ -73,7 +89,12 @@ export function openClient(settings: TemporalSettings): Client {
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': maxReconnectMs },
   });
   const { namespace, interceptors } = settings;
-  return new Client({ connection, namespace, dataConverter: settings.converters.client, ...(interceptors === undefined ? {} : { interceptors }) });
+  return new Client({
+    connection,
+    namespace,
+    dataConverter: settings.converters.client,
+    ...(interceptors === undefined ? {} : { interceptors }),
+  });
 }
 
 /**
@@ -111,22 +132,39 @@ export async function expectAnswer(
 }
 
 /** The failure to show when Temporal cannot be reached, whoever tried: names the address and the namespace. */
-export function unreachable({ address, namespace }: Pick<TemporalSettings, 'address' | 'namespace'>, error: unknown): ApplicationFailure {
+export function unreachable(
+  { address, namespace }: Pick<TemporalSettings, 'address' | 'namespace'>,
+  error: unknown,
+): ApplicationFailure {
   if (isGrpcServiceError(error) && (error.code as number) === grpcStatus.notFound) {
-    return droverFailure('InvalidConfiguration', `Temporal at ${address} has no namespace ${namespace}`, { cause: error });
+    return droverFailure('InvalidConfiguration', `Temporal at ${address} has no namespace ${namespace}`, {
+      cause: error,
+    });
   }
-  return droverFailure('TemporalUnavailable', `Temporal at ${address} (namespace ${namespace}) cannot be reached: ${wordsOf(error)}`, { cause: error });
+  return droverFailure(
+    'TemporalUnavailable',
+    `Temporal at ${address} (namespace ${namespace}) cannot be reached: ${wordsOf(error)}`,
+    { cause: error },
+  );
 }
 
 /** What went wrong, in the words of whoever knows most: the client wraps what gRPC said in a sentence that says nothing. */
 export function wordsOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (isGrpcDeadlineError(cause)) return 'no answer in time';
-  return isGrpcServiceError(cause) ? cause.details || cause.message : cause instanceof Error ? cause.message : String(cause);
+  return isGrpcServiceError(cause)
+    ? cause.details || cause.message
+    : cause instanceof Error
+      ? cause.message
+      : String(cause);
 }
 
 /** Runs calls of `client` under a deadline, and ends them when `abort` says so. */
-export async function limited<Result>(client: Client, { timeoutMs, clock, abort }: CallLimits, calls: () => Promise<Result>): Promise<Result> {
+export async function limited<Result>(
+  client: Client,
+  { timeoutMs, clock, abort }: CallLimits,
+  calls: () => Promise<Result>,
+): Promise<Result> {
   // The client only listens for an abort that is still to come.
   abort?.throwIfAborted();
   const bounded = (): Promise<Result> => client.withDeadline(clock.now() + timeoutMs, calls);

@@ -52,13 +52,22 @@ describe('on', () => {
     expect([its?.name, root?.name]).toEqual(['nova GET /servers/{id}', 'deliver Eviction']);
     expect(its?.parentSpanId).toBe(root?.spanContext().spanId);
     expect(traceparent).toBe(`00-${its?.spanContext().traceId}-${its?.spanContext().spanId}-01`);
-    expect(its?.attributes).toMatchObject({ 'drover.outcome': 'ok', 'drover.request_id': 'req-1', 'http.response.status_code': 200 });
+    expect(its?.attributes).toMatchObject({
+      'drover.outcome': 'ok',
+      'drover.request_id': 'req-1',
+      'http.response.status_code': 200,
+    });
   });
 
   test('a call that fails is told as failed, one that is refused is not', async () => {
     await inTrace('deliver', {}, () => send({ status: 503, requestId: '' }));
     await inTrace('deliver', {}, () => send({ status: 404, requestId: '' }));
-    expect(exporter.getFinishedSpans().filter(({ name }) => name.startsWith('nova')).map(({ status }) => status.code)).toEqual([2, 0]);
+    expect(
+      exporter
+        .getFinishedSpans()
+        .filter(({ name }) => name.startsWith('nova'))
+        .map(({ status }) => status.code),
+    ).toEqual([2, 0]);
   });
 
   test('a call outside of a trace begins none', async () => {

@@ -8,15 +8,21 @@ import { readVersion } from './version.ts';
  * Traces are on where OpenTelemetry's own variables say where to send them (OTLP over HTTP). Null where they do not: then nothing of it
  * is loaded. OpenTelemetry keeps who traces in one place for the whole process, so this is called once, by whoever starts it.
  */
-export async function openTracing(component: 'worker' | 'bridge', env: NodeJS.ProcessEnv = process.env): Promise<Tracing | null> {
+export async function openTracing(
+  component: 'worker' | 'bridge',
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Tracing | null> {
   if (!isTracingAsked(env)) return null;
-  for (const variable of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']) for (const value of headerValues(env[variable] ?? '')) registerSecret(value);
+  for (const variable of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'])
+    for (const value of headerValues(env[variable] ?? '')) registerSecret(value);
   const { startExporting } = await import('./trace-exporter.ts');
   return startExporting(env['OTEL_SERVICE_NAME'] || `drover-${component}`, readVersion());
 }
 
 export const isTracingAsked = (env: NodeJS.ProcessEnv): boolean =>
-  Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) && env['OTEL_SDK_DISABLED'] !== 'true' && env['OTEL_TRACES_EXPORTER'] !== 'none';
+  Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT']) &&
+  env['OTEL_SDK_DISABLED'] !== 'true' &&
+  env['OTEL_TRACES_EXPORTER'] !== 'none';
 
 /** Of `name=value,name=value`: credentials for the collector. */
 export const headerValues = (headers: string): string[] =>

@@ -1,12 +1,29 @@
 import { configSchema } from './config-schema.ts';
 import { virtualMachineConfig, virtualMachineSettings } from './virtual-machine-config.ts';
 
-const settingsOf = (section: unknown, vcenters: string[]) => virtualMachineSettings(virtualMachineConfig.parse(section), { vcenters, cluster: '', mode: 'act' });
+const settingsOf = (section: unknown, vcenters: string[]) =>
+  virtualMachineSettings(virtualMachineConfig.parse(section), { vcenters, cluster: '', mode: 'act' });
 
 test('the settings of a run: all defaults, the only vCenter, and what the worker alone needs left out', () => {
   expect(settingsOf(undefined, ['vc-1'])).toEqual({
-    vcenter: 'vc-1', cluster: '', mode: 'act', buildVersion: expect.stringMatching(/^\d+\.\d+\.\d+/u), fastDeploy: null, asyncCreate: true, asyncSignal: true, resize: 'size', groups: false, backup: false,
-    softPowerMs: 300_000, deletePowerOffMs: 300_000, toolsMs: 300_000, addressMs: 600_000, recheckMs: 30_000, turnRenewMs: 300_000, taskMs: 3_600_000, lingerMs: 2_000,
+    vcenter: 'vc-1',
+    cluster: '',
+    mode: 'act',
+    buildVersion: expect.stringMatching(/^\d+\.\d+\.\d+/u),
+    fastDeploy: null,
+    asyncCreate: true,
+    asyncSignal: true,
+    resize: 'size',
+    groups: false,
+    backup: false,
+    softPowerMs: 300_000,
+    deletePowerOffMs: 300_000,
+    toolsMs: 300_000,
+    addressMs: 600_000,
+    recheckMs: 30_000,
+    turnRenewMs: 300_000,
+    taskMs: 3_600_000,
+    lingerMs: 2_000,
   });
 });
 
@@ -37,6 +54,10 @@ test.each(wrong)('%j is refused', (section, path) => {
 
 test('a vCenter that is not described is refused with the settings', () => {
   const vcenters = { 'vc-1': { url: 'https://vc-1', username: 'u', passwordFile: 'f' } };
-  expect(configSchema.safeParse({ virtualMachine: { vcenter: 'vc-2' }, vsphere: { vcenters } }).error?.issues.map(({ path }) => path.join('.'))).toEqual(['virtualMachine.vcenter']);
+  expect(
+    configSchema
+      .safeParse({ virtualMachine: { vcenter: 'vc-2' }, vsphere: { vcenters } })
+      .error?.issues.map(({ path }) => path.join('.')),
+  ).toEqual(['virtualMachine.vcenter']);
   expect(configSchema.safeParse({ virtualMachine: { vcenter: 'vc-1' }, vsphere: { vcenters } }).success).toBe(true);
 });

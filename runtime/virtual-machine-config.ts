@@ -36,7 +36,10 @@ export type VirtualMachineConfig = z.infer<typeof virtualMachineConfig>;
  * @param given.vcenters names of all that drover speaks to
  * @throws InvalidConfiguration where it is not clear which of them has the VMs
  */
-export function virtualMachineSettings(config: VirtualMachineConfig, { vcenters, cluster, mode }: Pick<VirtualMachineSettings, 'cluster' | 'mode'> & { vcenters: readonly string[] }): VirtualMachineSettings {
+export function virtualMachineSettings(
+  config: VirtualMachineConfig,
+  { vcenters, cluster, mode }: Pick<VirtualMachineSettings, 'cluster' | 'mode'> & { vcenters: readonly string[] },
+): VirtualMachineSettings {
   // What is shared among runs is nobody's own.
   const { vcenter, creates: _, destroys: __, ...own } = config;
   return { ...own, vcenter: chooseVcenter(vcenter, vcenters), cluster, mode, buildVersion: readVersion() };
@@ -45,8 +48,20 @@ export function virtualMachineSettings(config: VirtualMachineConfig, { vcenters,
 function chooseVcenter(chosen: string | null, vcenters: readonly string[]): string {
   const [only, ...others] = vcenters;
   if (chosen !== null && vcenters.includes(chosen)) return chosen;
-  if (chosen !== null) throw droverFailure('InvalidConfiguration', `virtualMachine.vcenter: there is no vCenter ${chosen}; vsphere.vcenters has ${vcenters.join(', ') || 'none'}`);
-  if (only === undefined) throw droverFailure('InvalidConfiguration', 'virtualMachine: VirtualMachines need a vCenter. Describe one in vsphere.vcenters, or set GOVC_URL.');
-  if (others.length > 0) throw droverFailure('InvalidConfiguration', `virtualMachine.vcenter: say which vCenter has the VMs: ${vcenters.join(', ')}`);
+  if (chosen !== null)
+    throw droverFailure(
+      'InvalidConfiguration',
+      `virtualMachine.vcenter: there is no vCenter ${chosen}; vsphere.vcenters has ${vcenters.join(', ') || 'none'}`,
+    );
+  if (only === undefined)
+    throw droverFailure(
+      'InvalidConfiguration',
+      'virtualMachine: VirtualMachines need a vCenter. Describe one in vsphere.vcenters, or set GOVC_URL.',
+    );
+  if (others.length > 0)
+    throw droverFailure(
+      'InvalidConfiguration',
+      `virtualMachine.vcenter: say which vCenter has the VMs: ${vcenters.join(', ')}`,
+    );
   return only;
 }

@@ -9,20 +9,34 @@ import { count, optionalText, text } from './setting-types.ts';
 
 const url = z
   .string()
-  .regex(/^https:\/\/[^\s/@?#]+(\/(sdk)?)?$/u, 'expected https://HOST or https://HOST:PORT, without a user or a password')
+  .regex(
+    /^https:\/\/[^\s/@?#]+(\/(sdk)?)?$/u,
+    'expected https://HOST or https://HOST:PORT, without a user or a password',
+  )
   .transform((value) => value.replace(/\/(sdk)?$/u, ''));
 
 const thumbprint = z
   .string()
-  .regex(/^([0-9a-f]{2}:?){31}[0-9a-f]{2}$/iu, 'expected the SHA-256 thumbprint of the certificate: 64 hexadecimal digits')
+  .regex(
+    /^([0-9a-f]{2}:?){31}[0-9a-f]{2}$/iu,
+    'expected the SHA-256 thumbprint of the certificate: 64 hexadecimal digits',
+  )
   .transform((value) => value.replaceAll(':', '').toLowerCase());
 
 /** As `govc find` shows it. */
-const inventoryPath = z.string().regex(/^(\/[^/]+){2,}$/u, 'expected a path in vCenter’s inventory, such as /DC0/vm/team-a');
+const inventoryPath = z
+  .string()
+  .regex(/^(\/[^/]+){2,}$/u, 'expected a path in vCenter’s inventory, such as /DC0/vm/team-a');
 
 /** `{namespace}` in it stands for the namespace of the object. */
-const vmFolder = inventoryPath.regex(/^(\/[^/]+)+?\/vm(\/|$)/u, 'expected a folder of VMs, such as /DC0/vm/{namespace}');
-const resourcePool = inventoryPath.regex(/^(\/[^/]+)+?\/host\/.+\/Resources(\/|$)/u, 'expected a resource pool, such as /DC0/host/DC0_C0/Resources/{namespace}');
+const vmFolder = inventoryPath.regex(
+  /^(\/[^/]+)+?\/vm(\/|$)/u,
+  'expected a folder of VMs, such as /DC0/vm/{namespace}',
+);
+const resourcePool = inventoryPath.regex(
+  /^(\/[^/]+)+?\/host\/.+\/Resources(\/|$)/u,
+  'expected a resource pool, such as /DC0/host/DC0_C0/Resources/{namespace}',
+);
 
 const vcenter = z
   .strictObject({
@@ -37,7 +51,12 @@ const vcenter = z
     /** Where VMs go, by the zones that the label of an object names. */
     zones: z.record(text, z.strictObject({ folder: vmFolder, resourcePool })).default({}),
     /** By the `storagePolicyID` that a StorageClass names. */
-    storagePolicies: z.record(text, z.strictObject({ datastores: z.array(inventoryPath).min(1), encrypted: z.boolean().default(false) })).default({}),
+    storagePolicies: z
+      .record(
+        text,
+        z.strictObject({ datastores: z.array(inventoryPath).min(1), encrypted: z.boolean().default(false) }),
+      )
+      .default({}),
     /** Networks that are not `/<datacenter>/network/<name>`. */
     networks: z.record(text, inventoryPath).default({}),
     budget: z
@@ -50,11 +69,20 @@ const vcenter = z
       })
       .prefault({}),
   })
-  .refine(({ username, usernameFile }) => (username === null) !== (usernameFile === null), { path: ['username'], error: 'expected username or usernameFile' })
-  .refine(({ caFile, thumbprint: pin }) => caFile === null || pin === null, { path: ['thumbprint'], error: 'expected caFile or thumbprint, not both' });
+  .refine(({ username, usernameFile }) => (username === null) !== (usernameFile === null), {
+    path: ['username'],
+    error: 'expected username or usernameFile',
+  })
+  .refine(({ caFile, thumbprint: pin }) => caFile === null || pin === null, {
+    path: ['thumbprint'],
+    error: 'expected caFile or thumbprint, not both',
+  });
 
 /** What stands in task queues and ids. */
-const name = z.string().max(63).regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u, 'expected a name of lower-case letters, digits, - and .');
+const name = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u, 'expected a name of lower-case letters, digits, - and .');
 
 export const vsphereConfig = z.strictObject({ vcenters: z.record(name, vcenter).default({}) }).prefault({});
 

@@ -19,7 +19,10 @@ export const abandonDisksCommand = (context: CommandContext): Command =>
     ],
   )
     .addArgument(hostArgument())
-    .argument('<instance...>', 'names or ids of the servers', (text: string, before: string[] | undefined) => [...(before ?? []), parseInstance(text)])
+    .argument('<instance...>', 'names or ids of the servers', (text: string, before: string[] | undefined) => [
+      ...(before ?? []),
+      parseInstance(text),
+    ])
     .requiredOption('--incident <id>', 'the failure that is meant, as `drover describe` shows it', parseId)
     .addOption(asOption())
     .action((host: string, instances: string[], { incident, as }: { incident: string; as?: string }) =>

@@ -7,10 +7,14 @@ import { planActivate } from './plan-activate.ts';
 import { whoRuns } from './who.ts';
 
 export const activateCommand = (context: CommandContext): Command =>
-  describedCommand('activate', 'Brings a host back from maintenance: the checks run again, then its service is enabled, if it still carries the reason of that maintenance.', [
-    ['drover activate node-1', 'and see how it begins'],
-    ['drover activate node-1 --wait', 'until it is in service'],
-  ])
+  describedCommand(
+    'activate',
+    'Brings a host back from maintenance: the checks run again, then its service is enabled, if it still carries the reason of that maintenance.',
+    [
+      ['drover activate node-1', 'and see how it begins'],
+      ['drover activate node-1 --wait', 'until it is in service'],
+    ],
+  )
     .addArgument(hostArgument())
     .addOption(waitOption('it is in service'))
     .addOption(timeoutOption())

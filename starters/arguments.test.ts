@@ -1,5 +1,18 @@
 import { InvalidArgumentError } from 'commander';
-import { collectConsents, collectHypervisorConsents, collectObstacles, collectStates, collectVirtualMachineStates, parseCause, parseDeadline, parseHost, parseMaintainMode, parseParallelism, parseReason, parseTimeout } from './arguments.ts';
+import {
+  collectConsents,
+  collectHypervisorConsents,
+  collectObstacles,
+  collectStates,
+  collectVirtualMachineStates,
+  parseCause,
+  parseDeadline,
+  parseHost,
+  parseMaintainMode,
+  parseParallelism,
+  parseReason,
+  parseTimeout,
+} from './arguments.ts';
 
 const now = Date.parse('2026-01-31T12:00:00Z');
 const deadline = (text: string) => parseDeadline(text, now);
@@ -17,9 +30,24 @@ test.each<[why: string, parse: (text: string) => unknown, text: string, value: u
   ['a deadline from now', deadline, '1d12h30m', '2026-02-02T00:30:00Z'],
   ['minutes from now', deadline, '90m', '2026-01-31T13:30:00Z'],
   ['consents as a list', consents, 'cold-migrate, force-complete,cold-migrate', ['cold-migrate', 'force-complete']],
-  ['consents for a hypervisor', (text) => collectHypervisorConsents(text, undefined), 'delete-allocations', ['delete-allocations']],
-  ['states in any capitals', (text) => collectStates(text, ['Active']), 'MAINTENANCE,evicting', ['Active', 'Maintenance', 'Evicting']],
-  ['states of virtual machines', (text) => collectVirtualMachineStates(text, undefined), 'notowned,WaitingForTools,NotOwned', ['NotOwned', 'WaitingForTools']],
+  [
+    'consents for a hypervisor',
+    (text) => collectHypervisorConsents(text, undefined),
+    'delete-allocations',
+    ['delete-allocations'],
+  ],
+  [
+    'states in any capitals',
+    (text) => collectStates(text, ['Active']),
+    'MAINTENANCE,evicting',
+    ['Active', 'Maintenance', 'Evicting'],
+  ],
+  [
+    'states of virtual machines',
+    (text) => collectVirtualMachineStates(text, undefined),
+    'notowned,WaitingForTools,NotOwned',
+    ['NotOwned', 'WaitingForTools'],
+  ],
   ['a mode', parseMaintainMode, 'ha', 'ha'],
   ['a patience', parseTimeout, '1h30m', 5_400_000],
   ['obstacles add up', obstacles, 'LocalDisk/5f0a,Vgpu', ['Vgpu', 'LocalDisk/5f0a']],

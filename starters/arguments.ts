@@ -21,7 +21,8 @@ import { formatDuration, formatTime } from './render/duration.ts';
 const hostPattern = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/;
 
 export function parseHost(text: string): string {
-  if (!hostPattern.test(text)) throw new InvalidArgumentError('A host name has letters, digits, ".", "-" and "_", at most 253.');
+  if (!hostPattern.test(text))
+    throw new InvalidArgumentError('A host name has letters, digits, ".", "-" and "_", at most 253.');
   return text;
 }
 
@@ -34,7 +35,8 @@ export function parseReason(text: string): string {
 
 /** Name or id of a server. Nova allows anything in a name, up to 255 characters. */
 export function parseInstance(text: string): string {
-  if (text.trim() === '' || text.length > 255) throw new InvalidArgumentError('The name or the id of a server, at most 255 characters.');
+  if (text.trim() === '' || text.length > 255)
+    throw new InvalidArgumentError('The name or the id of a server, at most 255 characters.');
   return text;
 }
 
@@ -50,7 +52,8 @@ export const parseCause = (text: string): EvictionCause => oneOf(text, evictionC
 export function parseParallelism(text: string): number {
   const { min, max } = parallelismLimits;
   const parallelism = Number(text);
-  if (!/^\d+$/.test(text) || parallelism < min || parallelism > max) throw new InvalidArgumentError(`A whole number from ${String(min)} to ${String(max)}.`);
+  if (!/^\d+$/.test(text) || parallelism < min || parallelism > max)
+    throw new InvalidArgumentError(`A whole number from ${String(min)} to ${String(max)}.`);
   return parallelism;
 }
 
@@ -60,8 +63,10 @@ const yearMs = 366 * 24 * 3_600_000;
 /** A point in time that lies ahead: RFC 3339, or a duration from now such as `90m`, `4h` or `1d12h`. Returns RFC 3339 in UTC. */
 export function parseDeadline(text: string, nowMs: number): string {
   const atMs = deadlineMs(text, nowMs);
-  if (Number.isNaN(atMs)) throw new InvalidArgumentError('An RFC 3339 time (2026-01-31T12:00:00Z) or a duration (90m, 4h, 1d12h).');
-  if (atMs <= nowMs) throw new InvalidArgumentError(`That was ${formatDuration(nowMs - atMs)} ago; a deadline lies ahead.`);
+  if (Number.isNaN(atMs))
+    throw new InvalidArgumentError('An RFC 3339 time (2026-01-31T12:00:00Z) or a duration (90m, 4h, 1d12h).');
+  if (atMs <= nowMs)
+    throw new InvalidArgumentError(`That was ${formatDuration(nowMs - atMs)} ago; a deadline lies ahead.`);
   if (atMs > nowMs + yearMs) throw new InvalidArgumentError('That is more than a year ahead.');
   return formatTime(atMs);
 }
@@ -79,7 +84,8 @@ function deadlineMs(text: string, nowMs: number): number {
 /** A duration such as `90m`, `4h` or `1d12h`. Returns milliseconds. */
 export function parseTimeout(text: string): number {
   const durationMs = deadlineMs(text, 0);
-  if (!durationPattern.test(text) || Number.isNaN(durationMs) || durationMs <= 0) throw new InvalidArgumentError('A duration (90m, 4h, 1d12h).');
+  if (!durationPattern.test(text) || Number.isNaN(durationMs) || durationMs <= 0)
+    throw new InvalidArgumentError('A duration (90m, 4h, 1d12h).');
   return durationMs;
 }
 
@@ -89,26 +95,40 @@ export function collectConsents(text: string, previous: Consent[] | undefined): 
   return unique([...(previous ?? []), ...given]);
 }
 
-export function collectHypervisorConsents(text: string, previous: HypervisorConsent[] | undefined): HypervisorConsent[] {
+export function collectHypervisorConsents(
+  text: string,
+  previous: HypervisorConsent[] | undefined,
+): HypervisorConsent[] {
   const given = splitList(text).map((name) => oneOf(name, hypervisorConsents));
   return unique([...(previous ?? []), ...given]);
 }
 
 /** States of hosts, whatever their capitals. */
 export function collectStates(text: string, previous: LifecycleState[] | undefined): LifecycleState[] {
-  return unique([...(previous ?? []), ...splitList(text).map((name) => oneOf(withCapitalsOf(lifecycleStates, name), lifecycleStates))]);
+  return unique([
+    ...(previous ?? []),
+    ...splitList(text).map((name) => oneOf(withCapitalsOf(lifecycleStates, name), lifecycleStates)),
+  ]);
 }
 
 /** States of virtual machines, whatever their capitals. */
-export function collectVirtualMachineStates(text: string, previous: VirtualMachineState[] | undefined): VirtualMachineState[] {
-  return unique([...(previous ?? []), ...splitList(text).map((name) => oneOf(withCapitalsOf(virtualMachineStates, name), virtualMachineStates))]);
+export function collectVirtualMachineStates(
+  text: string,
+  previous: VirtualMachineState[] | undefined,
+): VirtualMachineState[] {
+  return unique([
+    ...(previous ?? []),
+    ...splitList(text).map((name) => oneOf(withCapitalsOf(virtualMachineStates, name), virtualMachineStates)),
+  ]);
 }
 
-const withCapitalsOf = (known: readonly string[], name: string): string => known.find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
+const withCapitalsOf = (known: readonly string[], name: string): string =>
+  known.find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
 
 /** A maintenance that a host comes back from. */
 export function parseMaintainMode(text: string): MaintainMode {
-  if (text === 'termination') throw new InvalidArgumentError('Taking a host out of Nova for good is `drover decommission`.');
+  if (text === 'termination')
+    throw new InvalidArgumentError('Taking a host out of Nova for good is `drover decommission`.');
   return oneOf(text, maintainModes);
 }
 
@@ -122,12 +142,18 @@ function oneOf<Value extends string>(text: string, known: readonly Value[]): Val
 export function collectObstacles(text: string, previous: string[] | undefined): string[] {
   const given = splitList(text);
   const wrong = given.find((id) => !isObstacleId(id));
-  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong.slice(0, 80)}" is not the id of an obstacle, such as LocalDisk or LocalDisk/<server id>.`);
+  if (wrong !== undefined)
+    throw new InvalidArgumentError(
+      `"${wrong.slice(0, 80)}" is not the id of an obstacle, such as LocalDisk or LocalDisk/<server id>.`,
+    );
   return unique([...(previous ?? []), ...given]);
 }
 
 const splitList = (text: string): string[] => {
-  const items = text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+  const items = text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
   if (items.length === 0) throw new InvalidArgumentError('The list is empty.');
   return items;
 };

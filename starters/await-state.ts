@@ -25,15 +25,28 @@ export type Arrival = { is: 'going' | 'reached' | 'elsewhere'; words: string };
  *
  * @param eviction that empties it now, whose words are fresher than what the Hypervisor repeats of them
  */
-export function judgeArrival(hypervisor: HypervisorObject | null, eviction: EvictionObject | null, target: Target): Arrival {
+export function judgeArrival(
+  hypervisor: HypervisorObject | null,
+  eviction: EvictionObject | null,
+  target: Target,
+): Arrival {
   const asked = target.asked(hypervisor);
-  if (hypervisor === null) return asked === 'not yet' ? { is: 'going', words: 'There is no Hypervisor yet' } : { is: 'elsewhere', words: 'Its Hypervisor is gone' };
+  if (hypervisor === null)
+    return asked === 'not yet'
+      ? { is: 'going', words: 'There is no Hypervisor yet' }
+      : { is: 'elsewhere', words: 'Its Hypervisor is gone' };
   if (hypervisor.deleting) return { is: 'elsewhere', words: 'Its Hypervisor is being deleted' };
-  if (asked === 'no') return { is: 'elsewhere', words: `Somebody has changed what Hypervisor ${hypervisor.name} asks for meanwhile` };
+  if (asked === 'no')
+    return { is: 'elsewhere', words: `Somebody has changed what Hypervisor ${hypervisor.name} asks for meanwhile` };
   const lifecycle = lifecycleOf(hypervisor);
-  if (asked === 'not yet' || lifecycle === undefined || !isCurrent(hypervisor)) return { is: 'going', words: 'No run has said anything of it yet' };
+  if (asked === 'not yet' || lifecycle === undefined || !isCurrent(hypervisor))
+    return { is: 'going', words: 'No run has said anything of it yet' };
   const words = `${lifecycle.reason}: ${oneLine(lifecycle.message)}`;
-  if (lifecycle.status === 'Unknown') return { is: 'going', words: eviction === null || lifecycle.reason !== 'Evicting' ? words : describeEmptying(eviction) };
+  if (lifecycle.status === 'Unknown')
+    return {
+      is: 'going',
+      words: eviction === null || lifecycle.reason !== 'Evicting' ? words : describeEmptying(eviction),
+    };
   return { is: hasArrived(hypervisor, target) ? 'reached' : 'elsewhere', words };
 }
 

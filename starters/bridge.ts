@@ -12,11 +12,18 @@ import { describedCommand } from './command.ts';
 import { untilSignalled } from './until-signalled.ts';
 
 export const bridgeCommand = (): Command =>
-  describedCommand('bridge', 'Runs the bridge: it watches Kubernetes and tells the runs what changed. Two may run; one of them delivers.', [
-    ['drover bridge', 'until Ctrl-C or SIGTERM; what is queued is delivered first'],
-    ['curl http://127.0.0.1:8081/readyz', 'whether it watches and reaches Temporal (bridge.healthAddress in the settings)'],
-    ['curl http://127.0.0.1:8081/metrics', 'what Prometheus scrapes'],
-  ]).action(async () => {
+  describedCommand(
+    'bridge',
+    'Runs the bridge: it watches Kubernetes and tells the runs what changed. Two may run; one of them delivers.',
+    [
+      ['drover bridge', 'until Ctrl-C or SIGTERM; what is queued is delivered first'],
+      [
+        'curl http://127.0.0.1:8081/readyz',
+        'whether it watches and reaches Temporal (bridge.healthAddress in the settings)',
+      ],
+      ['curl http://127.0.0.1:8081/metrics', 'what Prometheus scrapes'],
+    ],
+  ).action(async () => {
     const { config, file } = loadConfig();
     const log = createLogger({ level: config.logLevel, component: 'bridge' });
     log.info({ settings: file ?? 'defaults' }, 'Bridge starts');
@@ -24,9 +31,18 @@ export const bridgeCommand = (): Command =>
     const metrics = createMetrics('bridge', readVersion());
     const kubernetes = connectKubernetes({ kubeconfig, context, observe: callObserver(metrics, log) });
     const tracing = await openTracing('bridge');
-    const temporal = openClient({ ...readTemporalSettings(process.env, config.temporal.payloadKeys), ...(tracing === null ? {} : { interceptors: tracing.interceptors }) });
+    const temporal = openClient({
+      ...readTemporalSettings(process.env, config.temporal.payloadKeys),
+      ...(tracing === null ? {} : { interceptors: tracing.interceptors }),
+    });
     try {
-      const bridge = await startBridge({ kubernetes, temporal, log, metrics, settings: { ...runSettings(config), healthAddress: config.bridge.healthAddress } });
+      const bridge = await startBridge({
+        kubernetes,
+        temporal,
+        log,
+        metrics,
+        settings: { ...runSettings(config), healthAddress: config.bridge.healthAddress },
+      });
       // It goes on whatever breaks around it, so it has no end of its own.
       await untilSignalled({ stop: () => bridge.stop(), done: new Promise<void>(() => undefined) });
     } finally {

@@ -26,14 +26,15 @@ export const cancelCommand = (context: CommandContext): Command =>
     .option('--abort', 'abort live migrations in flight; cold migrations run to their end')
     .option('--re-enable', 'enable the host again, if it was drover that disabled it')
     .addOption(asOption())
-    .action((host: string, { abort = false, reEnable = false, as }: { abort?: boolean; reEnable?: boolean; as?: string }) =>
-      interruptible(context, (interrupted) =>
-        withTemporal(context, interrupted, async (access) => {
-          const { terminal, env } = context;
-          terminal.print(await cancelEviction(access, host, { abort, reEnable, by: whoRuns(as, env) }));
-          terminal.remark(`Follow it to its end: drover watch ${host}`);
-        }),
-      ),
+    .action(
+      (host: string, { abort = false, reEnable = false, as }: { abort?: boolean; reEnable?: boolean; as?: string }) =>
+        interruptible(context, (interrupted) =>
+          withTemporal(context, interrupted, async (access) => {
+            const { terminal, env } = context;
+            terminal.print(await cancelEviction(access, host, { abort, reEnable, by: whoRuns(as, env) }));
+            terminal.remark(`Follow it to its end: drover watch ${host}`);
+          }),
+        ),
     );
 
 /** The answer is only for the person: the cancel itself needs no worker. */
@@ -45,16 +46,17 @@ const answerMs = 5_000;
  */
 export async function cancelEviction(access: TemporalAccess, host: string, cancel: CancelEviction): Promise<string> {
   const handle = access.client.workflow.getHandle(evictionId(host, access.config.cluster));
-  const answer = await commandRun(access, host, messages.cancelEviction, cancel, answerMs).catch(async (error: unknown) => {
-    if (explainError(error).exitCode !== exitCodes.unreachable) throw error;
-    // No worker answers now; a signal is kept for the one that comes.
-    await answered(access, () => handle.signal(messages.cancelEviction, cancel));
-    return 'No worker answers now. The eviction stops as soon as one does.';
-  });
+  const answer = await commandRun(access, host, messages.cancelEviction, cancel, answerMs).catch(
+    async (error: unknown) => {
+      if (explainError(error).exitCode !== exitCodes.unreachable) throw error;
+      // No worker answers now; a signal is kept for the one that comes.
+      await answered(access, () => handle.signal(messages.cancelEviction, cancel));
+      return 'No worker answers now. The eviction stops as soon as one does.';
+    },
+  );
   await answered(access, () => handle.cancel()).catch((error: unknown) => {
     // It was quick, and has stopped already.
     if (explainError(error).exitCode !== exitCodes.notFound) throw error;
   });
   return answer;
 }
-

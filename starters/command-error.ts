@@ -18,7 +18,8 @@ export class CommandError extends Error {
 }
 
 /** Input that is wrong by itself: nothing was started. */
-export const usageError = (message: string, advice: string | null = null): CommandError => new CommandError(message, exitCodes.usage, advice);
+export const usageError = (message: string, advice: string | null = null): CommandError =>
+  new CommandError(message, exitCodes.usage, advice);
 
 /** A row of the error table, told by the command line itself. */
 export const tableError = (code: ErrorCode, message: string, cause?: unknown): CommandError =>

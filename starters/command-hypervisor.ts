@@ -27,8 +27,12 @@ export interface SendOptions {
   as?: string;
 }
 
-export const waitOption = (what: string): Option => new Option('--wait', `wait until ${what}, with a line for each news`);
-export const timeoutOption = (): Option => new Option('--timeout <duration>', 'how long --wait waits: 90m, 4h, 1d').argParser(parseTimeout).default(4 * 3_600_000, '4h');
+export const waitOption = (what: string): Option =>
+  new Option('--wait', `wait until ${what}, with a line for each news`);
+export const timeoutOption = (): Option =>
+  new Option('--timeout <duration>', 'how long --wait waits: 90m, 4h, 1d')
+    .argParser(parseTimeout)
+    .default(4 * 3_600_000, '4h');
 
 /** What a command works with. */
 export interface Surroundings {
@@ -69,7 +73,11 @@ export async function tellMode(
 ): Promise<{ acts: boolean }> {
   const why = whyNothingHappens('Hypervisor', await context.loadConfig(), hypervisor, context.env);
   if (why === null) return { acts: true };
-  if (wait) throw refused(`There would be nothing to wait for: ${why}`, 'Without --wait the object is changed for whoever acts on it.');
+  if (wait)
+    throw refused(
+      `There would be nothing to wait for: ${why}`,
+      'Without --wait the object is changed for whoever acts on it.',
+    );
   context.terminal.remark(why);
   return { acts: false };
 }
@@ -100,7 +108,8 @@ export const sendHypervisor = (
     if (!acts) return;
     // Where nothing was written, the word that should have started a run may be what was lost.
     const isOpen = plan.do === 'change' || !isCurrent(after) || lifecycleOf(after)?.status === 'Unknown';
-    if (isOpen) await tellRun(temporal, host, after, before.generation === after.generation ? 'annotations' : 'spec', by);
+    if (isOpen)
+      await tellRun(temporal, host, after, before.generation === after.generation ? 'annotations' : 'spec', by);
     const source = arrivalSource(access, kubernetes, host);
     if (wait) return await waitFor(source, target, host, { timeoutMs: timeout, abort, context });
     if (plan.do === 'change') await tellFirstWord(source, after, { abort, context });

@@ -11,10 +11,13 @@ export function describedCommand(name: string, description: string, examples: re
   return new Command(name).description(description).addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
-export const hostArgument = (): Argument => new Argument('<host>', 'name of the Hypervisor, or of Nova’s compute host').argParser(parseHost);
+export const hostArgument = (): Argument =>
+  new Argument('<host>', 'name of the Hypervisor, or of Nova’s compute host').argParser(parseHost);
 
-export const asOption = (): Option => new Option('--as <name>', 'who asks, for the audit trail (else DROVER_USER, else the user of this machine)');
+export const asOption = (): Option =>
+  new Option('--as <name>', 'who asks, for the audit trail (else DROVER_USER, else the user of this machine)');
 
 export const jsonOption = (): Option => new Option('--json', 'print JSON, for programs');
 
-export const outputOption = (): Option => new Option('--output <format>', 'the same as --json, as kubectl says it').choices(['json']);
+export const outputOption = (): Option =>
+  new Option('--output <format>', 'the same as --json, as kubectl says it').choices(['json']);

@@ -29,7 +29,8 @@ export const confirmCommand = (context: CommandContext): Command =>
     .action((host: string, { incident, bootId, as }: { incident?: string; bootId?: string; as?: string }) =>
       interruptible(context, (abort) =>
         withTemporal(context, abort, async (temporal) => {
-          if (incident === undefined || bootId === undefined) throw whatToConfirm(host, await describeFailureRun(temporal, host));
+          if (incident === undefined || bootId === undefined)
+            throw whatToConfirm(host, await describeFailureRun(temporal, host));
           const confirmed = { incident, bootId, person: whoRuns(as, context.env) } satisfies ConfirmOff;
           context.terminal.print(await tellFailureRun(temporal, host, messages.confirmOff, confirmed));
         }),
@@ -40,9 +41,19 @@ export const confirmCommand = (context: CommandContext): Command =>
 export function whatToConfirm(host: string, failure: FailureDescription | null): CommandError {
   if (failure === null) return noFailure(host);
   const { progress } = failure;
-  if (progress === null) return new CommandError(`No worker answers for ${failure.workflowId}. Nothing was confirmed.`, exitCodes.unreachable, '`drover doctor` shows which queue nobody polls.');
+  if (progress === null)
+    return new CommandError(
+      `No worker answers for ${failure.workflowId}. Nothing was confirmed.`,
+      exitCodes.unreachable,
+      '`drover doctor` shows which queue nobody polls.',
+    );
   const stands = oneLine(progress.message);
-  if (progress.confirm === null) return new CommandError(`There is nothing to confirm of ${host}: ${stands}`, exitCodes.refused, `\`drover describe ${host}\` shows how it stands.`);
+  if (progress.confirm === null)
+    return new CommandError(
+      `There is nothing to confirm of ${host}: ${stands}`,
+      exitCodes.refused,
+      `\`drover describe ${host}\` shows how it stands.`,
+    );
   return new CommandError(
     `Nothing was confirmed: a confirmation names the incident and the boot. Of ${host} is known: ${stands}`,
     exitCodes.usage,

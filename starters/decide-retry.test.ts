@@ -7,14 +7,18 @@ import { sampleEviction } from './sample-eviction.ts';
 import { lifecycle, sampleHypervisor } from './sample-hypervisor.ts';
 
 const eviction = (reason: string, settled: boolean, lastTransitionTime = ago(60)): EvictionObject =>
-  sampleEviction({ conditions: [{ type: 'Evicting', status: 'False', reason, message: '', lastTransitionTime }], settled });
+  sampleEviction({
+    conditions: [{ type: 'Evicting', status: 'False', reason, message: '', lastTransitionTime }],
+    settled,
+  });
 const failed = eviction('Failed', true);
 const failedLongAgo = eviction('Failed', true, ago(9_000));
 const stopped = eviction('Stopped', true);
 const refused = eviction('PreflightFailed', true);
 const waits = eviction('AlreadyRunning', false);
 const succeeded = eviction('Succeeded', true);
-const hypervisor = (...condition: Parameters<typeof lifecycle>) => sampleHypervisor({ conditions: [lifecycle(...condition)] });
+const hypervisor = (...condition: Parameters<typeof lifecycle>) =>
+  sampleHypervisor({ conditions: [lifecycle(...condition)] });
 const aborted = hypervisor('Aborted', 'False');
 const testing = hypervisor('Testing', 'Unknown');
 const emptying = hypervisor('Evicting', 'Unknown');
@@ -22,7 +26,17 @@ const notEmptied = hypervisor('Evicting', 'False');
 const atRest = hypervisor('Ready', 'False');
 const fine = hypervisor('Active');
 
-test.each<[why: string, isRunning: boolean, eviction: EvictionObject | null, hypervisor: HypervisorObject | null, its: Retry['eviction'], hypervisors: Retry['hypervisor'], left?: RegExp]>([
+test.each<
+  [
+    why: string,
+    isRunning: boolean,
+    eviction: EvictionObject | null,
+    hypervisor: HypervisorObject | null,
+    its: Retry['eviction'],
+    hypervisors: Retry['hypervisor'],
+    left?: RegExp,
+  ]
+>([
   // The Eviction alone.
   ['an eviction runs', true, waits, null, true, null],
   ['it runs, and the host waits for it', true, waits, emptying, true, null],
@@ -34,13 +48,28 @@ test.each<[why: string, isRunning: boolean, eviction: EvictionObject | null, hyp
   ['it was stopped, and the host is not emptied', false, stopped, notEmptied, true, null],
   ['it was done', false, succeeded, fine, true, null],
   ['drover never drove the host', false, failed, sampleHypervisor({ conditions: [] }), true, null],
-  ['its lifecycle is off', false, failed, sampleHypervisor({ lifecycleEnabled: false, conditions: [lifecycle('Initial', 'False')] }), true, null],
+  [
+    'its lifecycle is off',
+    false,
+    failed,
+    sampleHypervisor({ lifecycleEnabled: false, conditions: [lifecycle('Initial', 'False')] }),
+    true,
+    null,
+  ],
   ['nothing is known', false, null, null, true, null],
   ['nothing is wrong', false, null, fine, true, null],
   // The Hypervisor alone.
   ['aborted', false, null, aborted, false, 'again'],
   ['aborted after an Eviction that was done', false, succeeded, aborted, false, 'again'],
-  ['aborted after an Eviction that had failed', false, failedLongAgo, aborted, false, 'again', /had ended before that/u],
+  [
+    'aborted after an Eviction that had failed',
+    false,
+    failedLongAgo,
+    aborted,
+    false,
+    'again',
+    /had ended before that/u,
+  ],
   ['on its way', false, null, testing, false, 'now'],
   ['on its way after an Eviction that had failed', false, failedLongAgo, testing, false, 'now', /drover evict/u],
   ['at rest', false, null, atRest, false, 'again'],
@@ -54,5 +83,9 @@ test.each<[why: string, isRunning: boolean, eviction: EvictionObject | null, hyp
   ['at rest, and then an Eviction was stopped', false, stopped, atRest, true, 'again'],
   ['on its way, and an eviction runs', true, waits, testing, true, 'now'],
 ])('%s', (_why, isRunning, its, host, isEvictions, hypervisors, left: RegExp | null = null) => {
-  expect(decideRetry(isRunning, its, host)).toEqual({ eviction: isEvictions, hypervisor: hypervisors, left: left === null ? null : expect.stringMatching(left) });
+  expect(decideRetry(isRunning, its, host)).toEqual({
+    eviction: isEvictions,
+    hypervisor: hypervisors,
+    left: left === null ? null : expect.stringMatching(left),
+  });
 });

@@ -22,17 +22,27 @@ export interface Retry {
  * @param eviction of the host: the one that asks for something, else the last; null: none, or it cannot be read
  * @param hypervisor null: none, or it cannot be read
  */
-export function decideRetry(isRunning: boolean, eviction: EvictionObject | null, hypervisor: HypervisorObject | null): Retry {
+export function decideRetry(
+  isRunning: boolean,
+  eviction: EvictionObject | null,
+  hypervisor: HypervisorObject | null,
+): Retry {
   const stuck = howStuck(hypervisor);
   const isOpen = isRunning || (eviction !== null && !eviction.settled);
   // An Eviction that is under way or failed is what the Hypervisor waits for: it goes on with that by itself.
-  const waitsForEviction = stuck?.lifecycle.reason === 'Evicting' && (isOpen || (eviction !== null && !isOver(eviction)));
+  const waitsForEviction =
+    stuck?.lifecycle.reason === 'Evicting' && (isOpen || (eviction !== null && !isOver(eviction)));
   if (stuck === null || waitsForEviction) return { eviction: true, hypervisor: null, left: null };
   // On its way, it may wait for the Eviction or for anything else: looking once more does no harm.
   if (isOpen) return { eviction: true, hypervisor: stuck.how, left: null };
   if (eviction === null || isOver(eviction)) return { eviction: false, hypervisor: stuck.how, left: null };
-  if (endedAtMs(eviction) > Date.parse(stuck.lifecycle.lastTransitionTime)) return { eviction: true, hypervisor: stuck.how, left: null };
-  return { eviction: false, hypervisor: stuck.how, left: `Eviction ${eviction.name} had ended before that, so it is left as it is; \`drover evict\` empties the host.` };
+  if (endedAtMs(eviction) > Date.parse(stuck.lifecycle.lastTransitionTime))
+    return { eviction: true, hypervisor: stuck.how, left: null };
+  return {
+    eviction: false,
+    hypervisor: stuck.how,
+    left: `Eviction ${eviction.name} had ended before that, so it is left as it is; \`drover evict\` empties the host.`,
+  };
 }
 
 /** Null: it is where it should be, or drover has never driven it. */
@@ -45,9 +55,12 @@ function howStuck(hypervisor: HypervisorObject | null): { how: 'again' | 'now'; 
   return lifecycle.status === 'False' ? { how: 'again', lifecycle } : null;
 }
 
-const evictingOf = ({ conditions }: EvictionObject): Condition | undefined => findCondition(conditions, evictionConditions.evicting);
+const evictingOf = ({ conditions }: EvictionObject): Condition | undefined =>
+  findCondition(conditions, evictionConditions.evicting);
 
 /** It has done what it was made for. */
-const isOver = (eviction: EvictionObject): boolean => eviction.settled && evictingOf(eviction)?.reason === evictingReasons.succeeded;
+const isOver = (eviction: EvictionObject): boolean =>
+  eviction.settled && evictingOf(eviction)?.reason === evictingReasons.succeeded;
 
-const endedAtMs = (eviction: EvictionObject): number => Date.parse(evictingOf(eviction)?.lastTransitionTime ?? eviction.createdAt);
+const endedAtMs = (eviction: EvictionObject): number =>
+  Date.parse(evictingOf(eviction)?.lastTransitionTime ?? eviction.createdAt);

@@ -21,13 +21,20 @@ export const decommissionCommand = (context: CommandContext): Command =>
     [
       ['drover decommission node-1 --reason "lease ends"', 'and see how it begins'],
       ['drover decommission node-1 --reason "lease ends" --wait', 'until it is out of Nova'],
-      ['drover decommission node-1 --reason "lost" --consent delete-allocations', 'also with allocations that nobody clears, with your name'],
+      [
+        'drover decommission node-1 --reason "lost" --consent delete-allocations',
+        'also with allocations that nobody clears, with your name',
+      ],
       ['drover maintain node-1 --mode ha --reason "too early"', 'take it back; then drover activate node-1'],
     ],
   )
     .addArgument(hostArgument())
     .requiredOption('--reason <text>', 'why, for people', parseReason)
-    .option('--consent <what>', 'delete-allocations: delete allocations that the resource provider still has when the host is empty', collectHypervisorConsents)
+    .option(
+      '--consent <what>',
+      'delete-allocations: delete allocations that the resource provider still has when the host is empty',
+      collectHypervisorConsents,
+    )
     .addOption(waitOption('it is out of Nova'))
     .addOption(timeoutOption())
     .addOption(asOption())
@@ -38,7 +45,13 @@ export const decommissionCommand = (context: CommandContext): Command =>
         host,
         options,
         by,
-        { state: 'Decommissioned', asked: (hypervisor) => (hypervisor !== null && (hypervisor.maintenance === 'termination' || nodeTerminates(hypervisor)) ? 'yes' : 'no') },
+        {
+          state: 'Decommissioned',
+          asked: (hypervisor) =>
+            hypervisor !== null && (hypervisor.maintenance === 'termination' || nodeTerminates(hypervisor))
+              ? 'yes'
+              : 'no',
+        },
         (hypervisor) => planDecommission(hypervisor, { reason, consent, by }, context.clock.now()),
       );
     });

@@ -51,8 +51,16 @@ async function gather(
     findRun(context, { namespace, name }, abort),
     findHoldingStops(kubernetes, asking, ['VirtualMachine']),
   ]);
-  if (object === null && problem === null && run === null) throw unknownVirtualMachine({ namespace, name }, await listForSuggestion(access, abort));
-  return { namespace, name, object, run, stops: stops.sentences, problems: [problem, ofRun, stops.problem].filter((sentence) => sentence !== null) };
+  if (object === null && problem === null && run === null)
+    throw unknownVirtualMachine({ namespace, name }, await listForSuggestion(access, abort));
+  return {
+    namespace,
+    name,
+    object,
+    run,
+    stops: stops.sentences,
+    problems: [problem, ofRun, stops.problem].filter((sentence) => sentence !== null),
+  };
 }
 
 interface Found {
@@ -63,7 +71,11 @@ interface Found {
 }
 
 /** Where it is said whose it is, its run can be told of without Kubernetes, and after its object is gone. */
-async function find(access: VirtualMachineAccess, { namespace, name }: VirtualMachineReference, abort: AbortSignal): Promise<Found> {
+async function find(
+  access: VirtualMachineAccess,
+  { namespace, name }: VirtualMachineReference,
+  abort: AbortSignal,
+): Promise<Found> {
   if (namespace === null) {
     const object = onlyOneNamed(name, (await access.list(null)).machines);
     return { namespace: object.namespace, name, object, problem: null };

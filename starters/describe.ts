@@ -30,22 +30,36 @@ import { webUiLink } from './web-ui.ts';
 const earlierRuns = 5;
 
 export const describeCommand = (context: CommandContext): Command =>
-  describedCommand('describe', 'Tells everything about a host or a virtual machine: how it stands, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.', [
-    ['drover describe node-1', 'a host, for people'],
-    ['drover describe vm team/web', 'a virtual machine'],
-    ['drover describe node-1 --json', 'the same facts, for programs'],
-  ])
+  describedCommand(
+    'describe',
+    'Tells everything about a host or a virtual machine: how it stands, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.',
+    [
+      ['drover describe node-1', 'a host, for people'],
+      ['drover describe vm team/web', 'a virtual machine'],
+      ['drover describe node-1 --json', 'the same facts, for programs'],
+    ],
+  )
     .usage('[options] (<host> | vm <namespace/name>)')
     .addArgument(hostArgument())
     .argument('[machine]', 'after the word vm: NAMESPACE/NAME of a VirtualMachine, or its name where only one has it')
     .addOption(namespaceOption())
     .addOption(jsonOption())
-    .action(async (host: string, second: string | undefined, { json = false, namespace }: { json?: boolean; namespace?: string }) => {
-      const machine = machineOf(host, second, namespace);
-      if (machine !== null) return await describeVirtualMachine(context, machine, json);
-      if (second !== undefined) throw usageError('One host is described at a time.', 'For a virtual machine, say `drover describe vm NAMESPACE/NAME`.');
-      await describeHost(context, host, json);
-    });
+    .action(
+      async (
+        host: string,
+        second: string | undefined,
+        { json = false, namespace }: { json?: boolean; namespace?: string },
+      ) => {
+        const machine = machineOf(host, second, namespace);
+        if (machine !== null) return await describeVirtualMachine(context, machine, json);
+        if (second !== undefined)
+          throw usageError(
+            'One host is described at a time.',
+            'For a virtual machine, say `drover describe vm NAMESPACE/NAME`.',
+          );
+        await describeHost(context, host, json);
+      },
+    );
 
 const describeHost = (context: CommandContext, host: string, json: boolean): Promise<void> =>
   interruptible(context, (abort) =>
@@ -60,14 +74,29 @@ const describeHost = (context: CommandContext, host: string, json: boolean): Pro
     ),
   );
 
-async function gather(temporal: TemporalAccess, kubernetes: KubernetesAccess, host: string): Promise<EvictionDescription> {
-  const [runs, { objects, problem }, hypervisor, stops, failure] = await Promise.all([listRunsOf(temporal, host), readEvictions(kubernetes), readHypervisor(temporal, kubernetes, host), findHoldingStops(kubernetes, temporal, ['Eviction', 'Hypervisor']), describeFailureRun(temporal, host)]);
+async function gather(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  host: string,
+): Promise<EvictionDescription> {
+  const [runs, { objects, problem }, hypervisor, stops, failure] = await Promise.all([
+    listRunsOf(temporal, host),
+    readEvictions(kubernetes),
+    readHypervisor(temporal, kubernetes, host),
+    findHoldingStops(kubernetes, temporal, ['Eviction', 'Hypervisor']),
+    describeFailureRun(temporal, host),
+  ]);
   const ofHost = objects.filter((object) => object.host === host);
   const [run = null, ...earlier] = runs;
   const isEvicted = run !== null || ofHost.length > 0;
   if (!isEvicted && hypervisor === null && failure === null && problem === null) throw unknownHost(host);
 
-  const progress = run === null ? null : run.status === 'Running' ? await askProgress(temporal, run) : await finalProgress(temporal, run.workflowId, run.runId);
+  const progress =
+    run === null
+      ? null
+      : run.status === 'Running'
+        ? await askProgress(temporal, run)
+        : await finalProgress(temporal, run.workflowId, run.runId);
   const ending = run === null || run.status === 'Running' ? null : await readEndingOf(temporal, run);
   const eviction = chooseEviction(ofHost, progress?.eviction ?? ending?.result?.eviction ?? null);
   return {
@@ -78,7 +107,10 @@ async function gather(temporal: TemporalAccess, kubernetes: KubernetesAccess, ho
     migrations: eviction === null ? [] : await kubernetes.migrations(eviction.uid).catch(() => []),
     eviction,
     others: ofHost.filter((object) => object !== eviction && !object.settled),
-    earlier: await inBatches(earlier.slice(0, earlierRuns), earlierRuns, async (past) => ({ run: past, ending: await readEndingOf(temporal, past) })),
+    earlier: await inBatches(earlier.slice(0, earlierRuns), earlierRuns, async (past) => ({
+      run: past,
+      ending: await readEndingOf(temporal, past),
+    })),
     // Where drover does not drive it, there is nothing to tell beside an eviction.
     hypervisor: hypervisor === null || (isEvicted && lifecycleOf(hypervisor.object) === undefined) ? null : hypervisor,
     failure,
@@ -96,10 +128,20 @@ const readEndingOf = (temporal: TemporalAccess, { workflowId, runId }: EvictionR
   });
 
 const unknownHost = (host: string): CommandError =>
-  new CommandError(`Nothing is known of a host ${host}, nor of an eviction of it.`, exitCodes.notFound, host === virtualMachineWord ? 'Of a virtual machine, say `drover describe vm NAMESPACE/NAME`; `drover vms` lists them.' : '`drover ls --all` lists evictions; `drover hosts` lists hosts.');
+  new CommandError(
+    `Nothing is known of a host ${host}, nor of an eviction of it.`,
+    exitCodes.notFound,
+    host === virtualMachineWord
+      ? 'Of a virtual machine, say `drover describe vm NAMESPACE/NAME`; `drover vms` lists them.'
+      : '`drover ls --all` lists evictions; `drover hosts` lists hosts.',
+  );
 
 /** Null: there is none, or it may not be read; that Kubernetes is away is told of the Evictions already. */
-async function readHypervisor(temporal: TemporalAccess, kubernetes: KubernetesAccess, host: string): Promise<HypervisorDescription | null> {
+async function readHypervisor(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  host: string,
+): Promise<HypervisorDescription | null> {
   const object = await hypervisorAccess(kubernetes, temporal.abort)
     .read(host)
     .catch(() => {

@@ -9,7 +9,14 @@ import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
 import type { OpenStackSettings } from '../runtime/openstack-settings.ts';
 import type { Finding } from './checks/finding.ts';
 import { examine, ok } from './checks/finding.ts';
-import { checkClock, checkDefinitions, checkKubernetes, checkNamespace, checkStops, reviewSelf } from './checks/kubernetes.ts';
+import {
+  checkClock,
+  checkDefinitions,
+  checkKubernetes,
+  checkNamespace,
+  checkStops,
+  reviewSelf,
+} from './checks/kubernetes.ts';
 import type { OpenStackProbe } from './checks/openstack.ts';
 import { checkCredential, checkNova, checkPlacement } from './checks/openstack.ts';
 import { checkPermissions } from './checks/permissions.ts';
@@ -27,12 +34,16 @@ const systems = ['temporal', 'kubernetes', 'openstack'] as const;
 type System = (typeof systems)[number];
 
 export const doctorCommand = (context: CommandContext): Command =>
-  describedCommand('doctor', 'Checks everything that drover needs, and says what to do about what is missing. Changes nothing without --fix. Exit code 1 when something fails.', [
-    ['drover doctor', 'everything'],
-    ['drover doctor --fix', 'and register the search attributes that are missing'],
-    ['drover doctor --only temporal', 'one system'],
-    ['drover doctor --json | jq ".[] | select(.status != \\"ok\\")"', 'for programs'],
-  ])
+  describedCommand(
+    'doctor',
+    'Checks everything that drover needs, and says what to do about what is missing. Changes nothing without --fix. Exit code 1 when something fails.',
+    [
+      ['drover doctor', 'everything'],
+      ['drover doctor --fix', 'and register the search attributes that are missing'],
+      ['drover doctor --only temporal', 'one system'],
+      ['drover doctor --json | jq ".[] | select(.status != \\"ok\\")"', 'for programs'],
+    ],
+  )
     .option('--fix', 'register missing search attributes in Temporal')
     .addOption(new Option('--only <system>', 'check one system').choices(systems))
     .addOption(jsonOption())
@@ -57,7 +68,8 @@ async function examineAll(
   const settings = ok('settings', file ?? 'no file, so everything is at its default');
   const openstack = readOpenStack(config, context.env);
   const examinations: Record<System, () => Promise<Finding[]>> = {
-    temporal: () => examineTemporal({ context, config, abort }, fix, openstack instanceof Error ? null : openstack.region),
+    temporal: () =>
+      examineTemporal({ context, config, abort }, fix, openstack instanceof Error ? null : openstack.region),
     kubernetes: () => examineKubernetes({ context, config, abort }),
     openstack: () => examineOpenStack({ context, config, abort }, openstack),
   };
@@ -107,14 +119,44 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
     const kubernetes = await access.open();
     const { migrationNamespace, systemNamespace } = config.kubernetes;
     const names = { migrationNamespace, systemNamespace, leaseName: config.bridge.leaseName };
-    const { username, serverTimeMs } = await reviewSelf(kubernetes, abort).catch(() => ({ username: 'unknown', serverTimeMs: null }));
+    const { username, serverTimeMs } = await reviewSelf(kubernetes, abort).catch(() => ({
+      username: 'unknown',
+      serverTimeMs: null,
+    }));
     const nowMs = context.clock.now();
     const further = await Promise.all([
-      examine('CRDs', abort, (signal) => checkDefinitions(kubernetes, config.modes.VirtualMachine === 'off' ? hypervisorDefinitions : definitions, signal)),
-      examine(`namespace ${migrationNamespace}`, abort, (signal) => checkNamespace(kubernetes, migrationNamespace, 'Migration objects live there', signal)),
-      examine(`namespace ${systemNamespace}`, abort, (signal) => checkNamespace(kubernetes, systemNamespace, 'drover’s own objects live there', signal)),
-      examine('permissions', abort, (signal) => checkPermissions(kubernetes, username, names, { mode: config.modes.Hypervisor, guardsDrain: config.hypervisor.guardsDrain }, { mode: config.modes.VirtualMachine, fastDeploy: config.virtualMachine.fastDeploy !== null, groups: config.virtualMachine.groups, backup: config.virtualMachine.backup, policies: config.modes.VirtualMachineSetResourcePolicy !== 'off' }, signal)),
-      examine('replaced operator', abort, (signal) => checkReplacedOperator(kubernetes, config.modes.Eviction, serverTimeMs ?? nowMs, signal)),
+      examine('CRDs', abort, (signal) =>
+        checkDefinitions(
+          kubernetes,
+          config.modes.VirtualMachine === 'off' ? hypervisorDefinitions : definitions,
+          signal,
+        ),
+      ),
+      examine(`namespace ${migrationNamespace}`, abort, (signal) =>
+        checkNamespace(kubernetes, migrationNamespace, 'Migration objects live there', signal),
+      ),
+      examine(`namespace ${systemNamespace}`, abort, (signal) =>
+        checkNamespace(kubernetes, systemNamespace, 'drover’s own objects live there', signal),
+      ),
+      examine('permissions', abort, (signal) =>
+        checkPermissions(
+          kubernetes,
+          username,
+          names,
+          { mode: config.modes.Hypervisor, guardsDrain: config.hypervisor.guardsDrain },
+          {
+            mode: config.modes.VirtualMachine,
+            fastDeploy: config.virtualMachine.fastDeploy !== null,
+            groups: config.virtualMachine.groups,
+            backup: config.virtualMachine.backup,
+            policies: config.modes.VirtualMachineSetResourcePolicy !== 'off',
+          },
+          signal,
+        ),
+      ),
+      examine('replaced operator', abort, (signal) =>
+        checkReplacedOperator(kubernetes, config.modes.Eviction, serverTimeMs ?? nowMs, signal),
+      ),
       examine('drover stop', abort, (signal) => checkStops(kubernetes, systemNamespace, signal)),
     ]);
     return [...reached, ...checkClock(serverTimeMs, nowMs), ...further.flat()];

@@ -2,7 +2,14 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { Consent, EvictionCause } from '../contracts/eviction.ts';
 import { evictionCauses } from '../contracts/eviction.ts';
-import { collectConsents, collectObstacles, parseCause, parseDeadline, parseParallelism, parseReason } from './arguments.ts';
+import {
+  collectConsents,
+  collectObstacles,
+  parseCause,
+  parseDeadline,
+  parseParallelism,
+  parseReason,
+} from './arguments.ts';
 import { asOption, describedCommand, hostArgument } from './command.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodeOfEnding } from './exit-codes.ts';
@@ -32,23 +39,43 @@ interface EvictOptions {
 }
 
 export const evictCommand = (context: CommandContext): Command =>
-  describedCommand('evict', 'Empties a host: disables its compute service and moves its instances, one by one or a few at a time. An Eviction of that host says how it goes.', [
-    ['drover evict node-1 --reason "broken DIMM"', 'start it, and see what the preflight finds'],
-    ['drover evict node-1 --reason "firmware" --cause rolling-update --watch', 'and follow it to its end'],
-    ['drover evict node-1 --reason "lease ends" --cause decommission --deadline 4h', 'the largest first, with the time in sight'],
-    ['drover evict node-1 --reason "what if" --observe', 'plan, and change nothing'],
-    ['drover evict node-1 --reason "old" --consent cold-migrate --accept LocalDisk/5f0a', 'consent to what drover would not do by itself'],
-    ['drover evict node-1 --reason "kernel" --wait && ssh node-1 reboot', 'in a script'],
-  ])
+  describedCommand(
+    'evict',
+    'Empties a host: disables its compute service and moves its instances, one by one or a few at a time. An Eviction of that host says how it goes.',
+    [
+      ['drover evict node-1 --reason "broken DIMM"', 'start it, and see what the preflight finds'],
+      ['drover evict node-1 --reason "firmware" --cause rolling-update --watch', 'and follow it to its end'],
+      [
+        'drover evict node-1 --reason "lease ends" --cause decommission --deadline 4h',
+        'the largest first, with the time in sight',
+      ],
+      ['drover evict node-1 --reason "what if" --observe', 'plan, and change nothing'],
+      [
+        'drover evict node-1 --reason "old" --consent cold-migrate --accept LocalDisk/5f0a',
+        'consent to what drover would not do by itself',
+      ],
+      ['drover evict node-1 --reason "kernel" --wait && ssh node-1 reboot', 'in a script'],
+    ],
+  )
     .addArgument(hostArgument())
     .requiredOption('--reason <text>', 'why, for people', parseReason)
-    .option('--cause <cause>', `decides about obstacles and enabling again: ${evictionCauses.join(', ')} (default: admin)`, parseCause)
-    .option('--deadline <time>', 'when the host must be empty: an RFC 3339 time, or 90m, 4h, 1d from now', (text) => parseDeadline(text, context.clock.now()))
+    .option(
+      '--cause <cause>',
+      `decides about obstacles and enabling again: ${evictionCauses.join(', ')} (default: admin)`,
+      parseCause,
+    )
+    .option('--deadline <time>', 'when the host must be empty: an RFC 3339 time, or 90m, 4h, 1d from now', (text) =>
+      parseDeadline(text, context.clock.now()),
+    )
     .option('--parallelism <number>', 'how many instances may move at once', parseParallelism)
     .option('--re-enable', 'enable the host again afterwards, whatever the cause')
     .option('--no-re-enable', 'leave it disabled, whatever the cause')
     .option('--accept <obstacles>', 'obstacles that you accept: ids, separated by commas', collectObstacles)
-    .option('--consent <what>', 'cold-migrate: stop instances that cannot move live; force-complete: let Nova pause those that do not converge', collectConsents)
+    .option(
+      '--consent <what>',
+      'cold-migrate: stop instances that cannot move live; force-complete: let Nova pause those that do not converge',
+      collectConsents,
+    )
     .option('--observe', 'plan and publish, change nothing')
     .addOption(new Option('--wait', 'wait for the end').conflicts('watch'))
     .option('--watch', 'follow it to its end, as `drover watch` does')

@@ -49,7 +49,8 @@ export const situationOf = ({ host, run, progress, ending, eviction, stops }: Ev
 });
 
 /** Ids of the obstacles that nobody has accepted. */
-export const openObstacles = ({ obstacles }: EvictionProgress): string[] => obstacles.filter(({ accepted }) => !accepted).map(({ id }) => id);
+export const openObstacles = ({ obstacles }: EvictionProgress): string[] =>
+  obstacles.filter(({ accepted }) => !accepted).map(({ id }) => id);
 
 /** The same of a run that tells no more: the condition that refused the eviction names each obstacle with its id in brackets. */
 export function refusingObstacles(eviction: Pick<EvictionObject, 'conditions'> | null): string[] {
@@ -59,7 +60,8 @@ export function refusingObstacles(eviction: Pick<EvictionObject, 'conditions'> |
 }
 
 const isLeftDisabled = ({ conditions }: EvictionObject): boolean =>
-  findCondition(conditions, evictionConditions.disabled)?.status === 'True' && findCondition(conditions, evictionConditions.reEnabled)?.status !== 'True';
+  findCondition(conditions, evictionConditions.disabled)?.status === 'True' &&
+  findCondition(conditions, evictionConditions.reEnabled)?.status !== 'True';
 
 /**
  * How it ended, in the words of the Eviction where the run's own are lost: Temporal keeps no message of a run that closes as cancelled, and
@@ -74,5 +76,10 @@ export function withStory(ending: Ending, eviction: EvictionObject | null): Endi
 /** The Eviction that a description is about: the one that the run names, else one that still asks for something, else the last. */
 export function chooseEviction(objects: readonly EvictionObject[], named: string | null): EvictionObject | null {
   const newestFirst = objects.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
-  return newestFirst.find(({ name }) => name === named) ?? newestFirst.find(({ settled }) => !settled) ?? newestFirst[0] ?? null;
+  return (
+    newestFirst.find(({ name }) => name === named) ??
+    newestFirst.find(({ settled }) => !settled) ??
+    newestFirst[0] ??
+    null
+  );
 }

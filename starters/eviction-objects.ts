@@ -37,7 +37,16 @@ export const describeMigration = ({ metadata, status }: Migration): MigrationObj
 });
 
 /** How much of a migration is copied, 0 to 100, of what its Migration object says; null when it says nothing of it. */
-export function percentOf(status: { dataTotal?: string | undefined; dataRemaining?: string | undefined; memTotal?: string | undefined; memRemaining?: string | undefined } | undefined): number | null {
+export function percentOf(
+  status:
+    | {
+        dataTotal?: string | undefined;
+        dataRemaining?: string | undefined;
+        memTotal?: string | undefined;
+        memRemaining?: string | undefined;
+      }
+    | undefined,
+): number | null {
   const total = parseBytes(status?.dataTotal) ?? parseBytes(status?.memTotal);
   const remaining = parseBytes(status?.dataRemaining) ?? parseBytes(status?.memRemaining);
   if (total === null || remaining === null || total === 0) return null;

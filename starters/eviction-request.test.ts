@@ -8,22 +8,51 @@ import { sampleEviction } from './sample-eviction.ts';
 
 const at = '2026-01-31T12:00:00.000Z';
 const now = Date.parse(at);
-const request = (facts: Partial<EvictionRequest> = {}): EvictionRequest => ({ host: 'node-1', reason: 'broken DIMM', by: 'alice@ops', ...facts });
+const request = (facts: Partial<EvictionRequest> = {}): EvictionRequest => ({
+  host: 'node-1',
+  reason: 'broken DIMM',
+  by: 'alice@ops',
+  ...facts,
+});
 const object = (facts: Partial<EvictionObject> = {}, asked: Partial<EvictionRequest> = {}): EvictionObject =>
-  sampleEviction({ createdAt: '2026-01-31T11:00:00Z', annotations: evictionManifest(request(asked), 'node-1', at).metadata.annotations, ...facts });
+  sampleEviction({
+    createdAt: '2026-01-31T11:00:00Z',
+    annotations: evictionManifest(request(asked), 'node-1', at).metadata.annotations,
+    ...facts,
+  });
 const hosts = ['node-1', 'node-2', 'node-3.example'];
 
-test.each<[why: string, asked: Partial<EvictionRequest>, hypervisors: string[] | null, objects: EvictionObject[], plan: EvictionPlan]>([
+test.each<
+  [
+    why: string,
+    asked: Partial<EvictionRequest>,
+    hypervisors: string[] | null,
+    objects: EvictionObject[],
+    plan: EvictionPlan,
+  ]
+>([
   ['a first one', {}, hosts, [], { do: 'create', name: 'node-1' }],
   ['others have theirs', {}, hosts, [object({ host: 'node-2', name: 'node-2' })], { do: 'create', name: 'node-1' }],
-  ['an earlier one has the name', {}, hosts, [object({ settled: true })], { do: 'create', name: 'node-1-20260131120000' }],
+  [
+    'an earlier one has the name',
+    {},
+    hosts,
+    [object({ settled: true })],
+    { do: 'create', name: 'node-1-20260131120000' },
+  ],
   ['nobody registers Hypervisors', { host: 'node-9' }, [], [], { do: 'create', name: 'node-9' }],
   ['nobody may list them', { host: 'Compute_9' }, null, [], { do: 'create', name: 'compute-9' }],
   ['the same again', { by: 'bob' }, hosts, [object()], { do: 'join', eviction: object() }],
-  ['the same again, with all it can have', { consent: ['cold-migrate'], parallelism: 2 }, hosts, [object({}, { consent: ['cold-migrate'], parallelism: 2 })], {
-    do: 'join',
-    eviction: object({}, { consent: ['cold-migrate'], parallelism: 2 }),
-  }],
+  [
+    'the same again, with all it can have',
+    { consent: ['cold-migrate'], parallelism: 2 },
+    hosts,
+    [object({}, { consent: ['cold-migrate'], parallelism: 2 })],
+    {
+      do: 'join',
+      eviction: object({}, { consent: ['cold-migrate'], parallelism: 2 }),
+    },
+  ],
 ])('%s', (_why, asked, hypervisors, objects, plan) => {
   expect(planEviction(request(asked), hypervisors, objects, now)).toEqual(plan);
 });
@@ -33,7 +62,13 @@ test.each<[why: string, asked: Partial<EvictionRequest>, objects: EvictionObject
   ['a short name', { host: 'node-3' }, [], exitCodes.notFound, /Did you mean node-3\.example\?/],
   ['a host like no other', { host: 'elsewhere' }, [], exitCodes.notFound, /no Hypervisor elsewhere.*drover hosts/],
   ['a dead host', { cause: 'node-failure' }, [], exitCodes.refused, /said to have failed.*Fence it/],
-  ['another reason', { reason: 'firmware' }, [object()], exitCodes.refused, /already asks.*another reason.*drover watch/],
+  [
+    'another reason',
+    { reason: 'firmware' },
+    [object()],
+    exitCodes.refused,
+    /already asks.*another reason.*drover watch/,
+  ],
   ['another mode', { observe: true, parallelism: 3 }, [object()], exitCodes.refused, /another parallelism, mode/],
   ['one that is being deleted', {}, [object({ deleting: true })], exitCodes.refused, /being deleted/],
 ])('%s is refused', (_why, asked, objects, exitCode, words) => {
@@ -67,6 +102,8 @@ test('what is written is what is read', () => {
 });
 
 test('what was not asked is not written', () => {
-  expect(Object.keys(evictionManifest(request(), 'node-1', at).metadata.annotations)).toEqual(['drover.dev/started-by']);
+  expect(Object.keys(evictionManifest(request(), 'node-1', at).metadata.annotations)).toEqual([
+    'drover.dev/started-by',
+  ]);
   expect(evictionInput(request())).toEqual({ hypervisor: 'node-1', reason: 'broken DIMM', startedBy: 'alice@ops' });
 });

@@ -35,12 +35,20 @@ export type EvictionPlan =
  * @param objects every Eviction
  * @throws CommandError: no such host, a cause that drover does not serve, or another Eviction in the way
  */
-export function planEviction(request: EvictionRequest, hypervisors: readonly string[] | null, objects: readonly EvictionObject[], nowMs: number): EvictionPlan {
+export function planEviction(
+  request: EvictionRequest,
+  hypervisors: readonly string[] | null,
+  objects: readonly EvictionObject[],
+  nowMs: number,
+): EvictionPlan {
   const { host } = request;
   if (request.cause === 'node-failure') throw tableError('CauseNotSupported', `${host} is said to have failed.`);
   // Where no Hypervisor is registered at all, Nova alone knows the hosts, and the preflight asks it.
-  if (hypervisors !== null && hypervisors.length > 0 && !hypervisors.includes(host)) throw unknownHost(host, hypervisors, 'Nothing was started.');
-  const [first] = objects.filter((object) => object.host === host && !object.settled).sort((a, b) => a.createdAt.localeCompare(b.createdAt));
+  if (hypervisors !== null && hypervisors.length > 0 && !hypervisors.includes(host))
+    throw unknownHost(host, hypervisors, 'Nothing was started.');
+  const [first] = objects
+    .filter((object) => object.host === host && !object.settled)
+    .sort((a, b) => a.createdAt.localeCompare(b.createdAt));
   if (first === undefined) return { do: 'create', name: freeName(host, objects, nowMs) };
   const differences = findDifferences(request, first);
   if (differences.length === 0 && !first.deleting) return { do: 'join', eviction: first };
@@ -48,7 +56,9 @@ export function planEviction(request: EvictionRequest, hypervisors: readonly str
 }
 
 function inTheWay(host: string, { name, reason, deleting }: EvictionObject, differences: string[]): CommandError {
-  const message = deleting ? `Eviction ${name} of ${host} is being deleted; it ends first.` : `Eviction ${name} already asks for ${host} to be emptied (${reason}), with another ${differences.join(', ')}.`;
+  const message = deleting
+    ? `Eviction ${name} of ${host} is being deleted; it ends first.`
+    : `Eviction ${name} already asks for ${host} to be emptied (${reason}), with another ${differences.join(', ')}.`;
   const advice = `Nothing was started. \`drover watch ${host}\` follows it, \`drover parallelism\` and \`drover accept\` change it, \`drover cancel ${host}\` stops it.`;
   return new CommandError(message, exitCodes.refused, advice);
 }
@@ -57,7 +67,10 @@ function inTheWay(host: string, { name, reason, deleting }: EvictionObject, diff
 function freeName(host: string, objects: readonly EvictionObject[], nowMs: number): string {
   const name = host.toLowerCase().replaceAll('_', '-');
   if (!objects.some((object) => object.name === name)) return name;
-  const time = new Date(nowMs).toISOString().replace(/\.\d+Z$/, '').replaceAll(/[-:T]/g, '');
+  const time = new Date(nowMs)
+    .toISOString()
+    .replace(/\.\d+Z$/, '')
+    .replaceAll(/[-:T]/g, '');
   return `${name}-${time}`;
 }
 
@@ -65,7 +78,15 @@ function freeName(host: string, objects: readonly EvictionObject[], nowMs: numbe
 function findDifferences(request: EvictionRequest, there: EvictionObject): string[] {
   const asked = readEvictionAnnotations(evictionAnnotations(request, there.createdAt)).asked;
   const present = readEvictionAnnotations(there.annotations).asked;
-  const compared = ['cause', 'deadline', 'reEnable', 'parallelism', 'acceptedObstacles', 'consent', 'mode'] as const satisfies (keyof AskedByAnnotations)[];
+  const compared = [
+    'cause',
+    'deadline',
+    'reEnable',
+    'parallelism',
+    'acceptedObstacles',
+    'consent',
+    'mode',
+  ] as const satisfies (keyof AskedByAnnotations)[];
   const differing = compared.filter((field) => JSON.stringify(asked[field]) !== JSON.stringify(present[field]));
   return [...(request.reason === there.reason ? [] : ['reason']), ...differing];
 }
@@ -77,7 +98,10 @@ export const evictionManifest = (request: EvictionRequest, name: string, at: str
 });
 
 /** @param at RFC 3339: when it was asked, and consented to */
-function evictionAnnotations({ cause, deadline, parallelism, reEnable, accept = [], consent = [], observe = false, by }: EvictionRequest, at: string): Record<string, string> {
+function evictionAnnotations(
+  { cause, deadline, parallelism, reEnable, accept = [], consent = [], observe = false, by }: EvictionRequest,
+  at: string,
+): Record<string, string> {
   const given: Record<string, string | undefined> = {
     [annotations.cause]: cause,
     [annotations.deadline]: deadline,
@@ -93,7 +117,18 @@ function evictionAnnotations({ cause, deadline, parallelism, reEnable, accept = 
 }
 
 /** The same request as the input of a run, for those who reach Temporal but not Kubernetes: the run makes the Eviction. */
-export const evictionInput = ({ host, reason, cause, deadline, parallelism, reEnable, accept = [], consent = [], observe = false, by }: EvictionRequest): EvictionInput => ({
+export const evictionInput = ({
+  host,
+  reason,
+  cause,
+  deadline,
+  parallelism,
+  reEnable,
+  accept = [],
+  consent = [],
+  observe = false,
+  by,
+}: EvictionRequest): EvictionInput => ({
   hypervisor: host,
   reason,
   startedBy: by,

@@ -25,7 +25,11 @@ export async function describeFailureRun(temporal: TemporalAccess, host: string)
   try {
     const { runId, status } = await answered(temporal, () => handle.describe());
     if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return null;
-    const progress = await answered(temporal, () => handle.query<NodeFailureProgress>(messages.progress), progressTimeoutMs).catch(() => null);
+    const progress = await answered(
+      temporal,
+      () => handle.query<NodeFailureProgress>(messages.progress),
+      progressTimeoutMs,
+    ).catch(() => null);
     return { workflowId, runId, progress };
   } catch (error) {
     temporal.abort.throwIfAborted();
@@ -39,9 +43,25 @@ export async function describeFailureRun(temporal: TemporalAccess, host: string)
  *
  * @throws CommandError: notFound when no such run is open, refused with the run's own words, unreachable when no worker answers
  */
-export const tellFailureRun = (temporal: TemporalAccess, host: string, update: string, argument: object): Promise<string> =>
+export const tellFailureRun = (
+  temporal: TemporalAccess,
+  host: string,
+  update: string,
+  argument: object,
+): Promise<string> =>
   // The run looks at the host before it answers, and a system that is away takes its time.
-  commandRunOf(temporal, host, { workflowId: nodeFailureId(host, temporal.config.cluster), update, argument, timeoutMs: 90_000, absent: noFailure });
+  commandRunOf(temporal, host, {
+    workflowId: nodeFailureId(host, temporal.config.cluster),
+    update,
+    argument,
+    timeoutMs: 90_000,
+    absent: noFailure,
+  });
 
 export const noFailure = (host: string, cause?: unknown): CommandError =>
-  new CommandError(`No failure of ${host} is dealt with. Nothing was changed.`, exitCodes.notFound, `\`drover describe ${host}\` shows how it stands; docs/node-failure.md, when drover looks at a host.`, cause);
+  new CommandError(
+    `No failure of ${host} is dealt with. Nothing was changed.`,
+    exitCodes.notFound,
+    `\`drover describe ${host}\` shows how it stands; docs/node-failure.md, when drover looks at a host.`,
+    cause,
+  );

@@ -22,5 +22,7 @@ export async function awaitFirstWord<Told extends Driven>(
 /** @param before as it was when it was changed */
 function says(before: Driven, now: Driven): boolean {
   const [then, lifecycle] = [lifecycleOf(before), lifecycleOf(now)];
-  return isCurrent(now) && (!isCurrent(before) || then?.message !== lifecycle?.message || then?.reason !== lifecycle?.reason);
+  return (
+    isCurrent(now) && (!isCurrent(before) || then?.message !== lifecycle?.message || then?.reason !== lifecycle?.reason)
+  );
 }

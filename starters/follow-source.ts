@@ -48,10 +48,18 @@ export function followSource(access: TemporalAccess, kubernetes: KubernetesAcces
     }
     // Before anything was followed, an Eviction that has no run yet is the one that is meant.
     const waiting = runId === undefined ? await waitingEviction() : undefined;
-    if (waiting !== undefined) return { state: 'waiting', message: `Eviction ${waiting.name} has no run yet. The bridge starts one; \`drover retry ${host}\` does too.` };
+    if (waiting !== undefined)
+      return {
+        state: 'waiting',
+        message: `Eviction ${waiting.name} has no run yet. The bridge starts one; \`drover retry ${host}\` does too.`,
+      };
     if (followed === null) throw notRunning(host);
     const ending = await readEnding(access, { workflowId, runId: followed.runId });
-    return { state: 'ended', ending: withStory(ending, await evictionOf(ending)), progress: await finalProgress(access, workflowId, followed.runId) };
+    return {
+      state: 'ended',
+      ending: withStory(ending, await evictionOf(ending)),
+      progress: await finalProgress(access, workflowId, followed.runId),
+    };
   }
 
   return {
@@ -65,9 +73,15 @@ export function followSource(access: TemporalAccess, kubernetes: KubernetesAcces
   };
 }
 
-async function describe(access: TemporalAccess, workflowId: string, runId: string | undefined): Promise<Followed | null> {
+async function describe(
+  access: TemporalAccess,
+  workflowId: string,
+  runId: string | undefined,
+): Promise<Followed | null> {
   try {
-    const { runId: found, status } = await answered(access, () => access.client.workflow.getHandle(workflowId, runId).describe());
+    const { runId: found, status } = await answered(access, () =>
+      access.client.workflow.getHandle(workflowId, runId).describe(),
+    );
     if (status.name === 'CONTINUED_AS_NEW') return { runId: found, status: 'continued' };
     return { runId: found, status: status.name === 'RUNNING' || status.name === 'PAUSED' ? 'running' : 'ended' };
   } catch (error) {

@@ -11,7 +11,9 @@ import { paper } from './sample-context.ts';
 
 const ending: Ending = { outcome: 'Succeeded', message: '1 of 1 moved in 1m', result: null };
 const moving = (percent: number): EvictionProgress =>
-  sampleProgress({ instances: [sampleInstance({ name: 'web-1', state: 'moving', attempt: 1, percent, since: ago(10) })] });
+  sampleProgress({
+    instances: [sampleInstance({ name: 'web-1', state: 'moving', attempt: 1, percent, since: ago(10) })],
+  });
 
 /** Plays looks one after the other; an Error is a look that failed. */
 function playing(looks: (Look | Error)[], percents: Record<string, number> | Error = {}) {
@@ -45,10 +47,18 @@ test('it ends with the end, whatever was away in between', async () => {
     { state: 'running', progress: moving(10) },
     { state: 'ended', ending, progress: null },
   ];
-  const view = { show: (progress: EvictionProgress) => shown.push(progress.instances[0]?.percent), remark: (text: string) => remarks.push(text), end: () => undefined };
+  const view = {
+    show: (progress: EvictionProgress) => shown.push(progress.instances[0]?.percent),
+    remark: (text: string) => remarks.push(text),
+    end: () => undefined,
+  };
   await expect(follow(playing(looks, { 'web-1-id': 40 }), view, options())).resolves.toBe(ending);
   expect(shown).toEqual([40]);
-  expect(remarks).toEqual(['No run yet.', 'Temporal is away. Still trying.', expect.stringMatching(/No worker answers/)]);
+  expect(remarks).toEqual([
+    'No run yet.',
+    'Temporal is away. Still trying.',
+    expect.stringMatching(/No worker answers/),
+  ]);
 });
 
 test.each<[why: string, percents: Record<string, number> | Error, percent: number]>([
@@ -58,20 +68,46 @@ test.each<[why: string, percents: Record<string, number> | Error, percent: numbe
   ['it cannot be read', new Error('forbidden'), 10],
 ])('percent: %s', async (_why, percents, percent) => {
   const shown: unknown[] = [];
-  const view = { show: (progress: EvictionProgress) => shown.push(progress.instances[0]?.percent), remark: () => undefined, end: () => undefined };
-  await follow(playing([{ state: 'running', progress: moving(10) }, { state: 'ended', ending, progress: null }], percents), view, options());
+  const view = {
+    show: (progress: EvictionProgress) => shown.push(progress.instances[0]?.percent),
+    remark: () => undefined,
+    end: () => undefined,
+  };
+  await follow(
+    playing(
+      [
+        { state: 'running', progress: moving(10) },
+        { state: 'ended', ending, progress: null },
+      ],
+      percents,
+    ),
+    view,
+    options(),
+  );
   expect(shown).toEqual([percent]);
 });
 
 test('a no ends it', async () => {
   const view = { show: () => undefined, remark: () => undefined, end: () => undefined };
-  await expect(follow(playing([tableError('ObjectNotFound', 'No such eviction.')]), view, options())).rejects.toThrow('No such eviction.');
+  await expect(follow(playing([tableError('ObjectNotFound', 'No such eviction.')]), view, options())).rejects.toThrow(
+    'No such eviction.',
+  );
 });
 
 test('Ctrl-C ends the watching', async () => {
   const controller = new AbortController();
-  const view = { show: () => controller.abort(new Error('interrupted')), remark: () => undefined, end: () => undefined };
-  await expect(follow(playing([{ state: 'running', progress: moving(10) }]), view, { ...options(), intervalMs: 60_000, abort: controller.signal })).rejects.toThrow(/interrupted/);
+  const view = {
+    show: () => controller.abort(new Error('interrupted')),
+    remark: () => undefined,
+    end: () => undefined,
+  };
+  await expect(
+    follow(playing([{ state: 'running', progress: moving(10) }]), view, {
+      ...options(),
+      intervalMs: 60_000,
+      abort: controller.signal,
+    }),
+  ).rejects.toThrow(/interrupted/);
 });
 
 test('plain lines tell each change once', () => {

@@ -50,7 +50,11 @@ export async function follow(
     }
     if (look?.state === 'waiting') remark(look.message);
     if (look?.state === 'running') {
-      remark(look.progress === null ? 'No worker answers for this run. `drover doctor` tells why; `drover worker` starts one.' : null);
+      remark(
+        look.progress === null
+          ? 'No worker answers for this run. `drover doctor` tells why; `drover worker` starts one.'
+          : null,
+      );
       if (look.progress !== null) view.show(await withPercents(source, look.progress));
     }
     await clock.sleep(intervalMs, abort);

@@ -24,8 +24,20 @@ export const giveCommand = (context: CommandContext, host: string, update: strin
  * @param update one of `messages` in contracts/messages.ts
  * @throws CommandError: notFound when no eviction of the host runs, refused with the run's own words, unreachable when no worker answers
  */
-export const commandRun = (access: TemporalAccess, host: string, update: string, argument: object, timeoutMs = updateTimeoutMs): Promise<string> =>
-  commandRunOf(access, host, { workflowId: evictionId(host, access.config.cluster), update, argument, timeoutMs, absent: notRunning });
+export const commandRun = (
+  access: TemporalAccess,
+  host: string,
+  update: string,
+  argument: object,
+  timeoutMs = updateTimeoutMs,
+): Promise<string> =>
+  commandRunOf(access, host, {
+    workflowId: evictionId(host, access.config.cluster),
+    update,
+    argument,
+    timeoutMs,
+    absent: notRunning,
+  });
 
 export interface RunCommand {
   workflowId: string;
@@ -38,7 +50,11 @@ export interface RunCommand {
 }
 
 /** As {@link commandRun}, of any run about the host. */
-export async function commandRunOf(access: TemporalAccess, host: string, { workflowId, update, argument, timeoutMs, absent }: RunCommand): Promise<string> {
+export async function commandRunOf(
+  access: TemporalAccess,
+  host: string,
+  { workflowId, update, argument, timeoutMs, absent }: RunCommand,
+): Promise<string> {
   try {
     return await updateRun(access, workflowId, update, argument, timeoutMs);
   } catch (error) {
@@ -46,14 +62,35 @@ export async function commandRunOf(access: TemporalAccess, host: string, { workf
     const explained = explainError(error);
     if (explained.exitCode === exitCodes.notFound) throw absent(host, error);
     // The run refuses as bad input what cannot be done now: it was good input to a run in another state.
-    if (explained.exitCode === exitCodes.usage) throw new CommandError(explained.message, exitCodes.refused, `\`drover describe ${host}\` shows how it stands.`, error);
+    if (explained.exitCode === exitCodes.usage)
+      throw new CommandError(
+        explained.message,
+        exitCodes.refused,
+        `\`drover describe ${host}\` shows how it stands.`,
+        error,
+      );
     throw explained;
   }
 }
 
 /** Gives any run a command and returns the sentence it answers with. */
-export const updateRun = (access: TemporalAccess, workflowId: string, update: string, argument: object, timeoutMs = updateTimeoutMs): Promise<string> =>
-  answered(access, () => access.client.workflow.getHandle(workflowId).executeUpdate<string, [object]>(update, { args: [argument] }), timeoutMs);
+export const updateRun = (
+  access: TemporalAccess,
+  workflowId: string,
+  update: string,
+  argument: object,
+  timeoutMs = updateTimeoutMs,
+): Promise<string> =>
+  answered(
+    access,
+    () => access.client.workflow.getHandle(workflowId).executeUpdate<string, [object]>(update, { args: [argument] }),
+    timeoutMs,
+  );
 
 export const notRunning = (host: string, cause?: unknown): CommandError =>
-  new CommandError(`No eviction of ${host} is running.`, exitCodes.notFound, `\`drover describe ${host}\` shows what was; \`drover ls\` what is.`, cause);
+  new CommandError(
+    `No eviction of ${host} is running.`,
+    exitCodes.notFound,
+    `\`drover describe ${host}\` shows what was; \`drover ls\` what is.`,
+    cause,
+  );

@@ -24,12 +24,16 @@ interface HostsOptions {
 }
 
 export const hostsCommand = (context: CommandContext): Command =>
-  describedCommand('hosts', 'Lists hypervisors: the state of each, what it waits for, its instances, the eviction that empties it, its maintenance. Those that need somebody come first, marked with "!".', [
-    ['drover hosts', 'all of them'],
-    ['drover hosts --attention', 'those that rest, wait for a person, or are late'],
-    ['drover hosts --state maintenance,evicting', 'those in these states'],
-    [`drover hosts --json | jq -r '.[] | select(.stands == "rests") | .host + " " + .message'`, 'for programs'],
-  ])
+  describedCommand(
+    'hosts',
+    'Lists hypervisors: the state of each, what it waits for, its instances, the eviction that empties it, its maintenance. Those that need somebody come first, marked with "!".',
+    [
+      ['drover hosts', 'all of them'],
+      ['drover hosts --attention', 'those that rest, wait for a person, or are late'],
+      ['drover hosts --state maintenance,evicting', 'those in these states'],
+      [`drover hosts --json | jq -r '.[] | select(.stands == "rests") | .host + " " + .message'`, 'for programs'],
+    ],
+  )
     .option('--state <states>', `only these, separated by commas: ${lifecycleStates.join(', ')}`, collectStates)
     .option('--attention', 'only those that need somebody')
     .addOption(jsonOption())
@@ -46,7 +50,8 @@ export const hostsCommand = (context: CommandContext): Command =>
           const hosts = listHosts(hypervisors, runs, answers, { states, attention });
           if (json || output === 'json') printJson(terminal, hosts);
           else print(hosts, hypervisors.length, context);
-          if (unreadable.length > 0) terminal.remark(`Not as their schema says, and not shown: ${unreadable.join(', ')}.`);
+          if (unreadable.length > 0)
+            terminal.remark(`Not as their schema says, and not shown: ${unreadable.join(', ')}.`);
           if (problem !== null) terminal.remark(`How far evictions are is not shown: ${problem}`);
         });
       }),
@@ -57,7 +62,10 @@ function print(hosts: readonly ListedHost[], total: number, { terminal, clock }:
   const lines = renderHosts(hosts, clock.now(), terminal.paint, terminal.widthColumns());
   for (const text of lines) terminal.print(text);
   const needy = hosts.filter(({ needsSomebody }) => needsSomebody).length;
-  if (needy > 0) terminal.remark(`${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} somebody: \`drover describe HOST\` tells what can be done.`);
+  if (needy > 0)
+    terminal.remark(
+      `${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} somebody: \`drover describe HOST\` tells what can be done.`,
+    );
 }
 
 /** What runs now. Hosts are worth a look without Temporal, too. */

@@ -11,7 +11,12 @@ import type { KubernetesAccess } from './kubernetes-access.ts';
 /** What a command changes of a Hypervisor, as a merge patch says it: null takes away. */
 export interface HypervisorChange {
   annotations?: Record<string, string | null>;
-  spec?: { lifecycleEnabled?: boolean; skipTests?: boolean; maintenance?: MaintenanceMode; maintenanceReason?: string | null };
+  spec?: {
+    lifecycleEnabled?: boolean;
+    skipTests?: boolean;
+    maintenance?: MaintenanceMode;
+    maintenanceReason?: string | null;
+  };
 }
 
 /** Hypervisors and their Nodes as commands use them. Every call fails with a row of the error table. */
@@ -21,16 +26,23 @@ export interface HypervisorAccess {
   /** Null: there is none. @throws CommandError for one that does not fit the schema */
   read(name: string): Promise<HypervisorObject | null>;
   /** @throws ObjectConflict where somebody changed it since it was read */
-  patch(version: Pick<HypervisorObject, 'name' | 'resourceVersion'>, change: HypervisorChange): Promise<HypervisorObject>;
+  patch(
+    version: Pick<HypervisorObject, 'name' | 'resourceVersion'>,
+    change: HypervisorChange,
+  ): Promise<HypervisorObject>;
   readNode(name: string): Promise<SpeakingNode | null>;
   /** Sets the label that switches the lifecycle on. @throws ObjectConflict */
   labelNode(version: Pick<SpeakingNode, 'name' | 'resourceVersion'>, lifecycle: string): Promise<SpeakingNode>;
 }
 
-const path = (name?: string): string => `/apis/${hypervisorDefinition.group}/${hypervisorDefinition.version}/${hypervisorDefinition.plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+const path = (name?: string): string =>
+  `/apis/${hypervisorDefinition.group}/${hypervisorDefinition.version}/${hypervisorDefinition.plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 const nodePath = (name: string): string => `/api/v1/nodes/${encodeURIComponent(name)}`;
 
-export function hypervisorAccess(kubernetes: Pick<KubernetesAccess, 'open' | 'listAll'>, abort: AbortSignal): HypervisorAccess {
+export function hypervisorAccess(
+  kubernetes: Pick<KubernetesAccess, 'open' | 'listAll'>,
+  abort: AbortSignal,
+): HypervisorAccess {
   const readOrNull = async (at: string): Promise<unknown> => {
     try {
       return await (await kubernetes.open()).request({ method: 'GET', path: at }, abort);
@@ -40,11 +52,17 @@ export function hypervisorAccess(kubernetes: Pick<KubernetesAccess, 'open' | 'li
     }
   };
   const patch = async (at: string, body: object): Promise<unknown> =>
-    (await kubernetes.open()).request({ method: 'PATCH', path: at, query: { fieldManager }, patchType: 'merge', body }, abort);
+    (await kubernetes.open()).request(
+      { method: 'PATCH', path: at, query: { fieldManager }, patchType: 'merge', body },
+      abort,
+    );
 
   return {
     async list() {
-      const items = (await kubernetes.listAll(hypervisorDefinition)).map((item) => ({ item, parsed: parseHypervisor(item) }));
+      const items = (await kubernetes.listAll(hypervisorDefinition)).map((item) => ({
+        item,
+        parsed: parseHypervisor(item),
+      }));
       const unreadable = items.flatMap(({ item, parsed }) => (parsed === null ? [nameOf(item)] : []));
       return { hypervisors: items.flatMap(({ parsed }) => parsed ?? []), unreadable };
     },
@@ -53,11 +71,23 @@ export function hypervisorAccess(kubernetes: Pick<KubernetesAccess, 'open' | 'li
       return answer === null ? null : wellFormed(answer, name);
     },
     patch: async ({ name, resourceVersion }, { annotations, spec }) =>
-      wellFormed(await patch(path(name), { metadata: { resourceVersion, ...(annotations && { annotations }) }, ...(spec && { spec }) }), name),
+      wellFormed(
+        await patch(path(name), {
+          metadata: { resourceVersion, ...(annotations && { annotations }) },
+          ...(spec && { spec }),
+        }),
+        name,
+      ),
     readNode: async (name) => parseNode(await readOrNull(nodePath(name))),
     async labelNode({ name, resourceVersion }, lifecycle) {
-      const node = parseNode(await patch(nodePath(name), { metadata: { resourceVersion, labels: { [nodeMarks.lifecycle]: lifecycle } } }));
-      if (node === null) throw new CommandError(`kube-apiserver answered with something that is no Node ${name}.`, exitCodes.unreachable);
+      const node = parseNode(
+        await patch(nodePath(name), { metadata: { resourceVersion, labels: { [nodeMarks.lifecycle]: lifecycle } } }),
+      );
+      if (node === null)
+        throw new CommandError(
+          `kube-apiserver answered with something that is no Node ${name}.`,
+          exitCodes.unreachable,
+        );
       return node;
     },
   };
@@ -65,7 +95,12 @@ export function hypervisorAccess(kubernetes: Pick<KubernetesAccess, 'open' | 'li
 
 function wellFormed(answer: unknown, name: string): HypervisorObject {
   const hypervisor = parseHypervisor(answer);
-  if (hypervisor === null) throw new CommandError(`Hypervisor ${name} is not as its schema says, so drover leaves it alone.`, exitCodes.refused, '`drover doctor` compares the CRD that is installed; `drover crds` prints drover’s.');
+  if (hypervisor === null)
+    throw new CommandError(
+      `Hypervisor ${name} is not as its schema says, so drover leaves it alone.`,
+      exitCodes.refused,
+      '`drover doctor` compares the CRD that is installed; `drover crds` prints drover’s.',
+    );
   return hypervisor;
 }
 

@@ -29,7 +29,10 @@ export function readTakenAway({ conditions }: Pick<HypervisorObject, 'conditions
 const progressTimeoutMs = 5_000;
 
 /** Looks up the run that drives it. */
-export async function describeHypervisorRun(temporal: TemporalAccess, object: HypervisorObject): Promise<HypervisorDescription> {
+export async function describeHypervisorRun(
+  temporal: TemporalAccess,
+  object: HypervisorObject,
+): Promise<HypervisorDescription> {
   const workflowId = hypervisorId(object.name, temporal.config.cluster);
   const run = await openRun(temporal, workflowId);
   const { namespace, context } = temporal;
@@ -41,8 +44,13 @@ async function openRun(temporal: TemporalAccess, workflowId: string): Promise<Hy
   const handle = temporal.client.workflow.getHandle(workflowId);
   try {
     const { runId, status, type } = await answered(temporal, () => handle.describe());
-    if ((status.name !== 'RUNNING' && status.name !== 'PAUSED') || type !== workflowTypes.reconcileHypervisor) return null;
-    const progress = await answered(temporal, () => handle.query<HypervisorProgress>(messages.progress), progressTimeoutMs).catch(() => null);
+    if ((status.name !== 'RUNNING' && status.name !== 'PAUSED') || type !== workflowTypes.reconcileHypervisor)
+      return null;
+    const progress = await answered(
+      temporal,
+      () => handle.query<HypervisorProgress>(messages.progress),
+      progressTimeoutMs,
+    ).catch(() => null);
     return { workflowId, runId, progress };
   } catch {
     temporal.abort.throwIfAborted();

@@ -42,27 +42,49 @@ function describeHypervisor(hypervisor: Hypervisor): HypervisorObject {
 }
 
 /** drover itself where it has noted why; whoever wrote the field last, where that was not drover; else the person that a command noted. */
-function whoMaintains({ annotations = {}, managedFields = [] }: Hypervisor['metadata'], fromNode: readonly string[], forNodeUpdate: boolean): string | null {
+function whoMaintains(
+  { annotations = {}, managedFields = [] }: Hypervisor['metadata'],
+  fromNode: readonly string[],
+  forNodeUpdate: boolean,
+): string | null {
   if (fromNode.includes('maintenance')) return 'drover, as its Node terminates';
   if (forNodeUpdate) return 'drover, for an update of its Node';
-  const writer = managedFields.find(({ fieldsV1 }) => Object.hasOwn(fieldsV1?.['f:spec'] ?? {}, 'f:maintenance'))?.manager;
-  return writer === undefined || writer === fieldManager ? (annotations[hypervisorAnnotations.maintenanceBy] ?? null) : writer;
+  const writer = managedFields.find(({ fieldsV1 }) =>
+    Object.hasOwn(fieldsV1?.['f:spec'] ?? {}, 'f:maintenance'),
+  )?.manager;
+  return writer === undefined || writer === fieldManager
+    ? (annotations[hypervisorAnnotations.maintenanceBy] ?? null)
+    : writer;
 }
 
 /** The annotation that says who set the maintenance. */
 export const maintenanceBy = (by: string, nowMs: number): string => `${by} ${formatTime(nowMs)}`;
 
-const nodeSchema = z.object({ metadata: z.object({ name: z.string(), uid: z.string(), resourceVersion: z.string(), labels: z.record(z.string(), z.string()).optional() }) });
+const nodeSchema = z.object({
+  metadata: z.object({
+    name: z.string(),
+    uid: z.string(),
+    resourceVersion: z.string(),
+    labels: z.record(z.string(), z.string()).optional(),
+  }),
+});
 
 /** A Node of what kube-apiserver serves; null for what is none. */
 export function parseNode(answer: unknown): SpeakingNode | null {
   const { data } = nodeSchema.safeParse(answer);
   if (data === undefined) return null;
   const { name, uid, resourceVersion, labels = {} } = data.metadata;
-  return { name, uid, resourceVersion, isHypervisor: labels[nodeMarks.virtDriver] !== undefined, lifecycle: labels[nodeMarks.lifecycle] ?? null };
+  return {
+    name,
+    uid,
+    resourceVersion,
+    isHypervisor: labels[nodeMarks.virtDriver] !== undefined,
+    lifecycle: labels[nodeMarks.lifecycle] ?? null,
+  };
 }
 
 type Conditioned = Pick<HypervisorObject, 'conditions'>;
 
 /** Its Node is on its way out, by machine-controller-manager or because somebody deleted it. */
-export const nodeTerminates = ({ conditions }: Conditioned): boolean => findCondition(conditions, hypervisorConditions.terminating)?.status === 'True';
+export const nodeTerminates = ({ conditions }: Conditioned): boolean =>
+  findCondition(conditions, hypervisorConditions.terminating)?.status === 'True';

@@ -1,5 +1,9 @@
 /** Does `action` for all items, at most `atOnce` at a time, and returns the results in the items' order. */
-export async function inBatches<Item, Result>(items: readonly Item[], atOnce: number, action: (item: Item) => Promise<Result>): Promise<Result[]> {
+export async function inBatches<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  action: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
   const results: Result[] = [];
   const next = items.entries();
   const worker = async (): Promise<void> => {

@@ -55,8 +55,11 @@ export async function withKubernetes<Result>(
 function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortSignal): KubernetesAccess {
   const mode = config.modes.Eviction === 'observe' ? 'observe' : 'act';
   const describe = (answer: unknown): EvictionObject => describeEviction(evictionSchema.parse(answer), mode);
-  const list = async (definition: ResourceDefinition, query: Record<string, string> = {}, namespace?: string): Promise<unknown[]> =>
-    await listAll(await open(), definition, query, namespace, abort);
+  const list = async (
+    definition: ResourceDefinition,
+    query: Record<string, string> = {},
+    namespace?: string,
+  ): Promise<unknown[]> => await listAll(await open(), definition, query, namespace, abort);
 
   return {
     open,
@@ -71,16 +74,33 @@ function accessBy(open: () => Promise<Kubernetes>, config: Config, abort: AbortS
     async createEviction(manifest) {
       const kubernetes = await open();
       const body = { apiVersion: apiVersion(evictionDefinition), kind: evictionDefinition.kind, ...manifest };
-      return describe(await kubernetes.request({ method: 'POST', path: pathOf(evictionDefinition), query: { fieldManager }, body }, abort));
+      return describe(
+        await kubernetes.request(
+          { method: 'POST', path: pathOf(evictionDefinition), query: { fieldManager }, body },
+          abort,
+        ),
+      );
     },
     async annotate(name, annotations) {
       const kubernetes = await open();
-      const request = { method: 'PATCH', path: pathOf(evictionDefinition, { name }), query: { fieldManager }, patchType: 'merge', body: { metadata: { annotations } } } as const;
+      const request = {
+        method: 'PATCH',
+        path: pathOf(evictionDefinition, { name }),
+        query: { fieldManager },
+        patchType: 'merge',
+        body: { metadata: { annotations } },
+      } as const;
       return describe(await kubernetes.request(request, abort));
     },
     async migrations(evictionUid) {
-      const items = await list(migrationDefinition, { labelSelector: `${labels.evictionUid}=${evictionUid}` }, config.kubernetes.migrationNamespace);
-      return items.map((item) => migrationSchema.safeParse(item)).flatMap(({ data }) => (data === undefined ? [] : [describeMigration(data)]));
+      const items = await list(
+        migrationDefinition,
+        { labelSelector: `${labels.evictionUid}=${evictionUid}` },
+        config.kubernetes.migrationNamespace,
+      );
+      return items
+        .map((item) => migrationSchema.safeParse(item))
+        .flatMap(({ data }) => (data === undefined ? [] : [describeMigration(data)]));
     },
   };
 }
@@ -90,12 +110,21 @@ const apiVersion = ({ group, version }: ResourceDefinition): string => `${group}
 const pathOf = (definition: ResourceDefinition, place: { name?: string; namespace?: string } = {}): string =>
   resourcePath(apiVersion(definition), definition.plural, place);
 
-async function listAll(kubernetes: Kubernetes, definition: ResourceDefinition, query: Record<string, string>, namespace: string | undefined, abort: AbortSignal): Promise<unknown[]> {
+async function listAll(
+  kubernetes: Kubernetes,
+  definition: ResourceDefinition,
+  query: Record<string, string>,
+  namespace: string | undefined,
+  abort: AbortSignal,
+): Promise<unknown[]> {
   const path = pathOf(definition, namespace === undefined ? {} : { namespace });
   const items: unknown[] = [];
   let next: string | undefined;
   do {
-    const answer = await kubernetes.request({ method: 'GET', path, query: { ...query, limit: pageSize, continue: next } }, abort);
+    const answer = await kubernetes.request(
+      { method: 'GET', path, query: { ...query, limit: pageSize, continue: next } },
+      abort,
+    );
     const page = answer as { items?: unknown[]; metadata?: { continue?: string } };
     items.push(...(page.items ?? []));
     next = page.metadata?.continue === '' ? undefined : page.metadata?.continue;
@@ -104,11 +133,12 @@ async function listAll(kubernetes: Kubernetes, definition: ResourceDefinition, q
 }
 
 /** What of Kubernetes can be shown: the Evictions, or why there are none to show. */
-export async function readEvictions(access: KubernetesAccess): Promise<{ objects: EvictionObject[]; problem: string | null }> {
+export async function readEvictions(
+  access: KubernetesAccess,
+): Promise<{ objects: EvictionObject[]; problem: string | null }> {
   try {
     return { objects: await access.evictions(), problem: null };
   } catch (error) {
     return { objects: [], problem: explainError(error).message };
   }
 }
-

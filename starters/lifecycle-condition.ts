@@ -13,10 +13,12 @@ export interface Driven extends Conditioned {
 }
 
 /** Where it is, and what it waits for; undefined where no run has said so yet. */
-export const lifecycleOf = ({ conditions }: Conditioned): Condition | undefined => findCondition(conditions, hypervisorConditions.lifecycle);
+export const lifecycleOf = ({ conditions }: Conditioned): Condition | undefined =>
+  findCondition(conditions, hypervisorConditions.lifecycle);
 
 /** What drover would do, where it only observes; undefined where it has not looked. */
-export const observationOf = ({ conditions }: Conditioned): Condition | undefined => findCondition(conditions, hypervisorConditions.observed);
+export const observationOf = ({ conditions }: Conditioned): Condition | undefined =>
+  findCondition(conditions, hypervisorConditions.observed);
 
 /** What its lifecycle says is of the spec as it is now. */
 export const isCurrent = (object: Driven): boolean => lifecycleOf(object)?.observedGeneration === object.generation;
@@ -33,5 +35,7 @@ export function standing(object: Driven): Stands {
 /** `Aborted: Onboarding was aborted: …`, or that nobody has said anything. */
 export function describeLifecycle(object: Conditioned): string {
   const lifecycle = lifecycleOf(object);
-  return lifecycle === undefined ? 'no run has said anything of it yet' : `${lifecycle.reason}: ${oneLine(lifecycle.message)}`;
+  return lifecycle === undefined
+    ? 'no run has said anything of it yet'
+    : `${lifecycle.reason}: ${oneLine(lifecycle.message)}`;
 }

@@ -41,7 +41,9 @@ interface ListInput {
  * With an infinite `recentMs` every run that Temporal still has is listed.
  */
 export function listEvictions({ runs, answers, objects, nowMs, recentMs }: ListInput): ListedEviction[] {
-  const running = runs.filter(({ status }) => status === 'Running').map((run) => listRunning(run, answers.get(run.runId) ?? null, objects, nowMs));
+  const running = runs
+    .filter(({ status }) => status === 'Running')
+    .map((run) => listRunning(run, answers.get(run.runId) ?? null, objects, nowMs));
   const driven = new Set(running.map(({ eviction }) => eviction));
   const hosts = new Set(running.map(({ host }) => host));
   // An Eviction of a host that is running under an unknown name is the running one, unless it says that it waits.
@@ -53,8 +55,15 @@ export function listEvictions({ runs, answers, objects, nowMs, recentMs }: ListI
 
 const byHost = (a: ListedEviction, b: ListedEviction): number => a.host.localeCompare(b.host, 'en', { numeric: true });
 
-function listRunning(run: EvictionRun, answer: Answer, objects: readonly EvictionObject[], nowMs: number): ListedEviction {
-  const object = objects.find(({ name }) => name === answer?.eviction) ?? objects.find(({ host, settled }) => host === run.host && !settled);
+function listRunning(
+  run: EvictionRun,
+  answer: Answer,
+  objects: readonly EvictionObject[],
+  nowMs: number,
+): ListedEviction {
+  const object =
+    objects.find(({ name }) => name === answer?.eviction) ??
+    objects.find(({ host, settled }) => host === run.host && !settled);
   return {
     host: run.host,
     kind: 'Eviction',
@@ -98,9 +107,17 @@ function listWaiting(object: EvictionObject, nowMs: number): ListedEviction {
   };
 }
 
-function listEnded(runs: readonly EvictionRun[], objects: readonly EvictionObject[], runningHosts: ReadonlySet<string>, nowMs: number, recentMs: number) {
+function listEnded(
+  runs: readonly EvictionRun[],
+  objects: readonly EvictionObject[],
+  runningHosts: ReadonlySet<string>,
+  nowMs: number,
+  recentMs: number,
+) {
   const everything = recentMs === Infinity;
-  const ended = runs.filter(({ endedAt }) => endedAt !== null && nowMs - Date.parse(endedAt) <= recentMs).sort((a, b) => (b.endedAt ?? '').localeCompare(a.endedAt ?? ''));
+  const ended = runs
+    .filter(({ endedAt }) => endedAt !== null && nowMs - Date.parse(endedAt) <= recentMs)
+    .sort((a, b) => (b.endedAt ?? '').localeCompare(a.endedAt ?? ''));
   const seen = new Set<string>(everything ? [] : runningHosts);
   const listed: ListedEviction[] = [];
   for (const run of ended) {

@@ -45,18 +45,32 @@ export interface HostFilter {
  * @param runs that empty hosts now
  * @param answers by run id
  */
-export function listHosts(hypervisors: readonly HypervisorObject[], runs: readonly EvictionRun[], answers: ReadonlyMap<string, Answer>, { states, attention }: HostFilter): ListedHost[] {
+export function listHosts(
+  hypervisors: readonly HypervisorObject[],
+  runs: readonly EvictionRun[],
+  answers: ReadonlyMap<string, Answer>,
+  { states, attention }: HostFilter,
+): ListedHost[] {
   const running = new Map(runs.map((run) => [run.host, run]));
   const listed = hypervisors.map((hypervisor) => {
     const run = running.get(hypervisor.name);
     return listHost(hypervisor, run === undefined ? null : describeRun(run, answers.get(run.runId) ?? null));
   });
-  return listed.filter((host) => (!attention || host.needsSomebody) && (states.length === 0 || states.some((state) => state === host.state))).sort(byNeed);
+  return listed
+    .filter(
+      (host) =>
+        (!attention || host.needsSomebody) && (states.length === 0 || states.some((state) => state === host.state)),
+    )
+    .sort(byNeed);
 }
 
-const byNeed = (a: ListedHost, b: ListedHost): number => Number(b.needsSomebody) - Number(a.needsSomebody) || a.host.localeCompare(b.host, 'en', { numeric: true });
+const byNeed = (a: ListedHost, b: ListedHost): number =>
+  Number(b.needsSomebody) - Number(a.needsSomebody) || a.host.localeCompare(b.host, 'en', { numeric: true });
 
-const describeRun = ({ phase }: EvictionRun, answer: Answer): NonNullable<ListedHost['eviction']> => ({ phase: answer === null ? (phase ?? 'Running') : phaseWord(answer), counts: answer?.counts ?? null });
+const describeRun = ({ phase }: EvictionRun, answer: Answer): NonNullable<ListedHost['eviction']> => ({
+  phase: answer === null ? (phase ?? 'Running') : phaseWord(answer),
+  counts: answer?.counts ?? null,
+});
 
 function listHost(hypervisor: HypervisorObject, eviction: ListedHost['eviction']): ListedHost {
   const lifecycle = lifecycleOf(hypervisor);

@@ -12,9 +12,21 @@ const observed = { ...machineLifecycle('Observed', 'True', 'team/web: Would now:
 test.each<[why: string, facts: Partial<VirtualMachineObject>, needs: boolean]>([
   ['as its spec wants it', {}, false],
   ['on its way', { conditions: [machineLifecycle('Creating', 'Unknown', 'x', hour)] }, false],
-  ['waits for its class, since a moment ago', { conditions: [machineLifecycle('WaitingForPrerequisites', 'Unknown')] }, false],
-  ['waits for its class, for long', { conditions: [machineLifecycle('WaitingForPrerequisites', 'Unknown', 'x', hour)] }, true],
-  ['its group does not list it, for long', { conditions: [machineLifecycle('WaitingForGroup', 'Unknown', 'x', hour)] }, true],
+  [
+    'waits for its class, since a moment ago',
+    { conditions: [machineLifecycle('WaitingForPrerequisites', 'Unknown')] },
+    false,
+  ],
+  [
+    'waits for its class, for long',
+    { conditions: [machineLifecycle('WaitingForPrerequisites', 'Unknown', 'x', hour)] },
+    true,
+  ],
+  [
+    'its group does not list it, for long',
+    { conditions: [machineLifecycle('WaitingForGroup', 'Unknown', 'x', hour)] },
+    true,
+  ],
   ['tries again', { conditions: [machineLifecycle('Failed', 'Unknown')] }, false],
   ['tries again and again', { conditions: [machineLifecycle('Failed', 'Unknown', 'x', hour)] }, true],
   ['failed for good', { conditions: [machineLifecycle('Failed', 'False')] }, true],
@@ -33,13 +45,34 @@ test.each<[why: string, facts: Partial<VirtualMachineObject>, needs: boolean]>([
 const unmade = { vmId: null, powerState: null, node: null, ip: null };
 const fleet = [
   sampleMachine({ name: 'web-10', conditions: [], ...unmade, class: null, image: null }),
-  sampleMachine({ name: 'web-2', generation: 4, wantedPowerState: 'PoweredOff', conditions: [machineLifecycle('Settled')] }),
-  sampleMachine({ namespace: 'other', name: 'ci', wantedPowerState: 'PoweredOff', node: 'esx-\u001b[2J4', conditions: [machineLifecycle('PoweringOff', 'Unknown', 'Waiting for the guest to shut down')] }),
-  sampleMachine({ name: 'db', ...unmade, conditions: [machineLifecycle('WaitingForPrerequisites', 'Unknown', 'Waiting for VirtualMachineClass small', hour)] }),
-  sampleMachine({ name: 'old', deleting: true, powerState: 'PoweredOff', conditions: [machineLifecycle('Deleting', 'Unknown', 'Destroy VM old')] }),
+  sampleMachine({
+    name: 'web-2',
+    generation: 4,
+    wantedPowerState: 'PoweredOff',
+    conditions: [machineLifecycle('Settled')],
+  }),
+  sampleMachine({
+    namespace: 'other',
+    name: 'ci',
+    wantedPowerState: 'PoweredOff',
+    node: 'esx-\u001b[2J4',
+    conditions: [machineLifecycle('PoweringOff', 'Unknown', 'Waiting for the guest to shut down')],
+  }),
+  sampleMachine({
+    name: 'db',
+    ...unmade,
+    conditions: [machineLifecycle('WaitingForPrerequisites', 'Unknown', 'Waiting for VirtualMachineClass small', hour)],
+  }),
+  sampleMachine({
+    name: 'old',
+    deleting: true,
+    powerState: 'PoweredOff',
+    conditions: [machineLifecycle('Deleting', 'Unknown', 'Destroy VM old')],
+  }),
   sampleMachine({ name: 'seen', conditions: [observed] }),
 ];
-const list = (filter: Partial<VirtualMachineFilter> = {}) => listVirtualMachines(fleet, { states: [], attention: false, ...filter }, now);
+const list = (filter: Partial<VirtualMachineFilter> = {}) =>
+  listVirtualMachines(fleet, { states: [], attention: false, ...filter }, now);
 const table = (widthColumns: number) => renderVirtualMachines(list(), now, plain, widthColumns);
 
 test('the table', () => {
@@ -67,7 +100,10 @@ test.each<[columns: number, titles: string[]]>([
 
 test('what needs somebody stands out in colours, too', () => {
   const [, waiting = '', moving = ''] = renderVirtualMachines(list(), now, coloured, Infinity);
-  expect([waiting, moving]).toEqual([expect.stringContaining('\u001b[31mWaitingForPrerequisites !'), expect.stringContaining('\u001b[36mPoweringOff')]);
+  expect([waiting, moving]).toEqual([
+    expect.stringContaining('\u001b[31mWaitingForPrerequisites !'),
+    expect.stringContaining('\u001b[36mPoweringOff'),
+  ]);
 });
 
 test.each<[why: string, filter: Partial<VirtualMachineFilter>, names: string[]]>([

@@ -36,14 +36,22 @@ export interface VirtualMachineFilter {
 }
 
 /** Virtual machines as people want to see them: those that need somebody first, each part in the natural order of its names. */
-export const listVirtualMachines = (machines: readonly VirtualMachineObject[], { states, attention }: VirtualMachineFilter, nowMs: number): ListedVirtualMachine[] =>
+export const listVirtualMachines = (
+  machines: readonly VirtualMachineObject[],
+  { states, attention }: VirtualMachineFilter,
+  nowMs: number,
+): ListedVirtualMachine[] =>
   machines
     .map((machine) => listVirtualMachine(machine, nowMs))
-    .filter((listed) => (!attention || listed.needsSomebody) && (states.length === 0 || states.some((state) => state === listed.state)))
+    .filter(
+      (listed) =>
+        (!attention || listed.needsSomebody) && (states.length === 0 || states.some((state) => state === listed.state)),
+    )
     .sort(byNeed);
 
 const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
-const byNeed = (a: ListedVirtualMachine, b: ListedVirtualMachine): number => Number(b.needsSomebody) - Number(a.needsSomebody) || inOrder(a.namespace, b.namespace) || inOrder(a.name, b.name);
+const byNeed = (a: ListedVirtualMachine, b: ListedVirtualMachine): number =>
+  Number(b.needsSomebody) - Number(a.needsSomebody) || inOrder(a.namespace, b.namespace) || inOrder(a.name, b.name);
 
 function listVirtualMachine(machine: VirtualMachineObject, nowMs: number): ListedVirtualMachine {
   const { namespace, name, powerState, wantedPowerState, vmId, node, zone, ip, image, deleting } = machine;
@@ -72,7 +80,11 @@ function listVirtualMachine(machine: VirtualMachineObject, nowMs: number): Liste
 const patienceMs = 10 * 60_000;
 
 /** States in which nothing comes by itself; the others are bounded, or the turn of something that drover knows. */
-const needing: readonly string[] = ['WaitingForPrerequisites', 'WaitingForGroup', 'Failed'] satisfies VirtualMachineState[];
+const needing: readonly string[] = [
+  'WaitingForPrerequisites',
+  'WaitingForGroup',
+  'Failed',
+] satisfies VirtualMachineState[];
 
 /** Whether a person has to do something. One that is paused rests on purpose, unless it is to be deleted. */
 export function needsSomebody(machine: VirtualMachineObject, nowMs: number): boolean {
@@ -80,5 +92,9 @@ export function needsSomebody(machine: VirtualMachineObject, nowMs: number): boo
   if (lifecycle === undefined) return false;
   const stands = standing(machine);
   if (stands === 'rests') return machine.deleting || lifecycle.reason !== 'Paused';
-  return stands === 'moving' && needing.includes(lifecycle.reason) && nowMs - Date.parse(lifecycle.lastTransitionTime) > patienceMs;
+  return (
+    stands === 'moving' &&
+    needing.includes(lifecycle.reason) &&
+    nowMs - Date.parse(lifecycle.lastTransitionTime) > patienceMs
+  );
 }

@@ -30,17 +30,30 @@ export const lsCommand = (context: CommandContext): Command =>
             const nowMs = context.clock.now();
             const { evictions, problem } = await gather(temporal, kubernetes, nowMs, all ? Infinity : dayMs);
             if (json) printJson(terminal, evictions);
-            else for (const line of renderList(evictions, nowMs, terminal.paint, terminal.widthColumns())) terminal.print(line);
+            else
+              for (const line of renderList(evictions, nowMs, terminal.paint, terminal.widthColumns()))
+                terminal.print(line);
             if (problem !== null) terminal.remark(`Evictions that wait are not shown: ${problem}`);
           }),
         ),
       ),
     );
 
-async function gather(temporal: TemporalAccess, kubernetes: KubernetesAccess, nowMs: number, recentMs: number): Promise<{ evictions: ListedEviction[]; problem: string | null }> {
+async function gather(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  nowMs: number,
+  recentMs: number,
+): Promise<{ evictions: ListedEviction[]; problem: string | null }> {
   const askRuns = async () => {
     const runs = await listRuns(temporal, nowMs - recentMs);
-    return { runs, answers: await askAll(temporal, runs.filter(({ status }) => status === 'Running')) };
+    return {
+      runs,
+      answers: await askAll(
+        temporal,
+        runs.filter(({ status }) => status === 'Running'),
+      ),
+    };
   };
   const [{ runs, answers }, { objects, problem }] = await Promise.all([askRuns(), readEvictions(kubernetes)]);
   return { evictions: listEvictions({ runs, answers, objects, nowMs, recentMs }), problem };

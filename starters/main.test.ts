@@ -42,7 +42,11 @@ test.each<[why: string, args: string[], words: RegExp]>([
   ['a wait of nothing', maintain('--timeout', '0m'), /A duration/],
   ['a wait until a time', maintain('--timeout', '2126-01-01T00:00:00Z'), /A duration/],
   ['decommissioning without reason', ['decommission', 'node-1'], /required option '--reason/],
-  ['an eviction’s consent', ['decommission', 'node-1', '--reason', 'x', '--consent', 'cold-migrate'], /One of: delete-allocations/],
+  [
+    'an eviction’s consent',
+    ['decommission', 'node-1', '--reason', 'x', '--consent', 'cold-migrate'],
+    /One of: delete-allocations/,
+  ],
   ['activating nothing', ['activate'], /missing required argument 'host'/],
   ['onboarding a path', ['onboard', '../node'], /host name/],
   ['a state that is none', ['hosts', '--state', 'tired'], /Initial, Onboarding, Testing/],
@@ -68,15 +72,35 @@ test.each<[why: string, args: string[], words: RegExp]>([
   expect(code).toBe(exitCodes.usage);
 });
 
-test.each(['evict', 'ls', 'describe', 'watch', 'cancel', 'retry', 'accept', 'pause', 'resume', 'skip', 'parallelism', 'hosts', 'onboard', 'maintain', 'activate', 'decommission', 'vms', 'stop', 'worker', 'bridge', 'doctor', 'crds'])(
-  '%s --help has examples, and the overview lists it',
-  async (name) => {
-    const { code, text } = await run(name, '--help');
-    expect(code).toBe(exitCodes.ok);
-    expect(text).toMatch(new RegExp(`\\nExamples:\\n {2}.*${name}`));
-    expect((await run('help')).text).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'));
-  },
-);
+test.each([
+  'evict',
+  'ls',
+  'describe',
+  'watch',
+  'cancel',
+  'retry',
+  'accept',
+  'pause',
+  'resume',
+  'skip',
+  'parallelism',
+  'hosts',
+  'onboard',
+  'maintain',
+  'activate',
+  'decommission',
+  'vms',
+  'stop',
+  'worker',
+  'bridge',
+  'doctor',
+  'crds',
+])('%s --help has examples, and the overview lists it', async (name) => {
+  const { code, text } = await run(name, '--help');
+  expect(code).toBe(exitCodes.ok);
+  expect(text).toMatch(new RegExp(`\\nExamples:\\n {2}.*${name}`));
+  expect((await run('help')).text).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'));
+});
 
 test('every exit code is in the overview', async () => {
   const { text } = await run('--help');
@@ -93,8 +117,18 @@ test('crds prints what kubectl takes', async () => {
 test('where Temporal is away, vms and hosts tell what Kubernetes has', async () => {
   const metadata = { uid: 'u', generation: 1, resourceVersion: '1', creationTimestamp: '2026-01-31T12:00:00Z' };
   const items: Record<string, object> = {
-    virtualmachines: { apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachine', metadata: { ...metadata, namespace: 'team', name: 'web' }, spec: { className: 'small' } },
-    hypervisors: { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { ...metadata, name: 'node-1' }, spec: {} },
+    virtualmachines: {
+      apiVersion: 'vmoperator.vmware.com/v1alpha6',
+      kind: 'VirtualMachine',
+      metadata: { ...metadata, namespace: 'team', name: 'web' },
+      spec: { className: 'small' },
+    },
+    hypervisors: {
+      apiVersion: 'kvm.cloud.sap/v1',
+      kind: 'Hypervisor',
+      metadata: { ...metadata, name: 'node-1' },
+      spec: {},
+    },
   };
   const kubernetes = {
     request: async ({ path }: KubernetesRequest) => ({ items: [items[path.split('/').at(-1) ?? '']] }),

@@ -165,7 +165,9 @@ export async function loadCommands(): Promise<void> {
 
 async function composeProgram(argv: readonly string[], context: CommandContext): Promise<Command> {
   const program = new Command('drover')
-    .description('Drives herds of virtual machines: empties hypervisors and keeps them in service, durably, on Temporal.')
+    .description(
+      'Drives herds of virtual machines: empties hypervisors and keeps them in service, durably, on Temporal.',
+    )
     .version(readVersion())
     .addHelpText(
       'after',

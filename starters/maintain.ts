@@ -15,15 +15,24 @@ interface MaintainOptions extends SendOptions {
 }
 
 export const maintainCommand = (context: CommandContext): Command =>
-  describedCommand('maintain', 'Takes a host out of service for a while: disables it, empties it, and keeps it so until `drover activate`. Nobody else’s maintenance is overwritten.', [
-    ['drover maintain node-1 --reason "new disks"', 'and see how it begins'],
-    ['drover maintain node-1 --reason "kernel" --wait && ssh node-1 reboot', 'in a script'],
-    ['drover maintain node-1 --reason "board" --mode ha', 'a host that is down: nothing is moved live'],
-    ['drover activate node-1', 'give it back'],
-  ])
+  describedCommand(
+    'maintain',
+    'Takes a host out of service for a while: disables it, empties it, and keeps it so until `drover activate`. Nobody else’s maintenance is overwritten.',
+    [
+      ['drover maintain node-1 --reason "new disks"', 'and see how it begins'],
+      ['drover maintain node-1 --reason "kernel" --wait && ssh node-1 reboot', 'in a script'],
+      ['drover maintain node-1 --reason "board" --mode ha', 'a host that is down: nothing is moved live'],
+      ['drover activate node-1', 'give it back'],
+    ],
+  )
     .addArgument(hostArgument())
     .requiredOption('--reason <text>', 'why, for people', parseReason)
-    .option('--mode <mode>', `${maintainModes.join(', ')}: whether obstacles stop its Eviction (manual) or are carried along (auto), or the host may be down (ha)`, parseMaintainMode, 'manual' as const)
+    .option(
+      '--mode <mode>',
+      `${maintainModes.join(', ')}: whether obstacles stop its Eviction (manual) or are carried along (auto), or the host may be down (ha)`,
+      parseMaintainMode,
+      'manual' as const,
+    )
     .addOption(waitOption('it is empty, and in maintenance'))
     .addOption(timeoutOption())
     .addOption(asOption())

@@ -38,7 +38,9 @@ function unblock({ host, progress, obstacles, stopped }: Situation): NextCommand
   if (progress === null) return [...noWorker];
   return [
     ...(stopped ? liftStop : []),
-    ...(progress.paused === null ? [] : [{ command: `drover resume ${host}`, why: `go on: it is paused (${progress.paused})` }]),
+    ...(progress.paused === null
+      ? []
+      : [{ command: `drover resume ${host}`, why: `go on: it is paused (${progress.paused})` }]),
     ...acceptObstacles(host, obstacles),
     ...freeInstances(host, progress),
   ];
@@ -96,7 +98,10 @@ function afterwards(situation: Situation, ended: Ending['outcome']): NextCommand
     case 'Succeeded':
     case 'NothingToDo':
     case 'HandedOver':
-      return [...giveBack(situation, 'give the host back when its work is done'), { command: 'drover ls', why: 'see what else is in motion' }];
+      return [
+        ...giveBack(situation, 'give the host back when its work is done'),
+        { command: 'drover ls', why: 'see what else is in motion' },
+      ];
     case 'Observed':
       return [{ command: `drover evict ${host} --reason "…"`, why: 'do what was planned' }];
     case 'Failed':

@@ -18,11 +18,15 @@ interface OnboardOptions extends SendOptions {
 }
 
 export const onboardCommand = (context: CommandContext): Command =>
-  describedCommand('onboard', 'Lets drover bring a host into service: registered, kept off guests, tested, put into its aggregates, enabled. Set where it holds: on the Node where its label speaks of that, else in the Hypervisor.', [
-    ['drover onboard node-1', 'and see how it begins'],
-    ['drover onboard node-1 --wait', 'until it is in service'],
-    ['drover onboard node-1 --skip-tests', 'without its tests'],
-  ])
+  describedCommand(
+    'onboard',
+    'Lets drover bring a host into service: registered, kept off guests, tested, put into its aggregates, enabled. Set where it holds: on the Node where its label speaks of that, else in the Hypervisor.',
+    [
+      ['drover onboard node-1', 'and see how it begins'],
+      ['drover onboard node-1 --wait', 'until it is in service'],
+      ['drover onboard node-1 --skip-tests', 'without its tests'],
+    ],
+  )
     .addArgument(hostArgument())
     .option('--skip-tests', 'bring it into service without testing it')
     .option('--no-skip-tests', 'test it, whatever was said before')
@@ -35,7 +39,12 @@ export const onboardCommand = (context: CommandContext): Command =>
       return withHypervisors(context, (surroundings) => onboard(surroundings, host, options, skipTests));
     });
 
-async function onboard(surroundings: Surroundings, host: string, { wait = false, timeout, as }: OnboardOptions, skipTests: boolean | undefined): Promise<void> {
+async function onboard(
+  surroundings: Surroundings,
+  host: string,
+  { wait = false, timeout, as }: OnboardOptions,
+  skipTests: boolean | undefined,
+): Promise<void> {
   const { context, temporal, kubernetes, access, terminal, abort } = surroundings;
   const by = whoRuns(as, context.env);
   const { acts } = await tellMode(surroundings, await access.read(host), wait);
@@ -57,8 +66,17 @@ async function onboard(surroundings: Surroundings, host: string, { wait = false,
 }
 
 /** `told`: the object whose change the run is told of. */
-async function write({ access }: Surroundings, before: HypervisorObject | null, node: SpeakingNode | null, plan: OnboardPlan): Promise<{ hypervisor: HypervisorObject | null; told: { uid: string; generation: number; resourceVersion: string } | null }> {
-  if (plan.do === 'label') return { hypervisor: before, told: { generation: 0, ...(await access.labelNode(plan.node, plan.value)) } };
+async function write(
+  { access }: Surroundings,
+  before: HypervisorObject | null,
+  node: SpeakingNode | null,
+  plan: OnboardPlan,
+): Promise<{
+  hypervisor: HypervisorObject | null;
+  told: { uid: string; generation: number; resourceVersion: string } | null;
+}> {
+  if (plan.do === 'label')
+    return { hypervisor: before, told: { generation: 0, ...(await access.labelNode(plan.node, plan.value)) } };
   if (before === null) return { hypervisor: null, told: node === null ? null : { generation: 0, ...node } };
   const hypervisor = await carryOut(access, before, plan);
   return { hypervisor, told: hypervisor };
@@ -79,5 +97,8 @@ async function readNode({ access, terminal }: Surroundings, host: string): Promi
 const inService = (skipTests: boolean | undefined): Target => ({
   state: 'Active',
   // drover takes over from the Node what its label says, and makes the Hypervisor.
-  asked: (hypervisor) => (hypervisor?.lifecycleEnabled === true && (skipTests === undefined || hypervisor.skipTests === skipTests) ? 'yes' : 'not yet'),
+  asked: (hypervisor) =>
+    hypervisor?.lifecycleEnabled === true && (skipTests === undefined || hypervisor.skipTests === skipTests)
+      ? 'yes'
+      : 'not yet',
 });

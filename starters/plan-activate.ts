@@ -22,7 +22,14 @@ export function planActivate(hypervisor: HypervisorObject): HypervisorPlan {
   if (maintenance === 'termination') throw leavesForGood(hypervisor);
   if (maintenance === '') return nothingToClear(hypervisor);
   const says = [`${name} comes back from ${describeMaintenance(hypervisor)}.`, ...afterwards(hypervisor)];
-  return { do: 'change', change: { spec: { maintenance: '', maintenanceReason: null }, annotations: { [hypervisorAnnotations.maintenanceBy]: null } }, says };
+  return {
+    do: 'change',
+    change: {
+      spec: { maintenance: '', maintenanceReason: null },
+      annotations: { [hypervisorAnnotations.maintenanceBy]: null },
+    },
+    says,
+  };
 }
 
 function nodeLeaves(hypervisor: HypervisorObject): Error {
@@ -45,10 +52,15 @@ function leavesForGood(hypervisor: HypervisorObject): Error {
 }
 
 function afterwards({ name, skipTests, maintenance, forNodeUpdate, lifecycleEnabled }: HypervisorObject): string[] {
-  const tests = lifecycleEnabled && !skipTests ? 'the checks run again, and then its service is enabled' : 'its service is enabled';
+  const tests =
+    lifecycleEnabled && !skipTests ? 'the checks run again, and then its service is enabled' : 'its service is enabled';
   return [
     `Its Eviction goes away, ${tests} if it still carries the reason of that maintenance.`,
-    ...(forNodeUpdate ? [`Mind: its Node is being updated in place, and may reboot with instances on it. drover would have ended this when the Node is back.`] : []),
+    ...(forNodeUpdate
+      ? [
+          `Mind: its Node is being updated in place, and may reboot with instances on it. drover would have ended this when the Node is back.`,
+        ]
+      : []),
     ...(maintenance === 'ha' ? [`Where ${name} was forced down, Nova keeps it so until somebody lifts that.`] : []),
   ];
 }
@@ -57,15 +69,38 @@ function afterwards({ name, skipTests, maintenance, forNodeUpdate, lifecycleEnab
 function nothingToClear(hypervisor: HypervisorObject): HypervisorPlan {
   const { name, lifecycleEnabled, annotations, conditions } = hypervisor;
   const hold = annotations[hypervisorAnnotations.hold];
-  if (hold !== undefined) throw refused(`${name} is held out of service: ${oneLine(hold)}.`, `When that is resolved: \`kubectl annotate hypervisor ${name} ${hypervisorAnnotations.hold}-\`.`);
+  if (hold !== undefined)
+    throw refused(
+      `${name} is held out of service: ${oneLine(hold)}.`,
+      `When that is resolved: \`kubectl annotate hypervisor ${name} ${hypervisorAnnotations.hold}-\`.`,
+    );
   // What was said of another spec may be over.
-  if (!isCurrent(hypervisor)) return { do: 'nothing', says: [`${name} is not in maintenance, and drover has not looked since its spec was changed last. Nothing was changed.`] };
+  if (!isCurrent(hypervisor))
+    return {
+      do: 'nothing',
+      says: [
+        `${name} is not in maintenance, and drover has not looked since its spec was changed last. Nothing was changed.`,
+      ],
+    };
   const { reason, status } = lifecycleOf(hypervisor) ?? {};
   const there = `${name} is not in maintenance. ${describeLifecycle(hypervisor).replace(/\.$/u, '')}.`;
   const isEnabled = findCondition(conditions, hypervisorConditions.disabled)?.status === 'False';
-  if (!lifecycleEnabled && !isEnabled) throw refused(`${there} drover does not drive its lifecycle.`, `\`drover onboard ${name}\` switches that on, and brings it into service.`);
-  if (reason === 'Aborted') throw refused(there, `Mend the cause; then \`drover retry ${name}\` begins its onboarding again.`);
-  if (reason === 'Evicting') throw refused(there, `An Eviction that was started by itself empties it: \`drover describe ${name}\`; \`drover cancel ${name} --re-enable\` stops it and gives the host back.`);
-  if (reason === 'Ready' && status === 'False') throw refused(there, `Find out who disabled it; then \`openstack compute service set --enable ${name} nova-compute\`.`);
+  if (!lifecycleEnabled && !isEnabled)
+    throw refused(
+      `${there} drover does not drive its lifecycle.`,
+      `\`drover onboard ${name}\` switches that on, and brings it into service.`,
+    );
+  if (reason === 'Aborted')
+    throw refused(there, `Mend the cause; then \`drover retry ${name}\` begins its onboarding again.`);
+  if (reason === 'Evicting')
+    throw refused(
+      there,
+      `An Eviction that was started by itself empties it: \`drover describe ${name}\`; \`drover cancel ${name} --re-enable\` stops it and gives the host back.`,
+    );
+  if (reason === 'Ready' && status === 'False')
+    throw refused(
+      there,
+      `Find out who disabled it; then \`openstack compute service set --enable ${name} nova-compute\`.`,
+    );
   return { do: 'nothing', says: [`${there} Nothing was changed.`] };
 }

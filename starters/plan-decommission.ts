@@ -19,7 +19,11 @@ export interface DecommissionRequest {
  *
  * @throws CommandError refused where somebody else holds the host, or it would be emptied and then stay in Nova for ever
  */
-export function planDecommission(hypervisor: HypervisorObject, request: DecommissionRequest, nowMs: number): HypervisorPlan {
+export function planDecommission(
+  hypervisor: HypervisorObject,
+  request: DecommissionRequest,
+  nowMs: number,
+): HypervisorPlan {
   const { name, maintenance, lifecycleEnabled } = hypervisor;
   refuseDeleted(hypervisor);
   if (!lifecycleEnabled) {
@@ -28,15 +32,26 @@ export function planDecommission(hypervisor: HypervisorObject, request: Decommis
       `\`drover onboard ${name}\` switches it on; then decommission it. To empty it only: \`drover evict ${name} --reason "…"\`.`,
     );
   }
-  if (lifecycleOf(hypervisor)?.reason === 'Decommissioned') return { do: 'nothing', says: [`${name} is decommissioned already. Nothing was changed.`, lastStep(name)] };
+  if (lifecycleOf(hypervisor)?.reason === 'Decommissioned')
+    return { do: 'nothing', says: [`${name} is decommissioned already. Nothing was changed.`, lastStep(name)] };
   const consent = consentChange(hypervisor, request, nowMs);
   if (maintenance === 'termination' || nodeTerminates(hypervisor)) return onItsWay(hypervisor, request, consent);
   if (maintenance === 'auto' || maintenance === 'ha') {
-    throw refused(`${name} is in ${describeMaintenance(hypervisor)}.`, `Whoever set that works on the host. When it is over, or after \`drover activate ${name}\`, ask again.`);
+    throw refused(
+      `${name} is in ${describeMaintenance(hypervisor)}.`,
+      `Whoever set that works on the host. When it is over, or after \`drover activate ${name}\`, ask again.`,
+    );
   }
-  const { spec, annotations } = maintenanceChange({ mode: 'termination', reason: request.reason, by: request.by }, nowMs);
+  const { spec, annotations } = maintenanceChange(
+    { mode: 'termination', reason: request.reason, by: request.by },
+    nowMs,
+  );
   const before = maintenance === '' ? [] : [`This ends its ${describeMaintenance(hypervisor)}.`];
-  return { do: 'change', change: { spec, annotations: { ...annotations, ...consent } }, says: [`${name} is taken out of Nova for good: ${request.reason}`, ...before, ...consequences(hypervisor, request)] };
+  return {
+    do: 'change',
+    change: { spec, annotations: { ...annotations, ...consent } },
+    says: [`${name} is taken out of Nova for good: ${request.reason}`, ...before, ...consequences(hypervisor, request)],
+  };
 }
 
 function consequences({ name, instances }: HypervisorObject, { consent }: DecommissionRequest): string[] {
@@ -51,19 +66,38 @@ function consequences({ name, instances }: HypervisorObject, { consent }: Decomm
   ];
 }
 
-function onItsWay(hypervisor: HypervisorObject, { consent, by }: DecommissionRequest, change: Record<string, string>): HypervisorPlan {
+function onItsWay(
+  hypervisor: HypervisorObject,
+  { consent, by }: DecommissionRequest,
+  change: Record<string, string>,
+): HypervisorPlan {
   const { name } = hypervisor;
   const why = hypervisor.maintenance === 'termination' ? describeMaintenance(hypervisor) : 'its Node terminates';
   const there = `${name} is being taken out of Nova already (${why}).`;
   if (Object.keys(change).length === 0) return { do: 'nothing', says: [`${there} Nothing was changed.`] };
-  return { do: 'change', change: { annotations: change }, says: [there, `It records the consent of ${by}: ${consent.join(', ')}.`] };
+  return {
+    do: 'change',
+    change: { annotations: change },
+    says: [there, `It records the consent of ${by}: ${consent.join(', ')}.`],
+  };
 }
 
 /** What was consented to before stays, and who did so last is recorded (design section 2, rule 16). */
-function consentChange({ annotations }: HypervisorObject, { consent, by }: DecommissionRequest, nowMs: number): Record<string, string> {
+function consentChange(
+  { annotations }: HypervisorObject,
+  { consent, by }: DecommissionRequest,
+  nowMs: number,
+): Record<string, string> {
   if (consent.length === 0) return {};
-  const before = (annotations[names.consent] ?? '').split(',').map((item) => item.trim()).filter((item) => item !== '');
-  return { [names.consent]: [...new Set([...before, ...consent])].join(','), [names.consentBy]: consentBy(by, new Date(nowMs)) };
+  const before = (annotations[names.consent] ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  return {
+    [names.consent]: [...new Set([...before, ...consent])].join(','),
+    [names.consentBy]: consentBy(by, new Date(nowMs)),
+  };
 }
 
-const lastStep = (name: string): string => `Its Hypervisor stays as a record until somebody deletes it: \`kubectl delete hypervisor ${name}\`.`;
+const lastStep = (name: string): string =>
+  `Its Hypervisor stays as a record until somebody deletes it: \`kubectl delete hypervisor ${name}\`.`;

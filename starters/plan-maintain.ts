@@ -17,21 +17,41 @@ export interface MaintainRequest {
  *
  * @throws CommandError refused, naming who is in the way and why
  */
-export function planMaintain(hypervisor: HypervisorObject, { mode, reason, by }: MaintainRequest, nowMs: number): HypervisorPlan {
+export function planMaintain(
+  hypervisor: HypervisorObject,
+  { mode, reason, by }: MaintainRequest,
+  nowMs: number,
+): HypervisorPlan {
   const { name, maintenance } = hypervisor;
   refuseDeleted(hypervisor);
   // A host that fails while its Node terminates is first of all a failed host.
   if (nodeTerminates(hypervisor) && hypervisor.lifecycleEnabled && mode !== 'ha') {
-    throw refused(`The Node of ${name} terminates, so ${name} is being emptied and taken out of Nova already.`, `\`drover describe ${name}\` shows how far that is, and by when the machine is taken away.`);
+    throw refused(
+      `The Node of ${name} terminates, so ${name} is being emptied and taken out of Nova already.`,
+      `\`drover describe ${name}\` shows how far that is, and by when the machine is taken away.`,
+    );
   }
-  if (maintenance === mode && hypervisor.maintenanceReason === reason) return { do: 'nothing', says: [`${name} is in ${describeMaintenance(hypervisor)}. Nothing was changed.`] };
-  if (maintenance === 'termination' && mode === 'ha') return { do: 'change', change: maintenanceChange({ mode, reason, by }, nowMs), says: leavingTermination(hypervisor) };
+  if (maintenance === mode && hypervisor.maintenanceReason === reason)
+    return { do: 'nothing', says: [`${name} is in ${describeMaintenance(hypervisor)}. Nothing was changed.`] };
+  if (maintenance === 'termination' && mode === 'ha')
+    return {
+      do: 'change',
+      change: maintenanceChange({ mode, reason, by }, nowMs),
+      says: leavingTermination(hypervisor),
+    };
   if (maintenance !== '') throw inTheWay(hypervisor, mode);
-  return { do: 'change', change: maintenanceChange({ mode, reason, by }, nowMs), says: [`${name} goes into maintenance ${mode}: ${reason}`, consequences(hypervisor, mode)] };
+  return {
+    do: 'change',
+    change: maintenanceChange({ mode, reason, by }, nowMs),
+    says: [`${name} goes into maintenance ${mode}: ${reason}`, consequences(hypervisor, mode)],
+  };
 }
 
 /** What is written to take a host out of service, and who asked for it. */
-export const maintenanceChange = ({ mode, reason, by }: { mode: MaintenanceMode; reason: string; by: string }, nowMs: number) => ({
+export const maintenanceChange = (
+  { mode, reason, by }: { mode: MaintenanceMode; reason: string; by: string },
+  nowMs: number,
+) => ({
   spec: { maintenance: mode, maintenanceReason: reason },
   annotations: { [hypervisorAnnotations.maintenanceBy]: maintenanceBy(by, nowMs) },
 });
@@ -47,15 +67,26 @@ function consequences({ name, instances }: HypervisorObject, mode: MaintainMode)
 function leavingTermination(hypervisor: HypervisorObject): string[] {
   const { name } = hypervisor;
   const isGone = lifecycleOf(hypervisor)?.reason === 'Decommissioned';
-  const next = isGone ? 'It is out of Nova: it has to register again, and is onboarded anew once you end the maintenance' : 'It stays disabled and is emptied until you end the maintenance';
+  const next = isGone
+    ? 'It is out of Nova: it has to register again, and is onboarded anew once you end the maintenance'
+    : 'It stays disabled and is emptied until you end the maintenance';
   return [`${name} is not taken out of Nova any more.`, `${next}: \`drover activate ${name}\`.`];
 }
 
 function inTheWay(hypervisor: HypervisorObject, mode: MaintainMode): Error {
   const { name, maintenance, forNodeUpdate } = hypervisor;
   const there = `${name} is already in ${describeMaintenance(hypervisor)}.`;
-  if (maintenance === 'termination') return refused(there, `It is being taken out of Nova for good. To take that back: \`drover maintain ${name} --mode ha --reason "…"\`, then \`drover activate ${name}\`.`);
+  if (maintenance === 'termination')
+    return refused(
+      there,
+      `It is being taken out of Nova for good. To take that back: \`drover maintain ${name} --mode ha --reason "…"\`, then \`drover activate ${name}\`.`,
+    );
   if (forNodeUpdate) return refused(there, 'It ends by itself when the Node is back from its update. Ask again then.');
   const ending = `\`drover activate ${name}\` ends that one and gives the host back; ask whoever set it first.`;
-  return refused(there, maintenance === mode ? `It was set with another reason, which stays. ${ending}` : `There is one mode at a time, and it stays ${maintenance}. ${ending}`);
+  return refused(
+    there,
+    maintenance === mode
+      ? `It was set with another reason, which stays. ${ending}`
+      : `There is one mode at a time, and it stays ${maintenance}. ${ending}`,
+  );
 }

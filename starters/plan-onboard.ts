@@ -20,30 +20,61 @@ const labels = { test: 'true', skip: 'skip-tests' } as const;
  * @param skipTests undefined: as it is
  * @throws CommandError refused
  */
-export function planOnboard(hypervisor: HypervisorObject | null, node: SpeakingNode | null, skipTests: boolean | undefined): OnboardPlan | null {
+export function planOnboard(
+  hypervisor: HypervisorObject | null,
+  node: SpeakingNode | null,
+  skipTests: boolean | undefined,
+): OnboardPlan | null {
   if (hypervisor === null) return node === null ? null : planFirst(node, skipTests ?? false);
   refuseDeleted(hypervisor);
   const { name } = hypervisor;
-  if (nodeTerminates(hypervisor)) throw refused(`The Node of ${name} terminates: nothing is onboarded there any more.`, `\`drover describe ${name}\` shows how far its way out of Nova is.`);
+  if (nodeTerminates(hypervisor))
+    throw refused(
+      `The Node of ${name} terminates: nothing is onboarded there any more.`,
+      `\`drover describe ${name}\` shows how far its way out of Nova is.`,
+    );
   if (hypervisor.maintenance === 'termination') throw leaving(hypervisor);
   const isNodes = node?.isHypervisor === true && node.lifecycle !== null;
   const skipsNow = isNodes ? node.lifecycle === labels.skip : hypervisor.skipTests;
   const skips = skipTests ?? skipsNow;
   const isAsked = (isNodes || hypervisor.lifecycleEnabled) && skips === skipsNow;
-  if (isAsked) return hypervisor.lifecycleEnabled ? alreadyAsked(hypervisor) : { do: 'nothing', says: [`Its Node says so already, and drover takes that over. Nothing was changed.`] };
+  if (isAsked)
+    return hypervisor.lifecycleEnabled
+      ? alreadyAsked(hypervisor)
+      : { do: 'nothing', says: [`Its Node says so already, and drover takes that over. Nothing was changed.`] };
   const says = afterwards(hypervisor, skips);
-  if (isNodes) return { do: 'label', node, value: skips ? labels.skip : labels.test, says: [`Label ${nodeMarks.lifecycle} of Node ${name} is set: tests are ${skips ? 'left out' : 'made'}.`, ...says] };
-  const what = hypervisor.lifecycleEnabled ? `The tests of ${name} are ${skips ? 'left out' : 'made'} from now on.` : `The lifecycle of ${name} is driven from now on.`;
-  return { do: 'change', change: { spec: { lifecycleEnabled: true, skipTests: skips }, ...ownWord(hypervisor) }, says: [what, ...says] };
+  if (isNodes)
+    return {
+      do: 'label',
+      node,
+      value: skips ? labels.skip : labels.test,
+      says: [`Label ${nodeMarks.lifecycle} of Node ${name} is set: tests are ${skips ? 'left out' : 'made'}.`, ...says],
+    };
+  const what = hypervisor.lifecycleEnabled
+    ? `The tests of ${name} are ${skips ? 'left out' : 'made'} from now on.`
+    : `The lifecycle of ${name} is driven from now on.`;
+  return {
+    do: 'change',
+    change: { spec: { lifecycleEnabled: true, skipTests: skips }, ...ownWord(hypervisor) },
+    says: [what, ...says],
+  };
 }
 
 /** drover makes the Hypervisor itself, of what the Node says. */
 function planFirst(node: SpeakingNode, skips: boolean): OnboardPlan {
   const { name, isHypervisor, lifecycle } = node;
-  if (!isHypervisor) throw refused(`There is no Hypervisor ${name}, and its Node is none by its labels.`, `\`kubectl label node ${name} ${nodeMarks.virtDriver}=kvm\` makes it one; then ask again.`);
+  if (!isHypervisor)
+    throw refused(
+      `There is no Hypervisor ${name}, and its Node is none by its labels.`,
+      `\`kubectl label node ${name} ${nodeMarks.virtDriver}=kvm\` makes it one; then ask again.`,
+    );
   const value = skips ? labels.skip : labels.test;
   const follows = 'drover makes its Hypervisor, and then onboards it.';
-  if (lifecycle !== null && (lifecycle === labels.skip) === skips) return { do: 'nothing', says: [`Node ${name} has the label ${nodeMarks.lifecycle} already. ${follows} Nothing was changed.`] };
+  if (lifecycle !== null && (lifecycle === labels.skip) === skips)
+    return {
+      do: 'nothing',
+      says: [`Node ${name} has the label ${nodeMarks.lifecycle} already. ${follows} Nothing was changed.`],
+    };
   return { do: 'label', node, value, says: [`Label ${nodeMarks.lifecycle} of Node ${name} is set. ${follows}`] };
 }
 
@@ -66,17 +97,29 @@ function leaving(hypervisor: HypervisorObject): Error {
 function alreadyAsked(hypervisor: HypervisorObject): OnboardPlan {
   const { name } = hypervisor;
   const there = `The lifecycle of ${name} is driven already. ${describeLifecycle(hypervisor).replace(/\.$/u, '')}.`;
-  if (isAborted(hypervisor)) throw refused(there, `Mend the cause; then \`drover retry ${name}\` begins its onboarding again. --skip-tests leaves the tests out.`);
+  if (isAborted(hypervisor))
+    throw refused(
+      there,
+      `Mend the cause; then \`drover retry ${name}\` begins its onboarding again. --skip-tests leaves the tests out.`,
+    );
   return { do: 'nothing', says: [`${there} Nothing was changed.`] };
 }
 
-const isAborted = (hypervisor: HypervisorObject): boolean => isCurrent(hypervisor) && lifecycleOf(hypervisor)?.reason === 'Aborted';
+const isAborted = (hypervisor: HypervisorObject): boolean =>
+  isCurrent(hypervisor) && lifecycleOf(hypervisor)?.reason === 'Aborted';
 
 function afterwards(hypervisor: HypervisorObject, skips: boolean): string[] {
   const { name, maintenance, conditions } = hypervisor;
   const onboarding = findCondition(conditions, hypervisorConditions.onboarding);
-  if (onboarding?.reason === onboardingReasons.aborted) return [`Its onboarding was aborted before: \`drover retry ${name}\` begins it again.`];
-  if (maintenance !== '') return [`It is in ${describeMaintenance(hypervisor)}: what is left of its onboarding goes on when that ends, by \`drover activate ${name}\`.`];
-  if (onboarding?.reason === onboardingReasons.succeeded) return ['It was onboarded before: its traits and aggregates are kept from now on.'];
-  return [`It registers in Nova and Placement, is kept off guests, gets its traits, ${skips ? '' : 'is tested, '}and then is put into service.`];
+  if (onboarding?.reason === onboardingReasons.aborted)
+    return [`Its onboarding was aborted before: \`drover retry ${name}\` begins it again.`];
+  if (maintenance !== '')
+    return [
+      `It is in ${describeMaintenance(hypervisor)}: what is left of its onboarding goes on when that ends, by \`drover activate ${name}\`.`,
+    ];
+  if (onboarding?.reason === onboardingReasons.succeeded)
+    return ['It was onboarded before: its traits and aggregates are kept from now on.'];
+  return [
+    `It registers in Nova and Placement, is kept off guests, gets its traits, ${skips ? '' : 'is tested, '}and then is put into service.`,
+  ];
 }

@@ -46,11 +46,16 @@ export const retryVirtualMachine = (
   );
 
 /** @throws CommandError notFound, with the name that may have been meant */
-async function readKnown(access: VirtualMachineAccess, { namespace, name }: VirtualMachineReference, abort: AbortSignal): Promise<VirtualMachineObject> {
+async function readKnown(
+  access: VirtualMachineAccess,
+  { namespace, name }: VirtualMachineReference,
+  abort: AbortSignal,
+): Promise<VirtualMachineObject> {
   const consequence = 'Nothing was changed.';
   if (namespace === null) return onlyOneNamed(name, (await access.list(null)).machines, consequence);
   const machine = await access.read(namespace, name);
-  if (machine === null) throw unknownVirtualMachine({ namespace, name }, await listForSuggestion(access, abort), consequence);
+  if (machine === null)
+    throw unknownVirtualMachine({ namespace, name }, await listForSuggestion(access, abort), consequence);
   return machine;
 }
 
@@ -69,15 +74,27 @@ async function retryKnown(surroundings: Surroundings, machine: VirtualMachineObj
   const read = (): Promise<VirtualMachineObject | null> => access.read(machine.namespace, machine.name);
   const { latest, isNews } = await awaitFirstWord(read, retried, { clock, abort });
   if (isNews) terminal.print(describeLifecycle(latest));
-  else terminal.remark('No run has said anything new of it yet: `drover describe vm` shows when one has, `drover doctor` whether the bridge and the workers are there.');
-  const commands = [{ command: `drover describe vm ${fullName(machine)}`, why: 'how it stands, and what it waits for' }, ...virtualMachineCommands({ object: latest, run: null, stops: [] })];
+  else
+    terminal.remark(
+      'No run has said anything new of it yet: `drover describe vm` shows when one has, `drover doctor` whether the bridge and the workers are there.',
+    );
+  const commands = [
+    { command: `drover describe vm ${fullName(machine)}`, why: 'how it stands, and what it waits for' },
+    ...virtualMachineCommands({ object: latest, run: null, stops: [] }),
+  ];
   for (const line of renderNextCommands(commands, terminal.paint)) terminal.remark(line);
 }
 
 /** Whether a run is open that looks at once, or as soon as there is a worker. */
-async function lookNow({ temporal, terminal }: Surroundings, machine: VirtualMachineObject, by: string): Promise<boolean> {
+async function lookNow(
+  { temporal, terminal }: Surroundings,
+  machine: VirtualMachineObject,
+  by: string,
+): Promise<boolean> {
   try {
-    terminal.print(`${await updateRun(temporal, virtualMachineId(machine.namespace, machine.name, temporal.config.cluster), messages.retryNow, { by })}.`);
+    terminal.print(
+      `${await updateRun(temporal, virtualMachineId(machine.namespace, machine.name, temporal.config.cluster), messages.retryNow, { by })}.`,
+    );
     return true;
   } catch (error) {
     const { exitCode } = explainError(error);

@@ -40,30 +40,42 @@ export const retryCommand = (context: CommandContext): Command =>
   )
     .usage('[options] (<host> [instance] | vm <namespace/name>)')
     .addArgument(hostArgument())
-    .argument('[instance]', 'name or id of the server; after the word vm: NAMESPACE/NAME of a VirtualMachine', parseInstance)
+    .argument(
+      '[instance]',
+      'name or id of the server; after the word vm: NAMESPACE/NAME of a VirtualMachine',
+      parseInstance,
+    )
     .addOption(namespaceOption())
     .addOption(asOption())
-    .action(async (host: string, instance: string | undefined, { as, namespace }: { as?: string; namespace?: string }) => {
-      const by = whoRuns(as, context.env);
-      const machine = machineOf(host, instance, namespace);
-      if (machine !== null) return await retryVirtualMachine(context, machine, by);
-      if (instance !== undefined) {
-        return await giveCommand(context, host, messages.retryInstance, { instance, by } satisfies RetryInstance);
-      }
-      await withHypervisors(context, (surroundings) => retryHost(surroundings, host, by));
-    });
+    .action(
+      async (host: string, instance: string | undefined, { as, namespace }: { as?: string; namespace?: string }) => {
+        const by = whoRuns(as, context.env);
+        const machine = machineOf(host, instance, namespace);
+        if (machine !== null) return await retryVirtualMachine(context, machine, by);
+        if (instance !== undefined) {
+          return await giveCommand(context, host, messages.retryInstance, { instance, by } satisfies RetryInstance);
+        }
+        await withHypervisors(context, (surroundings) => retryHost(surroundings, host, by));
+      },
+    );
 
 async function retryHost(surroundings: Surroundings, host: string, by: string): Promise<void> {
   const { temporal, kubernetes, terminal } = surroundings;
-  const [running, { objects }, hypervisor] = await Promise.all([isRunning(temporal, host), readEvictions(kubernetes), readIfAllowed(surroundings, host)]);
+  const [running, { objects }, hypervisor] = await Promise.all([
+    isRunning(temporal, host),
+    readEvictions(kubernetes),
+    readIfAllowed(surroundings, host),
+  ]);
   const eviction = chooseEviction(
     objects.filter((object) => object.host === host),
     null,
   );
   const retry = decideRetry(running, eviction, hypervisor);
-  if (retry.eviction && retry.hypervisor !== null) terminal.print(`Both the eviction of ${host} and its Hypervisor are tried again.`);
+  if (retry.eviction && retry.hypervisor !== null)
+    terminal.print(`Both the eviction of ${host} and its Hypervisor are tried again.`);
   if (retry.left !== null) terminal.remark(retry.left);
-  if (hypervisor !== null && retry.hypervisor !== null) await retryHypervisor(surroundings, hypervisor, retry.hypervisor, by);
+  if (hypervisor !== null && retry.hypervisor !== null)
+    await retryHypervisor(surroundings, hypervisor, retry.hypervisor, by);
   if (retry.eviction) await retryEviction(surroundings, host, hypervisor, by);
 }
 
@@ -110,18 +122,32 @@ async function lookNow(temporal: TemporalAccess, hypervisor: HypervisorObject, b
     const { exitCode } = explainError(error);
     if (exitCode !== exitCodes.notFound && exitCode !== exitCodes.unreachable) throw error;
     await tellRun(temporal, name, hypervisor, 'retry', by);
-    return exitCode === exitCodes.notFound ? `A run looks at ${name} now. It was ${describeLifecycle(hypervisor)}` : `No worker answers now. ${name} is looked at as soon as one does.`;
+    return exitCode === exitCodes.notFound
+      ? `A run looks at ${name} now. It was ${describeLifecycle(hypervisor)}`
+      : `No worker answers now. ${name} is looked at as soon as one does.`;
   }
 }
 
-async function retryEviction({ temporal, kubernetes, terminal }: Surroundings, host: string, hypervisor: HypervisorObject | null, by: string): Promise<void> {
+async function retryEviction(
+  { temporal, kubernetes, terminal }: Surroundings,
+  host: string,
+  hypervisor: HypervisorObject | null,
+  by: string,
+): Promise<void> {
   const answer = await retryRun(temporal, host, by);
   if (answer !== null) return terminal.print(answer);
-  const { name } = await reviveEviction(temporal, kubernetes, host, { accept: [], consent: [], by }).catch((error: unknown) => {
-    const { exitCode, message } = explainError(error);
-    if (exitCode !== exitCodes.notFound || hypervisor === null) throw error;
-    throw new CommandError(`${message} Hypervisor ${host} waits for nobody either: ${describeLifecycle(hypervisor)}`, exitCodes.notFound, `\`drover describe ${host}\` shows what can be done.`, error);
-  });
+  const { name } = await reviveEviction(temporal, kubernetes, host, { accept: [], consent: [], by }).catch(
+    (error: unknown) => {
+      const { exitCode, message } = explainError(error);
+      if (exitCode !== exitCodes.notFound || hypervisor === null) throw error;
+      throw new CommandError(
+        `${message} Hypervisor ${host} waits for nobody either: ${describeLifecycle(hypervisor)}`,
+        exitCodes.notFound,
+        `\`drover describe ${host}\` shows what can be done.`,
+        error,
+      );
+    },
+  );
   terminal.print(`Eviction ${name} of ${host} is tried again.`);
   await tellBeginning(followSource(temporal, kubernetes, host), temporal, host);
 }
@@ -130,7 +156,8 @@ async function retryEviction({ temporal, kubernetes, terminal }: Surroundings, h
 async function retryRun(temporal: TemporalAccess, host: string, by: string): Promise<string | null> {
   if (!(await isRunning(temporal, host))) return null;
   return await commandRun(temporal, host, messages.retryNow, { by }).catch((error: unknown) => {
-    if (explainError(error).exitCode === exitCodes.refused || explainError(error).exitCode === exitCodes.notFound) return null;
+    if (explainError(error).exitCode === exitCodes.refused || explainError(error).exitCode === exitCodes.notFound)
+      return null;
     throw error;
   });
 }

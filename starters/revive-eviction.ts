@@ -22,7 +22,12 @@ export interface Revival {
  *
  * @throws CommandError notFound when the host has no Eviction
  */
-export async function reviveEviction(temporal: TemporalAccess, kubernetes: KubernetesAccess, host: string, revival: Revival): Promise<EvictionObject> {
+export async function reviveEviction(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  host: string,
+  revival: Revival,
+): Promise<EvictionObject> {
   const eviction = await lastEviction(kubernetes, host);
   const nowMs = temporal.context.clock.now();
   const revived = await kubernetes.annotate(eviction.name, {
@@ -38,8 +43,18 @@ export async function lastEviction(kubernetes: KubernetesAccess, host: string): 
     (await kubernetes.evictions()).filter((object) => object.host === host),
     null,
   );
-  if (eviction === null) throw new CommandError(`There is no Eviction of ${host}.`, exitCodes.notFound, `Start one: drover evict ${host} --reason "…"`);
-  if (eviction.deleting) throw new CommandError(`Eviction ${eviction.name} of ${host} is being deleted.`, exitCodes.refused, `When it is gone: drover evict ${host} --reason "…"`);
+  if (eviction === null)
+    throw new CommandError(
+      `There is no Eviction of ${host}.`,
+      exitCodes.notFound,
+      `Start one: drover evict ${host} --reason "…"`,
+    );
+  if (eviction.deleting)
+    throw new CommandError(
+      `Eviction ${eviction.name} of ${host} is being deleted.`,
+      exitCodes.refused,
+      `When it is gone: drover evict ${host} --reason "…"`,
+    );
   return eviction;
 }
 
@@ -55,7 +70,8 @@ export function consentAnnotations(
 ): Record<string, string> {
   if (accept.length + consent.length === 0) return {};
   const { asked } = readEvictionAnnotations(eviction.annotations);
-  const union = (before: readonly string[], added: readonly string[]): string => [...new Set([...before, ...added])].join(',');
+  const union = (before: readonly string[], added: readonly string[]): string =>
+    [...new Set([...before, ...added])].join(',');
   return {
     ...(accept.length > 0 && { [annotations.acceptObstacles]: union(asked.acceptedObstacles, accept) }),
     ...(consent.length > 0 && { [annotations.consent]: union(asked.consent, consent) }),

@@ -42,10 +42,20 @@ export const payloadReader =
  *
  * @param events in any order; of a call whose beginning is not among them nothing is told
  */
-export async function readSteps(events: readonly HistoryEvent[], pending: readonly PendingActivity[], read: ReadPayload): Promise<RunStep[]> {
-  const began = events.filter(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes).sort((a, b) => Number(a.eventId) - Number(b.eventId));
+export async function readSteps(
+  events: readonly HistoryEvent[],
+  pending: readonly PendingActivity[],
+  read: ReadPayload,
+): Promise<RunStep[]> {
+  const began = events
+    .filter(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes)
+    .sort((a, b) => Number(a.eventId) - Number(b.eventId));
   const ends = new Map(events.flatMap((event) => endOf(event) ?? []).map((end) => [end.of, end]));
-  const attempts = new Map(events.flatMap(({ activityTaskStartedEventAttributes: started }) => (started ? [[Number(started.scheduledEventId), started.attempt ?? 1] as const] : [])));
+  const attempts = new Map(
+    events.flatMap(({ activityTaskStartedEventAttributes: started }) =>
+      started ? [[Number(started.scheduledEventId), started.attempt ?? 1] as const] : [],
+    ),
+  );
   const waiting = new Map(pending.map((activity) => [activity.activityId, activity]));
   return await Promise.all(
     began.map(async ({ eventId, eventTime, userMetadata, activityTaskScheduledEventAttributes: scheduled }) => {
@@ -75,7 +85,12 @@ interface End {
 }
 
 function endOf({ eventTime: time, ...event }: HistoryEvent): End | null {
-  const { activityTaskCompletedEventAttributes: done, activityTaskFailedEventAttributes: failed, activityTaskTimedOutEventAttributes: late, activityTaskCanceledEventAttributes: cancelled } = event;
+  const {
+    activityTaskCompletedEventAttributes: done,
+    activityTaskFailedEventAttributes: failed,
+    activityTaskTimedOutEventAttributes: late,
+    activityTaskCanceledEventAttributes: cancelled,
+  } = event;
   if (done) return { of: Number(done.scheduledEventId), how: 'done', time, failure: null };
   if (failed) return { of: Number(failed.scheduledEventId), how: 'failed', time, failure: failed.failure };
   if (late) return { of: Number(late.scheduledEventId), how: 'timed out', time, failure: late.failure };
@@ -85,9 +100,12 @@ function endOf({ eventTime: time, ...event }: HistoryEvent): End | null {
 /** With keys, the words of a failure are in a payload (runtime/failure-converter.ts). */
 async function wordsOf(failure: Failure | null | undefined, read: ReadPayload): Promise<string | null> {
   if (!failure) return null;
-  const hidden = failure.encodedAttributes ? ((await read(failure.encodedAttributes)) as { message?: unknown } | null) : null;
+  const hidden = failure.encodedAttributes
+    ? ((await read(failure.encodedAttributes)) as { message?: unknown } | null)
+    : null;
   const words = typeof hidden?.message === 'string' ? hidden.message : (failure.message ?? '');
   return words === '' ? null : words;
 }
 
-const timeOf = (time: Timestamp | null | undefined): string => new Date(Number(time?.seconds ?? 0) * 1_000 + Math.floor((time?.nanos ?? 0) / 1e6)).toISOString();
+const timeOf = (time: Timestamp | null | undefined): string =>
+  new Date(Number(time?.seconds ?? 0) * 1_000 + Math.floor((time?.nanos ?? 0) / 1e6)).toISOString();

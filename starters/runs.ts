@@ -26,7 +26,10 @@ const reasonKey = keyword(searchAttributes.reason);
 /** Every running eviction, and those that ended since `sinceMs`, the last started first. */
 export function listRuns(access: TemporalAccess, sinceMs: number): Promise<EvictionRun[]> {
   const ended = sinceMs > 0 ? `CloseTime > '${formatTime(sinceMs)}'` : 'CloseTime IS NOT NULL';
-  return list(access, `WorkflowType = '${workflowTypes.evictHypervisor}' AND (ExecutionStatus = 'Running' OR ${ended})`);
+  return list(
+    access,
+    `WorkflowType = '${workflowTypes.evictHypervisor}' AND (ExecutionStatus = 'Running' OR ${ended})`,
+  );
 }
 
 /** Every run that emptied `host` that Temporal still has, the last started first. */
@@ -76,9 +79,16 @@ const statuses: Partial<Record<WorkflowExecutionInfo['status']['name'], RunStatu
 };
 
 /** What the run says of itself; null when no worker answers for it. */
-export async function askProgress(access: TemporalAccess, { workflowId, runId }: Pick<EvictionRun, 'workflowId'> & { runId?: string }): Promise<Answer> {
+export async function askProgress(
+  access: TemporalAccess,
+  { workflowId, runId }: Pick<EvictionRun, 'workflowId'> & { runId?: string },
+): Promise<Answer> {
   try {
-    return await answered(access, () => access.client.workflow.getHandle(workflowId, runId).query<EvictionProgress>(messages.progress), progressTimeoutMs);
+    return await answered(
+      access,
+      () => access.client.workflow.getHandle(workflowId, runId).query<EvictionProgress>(messages.progress),
+      progressTimeoutMs,
+    );
   } catch {
     access.abort.throwIfAborted();
     return null;
@@ -87,7 +97,11 @@ export async function askProgress(access: TemporalAccess, { workflowId, runId }:
 
 /** What each of the runs says of itself, by run id. */
 export async function askAll(access: TemporalAccess, runs: readonly EvictionRun[]): Promise<Map<string, Answer>> {
-  const answers = await inBatches(runs, queriesAtOnce, async (run) => [run.runId, await askProgress(access, run)] as const);
+  const answers = await inBatches(
+    runs,
+    queriesAtOnce,
+    async (run) => [run.runId, await askProgress(access, run)] as const,
+  );
   return new Map(answers);
 }
 
@@ -96,7 +110,11 @@ export async function askAll(access: TemporalAccess, runs: readonly EvictionRun[
  *
  * @param runId without it, the run that is the last of the id, and those that it continues as
  */
-export async function readEnding(access: TemporalAccess, { workflowId, runId }: { workflowId: string; runId?: string }, timeoutMs?: number): Promise<Ending> {
+export async function readEnding(
+  access: TemporalAccess,
+  { workflowId, runId }: { workflowId: string; runId?: string },
+  timeoutMs?: number,
+): Promise<Ending> {
   const handle = access.client.workflow.getHandle(workflowId, runId, { followRuns: runId === undefined });
   try {
     return endingOf(await answered(access, () => handle.result() as Promise<EvictionResult>, timeoutMs));
@@ -107,13 +125,23 @@ export async function readEnding(access: TemporalAccess, { workflowId, runId }: 
   }
 }
 
-export const endingOf = (result: EvictionResult): Ending => ({ outcome: result.outcome, message: result.message, result });
+export const endingOf = (result: EvictionResult): Ending => ({
+  outcome: result.outcome,
+  message: result.message,
+  result,
+});
 
 /** A cancelled run was stopped by a person and says how; a failed one may carry its result along. */
 export function endingOfFailure(cause: unknown): Ending | null {
   // Temporal keeps no message of a cancel; the Eviction has the story (eviction-description.ts).
   if (cause instanceof CancelledFailure) return { outcome: 'Stopped', message: 'It was cancelled', result: null };
-  if (cause instanceof TerminatedFailure) return { outcome: 'Terminated', message: `The run was terminated: ${cause.message}`, result: null };
-  if (cause instanceof ApplicationFailure) return { outcome: 'Failed', message: cause.message, result: (cause.details?.[0] as EvictionResult | undefined) ?? null };
+  if (cause instanceof TerminatedFailure)
+    return { outcome: 'Terminated', message: `The run was terminated: ${cause.message}`, result: null };
+  if (cause instanceof ApplicationFailure)
+    return {
+      outcome: 'Failed',
+      message: cause.message,
+      result: (cause.details?.[0] as EvictionResult | undefined) ?? null,
+    };
   return cause instanceof Error ? { outcome: 'Failed', message: cause.message, result: null } : null;
 }

@@ -2,7 +2,9 @@ import type { NodeFailureProgress } from '../contracts/node-failure-run.ts';
 import type { FailureDescription } from './failure-run.ts';
 
 /** The run of a silent host for tests, in which only what a test is about differs. */
-export const sampleFailure = (change: Partial<NodeFailureProgress> = {}): FailureDescription & { progress: NodeFailureProgress } => ({
+export const sampleFailure = (
+  change: Partial<NodeFailureProgress> = {},
+): FailureDescription & { progress: NodeFailureProgress } => ({
   workflowId: 'node-failure/node-1',
   runId: 'run-1',
   progress: {

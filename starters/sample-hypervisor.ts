@@ -5,7 +5,12 @@ import { ago } from './render/sample-progress.ts';
 
 /** Facts that the tests of commands for hypervisors share. */
 
-export const lifecycle = (reason: LifecycleState, status: Condition['status'] = 'True', message = `${reason} it is`, observedGeneration = 3): Condition => ({
+export const lifecycle = (
+  reason: LifecycleState,
+  status: Condition['status'] = 'True',
+  message = `${reason} it is`,
+  observedGeneration = 3,
+): Condition => ({
   type: 'Lifecycle',
   status,
   reason,
@@ -14,7 +19,13 @@ export const lifecycle = (reason: LifecycleState, status: Condition['status'] = 
   observedGeneration,
 });
 
-export const terminating: Condition = { type: 'Terminating', status: 'True', reason: 'Terminating', message: 'Node is terminating', lastTransitionTime: ago(60) };
+export const terminating: Condition = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'Terminating',
+  message: 'Node is terminating',
+  lastTransitionTime: ago(60),
+};
 
 export const sampleHypervisor = (facts: Partial<HypervisorObject> = {}): HypervisorObject => ({
   name: 'node-1',

@@ -7,7 +7,12 @@ import type { VirtualMachineRun } from './virtual-machine-run.ts';
 
 /** Facts that the tests of commands for virtual machines share. */
 
-export const machineLifecycle = (reason: VirtualMachineState, status: Condition['status'] = 'True', message = `${reason} it is`, seconds = 120): Condition => ({
+export const machineLifecycle = (
+  reason: VirtualMachineState,
+  status: Condition['status'] = 'True',
+  message = `${reason} it is`,
+  seconds = 120,
+): Condition => ({
   type: 'Lifecycle',
   status,
   reason,
@@ -16,7 +21,13 @@ export const machineLifecycle = (reason: VirtualMachineState, status: Condition[
   observedGeneration: 3,
 });
 
-export const unready = (type: string, reason: string, message: string): Condition => ({ type, status: 'False', reason, message, lastTransitionTime: ago(60) });
+export const unready = (type: string, reason: string, message: string): Condition => ({
+  type,
+  status: 'False',
+  reason,
+  message,
+  lastTransitionTime: ago(60),
+});
 
 export const sampleMachine = (facts: Partial<VirtualMachineObject> = {}): VirtualMachineObject => ({
   namespace: 'team',

@@ -17,7 +17,11 @@ import type { TemporalAccess } from './temporal-access.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Writes what was decided, on the version that it was decided on. Returns the object as it is then. */
-export const carryOut = (access: HypervisorAccess, hypervisor: HypervisorObject, plan: HypervisorPlan): Promise<HypervisorObject> =>
+export const carryOut = (
+  access: HypervisorAccess,
+  hypervisor: HypervisorObject,
+  plan: HypervisorPlan,
+): Promise<HypervisorObject> =>
   plan.do === 'change' ? access.patch(hypervisor, plan.change) : Promise.resolve(hypervisor);
 
 /** Tells the run of the host that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
@@ -34,7 +38,8 @@ export const tellRun = (
 
 export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAccess, host: string): ArrivalSource => ({
   hypervisor: () => access.read(host),
-  eviction: async () => (await kubernetes.evictions()).find((object) => object.host === host && !object.settled) ?? null,
+  eviction: async () =>
+    (await kubernetes.evictions()).find((object) => object.host === host && !object.settled) ?? null,
 });
 
 const waitIntervalMs = 2_000;
@@ -52,7 +57,14 @@ export async function waitFor(
   const { is, words } = await awaitArrival(source, target, { intervalMs: waitIntervalMs, untilMs, clock, abort, tell });
   if (is === 'reached') return terminal.print(terminal.paint('good', words));
   context.exitCode = exitCodes.failed;
-  terminal.print(terminal.paint('bad', is === 'elsewhere' ? words : `Not ${target.state} after ${formatDuration(timeoutMs)}, and still on its way: ${words}`));
+  terminal.print(
+    terminal.paint(
+      'bad',
+      is === 'elsewhere'
+        ? words
+        : `Not ${target.state} after ${formatDuration(timeoutMs)}, and still on its way: ${words}`,
+    ),
+  );
   const hypervisor = await source.hypervisor().catch(() => null);
   if (hypervisor !== null) tellCommands(hypervisor, terminal);
   else terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
@@ -67,10 +79,13 @@ export async function tellFirstWord(
   const { latest, isNews } = await awaitFirstWord(() => source.hypervisor(), before, { clock, abort });
   if (isNews) return tellState(latest, terminal);
   terminal.remark(noWord);
-  tellCommands(latest, terminal, [{ command: 'drover doctor', why: 'see whether the bridge and the workers are there' }]);
+  tellCommands(latest, terminal, [
+    { command: 'drover doctor', why: 'see whether the bridge and the workers are there' },
+  ]);
 }
 
-const noWord = 'No run has said anything of it yet: `drover describe` shows when one has, `drover doctor` whether the bridge and the workers are there.';
+const noWord =
+  'No run has said anything of it yet: `drover describe` shows when one has, `drover doctor` whether the bridge and the workers are there.';
 
 /** Tells how a host stands, and what to type next. */
 export function tellState(hypervisor: HypervisorObject, terminal: Terminal): void {
@@ -79,6 +94,14 @@ export function tellState(hypervisor: HypervisorObject, terminal: Terminal): voi
   tellCommands(hypervisor, terminal);
 }
 
-function tellCommands(hypervisor: HypervisorObject, terminal: Terminal, commands: readonly NextCommand[] = hypervisorCommands(hypervisor)): void {
-  for (const line of renderNextCommands([{ command: `drover describe ${hypervisor.name}`, why: 'how it stands, and what it waits for' }, ...commands], terminal.paint)) terminal.remark(line);
+function tellCommands(
+  hypervisor: HypervisorObject,
+  terminal: Terminal,
+  commands: readonly NextCommand[] = hypervisorCommands(hypervisor),
+): void {
+  for (const line of renderNextCommands(
+    [{ command: `drover describe ${hypervisor.name}`, why: 'how it stands, and what it waits for' }, ...commands],
+    terminal.paint,
+  ))
+    terminal.remark(line);
 }

@@ -13,28 +13,53 @@ import { answered } from './temporal-access.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Makes the Eviction and starts its run. */
-export async function startEviction(temporal: TemporalAccess, kubernetes: KubernetesAccess, request: EvictionRequest): Promise<void> {
+export async function startEviction(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  request: EvictionRequest,
+): Promise<void> {
   const { host, by } = request;
   const { terminal, clock } = temporal.context;
   const world = await readWorld(kubernetes, terminal);
   if (world === null) return await startWithoutKubernetes(temporal, request);
   const nowMs = clock.now();
   const plan = planEviction(request, world.hypervisors, world.objects, nowMs);
-  const eviction = plan.do === 'join' ? plan.eviction : await kubernetes.createEviction(evictionManifest(request, plan.name, formatTime(nowMs)));
+  const eviction =
+    plan.do === 'join'
+      ? plan.eviction
+      : await kubernetes.createEviction(evictionManifest(request, plan.name, formatTime(nowMs)));
   await signalChange(temporal, eviction, 'spec', by);
-  terminal.print(plan.do === 'join' ? `Eviction ${eviction.name} of ${host} was there already, and runs.` : `Eviction ${eviction.name} made; run ${evictionId(host, temporal.config.cluster)} started.`);
+  terminal.print(
+    plan.do === 'join'
+      ? `Eviction ${eviction.name} of ${host} was there already, and runs.`
+      : `Eviction ${eviction.name} made; run ${evictionId(host, temporal.config.cluster)} started.`,
+  );
 }
 
 /** Tells the run of the Eviction that it changed, starting it if none is open. The bridge does the same; twice does no harm. */
-export const signalChange = (temporal: TemporalAccess, { uid, generation, resourceVersion, host, name }: EvictionObject, cause: string, by: string): Promise<string> =>
+export const signalChange = (
+  temporal: TemporalAccess,
+  { uid, generation, resourceVersion, host, name }: EvictionObject,
+  cause: string,
+  by: string,
+): Promise<string> =>
   signalWithStartEviction(
     temporal.client,
-    { host, cluster: temporal.config.cluster, eviction: name, startedBy: by, signal: { uid, generation, resourceVersion, cause } },
+    {
+      host,
+      cluster: temporal.config.cluster,
+      eviction: name,
+      startedBy: by,
+      signal: { uid, generation, resourceVersion, cause },
+    },
     { clock: temporal.context.clock },
   );
 
 /** Null where there is no kubeconfig at all; a kube-apiserver that does not answer is no reason to go on without it. */
-async function readWorld(kubernetes: KubernetesAccess, terminal: Terminal): Promise<{ objects: EvictionObject[]; hypervisors: string[] | null } | null> {
+async function readWorld(
+  kubernetes: KubernetesAccess,
+  terminal: Terminal,
+): Promise<{ objects: EvictionObject[]; hypervisors: string[] | null } | null> {
   try {
     await kubernetes.open();
   } catch (error) {
@@ -67,6 +92,11 @@ async function startWithoutKubernetes(temporal: TemporalAccess, request: Evictio
     temporal.context.terminal.print(`Run ${workflowId} started.`);
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error;
-    throw new CommandError(`${request.host} is being evicted already. Nothing was started.`, exitCodes.refused, `drover watch ${request.host} follows it.`, error);
+    throw new CommandError(
+      `${request.host} is being evicted already. Nothing was started.`,
+      exitCodes.refused,
+      `drover watch ${request.host} follows it.`,
+      error,
+    );
   }
 }

@@ -52,7 +52,13 @@ export const stopCommand = (context: CommandContext): Command =>
         const { config } = await context.loadConfig();
         await withKubernetes({ context, config, abort }, async (access) => {
           const namespace = config.kubernetes.systemNamespace;
-          await obey(request, { context, kubernetes: await access.open(), namespace, abort, json: options.json ?? false });
+          await obey(request, {
+            context,
+            kubernetes: await access.open(),
+            namespace,
+            abort,
+            json: options.json ?? false,
+          });
         });
       }),
     );
@@ -64,12 +70,19 @@ export function stopRequest(
   { kind, cluster, region, reason, lift = false, show = false }: StopOptions,
   by: string,
 ): StopRequest {
-  const scopes = Object.entries({ kind, cluster, region }).flatMap(([of, name]) => (name === undefined ? [] : [{ of: of as StopScope['of'], name }]));
-  if (scopes.length > 1) throw usageError('--kind, --cluster and --region are stops of their own.', 'Give one of them at a time.');
+  const scopes = Object.entries({ kind, cluster, region }).flatMap(([of, name]) =>
+    name === undefined ? [] : [{ of: of as StopScope['of'], name }],
+  );
+  if (scopes.length > 1)
+    throw usageError('--kind, --cluster and --region are stops of their own.', 'Give one of them at a time.');
   const [scope] = scopes;
   if (show) return { do: 'show' };
   if (lift) return { do: 'lift', scope: scope ?? 'every' };
-  if (reason === undefined) throw usageError('A stop needs a reason.', 'Say it with --reason, for those who find drover stopped. `--show` and `--lift` need none.');
+  if (reason === undefined)
+    throw usageError(
+      'A stop needs a reason.',
+      'Say it with --reason, for those who find drover stopped. `--show` and `--lift` need none.',
+    );
   return { do: 'stop', stop: { ...(scope ?? { of: 'all', name: '' }), reason, by } };
 }
 
@@ -103,7 +116,9 @@ async function obey(
       await setStop(kubernetes, namespace, stop, abort);
       if (json) return printJson(terminal, stop);
       terminal.print(oneLine(describeStop(stop)));
-      terminal.remark('drover changes nothing there until `drover stop --lift`. What is moving now goes on; `drover ls` shows it.');
+      terminal.remark(
+        'drover changes nothing there until `drover stop --lift`. What is moving now goes on; `drover ls` shows it.',
+      );
     }
   }
 }

@@ -32,7 +32,8 @@ export async function tellBeginning(source: FollowSource, temporal: TemporalAcce
   const { terminal } = context;
   const look = await lookAtBeginning(source, temporal);
   const progress = look?.state === 'running' || look?.state === 'ended' ? look.progress : null;
-  if (look?.state === 'running' && progress !== null) for (const line of describeChanges(null, progress)) terminal.print(line);
+  if (look?.state === 'running' && progress !== null)
+    for (const line of describeChanges(null, progress)) terminal.print(line);
   if (look?.state === 'ended') {
     for (const line of renderEnding(look.ending, terminal.paint)) terminal.print(line);
     context.exitCode = exitCodeOfEnding(look.ending.outcome);
@@ -49,7 +50,11 @@ export async function tellBeginning(source: FollowSource, temporal: TemporalAcce
     stopped: false,
     leftDisabled: null,
   };
-  for (const line of renderNextCommands([...nextCommands(situation), { command: `drover describe ${host}`, why: 'everything about it' }], terminal.paint)) terminal.remark(line);
+  for (const line of renderNextCommands(
+    [...nextCommands(situation), { command: `drover describe ${host}`, why: 'everything about it' }],
+    terminal.paint,
+  ))
+    terminal.remark(line);
 }
 
 async function lookAtBeginning(

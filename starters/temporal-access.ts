@@ -49,7 +49,9 @@ export const answered = <Result>(
 /** Whether an eviction of the host runs. */
 export async function isRunning(access: TemporalAccess, host: string): Promise<boolean> {
   try {
-    const { status } = await answered(access, () => access.client.workflow.getHandle(evictionId(host, access.config.cluster)).describe());
+    const { status } = await answered(access, () =>
+      access.client.workflow.getHandle(evictionId(host, access.config.cluster)).describe(),
+    );
     return status.name === 'RUNNING' || status.name === 'PAUSED';
   } catch (error) {
     if (explainError(error).exitCode === exitCodes.notFound) return false;

@@ -12,12 +12,26 @@ type Named = { namespace: string; name: string };
  * @param known all that there are
  * @param consequence a sentence: nothing was changed
  */
-export function unknownVirtualMachine({ namespace, name }: VirtualMachineReference, known: readonly Named[], consequence = ''): CommandError {
+export function unknownVirtualMachine(
+  { namespace, name }: VirtualMachineReference,
+  known: readonly Named[],
+  consequence = '',
+): CommandError {
   const elsewhere = known.filter((one) => one.name === name);
-  const near = nearest(name, known.filter((one) => namespace === null || one.namespace === namespace).map((one) => one.name));
-  const candidate = elsewhere.length === 1 ? elsewhere[0] : known.find((one) => one.name === near && (namespace === null || one.namespace === namespace));
+  const near = nearest(
+    name,
+    known.filter((one) => namespace === null || one.namespace === namespace).map((one) => one.name),
+  );
+  const candidate =
+    elsewhere.length === 1
+      ? elsewhere[0]
+      : known.find((one) => one.name === near && (namespace === null || one.namespace === namespace));
   const advice = `${candidate === undefined ? '' : `Did you mean ${fullName(candidate)}? `}\`drover vms\` lists those there are.`;
-  return new CommandError(`There is no VirtualMachine ${namespace === null ? name : fullName({ namespace, name })}.${consequence === '' ? '' : ` ${consequence}`}`, exitCodes.notFound, advice);
+  return new CommandError(
+    `There is no VirtualMachine ${namespace === null ? name : fullName({ namespace, name })}.${consequence === '' ? '' : ` ${consequence}`}`,
+    exitCodes.notFound,
+    advice,
+  );
 }
 
 /** The only one of that name. @throws CommandError: notFound, or usage where several have it */
@@ -25,6 +39,10 @@ export function onlyOneNamed<One extends Named>(name: string, known: readonly On
   const those = known.filter((one) => one.name === name);
   const [one] = those;
   if (one === undefined) throw unknownVirtualMachine({ namespace: null, name }, known, consequence);
-  if (those.length > 1) throw usageError(`There are ${String(those.length)} VirtualMachines ${name}.${consequence === '' ? '' : ` ${consequence}`}`, `Say which one: ${those.map(fullName).join(', ')}.`);
+  if (those.length > 1)
+    throw usageError(
+      `There are ${String(those.length)} VirtualMachines ${name}.${consequence === '' ? '' : ` ${consequence}`}`,
+      `Say which one: ${those.map(fullName).join(', ')}.`,
+    );
   return one;
 }

@@ -14,35 +14,61 @@ export interface VirtualMachineAccess {
   /** Null: there is none. @throws CommandError for one that does not fit the schema */
   read(namespace: string, name: string): Promise<VirtualMachineObject | null>;
   /** Sets annotations of that very object, and leaves the others. @throws ObjectConflict where it is another one of the same name by now */
-  annotate(object: Pick<VirtualMachineObject, 'namespace' | 'name' | 'uid'>, annotations: Readonly<Record<string, string>>): Promise<VirtualMachineObject>;
+  annotate(
+    object: Pick<VirtualMachineObject, 'namespace' | 'name' | 'uid'>,
+    annotations: Readonly<Record<string, string>>,
+  ): Promise<VirtualMachineObject>;
 }
 
 const { group, version, plural } = virtualMachineDefinition;
-const path = (namespace: string, name: string): string => `/apis/${group}/${version}/namespaces/${encodeURIComponent(namespace)}/${plural}/${encodeURIComponent(name)}`;
+const path = (namespace: string, name: string): string =>
+  `/apis/${group}/${version}/namespaces/${encodeURIComponent(namespace)}/${plural}/${encodeURIComponent(name)}`;
 
-export function virtualMachineAccess(kubernetes: Pick<KubernetesAccess, 'open' | 'listAll'>, abort: AbortSignal): VirtualMachineAccess {
+export function virtualMachineAccess(
+  kubernetes: Pick<KubernetesAccess, 'open' | 'listAll'>,
+  abort: AbortSignal,
+): VirtualMachineAccess {
   return {
     async list(namespace) {
-      const items = (await kubernetes.listAll(virtualMachineDefinition, namespace ?? undefined)).map((item) => ({ item, parsed: parseVirtualMachine(item) }));
-      return { machines: items.flatMap(({ parsed }) => parsed ?? []), unreadable: items.flatMap(({ item, parsed }) => (parsed === null ? [nameOf(item)] : [])) };
+      const items = (await kubernetes.listAll(virtualMachineDefinition, namespace ?? undefined)).map((item) => ({
+        item,
+        parsed: parseVirtualMachine(item),
+      }));
+      return {
+        machines: items.flatMap(({ parsed }) => parsed ?? []),
+        unreadable: items.flatMap(({ item, parsed }) => (parsed === null ? [nameOf(item)] : [])),
+      };
     },
     async read(namespace, name) {
       try {
-        return wellFormed(await (await kubernetes.open()).request({ method: 'GET', path: path(namespace, name) }, abort), namespace, name);
+        return wellFormed(
+          await (await kubernetes.open()).request({ method: 'GET', path: path(namespace, name) }, abort),
+          namespace,
+          name,
+        );
       } catch (error) {
         if (isFailure(error, 'ObjectNotFound')) return null;
         throw error;
       }
     },
     async annotate({ namespace, name, uid }, annotations) {
-      const request = { method: 'PATCH', path: path(namespace, name), query: { fieldManager }, patchType: 'merge', body: { metadata: { uid, annotations } } } as const;
+      const request = {
+        method: 'PATCH',
+        path: path(namespace, name),
+        query: { fieldManager },
+        patchType: 'merge',
+        body: { metadata: { uid, annotations } },
+      } as const;
       return wellFormed(await (await kubernetes.open()).request(request, abort), namespace, name);
     },
   };
 }
 
 /** All that there are, for a suggestion only: who may not list gets none. */
-export async function listForSuggestion(access: VirtualMachineAccess, abort: AbortSignal): Promise<VirtualMachineObject[]> {
+export async function listForSuggestion(
+  access: VirtualMachineAccess,
+  abort: AbortSignal,
+): Promise<VirtualMachineObject[]> {
   try {
     return (await access.list(null)).machines;
   } catch {
@@ -53,7 +79,12 @@ export async function listForSuggestion(access: VirtualMachineAccess, abort: Abo
 
 function wellFormed(answer: unknown, namespace: string, name: string): VirtualMachineObject {
   const machine = parseVirtualMachine(answer);
-  if (machine === null) throw new CommandError(`VirtualMachine ${namespace}/${name} is not as its schema says, so drover leaves it alone.`, exitCodes.refused, '`drover doctor` compares the CRD that is installed; `drover crds` prints drover’s.');
+  if (machine === null)
+    throw new CommandError(
+      `VirtualMachine ${namespace}/${name} is not as its schema says, so drover leaves it alone.`,
+      exitCodes.refused,
+      '`drover doctor` compares the CRD that is installed; `drover crds` prints drover’s.',
+    );
   return machine;
 }
 

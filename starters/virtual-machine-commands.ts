@@ -9,34 +9,70 @@ import type { VirtualMachineObject } from './virtual-machine-facts.ts';
 import { fullName } from './virtual-machine-facts.ts';
 
 /** What a person may want to type next for a virtual machine, the most likely first. Pure. */
-export function virtualMachineCommands({ object, run, stops }: Pick<VirtualMachineDescription, 'object' | 'run' | 'stops'>): NextCommand[] {
+export function virtualMachineCommands({
+  object,
+  run,
+  stops,
+}: Pick<VirtualMachineDescription, 'object' | 'run' | 'stops'>): NextCommand[] {
   const isOpen = run?.status === 'Running';
   return [
     ...(stops.length === 0 ? [] : liftStop),
     ...(isOpen && run.progress === null ? noWorker : []),
-    ...(object === null ? [{ command: 'drover vms', why: 'see those that there are' }] : [...byState(object, isOpen), describe(object)]),
+    ...(object === null
+      ? [{ command: 'drover vms', why: 'see those that there are' }]
+      : [...byState(object, isOpen), describe(object)]),
   ];
 }
 
-const describe = ({ namespace, name }: VirtualMachineObject): NextCommand => ({ command: `kubectl describe vm -n ${namespace} ${name}`, why: 'see its spec and its Events' });
-const retry = (machine: VirtualMachineObject, why: string): NextCommand => ({ command: `drover retry vm ${fullName(machine)}`, why });
-const removeAnnotation = ({ namespace, name }: VirtualMachineObject, annotation: string, why: string): NextCommand => ({ command: `kubectl annotate vm -n ${namespace} ${name} ${annotation}-`, why });
+const describe = ({ namespace, name }: VirtualMachineObject): NextCommand => ({
+  command: `kubectl describe vm -n ${namespace} ${name}`,
+  why: 'see its spec and its Events',
+});
+const retry = (machine: VirtualMachineObject, why: string): NextCommand => ({
+  command: `drover retry vm ${fullName(machine)}`,
+  why,
+});
+const removeAnnotation = ({ namespace, name }: VirtualMachineObject, annotation: string, why: string): NextCommand => ({
+  command: `kubectl annotate vm -n ${namespace} ${name} ${annotation}-`,
+  why,
+});
 
 function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] {
   const lifecycle = lifecycleOf(machine);
   if (lifecycle === undefined && observationOf(machine) !== undefined) return [];
-  if (lifecycle === undefined || !isCurrent(machine)) return isOpen ? [] : [retry(machine, 'have a run look at it now'), { command: 'drover doctor', why: 'see whether the bridge and the workers are there' }];
+  if (lifecycle === undefined || !isCurrent(machine))
+    return isOpen
+      ? []
+      : [
+          retry(machine, 'have a run look at it now'),
+          { command: 'drover doctor', why: 'see whether the bridge and the workers are there' },
+        ];
   switch (lifecycle.reason) {
     case 'Settled':
       return [];
     case 'Paused':
-      return machine.paused ? [removeAnnotation(machine, virtualMachineAnnotations.paused, 'let drover go on')] : [retry(machine, 'look again, once nobody pauses it in vCenter any more')];
+      return machine.paused
+        ? [removeAnnotation(machine, virtualMachineAnnotations.paused, 'let drover go on')]
+        : [retry(machine, 'look again, once nobody pauses it in vCenter any more')];
     case 'WaitingForPrerequisites':
       return [...lookAtPrerequisites(machine), now(machine)];
     case 'WaitingForGroup':
-      return [...(machine.group === null ? [] : [{ command: `kubectl describe virtualmachinegroup -n ${machine.namespace} ${machine.group}`, why: 'see whether its group lists and places it' }]), now(machine)];
+      return [
+        ...(machine.group === null
+          ? []
+          : [
+              {
+                command: `kubectl describe virtualmachinegroup -n ${machine.namespace} ${machine.group}`,
+                why: 'see whether its group lists and places it',
+              },
+            ]),
+        now(machine),
+      ];
     case 'PoweringOn':
-      return [...openGates(machine, machine.powerOnChecks, virtualMachineAnnotations.powerOnCheckPrefix, 'power it on'), now(machine)];
+      return [
+        ...openGates(machine, machine.powerOnChecks, virtualMachineAnnotations.powerOnCheckPrefix, 'power it on'),
+        now(machine),
+      ];
     case 'DeletionBlocked':
       return openGates(machine, machine.deleteChecks, virtualMachineAnnotations.deleteCheckPrefix, 'let it be deleted');
     case 'NotOwned':
@@ -52,17 +88,38 @@ function byState(machine: VirtualMachineObject, isOpen: boolean): NextCommand[] 
 
 const now = (machine: VirtualMachineObject): NextCommand => retry(machine, 'look again now, in the place of waiting');
 
-const openGates = (machine: VirtualMachineObject, holders: readonly string[], prefix: string, what: string): NextCommand[] =>
-  holders.slice(0, examples).map((holder) => removeAnnotation(machine, `${prefix}${holder}`, `${what} without ${holder}, whose gate it is`));
+const openGates = (
+  machine: VirtualMachineObject,
+  holders: readonly string[],
+  prefix: string,
+  what: string,
+): NextCommand[] =>
+  holders
+    .slice(0, examples)
+    .map((holder) => removeAnnotation(machine, `${prefix}${holder}`, `${what} without ${holder}, whose gate it is`));
 
 /** What each prerequisite is looked up with, by its condition. */
 const lookUps: Readonly<Record<string, (namespace: string) => NextCommand>> = {
-  [types.classReady]: (namespace) => ({ command: `kubectl get virtualmachineclasses -n ${namespace}`, why: 'see which classes there are' }),
-  [types.imageReady]: (namespace) => ({ command: `kubectl get virtualmachineimages -n ${namespace}`, why: 'see which images there are, and whether they are ready' }),
-  [types.resourcePolicyReady]: (namespace) => ({ command: `kubectl get virtualmachinesetresourcepolicies -n ${namespace}`, why: 'see which policies there are' }),
+  [types.classReady]: (namespace) => ({
+    command: `kubectl get virtualmachineclasses -n ${namespace}`,
+    why: 'see which classes there are',
+  }),
+  [types.imageReady]: (namespace) => ({
+    command: `kubectl get virtualmachineimages -n ${namespace}`,
+    why: 'see which images there are, and whether they are ready',
+  }),
+  [types.resourcePolicyReady]: (namespace) => ({
+    command: `kubectl get virtualmachinesetresourcepolicies -n ${namespace}`,
+    why: 'see which policies there are',
+  }),
   [types.storageReady]: () => ({ command: 'kubectl get storageclasses', why: 'see which storage classes there are' }),
-  [types.bootstrapReady]: (namespace) => ({ command: `kubectl get secrets -n ${namespace}`, why: 'see which Secrets there are' }),
+  [types.bootstrapReady]: (namespace) => ({
+    command: `kubectl get secrets -n ${namespace}`,
+    why: 'see which Secrets there are',
+  }),
 };
 
 const lookAtPrerequisites = ({ namespace, conditions }: VirtualMachineObject): NextCommand[] =>
-  Object.entries(lookUps).flatMap(([type, lookUp]) => (findCondition(conditions, type)?.status === 'False' ? [lookUp(namespace)] : []));
+  Object.entries(lookUps).flatMap(([type, lookUp]) =>
+    findCondition(conditions, type)?.status === 'False' ? [lookUp(namespace)] : [],
+  );

@@ -10,11 +10,13 @@ const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const namePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 export function parseNamespace(text: string): string {
-  if (!namespacePattern.test(text)) throw new InvalidArgumentError('A namespace has lower-case letters, digits and "-", at most 63.');
+  if (!namespacePattern.test(text))
+    throw new InvalidArgumentError('A namespace has lower-case letters, digits and "-", at most 63.');
   return text;
 }
 
-export const namespaceOption = (): Option => new Option('-n, --namespace <namespace>', 'of the VirtualMachine').argParser(parseNamespace);
+export const namespaceOption = (): Option =>
+  new Option('-n, --namespace <namespace>', 'of the VirtualMachine').argParser(parseNamespace);
 
 /**
  * Which virtual machine is meant: `namespace/name`, or a name with the namespace beside it, or a name alone.
@@ -24,8 +26,13 @@ export const namespaceOption = (): Option => new Option('-n, --namespace <namesp
 export function readReference(text: string, namespace: string | null): VirtualMachineReference {
   const [name = '', own, ...more] = text.split('/').reverse();
   const isWellFormed = more.length === 0 && namePattern.test(name) && (own === undefined || namespacePattern.test(own));
-  if (!isWellFormed) throw usageError(`"${text.slice(0, 80)}" names no virtual machine.`, 'Say NAMESPACE/NAME, as `drover vms` lists it.');
-  if (own !== undefined && namespace !== null && own !== namespace) throw usageError(`${text} is not in the namespace ${namespace}.`, 'Say the namespace once.');
+  if (!isWellFormed)
+    throw usageError(
+      `"${text.slice(0, 80)}" names no virtual machine.`,
+      'Say NAMESPACE/NAME, as `drover vms` lists it.',
+    );
+  if (own !== undefined && namespace !== null && own !== namespace)
+    throw usageError(`${text} is not in the namespace ${namespace}.`, 'Say the namespace once.');
   return { namespace: own ?? namespace, name };
 }
 
@@ -35,8 +42,16 @@ export function readReference(text: string, namespace: string | null): VirtualMa
  *
  * @throws CommandError usage
  */
-export function machineOf(first: string, second: string | undefined, namespace: string | undefined): VirtualMachineReference | null {
+export function machineOf(
+  first: string,
+  second: string | undefined,
+  namespace: string | undefined,
+): VirtualMachineReference | null {
   if (first === virtualMachineWord && second !== undefined) return readReference(second, namespace ?? null);
-  if (namespace !== undefined) throw usageError('Hosts have no namespace.', `Of a virtual machine, say \`${virtualMachineWord} NAME -n ${namespace}\`.`);
+  if (namespace !== undefined)
+    throw usageError(
+      'Hosts have no namespace.',
+      `Of a virtual machine, say \`${virtualMachineWord} NAME -n ${namespace}\`.`,
+    );
   return null;
 }

@@ -35,34 +35,72 @@ export interface VirtualMachineRun {
 const progressTimeoutMs = 5_000;
 
 /** Null: Temporal knows of none. */
-export async function readVirtualMachineRun(temporal: TemporalAccess, { namespace, name }: Pick<VirtualMachineObject, 'namespace' | 'name'>): Promise<VirtualMachineRun | null> {
+export async function readVirtualMachineRun(
+  temporal: TemporalAccess,
+  { namespace, name }: Pick<VirtualMachineObject, 'namespace' | 'name'>,
+): Promise<VirtualMachineRun | null> {
   const workflowId = virtualMachineId(namespace, name, temporal.config.cluster);
-  const described = await answered(temporal, () => temporal.client.workflow.getHandle(workflowId).describe()).catch((error: unknown) => {
-    if (explainError(error).exitCode === exitCodes.notFound) return null;
-    throw error;
-  });
+  const described = await answered(temporal, () => temporal.client.workflow.getHandle(workflowId).describe()).catch(
+    (error: unknown) => {
+      if (explainError(error).exitCode === exitCodes.notFound) return null;
+      throw error;
+    },
+  );
   if (described === null || described.type !== workflowTypes.reconcileVirtualMachine) return null;
   const { runId, startTime, closeTime, raw } = described;
   const status = runStatus(described.status.name);
   const isOpen = status === 'Running';
-  const [progress, ending, events] = await Promise.all([isOpen ? askProgress(temporal, workflowId, runId) : null, isOpen ? null : readEnding(temporal, workflowId, runId, status), readLastEvents(temporal, workflowId, runId)]);
+  const [progress, ending, events] = await Promise.all([
+    isOpen ? askProgress(temporal, workflowId, runId) : null,
+    isOpen ? null : readEnding(temporal, workflowId, runId, status),
+    readLastEvents(temporal, workflowId, runId),
+  ]);
   const { client: converter } = createDataConverters(temporal.config.temporal.payloadKeys);
   const steps = await readSteps(events, raw.pendingActivities ?? [], payloadReader(converter));
-  return { workflowId, runId, status, startedAt: startTime.toISOString(), endedAt: closeTime?.toISOString() ?? null, progress, ending, steps: steps.slice(-mostSteps), webUi: webUiLink(temporal.namespace, workflowId, runId, temporal.context.env) };
+  return {
+    workflowId,
+    runId,
+    status,
+    startedAt: startTime.toISOString(),
+    endedAt: closeTime?.toISOString() ?? null,
+    progress,
+    ending,
+    steps: steps.slice(-mostSteps),
+    webUi: webUiLink(temporal.namespace, workflowId, runId, temporal.context.env),
+  };
 }
 
-async function askProgress(temporal: TemporalAccess, workflowId: string, runId: string): Promise<VirtualMachineProgress | null> {
+async function askProgress(
+  temporal: TemporalAccess,
+  workflowId: string,
+  runId: string,
+): Promise<VirtualMachineProgress | null> {
   try {
-    return await answered(temporal, () => temporal.client.workflow.getHandle(workflowId, runId).query<VirtualMachineProgress>(messages.progress), progressTimeoutMs);
+    return await answered(
+      temporal,
+      () => temporal.client.workflow.getHandle(workflowId, runId).query<VirtualMachineProgress>(messages.progress),
+      progressTimeoutMs,
+    );
   } catch {
     temporal.abort.throwIfAborted();
     return null;
   }
 }
 
-async function readEnding(temporal: TemporalAccess, workflowId: string, runId: string, status: RunStatus): Promise<VirtualMachineRun['ending']> {
+async function readEnding(
+  temporal: TemporalAccess,
+  workflowId: string,
+  runId: string,
+  status: RunStatus,
+): Promise<VirtualMachineRun['ending']> {
   try {
-    const { outcome, message } = await answered(temporal, () => temporal.client.workflow.getHandle(workflowId, runId, { followRuns: false }).result() as Promise<VirtualMachineResult>);
+    const { outcome, message } = await answered(
+      temporal,
+      () =>
+        temporal.client.workflow
+          .getHandle(workflowId, runId, { followRuns: false })
+          .result() as Promise<VirtualMachineResult>,
+    );
     return { outcome, message };
   } catch (error) {
     temporal.abort.throwIfAborted();
@@ -83,11 +121,20 @@ async function readLastEvents(temporal: TemporalAccess, workflowId: string, runI
   let nextPageToken: Uint8Array | undefined;
   try {
     for (let pages = 0; pages < mostPages; pages += 1) {
-      const request = { namespace: temporal.namespace, execution: { workflowId, runId }, maximumPageSize: pageEvents, ...(nextPageToken && { nextPageToken }) };
-      const page = await answered(temporal, () => temporal.client.workflowService.getWorkflowExecutionHistoryReverse(request));
+      const request = {
+        namespace: temporal.namespace,
+        execution: { workflowId, runId },
+        maximumPageSize: pageEvents,
+        ...(nextPageToken && { nextPageToken }),
+      };
+      const page = await answered(temporal, () =>
+        temporal.client.workflowService.getWorkflowExecutionHistoryReverse(request),
+      );
       events.push(...(page.history?.events ?? []));
       nextPageToken = page.nextPageToken ?? undefined;
-      const steps = events.filter(({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes).length;
+      const steps = events.filter(
+        ({ activityTaskScheduledEventAttributes }) => activityTaskScheduledEventAttributes,
+      ).length;
       if (steps >= mostSteps || nextPageToken === undefined || nextPageToken.length === 0) break;
     }
   } catch {

@@ -23,15 +23,26 @@ interface VmsOptions {
 }
 
 export const vmsCommand = (context: CommandContext): Command =>
-  describedCommand('vms', 'Lists virtual machines: the state of each, what it waits for, its power, where it runs. Those that need somebody come first, marked with "!".', [
-    ['drover vms', 'all of them'],
-    ['drover vms -n team --attention', 'those of a namespace that rest, or wait too long'],
-    ['drover vms --state failed,notowned', 'those in these states'],
-    [`drover vms --json | jq -r '.[] | select(.stands == "rests") | .namespace + "/" + .name + " " + .message'`, 'for programs'],
-  ])
+  describedCommand(
+    'vms',
+    'Lists virtual machines: the state of each, what it waits for, its power, where it runs. Those that need somebody come first, marked with "!".',
+    [
+      ['drover vms', 'all of them'],
+      ['drover vms -n team --attention', 'those of a namespace that rest, or wait too long'],
+      ['drover vms --state failed,notowned', 'those in these states'],
+      [
+        `drover vms --json | jq -r '.[] | select(.stands == "rests") | .namespace + "/" + .name + " " + .message'`,
+        'for programs',
+      ],
+    ],
+  )
     .addOption(namespaceOption().conflicts('allNamespaces'))
     .option('-A, --all-namespaces', 'those of every namespace; so it is where none is named')
-    .option('--state <states>', `only these, separated by commas: ${virtualMachineStates.join(', ')}`, collectVirtualMachineStates)
+    .option(
+      '--state <states>',
+      `only these, separated by commas: ${virtualMachineStates.join(', ')}`,
+      collectVirtualMachineStates,
+    )
     .option('--attention', 'only those that need somebody')
     .addOption(jsonOption())
     .addOption(outputOption())
@@ -45,14 +56,22 @@ export const vmsCommand = (context: CommandContext): Command =>
           const listed = listVirtualMachines(machines, { states, attention }, nowMs);
           if (json || output === 'json') printJson(terminal, listed);
           else print(listed, { total: machines.length, namespace: namespace ?? null, nowMs, terminal });
-          if (unreadable.length > 0) terminal.remark(`Not as their schema says, and not shown: ${unreadable.join(', ')}.`);
+          if (unreadable.length > 0)
+            terminal.remark(`Not as their schema says, and not shown: ${unreadable.join(', ')}.`);
         });
       }),
     );
 
-function print(listed: readonly ListedVirtualMachine[], { total, namespace, nowMs, terminal }: { total: number; namespace: string | null; nowMs: number; terminal: Terminal }): void {
+function print(
+  listed: readonly ListedVirtualMachine[],
+  { total, namespace, nowMs, terminal }: { total: number; namespace: string | null; nowMs: number; terminal: Terminal },
+): void {
   if (total === 0) return terminal.print(`There is no VirtualMachine${namespace === null ? '' : ` in ${namespace}`}.`);
-  for (const text of renderVirtualMachines(listed, nowMs, terminal.paint, terminal.widthColumns())) terminal.print(text);
+  for (const text of renderVirtualMachines(listed, nowMs, terminal.paint, terminal.widthColumns()))
+    terminal.print(text);
   const needy = listed.filter(({ needsSomebody }) => needsSomebody).length;
-  if (needy > 0) terminal.remark(`${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} somebody: \`drover describe vm NAMESPACE/NAME\` tells what can be done.`);
+  if (needy > 0)
+    terminal.remark(
+      `${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} somebody: \`drover describe vm NAMESPACE/NAME\` tells what can be done.`,
+    );
 }

@@ -13,12 +13,16 @@ import { withTemporal } from './temporal-access.ts';
 export const watchIntervalMs = 1_000;
 
 export const watchCommand = (context: CommandContext): Command =>
-  describedCommand('watch', 'Follows the eviction of a host until it ends: a live table on a terminal, else a line per change. Ctrl-C ends the watching, not the eviction.', [
-    ['drover watch node-1', 'a table that is redrawn in place'],
-    ['drover watch node-1 | tee node-1.log', 'a line for each thing that happens'],
-    ['drover watch node-1 --json', 'JSON lines, for programs'],
-    ['drover watch node-1 && ssh node-1 reboot', 'go on only when the host is empty'],
-  ])
+  describedCommand(
+    'watch',
+    'Follows the eviction of a host until it ends: a live table on a terminal, else a line per change. Ctrl-C ends the watching, not the eviction.',
+    [
+      ['drover watch node-1', 'a table that is redrawn in place'],
+      ['drover watch node-1 | tee node-1.log', 'a line for each thing that happens'],
+      ['drover watch node-1 --json', 'JSON lines, for programs'],
+      ['drover watch node-1 && ssh node-1 reboot', 'go on only when the host is empty'],
+    ],
+  )
     .addArgument(hostArgument())
     .addOption(jsonOption().default(false))
     .action((host: string, { json }: { json: boolean }) =>
@@ -27,7 +31,11 @@ export const watchCommand = (context: CommandContext): Command =>
           withKubernetes(temporal, async (kubernetes) => {
             const source = followSource(temporal, kubernetes, host);
             const { clock } = context;
-            const ending = await follow(source, chooseView(context, json), { intervalMs: watchIntervalMs, clock, abort });
+            const ending = await follow(source, chooseView(context, json), {
+              intervalMs: watchIntervalMs,
+              clock,
+              abort,
+            });
             context.exitCode = exitCodeOfEnding(ending.outcome);
           }),
         ),

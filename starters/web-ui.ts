@@ -4,7 +4,12 @@
  *
  * @see DROVER_WEB_UI in docs/commands.md
  */
-export function webUiLink(namespace: string, workflowId: string, runId: string | null, env: NodeJS.ProcessEnv): string | null {
+export function webUiLink(
+  namespace: string,
+  workflowId: string,
+  runId: string | null,
+  env: NodeJS.ProcessEnv,
+): string | null {
   const base = env['DROVER_WEB_UI'] ?? '';
   if (base === '') return null;
   const path = ['namespaces', namespace, 'workflows', workflowId, ...(runId === null ? [] : [runId, 'history'])];

@@ -7,10 +7,17 @@ import { describedCommand } from './command.ts';
 import { untilSignalled } from './until-signalled.ts';
 
 export const workerCommand = (): Command =>
-  describedCommand('worker', 'Runs a worker: it carries out the workflows, and speaks with Nova, Placement and Kubernetes. Run as many as you like; any may die at any time.', [
-    ['drover worker', 'until Ctrl-C or SIGTERM; what is under way then has 30 s to finish, or goes to another worker'],
-    ['DROVER_MODE_EVICTION=observe drover worker', 'plan and publish, change nothing'],
-  ]).action(async () => {
+  describedCommand(
+    'worker',
+    'Runs a worker: it carries out the workflows, and speaks with Nova, Placement and Kubernetes. Run as many as you like; any may die at any time.',
+    [
+      [
+        'drover worker',
+        'until Ctrl-C or SIGTERM; what is under way then has 30 s to finish, or goes to another worker',
+      ],
+      ['DROVER_MODE_EVICTION=observe drover worker', 'plan and publish, change nothing'],
+    ],
+  ).action(async () => {
     const { config, file } = loadConfig();
     const logger = createLogger({ level: config.logLevel, component: 'worker' });
     logger.info({ settings: file ?? 'defaults' }, 'Worker starts');

@@ -148,6 +148,7 @@ async function runStages(
 }
 
 const checks = [
+  ['format', 'format:check'],
   ['types', 'typecheck'],
   ['lint', 'lint'],
   ['layers', 'layers'],

@@ -14,26 +14,51 @@ export const systemAnswer = (change: object = {}): object => ({
   SerialNumber: 'SN-1 ',
   PowerState: 'On',
   Actions: {
-    '#ComputerSystem.Reset': { target: `${systemPath}/Actions/ComputerSystem.Reset`, 'ResetType@Redfish.AllowableValues': ['On', 'ForceOff', 'GracefulShutdown'] },
+    '#ComputerSystem.Reset': {
+      target: `${systemPath}/Actions/ComputerSystem.Reset`,
+      'ResetType@Redfish.AllowableValues': ['On', 'ForceOff', 'GracefulShutdown'],
+    },
     Oem: {},
   },
   Status: { State: 'Enabled', Health: 'OK' },
   ...change,
 });
 
-export const rootAnswer = { '@odata.id': '/redfish/v1/', RedfishVersion: '1.5.0', Systems: { '@odata.id': '/redfish/v1/Systems' }, Links: { Sessions: { '@odata.id': '/redfish/v1/SessionService/Sessions' } } };
+export const rootAnswer = {
+  '@odata.id': '/redfish/v1/',
+  RedfishVersion: '1.5.0',
+  Systems: { '@odata.id': '/redfish/v1/Systems' },
+  Links: { Sessions: { '@odata.id': '/redfish/v1/SessionService/Sessions' } },
+};
 export const systemsAnswer = { Members: [{ '@odata.id': systemPath }], 'Members@odata.count': 1 };
-export const refusal = (message: string, ...extended: string[]): object => ({ error: { code: 'Base.1.0.GeneralError', message, '@Message.ExtendedInfo': extended.map((Message) => ({ Message })) } });
+export const refusal = (message: string, ...extended: string[]): object => ({
+  error: { code: 'Base.1.0.GeneralError', message, '@Message.ExtendedInfo': extended.map((Message) => ({ Message })) },
+});
 
 /**
  * A BMC that answers by the script, and where that says nothing as one does whose one machine is `power`. Only for answers that the real
  * emulator cannot be brought to give.
  */
-export async function startScriptedBmc(tls: { key: string; cert: string }, script: (request: Received, count: number) => Reply | undefined = () => undefined) {
+export async function startScriptedBmc(
+  tls: { key: string; cert: string },
+  script: (request: Received, count: number) => Reply | undefined = () => undefined,
+) {
   const machine = { power: 'On' };
-  const service: ScriptedService = await startScriptedService((request) => script(request, service.received.length) ?? usual(machine, request), tls);
-  const settings = (change: Partial<BmcSettings> = {}): BmcSettings => ({ url: service.url, username: 'drover', password: 'the-bmc-password', auth: 'basic', ca: tls.cert, system: { uuid: systemUuid }, ...change });
-  const resets = () => service.received.filter(({ method, path }) => method === 'POST' && path.endsWith('ComputerSystem.Reset'));
+  const service: ScriptedService = await startScriptedService(
+    (request) => script(request, service.received.length) ?? usual(machine, request),
+    tls,
+  );
+  const settings = (change: Partial<BmcSettings> = {}): BmcSettings => ({
+    url: service.url,
+    username: 'drover',
+    password: 'the-bmc-password',
+    auth: 'basic',
+    ca: tls.cert,
+    system: { uuid: systemUuid },
+    ...change,
+  });
+  const resets = () =>
+    service.received.filter(({ method, path }) => method === 'POST' && path.endsWith('ComputerSystem.Reset'));
   return { ...service, machine, settings, resets };
 }
 

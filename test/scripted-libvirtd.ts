@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-import { eventMessages, procedures, type ProcedureName, type ProcedureResult, remoteError } from '../activities/libvirt/wire/procedures.ts';
+import {
+  eventMessages,
+  procedures,
+  type ProcedureName,
+  type ProcedureResult,
+  remoteError,
+} from '../activities/libvirt/wire/procedures.ts';
 import { decode, encode, int, struct, uint, type Codec } from '../activities/libvirt/wire/xdr.ts';
 
 /** A call as it arrived. */
@@ -15,7 +21,12 @@ export interface ReceivedCall {
 }
 
 /** What is answered: a result, an error of libvirt's, bytes as they are, or nothing. */
-export type LibvirtReply = { result: object } | { error: number; message?: string } | { raw: Buffer } | 'cut' | 'silent';
+export type LibvirtReply =
+  | { result: object }
+  | { error: number; message?: string }
+  | { raw: Buffer }
+  | 'cut'
+  | 'silent';
 
 export interface ScriptedLibvirtd {
   port: number;
@@ -33,23 +44,49 @@ const keepAliveProgram = 0x6b656570;
 
 /** A message as libvirt frames it. */
 export function frame(head: Partial<ReturnType<typeof header.read>>, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const bytes = encode(header, { program: remoteProgram, version: 1, procedure: 0, type: 1, serial: 0, status: 0, ...head });
+  const bytes = encode(header, {
+    program: remoteProgram,
+    version: 1,
+    procedure: 0,
+    type: 1,
+    serial: 0,
+    status: 0,
+    ...head,
+  });
   return Buffer.concat([encode(uint, 4 + bytes.length + payload.length), bytes, payload]);
 }
 
 export const ping = frame({ program: keepAliveProgram, procedure: 1, type: 2 });
 
 export function reply<Name extends ProcedureName>(name: Name, serial: number, result: ProcedureResult<Name>): Buffer {
-  return frame({ procedure: procedures[name].number, serial }, encode(procedures[name].result as Codec<ProcedureResult<Name>>, result));
+  return frame(
+    { procedure: procedures[name].number, serial },
+    encode(procedures[name].result as Codec<ProcedureResult<Name>>, result),
+  );
 }
 
 export function refusal(name: ProcedureName, serial: number, code: number, message: string | null): Buffer {
-  const error = { code, domain: 7, message, level: 2, dom: null, str1: null, str2: null, str3: null, int1: 0, int2: 0, net: null };
+  const error = {
+    code,
+    domain: 7,
+    message,
+    level: 2,
+    dom: null,
+    str1: null,
+    str2: null,
+    str3: null,
+    int1: 0,
+    int2: 0,
+    net: null,
+  };
   return frame({ procedure: procedures[name].number, serial, status: 1 }, encode(remoteError, error));
 }
 
 export const lifecycleEvent = (domain: { name: string; uuid: string }, event: number, detail: number): Buffer =>
-  frame({ procedure: eventMessages.lifecycle.number, type: 2 }, encode(eventMessages.lifecycle.message, { callbackId: 0, domain: { ...domain, id: 1 }, event, detail }));
+  frame(
+    { procedure: eventMessages.lifecycle.number, type: 2 },
+    encode(eventMessages.lifecycle.message, { callbackId: 0, domain: { ...domain, id: 1 }, event, detail }),
+  );
 
 /** What opening a connection needs, and the little that no test cares about. */
 const usual: Partial<Record<ProcedureName, object>> = {
@@ -62,7 +99,9 @@ const usual: Partial<Record<ProcedureName, object>> = {
 };
 
 /** A server on loopback that says what a test tells it: only for answers that a real daemon cannot be brought to give. */
-export async function startScriptedLibvirtd(script: (call: ReceivedCall) => LibvirtReply | undefined): Promise<ScriptedLibvirtd> {
+export async function startScriptedLibvirtd(
+  script: (call: ReceivedCall) => LibvirtReply | undefined,
+): Promise<ScriptedLibvirtd> {
   const sockets = new Set<Socket>();
   const scripted: ScriptedLibvirtd = {
     port: 0,

@@ -28,7 +28,10 @@ export interface ScriptedOvsdb {
 }
 
 /** An OVSDB server on loopback that says what a test tells it: only for answers that the real one cannot be brought to give. */
-export async function startScriptedOvsdb(script: (arrived: ArrivedMessage) => OvsdbReply, tls?: TlsOptions): Promise<ScriptedOvsdb> {
+export async function startScriptedOvsdb(
+  script: (arrived: ArrivedMessage) => OvsdbReply,
+  tls?: TlsOptions,
+): Promise<ScriptedOvsdb> {
   const received: ArrivedMessage[] = [];
   const sockets = new Set<Socket>();
   const serve = (socket: Socket): void => {
@@ -73,5 +76,7 @@ function give(reply: OvsdbReply, { id }: ArrivedMessage, socket: Socket): void {
   if (reply === 'truncated') return void socket.end(`{"id":${JSON.stringify(id)},"result":["Open_v`);
   if ('raw' in reply) return void socket.write(reply.raw);
   // The real one leaves out the result where it refuses.
-  socket.write(JSON.stringify('error' in reply ? { id, error: reply.error } : { id, result: reply.result, error: null }));
+  socket.write(
+    JSON.stringify('error' in reply ? { id, error: reply.error } : { id, result: reply.result, error: null }),
+  );
 }

@@ -39,14 +39,23 @@ export interface ScriptedService {
 /**
  * An HTTP server on loopback that says what a test tells it: only for answers that the real counterparts cannot be brought to give.
  */
-export async function startScriptedService(script: (request: Received) => Reply | Promise<Reply>, tls?: ServerOptions): Promise<ScriptedService> {
+export async function startScriptedService(
+  script: (request: Received) => Reply | Promise<Reply>,
+  tls?: ServerOptions,
+): Promise<ScriptedService> {
   const received: Received[] = [];
   const listener = (request: IncomingMessage, response: ServerResponse): void => void answer(request, response);
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://service');
     const raw = await text(request);
-    const arrived = { method: request.method ?? '', path: url.pathname, query: url.searchParams, headers: request.headers, body: raw === '' ? undefined : JSON.parse(raw) };
+    const arrived = {
+      method: request.method ?? '',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      body: raw === '' ? undefined : JSON.parse(raw),
+    };
     received.push(arrived);
     give(await script(arrived), response);
   }
@@ -81,20 +90,33 @@ function give(reply: Reply, response: ServerResponse): void {
       return void response.socket?.end('SMTP ready\r\n\r\n');
     default: {
       const body = 'json' in reply ? JSON.stringify(reply.json) : reply.text;
-      response.writeHead(reply.status ?? 200, { 'content-type': 'json' in reply ? 'application/json' : 'text/html', ...reply.headers }).end(body);
+      response
+        .writeHead(reply.status ?? 200, {
+          'content-type': 'json' in reply ? 'application/json' : 'text/html',
+          ...reply.headers,
+        })
+        .end(body);
     }
   }
 }
 
 /** What Keystone answers to a login. */
-export function tokenReply(token: string, options: { urls?: Partial<Record<'compute' | 'placement', string>>; lifetimeMs?: number; region?: string } = {}): Reply {
+export function tokenReply(
+  token: string,
+  options: { urls?: Partial<Record<'compute' | 'placement', string>>; lifetimeMs?: number; region?: string } = {},
+): Reply {
   const issued = Date.parse('2026-01-01T00:00:00Z');
   const catalog = Object.entries(options.urls ?? {}).map(([type, url]) => ({
     type,
     name: type,
     endpoints: [
       { interface: 'public', region_id: options.region ?? 'RegionOne', region: options.region ?? 'RegionOne', url },
-      { interface: 'internal', region_id: options.region ?? 'RegionOne', region: options.region ?? 'RegionOne', url: `${url}/internal` },
+      {
+        interface: 'internal',
+        region_id: options.region ?? 'RegionOne',
+        region: options.region ?? 'RegionOne',
+        url: `${url}/internal`,
+      },
     ],
   }));
   return {

@@ -74,7 +74,10 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'eviction-bad-input': simulated('eviction'),
   'eviction-history': simulated('eviction'),
   allowance: simulated('eviction'),
-  matrix: push('hypervisor', 'a cancel and a fault on real parts, of evictions and of hypervisors, and a kill -9 of these'),
+  matrix: push(
+    'hypervisor',
+    'a cancel and a fault on real parts, of evictions and of hypervisors, and a kill -9 of these',
+  ),
   'matrix-mutations': daily('all', ['test/simulator/schedules/schedules.test.ts']),
 
   // Hypervisors.
@@ -86,16 +89,16 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'node-failure-guests': push('hypervisor', 'a libvirt that tells of its guests over a socket'),
 
   // Virtual machines.
-  'virtual-machine': push('virtualMachine', 'made, changed, deleted; a worker killed; a create cancelled; a Secret by its own account'),
+  'virtual-machine': push(
+    'virtualMachine',
+    'made, changed, deleted; a worker killed; a create cancelled; a Secret by its own account',
+  ),
   'virtual-machine-bootstrap': simulated('virtualMachine'),
   'virtual-machine-fast-deploy': simulated('virtualMachine'),
   'virtual-machine-library': push('virtualMachine', 'VMs of a content library, over vCenter’s REST'),
   'virtual-machine-turns': simulated('virtualMachine'),
   'virtual-machine-watch': simulated('virtualMachine'),
-  'matrix-virtual-machine': push(
-    'virtualMachine',
-    'a cancel and a fault on real parts, of VMs and of their policies',
-  ),
+  'matrix-virtual-machine': push('virtualMachine', 'a cancel and a fault on real parts, of VMs and of their policies'),
   'virtual-machine-budgets': push(
     'virtualMachine',
     'what the adapters ask of vCenter; recorded histories stay as they are',

@@ -14,4 +14,7 @@ export const redactedStart = (text, most) => text.slice(0, most);
 export const redact = (value) => (value instanceof Error ? { type: value.name, message: value.message } : value);
 `;
 
-registerHooks({ load: (url, context, next) => (url === redaction ? { format: 'module', source: nothing, shortCircuit: true } : next(url, context)) });
+registerHooks({
+  load: (url, context, next) =>
+    url === redaction ? { format: 'module', source: nothing, shortCircuit: true } : next(url, context),
+});

@@ -1,13 +1,30 @@
 import { createEvictionObjectActivities } from '../activities/kubernetes/activities.ts';
 import { createKubernetesClient } from '../activities/kubernetes/client.ts';
 import { createMigrationReporter } from '../activities/kubernetes/report-migration.ts';
-import { createAllowanceActivities, createHostActivities, createInstanceActivities } from '../activities/nova/activities.ts';
+import {
+  createAllowanceActivities,
+  createHostActivities,
+  createInstanceActivities,
+} from '../activities/nova/activities.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
-import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities } from '../contracts/activities.ts';
-import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities } from '../contracts/hypervisor-activities.ts';
+import type {
+  AllowanceActivities,
+  EvictionHostActivities,
+  EvictionObjectActivities,
+  InstanceActivities,
+} from '../contracts/activities.ts';
+import type {
+  HypervisorHostActivities,
+  HypervisorObjectActivities,
+  HypervisorRegionActivities,
+} from '../contracts/hypervisor-activities.ts';
 import type { GuestWatchActivities } from '../contracts/guest-watch.ts';
-import type { NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../contracts/node-failure-activities.ts';
+import type {
+  NodeFailureHostActivities,
+  NodeFailureObjectActivities,
+  NodeFailureRegionActivities,
+} from '../contracts/node-failure-activities.ts';
 import type { PowerActivities } from '../contracts/power.ts';
 import { unseenChange } from '../contracts/messages.ts';
 import { evictionSettings } from '../runtime/config-schema.ts';
@@ -21,7 +38,11 @@ import type { Systems } from './systems.ts';
 /** Of what there is an OpenStack for, by task queue. */
 export interface ActivitiesByQueue {
   kubernetes: EvictionObjectActivities & HypervisorObjectActivities & NodeFailureObjectActivities;
-  nova: EvictionHostActivities & InstanceActivities & AllowanceActivities & HypervisorRegionActivities & NodeFailureRegionActivities;
+  nova: EvictionHostActivities &
+    InstanceActivities &
+    AllowanceActivities &
+    HypervisorRegionActivities &
+    NodeFailureRegionActivities;
   hosts: HypervisorHostActivities & NodeFailureHostActivities & GuestWatchActivities & PowerActivities;
 }
 
@@ -36,7 +57,10 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
   const hypervisor = composeHypervisorActivities(systems, nova, placement);
   const place: StopPlace = { kind: 'Eviction', cluster, region };
   const stopGate = createStopGate(kubernetes, names.systemNamespace, place, clock);
-  const callersGate = createCallersGate({ Eviction: stopGate, Hypervisor: createStopGate(kubernetes, names.systemNamespace, { ...place, kind: 'Hypervisor' }, clock) });
+  const callersGate = createCallersGate({
+    Eviction: stopGate,
+    Hypervisor: createStopGate(kubernetes, names.systemNamespace, { ...place, kind: 'Hypervisor' }, clock),
+  });
   return {
     kubernetes: {
       ...hypervisor.kubernetes,
@@ -47,7 +71,11 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
         migrationNamespace: names.migrationNamespace,
         signalWithStartEviction: async (hypervisor, startedBy) => {
           const signal = unseenChange('started by hand');
-          await signalWithStartEviction(temporal, { host: hypervisor, cluster, signal, eviction: hypervisor, ...(startedBy === null ? {} : { startedBy }) }, { clock });
+          await signalWithStartEviction(
+            temporal,
+            { host: hypervisor, cluster, signal, eviction: hypervisor, ...(startedBy === null ? {} : { startedBy }) },
+            { clock },
+          );
         },
         findStop: async (signal) => findStop(await readStops(kubernetes, names.systemNamespace, signal), place),
         audit,
@@ -66,8 +94,21 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
         audit,
         clock,
       }),
-      ...createInstanceActivities({ nova, stopGate, audit, clock, report: createMigrationReporter(client, names.migrationNamespace, (message) => logger.warn(message), clock) }),
-      ...createAllowanceActivities({ nova, limit: limits.migrationsPerRegion, checkMs: limits.checkMs, silentMs: limits.silentMs, clock, ...(onLook === undefined ? {} : { onLook }) }),
+      ...createInstanceActivities({
+        nova,
+        stopGate,
+        audit,
+        clock,
+        report: createMigrationReporter(client, names.migrationNamespace, (message) => logger.warn(message), clock),
+      }),
+      ...createAllowanceActivities({
+        nova,
+        limit: limits.migrationsPerRegion,
+        checkMs: limits.checkMs,
+        silentMs: limits.silentMs,
+        clock,
+        ...(onLook === undefined ? {} : { onLook }),
+      }),
     },
     hosts: hypervisor.hosts,
   };

@@ -17,7 +17,13 @@ test('a bundle is made once, and another one for other interceptors', async () =
   expect(readFileSync(codePath, 'utf8')).toContain('evictHypervisor');
   expect(statSync(codePath).mode & 0o077).toBe(0);
   expect(await bundleWorkflows({ logger, directory })).toEqual({ codePath });
-  expect(await bundleWorkflows({ logger, directory, interceptorModules: [join(import.meta.dirname, '../workflows/observe-runs.ts')] })).toHaveProperty('code');
+  expect(
+    await bundleWorkflows({
+      logger,
+      directory,
+      interceptorModules: [join(import.meta.dirname, '../workflows/observe-runs.ts')],
+    }),
+  ).toHaveProperty('code');
   expect(readdirSync(directory)).toHaveLength(2);
 }, 180_000);
 
@@ -28,9 +34,12 @@ test('where nothing can be kept it is made each time', async () => {
 }, 180_000);
 
 test('no module that runs share keeps anything from one to the next', () => {
-  const keeps = /^(?:export )?(?:let |const \w+(?:: [^=]+)? = (?:\[\]|\{\}|new (?:Map|Set|WeakMap|WeakSet)(?:<.*>)?\(\));)/mu;
+  const keeps =
+    /^(?:export )?(?:let |const \w+(?:: [^=]+)? = (?:\[\]|\{\}|new (?:Map|Set|WeakMap|WeakSet)(?:<.*>)?\(\));)/mu;
   expect('const seen = new Map<string, number>();').toMatch(keeps);
   const sources = globSync('{workflows,contracts}/**/*.ts', { cwd: join(import.meta.dirname, '..') });
   expect(sources.length).toBeGreaterThan(100);
-  expect(sources.filter((source) => keeps.test(readFileSync(join(import.meta.dirname, '..', source), 'utf8')))).toEqual([]);
+  expect(sources.filter((source) => keeps.test(readFileSync(join(import.meta.dirname, '..', source), 'utf8')))).toEqual(
+    [],
+  );
 });

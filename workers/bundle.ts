@@ -20,8 +20,16 @@ export interface BundleOptions {
  * seconds of a processor, which a worker that starts after a crash should not need: so it is kept, under a name made of all that goes
  * into it. Where nothing can be kept, it is made each time.
  */
-export async function bundleWorkflows({ logger, dataConverter: { failureConverterPath } = {}, interceptorModules = [], directory = cacheDirectory() }: BundleOptions): Promise<WorkflowBundleOption> {
-  const file = join(directory, `workflows-${contentKey(['workflows', 'contracts'].map(pathOf), [thisFile(), lockOfPackages(), failureConverterPath ?? '', ...interceptorModules])}.js`);
+export async function bundleWorkflows({
+  logger,
+  dataConverter: { failureConverterPath } = {},
+  interceptorModules = [],
+  directory = cacheDirectory(),
+}: BundleOptions): Promise<WorkflowBundleOption> {
+  const file = join(
+    directory,
+    `workflows-${contentKey(['workflows', 'contracts'].map(pathOf), [thisFile(), lockOfPackages(), failureConverterPath ?? '', ...interceptorModules])}.js`,
+  );
   if (existsSync(file)) return { codePath: file };
   const bundle = await bundleWorkflowCode({
     workflowsPath: allTypes,

@@ -17,6 +17,9 @@ export function kindOfRun(workflowType: string): Sharing {
  * that kind asks, and not where another does.
  */
 export const createCallersGate =
-  (gates: Readonly<Record<Sharing, StopGate>>, workflowType = (): string => Context.current().info.workflowType ?? ''): StopGate =>
+  (
+    gates: Readonly<Record<Sharing, StopGate>>,
+    workflowType = (): string => Context.current().info.workflowType ?? '',
+  ): StopGate =>
   (signal) =>
     gates[kindOfRun(workflowType())](signal);

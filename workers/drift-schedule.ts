@@ -1,4 +1,12 @@
-import { type Client, ScheduleAlreadyRunning, type ScheduleDescription, ScheduleNotFoundError, type ScheduleOptions, type ScheduleOptionsStartWorkflowAction, ScheduleOverlapPolicy } from '@temporalio/client';
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleDescription,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+  type ScheduleOptionsStartWorkflowAction,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
 import type { DriftFindings, DriftInput } from '../contracts/drift.ts';
 import { driftScheduleId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -24,7 +32,10 @@ const firstPauseMs = 500;
  * has paused stays paused, and the interval is that of the worker that started last. Tried again for a quarter of a minute: Temporal lets
  * only one at a time look at a Schedule that was just made, and workers start together. A worker that is leaving gives up.
  */
-export async function ensureDriftSchedule({ client, clock, leaving }: { client: Client; clock: Clock; leaving: AbortSignal }, wanted: DriftSchedule): Promise<void> {
+export async function ensureDriftSchedule(
+  { client, clock, leaving }: { client: Client; clock: Clock; leaving: AbortSignal },
+  wanted: DriftSchedule,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await ensureOnce({ client, clock }, wanted);
@@ -38,7 +49,8 @@ export async function ensureDriftSchedule({ client, clock, leaving }: { client: 
 async function ensureOnce({ client, clock }: { client: Client; clock: Clock }, wanted: DriftSchedule): Promise<void> {
   const { mode, region, cluster } = wanted;
   const handle = client.schedule.getHandle(driftScheduleId(region, cluster));
-  const call = <Result>(calls: () => Promise<Result>): Promise<Result> => limited(client, { timeoutMs: callMs, clock }, calls);
+  const call = <Result>(calls: () => Promise<Result>): Promise<Result> =>
+    limited(client, { timeoutMs: callMs, clock }, calls);
   if (mode !== 'act') return await call(() => handle.delete()).catch(unlessNotFound);
   const options = scheduleOf(wanted);
   try {

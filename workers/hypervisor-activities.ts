@@ -22,14 +22,24 @@ import { signalGuestsFailing, signalWithStartHypervisor, signalWithStartNodeFail
 import type { Systems } from './systems.ts';
 
 /** The activities of the hypervisor lifecycle, by task queue. */
-export function composeHypervisorActivities({ config, temporal, kubernetes, openstack, audit, clock, random, ports }: Systems, nova: NovaClient, placement: PlacementClient) {
+export function composeHypervisorActivities(
+  { config, temporal, kubernetes, openstack, audit, clock, random, ports }: Systems,
+  nova: NovaClient,
+  placement: PlacementClient,
+) {
   const { cluster, modes, hypervisor, nodeFailure } = config;
   const { systemNamespace } = config.kubernetes;
   const { region } = openstack;
   const client = createHypervisorClient(kubernetes);
   const objects = createKubernetesClient(kubernetes);
   const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'Hypervisor', cluster, region }, clock);
-  const power = createPowerActivities({ bmcOf: (host, signal) => findBmc(nodeFailure.bmc, host, ports.readText, signal), stopGate, audit, clock, connect: ports.connectBmc });
+  const power = createPowerActivities({
+    bmcOf: (host, signal) => findBmc(nodeFailure.bmc, host, ports.readText, signal),
+    stopGate,
+    audit,
+    clock,
+    connect: ports.connectBmc,
+  });
   const failures = createNodeFailureHostActivities({
     nova,
     placement,
@@ -42,7 +52,11 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
     readLastFencing: (signal) => readLastFencing(kubernetes, systemNamespace, clock.now(), signal),
     signalWithStart: async (name, startedBy, cause) => {
       const signal = unseenChange(cause);
-      await signalWithStartNodeFailure(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) }, { clock });
+      await signalWithStartNodeFailure(
+        temporal,
+        { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) },
+        { clock },
+      );
     },
     clock,
     ports,
@@ -54,7 +68,13 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
           listHypervisors: (signal) => objects.listHypervisors(signal),
           nova,
           createEvent: (event, signal) => client.createEvent(event, signal),
-          tell: async (name, message) => void (await signalGuestsFailing(temporal, { hypervisor: name, cluster, startedBy: 'whoever listens to its guests' }, { message }, { clock })),
+          tell: async (name, message) =>
+            void (await signalGuestsFailing(
+              temporal,
+              { hypervisor: name, cluster, startedBy: 'whoever listens to its guests' },
+              { message },
+              { clock },
+            )),
           settings: nodeFailure.mode === 'off' ? null : nodeFailure.guestEvents,
           libvirt: hypervisor.libvirt,
           scope: currentKubernetesScope(clock),
@@ -73,11 +93,20 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
     audit,
     clock,
     config: hypervisor,
-    settings: hypervisorSettings(hypervisor, { region, cluster, mode: modes.Hypervisor === 'act' ? 'act' : 'observe', handlesNodeFailure: nodeFailure.mode !== 'off' }),
+    settings: hypervisorSettings(hypervisor, {
+      region,
+      cluster,
+      mode: modes.Hypervisor === 'act' ? 'act' : 'observe',
+      handlesNodeFailure: nodeFailure.mode !== 'off',
+    }),
     isOff: modes.Hypervisor === 'off',
     signalWithStart: async (name, startedBy) => {
       const signal = unseenChange('started by hand');
-      await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) }, { clock });
+      await signalWithStartHypervisor(
+        temporal,
+        { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) },
+        { clock },
+      );
     },
     random,
     ports,
@@ -98,10 +127,21 @@ export function composeHypervisorActivities({ config, temporal, kubernetes, open
         listHypervisors: (signal) => objects.listHypervisors(signal),
         tell: async ({ hypervisor: name, why }) => {
           const signal = unseenChange(`drift: ${why}`);
-          await signalWithStartHypervisor(temporal, { hypervisor: name, cluster, signal, startedBy: workflowTypes.findDrift }, { clock });
+          await signalWithStartHypervisor(
+            temporal,
+            { hypervisor: name, cluster, signal, startedBy: workflowTypes.findDrift },
+            { clock },
+          );
         },
       }),
-      ...createNodeFailureRegionActivities({ nova, placement, stopGate, audit, clock, localDisks: config.openstack.localDisks }),
+      ...createNodeFailureRegionActivities({
+        nova,
+        placement,
+        stopGate,
+        audit,
+        clock,
+        localDisks: config.openstack.localDisks,
+      }),
     },
     hosts: { ...lifecycle, ...failures, ...guests, ...power },
   };

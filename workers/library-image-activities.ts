@@ -11,13 +11,24 @@ import type { SharedSystems } from './systems.ts';
  *
  * @param vcenters none where the kind is switched off
  */
-export function composeLibraryImageActivities({ config, kubernetes, audit, clock }: SharedSystems, vcenters: readonly VcenterSettings[]): LibraryImageActivities {
+export function composeLibraryImageActivities(
+  { config, kubernetes, audit, clock }: SharedSystems,
+  vcenters: readonly VcenterSettings[],
+): LibraryImageActivities {
   const { cluster, modes } = config;
   const mode = modes.VirtualMachine === 'act' ? 'act' : 'observe';
   return createLibraryImageActivities({
     client: createLibraryImagesClient(kubernetes),
-    settings: modes.VirtualMachine === 'off' ? null : virtualMachineSettings(config.virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode }),
-    stopGate: createStopGate(kubernetes, config.kubernetes.systemNamespace, { kind: 'VirtualMachine', cluster, region: null }, clock),
+    settings:
+      modes.VirtualMachine === 'off'
+        ? null
+        : virtualMachineSettings(config.virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode }),
+    stopGate: createStopGate(
+      kubernetes,
+      config.kubernetes.systemNamespace,
+      { kind: 'VirtualMachine', cluster, region: null },
+      clock,
+    ),
     audit,
     clock,
   });

@@ -1,7 +1,11 @@
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivityInterceptorsFactory, WorkerOptions } from '@temporalio/worker';
 import { openSession } from '../activities/keystone/client.ts';
-import { maxHeartbeatThrottleIntervalMs, shutdownGraceTimeMs, stickyScheduleToStartTimeoutMs } from '../contracts/policies.ts';
+import {
+  maxHeartbeatThrottleIntervalMs,
+  shutdownGraceTimeMs,
+  stickyScheduleToStartTimeoutMs,
+} from '../contracts/policies.ts';
 import { openAudit } from '../runtime/audit.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config-schema.ts';
@@ -42,7 +46,11 @@ export interface WorkerStartOptions {
  * Starts the worker of every queue in this process: workflows, Kubernetes, Nova of the credential's region, the vCenters.
  * @throws InvalidConfiguration, TemporalUnavailable: what is wrong before any work is taken
  */
-export async function startWorker(config: Config, logger: Logger, { env = process.env, interceptActivity, tracing = null }: WorkerStartOptions = {}): Promise<RunningWorker> {
+export async function startWorker(
+  config: Config,
+  logger: Logger,
+  { env = process.env, interceptActivity, tracing = null }: WorkerStartOptions = {},
+): Promise<RunningWorker> {
   const settings = readTemporalSettings(env, config.temporal.payloadKeys);
   const cloud = readCloud(config, env);
   // What is switched off need not be well described: `GOVC_…` may be there for somebody else.
@@ -50,18 +58,40 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
   const observation = await openObservation(config, logger, systemClock);
   const observe = observation.observeCall;
   const openstack = cloud === null ? null : openSession(cloud, { clock: systemClock, observe, globalRequestId });
-  const kubernetes = connectKubernetes({ kubeconfig: config.kubernetes.kubeconfig, context: config.kubernetes.context, observe });
+  const kubernetes = connectKubernetes({
+    kubeconfig: config.kubernetes.kubeconfig,
+    context: config.kubernetes.context,
+    observe,
+  });
   const audit = openAudit({ file: config.audit.file, clock: systemClock });
   const traced = tracing === null ? null : { ...(await import('./trace-runs.ts')), tracing };
-  const temporal = await connectClient({ ...settings, ...(tracing === null ? {} : { interceptors: tracing.interceptors }) }, { clock: systemClock });
+  const temporal = await connectClient(
+    { ...settings, ...(tracing === null ? {} : { interceptors: tracing.interceptors }) },
+    { clock: systemClock },
+  );
 
   Runtime.install({ logger: temporalLogger(logger), telemetryOptions: observation.telemetry, shutdownSignals: [] });
   const leaving = new AbortController();
   const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
     throw unreachable(settings, error);
   });
-  const systems: SharedSystems = { config, temporal, kubernetes, audit, clock: systemClock, random: Math.random, ports: openPorts({ clock: systemClock, observe }), logger, watchMeter: observation.watchMeter, leaving: leaving.signal };
-  const { queues, close } = composeQueues(systems, openstack === null ? null : { openstack, onLook: observation.showRegion }, vcenters);
+  const systems: SharedSystems = {
+    config,
+    temporal,
+    kubernetes,
+    audit,
+    clock: systemClock,
+    random: Math.random,
+    ports: openPorts({ clock: systemClock, observe }),
+    logger,
+    watchMeter: observation.watchMeter,
+    leaving: leaving.signal,
+  };
+  const { queues, close } = composeQueues(
+    systems,
+    openstack === null ? null : { openstack, onLook: observation.showRegion },
+    vcenters,
+  );
   const [ofWorkflows, ...others] = queues;
   const shared = {
     connection,
@@ -69,7 +99,13 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     dataConverter: settings.converters.worker,
     shutdownGraceTime: shutdownGraceTimeMs,
     maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs,
-    interceptors: { activity: [...(traced === null ? [] : [traced.traceSteps]), observation.observeSteps, ...(interceptActivity === undefined ? [] : [interceptActivity])] },
+    interceptors: {
+      activity: [
+        ...(traced === null ? [] : [traced.traceSteps]),
+        observation.observeSteps,
+        ...(interceptActivity === undefined ? [] : [interceptActivity]),
+      ],
+    },
     ...(traced === null ? {} : { sinks: traced.spanSinks(traced.tracing) }),
   } satisfies Partial<WorkerOptions>;
   const health = await observation.serve();
@@ -77,7 +113,11 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
     Worker.create({
       ...shared,
       ...ofWorkflows,
-      workflowBundle: await bundleWorkflows({ logger: temporalLogger(logger), dataConverter: settings.converters.worker, interceptorModules: traced === null ? [] : [traced.tracingModule] }),
+      workflowBundle: await bundleWorkflows({
+        logger: temporalLogger(logger),
+        dataConverter: settings.converters.worker,
+        interceptorModules: traced === null ? [] : [traced.tracingModule],
+      }),
       stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
       maxConcurrentWorkflowTaskExecutions: config.worker.concurrency.workflows,
     }),
@@ -94,12 +134,22 @@ export async function startWorker(config: Config, logger: Logger, { env = proces
       // One that breaks takes the others along: half a worker would look alive.
       await Promise.all(workers.map((worker) => worker.run().finally(stopAll)));
     } finally {
-      await Promise.allSettled([health.close(), connection.close(), temporal.connection.close(), kubernetes.close(), openstack?.close(), close()]);
+      await Promise.allSettled([
+        health.close(),
+        connection.close(),
+        temporal.connection.close(),
+        kubernetes.close(),
+        openstack?.close(),
+        close(),
+      ]);
     }
   };
   const done = run();
   startStandingRuns(systems, openstack?.region ?? null, vcenters);
-  logger.info({ namespace: settings.namespace, queues: queues.map(({ taskQueue }) => taskQueue), health: health.url }, 'Worker serves');
+  logger.info(
+    { namespace: settings.namespace, queues: queues.map(({ taskQueue }) => taskQueue), health: health.url },
+    'Worker serves',
+  );
   return {
     done,
     async stop() {
@@ -114,7 +164,13 @@ function readCloud({ modes, openstack: { cloud } }: Config, env: NodeJS.ProcessE
   try {
     return loadOpenStackSettings(env, cloud === null ? {} : { cloud });
   } catch (error) {
-    if (failureCode(error) === 'InvalidConfiguration' && cloud === null && modes.Eviction === 'off' && modes.Hypervisor === 'off') return null;
+    if (
+      failureCode(error) === 'InvalidConfiguration' &&
+      cloud === null &&
+      modes.Eviction === 'off' &&
+      modes.Hypervisor === 'off'
+    )
+      return null;
     throw error;
   }
 }

@@ -37,7 +37,11 @@ export interface WorkerHealth {
 }
 
 /** Without an address, only Temporal's SDK counts nothing; for the rest it is not worth a difference. */
-export async function openObservation({ worker: { healthAddress } }: Pick<Config, 'worker'>, log: Logger, clock: Clock): Promise<Observation> {
+export async function openObservation(
+  { worker: { healthAddress } }: Pick<Config, 'worker'>,
+  log: Logger,
+  clock: Clock,
+): Promise<Observation> {
   const metrics = createMetrics('worker', readVersion());
   const temporal = healthAddress === null ? null : await openTemporalMetrics();
   return {
@@ -68,7 +72,9 @@ export async function openObservation({ worker: { healthAddress } }: Pick<Config
 
 function healthOf(workers: readonly Worker[]): Health {
   if (workers.length === 0) return { ok: false, reasons: ['the workers are being made'] };
-  const reasons = workers.filter((worker) => worker.getState() !== 'RUNNING').map((worker) => `the worker of queue ${worker.options.taskQueue} is ${worker.getState()}`);
+  const reasons = workers
+    .filter((worker) => worker.getState() !== 'RUNNING')
+    .map((worker) => `the worker of queue ${worker.options.taskQueue} is ${worker.getState()}`);
   return { ok: reasons.length === 0, reasons };
 }
 

@@ -1,4 +1,11 @@
-import { hostsQueue, kubernetesQueue, novaQueue, virtualMachinesQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
+import {
+  hostsQueue,
+  kubernetesQueue,
+  novaQueue,
+  virtualMachinesQueue,
+  vsphereQueue,
+  workflowQueue,
+} from '../contracts/ids.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
 import { composeActivities } from './activities.ts';
@@ -26,16 +33,44 @@ export interface ServedQueues {
  * @param cloud null: there is no OpenStack
  * @throws InvalidConfiguration
  */
-export function composeQueues(shared: SharedSystems, cloud: Pick<Systems, 'openstack' | 'onLook'> | null, vcenters: readonly VcenterSettings[]): ServedQueues {
+export function composeQueues(
+  shared: SharedSystems,
+  cloud: Pick<Systems, 'openstack' | 'onLook'> | null,
+  vcenters: readonly VcenterSettings[],
+): ServedQueues {
   const { concurrency } = shared.config.worker;
-  const ofCloud = cloud === null ? null : { region: cloud.openstack.region, ...composeActivities({ ...shared, ...cloud }) };
+  const ofCloud =
+    cloud === null ? null : { region: cloud.openstack.region, ...composeActivities({ ...shared, ...cloud }) };
   const ofVms = composeVirtualMachineActivities(shared, vcenters);
-  const queue = (taskQueue: string, maxConcurrentActivityTaskExecutions: number, activities: object): ServedQueue => ({ taskQueue, maxConcurrentActivityTaskExecutions, activities });
+  const queue = (taskQueue: string, maxConcurrentActivityTaskExecutions: number, activities: object): ServedQueue => ({
+    taskQueue,
+    maxConcurrentActivityTaskExecutions,
+    activities,
+  });
   return {
     queues: [
-      queue(workflowQueue, concurrency.drover, createTemporalActivities({ client: shared.temporal, cluster: shared.config.cluster, clock: shared.clock, random: shared.random })),
-      queue(kubernetesQueue, concurrency.kubernetes, { ...ofCloud?.kubernetes, ...ofVms.kubernetes, ...composeLibraryImageActivities(shared, vcenters), ...composeResourcePolicyActivities(shared, vcenters) }),
-      ...(ofCloud === null ? [] : [queue(novaQueue(ofCloud.region), concurrency.nova, ofCloud.nova), queue(hostsQueue, concurrency.hosts, ofCloud.hosts)]),
+      queue(
+        workflowQueue,
+        concurrency.drover,
+        createTemporalActivities({
+          client: shared.temporal,
+          cluster: shared.config.cluster,
+          clock: shared.clock,
+          random: shared.random,
+        }),
+      ),
+      queue(kubernetesQueue, concurrency.kubernetes, {
+        ...ofCloud?.kubernetes,
+        ...ofVms.kubernetes,
+        ...composeLibraryImageActivities(shared, vcenters),
+        ...composeResourcePolicyActivities(shared, vcenters),
+      }),
+      ...(ofCloud === null
+        ? []
+        : [
+            queue(novaQueue(ofCloud.region), concurrency.nova, ofCloud.nova),
+            queue(hostsQueue, concurrency.hosts, ofCloud.hosts),
+          ]),
       queue(virtualMachinesQueue, concurrency.vsphere, ofVms.looks),
       ...ofVms.vcenters.map(({ name, activities }) => queue(vsphereQueue(name), concurrency.vsphere, activities)),
     ],

@@ -6,12 +6,25 @@ import type { Metrics } from '../runtime/metrics.ts';
 const staleAfterChecks = 3;
 
 /** Shows what the last look at a region found, while it is fresh. */
-export function showRegions(metrics: Metrics, clock: Pick<Clock, 'monotonicMs'>): (region: string, world: AllowanceWorld) => void {
+export function showRegions(
+  metrics: Metrics,
+  clock: Pick<Clock, 'monotonicMs'>,
+): (region: string, world: AllowanceWorld) => void {
   const looks = new Map<string, { world: AllowanceWorld; staleMs: number }>();
   metrics.beforePage(() => {
     const fresh = [...looks].filter(([, { staleMs }]) => clock.monotonicMs() < staleMs);
-    metrics.replace('regionMigrations', fresh.map(([region, { world }]) => ({ labels: { region }, value: Object.values(world.inProgress).reduce((sum, count) => sum + count, 0) })));
-    metrics.replace('regionMigrationsLimit', fresh.map(([region, { world }]) => ({ labels: { region }, value: world.limit })));
+    metrics.replace(
+      'regionMigrations',
+      fresh.map(([region, { world }]) => ({
+        labels: { region },
+        value: Object.values(world.inProgress).reduce((sum, count) => sum + count, 0),
+      })),
+    );
+    metrics.replace(
+      'regionMigrationsLimit',
+      fresh.map(([region, { world }]) => ({ labels: { region }, value: world.limit })),
+    );
   });
-  return (region, world) => void looks.set(region, { world, staleMs: clock.monotonicMs() + staleAfterChecks * world.checkMs });
+  return (region, world) =>
+    void looks.set(region, { world, staleMs: clock.monotonicMs() + staleAfterChecks * world.checkMs });
 }

@@ -9,24 +9,45 @@ import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
 import type { SharedSystems } from './systems.ts';
 
 /** The stop that holds for what policies name, whichever system it is in. */
-export const resourcePolicyGate = ({ config, kubernetes, clock }: Pick<SharedSystems, 'config' | 'kubernetes' | 'clock'>): StopGate =>
-  createStopGate(kubernetes, config.kubernetes.systemNamespace, { kind: 'VirtualMachineSetResourcePolicy', cluster: config.cluster, region: null }, clock);
+export const resourcePolicyGate = ({
+  config,
+  kubernetes,
+  clock,
+}: Pick<SharedSystems, 'config' | 'kubernetes' | 'clock'>): StopGate =>
+  createStopGate(
+    kubernetes,
+    config.kubernetes.systemNamespace,
+    { kind: 'VirtualMachineSetResourcePolicy', cluster: config.cluster, region: null },
+    clock,
+  );
 
 /**
  * The activities on VirtualMachineSetResourcePolicies. What they name is in the vCenter of the VirtualMachines.
  *
  * @param vcenters none where the kind VirtualMachine is switched off
  */
-export function composeResourcePolicyActivities(systems: SharedSystems, vcenters: readonly VcenterSettings[]): ResourcePolicyObjectActivities {
+export function composeResourcePolicyActivities(
+  systems: SharedSystems,
+  vcenters: readonly VcenterSettings[],
+): ResourcePolicyObjectActivities {
   const { config, temporal, kubernetes, audit, clock } = systems;
   const { cluster, modes, virtualMachine } = config;
   const mode = modes.VirtualMachineSetResourcePolicy;
-  const settings = mode === 'off' ? null : virtualMachineSettings(virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode });
+  const settings =
+    mode === 'off'
+      ? null
+      : virtualMachineSettings(virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode });
   return createResourcePolicyActivities({
     client: createResourcePolicyClient(kubernetes),
-    settings: settings === null ? null : { vcenter: settings.vcenter, mode: settings.mode, recheckMs: settings.recheckMs },
+    settings:
+      settings === null ? null : { vcenter: settings.vcenter, mode: settings.mode, recheckMs: settings.recheckMs },
     cluster,
-    signalWithStart: async ({ namespace, name }) => void (await signalWithStartResourcePolicy(temporal, { namespace, name, cluster, signal: unseenChange('started by hand') }, { clock })),
+    signalWithStart: async ({ namespace, name }) =>
+      void (await signalWithStartResourcePolicy(
+        temporal,
+        { namespace, name, cluster, signal: unseenChange('started by hand') },
+        { clock },
+      )),
     stopGate: resourcePolicyGate(systems),
     audit,
     clock,

@@ -12,7 +12,11 @@ type StandingTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leav
  *
  * @param region null: there is no OpenStack
  */
-export function startStandingRuns(tools: StandingTools, region: string | null, vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[]): void {
+export function startStandingRuns(
+  tools: StandingTools,
+  region: string | null,
+  vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
+): void {
   if (region !== null) startOpenStackRuns(tools, region);
   settleVcenterWatches(tools, vcenters);
 }
@@ -24,20 +28,48 @@ const unless =
   };
 
 function startOpenStackRuns(tools: StandingTools, region: string): void {
-  const { temporal, clock, leaving, config: { cluster, modes, hypervisor, nodeFailure } } = tools;
-  void ensureDriftSchedule({ client: temporal, clock, leaving }, { mode: modes.Hypervisor, region, cluster, driftMs: hypervisor.driftMs }).catch(
-    unless(tools, 'Nobody looks for what changes in Nova and Placement behind drover’s back: the Schedule could not be made'),
+  const {
+    temporal,
+    clock,
+    leaving,
+    config: { cluster, modes, hypervisor, nodeFailure },
+  } = tools;
+  void ensureDriftSchedule(
+    { client: temporal, clock, leaving },
+    { mode: modes.Hypervisor, region, cluster, driftMs: hypervisor.driftMs },
+  ).catch(
+    unless(
+      tools,
+      'Nobody looks for what changes in Nova and Placement behind drover’s back: the Schedule could not be made',
+    ),
   );
   const { mode, guestEvents } = nodeFailure;
-  if (mode !== 'off' && guestEvents !== null) void startGuestWatches(temporal, { shards: guestEvents.shards, cluster }, { clock }).catch(unless(tools, 'Guests are not watched: the runs could not be started'));
+  if (mode !== 'off' && guestEvents !== null)
+    void startGuestWatches(temporal, { shards: guestEvents.shards, cluster }, { clock }).catch(
+      unless(tools, 'Guests are not watched: the runs could not be started'),
+    );
 }
 
 /** Has the VMs of every vCenter watched, or nobody's, where they are not driven or not told of. */
-function settleVcenterWatches(tools: StandingTools, vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[]): void {
-  const { temporal, clock, config: { cluster, modes, virtualMachine, vsphere } } = tools;
-  const wanted = modes.VirtualMachine !== 'off' && virtualMachine.asyncSignal ? vcenters.filter(({ places }) => Object.keys(places.zones).length > 0).map(({ name }) => name) : [];
+function settleVcenterWatches(
+  tools: StandingTools,
+  vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
+): void {
+  const {
+    temporal,
+    clock,
+    config: { cluster, modes, virtualMachine, vsphere },
+  } = tools;
+  const wanted =
+    modes.VirtualMachine !== 'off' && virtualMachine.asyncSignal
+      ? vcenters.filter(({ places }) => Object.keys(places.zones).length > 0).map(({ name }) => name)
+      : [];
   const others = Object.keys(vsphere.vcenters).filter((name) => !wanted.includes(name));
-  void startVcenterWatches(temporal, { vcenters: wanted, cluster }, { clock }).catch(unless(tools, 'VMs are not watched: the runs could not be started'));
+  void startVcenterWatches(temporal, { vcenters: wanted, cluster }, { clock }).catch(
+    unless(tools, 'VMs are not watched: the runs could not be started'),
+  );
   // Where the kind is off, nobody serves their queues: they would wait for ever.
-  void endVcenterWatches(temporal, { vcenters: others, cluster }, { clock }).catch(unless(tools, 'Watches over VMs that nobody wants any more could not be ended'));
+  void endVcenterWatches(temporal, { vcenters: others, cluster }, { clock }).catch(
+    unless(tools, 'Watches over VMs that nobody wants any more could not be ended'),
+  );
 }

@@ -14,7 +14,11 @@ export interface TemporalMetrics {
 const pageTimeoutMs = 5_000;
 
 /** The buckets of what workflow code measures. */
-const bucketsOfRuns = Object.fromEntries(Object.values(metrics).flatMap((row) => (row.kind === 'histogram' && row.from.some((from) => from === 'runs') ? [[row.name, [...row.buckets]]] : [])));
+const bucketsOfRuns = Object.fromEntries(
+  Object.values(metrics).flatMap((row) =>
+    row.kind === 'histogram' && row.from.some((from) => from === 'runs') ? [[row.name, [...row.buckets]]] : [],
+  ),
+);
 
 /**
  * The SDK can only show its metrics at an address of its own, so it gets one on loopback that nobody needs to know: whoever scrapes the
@@ -23,7 +27,16 @@ const bucketsOfRuns = Object.fromEntries(Object.values(metrics).flatMap((row) =>
 export async function openTemporalMetrics(): Promise<TemporalMetrics> {
   const bindAddress = `127.0.0.1:${await freePort()}`;
   return {
-    options: { attachServiceName: false, prometheus: { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true, histogramBucketOverrides: bucketsOfRuns } },
+    options: {
+      attachServiceName: false,
+      prometheus: {
+        bindAddress,
+        countersTotalSuffix: true,
+        unitSuffix: true,
+        useSecondsForDurations: true,
+        histogramBucketOverrides: bucketsOfRuns,
+      },
+    },
     async page() {
       const { body } = await request(`http://${bindAddress}/metrics`, { signal: AbortSignal.timeout(pageTimeoutMs) });
       return inSnakeCase(await body.text());
@@ -35,7 +48,8 @@ export async function openTemporalMetrics(): Promise<TemporalMetrics> {
  * The SDK names the labels that it adds to what workflow code counts otherwise than those of its own metrics; Prometheus' way is the latter.
  * In a label's value, a quote is never bare. Pure.
  */
-export const inSnakeCase = (page: string): string => page.replaceAll(/(?<=[{,])taskQueue="/gu, 'task_queue="').replaceAll(/(?<=[{,])workflowType="/gu, 'workflow_type="');
+export const inSnakeCase = (page: string): string =>
+  page.replaceAll(/(?<=[{,])taskQueue="/gu, 'task_queue="').replaceAll(/(?<=[{,])workflowType="/gu, 'workflow_type="');
 
 /** Free a moment ago; the SDK takes no port 0, as it would not tell which it got. */
 async function freePort(): Promise<number> {

@@ -1,7 +1,14 @@
 import { listRecordedVms } from '../activities/kubernetes/list-recorded-vms.ts';
 import { currentKubernetesScope } from '../activities/kubernetes/scope.ts';
-import { createVirtualMachineClient, type VirtualMachineClient } from '../activities/kubernetes/virtual-machine-client.ts';
-import { createReadBackup, createReadBootstrap, createVirtualMachineObjectActivities } from '../activities/kubernetes/virtual-machine-activities.ts';
+import {
+  createVirtualMachineClient,
+  type VirtualMachineClient,
+} from '../activities/kubernetes/virtual-machine-client.ts';
+import {
+  createReadBackup,
+  createReadBootstrap,
+  createVirtualMachineObjectActivities,
+} from '../activities/kubernetes/virtual-machine-activities.ts';
 import { createVirtualMachineLookActivities } from '../activities/virtual-machine/observe.ts';
 import { createVirtualMachineVsphereActivities } from '../activities/vsphere/activities.ts';
 import { openGateway } from '../activities/vsphere/gateway.ts';
@@ -14,7 +21,11 @@ import type { TurnActivities } from '../contracts/activities.ts';
 import type { ContentLibraryActivities } from '../contracts/content-library.ts';
 import type { ResourcePolicyVsphereActivities } from '../contracts/resource-policy.ts';
 import type { VcenterWatchActivities } from '../contracts/vcenter-watch.ts';
-import type { VirtualMachineLookActivities, VirtualMachineObjectActivities, VirtualMachineVsphereActivities } from '../contracts/virtual-machine-activities.ts';
+import type {
+  VirtualMachineLookActivities,
+  VirtualMachineObjectActivities,
+  VirtualMachineVsphereActivities,
+} from '../contracts/virtual-machine-activities.ts';
 import { unseenChange } from '../contracts/messages.ts';
 import { droverFailure } from '../runtime/failure.ts';
 import { createStopGate, type StopGate } from '../runtime/stop.ts';
@@ -27,7 +38,11 @@ import type { SharedSystems } from './systems.ts';
 /** One vCenter, as a queue of its own serves it. */
 export interface ServedVcenter {
   name: string;
-  activities: VirtualMachineVsphereActivities & VcenterWatchActivities & TurnActivities & ContentLibraryActivities & ResourcePolicyVsphereActivities;
+  activities: VirtualMachineVsphereActivities &
+    VcenterWatchActivities &
+    TurnActivities &
+    ContentLibraryActivities &
+    ResourcePolicyVsphereActivities;
   close(): Promise<void>;
 }
 
@@ -37,22 +52,37 @@ export interface ServedVcenter {
  * @param vcenters none where the kind is switched off
  * @throws InvalidConfiguration where it is not clear which vCenter has the VMs
  */
-export function composeVirtualMachineActivities(systems: SharedSystems, vcenters: readonly VcenterSettings[]): { kubernetes: VirtualMachineObjectActivities; looks: VirtualMachineLookActivities; vcenters: ServedVcenter[] } {
+export function composeVirtualMachineActivities(
+  systems: SharedSystems,
+  vcenters: readonly VcenterSettings[],
+): { kubernetes: VirtualMachineObjectActivities; looks: VirtualMachineLookActivities; vcenters: ServedVcenter[] } {
   const { config, temporal, kubernetes, audit, clock, ports } = systems;
   const { cluster, modes } = config;
   const { systemNamespace } = config.kubernetes;
-  const stopGate = createStopGate(kubernetes, systemNamespace, { kind: 'VirtualMachine', cluster, region: null }, clock);
+  const stopGate = createStopGate(
+    kubernetes,
+    systemNamespace,
+    { kind: 'VirtualMachine', cluster, region: null },
+    clock,
+  );
   const client = createVirtualMachineClient(kubernetes);
   const mode = modes.VirtualMachine === 'act' ? 'act' : 'observe';
   const served = vcenters.map((vcenter) => serve(systems, vcenter, stopGate, client));
   const objects = createVirtualMachineObjectActivities({
     client,
-    settings: modes.VirtualMachine === 'off' ? null : virtualMachineSettings(config.virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode }),
+    settings:
+      modes.VirtualMachine === 'off'
+        ? null
+        : virtualMachineSettings(config.virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode }),
     imageCacheNamespace: systemNamespace,
     hashSecret: ports.hashSecret,
     signalWithStart: async ({ namespace, name }, startedBy) => {
       const signal = unseenChange('started by hand');
-      await signalWithStartVirtualMachine(temporal, { namespace, name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) }, { clock });
+      await signalWithStartVirtualMachine(
+        temporal,
+        { namespace, name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) },
+        { clock },
+      );
     },
     stopGate,
     audit,
@@ -62,16 +92,24 @@ export function composeVirtualMachineActivities(systems: SharedSystems, vcenters
     kubernetes: objects,
     looks: createVirtualMachineLookActivities({
       readVirtualMachine: (input) => objects.readVirtualMachine(input),
-      lookAtVirtualMachine: (name, look) => served.find((vcenter) => vcenter.name === name)?.activities.lookAtVirtualMachine(look) ?? Promise.reject(notServed(name)),
+      lookAtVirtualMachine: (name, look) =>
+        served.find((vcenter) => vcenter.name === name)?.activities.lookAtVirtualMachine(look) ??
+        Promise.reject(notServed(name)),
       clock,
     }),
     vcenters: served,
   };
 }
 
-const notServed = (vcenter: string): Error => droverFailure('InvalidConfiguration', `This worker speaks to no vCenter ${vcenter}: describe it in vsphere.vcenters`);
+const notServed = (vcenter: string): Error =>
+  droverFailure('InvalidConfiguration', `This worker speaks to no vCenter ${vcenter}: describe it in vsphere.vcenters`);
 
-function serve({ config, temporal, kubernetes, audit, clock, random, ports, watchMeter, leaving }: SharedSystems, vcenter: VcenterSettings, stopGate: StopGate, client: VirtualMachineClient): ServedVcenter {
+function serve(
+  { config, temporal, kubernetes, audit, clock, random, ports, watchMeter, leaving }: SharedSystems,
+  vcenter: VcenterSettings,
+  stopGate: StopGate,
+  client: VirtualMachineClient,
+): ServedVcenter {
   const vim = ports.openVcenter(vcenter);
   const rest = ports.openRest(vcenter);
   const gateway = openGateway(vim, vcenter.budget, clock);
@@ -83,10 +121,27 @@ function serve({ config, temporal, kubernetes, audit, clock, random, ports, watc
   return {
     name,
     activities: {
-      ...createVirtualMachineVsphereActivities({ gateway, rest, places, readBootstrap: createReadBootstrap({ client, hashSecret: ports.hashSecret }), readBackup: createReadBackup(client), looks, stopGate, audit, clock }),
+      ...createVirtualMachineVsphereActivities({
+        gateway,
+        rest,
+        places,
+        readBootstrap: createReadBootstrap({ client, hashSecret: ports.hashSecret }),
+        readBackup: createReadBackup(client),
+        looks,
+        stopGate,
+        audit,
+        clock,
+      }),
       ...createTurnActivities({ gateway, limits: { creates, destroys }, checkMs, silentMs, clock }),
       ...createContentLibraryActivities({ rest, clock }),
-      ...createResourcePolicyVsphereActivities({ gateway, rest, places, stopGate: resourcePolicyGate({ config, kubernetes, clock }), audit, clock }),
+      ...createResourcePolicyVsphereActivities({
+        gateway,
+        rest,
+        places,
+        stopGate: resourcePolicyGate({ config, kubernetes, clock }),
+        audit,
+        clock,
+      }),
       watchVcenter: (request) =>
         watchVcenter(
           {
@@ -95,7 +150,12 @@ function serve({ config, temporal, kubernetes, audit, clock, random, ports, watc
             places,
             open: () => ports.openVcenter(vcenter),
             listRecordedVms: (signal) => listRecordedVms(kubernetes, signal),
-            tell: async ({ namespace, name: object }, signal) => void (await signalWithStartVirtualMachine(temporal, { namespace, name: object, cluster, signal, startedBy: `the watch over vCenter ${name}` }, { clock })),
+            tell: async ({ namespace, name: object }, signal) =>
+              void (await signalWithStartVirtualMachine(
+                temporal,
+                { namespace, name: object, cluster, signal, startedBy: `the watch over vCenter ${name}` },
+                { clock },
+              )),
             stopGate,
             looks,
             meter: watchMeter,

@@ -6,8 +6,14 @@ import type { Metrics } from '../runtime/metrics.ts';
 export function meterWatches(metrics: Metrics, clock: Pick<Clock, 'now'>): WatchMeter {
   const heard = new Map<string, { atMs: number; owned: number }>();
   metrics.beforePage(() => {
-    metrics.replace('vcenterWatchLastContact', [...heard].map(([vcenter, { atMs }]) => ({ labels: { vcenter }, value: atMs / 1_000 })));
-    metrics.replace('vcenterWatchVms', [...heard].map(([vcenter, { owned }]) => ({ labels: { vcenter }, value: owned })));
+    metrics.replace(
+      'vcenterWatchLastContact',
+      [...heard].map(([vcenter, { atMs }]) => ({ labels: { vcenter }, value: atMs / 1_000 })),
+    );
+    metrics.replace(
+      'vcenterWatchVms',
+      [...heard].map(([vcenter, { owned }]) => ({ labels: { vcenter }, value: owned })),
+    );
   });
   return {
     heard: (vcenter, changes, owned) => {

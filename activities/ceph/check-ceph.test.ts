@@ -16,7 +16,15 @@ async function serve(script: (request: Received) => Reply): Promise<ScriptedServ
   open.push(service);
   return service;
 }
-const settingsFor = (dashboards: readonly string[], rest: Partial<CephSettings> = {}): CephSettings => ({ dashboards, user: 'drover', password: 'the-password', ca: null, pools: ['vms'], toleratedChecks: [], ...rest });
+const settingsFor = (dashboards: readonly string[], rest: Partial<CephSettings> = {}): CephSettings => ({
+  dashboards,
+  user: 'drover',
+  password: 'the-password',
+  ca: null,
+  pools: ['vms'],
+  toleratedChecks: [],
+  ...rest,
+});
 function client(settings: CephSettings, options: Partial<CephOptions> = {}): CephClient {
   const ceph = openCeph(settings, { clock: systemClock, ...options });
   open.push(ceph);
@@ -27,57 +35,174 @@ const token = (value = 'the-token'): Reply => ({ status: 201, json: { token: val
 const healthy: Reply = { json: { health: { status: 'HEALTH_OK', checks: [], mutes: [] } } };
 const pools: Reply = { json: [{ pool_name: 'vms', application_metadata: ['rbd'] }] };
 /** A dashboard that works, but for one path. */
-const but = (path: string, reply: Reply) => (request: Received): Reply =>
-  request.path === path ? reply : request.path === '/api/auth' ? token() : request.path === '/api/pool' ? pools : healthy;
+const but =
+  (path: string, reply: Reply) =>
+  (request: Received): Reply =>
+    request.path === path
+      ? reply
+      : request.path === '/api/auth'
+        ? token()
+        : request.path === '/api/pool'
+          ? pools
+          : healthy;
 
 test('a cluster as it should be: one login, then health and pools, each with its version', async () => {
   const { url, received } = await serve(but('', 'cut'));
   const settings = settingsFor([`${url}/`]);
   const told: [OutsideCall, CallEnd][] = [];
-  const checks = await checkCeph(client(settings, { observe: (call, end) => told.push([call, end]) }), settings, systemClock, never);
+  const checks = await checkCeph(
+    client(settings, { observe: (call, end) => told.push([call, end]) }),
+    settings,
+    systemClock,
+    never,
+  );
   expect(checks).toEqual([
-    { name: 'CephHealthy', expectation: 'Ceph is HEALTH_OK', outcome: 'passed', seen: 'HEALTH_OK', code: null, durationMs: expect.any(Number) },
-    { name: 'CephPool.vms', expectation: 'pool vms exists and is for rbd', outcome: 'passed', seen: 'it is for rbd', code: null, durationMs: expect.any(Number) },
+    {
+      name: 'CephHealthy',
+      expectation: 'Ceph is HEALTH_OK',
+      outcome: 'passed',
+      seen: 'HEALTH_OK',
+      code: null,
+      durationMs: expect.any(Number),
+    },
+    {
+      name: 'CephPool.vms',
+      expectation: 'pool vms exists and is for rbd',
+      outcome: 'passed',
+      seen: 'it is for rbd',
+      code: null,
+      durationMs: expect.any(Number),
+    },
   ]);
-  expect(received.map(({ method, path, body, headers }) => [method, path, body, headers['accept'], headers['authorization']])).toEqual([
-    ['POST', '/api/auth', { username: 'drover', password: 'the-password' }, 'application/vnd.ceph.api.v1.0+json', undefined],
+  expect(
+    received.map(({ method, path, body, headers }) => [
+      method,
+      path,
+      body,
+      headers['accept'],
+      headers['authorization'],
+    ]),
+  ).toEqual([
+    [
+      'POST',
+      '/api/auth',
+      { username: 'drover', password: 'the-password' },
+      'application/vnd.ceph.api.v1.0+json',
+      undefined,
+    ],
     ['GET', '/api/health/minimal', undefined, 'application/vnd.ceph.api.v1.0+json', 'Bearer the-token'],
     ['GET', '/api/pool', undefined, 'application/vnd.ceph.api.v1.0+json', 'Bearer the-token'],
   ]);
-  expect(told.map(([{ system, verb }, { outcome }]) => `${system} ${verb} ${outcome}`)).toEqual(['ceph POST /api/auth ok', 'ceph GET /api/health/minimal ok', 'ceph GET /api/pool ok']);
+  expect(told.map(([{ system, verb }, { outcome }]) => `${system} ${verb} ${outcome}`)).toEqual([
+    'ceph POST /api/auth ok',
+    'ceph GET /api/health/minimal ok',
+    'ceph GET /api/pool ok',
+  ]);
 });
 
 const quick = { timeouts: { headersMs: 300, bodyMs: 300 } };
-const json = (status: number, detail: string, code?: string): Reply => ({ status, json: { detail, ...(code === undefined ? {} : { code }) } });
+const json = (status: number, detail: string, code?: string): Reply => ({
+  status,
+  json: { detail, ...(code === undefined ? {} : { code }) },
+});
 
 type Row = [what: string, path: string, reply: Reply, code: string, seen: RegExp];
 const faults: Row[] = [
   ['a login that is cut', '/api/auth', 'cut', 'CephUnavailable', /the connection was cut/u],
   ['a login that is truncated', '/api/auth', 'truncated', 'CephUnavailable', /the connection was cut/u],
-  ['a login without an answer', '/api/auth', 'silent', 'CephUnavailable', /no answer within 0\.3 s \(POST \/api\/auth\)/u],
+  [
+    'a login without an answer',
+    '/api/auth',
+    'silent',
+    'CephUnavailable',
+    /no answer within 0\.3 s \(POST \/api\/auth\)/u,
+  ],
   ['a login at something else', '/api/auth', 'garbage', 'AnswerMalformed', /not readable as HTTP/u],
-  ['a login without a token', '/api/auth', { status: 201, json: { tokens: [] } }, 'AnswerMalformed', /something that is no token/u],
-  ['a login answered with HTML', '/api/auth', { status: 200, text: '<html>' }, 'AnswerMalformed', /something that is no token/u],
+  [
+    'a login without a token',
+    '/api/auth',
+    { status: 201, json: { tokens: [] } },
+    'AnswerMalformed',
+    /something that is no token/u,
+  ],
+  [
+    'a login answered with HTML',
+    '/api/auth',
+    { status: 200, text: '<html>' },
+    'AnswerMalformed',
+    /something that is no token/u,
+  ],
   ['a login refused otherwise', '/api/auth', json(401, 'no'), 'CephCredentialRefused', /answered 401/u],
-  ['a password that must be changed', '/api/auth', { status: 201, json: { token: 't'.repeat(9), pwdUpdateRequired: true } }, 'CephCredentialRefused', /has to change the password/u],
+  [
+    'a password that must be changed',
+    '/api/auth',
+    { status: 201, json: { token: 't'.repeat(9), pwdUpdateRequired: true } },
+    'CephCredentialRefused',
+    /has to change the password/u,
+  ],
   ['a bad request', '/api/auth', json(400, 'what?'), 'RequestRefused', /what\?/u],
-  ['a manager that stands by and redirects', '/api/auth', { status: 303, headers: { location: 'https://mgr-2:8443/' }, text: '' }, 'CephUnavailable', /not that of the active manager; it points to https:\/\/mgr-2:8443\//u],
-  ['a manager that stands by and fails', '/api/auth', { status: 503, text: 'standby' }, 'CephUnavailable', /answered 503 to the login of drover: standby/u],
+  [
+    'a manager that stands by and redirects',
+    '/api/auth',
+    { status: 303, headers: { location: 'https://mgr-2:8443/' }, text: '' },
+    'CephUnavailable',
+    /not that of the active manager; it points to https:\/\/mgr-2:8443\//u,
+  ],
+  [
+    'a manager that stands by and fails',
+    '/api/auth',
+    { status: 503, text: 'standby' },
+    'CephUnavailable',
+    /answered 503 to the login of drover: standby/u,
+  ],
   ['a health that never comes', '/api/health/minimal', 'silent', 'CephUnavailable', /no answer within 0\.3 s/u],
   ['a health that stops in the middle', '/api/health/minimal', 'stalled', 'CephUnavailable', /stopped in the middle/u],
-  ['a health that is too large', '/api/health/minimal', { text: 'x'.repeat(33 * 1024 * 1024) }, 'AnswerMalformed', /not readable as HTTP/u],
+  [
+    'a health that is too large',
+    '/api/health/minimal',
+    { text: 'x'.repeat(33 * 1024 * 1024) },
+    'AnswerMalformed',
+    /not readable as HTTP/u,
+  ],
   ['a health that is no JSON', '/api/health/minimal', { text: 'OK' }, 'AnswerMalformed', /is no JSON/u],
-  ['a health of another shape', '/api/health/minimal', { json: { health: { status: 'HEALTH_OK', checks: {} } } }, 'AnswerMalformed', /unexpected health\.checks/u],
-  ['a version that is not served', '/api/health/minimal', json(415, 'Incorrect version: endpoint is 2.0'), 'RequestRefused', /endpoint is 2\.0/u],
-  ['an error within', '/api/health/minimal', json(500, 'boom'), 'CephUnavailable', /answered 500 to GET \/api\/health\/minimal: boom/u],
+  [
+    'a health of another shape',
+    '/api/health/minimal',
+    { json: { health: { status: 'HEALTH_OK', checks: {} } } },
+    'AnswerMalformed',
+    /unexpected health\.checks/u,
+  ],
+  [
+    'a version that is not served',
+    '/api/health/minimal',
+    json(415, 'Incorrect version: endpoint is 2.0'),
+    'RequestRefused',
+    /endpoint is 2\.0/u,
+  ],
+  [
+    'an error within',
+    '/api/health/minimal',
+    json(500, 'boom'),
+    'CephUnavailable',
+    /answered 500 to GET \/api\/health\/minimal: boom/u,
+  ],
   ['a user who may not', '/api/health/minimal', json(403, 'no'), 'CephNotPermitted', /answered 403/u],
-  ['a token that is refused each time', '/api/health/minimal', json(401, 'no'), 'CephCredentialRefused', /answered 401/u],
+  [
+    'a token that is refused each time',
+    '/api/health/minimal',
+    json(401, 'no'),
+    'CephCredentialRefused',
+    /answered 401/u,
+  ],
 ];
 test.each(faults)('%s: the check of its health fails and says why', async (_, path, reply, code, seen) => {
   const { url } = await serve(but(path, reply));
   const settings = settingsFor([url], reply === 'silent' || reply === 'stalled' ? quick : {});
   const checks = await checkCeph(client(settings), settings, systemClock, never);
-  expect(checks).toMatchObject([{ name: 'CephHealthy', outcome: 'failed', code, seen: expect.stringMatching(seen) }, { name: 'CephPool.vms', outcome: 'skipped', seen: 'Ceph was not reached', code: null }]);
+  expect(checks).toMatchObject([
+    { name: 'CephHealthy', outcome: 'failed', code, seen: expect.stringMatching(seen) },
+    { name: 'CephPool.vms', outcome: 'skipped', seen: 'Ceph was not reached', code: null },
+  ]);
   expect(checks[0]?.seen).not.toContain('the-password');
 });
 
@@ -91,7 +216,17 @@ test('many who ask at once share one login', async () => {
 test('the active manager is found among several, and again when it changes', async () => {
   const standby = json(503, 'standby');
   let active = 0;
-  const dashboards = await Promise.all([0, 1].map((number) => serve((request) => (active === number ? but('', 'cut')(request) : request.path === '/api/auth' ? { status: 303, headers: { location: 'http://elsewhere/' }, text: '' } : standby))));
+  const dashboards = await Promise.all(
+    [0, 1].map((number) =>
+      serve((request) =>
+        active === number
+          ? but('', 'cut')(request)
+          : request.path === '/api/auth'
+            ? { status: 303, headers: { location: 'http://elsewhere/' }, text: '' }
+            : standby,
+      ),
+    ),
+  );
   const ceph = client(settingsFor(dashboards.map(({ url }) => url)));
   await ceph.health(never);
   active = 1;
@@ -100,14 +235,18 @@ test('the active manager is found among several, and again when it changes', asy
   expect(dashboards[1]?.received.map(({ path }) => path)).toEqual(['/api/auth', '/api/health/minimal']);
   active = 2;
   await expect(ceph.health(never)).rejects.toMatchObject({ type: 'CephUnavailable' });
-  await expect(ceph.health(never)).rejects.toMatchObject({ type: 'CephUnavailable', message: expect.stringMatching(/points to http:\/\/elsewhere\/.*points to http:\/\/elsewhere\//u) });
+  await expect(ceph.health(never)).rejects.toMatchObject({
+    type: 'CephUnavailable',
+    message: expect.stringMatching(/points to http:\/\/elsewhere\/.*points to http:\/\/elsewhere\//u),
+  });
 });
 
 test('a refused login is not repeated for a minute: the dashboard locks users', async () => {
   const { url, received } = await serve(but('/api/auth', json(400, 'Invalid credentials', 'invalid_credentials')));
   let nowMs = 0;
   const ceph = client(settingsFor([url, url]), { clock: { ...systemClock, monotonicMs: () => nowMs } });
-  for (let time = 0; time < 5; time += 1) await expect(ceph.health(never)).rejects.toMatchObject({ type: 'CephCredentialRefused' });
+  for (let time = 0; time < 5; time += 1)
+    await expect(ceph.health(never)).rejects.toMatchObject({ type: 'CephCredentialRefused' });
   expect(received).toHaveLength(1);
   nowMs = 60_000;
   await expect(ceph.health(never)).rejects.toMatchObject({ type: 'CephCredentialRefused' });

@@ -10,7 +10,12 @@ import type { CephClient, CephSettings } from './types.ts';
  *
  * @throws only the signal's reason when it is aborted
  */
-export async function checkCeph(client: CephClient, { pools, toleratedChecks }: Pick<CephSettings, 'pools' | 'toleratedChecks'>, clock: Clock, signal: AbortSignal): Promise<HostCheck[]> {
+export async function checkCeph(
+  client: CephClient,
+  { pools, toleratedChecks }: Pick<CephSettings, 'pools' | 'toleratedChecks'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<HostCheck[]> {
   const healthFromMs = clock.monotonicMs();
   let health: HostCheck[];
   try {
@@ -23,6 +28,13 @@ export async function checkCeph(client: CephClient, { pools, toleratedChecks }: 
   try {
     return [...health, ...timed(clock, poolsFromMs, judgePools(pools, await client.pools(signal)))];
   } catch (error) {
-    return [...health, ...timed(clock, poolsFromMs, pools.map((name) => failedBy(askedPool(name), error, signal)))];
+    return [
+      ...health,
+      ...timed(
+        clock,
+        poolsFromMs,
+        pools.map((name) => failedBy(askedPool(name), error, signal)),
+      ),
+    ];
   }
 }

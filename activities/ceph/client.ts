@@ -18,7 +18,9 @@ export interface CephOptions {
 /** A cluster's client. Nothing is sent before the first question. */
 export function openCeph(settings: CephSettings, options: CephOptions): CephClient {
   const { ca, timeouts } = settings;
-  const http = options.http ?? createDashboardHttp({ ca, ...(timeouts && { timeouts }), ...(options.observe && { observe: options.observe }) });
+  const http =
+    options.http ??
+    createDashboardHttp({ ca, ...(timeouts && { timeouts }), ...(options.observe && { observe: options.observe }) });
   const closed = new AbortController();
   const sessions = openSessions(settings, http, closed.signal, options.clock);
 
@@ -31,7 +33,11 @@ export function openCeph(settings: CephSettings, options: CephOptions): CephClie
       throw error;
     }
   };
-  const read = async <Schema extends z.ZodType>(path: string, schema: Schema, signal: AbortSignal): Promise<z.output<Schema>> => {
+  const read = async <Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>> => {
     let session = await sessions.current(signal);
     let answer = await ask(session, path, signal);
     if (answer.status === 401) {
@@ -43,14 +49,29 @@ export function openCeph(settings: CephSettings, options: CephOptions): CephClie
     const refusal = refusalOf(answer.status, answer.text);
     const code = readFault(refusal);
     if (code === 'CephUnavailable') sessions.forget(session);
-    throw droverFailure(code, `the Ceph dashboard ${session.base} answered ${answer.status} to GET ${path}: ${refusal.words}${refusal.requestId === '' ? '' : ` (request ${refusal.requestId.slice(0, 80)})`}`);
+    throw droverFailure(
+      code,
+      `the Ceph dashboard ${session.base} answered ${answer.status} to GET ${path}: ${refusal.words}${refusal.requestId === '' ? '' : ` (request ${refusal.requestId.slice(0, 80)})`}`,
+    );
   };
   return {
     health: async (signal) => {
       const { health } = await read('/api/health/minimal', healthAnswer, signal);
-      return { status: health.status, checks: health.checks.map(({ type, severity, summary, muted }) => ({ type, severity, message: summary.message, muted: muted ?? false })) };
+      return {
+        status: health.status,
+        checks: health.checks.map(({ type, severity, summary, muted }) => ({
+          type,
+          severity,
+          message: summary.message,
+          muted: muted ?? false,
+        })),
+      };
     },
-    pools: async (signal) => (await read('/api/pool', poolsAnswer, signal)).map(({ pool_name: name, application_metadata: applications }) => ({ name, applications })),
+    pools: async (signal) =>
+      (await read('/api/pool', poolsAnswer, signal)).map(({ pool_name: name, application_metadata: applications }) => ({
+        name,
+        applications,
+      })),
     close: async () => {
       closed.abort(new Error('the client was closed'));
       await http.close();
@@ -58,11 +79,20 @@ export function openCeph(settings: CephSettings, options: CephOptions): CephClie
   };
 }
 
-function parsed<Schema extends z.ZodType>(schema: Schema, base: string, path: string, { text }: DashboardAnswer): z.output<Schema> {
+function parsed<Schema extends z.ZodType>(
+  schema: Schema,
+  base: string,
+  path: string,
+  { text }: DashboardAnswer,
+): z.output<Schema> {
   const body = jsonOf(text);
-  if (body === undefined) throw droverFailure('AnswerMalformed', `The answer of the Ceph dashboard ${base} to GET ${path} is no JSON`);
+  if (body === undefined)
+    throw droverFailure('AnswerMalformed', `The answer of the Ceph dashboard ${base} to GET ${path} is no JSON`);
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  throw droverFailure('AnswerMalformed', `The answer of the Ceph dashboard ${base} to GET ${path} has an unexpected ${issue?.path.join('.') || 'body'}: ${issue?.message ?? ''}`);
+  throw droverFailure(
+    'AnswerMalformed',
+    `The answer of the Ceph dashboard ${base} to GET ${path} has an unexpected ${issue?.path.join('.') || 'body'}: ${issue?.message ?? ''}`,
+  );
 }

@@ -18,7 +18,9 @@ const longestWords = 600;
 
 export function refusalOf(status: number, text: string): CephRefusal {
   const { data } = refusalAnswer.safeParse(jsonOf(text));
-  const words = redactedStart(data?.detail ?? text, longestWords).replaceAll(/\s+/gu, ' ').trim();
+  const words = redactedStart(data?.detail ?? text, longestWords)
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
   return { status, code: data?.code ?? '', words: words || 'no words', requestId: data?.request_id ?? '' };
 }
 
@@ -33,7 +35,8 @@ export function jsonOf(text: string): unknown {
 
 /** Refusals of a login. Ceph 16 answers a wrong password with 400; a disabled or locked user too. */
 export function loginFault({ status, code }: CephRefusal): ErrorCode {
-  if (status === 401 || status === 403 || (status === 400 && code === 'invalid_credentials')) return 'CephCredentialRefused';
+  if (status === 401 || status === 403 || (status === 400 && code === 'invalid_credentials'))
+    return 'CephCredentialRefused';
   return generalFault(status);
 }
 

@@ -57,12 +57,20 @@ export function createDashboardHttp({ ca, observe, ...options }: DashboardHttpOp
   });
   return {
     send: (request, signal) =>
-      observed(observe, { system: 'ceph', verb: `${request.method} ${request.path}` }, signal, (headers) => send(agent, timeouts, request, headers, signal)),
+      observed(observe, { system: 'ceph', verb: `${request.method} ${request.path}` }, signal, (headers) =>
+        send(agent, timeouts, request, headers, signal),
+      ),
     close: () => agent.destroy(),
   };
 }
 
-async function send(agent: Agent, timeouts: HttpTimeouts, request: DashboardRequest, headers: Record<string, string>, signal: AbortSignal): Promise<DashboardAnswer> {
+async function send(
+  agent: Agent,
+  timeouts: HttpTimeouts,
+  request: DashboardRequest,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<DashboardAnswer> {
   const { method, base, path, version, token, body } = request;
   signal.throwIfAborted();
   try {
@@ -80,10 +88,19 @@ async function send(agent: Agent, timeouts: HttpTimeouts, request: DashboardRequ
       signal,
     });
     const location = answer.headers['location'];
-    return { status: answer.statusCode, text: await answer.body.text(), requestId: '', location: typeof location === 'string' ? location : '' };
+    return {
+      status: answer.statusCode,
+      text: await answer.body.text(),
+      requestId: '',
+      location: typeof location === 'string' ? location : '',
+    };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const { words, malformed, certificate } = transportFailure(error, timeouts, 'the ca of the dashboard in drover’s settings');
+    const { words, malformed, certificate } = transportFailure(
+      error,
+      timeouts,
+      'the ca of the dashboard in drover’s settings',
+    );
     const code = malformed ? 'AnswerMalformed' : certificate ? 'CertificateNotTrusted' : 'CephUnavailable';
     throw droverFailure(code, `the Ceph dashboard ${base}: ${words} (${method} ${path})`, { cause: error });
   }

@@ -42,7 +42,8 @@ export function openSessions(settings: CephSettings, http: DashboardHttp, closed
       for (const old of recent.splice(0, recent.length - 2)) forgetSecret(old);
       return current;
     } catch (failure) {
-      if (failureCode(failure) === 'CephCredentialRefused') refused = { failure, untilMs: clock.monotonicMs() + refusalHoldsMs };
+      if (failureCode(failure) === 'CephCredentialRefused')
+        refused = { failure, untilMs: clock.monotonicMs() + refusalHoldsMs };
       throw failure;
     } finally {
       login = null;
@@ -78,20 +79,45 @@ async function logIn(settings: CephSettings, http: DashboardHttp, signal: AbortS
   const [first, ...others] = failures;
   if (first === undefined) throw droverFailure('InvalidConfiguration', 'No address of a Ceph dashboard is given');
   if (others.length === 0) throw first;
-  const code: ErrorCode = others.every(({ type }) => type === first.type) ? (failureCode(first) ?? 'CephUnavailable') : 'CephUnavailable';
+  const code: ErrorCode = others.every(({ type }) => type === first.type)
+    ? (failureCode(first) ?? 'CephUnavailable')
+    : 'CephUnavailable';
   throw droverFailure(code, failures.map(failureDetail).join(' '));
 }
 
-async function logInAt(base: string, { user, password }: CephSettings, http: DashboardHttp, signal: AbortSignal): Promise<string> {
-  const { status, text, location } = await http.send({ method: 'POST', base, path: '/api/auth', version: '1.0', body: { username: user, password } }, signal);
-  if (status >= 300 && status < 400) throw droverFailure('CephUnavailable', `the Ceph dashboard ${base} is not that of the active manager; it points to ${location.slice(0, 200) || 'nowhere'}`);
+async function logInAt(
+  base: string,
+  { user, password }: CephSettings,
+  http: DashboardHttp,
+  signal: AbortSignal,
+): Promise<string> {
+  const { status, text, location } = await http.send(
+    { method: 'POST', base, path: '/api/auth', version: '1.0', body: { username: user, password } },
+    signal,
+  );
+  if (status >= 300 && status < 400)
+    throw droverFailure(
+      'CephUnavailable',
+      `the Ceph dashboard ${base} is not that of the active manager; it points to ${location.slice(0, 200) || 'nowhere'}`,
+    );
   if (status !== 201 && status !== 200) {
     const refusal = refusalOf(status, text);
-    throw droverFailure(loginFault(refusal), `the Ceph dashboard ${base} answered ${status} to the login of ${user}: ${refusal.words}`);
+    throw droverFailure(
+      loginFault(refusal),
+      `the Ceph dashboard ${base} answered ${status} to the login of ${user}: ${refusal.words}`,
+    );
   }
   const { data } = tokenAnswer.safeParse(jsonOf(text));
-  if (data === undefined) throw droverFailure('AnswerMalformed', `the Ceph dashboard ${base} answered the login with something that is no token`);
+  if (data === undefined)
+    throw droverFailure(
+      'AnswerMalformed',
+      `the Ceph dashboard ${base} answered the login with something that is no token`,
+    );
   registerSecret(data.token);
-  if (data.pwdUpdateRequired === true) throw droverFailure('CephCredentialRefused', `${user} has to change the password at the Ceph dashboard ${base} first`);
+  if (data.pwdUpdateRequired === true)
+    throw droverFailure(
+      'CephCredentialRefused',
+      `${user} has to change the password at the Ceph dashboard ${base} first`,
+    );
   return data.token;
 }

@@ -7,7 +7,14 @@ export const tokenAnswer = z.object({ token: z.string().min(1), pwdUpdateRequire
 export const healthAnswer = z.object({
   health: z.object({
     status: z.string(),
-    checks: z.array(z.object({ type: z.string(), severity: z.string(), summary: z.object({ message: z.string() }), muted: z.boolean().optional() })),
+    checks: z.array(
+      z.object({
+        type: z.string(),
+        severity: z.string(),
+        summary: z.object({ message: z.string() }),
+        muted: z.boolean().optional(),
+      }),
+    ),
   }),
 });
 
@@ -15,4 +22,8 @@ export const healthAnswer = z.object({
 export const poolsAnswer = z.array(z.object({ pool_name: z.string(), application_metadata: z.array(z.string()) }));
 
 /** An answer that says no. */
-export const refusalAnswer = z.object({ detail: z.string(), code: z.string().optional(), request_id: z.string().optional() });
+export const refusalAnswer = z.object({
+  detail: z.string(),
+  code: z.string().optional(),
+  request_id: z.string().optional(),
+});

@@ -30,9 +30,27 @@ export function createHypervisorHostActivities(deps: HypervisorHostDependencies)
   const world = { client, copiedLabels: config.copiedLabels, agentNamespaces: [], guardsDrain: config.guardsDrain };
   return {
     observeHypervisor: (input, look) =>
-      observeHypervisor({ ...deps, settings, scope: scope(clock), readWorld: (name, signal) => readHypervisorWorld({ ...world, scope: { signal } }, name) }, input, look),
+      observeHypervisor(
+        {
+          ...deps,
+          settings,
+          scope: scope(clock),
+          readWorld: (name, signal) => readHypervisorWorld({ ...world, scope: { signal } }, name),
+        },
+        input,
+        look,
+      ),
     runHypervisorCheck: (request) =>
-      runCheck({ config, addressOf: (name) => addressOf(client, name, scope(clock).signal), nova: { ...deps, clock, scope: scope(clock) }, ports, random }, request),
+      runCheck(
+        {
+          config,
+          addressOf: (name) => addressOf(client, name, scope(clock).signal),
+          nova: { ...deps, clock, scope: scope(clock) },
+          ports,
+          random,
+        },
+        request,
+      ),
   };
 }
 

@@ -9,26 +9,73 @@ import { composeLook, type ReadParts } from './compose-look.ts';
 const nowMs = Date.parse('2026-01-01T01:00:00Z');
 const config: NodeFailureConfig = nodeFailureConfig.parse({ mode: 'automatic', automaticAggregates: ['ha'] });
 
-const nodeOf = (name: string, ready: 'True' | 'False' | 'Unknown' | null = 'True', { spec = {}, labels = {}, conditions = [] as object[] } = {}): Node =>
+const nodeOf = (
+  name: string,
+  ready: 'True' | 'False' | 'Unknown' | null = 'True',
+  { spec = {}, labels = {}, conditions = [] as object[] } = {},
+): Node =>
   nodeSchema.parse({
-    metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', labels: { 'nova.openstack.cloud.sap/virt-driver': 'kvm', 'kubernetes.metal.cloud.sap/bb': 'bb1', ...labels } },
+    metadata: {
+      name,
+      uid: name,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: { 'nova.openstack.cloud.sap/virt-driver': 'kvm', 'kubernetes.metal.cloud.sap/bb': 'bb1', ...labels },
+    },
     spec,
-    status: { nodeInfo: { bootID: `boot-${name}` }, conditions: [...(ready === null ? [] : [{ type: 'Ready', status: ready, lastTransitionTime: '2026-01-01T00:30:00Z' }]), ...conditions] },
+    status: {
+      nodeInfo: { bootID: `boot-${name}` },
+      conditions: [
+        ...(ready === null ? [] : [{ type: 'Ready', status: ready, lastTransitionTime: '2026-01-01T00:30:00Z' }]),
+        ...conditions,
+      ],
+    },
   });
-const serviceOf = (host: string, change: Partial<ComputeServiceRecord> = {}): ComputeServiceRecord => ({ id: host, host, zone: 'z', status: 'enabled', state: 'up', disabledReason: null, forcedDown: false, cellDown: false, ...change });
-const aggregate = (name: string, ...hosts: string[]): Aggregate => ({ id: 1, uuid: name, name, hosts, metadata: {}, availabilityZone: null });
-const seen: SeenHypervisor = { name: 'node-1', uid: 'hv-1', generation: 1, hold: null, fencedBootId: null, maintenance: '' };
+const serviceOf = (host: string, change: Partial<ComputeServiceRecord> = {}): ComputeServiceRecord => ({
+  id: host,
+  host,
+  zone: 'z',
+  status: 'enabled',
+  state: 'up',
+  disabledReason: null,
+  forcedDown: false,
+  cellDown: false,
+  ...change,
+});
+const aggregate = (name: string, ...hosts: string[]): Aggregate => ({
+  id: 1,
+  uuid: name,
+  name,
+  hosts,
+  metadata: {},
+  availabilityZone: null,
+});
+const seen: SeenHypervisor = {
+  name: 'node-1',
+  uid: 'hv-1',
+  generation: 1,
+  hold: null,
+  fencedBootId: null,
+  maintenance: '',
+};
 
 interface OwnParts {
   hypervisor?: Parameters<typeof sampleHypervisor>[0];
   node?: Node;
   own?: ComputeServiceRecord;
 }
-const partsOf = (change: Partial<ReadParts> = {}, { hypervisor = {}, node = nodeOf('node-1', 'Unknown'), own = serviceOf('node-1', { state: 'down' }) }: OwnParts = {}): ReadParts => {
+const partsOf = (
+  change: Partial<ReadParts> = {},
+  { hypervisor = {}, node = nodeOf('node-1', 'Unknown'), own = serviceOf('node-1', { state: 'down' }) }: OwnParts = {},
+): ReadParts => {
   const nodes = [node, nodeOf('node-2'), nodeOf('node-3'), nodeOf('node-4')];
   return {
     kubernetes: { desired: readDesired(sampleHypervisor(hypervisor), []), seen, node, nodes, lastFencing: null },
-    nova: { services: [own, serviceOf('node-2'), serviceOf('node-3'), serviceOf('node-4')], aggregates: [aggregate('ha', 'node-1', 'node-2'), aggregate('az', 'node-1')], schedulersUp: 1 },
+    nova: {
+      services: [own, serviceOf('node-2'), serviceOf('node-3'), serviceOf('node-4')],
+      aggregates: [aggregate('ha', 'node-1', 'node-2'), aggregate('az', 'node-1')],
+      schedulersUp: 1,
+    },
     libvirt: null,
     power: null,
     placementAnswers: true,
@@ -44,20 +91,47 @@ test('a host of an aggregate that has opted in is handled automatically', () => 
     node: { ready: 'Unknown', bootId: 'boot-node-1', pressures: [] },
     compute: { state: 'down' },
     nova: { host: 'node-1' },
-    fleet: { failureDomain: 'bb1', schedulerUp: true, hosts: 4, lastFencingMs: null, suspects: [{ host: 'node-1', failureDomain: 'bb1', sinceMs: Date.parse('2026-01-01T00:30:00Z') }], aggregates: [{ name: 'ha', fenced: 0 }] },
+    fleet: {
+      failureDomain: 'bb1',
+      schedulerUp: true,
+      hosts: 4,
+      lastFencingMs: null,
+      suspects: [{ host: 'node-1', failureDomain: 'bb1', sinceMs: Date.parse('2026-01-01T00:30:00Z') }],
+      aggregates: [{ name: 'ha', fenced: 0 }],
+    },
   });
 });
 
 const recommended: [why: string, ...Parameters<typeof look>][] = [
-  ['no aggregate of it has opted in', partsOf(), nodeFailureConfig.parse({ mode: 'automatic', automaticAggregates: ['other'] })],
-  ['drover shall only recommend', partsOf(), nodeFailureConfig.parse({ mode: 'recommend', automaticAggregates: ['ha'] })],
+  [
+    'no aggregate of it has opted in',
+    partsOf(),
+    nodeFailureConfig.parse({ mode: 'automatic', automaticAggregates: ['other'] }),
+  ],
+  [
+    'drover shall only recommend',
+    partsOf(),
+    nodeFailureConfig.parse({ mode: 'recommend', automaticAggregates: ['ha'] }),
+  ],
   ['its Hypervisor does not want it', partsOf({}, { hypervisor: { spec: { highAvailability: false } } })],
   ['its lifecycle is nobody’s', partsOf({}, { hypervisor: { spec: { lifecycleEnabled: false } } })],
-  ['somebody has it in maintenance', partsOf({}, { hypervisor: { spec: { maintenance: 'manual', maintenanceReason: 'disks' } } })],
-  ['its Hypervisor shall only be observed', partsOf({}, { hypervisor: { annotations: { 'drover.dev/mode': 'observe' } } })],
+  [
+    'somebody has it in maintenance',
+    partsOf({}, { hypervisor: { spec: { maintenance: 'manual', maintenanceReason: 'disks' } } }),
+  ],
+  [
+    'its Hypervisor shall only be observed',
+    partsOf({}, { hypervisor: { annotations: { 'drover.dev/mode': 'observe' } } }),
+  ],
   ['somebody has cordoned it', partsOf({}, { node: nodeOf('node-1', 'Unknown', { spec: { unschedulable: true } }) })],
-  ['its machine is being taken away', partsOf({}, { node: nodeOf('node-1', 'Unknown', { conditions: [{ type: 'Terminating', status: 'True' }] }) })],
-  ['somebody has disabled it', partsOf({}, { own: serviceOf('node-1', { state: 'down', status: 'disabled', disabledReason: 'CHG-1' }) })],
+  [
+    'its machine is being taken away',
+    partsOf({}, { node: nodeOf('node-1', 'Unknown', { conditions: [{ type: 'Terminating', status: 'True' }] }) }),
+  ],
+  [
+    'somebody has disabled it',
+    partsOf({}, { own: serviceOf('node-1', { state: 'down', status: 'disabled', disabledReason: 'CHG-1' }) }),
+  ],
   ['kube-apiserver does not answer', partsOf({ kubernetes: null })],
   ['Nova does not answer', partsOf({ nova: null })],
 ];
@@ -66,30 +140,69 @@ test.each(recommended)('where %s, drover only recommends', (_why, ...parts) => {
 });
 
 test('a host that drover itself has disabled, as it was fenced, is handled on', () => {
-  const own = serviceOf('node-1', { state: 'down', status: 'disabled', disabledReason: 'drover: maintenance ha: node failure node-1/x', forcedDown: true });
+  const own = serviceOf('node-1', {
+    state: 'down',
+    status: 'disabled',
+    disabledReason: 'drover: maintenance ha: node failure node-1/x',
+    forcedDown: true,
+  });
   expect(look(partsOf({}, { own })).mode).toBe('automatic');
 });
 
 test('what does not answer is null, and is said of the APIs', () => {
-  expect(look(partsOf({ kubernetes: null }))).toMatchObject({ hypervisor: null, node: null, fleet: { apis: [{ name: 'kube-apiserver', reachable: false }, { reachable: true }, { reachable: true }], lastFencingMs: nowMs, hosts: 0 } });
-  expect(look(partsOf({ nova: null }))).toMatchObject({ nova: null, compute: null, fleet: { schedulerUp: false, apis: [{}, { name: 'Nova', reachable: false }, {}] } });
+  expect(look(partsOf({ kubernetes: null }))).toMatchObject({
+    hypervisor: null,
+    node: null,
+    fleet: {
+      apis: [{ name: 'kube-apiserver', reachable: false }, { reachable: true }, { reachable: true }],
+      lastFencingMs: nowMs,
+      hosts: 0,
+    },
+  });
+  expect(look(partsOf({ nova: null }))).toMatchObject({
+    nova: null,
+    compute: null,
+    fleet: { schedulerUp: false, apis: [{}, { name: 'Nova', reachable: false }, {}] },
+  });
   expect(look(partsOf({ placementAnswers: false })).fleet.apis).toContainEqual({ name: 'Placement', reachable: false });
 });
 
 test('a cell that is down says nothing of the host', () => {
-  expect(look(partsOf({}, { own: serviceOf('node-1', { state: 'down', status: 'disabled', cellDown: true }) }))).toMatchObject({ compute: null, nova: null });
+  expect(
+    look(partsOf({}, { own: serviceOf('node-1', { state: 'down', status: 'disabled', cellDown: true }) })),
+  ).toMatchObject({ compute: null, nova: null });
 });
 
 test('the fleet counts those that are in service, and suspects every sign', () => {
   const parts = partsOf();
-  const nodes = [nodeOf('node-1', 'Unknown'), nodeOf('node-2', 'False'), nodeOf('node-3'), nodeOf('node-4'), nodeOf('node-5', null), { ...nodeOf('pool-1', 'False'), metadata: { ...nodeOf('pool-1').metadata, labels: {} } }];
-  const services = [serviceOf('node-1', { state: 'down' }), serviceOf('node-2'), serviceOf('node-3', { state: 'down' }), serviceOf('node-4', { status: 'disabled', state: 'down', forcedDown: true }), serviceOf('node-5')];
-  const { fleet } = look({ ...parts, kubernetes: { ...parts.kubernetes!, nodes, lastFencing: { host: 'node-4', atMs: 7 } }, nova: { ...parts.nova!, services, aggregates: [aggregate('ha', 'node-1', 'node-4')] } });
+  const nodes = [
+    nodeOf('node-1', 'Unknown'),
+    nodeOf('node-2', 'False'),
+    nodeOf('node-3'),
+    nodeOf('node-4'),
+    nodeOf('node-5', null),
+    { ...nodeOf('pool-1', 'False'), metadata: { ...nodeOf('pool-1').metadata, labels: {} } },
+  ];
+  const services = [
+    serviceOf('node-1', { state: 'down' }),
+    serviceOf('node-2'),
+    serviceOf('node-3', { state: 'down' }),
+    serviceOf('node-4', { status: 'disabled', state: 'down', forcedDown: true }),
+    serviceOf('node-5'),
+  ];
+  const { fleet } = look({
+    ...parts,
+    kubernetes: { ...parts.kubernetes!, nodes, lastFencing: { host: 'node-4', atMs: 7 } },
+    nova: { ...parts.nova!, services, aggregates: [aggregate('ha', 'node-1', 'node-4')] },
+  });
   expect(fleet).toMatchObject({ hosts: 4, lastFencingMs: 7, aggregates: [{ name: 'ha', fenced: 1 }] });
   expect(fleet.suspects.map(({ host }) => host)).toEqual(['node-1', 'node-2', 'node-3', 'node-5']);
 });
 
 test('its own last turn holds a host back from nothing', () => {
   const parts = partsOf();
-  expect(look({ ...parts, kubernetes: { ...parts.kubernetes!, lastFencing: { host: 'node-1', atMs: nowMs } } }).fleet.lastFencingMs).toBeNull();
+  expect(
+    look({ ...parts, kubernetes: { ...parts.kubernetes!, lastFencing: { host: 'node-1', atMs: nowMs } } }).fleet
+      .lastFencingMs,
+  ).toBeNull();
 });

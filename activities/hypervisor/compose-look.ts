@@ -14,7 +14,13 @@ import type { Aggregate, ComputeServiceRecord } from '../nova/types.ts';
 
 /** What was read of a host and its fleet; null: it could not be read. */
 export interface ReadParts {
-  kubernetes: { desired: DesiredHypervisor; seen: SeenHypervisor; node: Node | null; nodes: readonly Node[]; lastFencing: LastFencing | null } | null;
+  kubernetes: {
+    desired: DesiredHypervisor;
+    seen: SeenHypervisor;
+    node: Node | null;
+    nodes: readonly Node[];
+    lastFencing: LastFencing | null;
+  } | null;
   nova: { services: readonly ComputeServiceRecord[]; aggregates: readonly Aggregate[]; schedulersUp: number } | null;
   libvirt: NodeFailureLook['libvirt'];
   power: PowerState | null;
@@ -26,11 +32,22 @@ export interface ReadParts {
 export function composeLook(name: string, parts: ReadParts, config: NodeFailureConfig, nowMs: number): NodeFailureLook {
   const { kubernetes, nova, libvirt, power, problems } = parts;
   const service = nova === null ? null : serviceOf(name, nova.services);
-  const optedIn = service === null ? [] : (nova?.aggregates ?? []).filter((aggregate) => config.automaticAggregates.includes(aggregate.name) && aggregate.hosts.includes(service.host));
+  const optedIn =
+    service === null
+      ? []
+      : (nova?.aggregates ?? []).filter(
+          (aggregate) => config.automaticAggregates.includes(aggregate.name) && aggregate.hosts.includes(service.host),
+        );
   const node = kubernetes?.node ?? null;
   return {
     hypervisor: kubernetes?.seen ?? null,
-    mode: config.mode === 'automatic' && optedIn.length > 0 && kubernetes !== null && isWanted(kubernetes.desired, node === null ? null : readNode(node), service) ? 'automatic' : 'recommend',
+    mode:
+      config.mode === 'automatic' &&
+      optedIn.length > 0 &&
+      kubernetes !== null &&
+      isWanted(kubernetes.desired, node === null ? null : readNode(node), service)
+        ? 'automatic'
+        : 'recommend',
     node: node === null ? null : toNodeSign(node),
     compute: service === null ? null : { state: service.state },
     nova: service === null ? null : { host: service.host, service: serviceState(service) },
@@ -53,14 +70,31 @@ export function serviceOf(name: string, services: readonly ComputeServiceRecord[
 }
 
 /** Whether drover may act on that host by itself: nobody works on it, and its Hypervisor wants it. */
-function isWanted({ highAvailability, lifecycleEnabled, maintenance, mode, deleting }: DesiredHypervisor, node: NodeFacts | null, service: ComputeServiceRecord | null): boolean {
-  const isLeft = maintenance === '' && node !== null && !node.cordoned && node.terminatingSinceMs === null && node.deletedAtMs === null;
+function isWanted(
+  { highAvailability, lifecycleEnabled, maintenance, mode, deleting }: DesiredHypervisor,
+  node: NodeFacts | null,
+  service: ComputeServiceRecord | null,
+): boolean {
+  const isLeft =
+    maintenance === '' &&
+    node !== null &&
+    !node.cordoned &&
+    node.terminatingSinceMs === null &&
+    node.deletedAtMs === null;
   return highAvailability && lifecycleEnabled && mode === 'act' && !deleting && isLeft && isInService(service);
 }
 
-const isInService = (service: ComputeServiceRecord | null): boolean => service !== null && (service.status === 'enabled' || service.disabledReason?.startsWith(fencedReasonPrefix) === true);
+const isInService = (service: ComputeServiceRecord | null): boolean =>
+  service !== null && (service.status === 'enabled' || service.disabledReason?.startsWith(fencedReasonPrefix) === true);
 
-function fleetOf(name: string, { kubernetes, nova, placementAnswers }: ReadParts, own: ComputeServiceRecord | null, optedIn: readonly Aggregate[], { failureDomainLabel }: NodeFailureConfig, nowMs: number): FleetView {
+function fleetOf(
+  name: string,
+  { kubernetes, nova, placementAnswers }: ReadParts,
+  own: ComputeServiceRecord | null,
+  optedIn: readonly Aggregate[],
+  { failureDomainLabel }: NodeFailureConfig,
+  nowMs: number,
+): FleetView {
   const domainOf = (node: Node | undefined): string | null => node?.metadata.labels?.[failureDomainLabel] || null;
   const services = nova?.services ?? [];
   const hosts = (kubernetes?.nodes ?? [])
@@ -73,7 +107,8 @@ function fleetOf(name: string, { kubernetes, nova, placementAnswers }: ReadParts
     return [{ host: node.metadata.name, failureDomain: domainOf(node), sinceMs: ready ? nowMs : readySinceMs }];
   });
   const last = kubernetes === null ? { host: '', atMs: nowMs } : kubernetes.lastFencing;
-  const isForcedDown = (host: string): boolean => host !== own?.host && services.some((service) => service.host === host && service.forcedDown);
+  const isForcedDown = (host: string): boolean =>
+    host !== own?.host && services.some((service) => service.host === host && service.forcedDown);
   return {
     host: name,
     failureDomain: domainOf(kubernetes?.nodes.find(({ metadata }) => metadata.name === name)),
@@ -86,6 +121,10 @@ function fleetOf(name: string, { kubernetes, nova, placementAnswers }: ReadParts
     hosts: hosts.length,
     suspects,
     lastFencingMs: last === null || last.host === name ? null : last.atMs,
-    aggregates: optedIn.map((aggregate) => ({ name: aggregate.name, mostFenced: null, fenced: aggregate.hosts.filter(isForcedDown).length })),
+    aggregates: optedIn.map((aggregate) => ({
+      name: aggregate.name,
+      mostFenced: null,
+      fenced: aggregate.hosts.filter(isForcedDown).length,
+    })),
   };
 }

@@ -18,7 +18,14 @@ const names = (count: number): string[] => Array.from({ length: count }, (_, ind
 const well = (hosts: readonly string[]): World => ({
   hypervisors: hosts.map((host) => hypervisorOf(host)),
   services: hosts.map((host) => serviceOf(host)),
-  aggregates: ['zone-a', 'tenants', 'nobodys'].map((name, index) => ({ id: index, uuid: `uuid-of-${name}`, name, hosts: name === 'nobodys' ? [] : [...hosts], metadata: {}, availabilityZone: null })),
+  aggregates: ['zone-a', 'tenants', 'nobodys'].map((name, index) => ({
+    id: index,
+    uuid: `uuid-of-${name}`,
+    name,
+    hosts: name === 'nobodys' ? [] : [...hosts],
+    metadata: {},
+    availabilityZone: null,
+  })),
   holders: { CUSTOM_FAST: hosts.map((host) => `hypervisor-of-${host}`) },
 });
 
@@ -36,7 +43,15 @@ async function look(world: World, mode: 'off' | 'observe' | 'act' = 'act') {
     nova: { computeServices: () => answer(world.services), aggregates: () => answer(world.aggregates) },
     placement: {
       existingTraits: (wanted) => answer(wanted.filter((trait) => trait in world.holders)),
-      resourceProviders: ({ required = [] }) => answer((world.holders[required[0] ?? ''] ?? []).map((uuid) => ({ uuid, name: uuid, parentUuid: null, rootUuid: uuid }))),
+      resourceProviders: ({ required = [] }) =>
+        answer(
+          (world.holders[required[0] ?? ''] ?? []).map((uuid) => ({
+            uuid,
+            name: uuid,
+            parentUuid: null,
+            rootUuid: uuid,
+          })),
+        ),
     },
     tell: async (drift) => void told.push(drift),
   });
@@ -46,13 +61,20 @@ async function look(world: World, mode: 'off' | 'observe' | 'act' = 'act') {
 test('thousands of hosts cost five requests, and those that differ are told, no others', async () => {
   const world = well(names(2_000));
   world.services[6] = serviceOf('node-7', { status: 'disabled', disabledReason: 'CHG-1' });
-  world.aggregates[1] = { ...world.aggregates[1]!, hosts: world.aggregates[1]!.hosts.filter((host) => host !== 'node-9') };
+  world.aggregates[1] = {
+    ...world.aggregates[1]!,
+    hosts: world.aggregates[1]!.hosts.filter((host) => host !== 'node-9'),
+  };
   world.holders['CUSTOM_FAST'] = world.holders['CUSTOM_FAST']!.filter((uuid) => uuid !== 'hypervisor-of-node-11');
   const { findings, told, requests } = await look(world);
   expect(told).toEqual(['node-7', 'node-9', 'node-11']);
   expect(requests).toBe(5);
   expect(findings).toMatchObject({ outcome: 'Compared', compared: 2_000, differing: 3 });
-  expect(findings.told.map(({ why }) => why)).toEqual([expect.stringMatching(/disabled: CHG-1/u), expect.stringMatching(/aggregates are zone-a/u), expect.stringMatching(/lost CUSTOM_FAST/u)]);
+  expect(findings.told.map(({ why }) => why)).toEqual([
+    expect.stringMatching(/disabled: CHG-1/u),
+    expect.stringMatching(/aggregates are zone-a/u),
+    expect.stringMatching(/lost CUSTOM_FAST/u),
+  ]);
 });
 
 test('a trait that Placement does not know any more is one that nobody has', async () => {
@@ -73,7 +95,9 @@ test('what lies in a cell that does not answer is not judged', async () => {
 
 test('a host that was taken out of Nova is found by its name, whatever it is registered as now', async () => {
   const world = well(['node-1', 'node-10']);
-  world.hypervisors[0] = hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'True', 'Decommissioned'), condition('Offboarded', 'True', 'Offboarded')] });
+  world.hypervisors[0] = hypervisorOf('node-1', {
+    conditions: [condition('Lifecycle', 'True', 'Decommissioned'), condition('Offboarded', 'True', 'Offboarded')],
+  });
   world.services = [serviceOf('node-10')];
   expect((await look(world)).told).toEqual([]);
   world.services.push(serviceOf('node-1', { id: 'new' }));
@@ -81,5 +105,9 @@ test('a host that was taken out of Nova is found by its name, whatever it is reg
 });
 
 test.each(['off', 'observe'] as const)('where drover’s mode is %s, nothing is asked', async (mode) => {
-  expect(await look({ ...well(['node-1']), aggregates: [] }, mode)).toMatchObject({ findings: { outcome: 'NothingToDo' }, told: [], requests: 0 });
+  expect(await look({ ...well(['node-1']), aggregates: [] }, mode)).toMatchObject({
+    findings: { outcome: 'NothingToDo' },
+    told: [],
+    requests: 0,
+  });
 });

@@ -35,7 +35,11 @@ export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
   if (mode !== 'act') return { outcome: 'NothingToDo', compared: 0, differing: 0, told: [] };
   // The objects first: a change that drover makes meanwhile is then newer in Nova, and its Hypervisor is looked at again by its own run.
   const hypervisors = await listHypervisors(scope.signal);
-  const [services, aggregates, holders] = await Promise.all([nova.computeServices(scope.signal), nova.aggregates(scope.signal), holdersOf(tools.placement, hypervisors, scope.signal)]);
+  const [services, aggregates, holders] = await Promise.all([
+    nova.computeServices(scope.signal),
+    nova.aggregates(scope.signal),
+    holdersOf(tools.placement, hypervisors, scope.signal),
+  ]);
   // What lies in a cell that does not answer is not known; it may be any that is missing.
   const isBlind = services.some(({ cellDown }) => cellDown);
   const byId = new Map(services.map((service) => [service.id, service]));
@@ -43,17 +47,32 @@ export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
   const drifts = hypervisors.flatMap((hypervisor): Drift[] => {
     const service = serviceOf(hypervisor, byId, services);
     if (service === null ? isBlind : service.cellDown) return [];
-    const lostTraits = saidTraits(hypervisor).filter((trait) => holders.get(trait)?.has(hypervisor.status?.hypervisorId ?? '') !== true);
-    const why = judgeDrift(hypervisor, { service, aggregates: service === null ? [] : (memberships.get(service.host) ?? []), lostTraits });
+    const lostTraits = saidTraits(hypervisor).filter(
+      (trait) => holders.get(trait)?.has(hypervisor.status?.hypervisorId ?? '') !== true,
+    );
+    const why = judgeDrift(hypervisor, {
+      service,
+      aggregates: service === null ? [] : (memberships.get(service.host) ?? []),
+      lostTraits,
+    });
     return why === null ? [] : [{ hypervisor: hypervisor.metadata.name, why }];
   });
   const told = drifts.slice(0, mostTold);
   for (const drift of told) await tell(drift);
-  return { outcome: 'Compared', compared: hypervisors.length, differing: drifts.length, told: told.slice(0, mostShown) };
+  return {
+    outcome: 'Compared',
+    compared: hypervisors.length,
+    differing: drifts.length,
+    told: told.slice(0, mostShown),
+  };
 }
 
 /** The one that the host was registered as; of one that has no record, or was taken out of Nova, the one of its name. */
-function serviceOf({ metadata, status }: Hypervisor, byId: ReadonlyMap<string, ComputeServiceRecord>, services: readonly ComputeServiceRecord[]): ComputeServiceRecord | null {
+function serviceOf(
+  { metadata, status }: Hypervisor,
+  byId: ReadonlyMap<string, ComputeServiceRecord>,
+  services: readonly ComputeServiceRecord[],
+): ComputeServiceRecord | null {
   const recorded = status?.serviceId ? byId.get(status.serviceId) : undefined;
   if (recorded !== undefined) return recorded;
   const isOut = findCondition(status?.conditions, hypervisorConditions.offboarded)?.status === 'True';
@@ -69,20 +88,31 @@ function serviceOf({ metadata, status }: Hypervisor, byId: ReadonlyMap<string, C
 
 function aggregatesByHost(aggregates: readonly Aggregate[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const { name, hosts } of aggregates) for (const host of hosts) found.set(host, [...(found.get(host) ?? []), name]);
+  for (const { name, hosts } of aggregates)
+    for (const host of hosts) found.set(host, [...(found.get(host) ?? []), name]);
   return found;
 }
 
 /** The custom traits that a Hypervisor asks for and says are there. */
 const saidTraits = ({ spec, status }: Hypervisor): string[] =>
-  (spec?.customTraits ?? []).filter((trait) => trait.startsWith('CUSTOM_') && status?.hypervisorId && status.traits?.includes(trait));
+  (spec?.customTraits ?? []).filter(
+    (trait) => trait.startsWith('CUSTOM_') && status?.hypervisorId && status.traits?.includes(trait),
+  );
 
 /** By custom trait, the ids of the providers that have it. */
-async function holdersOf(placement: DriftTools['placement'], hypervisors: readonly Hypervisor[], signal: AbortSignal): Promise<Map<string, ReadonlySet<string>>> {
+async function holdersOf(
+  placement: DriftTools['placement'],
+  hypervisors: readonly Hypervisor[],
+  signal: AbortSignal,
+): Promise<Map<string, ReadonlySet<string>>> {
   const names = [...new Set(hypervisors.flatMap(saidTraits))];
   // Placement refuses to look for a trait that there is not.
   const known = await placement.existingTraits(names, signal);
   const found = new Map<string, ReadonlySet<string>>();
-  for (const trait of known) found.set(trait, new Set((await placement.resourceProviders({ required: [trait] }, signal)).map(({ uuid }) => uuid)));
+  for (const trait of known)
+    found.set(
+      trait,
+      new Set((await placement.resourceProviders({ required: [trait] }, signal)).map(({ uuid }) => uuid)),
+    );
   return found;
 }

@@ -18,7 +18,8 @@ export interface HostPorts {
 
 /** The real ones. @param of `observe` is told of every call */
 export const openHostPorts = (of: { clock: Clock; observe?: ObserveCall }): HostPorts => ({
-  connectLibvirt: (endpoint, access, options, signal) => connectLibvirt(endpoint, access, { ...of, ...options }, signal),
+  connectLibvirt: (endpoint, access, options, signal) =>
+    connectLibvirt(endpoint, access, { ...of, ...options }, signal),
   openOvs: (remote, options, signal) => openOvs(remote, { ...of, ...options }, signal),
   openCeph: (settings) => openCeph(settings, of),
   readText: readTextFile,

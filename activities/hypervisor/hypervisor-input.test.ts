@@ -1,8 +1,11 @@
 import { readHypervisorInput } from './hypervisor-input.ts';
 
-test.each([[{ hypervisor: 'node-1' }], [{ hypervisor: 'node-1.example.org', startedBy: 'somebody', mode: 'observe' }]])('%j is taken as it is', (input) => {
-  expect(readHypervisorInput(input)).toEqual(input);
-});
+test.each([[{ hypervisor: 'node-1' }], [{ hypervisor: 'node-1.example.org', startedBy: 'somebody', mode: 'observe' }]])(
+  '%j is taken as it is',
+  (input) => {
+    expect(readHypervisorInput(input)).toEqual(input);
+  },
+);
 
 const wrong: [input: unknown, words: RegExp][] = [
   [undefined, /^the input: /u],
@@ -14,5 +17,7 @@ const wrong: [input: unknown, words: RegExp][] = [
   [{ hypervisor: 'node-1', force: true }, /force: unknown field; known are hypervisor, startedBy, mode/u],
 ];
 test.each(wrong)('%j is refused in words', (input, words) => {
-  expect(() => readHypervisorInput(input)).toThrow(expect.objectContaining({ type: 'InvalidInput', message: expect.stringMatching(words) }));
+  expect(() => readHypervisorInput(input)).toThrow(
+    expect.objectContaining({ type: 'InvalidInput', message: expect.stringMatching(words) }),
+  );
 });

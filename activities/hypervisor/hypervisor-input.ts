@@ -11,7 +11,10 @@ const fields = {
   startedBy: z.string().max(253).optional(),
   mode: z.enum(['observe', 'act']).optional(),
 };
-const schema = z.strictObject(fields, { error: (issue) => (issue.code === 'unrecognized_keys' ? `unknown field; known are ${Object.keys(fields).join(', ')}` : undefined) });
+const schema = z.strictObject(fields, {
+  error: (issue) =>
+    issue.code === 'unrecognized_keys' ? `unknown field; known are ${Object.keys(fields).join(', ')}` : undefined,
+});
 
 /** What a person gave as input of a run. @throws InvalidInput every problem by name */
 export function readHypervisorInput(input: unknown): HypervisorInput {

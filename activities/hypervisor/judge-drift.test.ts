@@ -3,50 +3,156 @@ import type { HostNow } from './judge-drift.ts';
 import { judgeDrift } from './judge-drift.ts';
 import { condition, hypervisorOf, serviceOf } from './sample-drift.ts';
 
-const now = (more: Partial<HostNow> = {}): HostNow => ({ service: serviceOf('node-1'), aggregates: ['tenants', 'zone-a'], lostTraits: [], ...more });
+const now = (more: Partial<HostNow> = {}): HostNow => ({
+  service: serviceOf('node-1'),
+  aggregates: ['tenants', 'zone-a'],
+  lostTraits: [],
+  ...more,
+});
 const disabled = serviceOf('node-1', { status: 'disabled', disabledReason: 'drover: maintenance manual' });
-const inMaintenance = hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'True', 'Maintenance'), condition('HypervisorDisabled', 'True', 'Succeeded')] });
-const out = hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'True', 'Decommissioned'), condition('Offboarded', 'True', 'Offboarded')] });
+const inMaintenance = hypervisorOf('node-1', {
+  conditions: [condition('Lifecycle', 'True', 'Maintenance'), condition('HypervisorDisabled', 'True', 'Succeeded')],
+});
+const out = hypervisorOf('node-1', {
+  conditions: [condition('Lifecycle', 'True', 'Decommissioned'), condition('Offboarded', 'True', 'Offboarded')],
+});
 const down = now({ service: serviceOf('node-1', { state: 'down' }) });
-const withHa = (...more: ReturnType<typeof condition>[]): Hypervisor => hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'True', 'Active'), condition('HaEnabled', 'True', 'Succeeded'), ...more] });
+const withHa = (...more: ReturnType<typeof condition>[]): Hypervisor =>
+  hypervisorOf('node-1', {
+    conditions: [condition('Lifecycle', 'True', 'Active'), condition('HaEnabled', 'True', 'Succeeded'), ...more],
+  });
 
 const fenced = (...more: ReturnType<typeof condition>[]): Hypervisor =>
-  hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'False', 'Maintenance'), ...more] }, { annotations: { 'drover.dev/hold': 'NodeFailure: node-1 has failed' } });
+  hypervisorOf(
+    'node-1',
+    { conditions: [condition('Lifecycle', 'False', 'Maintenance'), ...more] },
+    { annotations: { 'drover.dev/hold': 'NodeFailure: node-1 has failed' } },
+  );
 
 const rows: [why: string, hypervisor: Hypervisor, seen: HostNow, drift: string | RegExp | null][] = [
   ['all is as it is said', hypervisorOf('node-1'), now(), null],
   ['in maintenance too', inMaintenance, now({ service: disabled }), null],
   ['somebody has enabled a host in maintenance (H11)', inMaintenance, now(), 'its compute service was enabled'],
-  ['or disabled one in service', hypervisorOf('node-1'), now({ service: serviceOf('node-1', { status: 'disabled', disabledReason: 'CHG-1' }) }), 'its compute service was disabled: CHG-1'],
-  ['with whatever reason, once it is said', inMaintenance, now({ service: serviceOf('node-1', { status: 'disabled', disabledReason: 'CHG-1' }) }), null],
-  ['taken out of an aggregate', hypervisorOf('node-1'), now({ aggregates: ['zone-a'] }), 'its aggregates are zone-a, no longer tenants, zone-a'],
-  ['put into another, in maintenance', inMaintenance, now({ service: disabled, aggregates: ['zone-a', 'tenants', 'gold'] }), /^its aggregates are gold, tenants, zone-a, no longer/u],
+  [
+    'or disabled one in service',
+    hypervisorOf('node-1'),
+    now({ service: serviceOf('node-1', { status: 'disabled', disabledReason: 'CHG-1' }) }),
+    'its compute service was disabled: CHG-1',
+  ],
+  [
+    'with whatever reason, once it is said',
+    inMaintenance,
+    now({ service: serviceOf('node-1', { status: 'disabled', disabledReason: 'CHG-1' }) }),
+    null,
+  ],
+  [
+    'taken out of an aggregate',
+    hypervisorOf('node-1'),
+    now({ aggregates: ['zone-a'] }),
+    'its aggregates are zone-a, no longer tenants, zone-a',
+  ],
+  [
+    'put into another, in maintenance',
+    inMaintenance,
+    now({ service: disabled, aggregates: ['zone-a', 'tenants', 'gold'] }),
+    /^its aggregates are gold, tenants, zone-a, no longer/u,
+  ],
   ['out of all', hypervisorOf('node-1'), now({ aggregates: [] }), 'its aggregates are none, no longer tenants, zone-a'],
-  ['where none were said yet, nothing is compared', hypervisorOf('node-1', { aggregates: undefined }), now({ aggregates: [] }), null],
-  ['a trait is gone', hypervisorOf('node-1'), now({ lostTraits: ['CUSTOM_FAST'] }), 'its resource provider has lost CUSTOM_FAST'],
-  ['the service is gone', hypervisorOf('node-1'), now({ service: null, aggregates: [] }), 'Nova has no compute service service-of-node-1 any more'],
-  ['a host that never registered has none to lose', hypervisorOf('node-1', { serviceId: undefined }), now({ service: null, aggregates: [] }), null],
+  [
+    'where none were said yet, nothing is compared',
+    hypervisorOf('node-1', { aggregates: undefined }),
+    now({ aggregates: [] }),
+    null,
+  ],
+  [
+    'a trait is gone',
+    hypervisorOf('node-1'),
+    now({ lostTraits: ['CUSTOM_FAST'] }),
+    'its resource provider has lost CUSTOM_FAST',
+  ],
+  [
+    'the service is gone',
+    hypervisorOf('node-1'),
+    now({ service: null, aggregates: [] }),
+    'Nova has no compute service service-of-node-1 any more',
+  ],
+  [
+    'a host that never registered has none to lose',
+    hypervisorOf('node-1', { serviceId: undefined }),
+    now({ service: null, aggregates: [] }),
+    null,
+  ],
   ['taken out of Nova, and gone', out, now({ service: null, aggregates: [] }), null],
-  ['taken out of Nova, and back', out, now({ service: serviceOf('node-1', { id: 'new' }) }), /^nova-compute has registered again, as service new/u],
+  [
+    'taken out of Nova, and back',
+    out,
+    now({ service: serviceOf('node-1', { id: 'new' }) }),
+    /^nova-compute has registered again, as service new/u,
+  ],
 
   ['nova-compute is down where failed hosts are handled', withHa(), down, 'its nova-compute is down'],
   ['not where they are not', hypervisorOf('node-1'), down, null],
   ['not while a failure is said', withHa(condition('NodeFailure', 'True', 'ComputeDown')), down, null],
   ['nor while it is watched', withHa(condition('NodeFailure', 'Unknown', 'ComputeDown')), down, null],
-  ['again after the last one', withHa(condition('NodeFailure', 'False', 'Recovered')), down, 'its nova-compute is down'],
+  [
+    'again after the last one',
+    withHa(condition('NodeFailure', 'False', 'Recovered')),
+    down,
+    'its nova-compute is down',
+  ],
 
-  ['it was fenced, so that a run of its failure that was terminated is missed', fenced(condition('NodeFailure', 'True', 'Dead')), down, 'it is held because it was fenced'],
-  ['so too where Nova does not know it', fenced(), now({ service: null, aggregates: [] }), 'it is held because it was fenced'],
+  [
+    'it was fenced, so that a run of its failure that was terminated is missed',
+    fenced(condition('NodeFailure', 'True', 'Dead')),
+    down,
+    'it is held because it was fenced',
+  ],
+  [
+    'so too where Nova does not know it',
+    fenced(),
+    now({ service: null, aggregates: [] }),
+    'it is held because it was fenced',
+  ],
   ['not where a user has cancelled that run', fenced(condition('NodeFailure', 'False', 'Cancelled')), down, null],
-  ['nor where something else holds it', hypervisorOf('node-1', {}, { annotations: { 'drover.dev/hold': 'disks' } }), down, null],
+  [
+    'nor where something else holds it',
+    hypervisorOf('node-1', {}, { annotations: { 'drover.dev/hold': 'disks' } }),
+    down,
+    null,
+  ],
 
-  ['a run is on its way', hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'Unknown', 'Evicting')] }), now({ aggregates: [] }), null],
+  [
+    'a run is on its way',
+    hypervisorOf('node-1', { conditions: [condition('Lifecycle', 'Unknown', 'Evicting')] }),
+    now({ aggregates: [] }),
+    null,
+  ],
   ['or will be, for a newer spec', hypervisorOf('node-1', {}, { generation: 2 }), now({ aggregates: [] }), null],
   ['nobody drives it yet', hypervisorOf('node-1', { conditions: [] }), now({ aggregates: [] }), null],
-  ['it is being deleted', hypervisorOf('node-1', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }), now({ aggregates: [] }), null],
-  ['it only wants to be observed', hypervisorOf('node-1', {}, { annotations: { 'drover.dev/mode': 'observe' } }), now({ aggregates: [] }), null],
-  ['of a lifecycle that is not driven, aggregates are nobody’s business', hypervisorOf('node-1', {}, {}, { lifecycleEnabled: false }), now({ aggregates: [] }), null],
-  ['but its maintenance is', { ...inMaintenance, spec: { lifecycleEnabled: false, maintenance: 'manual' } } as Hypervisor, now({ aggregates: [] }), 'its compute service was enabled'],
+  [
+    'it is being deleted',
+    hypervisorOf('node-1', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    now({ aggregates: [] }),
+    null,
+  ],
+  [
+    'it only wants to be observed',
+    hypervisorOf('node-1', {}, { annotations: { 'drover.dev/mode': 'observe' } }),
+    now({ aggregates: [] }),
+    null,
+  ],
+  [
+    'of a lifecycle that is not driven, aggregates are nobody’s business',
+    hypervisorOf('node-1', {}, {}, { lifecycleEnabled: false }),
+    now({ aggregates: [] }),
+    null,
+  ],
+  [
+    'but its maintenance is',
+    { ...inMaintenance, spec: { lifecycleEnabled: false, maintenance: 'manual' } } as Hypervisor,
+    now({ aggregates: [] }),
+    'its compute service was enabled',
+  ],
 ];
 
 test.each(rows)('%s', (_why, hypervisor, seen, drift) => {

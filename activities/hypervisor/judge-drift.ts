@@ -24,28 +24,41 @@ export interface HostNow {
  */
 export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTraits }: HostNow): string | null {
   const { metadata, spec, status } = hypervisor;
-  if (metadata.deletionTimestamp !== undefined || hypervisorMode(metadata.annotations) === 'observe' || !settled.Hypervisor(hypervisor, 'act')) return null;
+  if (
+    metadata.deletionTimestamp !== undefined ||
+    hypervisorMode(metadata.annotations) === 'observe' ||
+    !settled.Hypervisor(hypervisor, 'act')
+  )
+    return null;
   const of = (type: string) => findCondition(status?.conditions, type);
-  if (of(hypervisorConditions.offboarded)?.status === 'True') return service === null ? null : `nova-compute has registered again, as service ${service.id}, though the host was taken out of Nova`;
+  if (of(hypervisorConditions.offboarded)?.status === 'True')
+    return service === null
+      ? null
+      : `nova-compute has registered again, as service ${service.id}, though the host was taken out of Nova`;
   // Only the run of its failure restores it, and a run that was terminated tells nobody; that it was cancelled is a person's wish.
   const isFenced = readHold(metadata.annotations?.[hypervisorAnnotations.hold])?.reason === fencedHold;
-  if (isFenced && of(hypervisorConditions.nodeFailure)?.reason !== cancelledFailure) return 'it is held because it was fenced';
+  if (isFenced && of(hypervisorConditions.nodeFailure)?.reason !== cancelledFailure)
+    return 'it is held because it was fenced';
   // Of a host whose lifecycle is not driven, drover says no more than whether it is disabled.
   const isDriven = spec?.lifecycleEnabled ?? true;
   // What was never registered is waited for by its run.
-  if (service === null) return isDriven && status?.serviceId ? `Nova has no compute service ${status.serviceId} any more` : null;
+  if (service === null)
+    return isDriven && status?.serviceId ? `Nova has no compute service ${status.serviceId} any more` : null;
 
   const said = of(hypervisorConditions.disabled)?.status;
   if (said === 'True' && service.status === 'enabled') return 'its compute service was enabled';
-  if (said === 'False' && service.status === 'disabled') return `its compute service was disabled: ${service.disabledReason ?? 'no reason given'}`;
+  if (said === 'False' && service.status === 'disabled')
+    return `its compute service was disabled: ${service.disabledReason ?? 'no reason given'}`;
   if (!isDriven) return null;
   const listed = status?.aggregates?.map(({ name }) => name).toSorted();
   const now = aggregates.toSorted();
-  if (listed !== undefined && listed.join('\n') !== now.join('\n')) return `its aggregates are ${namesOf(now)}, no longer ${namesOf(listed)}`;
+  if (listed !== undefined && listed.join('\n') !== now.join('\n'))
+    return `its aggregates are ${namesOf(now)}, no longer ${namesOf(listed)}`;
   if (lostTraits.length > 0) return `its resource provider has lost ${lostTraits.join(', ')}`;
   // Whether that is a failure is judged by the run that it is told to; while one is said, there is one.
   const isJudged = !['False', undefined].includes(of(hypervisorConditions.nodeFailure)?.status);
-  if (service.state === 'down' && of(hypervisorConditions.haEnabled)?.status === 'True' && !isJudged) return 'its nova-compute is down';
+  if (service.state === 'down' && of(hypervisorConditions.haEnabled)?.status === 'True' && !isJudged)
+    return 'its nova-compute is down';
   return null;
 }
 

@@ -13,12 +13,22 @@ export interface NodeFailureHostDependencies extends Omit<NodeFailureLookTools, 
 }
 
 /** The activities of a node failure on queue `hosts`. */
-export function createNodeFailureHostActivities({ signalWithStart, scope = currentScope, clock, ...rest }: NodeFailureHostDependencies): NodeFailureHostActivities {
-  const byHand = (hypervisor: string, startedBy: string | null): Promise<void> => signalWithStart(hypervisor, startedBy, 'started by hand');
+export function createNodeFailureHostActivities({
+  signalWithStart,
+  scope = currentScope,
+  clock,
+  ...rest
+}: NodeFailureHostDependencies): NodeFailureHostActivities {
+  const byHand = (hypervisor: string, startedBy: string | null): Promise<void> =>
+    signalWithStart(hypervisor, startedBy, 'started by hand');
   return {
     observeNodeFailure: (input) => {
       const tools: NodeFailureLookTools = { ...rest, signalWithStart: byHand, scope: scope(clock), clock };
-      return whileBeating(tools, () => undefined, () => observeNodeFailure(tools, input));
+      return whileBeating(
+        tools,
+        () => undefined,
+        () => observeNodeFailure(tools, input),
+      );
     },
     tellNodeFailure: ({ hypervisor, cause }) => signalWithStart(hypervisor, 'the run of the hypervisor', cause),
   };

@@ -5,7 +5,11 @@ import type { HypervisorWorld } from '../kubernetes/read-hypervisor-world.ts';
 import type { LookTools } from './observe-hypervisor.ts';
 import { observeHypervisor } from './observe-hypervisor.ts';
 
-const settings: HypervisorSettings = hypervisorSettings(hypervisorConfig.parse(undefined), { region: 'RegionOne', cluster: '', mode: 'act' });
+const settings: HypervisorSettings = hypervisorSettings(hypervisorConfig.parse(undefined), {
+  region: 'RegionOne',
+  cluster: '',
+  mode: 'act',
+});
 const world: HypervisorWorld = {
   desired: null,
   recorded: { conditions: [], hypervisorId: null, serviceId: null, evicted: false, libVirtVersion: null },
@@ -18,33 +22,69 @@ const world: HypervisorWorld = {
 };
 
 /** Nova and Placement answer nobody: whoever asks them fails the test. */
-const silent = new Proxy({}, { get: (_, name) => () => Promise.reject(new Error(`${String(name)} was asked`)) }) as never;
+const silent = new Proxy(
+  {},
+  { get: (_, name) => () => Promise.reject(new Error(`${String(name)} was asked`)) },
+) as never;
 
 function toolsWith({ workflowId = 'hypervisor/node-1', isOff = false, started = [] as unknown[] } = {}): LookTools {
-  const scope: ActivityScope = { signal: new AbortController().signal, deadlineMs: Infinity, heartbeatDetails: undefined, run: { workflowId, runId: 'r' }, heartbeat: () => undefined };
-  return { nova: silent, placement: silent, scope, settings, isOff, readWorld: () => Promise.resolve(world), signalWithStart: (...args) => Promise.resolve(void started.push(args)) };
+  const scope: ActivityScope = {
+    signal: new AbortController().signal,
+    deadlineMs: Infinity,
+    heartbeatDetails: undefined,
+    run: { workflowId, runId: 'r' },
+    heartbeat: () => undefined,
+  };
+  return {
+    nova: silent,
+    placement: silent,
+    scope,
+    settings,
+    isOff,
+    readWorld: () => Promise.resolve(world),
+    signalWithStart: (...args) => Promise.resolve(void started.push(args)),
+  };
 }
 
 test('without a Hypervisor OpenStack is not asked: there is nothing to decide about it yet', async () => {
-  expect(await observeHypervisor(toolsWith(), { hypervisor: 'node-1' }, 'all')).toMatchObject({ next: 'run', desired: null, observed: { nova: null, provider: null, aggregates: [] } });
+  expect(await observeHypervisor(toolsWith(), { hypervisor: 'node-1' }, 'all')).toMatchObject({
+    next: 'run',
+    desired: null,
+    observed: { nova: null, provider: null, aggregates: [] },
+  });
 });
 
 test('a run under another id hands over to the hypervisor’s own', async () => {
   const started: unknown[] = [];
-  expect(await observeHypervisor(toolsWith({ workflowId: 'by-hand', started }), { hypervisor: 'node-1', startedBy: 'somebody' }, 'all')).toEqual({ next: 'handedOver', workflowId: 'hypervisor/node-1' });
+  expect(
+    await observeHypervisor(
+      toolsWith({ workflowId: 'by-hand', started }),
+      { hypervisor: 'node-1', startedBy: 'somebody' },
+      'all',
+    ),
+  ).toEqual({ next: 'handedOver', workflowId: 'hypervisor/node-1' });
   expect(started).toEqual([['node-1', 'somebody']]);
 });
 
 test('a kind that is off is left alone, and says which setting that is', async () => {
-  expect(await observeHypervisor(toolsWith({ isOff: true }), { hypervisor: 'node-1' }, 'all')).toEqual({ next: 'nothing', message: expect.stringContaining('modes.Hypervisor') });
+  expect(await observeHypervisor(toolsWith({ isOff: true }), { hypervisor: 'node-1' }, 'all')).toEqual({
+    next: 'nothing',
+    message: expect.stringContaining('modes.Hypervisor'),
+  });
 });
 
 test('who starts it by hand may ask for less than the settings, not for more', async () => {
-  expect(await observeHypervisor(toolsWith(), { hypervisor: 'node-1', mode: 'observe' }, 'all')).toMatchObject({ settings: { mode: 'observe' } });
+  expect(await observeHypervisor(toolsWith(), { hypervisor: 'node-1', mode: 'observe' }, 'all')).toMatchObject({
+    settings: { mode: 'observe' },
+  });
   const observing = { ...toolsWith(), settings: { ...settings, mode: 'observe' as const } };
-  expect(await observeHypervisor(observing, { hypervisor: 'node-1', mode: 'act' }, 'all')).toMatchObject({ settings: { mode: 'observe' } });
+  expect(await observeHypervisor(observing, { hypervisor: 'node-1', mode: 'act' }, 'all')).toMatchObject({
+    settings: { mode: 'observe' },
+  });
 });
 
 test('nonsense is refused', async () => {
-  await expect(observeHypervisor(toolsWith(), { hypervisor: '' }, 'all')).rejects.toMatchObject({ type: 'InvalidInput' });
+  await expect(observeHypervisor(toolsWith(), { hypervisor: '' }, 'all')).rejects.toMatchObject({
+    type: 'InvalidInput',
+  });
 });

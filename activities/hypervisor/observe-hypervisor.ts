@@ -22,10 +22,18 @@ export interface LookTools extends RegionTools {
  * @param look `kubernetes`: OpenStack is not asked, and what it would say is not known
  * @throws InvalidInput what was typed by hand is no input; InvalidObject names the field
  */
-export async function observeHypervisor(tools: LookTools, input: HypervisorInput, look: HypervisorLook): Promise<HypervisorSeen> {
+export async function observeHypervisor(
+  tools: LookTools,
+  input: HypervisorInput,
+  look: HypervisorLook,
+): Promise<HypervisorSeen> {
   const { settings, scope } = tools;
   const { hypervisor, startedBy, mode } = readHypervisorInput(input);
-  if (tools.isOff) return { next: 'nothing', message: `Hypervisors are switched off in drover’s settings (modes.Hypervisor); ${hypervisor} is left as it is` };
+  if (tools.isOff)
+    return {
+      next: 'nothing',
+      message: `Hypervisors are switched off in drover’s settings (modes.Hypervisor); ${hypervisor} is left as it is`,
+    };
   const workflowId = hypervisorId(hypervisor, settings.cluster);
   if (scope.run !== null && scope.run.workflowId !== workflowId) {
     await tools.signalWithStart(hypervisor, startedBy ?? null);
@@ -33,13 +41,27 @@ export async function observeHypervisor(tools: LookTools, input: HypervisorInput
   }
   const { desired, hypervisor: object, ...world } = await tools.readWorld(hypervisor, scope.signal);
   const shown = object === null ? nothingShown : readShown(object);
-  const region = look === 'all' && desired !== null ? await observeRegion(tools, questionOf(hypervisor, desired, world, settings)) : nothingOfRegion;
-  return { next: 'run', settings: mode === 'observe' ? { ...settings, mode } : settings, desired, observed: { ...world, ...region }, shown };
+  const region =
+    look === 'all' && desired !== null
+      ? await observeRegion(tools, questionOf(hypervisor, desired, world, settings))
+      : nothingOfRegion;
+  return {
+    next: 'run',
+    settings: mode === 'observe' ? { ...settings, mode } : settings,
+    desired,
+    observed: { ...world, ...region },
+    shown,
+  };
 }
 
 const nothingShown = { traits: null, aggregates: null, internalIp: null };
 
-function questionOf(hypervisor: string, desired: DesiredHypervisor, { recorded }: Pick<HypervisorWorld, 'recorded'>, { testAggregate }: HypervisorSettings): RegionQuestion {
+function questionOf(
+  hypervisor: string,
+  desired: DesiredHypervisor,
+  { recorded }: Pick<HypervisorWorld, 'recorded'>,
+  { testAggregate }: HypervisorSettings,
+): RegionQuestion {
   const zone = desired.labels[nodeMarks.zone];
   return {
     hypervisor,

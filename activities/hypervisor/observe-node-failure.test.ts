@@ -7,10 +7,19 @@ import { sampleHypervisor } from '../kubernetes/sample-hypervisor.ts';
 import type { ActivityScope } from '../nova/scope.ts';
 import { observeNodeFailure, type NodeFailureLookTools } from './observe-node-failure.ts';
 
-const config = nodeFailureConfig.parse({ mode: 'recommend', bmc: { url: 'https://{host}.bmc', hosts: { 'node-1': { uuid: 'u' } }, username: 'drover', passwordFile: '/p' } });
+const config = nodeFailureConfig.parse({
+  mode: 'recommend',
+  bmc: { url: 'https://{host}.bmc', hosts: { 'node-1': { uuid: 'u' } }, username: 'drover', passwordFile: '/p' },
+});
 
 const nodeOf = (ready: string) =>
-  nodeSchema.parse({ metadata: { name: 'node-1', uid: 'n', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' }, status: { nodeInfo: { bootID: 'boot-1' }, conditions: [{ type: 'Ready', status: ready, lastTransitionTime: '2026-01-01T00:00:00Z' }] } });
+  nodeSchema.parse({
+    metadata: { name: 'node-1', uid: 'n', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' },
+    status: {
+      nodeInfo: { bootID: 'boot-1' },
+      conditions: [{ type: 'Ready', status: ready, lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    },
+  });
 
 interface World {
   ready?: string;
@@ -23,17 +32,51 @@ interface World {
   workflowId?: string;
 }
 
-function stage({ ready = 'True', state = 'up', annotations = {}, power = () => Promise.resolve('Off' as const), away = [], hasHypervisor = true, mode = 'recommend', workflowId = 'node-failure/node-1' }: World) {
+function stage({
+  ready = 'True',
+  state = 'up',
+  annotations = {},
+  power = () => Promise.resolve('Off' as const),
+  away = [],
+  hasHypervisor = true,
+  mode = 'recommend',
+  workflowId = 'node-failure/node-1',
+}: World) {
   const asked: string[] = [];
   const started: unknown[] = [];
   const answer = <Value>(system: NonNullable<World['away']>[number], value: Value): Promise<Value> =>
-    away.includes(system) ? Promise.reject(droverFailure('NovaUnavailable', `${system} is away`)) : Promise.resolve(value);
-  const scope: ActivityScope = { signal: new AbortController().signal, deadlineMs: Infinity, heartbeatDetails: undefined, run: { workflowId, runId: 'r' }, heartbeat: () => undefined };
-  const service = { id: 's', host: 'node-1', zone: 'z', status: 'enabled', state, disabledReason: null, forcedDown: false, cellDown: false };
+    away.includes(system)
+      ? Promise.reject(droverFailure('NovaUnavailable', `${system} is away`))
+      : Promise.resolve(value);
+  const scope: ActivityScope = {
+    signal: new AbortController().signal,
+    deadlineMs: Infinity,
+    heartbeatDetails: undefined,
+    run: { workflowId, runId: 'r' },
+    heartbeat: () => undefined,
+  };
+  const service = {
+    id: 's',
+    host: 'node-1',
+    zone: 'z',
+    status: 'enabled',
+    state,
+    disabledReason: null,
+    forcedDown: false,
+    cellDown: false,
+  };
   const tools = {
-    nova: { computeServices: () => answer('Nova', [service]), aggregates: () => answer('Nova', []), schedulersUp: () => answer('Nova', 1) },
+    nova: {
+      computeServices: () => answer('Nova', [service]),
+      aggregates: () => answer('Nova', []),
+      schedulersUp: () => answer('Nova', 1),
+    },
     placement: { existingTraits: () => answer('Placement', []) },
-    client: { getHypervisor: () => answer('kube-apiserver', hasHypervisor ? { object: sampleHypervisor({ annotations }), owners: [] } : null), listNodes: () => answer('kube-apiserver', [nodeOf(ready)]) },
+    client: {
+      getHypervisor: () =>
+        answer('kube-apiserver', hasHypervisor ? { object: sampleHypervisor({ annotations }), owners: [] } : null),
+      listNodes: () => answer('kube-apiserver', [nodeOf(ready)]),
+    },
     config: { ...config, mode },
     libvirt: null,
     cluster: '',
@@ -52,7 +95,9 @@ function stage({ ready = 'True', state = 'up', annotations = {}, power = () => P
   return { tools, asked, started };
 }
 
-async function look(world: World): Promise<{ found: Extract<NodeFailureSeen, { next: 'run' }>['look']; asked: string[] }> {
+async function look(
+  world: World,
+): Promise<{ found: Extract<NodeFailureSeen, { next: 'run' }>['look']; asked: string[] }> {
   const { tools, asked } = stage(world);
   const seen = await observeNodeFailure(tools, { hypervisor: 'node-1' });
   if (seen.next !== 'run') throw new Error(`it is ${seen.next}`);
@@ -60,17 +105,37 @@ async function look(world: World): Promise<{ found: Extract<NodeFailureSeen, { n
 }
 
 test('a host that is well is not asked for its power', async () => {
-  const { found, asked } = await look({ annotations: { 'drover.dev/hold': 'NodeFailure: x', 'drover.dev/fenced-boot-id': 'boot-0' } });
-  expect(found).toMatchObject({ hypervisor: { uid: 'hv-1', hold: 'NodeFailure', fencedBootId: 'boot-0' }, node: { ready: 'True', bootId: 'boot-1' }, compute: { state: 'up' }, power: null, problems: [] });
+  const { found, asked } = await look({
+    annotations: { 'drover.dev/hold': 'NodeFailure: x', 'drover.dev/fenced-boot-id': 'boot-0' },
+  });
+  expect(found).toMatchObject({
+    hypervisor: { uid: 'hv-1', hold: 'NodeFailure', fencedBootId: 'boot-0' },
+    node: { ready: 'True', bootId: 'boot-1' },
+    compute: { state: 'up' },
+    power: null,
+    problems: [],
+  });
   expect(asked).toEqual([]);
 });
 
 const suspicious: [why: string, world: World, found: object][] = [
   ['its Node is silent', { ready: 'Unknown' }, { power: 'Off', problems: [] }],
   ['nova-compute is down', { state: 'down' }, { power: 'Off' }],
-  ['kube-apiserver does not answer', { away: ['kube-apiserver'] }, { power: 'Off', hypervisor: null, node: null, problems: [expect.stringContaining('kube-apiserver is away')] }],
-  ['Nova does not answer', { away: ['Nova'] }, { power: 'Off', nova: null, compute: null, problems: [expect.stringContaining('Nova is away')] }],
-  ['its BMC does not answer either', { ready: 'Unknown', power: () => Promise.reject(droverFailure('BmcUnreachable', 'it hangs')) }, { power: 'Unknown', problems: [expect.stringContaining('it hangs')] }],
+  [
+    'kube-apiserver does not answer',
+    { away: ['kube-apiserver'] },
+    { power: 'Off', hypervisor: null, node: null, problems: [expect.stringContaining('kube-apiserver is away')] },
+  ],
+  [
+    'Nova does not answer',
+    { away: ['Nova'] },
+    { power: 'Off', nova: null, compute: null, problems: [expect.stringContaining('Nova is away')] },
+  ],
+  [
+    'its BMC does not answer either',
+    { ready: 'Unknown', power: () => Promise.reject(droverFailure('BmcUnreachable', 'it hangs')) },
+    { power: 'Unknown', problems: [expect.stringContaining('it hangs')] },
+  ],
 ];
 test.each(suspicious)('the BMC is asked where %s', async (_why, world, expected) => {
   const { found, asked } = await look(world);
@@ -79,17 +144,29 @@ test.each(suspicious)('the BMC is asked where %s', async (_why, world, expected)
 });
 
 test('Placement that does not answer is only said', async () => {
-  expect((await look({ away: ['Placement'] })).found.fleet.apis).toContainEqual({ name: 'Placement', reachable: false });
+  expect((await look({ away: ['Placement'] })).found.fleet.apis).toContainEqual({
+    name: 'Placement',
+    reachable: false,
+  });
 });
 
 test('nothing is done where it is switched off, or where there is no such Hypervisor', async () => {
-  expect(await observeNodeFailure(stage({ mode: 'off' }).tools, { hypervisor: 'node-1' })).toEqual({ next: 'nothing', message: expect.stringContaining('nodeFailure.mode') });
-  expect(await observeNodeFailure(stage({ hasHypervisor: false }).tools, { hypervisor: 'node-1' })).toEqual({ next: 'nothing', message: 'There is no Hypervisor node-1' });
+  expect(await observeNodeFailure(stage({ mode: 'off' }).tools, { hypervisor: 'node-1' })).toEqual({
+    next: 'nothing',
+    message: expect.stringContaining('nodeFailure.mode'),
+  });
+  expect(await observeNodeFailure(stage({ hasHypervisor: false }).tools, { hypervisor: 'node-1' })).toEqual({
+    next: 'nothing',
+    message: 'There is no Hypervisor node-1',
+  });
 });
 
 test('a run under another id hands over to the host’s own', async () => {
   const { tools, started } = stage({ workflowId: 'by-hand' });
-  expect(await observeNodeFailure(tools, { hypervisor: 'node-1', startedBy: 'jane' })).toEqual({ next: 'handedOver', workflowId: 'node-failure/node-1' });
+  expect(await observeNodeFailure(tools, { hypervisor: 'node-1', startedBy: 'jane' })).toEqual({
+    next: 'handedOver',
+    workflowId: 'node-failure/node-1',
+  });
   expect(started).toEqual([['node-1', 'jane']]);
 });
 

@@ -51,17 +51,25 @@ const libvirtTimeouts = { connectMs: 4_000, callMs: 4_000 };
  *
  * @throws InvalidInput what was typed by hand is no input
  */
-export async function observeNodeFailure(tools: NodeFailureLookTools, input: NodeFailureInput): Promise<NodeFailureSeen> {
+export async function observeNodeFailure(
+  tools: NodeFailureLookTools,
+  input: NodeFailureInput,
+): Promise<NodeFailureSeen> {
   const { config, scope, clock, cluster } = tools;
   const { hypervisor: name, startedBy } = readHypervisorInput(input);
-  if (config.mode === 'off') return { next: 'nothing', message: `Failed nodes are not handled (nodeFailure.mode in drover’s settings); ${name} is left as it is` };
+  if (config.mode === 'off')
+    return {
+      next: 'nothing',
+      message: `Failed nodes are not handled (nodeFailure.mode in drover’s settings); ${name} is left as it is`,
+    };
   const workflowId = nodeFailureId(name, cluster);
   if (scope.run !== null && scope.run.workflowId !== workflowId) {
     await tools.signalWithStart(name, startedBy ?? null);
     return { next: 'handedOver', workflowId };
   }
   const problems: string[] = [];
-  const attempt = <Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> => answerOf({ scope, clock }, problems, work);
+  const attempt = <Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> =>
+    answerOf({ scope, clock }, problems, work);
   const [kubernetes, nova, placementAnswers] = await Promise.all([
     attempt((signal) => readKubernetes(tools, name, signal)),
     attempt((signal) => readNova(tools, signal)),
@@ -70,17 +78,33 @@ export async function observeNodeFailure(tools: NodeFailureLookTools, input: Nod
   if (kubernetes?.found === false) return { next: 'nothing', message: `There is no Hypervisor ${name}` };
   const world = kubernetes?.found === true ? kubernetes : null;
   const service = nova === null ? null : serviceOf(name, nova.services);
-  const isSuspect = world?.node === null || world === null || toNodeSign(world.node).ready !== 'True' || service?.state !== 'up';
+  const isSuspect =
+    world?.node === null || world === null || toNodeSign(world.node).ready !== 'True' || service?.state !== 'up';
   const [libvirt, power] = await Promise.all([
     attempt((signal) => askLibvirt(tools, world?.address ?? name, problems, signal)),
     isSuspect && hasBmc(config.bmc, name) ? askPower(tools, name, problems) : null,
   ]);
-  const parts: ReadParts = { kubernetes: world, nova, libvirt, power, placementAnswers: placementAnswers !== null, problems };
-  return { next: 'run', settings: handlingSettings(config, tools.region), look: composeLook(name, parts, config, clock.now()) };
+  const parts: ReadParts = {
+    kubernetes: world,
+    nova,
+    libvirt,
+    power,
+    placementAnswers: placementAnswers !== null,
+    problems,
+  };
+  return {
+    next: 'run',
+    settings: handlingSettings(config, tools.region),
+    look: composeLook(name, parts, config, clock.now()),
+  };
 }
 
 /** Null, and a sentence, where there is no answer. @throws only the signal's reason */
-async function answerOf<Value>({ scope: { signal }, clock }: Pick<NodeFailureLookTools, 'scope' | 'clock'>, problems: string[], work: (signal: AbortSignal) => Promise<Value>): Promise<Value | null> {
+async function answerOf<Value>(
+  { scope: { signal }, clock }: Pick<NodeFailureLookTools, 'scope' | 'clock'>,
+  problems: string[],
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value | null> {
   try {
     return await withTimeout(clock, answerWithinMs, (overdue) => work(AbortSignal.any([signal, overdue])));
   } catch (error) {
@@ -91,7 +115,11 @@ async function answerOf<Value>({ scope: { signal }, clock }: Pick<NodeFailureLoo
 }
 
 async function readKubernetes({ client, readLastFencing }: NodeFailureLookTools, name: string, signal: AbortSignal) {
-  const [owned, nodes, lastFencing] = await Promise.all([client.getHypervisor(name, signal), client.listNodes(signal), readLastFencing(signal)]);
+  const [owned, nodes, lastFencing] = await Promise.all([
+    client.getHypervisor(name, signal),
+    client.listNodes(signal),
+    readLastFencing(signal),
+  ]);
   if (owned === null || owned.object.metadata.deletionTimestamp !== undefined) return { found: false } as const;
   const { metadata, status } = owned.object;
   const desired = readDesired(owned.object, owned.owners);
@@ -109,16 +137,30 @@ async function readKubernetes({ client, readLastFencing }: NodeFailureLookTools,
 }
 
 async function readNova({ nova }: NodeFailureLookTools, signal: AbortSignal): Promise<NonNullable<ReadParts['nova']>> {
-  const [services, aggregates, schedulersUp] = await Promise.all([nova.computeServices(signal), nova.aggregates(signal), nova.schedulersUp(signal)]);
+  const [services, aggregates, schedulersUp] = await Promise.all([
+    nova.computeServices(signal),
+    nova.aggregates(signal),
+    nova.schedulersUp(signal),
+  ]);
   return { services, aggregates, schedulersUp };
 }
 
 /** Null where nobody asks, or nobody can. Whatever else it answers, it answers. */
-async function askLibvirt({ libvirt, ports }: NodeFailureLookTools, address: string, problems: string[], signal: AbortSignal): Promise<ReadParts['libvirt']> {
+async function askLibvirt(
+  { libvirt, ports }: NodeFailureLookTools,
+  address: string,
+  problems: string[],
+  signal: AbortSignal,
+): Promise<ReadParts['libvirt']> {
   if (libvirt === null) return null;
   try {
     const access = await readLibvirtAccess(libvirt, ports.readText, signal);
-    const connection = await ports.connectLibvirt(endpointOf(libvirt.connectUri, address), access, { timeouts: libvirtTimeouts }, signal);
+    const connection = await ports.connectLibvirt(
+      endpointOf(libvirt.connectUri, address),
+      access,
+      { timeouts: libvirtTimeouts },
+      signal,
+    );
     await connection.close();
     return { verdict: 'healthy', message: `it opened ${connection.uri}` };
   } catch (error) {

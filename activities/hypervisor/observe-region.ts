@@ -27,13 +27,22 @@ export interface RegionQuestion {
 }
 
 /** What OpenStack says of a host. */
-export type RegionFacts = Pick<HypervisorObservation, 'nova' | 'aggregates' | 'provider' | 'knownTraits' | 'testServers'>;
+export type RegionFacts = Pick<
+  HypervisorObservation,
+  'nova' | 'aggregates' | 'provider' | 'knownTraits' | 'testServers'
+>;
 
 /** How many consumers of a provider are named: a host in service has hundreds. */
 const mostNamed = 5;
 
 /** What is said where OpenStack is not asked. */
-export const nothingOfRegion: RegionFacts = { nova: null, aggregates: [], provider: null, knownTraits: [], testServers: [] };
+export const nothingOfRegion: RegionFacts = {
+  nova: null,
+  aggregates: [],
+  provider: null,
+  knownTraits: [],
+  testServers: [],
+};
 
 /** Looks at a host. A handful of requests; where the service is disabled, those besides that tell whether anything is left on it. */
 export async function observeRegion(tools: RegionTools, question: RegionQuestion): Promise<RegionFacts> {
@@ -50,27 +59,63 @@ export async function observeRegion(tools: RegionTools, question: RegionQuestion
   ]);
   const aggregates = all
     .filter(({ name, hosts }) => hosts.includes(host) || question.aggregates.includes(name))
-    .map(({ id, uuid, name, metadata, hosts }): AggregateFacts => ({ id, uuid, name, metadata, hasHost: hosts.includes(host) }));
-  return { nova: seen, aggregates, provider, knownTraits, testServers: testServers.filter(({ taskState }) => taskState !== 'deleting').map(({ id }) => id) };
+    .map(({ id, uuid, name, metadata, hosts }): AggregateFacts => ({
+      id,
+      uuid,
+      name,
+      metadata,
+      hasHost: hosts.includes(host),
+    }));
+  return {
+    nova: seen,
+    aggregates,
+    provider,
+    knownTraits,
+    testServers: testServers.filter(({ taskState }) => taskState !== 'deleting').map(({ id }) => id),
+  };
 }
 
 /** Whether a host is empty matters only while no guest can come; it costs as many requests as all else together. */
-async function describeHost({ nova, placement, scope }: RegionTools, name: string, registration: Registration | null): Promise<NovaHost | null> {
+async function describeHost(
+  { nova, placement, scope }: RegionTools,
+  name: string,
+  registration: Registration | null,
+): Promise<NovaHost | null> {
   const hypervisor = registration?.hypervisor ?? null;
   if (registration === null || hypervisor === null) return null;
   const { host, serviceId, service } = registration;
   const known = { host, hypervisorId: hypervisor.id, serviceId, service };
-  if (service.status === 'enabled') return { ...known, servers: hypervisor.servers, migrations: 0, unconfirmedResizes: 0, allocations: 0 };
+  if (service.status === 'enabled')
+    return { ...known, servers: hypervisor.servers, migrations: 0, unconfirmedResizes: 0, allocations: 0 };
   const { observation } = await observeHost(nova, placement, await findHost(nova, name, scope.signal), scope.signal);
   const { instances, migrations, unconfirmedResizes, allocations } = observation;
-  return { ...known, servers: instances.length, migrations: migrations.length - unconfirmedResizes.length, unconfirmedResizes: unconfirmedResizes.length, allocations: allocations.length };
+  return {
+    ...known,
+    servers: instances.length,
+    migrations: migrations.length - unconfirmedResizes.length,
+    unconfirmedResizes: unconfirmedResizes.length,
+    allocations: allocations.length,
+  };
 }
 
-async function observeProvider(placement: PlacementClient, uuid: string, signal: AbortSignal): Promise<ProviderFacts | null> {
+async function observeProvider(
+  placement: PlacementClient,
+  uuid: string,
+  signal: AbortSignal,
+): Promise<ProviderFacts | null> {
   try {
-    const [{ generation, traits }, allocations] = await Promise.all([placement.traitsWithGeneration(uuid, signal), placement.providerAllocations(uuid, signal)]);
+    const [{ generation, traits }, allocations] = await Promise.all([
+      placement.traitsWithGeneration(uuid, signal),
+      placement.providerAllocations(uuid, signal),
+    ]);
     const consumers = Object.keys(allocations);
-    return { uuid, generation, traits, consumers: consumers.length, someConsumers: consumers.toSorted().slice(0, mostNamed) };
+    return {
+      uuid,
+      generation,
+      traits,
+      consumers: consumers.length,
+      someConsumers: consumers.toSorted().slice(0, mostNamed),
+    };
   } catch (error) {
     if (codeOf(error) === 'HostNotFound') return null;
     throw error;

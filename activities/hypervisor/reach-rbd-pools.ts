@@ -35,14 +35,30 @@ const secretUuid = ownUuid('drover-check-ceph');
  *
  * @throws InvalidConfiguration where the file with Ceph's key cannot be read, or has none; the signal's reason when it is aborted
  */
-export async function reachRbdPools({ connectLibvirt, readText, clock }: ReachTools, { hypervisor, address, libvirt, rbd, pools }: ReachRequest, signal: AbortSignal): Promise<HostCheck[]> {
-  const key = rbd.keyFile === null ? null : readKey(rbd.keyFile, await requireText(readText, rbd.keyFile, `hypervisor.ceph.rbd.keyFile: ${rbd.keyFile}`, signal));
+export async function reachRbdPools(
+  { connectLibvirt, readText, clock }: ReachTools,
+  { hypervisor, address, libvirt, rbd, pools }: ReachRequest,
+  signal: AbortSignal,
+): Promise<HostCheck[]> {
+  const key =
+    rbd.keyFile === null
+      ? null
+      : readKey(
+          rbd.keyFile,
+          await requireText(readText, rbd.keyFile, `hypervisor.ceph.rbd.keyFile: ${rbd.keyFile}`, signal),
+        );
   const startedMs = clock.monotonicMs();
   let connection: LibvirtConnection | null = null;
   try {
-    connection = await connectLibvirt(endpointOf(libvirt.connectUri, address), await readLibvirtAccess(libvirt, readText, signal), {}, signal);
+    connection = await connectLibvirt(
+      endpointOf(libvirt.connectUri, address),
+      await readLibvirtAccess(libvirt, readText, signal),
+      {},
+      signal,
+    );
     if (key !== null) await connection.ensureCephSecret({ uuid: secretUuid, user: rbd.user, key }, signal);
-    const auth: RbdPool['auth'] = key === null && rbd.secretUuid === null ? null : { user: rbd.user, secretUuid: rbd.secretUuid ?? secretUuid };
+    const auth: RbdPool['auth'] =
+      key === null && rbd.secretUuid === null ? null : { user: rbd.user, secretUuid: rbd.secretUuid ?? secretUuid };
     const found: HostCheck[] = [];
     for (const cephPool of pools) {
       const seen = await seeRbdPool(connection, { cephPool, monitors: rbd.monitors, auth }, clock, signal);
@@ -50,11 +66,16 @@ export async function reachRbdPools({ connectLibvirt, readText, clock }: ReachTo
     }
     return found;
   } catch (error) {
-    return timed(clock, startedMs, pools.map((pool) => failedBy(askedReach(hypervisor, pool), error, signal)));
+    return timed(
+      clock,
+      startedMs,
+      pools.map((pool) => failedBy(askedReach(hypervisor, pool), error, signal)),
+    );
   } finally {
     // With a signal of its own: also a check that was cancelled leaves no key behind. A host that is lost has lost it too.
     const opened = connection;
-    if (key !== null && opened !== null) await withTimeout(clock, cleanUpMs, (overdue) => opened.removeSecret(secretUuid, overdue)).catch(() => undefined);
+    if (key !== null && opened !== null)
+      await withTimeout(clock, cleanUpMs, (overdue) => opened.removeSecret(secretUuid, overdue)).catch(() => undefined);
     await opened?.close();
   }
 }
@@ -64,6 +85,10 @@ const cleanUpMs = 10_000;
 /** As `ceph auth print-key` prints it. */
 function readKey(file: string, written: string): Buffer {
   const text = written.trim();
-  if (!/^[A-Za-z0-9+/]{20,}={0,2}$/u.test(text)) throw droverFailure('InvalidConfiguration', `hypervisor.ceph.rbd.keyFile: ${file} is no key as \`ceph auth print-key\` prints it`);
+  if (!/^[A-Za-z0-9+/]{20,}={0,2}$/u.test(text))
+    throw droverFailure(
+      'InvalidConfiguration',
+      `hypervisor.ceph.rbd.keyFile: ${file} is no key as \`ceph auth print-key\` prints it`,
+    );
   return Buffer.from(text, 'base64');
 }

@@ -22,21 +22,28 @@ export interface RegionDependencies extends NovaDependencies {
 }
 
 /** What the run of a hypervisor changes in Nova and Placement, besides what evictions have too; queue `nova:<region>`. */
-export function createHypervisorRegionActivities(deps: RegionDependencies): Omit<HypervisorRegionActivities, 'ensureServiceDisabled' | 'ensureServiceEnabled'> {
+export function createHypervisorRegionActivities(
+  deps: RegionDependencies,
+): Omit<HypervisorRegionActivities, 'ensureServiceDisabled' | 'ensureServiceEnabled'> {
   const { clock, scope = currentScope } = deps;
   const sharedLook = createSharedLook(deps.nova, clock);
   const tools = () => ({ ...deps, sharedLook, scope: scope(clock) });
   return {
     findDrift: () => {
       const all = tools();
-      return whileBeating(all, () => undefined, () => findDrift(all));
+      return whileBeating(
+        all,
+        () => undefined,
+        () => findDrift(all),
+      );
     },
     addToAggregates: (request) => addToAggregates(tools(), request),
     removeFromAggregates: (request) => removeFromAggregates(tools(), request),
     ensureSmokeServerGone: (request) => ensureSmokeServerGone(tools(), request),
     ensureServiceDeleted: (request) => ensureServiceDeleted(tools(), request),
     createTraits: ({ traits }) => ensureTraitsExist(tools(), traits, 'asked for by a Hypervisor'),
-    updateTraits: async ({ providerId, add, remove }) => void (await ensureTraits(tools(), { providerId, wanted: add, owned: remove })),
+    updateTraits: async ({ providerId, add, remove }) =>
+      void (await ensureTraits(tools(), { providerId, wanted: add, owned: remove })),
     ensureProviderGone: ({ providerId, consentBy }) => ensureProviderGone(tools(), { providerId, consentBy }),
     releaseAllocations: (request) => releaseAllocations(tools(), request),
   };

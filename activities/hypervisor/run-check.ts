@@ -31,7 +31,11 @@ const cleanUpMs = 60_000;
  * @throws InvalidConfiguration where the check's section is missing, or a file that it names
  */
 export function runCheck(tools: CheckTools, request: CheckRequest): Promise<CheckFindings> {
-  return whileBeating(tools.nova, () => undefined, () => checks[request.check](tools, request));
+  return whileBeating(
+    tools.nova,
+    () => undefined,
+    () => checks[request.check](tools, request),
+  );
 }
 
 type Check = (tools: CheckTools, request: CheckRequest) => Promise<CheckFindings>;
@@ -39,26 +43,53 @@ type Check = (tools: CheckTools, request: CheckRequest) => Promise<CheckFindings
 const checks: Readonly<Record<CheckRequest['check'], Check>> = {
   async libvirt({ config: { libvirt }, addressOf, nova: { scope, clock }, ports, random }, { hypervisor }) {
     const settings = configured(libvirt, 'libvirt');
-    const { checks: found, versions } = await checkLibvirt({ ...ports, clock, random }, await addressOf(hypervisor), { ...settings, timeouts: {} }, scope.signal);
+    const { checks: found, versions } = await checkLibvirt(
+      { ...ports, clock, random },
+      await addressOf(hypervisor),
+      { ...settings, timeouts: {} },
+      scope.signal,
+    );
     return { results: [...found], libVirtVersion: versions?.libvirt ?? null };
   },
 
   async ovs({ config: { ovs }, addressOf, nova: { scope, clock }, ports }, { hypervisor }) {
     const { remote, tls, bridges } = configured(ovs, 'ovs');
     const text = (file: string): Promise<string> => textOf(ports, file, scope.signal);
-    const credential = tls === null ? null : { ca: await text(tls.caFile), certificate: await text(tls.certFile), key: await text(tls.keyFile) };
-    return { results: await checkOvs({ ...ports, clock }, await addressOf(hypervisor), { remote, credential, bridges }, scope.signal), libVirtVersion: null };
+    const credential =
+      tls === null
+        ? null
+        : { ca: await text(tls.caFile), certificate: await text(tls.certFile), key: await text(tls.keyFile) };
+    return {
+      results: await checkOvs(
+        { ...ports, clock },
+        await addressOf(hypervisor),
+        { remote, credential, bridges },
+        scope.signal,
+      ),
+      libVirtVersion: null,
+    };
   },
 
   async ceph({ config: { ceph, libvirt }, addressOf, nova: { scope, clock }, ports }, { hypervisor }) {
     const { dashboards, user, passwordFile, caFile, pools, toleratedChecks, rbd } = configured(ceph, 'ceph');
     const password = (await textOf(ports, passwordFile, scope.signal)).replace(/\r?\n$/u, '');
-    const settings = { dashboards, user, password, ca: caFile === null ? null : await textOf(ports, caFile, scope.signal), pools, toleratedChecks };
+    const settings = {
+      dashboards,
+      user,
+      password,
+      ca: caFile === null ? null : await textOf(ports, caFile, scope.signal),
+      pools,
+      toleratedChecks,
+    };
     const client = ports.openCeph(settings);
     try {
       const results = await checkCeph(client, settings, clock, scope.signal);
       if (rbd === null) return { results, libVirtVersion: null };
-      const reached = await reachRbdPools({ ...ports, clock }, { hypervisor, address: await addressOf(hypervisor), libvirt: configured(libvirt, 'libvirt'), rbd, pools }, scope.signal);
+      const reached = await reachRbdPools(
+        { ...ports, clock },
+        { hypervisor, address: await addressOf(hypervisor), libvirt: configured(libvirt, 'libvirt'), rbd, pools },
+        scope.signal,
+      );
       return { results: [...results, ...reached], libVirtVersion: null };
     } finally {
       await client.close();
@@ -68,19 +99,40 @@ const checks: Readonly<Record<CheckRequest['check'], Check>> = {
   async smoke({ config, nova }, { hypervisor, uid }) {
     const { flavorId, imageId, console, deadlineMs } = configured(config.smoke, 'smoke');
     const startedMs = nova.clock.monotonicMs();
-    const findings = await runSmokeCheck(nova, { owner: { host: hypervisor, hypervisor, uid }, flavorId, imageId, console, deadlineMs, cleanUpMs });
+    const findings = await runSmokeCheck(nova, {
+      owner: { host: hypervisor, hypervisor, uid },
+      flavorId,
+      imageId,
+      console,
+      deadlineMs,
+      cleanUpMs,
+    });
     const durationMs = Math.round(nova.clock.monotonicMs() - startedMs);
-    return { results: findings.map((finding): HostCheck => ({ ...finding, name: smokeNames[finding.name] ?? 'Smoke', outcome: finding.code === null ? 'passed' : 'failed', durationMs })), libVirtVersion: null };
+    return {
+      results: findings.map((finding): HostCheck => ({
+        ...finding,
+        name: smokeNames[finding.name] ?? 'Smoke',
+        outcome: finding.code === null ? 'passed' : 'failed',
+        durationMs,
+      })),
+      libVirtVersion: null,
+    };
   },
 };
 
 /** A run that was opened with other settings may ask for a check that is not configured any more. */
 function configured<Section>(section: Section | null, name: string): Section {
-  if (section === null) throw droverFailure('InvalidConfiguration', `hypervisor.${name} is not set, so its check cannot be made`);
+  if (section === null)
+    throw droverFailure('InvalidConfiguration', `hypervisor.${name} is not set, so its check cannot be made`);
   return section;
 }
 
 /** As types of conditions. */
-const smokeNames: Readonly<Record<string, string>> = { server: 'SmokeServer', console: 'SmokeConsole', 'clean-up': 'SmokeCleanUp' };
+const smokeNames: Readonly<Record<string, string>> = {
+  server: 'SmokeServer',
+  console: 'SmokeConsole',
+  'clean-up': 'SmokeCleanUp',
+};
 
-const textOf = ({ readText }: HostPorts, file: string, signal: AbortSignal): Promise<string> => requireText(readText, file, file, signal);
+const textOf = ({ readText }: HostPorts, file: string, signal: AbortSignal): Promise<string> =>
+  requireText(readText, file, file, signal);

@@ -4,7 +4,14 @@ import type { ComputeServiceRecord } from '../nova/types.ts';
 
 /** A hypervisor in service as its Hypervisor and Nova show it, for tests. */
 
-export const condition = (type: string, status: Condition['status'], reason: string): Condition => ({ type, status, reason, message: '', lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 });
+export const condition = (type: string, status: Condition['status'], reason: string): Condition => ({
+  type,
+  status,
+  reason,
+  message: '',
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  observedGeneration: 1,
+});
 
 const aggregate = (name: string): object => ({ name, uuid: `uuid-of-${name}`, metadata: {} });
 
@@ -20,7 +27,14 @@ export function hypervisorOf(name: string, status: object = {}, metadata: object
   return {
     apiVersion: 'kvm.cloud.sap/v1',
     kind: 'Hypervisor',
-    metadata: { name, uid: `uid-of-${name}`, resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
+    metadata: {
+      name,
+      uid: `uid-of-${name}`,
+      resourceVersion: '1',
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...metadata,
+    },
     spec: { customTraits: ['CUSTOM_FAST'], ...spec },
     status: { ...said, ...status },
   } as unknown as Hypervisor;

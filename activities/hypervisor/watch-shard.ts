@@ -59,16 +59,30 @@ interface Watched {
 /** Watches the guests of a shard's hypervisors for one turn. A hypervisor that comes or goes is taken in or let go within a minute. */
 export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promise<GuestWatchTurn> {
   const { settings, libvirt, scope, clock } = tools;
-  if (!Number.isInteger(shard) || shard < 0) throw droverFailure('InvalidInput', 'A guest watch is {"shard": number}, from 0 on');
-  if (settings === null || libvirt === null || shard >= settings.shards) return Promise.resolve({ wanted: false, hosts: 0, connected: 0, left: 0, told: 0, withheld: 0 });
+  if (!Number.isInteger(shard) || shard < 0)
+    throw droverFailure('InvalidInput', 'A guest watch is {"shard": number}, from 0 on');
+  if (settings === null || libvirt === null || shard >= settings.shards)
+    return Promise.resolve({ wanted: false, hosts: 0, connected: 0, left: 0, told: 0, withheld: 0 });
   const watched = new Map<string, Watched>();
   const start = watchStarter(tools, settings, libvirt);
   const turn = { left: 0, told: 0, withheld: 0 };
-  const summary = (): GuestWatchTurn => ({ wanted: true, hosts: watched.size, connected: [...watched.values()].filter(({ watch }) => watch.isConnected).length, ...turn });
+  const summary = (): GuestWatchTurn => ({
+    wanted: true,
+    hosts: watched.size,
+    connected: [...watched.values()].filter(({ watch }) => watch.isConnected).length,
+    ...turn,
+  });
 
   const renew = async (): Promise<void> => {
-    const all = (await tools.listHypervisors(scope.signal)).filter((one) => isWatched(one) && shardOf(one.metadata.name, settings.shards) === shard);
-    const wanted = new Map(all.toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en')).slice(0, settings.mostHosts).map((one) => [one.metadata.name, one]));
+    const all = (await tools.listHypervisors(scope.signal)).filter(
+      (one) => isWatched(one) && shardOf(one.metadata.name, settings.shards) === shard,
+    );
+    const wanted = new Map(
+      all
+        .toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name, 'en'))
+        .slice(0, settings.mostHosts)
+        .map((one) => [one.metadata.name, one]),
+    );
     turn.left = all.length - wanted.size;
     for (const [name, { uid, address, watch }] of watched) {
       const now = wanted.get(name);
@@ -76,7 +90,14 @@ export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promi
       watched.delete(name);
       await watch.stop();
     }
-    for (const [name, one] of wanted) if (!watched.has(name)) watched.set(name, { uid: one.metadata.uid, address: addressOf(one), watch: start(name, one.metadata.uid, addressOf(one)), told: null });
+    for (const [name, one] of wanted)
+      if (!watched.has(name))
+        watched.set(name, {
+          uid: one.metadata.uid,
+          address: addressOf(one),
+          watch: start(name, one.metadata.uid, addressOf(one)),
+          told: null,
+        });
   };
 
   const tell = async (name: string, one: Watched, message: string): Promise<void> => {
@@ -102,7 +123,9 @@ export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promi
           return message === null ? [] : [{ name, one, message }];
         });
         if (isShared(failing.length, watched.size, settings)) turn.withheld += 1;
-        else for (const { name, one, message } of failing) await unlessFails(scope, `The run of ${name} cannot be told of its guests`, () => tell(name, one, message));
+        else
+          for (const { name, one, message } of failing)
+            await unlessFails(scope, `The run of ${name} cannot be told of its guests`, () => tell(name, one, message));
         await clock.sleep(settings.lookMs, scope.signal);
       }
       return summary();
@@ -116,7 +139,11 @@ export function watchShard(tools: ShardTools, { shard }: GuestWatchInput): Promi
  * Whether so many hosts fail at once that it is rather something that they share, such as their storage: nothing would be better where
  * their servers went. Pure.
  */
-export const isShared = (failing: number, watched: number, { mostFailingHosts }: { mostFailingHosts: number }): boolean => failing > mostFailingHosts || (failing > 1 && failing * 2 >= watched);
+export const isShared = (
+  failing: number,
+  watched: number,
+  { mostFailingHosts }: { mostFailingHosts: number },
+): boolean => failing > mostFailingHosts || (failing > 1 && failing * 2 >= watched);
 
 /** What fails is tried at the next look. */
 async function unlessFails(scope: KubernetesScope, what: string, work: () => Promise<void>): Promise<void> {
@@ -128,16 +155,31 @@ async function unlessFails(scope: KubernetesScope, what: string, work: () => Pro
   }
 }
 
-function watchStarter(tools: ShardTools, settings: NonNullable<ShardTools['settings']>, libvirt: NonNullable<ShardTools['libvirt']>) {
+function watchStarter(
+  tools: ShardTools,
+  settings: NonNullable<ShardTools['settings']>,
+  libvirt: NonNullable<ShardTools['libvirt']>,
+) {
   const { nova, clock, random, scope, ports } = tools;
   const opening = atMost(opensAtOnce);
   const asking = atMost(questionsAtOnce);
   const { windowMs, ioErrors, failingGuests, verifyAfterMs } = settings;
   const open = async (address: string, signal: AbortSignal): Promise<LibvirtConnection> =>
-    ports.connectLibvirt(endpointOf(libvirt.connectUri, address), await readLibvirtAccess(libvirt, ports.readText, signal), {}, signal);
+    ports.connectLibvirt(
+      endpointOf(libvirt.connectUri, address),
+      await readLibvirtAccess(libvirt, ports.readText, signal),
+      {},
+      signal,
+    );
   const shouldRun = async (name: string, { uuid }: Domain, signal: AbortSignal): Promise<boolean> => {
     const server = await nova.server(uuid, signal);
-    return server !== null && server.host !== null && (server.host === name || sameShortName(server.host, name)) && server.vmState === 'active' && server.taskState === null;
+    return (
+      server !== null &&
+      server.host !== null &&
+      (server.host === name || sameShortName(server.host, name)) &&
+      server.vmState === 'active' &&
+      server.taskState === null
+    );
   };
 
   return (name: string, uid: string, address: string): GuestWatch => {
@@ -148,7 +190,11 @@ function watchStarter(tools: ShardTools, settings: NonNullable<ShardTools['setti
       const key = `${domain.uuid} ${verdict}`;
       if (noticed.has(key) || noticed.size >= mostNotices) return;
       noticed.set(key, nowMs);
-      void writeEvent({ client: tools, scope, clock }, { regarding: { kind: 'Hypervisor', name, uid }, type: 'Warning', reason: noticeReasons[verdict], message }, [uid, key, String(nowMs)]).catch((error: unknown) =>
+      void writeEvent(
+        { client: tools, scope, clock },
+        { regarding: { kind: 'Hypervisor', name, uid }, type: 'Warning', reason: noticeReasons[verdict], message },
+        [uid, key, String(nowMs)],
+      ).catch((error: unknown) =>
         scope.warn(`The event of ${domain.name} on ${name} was not written: ${redactedStart(String(error), 600)}`),
       );
     };
@@ -164,13 +210,21 @@ function watchStarter(tools: ShardTools, settings: NonNullable<ShardTools['setti
   };
 }
 
-const noticeReasons = { evict: 'GuestStopped', restart: 'GuestWatchdog', notify: 'GuestIoError', migrate: 'GuestFailing' } as const satisfies Record<GuestNotice['verdict'], string>;
+const noticeReasons = {
+  evict: 'GuestStopped',
+  restart: 'GuestWatchdog',
+  notify: 'GuestIoError',
+  migrate: 'GuestFailing',
+} as const satisfies Record<GuestNotice['verdict'], string>;
 
 /** Hosts whose failures drover handles. */
 const isWatched = ({ metadata, status }: Hypervisor): boolean =>
-  metadata.deletionTimestamp === undefined && hypervisorMode(metadata.annotations) === 'act' && findCondition(status?.conditions, hypervisorConditions.haEnabled)?.status === 'True';
+  metadata.deletionTimestamp === undefined &&
+  hypervisorMode(metadata.annotations) === 'act' &&
+  findCondition(status?.conditions, hypervisorConditions.haEnabled)?.status === 'True';
 
 const addressOf = ({ metadata, status }: Hypervisor): string => status?.internalIp || metadata.name;
 
 /** The same everywhere, whatever the order in which hypervisors come. */
-export const shardOf = (name: string, shards: number): number => createHash('sha256').update(name).digest().readUInt32BE(0) % shards;
+export const shardOf = (name: string, shards: number): number =>
+  createHash('sha256').update(name).digest().readUInt32BE(0) % shards;

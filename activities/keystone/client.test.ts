@@ -1,6 +1,13 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { redactText } from '../../runtime/redaction.ts';
-import { settingsFor, startScriptedService, tokenReply, type Received, type Reply, type ScriptedService } from '../../test/scripted-service.ts';
+import {
+  settingsFor,
+  startScriptedService,
+  tokenReply,
+  type Received,
+  type Reply,
+  type ScriptedService,
+} from '../../test/scripted-service.ts';
 import { openSession, type SessionOptions } from './client.ts';
 import type { KeystoneSession } from './types.ts';
 
@@ -10,12 +17,18 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-async function keystone(script: (request: Received, count: number) => Reply | Promise<Reply>): Promise<ScriptedService> {
+async function keystone(
+  script: (request: Received, count: number) => Reply | Promise<Reply>,
+): Promise<ScriptedService> {
   const service = await startScriptedService((request) => script(request, service.received.length));
   open.push(service);
   return service;
 }
-function session(url: string, options: Partial<SessionOptions> = {}, settings: Partial<ReturnType<typeof settingsFor>> = {}): KeystoneSession {
+function session(
+  url: string,
+  options: Partial<SessionOptions> = {},
+  settings: Partial<ReturnType<typeof settingsFor>> = {},
+): KeystoneSession {
   const opened = openSession({ ...settingsFor(url), ...settings }, { clock: systemClock, ...options });
   open.push(opened);
   return opened;
@@ -32,7 +45,14 @@ test('logs in with an application credential, unscoped, and says who it is', asy
   expect(service.received[0]).toMatchObject({
     method: 'POST',
     path: '/v3/auth/tokens',
-    body: { auth: { identity: { methods: ['application_credential'], application_credential: { id: 'the-id', secret: 'the-secret' } } } },
+    body: {
+      auth: {
+        identity: {
+          methods: ['application_credential'],
+          application_credential: { id: 'the-id', secret: 'the-secret' },
+        },
+      },
+    },
   });
   expect(service.received[0]?.body).not.toHaveProperty('auth.scope');
 });
@@ -40,12 +60,20 @@ test('logs in with an application credential, unscoped, and says who it is', asy
 test('logs in with a password, scoped to the project', async () => {
   const service = await keystone(() => tokenReply('t1'));
   const domain = { name: 'Default' };
-  const credential = { method: 'password' as const, user: { name: 'me', domain }, password: 'pw', project: { name: 'admin', domain } };
+  const credential = {
+    method: 'password' as const,
+    user: { name: 'me', domain },
+    password: 'pw',
+    project: { name: 'admin', domain },
+  };
   const opened = openSession({ ...settingsFor(service.url), credential }, { clock: systemClock });
   open.push(opened);
   await opened.token(never);
   expect(service.received[0]?.body).toEqual({
-    auth: { identity: { methods: ['password'], password: { user: { name: 'me', domain, password: 'pw' } } }, scope: { project: { name: 'admin', domain } } },
+    auth: {
+      identity: { methods: ['password'], password: { user: { name: 'me', domain, password: 'pw' } } },
+      scope: { project: { name: 'admin', domain } },
+    },
   });
 });
 
@@ -82,11 +110,19 @@ test('many at once share one login; one that gives up does not end it for the ot
   const controller = new AbortController();
   const reason = new Error('cancelled');
   const impatient = opened.token(controller.signal);
-  const others = [opened.token(never), opened.token(never), opened.endpoint('compute', never).catch((error: unknown) => error)];
+  const others = [
+    opened.token(never),
+    opened.token(never),
+    opened.endpoint('compute', never).catch((error: unknown) => error),
+  ];
   controller.abort(reason);
   await expect(impatient).rejects.toBe(reason);
   held.resolve();
-  await expect(Promise.all(others)).resolves.toEqual(['t1', 't1', expect.objectContaining({ type: 'EndpointNotFound' })]);
+  await expect(Promise.all(others)).resolves.toEqual([
+    't1',
+    't1',
+    expect.objectContaining({ type: 'EndpointNotFound' }),
+  ]);
   expect(service.received).toHaveLength(1);
 });
 
@@ -113,30 +149,57 @@ test('finds endpoints by type, region and interface; overrides win', async () =>
   const service = await keystone(() => tokenReply('t1', { urls }));
   const opened = session(service.url);
   expect(await opened.endpoint('compute', never)).toBe('http://nova/v2.1');
-  const internal = openSession({ ...settingsFor(service.url), interface: 'internal', endpointOverrides: { placement: 'http://proxy' } }, { clock: systemClock });
+  const internal = openSession(
+    { ...settingsFor(service.url), interface: 'internal', endpointOverrides: { placement: 'http://proxy' } },
+    { clock: systemClock },
+  );
   open.push(internal);
   expect(await internal.endpoint('compute', never)).toBe('http://nova/v2.1/internal');
   expect(await internal.endpoint('placement', never)).toBe('http://proxy');
   await expect(session(service.url, {}, { region: 'Elsewhere' }).endpoint('compute', never)).rejects.toMatchObject({
     type: 'EndpointNotFound',
-    message: expect.stringMatching(/no public endpoint of type compute in region Elsewhere; it has public in RegionOne, internal in RegionOne/u),
+    message: expect.stringMatching(
+      /no public endpoint of type compute in region Elsewhere; it has public in RegionOne, internal in RegionOne/u,
+    ),
   });
 });
 
 const refusals: [what: string, reply: Reply, code: string, words: RegExp][] = [
-  ['401', { status: 401, headers: { 'x-openstack-request-id': 'req-1' }, json: { error: { message: 'The request you have made requires authentication.' } } }, 'CredentialRefused', /requires authentication.*req-1/u],
+  [
+    '401',
+    {
+      status: 401,
+      headers: { 'x-openstack-request-id': 'req-1' },
+      json: { error: { message: 'The request you have made requires authentication.' } },
+    },
+    'CredentialRefused',
+    /requires authentication.*req-1/u,
+  ],
   ['403', { status: 403, json: { error: { message: 'The account is locked.' } } }, 'CredentialRefused', /locked/u],
   ['404', { status: 404, text: 'Not Found' }, 'InvalidConfiguration', /answered 404 to the login/u],
-  ['400', { status: 400, json: { error: { message: 'Expecting to find domain.' } } }, 'RequestRefused', /Expecting to find domain/u],
+  [
+    '400',
+    { status: 400, json: { error: { message: 'Expecting to find domain.' } } },
+    'RequestRefused',
+    /Expecting to find domain/u,
+  ],
   ['429', { status: 429, text: '' }, 'KeystoneUnavailable', /429/u],
   ['503', { status: 503, text: '<h1>no</h1>' }, 'KeystoneUnavailable', /503 to the login: no/u],
   ['no token', { status: 201, json: { token: {} } }, 'AnswerMalformed', /no X-Subject-Token/u],
   ['no JSON', { status: 201, headers: { 'x-subject-token': 't' }, text: '<html>' }, 'AnswerMalformed', /is no JSON/u],
-  ['another shape', { status: 201, headers: { 'x-subject-token': 't' }, json: { token: { issued_at: 'now' } } }, 'AnswerMalformed', /unexpected token\.issued_at/u],
+  [
+    'another shape',
+    { status: 201, headers: { 'x-subject-token': 't' }, json: { token: { issued_at: 'now' } } },
+    'AnswerMalformed',
+    /unexpected token\.issued_at/u,
+  ],
 ];
 test.each(refusals)('a login that ends in %s', async (_, reply, code, words) => {
   const service = await keystone(() => reply);
-  await expect(session(service.url).token(never)).rejects.toMatchObject({ type: code, message: expect.stringMatching(words) });
+  await expect(session(service.url).token(never)).rejects.toMatchObject({
+    type: code,
+    message: expect.stringMatching(words),
+  });
 });
 
 test('tokens are secrets while they are good for something', async () => {

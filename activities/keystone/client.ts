@@ -35,7 +35,15 @@ const renewalMarginMs = 60_000;
 /** A session for one credential, region and interface. Nothing is sent before the first request needs it. */
 export function openSession(settings: OpenStackSettings, options: SessionOptions): KeystoneSession {
   const { clock } = options;
-  const http = options.http ?? createHttp({ verify: settings.verify, ...(settings.ca === null ? {} : { ca: settings.ca }), ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }), ...(options.observe === undefined ? {} : { observe: options.observe }), ...(options.globalRequestId === undefined ? {} : { globalRequestId: options.globalRequestId }) });
+  const http =
+    options.http ??
+    createHttp({
+      verify: settings.verify,
+      ...(settings.ca === null ? {} : { ca: settings.ca }),
+      ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+      ...(options.observe === undefined ? {} : { observe: options.observe }),
+      ...(options.globalRequestId === undefined ? {} : { globalRequestId: options.globalRequestId }),
+    });
   const closed = new AbortController();
   let current: Token | null = null;
   const recent: string[] = [];
@@ -66,7 +74,9 @@ export function openSession(settings: OpenStackSettings, options: SessionOptions
     forget: (token) => {
       if (current?.value === token) current = null;
     },
-    endpoint: async (type, signal) => settings.endpointOverrides[type] ?? endpointIn((await valid(signal)).content.catalog, type, settings.region, settings.interface),
+    endpoint: async (type, signal) =>
+      settings.endpointOverrides[type] ??
+      endpointIn((await valid(signal)).content.catalog, type, settings.region, settings.interface),
     identity: async (signal) => toIdentity((await valid(signal)).content),
     close: async () => {
       closed.abort(new Error('the session was closed'));
@@ -78,7 +88,10 @@ export function openSession(settings: OpenStackSettings, options: SessionOptions
 async function logIn(http: Http, settings: OpenStackSettings, clock: Clock, signal: AbortSignal): Promise<Token> {
   const startedMs = clock.monotonicMs();
   const url = new URL(`${settings.authUrl}/auth/tokens`);
-  const answer = await http.send({ service: 'Keystone', method: 'POST', url, headers: {}, body: loginBody(settings.credential) }, signal);
+  const answer = await http.send(
+    { service: 'Keystone', method: 'POST', url, headers: {}, body: loginBody(settings.credential) },
+    signal,
+  );
   if (answer.status !== 201) throw refused(url, answer);
   const value = answer.headers['x-subject-token'];
   if (value === undefined || value === '') throw malformed(answer, 'has no X-Subject-Token');
@@ -90,9 +103,19 @@ async function logIn(http: Http, settings: OpenStackSettings, clock: Clock, sign
 
 function refused(url: URL, answer: HttpAnswer) {
   const refusal = refusalOf(answer.status, answer.text);
-  return droverFailure(loginFault(refusal), `Keystone at ${url.origin} answered ${answer.status} to the login: ${refusal.words}${inRequest(answer)}`, {
-    details: { status: answer.status, requestId: answer.requestId, method: 'POST', path: url.pathname, words: refusal.words },
-  });
+  return droverFailure(
+    loginFault(refusal),
+    `Keystone at ${url.origin} answered ${answer.status} to the login: ${refusal.words}${inRequest(answer)}`,
+    {
+      details: {
+        status: answer.status,
+        requestId: answer.requestId,
+        method: 'POST',
+        path: url.pathname,
+        words: refusal.words,
+      },
+    },
+  );
 }
 
 function contentOf(answer: HttpAnswer): WireToken {
@@ -108,7 +131,8 @@ function contentOf(answer: HttpAnswer): WireToken {
   throw malformed(answer, `has an unexpected ${issue?.path.join('.') ?? 'body'}: ${issue?.message ?? ''}`);
 }
 
-const malformed = (answer: HttpAnswer, what: string) => droverFailure('AnswerMalformed', `Keystone’s answer ${answer.status} to the login ${what}${inRequest(answer)}`);
+const malformed = (answer: HttpAnswer, what: string) =>
+  droverFailure('AnswerMalformed', `Keystone’s answer ${answer.status} to the login ${what}${inRequest(answer)}`);
 
 const inRequest = (answer: HttpAnswer): string => (answer.requestId === '' ? '' : ` (request ${answer.requestId})`);
 

@@ -6,7 +6,9 @@ import type { Credential } from '../../runtime/openstack-settings.ts';
 export function loginBody(credential: Credential): unknown {
   if (credential.method === 'password') {
     const { user, password, project } = credential;
-    return { auth: { identity: { methods: ['password'], password: { user: { ...user, password } } }, scope: { project } } };
+    return {
+      auth: { identity: { methods: ['password'], password: { user: { ...user, password } } }, scope: { project } },
+    };
   }
   const { secret } = credential;
   const which = 'id' in credential ? { id: credential.id } : { name: credential.name, user: credential.user };
@@ -25,7 +27,14 @@ export const tokenAnswer = z.object({
       .array(
         z.looseObject({
           type: z.string(),
-          endpoints: z.array(z.looseObject({ interface: z.string(), region_id: z.string().nullish(), region: z.string().nullish(), url: z.string() })),
+          endpoints: z.array(
+            z.looseObject({
+              interface: z.string(),
+              region_id: z.string().nullish(),
+              region: z.string().nullish(),
+              url: z.string(),
+            }),
+          ),
         }),
       )
       .optional(),

@@ -7,7 +7,10 @@ import { publishEviction } from './publish-eviction.ts';
 import { currentKubernetesScope } from './scope.ts';
 
 /** The activities on queue `kubernetes`. */
-export function createEvictionObjectActivities({ scope = currentKubernetesScope, ...rest }: EvictionObjectDependencies): EvictionObjectActivities {
+export function createEvictionObjectActivities({
+  scope = currentKubernetesScope,
+  ...rest
+}: EvictionObjectDependencies): EvictionObjectActivities {
   const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
   return {
     openEviction: (input, serving) => openEviction(tools(), input, serving),

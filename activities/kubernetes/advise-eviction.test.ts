@@ -5,8 +5,12 @@ import { sampleEviction } from './sample-eviction.ts';
 import { sampleHypervisor } from './sample-hypervisor.ts';
 
 const advice = { name: 'node-1', uid: 'hv-1', incident: 'node-1/2', reason: '2 guests failed' };
-const there = (annotations: Record<string, string>, hypervisor = 'node-1'): Eviction => sampleEviction({ name: 'node-1-node-failure', hypervisor, annotations });
-const ofIncident = (incident: string): Record<string, string> => ({ 'drover.dev/incident': incident, 'drover.dev/mode': 'observe' });
+const there = (annotations: Record<string, string>, hypervisor = 'node-1'): Eviction =>
+  sampleEviction({ name: 'node-1-node-failure', hypervisor, annotations });
+const ofIncident = (incident: string): Record<string, string> => ({
+  'drover.dev/incident': incident,
+  'drover.dev/mode': 'observe',
+});
 
 function stage(eviction: Eviction | null, hypervisorUid: string | null = 'hv-1') {
   const deeds: string[] = [];
@@ -15,7 +19,11 @@ function stage(eviction: Eviction | null, hypervisorUid: string | null = 'hv-1')
     client: {
       getHypervisor: () => {
         const object = sampleHypervisor();
-        return Promise.resolve(hypervisorUid === null ? null : { object: { ...object, metadata: { ...object.metadata, uid: hypervisorUid } }, owners: [] });
+        return Promise.resolve(
+          hypervisorUid === null
+            ? null
+            : { object: { ...object, metadata: { ...object.metadata, uid: hypervisorUid } }, owners: [] },
+        );
       },
       getEviction: () => Promise.resolve(eviction === null ? null : { object: eviction, owners: [] }),
       createEviction: async (made: { name: string }) => {
@@ -53,8 +61,14 @@ test('it only plans, says why, and goes with its Hypervisor, which does not cont
   await adviseEviction(tools, advice);
   expect(written).toEqual([
     expect.objectContaining({
-      annotations: { 'drover.dev/eviction-cause': 'node-failure', 'drover.dev/mode': 'observe', 'drover.dev/incident': 'node-1/2' },
-      ownerReferences: [{ apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name: 'node-1', uid: 'hv-1', controller: false }],
+      annotations: {
+        'drover.dev/eviction-cause': 'node-failure',
+        'drover.dev/mode': 'observe',
+        'drover.dev/incident': 'node-1/2',
+      },
+      ownerReferences: [
+        { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name: 'node-1', uid: 'hv-1', controller: false },
+      ],
       spec: { hypervisor: 'node-1', reason: '2 guests failed' },
     }),
   ]);

@@ -2,7 +2,11 @@ import type { Pod } from './agent-pods.ts';
 import { agentsAmong } from './agent-pods.ts';
 
 const taint = 'kvm.cloud.sap/offboarding';
-const pod = (tolerations?: Pod['spec']['tolerations'], phase = 'Running'): Pod => ({ metadata: { namespace: 'monsoon3', name: 'nova-compute' }, spec: { ...(tolerations && { tolerations }) }, status: { phase } });
+const pod = (tolerations?: Pod['spec']['tolerations'], phase = 'Running'): Pod => ({
+  metadata: { namespace: 'monsoon3', name: 'nova-compute' },
+  spec: { ...(tolerations && { tolerations }) },
+  status: { phase },
+});
 
 const rows: [why: string, pod: Pod, isAgent: boolean][] = [
   ['one without tolerations', pod(), true],
@@ -14,9 +18,20 @@ const rows: [why: string, pod: Pod, isAgent: boolean][] = [
   ['one that tolerates the taint by its empty value', pod([{ key: taint }]), false],
   ['one that tolerates it with another value', pod([{ key: taint, value: 'x' }]), true],
   ['one that tolerates it for a while', pod([{ key: taint, operator: 'Exists', tolerationSeconds: 300 }]), true],
-  ['the first toleration that fits counts', pod([{ key: taint, operator: 'Exists' }, { operator: 'Exists', tolerationSeconds: 300 }]), false],
+  [
+    'the first toleration that fits counts',
+    pod([
+      { key: taint, operator: 'Exists' },
+      { operator: 'Exists', tolerationSeconds: 300 },
+    ]),
+    false,
+  ],
   ['one that tolerates another effect', pod([{ key: taint, operator: 'Exists', effect: 'NoSchedule' }]), true],
-  ['one that tolerates another taint', pod([{ key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' }]), true],
+  [
+    'one that tolerates another taint',
+    pod([{ key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' }]),
+    true,
+  ],
   ['one with an operator that nobody knows', pod([{ key: taint, operator: 'Lt' }]), true],
 ];
 

@@ -21,7 +21,11 @@ export type Pod = z.output<typeof podSchema>;
 type Toleration = z.output<typeof tolerationSchema>;
 
 /** The pods that the offboarding taint drives off their node and that are still there, as `namespace/name`. Pure. Source: hypervisor.md B.1. */
-export const agentsAmong = (pods: readonly Pod[]): string[] => pods.filter((pod) => !isOver(pod) && !stays(pod)).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).toSorted();
+export const agentsAmong = (pods: readonly Pod[]): string[] =>
+  pods
+    .filter((pod) => !isOver(pod) && !stays(pod))
+    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+    .toSorted();
 
 const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 

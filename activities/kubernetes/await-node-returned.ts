@@ -12,7 +12,12 @@ const pollMs = 5_000;
  * @param deadlineMs how long to wait
  * @returns false when the Node was not back by then
  */
-export async function awaitNodeReturned({ client, scope, clock }: Tools, node: string, bootId: string | null, deadlineMs: number): Promise<boolean> {
+export async function awaitNodeReturned(
+  { client, scope, clock }: Tools,
+  node: string,
+  bootId: string | null,
+  deadlineMs: number,
+): Promise<boolean> {
   const untilMs = clock.now() + deadlineMs - scope.waitedMs;
   return await waitFor<boolean>({
     scope,

@@ -10,7 +10,14 @@ const begin = (sample: Sample, mode: 'observe' | 'act' = 'act') => beginConditio
 
 test('a new one runs', () => {
   expect(begin({ generation: 2 })).toEqual([
-    { type: 'Evicting', status: 'True', reason: 'Running', message: 'Opening node-1', observedGeneration: 2, lastTransitionTime: '2026-02-01T00:00:00.000Z' },
+    {
+      type: 'Evicting',
+      status: 'True',
+      reason: 'Running',
+      message: 'Opening node-1',
+      observedGeneration: 2,
+      lastTransitionTime: '2026-02-01T00:00:00.000Z',
+    },
   ]);
 });
 
@@ -21,7 +28,10 @@ test('one that ended runs again, and what the earlier run said goes', () => {
     sampleCondition('HypervisorReEnabled', 'Unknown', 'WaitingForNode'),
     foreign,
   ];
-  expect(begin({ conditions: ended })?.map(({ type, status }) => `${type}=${status}`)).toEqual(['Evicting=True', 'Custom=True']);
+  expect(begin({ conditions: ended })?.map(({ type, status }) => `${type}=${status}`)).toEqual([
+    'Evicting=True',
+    'Custom=True',
+  ]);
 });
 
 test('one that ran when its run was lost keeps its words', () => {
@@ -29,14 +39,22 @@ test('one that ran when its run was lost keeps its words', () => {
 });
 
 test('where drover observes it leaves the words of others alone', () => {
-  const others = [sampleCondition('Evicting', 'True', 'Running'), sampleCondition('PreflightChecksSucceeded', 'True', 'Succeeded')];
-  expect(begin({ conditions: others }, 'observe')).toEqual([...others, expect.objectContaining({ type: 'Observed', status: 'Unknown', reason: 'Running' })]);
+  const others = [
+    sampleCondition('Evicting', 'True', 'Running'),
+    sampleCondition('PreflightChecksSucceeded', 'True', 'Succeeded'),
+  ];
+  expect(begin({ conditions: others }, 'observe')).toEqual([
+    ...others,
+    expect.objectContaining({ type: 'Observed', status: 'Unknown', reason: 'Running' }),
+  ]);
 });
 
 test('one that was begun in earnest runs as such, though it is only to be observed by now', () => {
   const stopped = [sampleCondition('Evicting', 'False', 'Stopped')];
   const held = { finalizers: [evictionFinalizer], annotations: { [annotations.mode]: 'observe' } };
-  expect(begin({ ...held, conditions: stopped }, 'observe')).toMatchObject([{ type: 'Evicting', status: 'True', reason: 'Running' }]);
+  expect(begin({ ...held, conditions: stopped }, 'observe')).toMatchObject([
+    { type: 'Evicting', status: 'True', reason: 'Running' },
+  ]);
 });
 
 const rows: [why: string, sample: Sample, mode: 'observe' | 'act', change: object | null][] = [
@@ -46,12 +64,20 @@ const rows: [why: string, sample: Sample, mode: 'observe' | 'act', change: objec
     'act',
     { annotations: { [runIdAnnotation]: 'run-2', [bootIdAnnotation]: 'boot-2' }, finalizers: [evictionFinalizer] },
   ],
-  ['other finalizers stay', { finalizers: ['example.com/other'] }, 'act', { annotations: expect.anything(), finalizers: ['example.com/other', evictionFinalizer] }],
+  [
+    'other finalizers stay',
+    { finalizers: ['example.com/other'] },
+    'act',
+    { annotations: expect.anything(), finalizers: ['example.com/other', evictionFinalizer] },
+  ],
   [
     'a retry is taken up',
     { annotations: { [annotations.retry]: 'b', [retryHandledAnnotation]: 'a' } },
     'act',
-    { annotations: { [runIdAnnotation]: 'run-2', [retryHandledAnnotation]: 'b', [bootIdAnnotation]: 'boot-2' }, finalizers: [evictionFinalizer] },
+    {
+      annotations: { [runIdAnnotation]: 'run-2', [retryHandledAnnotation]: 'b', [bootIdAnnotation]: 'boot-2' },
+      finalizers: [evictionFinalizer],
+    },
   ],
   [
     'one that is held keeps the boot id from when it began',
@@ -65,8 +91,18 @@ const rows: [why: string, sample: Sample, mode: 'observe' | 'act', change: objec
     'act',
     { annotations: { [runIdAnnotation]: 'run-2', [bootIdAnnotation]: 'boot-2' }, finalizers: [evictionFinalizer] },
   ],
-  ['nothing is written twice', { finalizers: [evictionFinalizer], annotations: { [bootIdAnnotation]: 'boot-2', [runIdAnnotation]: 'run-2' } }, 'act', null],
-  ['one that is observed is not held', {}, 'observe', { annotations: { [runIdAnnotation]: 'run-2', [bootIdAnnotation]: 'boot-2' } }],
+  [
+    'nothing is written twice',
+    { finalizers: [evictionFinalizer], annotations: { [bootIdAnnotation]: 'boot-2', [runIdAnnotation]: 'run-2' } },
+    'act',
+    null,
+  ],
+  [
+    'one that is observed is not held',
+    {},
+    'observe',
+    { annotations: { [runIdAnnotation]: 'run-2', [bootIdAnnotation]: 'boot-2' } },
+  ],
 ];
 
 test.each(rows)('%s', (_why, sample, mode, change) => {

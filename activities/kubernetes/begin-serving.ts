@@ -2,7 +2,12 @@ import { findCondition, setConditions } from '../../contracts/conditions.ts';
 import type { Condition, ConditionUpdate } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { DesiredEviction } from '../../contracts/eviction.ts';
-import { bootIdAnnotation, onlyObserves, retryHandledAnnotation, runIdAnnotation } from '../../contracts/eviction-annotations.ts';
+import {
+  bootIdAnnotation,
+  onlyObserves,
+  retryHandledAnnotation,
+  runIdAnnotation,
+} from '../../contracts/eviction-annotations.ts';
 import { evictingReasons, evictionConditions } from '../../contracts/eviction-conditions.ts';
 import { annotations, evictionFinalizer } from '../../contracts/ids.ts';
 import type { Tools } from './dependencies.ts';
@@ -15,16 +20,27 @@ type Mode = DesiredEviction['mode'];
  *
  * @param bootId of the host's Node now; null where there is none
  */
-export async function beginServing({ client, scope, clock }: Tools, eviction: Eviction, mode: Mode, bootId: string | null): Promise<Eviction> {
+export async function beginServing(
+  { client, scope, clock }: Tools,
+  eviction: Eviction,
+  mode: Mode,
+  bootId: string | null,
+): Promise<Eviction> {
   const conditions = beginConditions(eviction, mode, new Date(clock.now()));
-  const told = conditions === null ? eviction : await client.patchEvictionStatus(eviction.metadata, { conditions }, scope.signal);
+  const told =
+    conditions === null ? eviction : await client.patchEvictionStatus(eviction.metadata, { conditions }, scope.signal);
   const change = beginMetadata(eviction, mode, scope.run?.runId ?? null, bootId);
   return change === null ? told : await client.patchEvictionMetadata(told.metadata, change, scope.signal);
 }
 
 /** Conditions of an earlier run, that say nothing of the one that begins. Where drover only observes, all but its own are somebody else's. */
 const ofEarlierRun: Record<Mode, readonly string[]> = {
-  act: [evictionConditions.preflight, evictionConditions.migrating, evictionConditions.reEnabled, evictionConditions.observed],
+  act: [
+    evictionConditions.preflight,
+    evictionConditions.migrating,
+    evictionConditions.reEnabled,
+    evictionConditions.observed,
+  ],
   observe: [],
 };
 
@@ -64,7 +80,9 @@ export function beginMetadata(
     // One that is held began before this run: its node may have restarted since.
     [bootIdAnnotation]: isHeld ? (there[bootIdAnnotation] ?? bootId) : bootId,
   };
-  const changed = Object.entries(wanted).flatMap(([key, value]) => (value === null || value === undefined || there[key] === value ? [] : [[key, value] as const]));
+  const changed = Object.entries(wanted).flatMap(([key, value]) =>
+    value === null || value === undefined || there[key] === value ? [] : [[key, value] as const],
+  );
   const holds = mode === 'act' && !isHeld;
   if (changed.length === 0 && !holds) return null;
   return {

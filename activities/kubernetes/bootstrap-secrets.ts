@@ -32,11 +32,18 @@ export function openSecrets(read: (name: string) => SecretData): Secrets {
     first,
     text: ({ name, key }) => first(name, [key]).toString('utf8'),
     find: ({ name, key }) => read(name)[key]?.toString('utf8') ?? null,
-    all: (name) => Object.fromEntries(Object.entries(read(name)).toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, value]) => [key, value.toString('utf8')])),
+    all: (name) =>
+      Object.fromEntries(
+        Object.entries(read(name))
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([key, value]) => [key, value.toString('utf8')]),
+      ),
     missing: () => [...missing].toSorted(),
   };
 }
 
 /** A value that stands in the spec, or in a Secret. Null: neither. */
-export const valueOf = (given: { value?: string | undefined; from?: KeyOfSecret | undefined } | undefined, secrets: Secrets): string | null =>
-  given?.from !== undefined ? secrets.text(given.from) : (given?.value ?? null);
+export const valueOf = (
+  given: { value?: string | undefined; from?: KeyOfSecret | undefined } | undefined,
+  secrets: Secrets,
+): string | null => (given?.from !== undefined ? secrets.text(given.from) : (given?.value ?? null));

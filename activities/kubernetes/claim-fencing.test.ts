@@ -5,7 +5,12 @@ import { claimFencing, readLastFencing, refusedBy } from './claim-fencing.ts';
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const cycleMs = 600_000;
 const { signal } = new AbortController();
-const refusal = (status: number, reason: string): Error => refusalFailure(status, JSON.stringify({ kind: 'Status', reason, message: reason, details: { name: 'drover-fencing' } }), 'the Lease');
+const refusal = (status: number, reason: string): Error =>
+  refusalFailure(
+    status,
+    JSON.stringify({ kind: 'Status', reason, message: reason, details: { name: 'drover-fencing' } }),
+    'the Lease',
+  );
 
 const rows: [why: string, last: Parameters<typeof refusedBy>[0], refused: string | null][] = [
   ['nobody has had it', null, null],
@@ -34,14 +39,21 @@ function leaseStore(beforeWrite: () => void = () => undefined) {
     [version, spec] = [version + 1, wanted];
     return { metadata: { resourceVersion: String(version) }, spec };
   };
-  return { kubernetes: { request } as unknown as Kubernetes, set: (next: object) => ([version, spec] = [version + 1, next]) };
+  return {
+    kubernetes: { request } as unknown as Kubernetes,
+    set: (next: object) => ([version, spec] = [version + 1, next]),
+  };
 }
 
 test('of many hosts that ask at once, one has the turn, whether or not there was a Lease', async () => {
   for (const old of [null, { holderIdentity: 'node-9', renewTime: '2025-12-31T00:00:00.000000Z' }]) {
     const { kubernetes, set } = leaseStore();
     if (old !== null) set(old);
-    const claims = await Promise.all(['node-1', 'node-2', 'node-3'].map((host) => claimFencing(kubernetes, 'drover-system', { host, cycleMs }, nowMs, signal)));
+    const claims = await Promise.all(
+      ['node-1', 'node-2', 'node-3'].map((host) =>
+        claimFencing(kubernetes, 'drover-system', { host, cycleMs }, nowMs, signal),
+      ),
+    );
     expect(claims.filter(({ granted }) => granted)).toHaveLength(1);
     expect(await readLastFencing(kubernetes, 'drover-system', nowMs, signal)).toMatchObject({ atMs: nowMs });
   }
@@ -50,7 +62,11 @@ test('of many hosts that ask at once, one has the turn, whether or not there was
 test('one that has it may ask again', async () => {
   const { kubernetes } = leaseStore();
   const ask = (host: string) => claimFencing(kubernetes, 'drover-system', { host, cycleMs }, nowMs, signal);
-  expect([await ask('node-1'), await ask('node-1'), await ask('node-2')]).toEqual([{ granted: true }, { granted: true }, { granted: false, host: 'node-1' }]);
+  expect([await ask('node-1'), await ask('node-1'), await ask('node-2')]).toEqual([
+    { granted: true },
+    { granted: true },
+    { granted: false, host: 'node-1' },
+  ]);
 });
 
 test('a Lease that nobody holds is nobody’s, and a time that is none counts as now', async () => {

@@ -19,7 +19,12 @@ export interface LastFencing {
 }
 
 /** Null: nobody yet. What is no time counts as now: nothing is fenced on what is not understood. */
-export async function readLastFencing(kubernetes: Kubernetes, namespace: string, nowMs: number, signal: AbortSignal): Promise<LastFencing | null> {
+export async function readLastFencing(
+  kubernetes: Kubernetes,
+  namespace: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<LastFencing | null> {
   return (await readLease(kubernetes, namespace, nowMs, signal))?.last ?? null;
 }
 
@@ -29,7 +34,13 @@ export async function readLastFencing(kubernetes: Kubernetes, namespace: string,
  *
  * @throws ObjectConflict when others write all the time; what the client throws
  */
-export const claimFencing = (kubernetes: Kubernetes, namespace: string, { host, cycleMs }: { host: string; cycleMs: number }, nowMs: number, signal: AbortSignal): Promise<FencingClaim> =>
+export const claimFencing = (
+  kubernetes: Kubernetes,
+  namespace: string,
+  { host, cycleMs }: { host: string; cycleMs: number },
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<FencingClaim> =>
   retryConflicts(async (): Promise<FencingClaim> => {
     const found = await readLease(kubernetes, namespace, nowMs, signal);
     const refused = refusedBy(found?.last ?? null, { host, cycleMs }, nowMs);
@@ -39,23 +50,45 @@ export const claimFencing = (kubernetes: Kubernetes, namespace: string, { host, 
   });
 
 /** Who has the turn, where it is another; null: it may be taken. Pure. */
-export const refusedBy = (last: LastFencing | null, { host, cycleMs }: { host: string; cycleMs: number }, nowMs: number): string | null =>
-  last === null || last.host === host || nowMs - last.atMs >= cycleMs ? null : last.host;
+export const refusedBy = (
+  last: LastFencing | null,
+  { host, cycleMs }: { host: string; cycleMs: number },
+  nowMs: number,
+): string | null => (last === null || last.host === host || nowMs - last.atMs >= cycleMs ? null : last.host);
 
-async function readLease(kubernetes: Kubernetes, namespace: string, nowMs: number, signal: AbortSignal): Promise<{ last: LastFencing | null; resourceVersion: string } | null> {
+async function readLease(
+  kubernetes: Kubernetes,
+  namespace: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<{ last: LastFencing | null; resourceVersion: string } | null> {
   const path = resourcePath('coordination.k8s.io/v1', 'leases', { namespace, name: fencingLease });
   try {
-    const { metadata, spec } = checkAnswer(leaseSchema, await kubernetes.request({ method: 'GET', path }, signal), `GET ${path}`);
+    const { metadata, spec } = checkAnswer(
+      leaseSchema,
+      await kubernetes.request({ method: 'GET', path }, signal),
+      `GET ${path}`,
+    );
     const atMs = Date.parse(spec.renewTime ?? '');
     const host = spec.holderIdentity ?? '';
-    return { last: host === '' ? null : { host, atMs: Number.isNaN(atMs) ? nowMs : atMs }, resourceVersion: metadata.resourceVersion };
+    return {
+      last: host === '' ? null : { host, atMs: Number.isNaN(atMs) ? nowMs : atMs },
+      resourceVersion: metadata.resourceVersion,
+    };
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return null;
     throw error;
   }
 }
 
-async function write(kubernetes: Kubernetes, namespace: string, resourceVersion: string | null, host: string, nowMs: number, signal: AbortSignal): Promise<void> {
+async function write(
+  kubernetes: Kubernetes,
+  namespace: string,
+  resourceVersion: string | null,
+  host: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   const renewTime = new Date(nowMs).toISOString().replace('Z', '000Z');
   const body = {
     apiVersion: 'coordination.k8s.io/v1',
@@ -64,6 +97,9 @@ async function write(kubernetes: Kubernetes, namespace: string, resourceVersion:
     spec: { holderIdentity: host, renewTime },
   };
   const collection = resourcePath('coordination.k8s.io/v1', 'leases', { namespace });
-  const request = resourceVersion === null ? ({ method: 'POST', path: collection } as const) : ({ method: 'PUT', path: `${collection}/${fencingLease}` } as const);
+  const request =
+    resourceVersion === null
+      ? ({ method: 'POST', path: collection } as const)
+      : ({ method: 'PUT', path: `${collection}/${fencingLease}` } as const);
   await kubernetes.request({ ...request, body }, signal);
 }

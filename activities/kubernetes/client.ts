@@ -50,7 +50,11 @@ export interface KubernetesClient {
   getEviction(name: string, signal: AbortSignal): Promise<Eviction | null>;
   /** Null when the name is taken. */
   createEviction(eviction: NewEviction, signal: AbortSignal): Promise<Eviction | null>;
-  patchEvictionMetadata(version: Version, change: { annotations?: Record<string, string>; finalizers?: string[] }, signal: AbortSignal): Promise<Eviction>;
+  patchEvictionMetadata(
+    version: Version,
+    change: { annotations?: Record<string, string>; finalizers?: string[] },
+    signal: AbortSignal,
+  ): Promise<Eviction>;
   patchEvictionStatus(version: Version, change: Partial<EvictionStatus>, signal: AbortSignal): Promise<Eviction>;
   listHypervisors(signal: AbortSignal): Promise<Hypervisor[]>;
   getHypervisor(name: string, signal: AbortSignal): Promise<Hypervisor | null>;
@@ -80,10 +84,16 @@ export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient
   const { read, readOrNull, list: listItems } = createObjectRequests(kubernetes);
 
   /** Items that do not fit the schema are left out: one odd object must not hold up every other. */
-  const list = async <Schema extends z.ZodType>(schema: Schema, path: string, query: KubernetesRequest['query'], signal: AbortSignal): Promise<z.output<Schema>[]> =>
+  const list = async <Schema extends z.ZodType>(
+    schema: Schema,
+    path: string,
+    query: KubernetesRequest['query'],
+    signal: AbortSignal,
+  ): Promise<z.output<Schema>[]> =>
     (await listItems(path, query, signal)).flatMap((item) => schema.safeParse(item).data ?? []);
 
-  const evictionPath = (name: string, subresource?: string): string => resourcePath(core, 'evictions', { name, ...(subresource !== undefined && { subresource }) });
+  const evictionPath = (name: string, subresource?: string): string =>
+    resourcePath(core, 'evictions', { name, ...(subresource !== undefined && { subresource }) });
   const patch = { method: 'PATCH', patchType: 'merge', query: { fieldManager } } as const;
   const apply = { method: 'PATCH', patchType: 'apply', query: { fieldManager } } as const;
 
@@ -95,7 +105,11 @@ export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient
     async createEviction({ spec, ...metadata }, signal) {
       const body = { apiVersion: core, kind: 'Eviction', metadata, spec };
       try {
-        return await read(evictionSchema, { method: 'POST', path: resourcePath(core, 'evictions'), query: { fieldManager }, body }, signal);
+        return await read(
+          evictionSchema,
+          { method: 'POST', path: resourcePath(core, 'evictions'), query: { fieldManager }, body },
+          signal,
+        );
       } catch (error) {
         if (isAlreadyExists(error)) return null;
         throw error;
@@ -103,10 +117,18 @@ export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient
     },
 
     patchEvictionMetadata: ({ name, resourceVersion }, change, signal) =>
-      read(evictionSchema, { ...patch, path: evictionPath(name), body: { metadata: { resourceVersion, ...change } } }, signal),
+      read(
+        evictionSchema,
+        { ...patch, path: evictionPath(name), body: { metadata: { resourceVersion, ...change } } },
+        signal,
+      ),
 
     patchEvictionStatus: ({ name, resourceVersion }, status, signal) =>
-      read(evictionSchema, { ...patch, path: evictionPath(name, 'status'), body: { metadata: { resourceVersion }, status } }, signal),
+      read(
+        evictionSchema,
+        { ...patch, path: evictionPath(name, 'status'), body: { metadata: { resourceVersion }, status } },
+        signal,
+      ),
 
     listHypervisors: (signal) => list(hypervisorSchema, resourcePath(core, 'hypervisors'), {}, signal),
 
@@ -122,21 +144,34 @@ export function createKubernetesClient(kubernetes: Kubernetes): KubernetesClient
     createEvent: (event, signal) => createEvent(kubernetes, event, signal),
 
     listMigrations: (namespace, evictionUid, signal) =>
-      list(migrationSchema, resourcePath(nodeAgent, 'migrations', { namespace }), { labelSelector: `${labels.evictionUid}=${evictionUid}` }, signal),
+      list(
+        migrationSchema,
+        resourcePath(nodeAgent, 'migrations', { namespace }),
+        { labelSelector: `${labels.evictionUid}=${evictionUid}` },
+        signal,
+      ),
 
     getMigration: (key, signal) => readOrNull(migrationSchema, resourcePath(nodeAgent, 'migrations', key), signal),
 
     applyMigration: (key, owned, signal) =>
       read(
         migrationSchema,
-        { ...apply, path: resourcePath(nodeAgent, 'migrations', key), body: { apiVersion: nodeAgent, kind: 'Migration', metadata: { ...key, labels: owned }, spec: {} } },
+        {
+          ...apply,
+          path: resourcePath(nodeAgent, 'migrations', key),
+          body: { apiVersion: nodeAgent, kind: 'Migration', metadata: { ...key, labels: owned }, spec: {} },
+        },
         signal,
       ),
 
     applyMigrationStatus: (key, status, signal) =>
       read(
         migrationSchema,
-        { ...apply, path: resourcePath(nodeAgent, 'migrations', { ...key, subresource: 'status' }), body: { apiVersion: nodeAgent, kind: 'Migration', metadata: key, status } },
+        {
+          ...apply,
+          path: resourcePath(nodeAgent, 'migrations', { ...key, subresource: 'status' }),
+          body: { apiVersion: nodeAgent, kind: 'Migration', metadata: key, status },
+        },
         signal,
       ),
   };

@@ -27,7 +27,11 @@ export interface NewEvent {
 const clusterNamespace = 'default';
 
 /** An event that is there already is left as it is. */
-export async function createEvent(kubernetes: Kubernetes, { name, regarding, type, reason, message, at }: NewEvent, signal: AbortSignal): Promise<void> {
+export async function createEvent(
+  kubernetes: Kubernetes,
+  { name, regarding, type, reason, message, at }: NewEvent,
+  signal: AbortSignal,
+): Promise<void> {
   const { kind, namespace = clusterNamespace } = regarding;
   const { apiVersion, action } = kinds[kind];
   const body = {
@@ -44,7 +48,10 @@ export async function createEvent(kubernetes: Kubernetes, { name, regarding, typ
     note: message,
   };
   try {
-    await kubernetes.request({ method: 'POST', path: resourcePath('events.k8s.io/v1', 'events', { namespace }), body }, signal);
+    await kubernetes.request(
+      { method: 'POST', path: resourcePath('events.k8s.io/v1', 'events', { namespace }), body },
+      signal,
+    );
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }

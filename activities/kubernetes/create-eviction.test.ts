@@ -16,7 +16,8 @@ test.each(names)('the Eviction of %s is called %s, or that with a suffix', (hype
   const [first = '', second = ''] = namesFor(hypervisor, 'run-1');
   expect(first).toBe(name);
   expect(second).toMatch(new RegExp(`^${name}-[0-9a-f]{8}$`, 'u'));
-  for (const one of [first, second]) expect(one).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/u);
+  for (const one of [first, second])
+    expect(one).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/u);
 });
 
 test('a repeat chooses the same name, another run another one', () => {
@@ -39,10 +40,15 @@ test('everything that the input asks for can be read from the annotations', () =
   };
   const { hypervisor: _, reason: __, acceptObstacles, ...asked } = input;
   const written = annotationsOf(input, 'run-1', new Date(0));
-  expect(readEvictionAnnotations(written)).toEqual({ asked: { ...asked, acceptedObstacles: acceptObstacles }, problems: [] });
+  expect(readEvictionAnnotations(written)).toEqual({
+    asked: { ...asked, acceptedObstacles: acceptObstacles },
+    problems: [],
+  });
   expect(written['drover.dev/consent-by']).toBe('jane@example.com 1970-01-01T00:00:00.000Z');
 });
 
 test('what is not asked for is not written', () => {
-  expect(annotationsOf({ hypervisor: 'n', reason: 'r', consent: [] }, 'run-1', new Date(0))).toEqual({ 'drover.dev/run-id': 'run-1' });
+  expect(annotationsOf({ hypervisor: 'n', reason: 'r', consent: [] }, 'run-1', new Date(0))).toEqual({
+    'drover.dev/run-id': 'run-1',
+  });
 });

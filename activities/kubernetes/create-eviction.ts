@@ -22,8 +22,21 @@ export async function createEviction(tools: Tools, input: EvictionInput, runId: 
     spec: { hypervisor: input.hypervisor, reason: input.reason ?? '' },
   };
   for (const name of namesFor(input.hypervisor, runId)) {
-    const entry = { actor: input.startedBy ?? 'unknown', cause: input.reason ?? '', action: 'createEviction', object: `eviction/${name}`, before: null, after: eviction, run: scope.run };
-    const made = await auditChange(audit, entry, () => client.createEviction({ name, ...eviction }, scope.signal), (created) => (created === null ? null : {}));
+    const entry = {
+      actor: input.startedBy ?? 'unknown',
+      cause: input.reason ?? '',
+      action: 'createEviction',
+      object: `eviction/${name}`,
+      before: null,
+      after: eviction,
+      run: scope.run,
+    };
+    const made = await auditChange(
+      audit,
+      entry,
+      () => client.createEviction({ name, ...eviction }, scope.signal),
+      (created) => (created === null ? null : {}),
+    );
     if (made !== null) return made;
   }
   throw droverFailure('ObjectConflict', `No name for an Eviction of ${input.hypervisor} is free`);
@@ -36,7 +49,12 @@ const labelOf = (labels: Readonly<Record<string, string>> | undefined, key: stri
 
 /** The hypervisor's name, which earlier Evictions of it may hold, else that with a suffix of the run's own. */
 export function namesFor(hypervisor: string, runId: string): string[] {
-  const name = hypervisor.toLowerCase().replaceAll('_', '-').replaceAll(/-*\.[-.]+|-+\./gu, '-').slice(0, 240).replace(/[-.]+$/u, '');
+  const name = hypervisor
+    .toLowerCase()
+    .replaceAll('_', '-')
+    .replaceAll(/-*\.[-.]+|-+\./gu, '-')
+    .slice(0, 240)
+    .replace(/[-.]+$/u, '');
   return [name, `${name}-${createHash('sha256').update(runId).digest('hex').slice(0, 8)}`];
 }
 
@@ -55,5 +73,7 @@ export function annotationsOf(input: EvictionInput, runId: string, at: Date): Re
     [annotations.startedBy]: input.startedBy,
     [runIdAnnotation]: runId,
   };
-  return Object.fromEntries(Object.entries(asked).flatMap(([key, value]) => (value === undefined || value === '' ? [] : [[key, value]])));
+  return Object.fromEntries(
+    Object.entries(asked).flatMap(([key, value]) => (value === undefined || value === '' ? [] : [[key, value]])),
+  );
 }

@@ -5,6 +5,12 @@ import { mutate } from './mutate.ts';
 /** Makes the Hypervisor of a Node. One of that name, whoever made it, is left as it is. */
 export async function createHypervisor(tools: HypervisorTools, hypervisor: NewHypervisor): Promise<void> {
   const { name, ...after } = hypervisor;
-  const entry = { action: 'createHypervisor', cause: `Node ${name}`, object: `hypervisor/${name}`, before: null, after };
+  const entry = {
+    action: 'createHypervisor',
+    cause: `Node ${name}`,
+    object: `hypervisor/${name}`,
+    before: null,
+    after,
+  };
   await mutate(tools, entry, () => tools.client.createHypervisor(hypervisor, tools.scope.signal));
 }

@@ -11,18 +11,32 @@ export interface DrainGuardCalls {
   getDeployment(name: string, signal: AbortSignal): Promise<Deployment | null>;
   /** Makes it, or puts it in the place of the one that was read. @throws ObjectConflict when somebody else did either meanwhile */
   putBudget(before: Budget | null, budget: ReturnType<typeof budgetFor>, signal: AbortSignal): Promise<void>;
-  putDeployment(before: Deployment | null, deployment: ReturnType<typeof deploymentFor>, signal: AbortSignal): Promise<void>;
+  putDeployment(
+    before: Deployment | null,
+    deployment: ReturnType<typeof deploymentFor>,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
-const kinds = { budget: { apiVersion: 'policy/v1', plural: 'poddisruptionbudgets' }, deployment: { apiVersion: 'apps/v1', plural: 'deployments' } } as const;
+const kinds = {
+  budget: { apiVersion: 'policy/v1', plural: 'poddisruptionbudgets' },
+  deployment: { apiVersion: 'apps/v1', plural: 'deployments' },
+} as const;
 
 export function createDrainGuardCalls(kubernetes: Kubernetes): DrainGuardCalls {
   const { readOrNull } = createObjectRequests(kubernetes);
-  const path = (kind: keyof typeof kinds, name?: string): string => resourcePath(kinds[kind].apiVersion, kinds[kind].plural, { namespace, ...(name !== undefined && { name }) });
+  const path = (kind: keyof typeof kinds, name?: string): string =>
+    resourcePath(kinds[kind].apiVersion, kinds[kind].plural, { namespace, ...(name !== undefined && { name }) });
 
-  const put = async (kind: keyof typeof kinds, before: Budget | Deployment | null, object: { metadata: { name: string } }, signal: AbortSignal): Promise<void> => {
+  const put = async (
+    kind: keyof typeof kinds,
+    before: Budget | Deployment | null,
+    object: { metadata: { name: string } },
+    signal: AbortSignal,
+  ): Promise<void> => {
     const query = { fieldManager };
-    if (before === null) return void (await kubernetes.request({ method: 'POST', path: path(kind), query, body: object }, signal));
+    if (before === null)
+      return void (await kubernetes.request({ method: 'POST', path: path(kind), query, body: object }, signal));
     const body = { ...object, metadata: { ...object.metadata, resourceVersion: before.metadata.resourceVersion } };
     await kubernetes.request({ method: 'PUT', path: path(kind, object.metadata.name), query, body }, signal);
   };
@@ -36,7 +50,11 @@ export function createDrainGuardCalls(kubernetes: Kubernetes): DrainGuardCalls {
 }
 
 /** Both, as they are; null where there is none. */
-export async function findDrainGuard(calls: DrainGuardCalls, node: string, signal: AbortSignal): Promise<[Budget | null, Deployment | null]> {
+export async function findDrainGuard(
+  calls: DrainGuardCalls,
+  node: string,
+  signal: AbortSignal,
+): Promise<[Budget | null, Deployment | null]> {
   const name = guardName(node);
   return await Promise.all([calls.getBudget(name, signal), calls.getDeployment(name, signal)]);
 }

@@ -1,13 +1,27 @@
 import type { DrainGuard } from '../../contracts/hypervisor.ts';
 import type { Budget, Deployment } from './drain-guard.ts';
-import { budgetFor, budgetSchema, deploymentFor, deploymentSchema, guardLabel, isGuard, readDrainGuard } from './drain-guard.ts';
+import {
+  budgetFor,
+  budgetSchema,
+  deploymentFor,
+  deploymentSchema,
+  guardLabel,
+  isGuard,
+  readDrainGuard,
+} from './drain-guard.ts';
 
 const node = { name: 'node-1', uid: 'n' };
 
 /** As kube-apiserver gives back what was written. */
 const stored = (guard: DrainGuard, owner = node): [Budget, Deployment] => {
-  const given = <Body extends { metadata: object }>(body: Body) => ({ ...body, metadata: { ...body.metadata, resourceVersion: '1' } });
-  return [budgetSchema.parse(given(budgetFor(owner, guard))), deploymentSchema.parse(given(deploymentFor(owner, guard, 'busybox')))];
+  const given = <Body extends { metadata: object }>(body: Body) => ({
+    ...body,
+    metadata: { ...body.metadata, resourceVersion: '1' },
+  });
+  return [
+    budgetSchema.parse(given(budgetFor(owner, guard))),
+    deploymentSchema.parse(given(deploymentFor(owner, guard, 'busybox'))),
+  ];
 };
 
 const guards: DrainGuard[] = [
@@ -23,7 +37,10 @@ test.each(guards)('%j is read as it was written', (guard) => {
 
 const [budget, deployment] = stored({ minAvailable: 1, ready: true });
 const [released] = stored({ minAvailable: 0, ready: true });
-const theirs: Deployment = { ...deployment, spec: { ...deployment.spec, template: { spec: { containers: [{ image: 'other' }] } } } };
+const theirs: Deployment = {
+  ...deployment,
+  spec: { ...deployment.spec, template: { spec: { containers: [{ image: 'other' }] } } },
+};
 
 const others: [why: string, budget: Budget | null, deployment: Deployment | null][] = [
   ['there is no budget', null, deployment],
@@ -31,7 +48,10 @@ const others: [why: string, budget: Budget | null, deployment: Deployment | null
   ['they are not of one mind', released, deployment],
   ['the budget is of a share', { ...budget, spec: { minAvailable: '100%' } }, deployment],
   ['the operator before made them', budget, theirs],
-  ['they were made for an earlier Node of that name', ...stored({ minAvailable: 1, ready: true }, { ...node, uid: 'old' })],
+  [
+    'they were made for an earlier Node of that name',
+    ...stored({ minAvailable: 1, ready: true }, { ...node, uid: 'old' }),
+  ],
   ['they are something else', { ...budget, metadata: { ...budget.metadata, labels: {} } }, deployment],
 ];
 

@@ -13,7 +13,9 @@ export const guardName = (node: string): string => `maint-${node}`;
 /** A label holds less than the name of a Node may: what does not fit is told apart by a digest. */
 export function guardLabel(node: string): string {
   const name = guardName(node);
-  return name.length <= 63 ? name : `${name.slice(0, 54)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
+  return name.length <= 63
+    ? name
+    : `${name.slice(0, 54)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 }
 
 const metadataSchema = z.object({
@@ -22,13 +24,22 @@ const metadataSchema = z.object({
   ownerReferences: z.array(z.object({ uid: z.string() })).optional(),
 });
 
-export const budgetSchema = z.object({ metadata: metadataSchema, spec: z.object({ minAvailable: z.union([z.int(), z.string()]).optional() }) });
+export const budgetSchema = z.object({
+  metadata: metadataSchema,
+  spec: z.object({ minAvailable: z.union([z.int(), z.string()]).optional() }),
+});
 
-const containerSchema = z.object({ image: z.string().optional(), readinessProbe: z.object({ exec: z.object({ command: z.array(z.string()) }).optional() }).optional() });
+const containerSchema = z.object({
+  image: z.string().optional(),
+  readinessProbe: z.object({ exec: z.object({ command: z.array(z.string()) }).optional() }).optional(),
+});
 
 export const deploymentSchema = z.object({
   metadata: metadataSchema,
-  spec: z.object({ replicas: z.int().default(1), template: z.object({ spec: z.object({ containers: z.array(containerSchema) }) }) }),
+  spec: z.object({
+    replicas: z.int().default(1),
+    template: z.object({ spec: z.object({ containers: z.array(containerSchema) }) }),
+  }),
 });
 
 export type Budget = z.output<typeof budgetSchema>;
@@ -42,18 +53,25 @@ interface GuardedNode {
 const probeOf = (ready: boolean): string[] => [ready ? '/bin/true' : '/bin/false'];
 
 /** Whether an object of that name was made to hold a drain back, by drover or by the operator before it. */
-export const isGuard = ({ metadata }: Budget | Deployment, node: string): boolean => metadata.labels?.[nodeMarks.drainGuard] === guardLabel(node);
+export const isGuard = ({ metadata }: Budget | Deployment, node: string): boolean =>
+  metadata.labels?.[nodeMarks.drainGuard] === guardLabel(node);
 
-const isOwned = ({ metadata }: Budget | Deployment, { uid }: GuardedNode): boolean => metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+const isOwned = ({ metadata }: Budget | Deployment, { uid }: GuardedNode): boolean =>
+  metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
 
 /** What the two objects come to; null: nothing, or not what drover makes of them. Pure. */
-export function readDrainGuard(budget: Budget | null, deployment: Deployment | null, node: GuardedNode): DrainGuard | null {
+export function readDrainGuard(
+  budget: Budget | null,
+  deployment: Deployment | null,
+  node: GuardedNode,
+): DrainGuard | null {
   if (budget === null || deployment === null) return null;
   if (![budget, deployment].every((object) => isGuard(object, node.name) && isOwned(object, node))) return null;
   const { minAvailable } = budget.spec;
   const command = deployment.spec.template.spec.containers[0]?.readinessProbe?.exec?.command.join(' ');
   const ready = [true, false].find((one) => command === probeOf(one).join(' '));
-  if ((minAvailable !== 0 && minAvailable !== 1) || minAvailable !== deployment.spec.replicas || ready === undefined) return null;
+  if ((minAvailable !== 0 && minAvailable !== 1) || minAvailable !== deployment.spec.replicas || ready === undefined)
+    return null;
   return { minAvailable, ready };
 }
 
@@ -84,7 +102,13 @@ export const deploymentFor = (node: GuardedNode, { minAvailable, ready }: DrainG
       metadata: { labels: { ...selectorFor(node), [nodeMarks.criticalComponent]: 'true' } },
       spec: {
         // By the name itself: the label kubernetes.io/hostname may be another.
-        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node.name] }] }] } } },
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node.name] }] }],
+            },
+          },
+        },
         tolerations: [
           { operator: 'Exists', effect: 'NoExecute' },
           { operator: 'Exists', effect: 'NoSchedule' },
@@ -94,7 +118,12 @@ export const deploymentFor = (node: GuardedNode, { minAvailable, ready }: DrainG
         automountServiceAccountToken: false,
         enableServiceLinks: false,
         terminationGracePeriodSeconds: 1,
-        securityContext: { runAsNonRoot: true, runAsUser: 65_534, runAsGroup: 65_534, seccompProfile: { type: 'RuntimeDefault' } },
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: 65_534,
+          runAsGroup: 65_534,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
         containers: [
           {
             name: 'guard',
@@ -102,7 +131,11 @@ export const deploymentFor = (node: GuardedNode, { minAvailable, ready }: DrainG
             command: ['/bin/sleep', 'infinity'],
             readinessProbe: { exec: { command: probeOf(ready) } },
             resources: { requests: { cpu: '1m', memory: '8Mi' }, limits: { memory: '16Mi' } },
-            securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            },
           },
         ],
       },
@@ -118,4 +151,6 @@ const metadataFor = ({ name, uid }: GuardedNode) => ({
   ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }],
 });
 
-const selectorFor = ({ name }: Pick<GuardedNode, 'name'>): Record<string, string> => ({ [nodeMarks.drainGuard]: guardLabel(name) });
+const selectorFor = ({ name }: Pick<GuardedNode, 'name'>): Record<string, string> => ({
+  [nodeMarks.drainGuard]: guardLabel(name),
+});

@@ -16,7 +16,10 @@ import { retryConflicts } from '../../runtime/retry-conflicts.ts';
  *
  * @throws InvalidObject where somebody else has an object of that name
  */
-export const ensureDrainGuard = (tools: HypervisorTools, { node: name, uid, guard }: NodeKey & { guard: DrainGuard }): Promise<void> =>
+export const ensureDrainGuard = (
+  tools: HypervisorTools,
+  { node: name, uid, guard }: NodeKey & { guard: DrainGuard },
+): Promise<void> =>
   retryConflicts(async () => {
     const { client, scope, guardImage } = tools;
     const found = await client.getNode(name, scope.signal);
@@ -27,14 +30,22 @@ export const ensureDrainGuard = (tools: HypervisorTools, { node: name, uid, guar
     if (isDeepStrictEqual(before, guard)) return;
     refuseForeign('PodDisruptionBudget', budget, name);
     refuseForeign('Deployment', deployment, name);
-    const cause = guard.minAvailable === 1 ? `the host on Node ${name} is in Nova` : `the host on Node ${name} is out of Nova`;
+    const cause =
+      guard.minAvailable === 1 ? `the host on Node ${name} is in Nova` : `the host on Node ${name} is out of Nova`;
     const entry = { action: 'ensureDrainGuard', cause, before, after: guard };
     const object = `${guardNamespace}/${guardName(name)}`;
-    await mutate(tools, { ...entry, object: `poddisruptionbudget/${object}` }, () => client.putBudget(budget, budgetFor(node, guard), scope.signal));
-    await mutate(tools, { ...entry, object: `deployment/${object}` }, () => client.putDeployment(deployment, deploymentFor(node, guard, guardImage), scope.signal));
+    await mutate(tools, { ...entry, object: `poddisruptionbudget/${object}` }, () =>
+      client.putBudget(budget, budgetFor(node, guard), scope.signal),
+    );
+    await mutate(tools, { ...entry, object: `deployment/${object}` }, () =>
+      client.putDeployment(deployment, deploymentFor(node, guard, guardImage), scope.signal),
+    );
   });
 
 function refuseForeign(kind: string, object: Budget | Deployment | null, node: string): void {
   if (object === null || isGuard(object, node)) return;
-  throw droverFailure('InvalidObject', `${kind} ${guardNamespace}/${guardName(node)} has the name of what holds the drain of Node ${node} back, and is something else. Rename or delete it`);
+  throw droverFailure(
+    'InvalidObject',
+    `${kind} ${guardNamespace}/${guardName(node)} has the name of what holds the drain of Node ${node} back, and is something else. Rename or delete it`,
+  );
 }

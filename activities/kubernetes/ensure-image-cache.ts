@@ -17,7 +17,10 @@ export async function ensureImageCache(tools: VirtualMachineTools, wanted: Wante
     await retryConflicts(() => putLocation(tools, wanted));
   } catch (error) {
     if (!isUnknownKind(error)) throw error;
-    throw droverFailure('ImageCacheNotInstalled', `VirtualMachineImageCache ${wanted.name} cannot be made: this cluster does not know that kind`);
+    throw droverFailure(
+      'ImageCacheNotInstalled',
+      `VirtualMachineImageCache ${wanted.name} cannot be made: this cluster does not know that kind`,
+    );
   }
 }
 
@@ -27,22 +30,49 @@ async function putLocation(tools: VirtualMachineTools, wanted: WantedImageCache)
   const found = await client.getImageCache({ namespace, name }, scope.signal);
   const after = specWith(found?.spec ?? null, wanted);
   if (after === null) return;
-  const entry = { action: 'ensureImageCache', cause: 'a virtual machine is made from cached files', object: `virtualmachineimagecache/${namespace}/${name}`, before: found?.spec ?? null, after };
+  const entry = {
+    action: 'ensureImageCache',
+    cause: 'a virtual machine is made from cached files',
+    object: `virtualmachineimagecache/${namespace}/${name}`,
+    before: found?.spec ?? null,
+    after,
+  };
   const isMade = await mutate(tools, entry, async () => {
     if (found === null) return client.createImageCache({ namespace, name }, after, scope.signal);
-    await client.patchImageCache({ namespace, name, uid: found.metadata.uid, resourceVersion: found.metadata.resourceVersion }, after, scope.signal);
+    await client.patchImageCache(
+      { namespace, name, uid: found.metadata.uid, resourceVersion: found.metadata.resourceVersion },
+      after,
+      scope.signal,
+    );
     return true;
   });
   // Another VM was quicker, with another location maybe.
-  if (!isMade) throw droverFailure('ObjectConflict', `VirtualMachineImageCache ${namespace}/${name} was made at the same moment`);
+  if (!isMade)
+    throw droverFailure('ObjectConflict', `VirtualMachineImageCache ${namespace}/${name} was made at the same moment`);
 }
 
 /** Null: it says all of it already. Pure. */
-export function specWith(spec: ImageCache['spec'] | null, { providerId, providerVersion, location }: WantedImageCache): ImageCache['spec'] | null {
-  const wanted = { datacenterID: location.datacenterId, datastoreID: location.datastoreId, profileID: location.profileId };
+export function specWith(
+  spec: ImageCache['spec'] | null,
+  { providerId, providerVersion, location }: WantedImageCache,
+): ImageCache['spec'] | null {
+  const wanted = {
+    datacenterID: location.datacenterId,
+    datastoreID: location.datastoreId,
+    profileID: location.profileId,
+  };
   const locations = spec?.locations ?? [];
-  const isThere = locations.some(({ datacenterID, datastoreID, profileID }) => datacenterID === wanted.datacenterID && datastoreID === wanted.datastoreID && profileID === wanted.profileID);
-  const isCurrent = spec?.providerID === providerId && (providerVersion === null || spec.providerVersion === providerVersion);
+  const isThere = locations.some(
+    ({ datacenterID, datastoreID, profileID }) =>
+      datacenterID === wanted.datacenterID && datastoreID === wanted.datastoreID && profileID === wanted.profileID,
+  );
+  const isCurrent =
+    spec?.providerID === providerId && (providerVersion === null || spec.providerVersion === providerVersion);
   if (isThere && isCurrent) return null;
-  return { ...spec, providerID: providerId, ...(providerVersion !== null && { providerVersion }), locations: isThere ? locations : [...locations, wanted] };
+  return {
+    ...spec,
+    providerID: providerId,
+    ...(providerVersion !== null && { providerVersion }),
+    locations: isThere ? locations : [...locations, wanted],
+  };
 }

@@ -55,7 +55,11 @@ test('every problem is named at once', () => {
 
 test('of many unknown fields the first are named', () => {
   const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`field-${index}`, index]));
-  expect(() => parseEvictionInput({ hypervisor: 'n', ...many })).toThrow(expect.objectContaining({ message: expect.stringMatching(/field-0, field-1, .*: unknown field; known are hypervisor/u) }));
+  expect(() => parseEvictionInput({ hypervisor: 'n', ...many })).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(/field-0, field-1, .*: unknown field; known are hypervisor/u),
+    }),
+  );
 });
 
 test('only the name alone comes from the bridge', () => {

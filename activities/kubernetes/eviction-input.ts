@@ -12,7 +12,11 @@ const hostPattern = /^[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$/u;
 
 const inputSchema = z
   .strictObject({
-    hypervisor: z.string('give the name of the hypervisor').min(1, 'must not be empty').max(253, 'is longer than a host name can be').regex(hostPattern, 'is no host name'),
+    hypervisor: z
+      .string('give the name of the hypervisor')
+      .min(1, 'must not be empty')
+      .max(253, 'is longer than a host name can be')
+      .regex(hostPattern, 'is no host name'),
     reason: z
       .string()
       .refine((text) => text.trim() !== '', 'must not be empty: say why the host is to be emptied')
@@ -27,10 +31,14 @@ const inputSchema = z
     startedBy: z.string().min(1).optional(),
   })
   // Consent without a name is no consent (design section 2, rule 16).
-  .refine(({ consent = [], acceptObstacles = [], startedBy }) => consent.length + acceptObstacles.length === 0 || startedBy !== undefined, {
-    path: ['startedBy'],
-    error: 'say who consents',
-  });
+  .refine(
+    ({ consent = [], acceptObstacles = [], startedBy }) =>
+      consent.length + acceptObstacles.length === 0 || startedBy !== undefined,
+    {
+      path: ['startedBy'],
+      error: 'say who consents',
+    },
+  );
 
 /**
  * Checks the plain JSON that a run was started with.
@@ -40,14 +48,20 @@ const inputSchema = z
 export function parseEvictionInput(given: unknown): EvictionInput {
   const { data, error } = inputSchema.safeParse(given);
   if (error === undefined) return data as EvictionInput;
-  throw droverFailure('InvalidInput', `The input of evictHypervisor is not right. ${error.issues.flatMap(describeIssue).join('; ')}`);
+  throw droverFailure(
+    'InvalidInput',
+    `The input of evictHypervisor is not right. ${error.issues.flatMap(describeIssue).join('; ')}`,
+  );
 }
 
 /** Of fields that are not known; more would say no more. */
 const mostNamed = 5;
 
 function describeIssue(issue: z.core.$ZodIssue): string[] {
-  if (issue.code === 'unrecognized_keys') return [`${issue.keys.slice(0, mostNamed).join(', ')}: unknown field; known are ${Object.keys(inputSchema.shape).join(', ')}`];
+  if (issue.code === 'unrecognized_keys')
+    return [
+      `${issue.keys.slice(0, mostNamed).join(', ')}: unknown field; known are ${Object.keys(inputSchema.shape).join(', ')}`,
+    ];
   const path = issue.path.map(String).join('.');
   return [`${path === '' ? 'the input' : path}: ${issue.message}`];
 }

@@ -11,7 +11,12 @@ import { isUnknownKind } from '../../runtime/kubernetes-faults.ts';
  * @param what as a person calls it: `VirtualMachineClass small`
  * @throws the signal's reason when it is aborted
  */
-export async function fetchObject<Found, Value>(what: string, signal: AbortSignal, get: () => Promise<Found | null>, read: (found: Found) => Fetched<Value>): Promise<Fetched<Value>> {
+export async function fetchObject<Found, Value>(
+  what: string,
+  signal: AbortSignal,
+  get: () => Promise<Found | null>,
+  read: (found: Found) => Fetched<Value>,
+): Promise<Fetched<Value>> {
   try {
     const found = await get();
     return found === null ? { is: 'notFound', message: `There is no ${what}` } : read(found);
@@ -27,9 +32,11 @@ function unfetched(what: string, error: unknown): Exclude<Fetched<never>, { is: 
   if (code === null || !(error instanceof ApplicationFailure)) throw error;
   const message = `${what}: ${failureDetail(error)}`;
   const { httpStatus } = (error.details?.[0] ?? {}) as Partial<KubernetesFaultDetails>;
-  if (isUnknownKind(error)) return { is: 'notFound', message: `There is no ${what}: this cluster does not know that kind` };
+  if (isUnknownKind(error))
+    return { is: 'notFound', message: `There is no ${what}: this cluster does not know that kind` };
   if (code === 'ObjectNotFound') return { is: 'notFound', message };
   if (code === 'KubernetesForbidden') return { is: 'forbidden', message };
-  if (code === 'AnswerMalformed' || code === 'InvalidObject' || code === 'ObjectRefused') return { is: 'invalid', message };
+  if (code === 'AnswerMalformed' || code === 'InvalidObject' || code === 'ObjectRefused')
+    return { is: 'invalid', message };
   return { is: httpStatus === 500 ? 'internalError' : 'failed', message };
 }

@@ -7,7 +7,10 @@ type Bootstrap = NonNullable<VirtualMachineSpec['bootstrap']>;
 type Answers = NonNullable<NonNullable<Bootstrap['sysprep']>['sysprep']>;
 
 /** Who the guest becomes by a customization; null: it is not customized. */
-export function readIdentity({ metadata, spec = {} }: VirtualMachine, secrets: Secrets): GuestCustomization['identity'] | null {
+export function readIdentity(
+  { metadata, spec = {} }: VirtualMachine,
+  secrets: Secrets,
+): GuestCustomization['identity'] | null {
   const { bootstrap = {}, network = {} } = spec;
   const { linuxPrep, sysprep } = bootstrap;
   const hostName = network.hostName ?? metadata.name;
@@ -29,26 +32,40 @@ export function readIdentity({ metadata, spec = {} }: VirtualMachine, secrets: S
   return sysprep?.sysprep === undefined ? null : readAnswers(sysprep.sysprep, hostName, domainName, secrets);
 }
 
-function readAnswers({ userData, guiUnattended: unattended, identification, guiRunOnce, licenseFilePrintData: license, ...more }: Answers, hostName: string, domainName: string, secrets: Secrets): SysprepAnswers {
+function readAnswers(
+  { userData, guiUnattended: unattended, identification, guiRunOnce, licenseFilePrintData: license, ...more }: Answers,
+  hostName: string,
+  domainName: string,
+  secrets: Secrets,
+): SysprepAnswers {
   return {
     kind: 'Sysprep',
     computerName: hostName,
     fullName: userData.fullName,
     orgName: userData.orgName,
     productId: userData.productID === undefined ? null : secrets.text(userData.productID),
-    guiUnattended: unattended === undefined ? null : {
-      autoLogon: unattended.autoLogon ?? false,
-      autoLogonCount: unattended.autoLogonCount ?? 0,
-      timeZone: unattended.timeZone ?? 85,
-      password: unattended.password === undefined ? null : secrets.text(unattended.password),
-    },
-    identification: identification === undefined ? null : {
-      joinDomain: identification.joinWorkgroup === undefined && domainName !== '' ? domainName : null,
-      domainAdmin: identification.domainAdmin ?? null,
-      domainAdminPassword: identification.domainAdminPassword === undefined ? null : secrets.text(identification.domainAdminPassword),
-      domainOU: identification.domainOU ?? null,
-      joinWorkgroup: identification.joinWorkgroup ?? null,
-    },
+    guiUnattended:
+      unattended === undefined
+        ? null
+        : {
+            autoLogon: unattended.autoLogon ?? false,
+            autoLogonCount: unattended.autoLogonCount ?? 0,
+            timeZone: unattended.timeZone ?? 85,
+            password: unattended.password === undefined ? null : secrets.text(unattended.password),
+          },
+    identification:
+      identification === undefined
+        ? null
+        : {
+            joinDomain: identification.joinWorkgroup === undefined && domainName !== '' ? domainName : null,
+            domainAdmin: identification.domainAdmin ?? null,
+            domainAdminPassword:
+              identification.domainAdminPassword === undefined
+                ? null
+                : secrets.text(identification.domainAdminPassword),
+            domainOU: identification.domainOU ?? null,
+            joinWorkgroup: identification.joinWorkgroup ?? null,
+          },
     runOnce: guiRunOnce?.commands ?? [],
     license: license === undefined ? null : { autoMode: license.autoMode, autoUsers: license.autoUsers ?? null },
     expirePassword: more.expirePasswordAfterNextLogin ?? false,

@@ -18,7 +18,10 @@ export const objectNameFields = (kind: string) => ({
 
 /** Input of a run that a person may type: of these fields and no others. */
 export const handInput = <const Fields extends z.ZodRawShape>(fields: Fields) =>
-  z.strictObject(fields, { error: (issue) => (issue.code === 'unrecognized_keys' ? `unknown field; known are ${Object.keys(fields).join(', ')}` : undefined) });
+  z.strictObject(fields, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? `unknown field; known are ${Object.keys(fields).join(', ')}` : undefined,
+  });
 
 /** `InvalidInput` with every problem by name. */
 export function refusedInput(error: z.ZodError): Error {

@@ -10,4 +10,5 @@ export type HashSecret = (text: string, salt: string) => Promise<string>;
 const derive = promisify<string, string, number, { N: number; r: number; p: number }, Buffer>(scrypt);
 
 /** Takes some milliseconds. */
-export const hashSecret: HashSecret = async (text, salt) => (await derive(text, salt, 20, { N: 4_096, r: 8, p: 1 })).toString('hex');
+export const hashSecret: HashSecret = async (text, salt) =>
+  (await derive(text, salt, 20, { N: 4_096, r: 8, p: 1 })).toString('hex');

@@ -9,7 +9,10 @@ import { currentKubernetesScope } from './scope.ts';
 import { taintNode, untaintNode } from './taint-node.ts';
 
 /** The activities on Hypervisors, their Nodes and their Evictions, on queue `kubernetes`. */
-export function createHypervisorObjectActivities({ scope = currentKubernetesScope, ...rest }: HypervisorObjectDependencies): HypervisorObjectActivities {
+export function createHypervisorObjectActivities({
+  scope = currentKubernetesScope,
+  ...rest
+}: HypervisorObjectDependencies): HypervisorObjectActivities {
   const tools = (): HypervisorTools => ({ ...rest, scope: scope(rest.clock) });
   return {
     createHypervisor: (hypervisor) => createHypervisor(tools(), hypervisor),

@@ -35,7 +35,11 @@ export interface Owned<Kind> {
 
 /** A merge patch: null takes away. */
 export interface HypervisorChange {
-  metadata?: { labels?: Record<string, string | null>; annotations?: Record<string, string | null>; ownerReferences?: Owner[] | null };
+  metadata?: {
+    labels?: Record<string, string | null>;
+    annotations?: Record<string, string | null>;
+    ownerReferences?: Owner[] | null;
+  };
   spec?: Partial<HypervisorSpec>;
 }
 
@@ -68,7 +72,8 @@ export interface HypervisorClient extends DrainGuardCalls {
 }
 
 const group = 'kvm.cloud.sap/v1';
-const hypervisorPath = (name: string, subresource?: string): string => resourcePath(group, 'hypervisors', { name, ...(subresource !== undefined && { subresource }) });
+const hypervisorPath = (name: string, subresource?: string): string =>
+  resourcePath(group, 'hypervisors', { name, ...(subresource !== undefined && { subresource }) });
 const evictionPath = (name: string): string => resourcePath(group, 'evictions', { name });
 const nodePath = (name: string): string => resourcePath('v1', 'nodes', { name });
 
@@ -76,7 +81,11 @@ export function createHypervisorClient(kubernetes: Kubernetes): HypervisorClient
   const { readOrNull, list } = createObjectRequests(kubernetes);
   const patch = { method: 'PATCH', patchType: 'merge', query: { fieldManager } } as const;
 
-  const getOwned = async <Schema extends z.ZodType>(schema: Schema, path: string, signal: AbortSignal): Promise<Owned<z.output<Schema>> | null> => {
+  const getOwned = async <Schema extends z.ZodType>(
+    schema: Schema,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<Owned<z.output<Schema>> | null> => {
     const answer = await readOrNull(z.unknown(), path, signal);
     return answer === null ? null : toOwned(schema, answer, `GET ${path}`);
   };
@@ -97,7 +106,8 @@ export function createHypervisorClient(kubernetes: Kubernetes): HypervisorClient
 
     getHypervisor: (name, signal) => getOwned(hypervisorSchema, hypervisorPath(name), signal),
 
-    createHypervisor: ({ spec, ...metadata }, signal) => create(resourcePath(group, 'hypervisors'), { apiVersion: group, kind: 'Hypervisor', metadata, spec }, signal),
+    createHypervisor: ({ spec, ...metadata }, signal) =>
+      create(resourcePath(group, 'hypervisors'), { apiVersion: group, kind: 'Hypervisor', metadata, spec }, signal),
 
     async patchHypervisor({ name, resourceVersion }, { metadata, spec }, signal) {
       const path = hypervisorPath(name);
@@ -106,7 +116,10 @@ export function createHypervisorClient(kubernetes: Kubernetes): HypervisorClient
     },
 
     async patchHypervisorStatus({ name, resourceVersion }, status, signal) {
-      await kubernetes.request({ ...patch, path: hypervisorPath(name, 'status'), body: { metadata: { resourceVersion }, status } }, signal);
+      await kubernetes.request(
+        { ...patch, path: hypervisorPath(name, 'status'), body: { metadata: { resourceVersion }, status } },
+        signal,
+      );
     },
 
     getNode: (name, signal) => readOrNull(nodeSchema, nodePath(name), signal),
@@ -124,15 +137,21 @@ export function createHypervisorClient(kubernetes: Kubernetes): HypervisorClient
     async listEvictionsOf(host, signal) {
       const path = resourcePath(group, 'evictions');
       const items = await list(path, {}, signal);
-      return items.filter((item) => ofHostSchema.safeParse(item).data?.spec.hypervisor === host).map((item) => toOwned(evictionSchema, item, `GET ${path}`));
+      return items
+        .filter((item) => ofHostSchema.safeParse(item).data?.spec.hypervisor === host)
+        .map((item) => toOwned(evictionSchema, item, `GET ${path}`));
     },
 
     getEviction: (name, signal) => getOwned(evictionSchema, evictionPath(name), signal),
 
-    createEviction: ({ spec, ...metadata }, signal) => create(resourcePath(group, 'evictions'), { apiVersion: group, kind: 'Eviction', metadata, spec }, signal),
+    createEviction: ({ spec, ...metadata }, signal) =>
+      create(resourcePath(group, 'evictions'), { apiVersion: group, kind: 'Eviction', metadata, spec }, signal),
 
     async annotateEviction({ name, resourceVersion }, annotations, signal) {
-      await kubernetes.request({ ...patch, path: evictionPath(name), body: { metadata: { resourceVersion, annotations } } }, signal);
+      await kubernetes.request(
+        { ...patch, path: evictionPath(name), body: { metadata: { resourceVersion, annotations } } },
+        signal,
+      );
     },
 
     async deleteEviction({ name, uid }, signal) {

@@ -21,10 +21,24 @@ export async function createHypervisorEviction(tools: HypervisorTools, wanted: N
   const { client, scope } = tools;
   const owner = await client.getHypervisor(wanted.hypervisor, scope.signal);
   // Kubernetes would delete what belongs to an object that is gone.
-  if (owner === null || owner.object.metadata.uid !== wanted.ownerUid || owner.object.metadata.deletionTimestamp !== undefined) return;
-  for (const name of [wanted.name, `${wanted.name.slice(0, 240)}-${createHash('sha256').update(wanted.ownerUid).digest('hex').slice(0, 8)}`]) {
+  if (
+    owner === null ||
+    owner.object.metadata.uid !== wanted.ownerUid ||
+    owner.object.metadata.deletionTimestamp !== undefined
+  )
+    return;
+  for (const name of [
+    wanted.name,
+    `${wanted.name.slice(0, 240)}-${createHash('sha256').update(wanted.ownerUid).digest('hex').slice(0, 8)}`,
+  ]) {
     const eviction = evictionBody(wanted, name, owner.object.apiVersion);
-    const entry = { action: 'createEviction', cause: wanted.reason, object: `eviction/${name}`, before: null, after: eviction };
+    const entry = {
+      action: 'createEviction',
+      cause: wanted.reason,
+      object: `eviction/${name}`,
+      before: null,
+      after: eviction,
+    };
     if (await mutate(tools, entry, () => client.createEviction(eviction, scope.signal))) return;
     const taken = await client.getEviction(name, scope.signal);
     if (taken?.object.spec.hypervisor === wanted.hypervisor) return;
@@ -33,24 +47,43 @@ export async function createHypervisorEviction(tools: HypervisorTools, wanted: N
 }
 
 /** What is written. Pure. */
-export const evictionBody = ({ hypervisor, ownerUid, reason, cause, deadline, reEnable, labels }: NewEviction, name: string, apiVersion: string) => ({
+export const evictionBody = (
+  { hypervisor, ownerUid, reason, cause, deadline, reEnable, labels }: NewEviction,
+  name: string,
+  apiVersion: string,
+) => ({
   name,
   labels,
-  annotations: { [annotations.cause]: cause, [annotations.reEnable]: String(reEnable), ...(deadline !== null && { [annotations.deadline]: deadline }) },
+  annotations: {
+    [annotations.cause]: cause,
+    [annotations.reEnable]: String(reEnable),
+    ...(deadline !== null && { [annotations.deadline]: deadline }),
+  },
   ownerReferences: [{ apiVersion, kind: 'Hypervisor', name: hypervisor, uid: ownerUid, controller: true }],
   spec: { hypervisor, reason },
 });
 
 /** Tells an Eviction its deadline. An earlier one, whoever set it, stays. */
-export const setEvictionDeadline = (tools: HypervisorTools, { deadline, ...key }: ObjectKey & { deadline: string }): Promise<void> =>
+export const setEvictionDeadline = (
+  tools: HypervisorTools,
+  { deadline, ...key }: ObjectKey & { deadline: string },
+): Promise<void> =>
   retryConflicts(async () => {
     const found = await getSame(tools, key);
     if (found === null) return;
     const { metadata } = found.object;
     const before = metadata.annotations?.[annotations.deadline] ?? null;
     if (before !== null && Date.parse(before) <= Date.parse(deadline)) return;
-    const entry = { action: 'setEvictionDeadline', cause: 'the end of its Node', object: `eviction/${key.name}`, before: { deadline: before }, after: { deadline } };
-    await mutate(tools, entry, () => tools.client.annotateEviction(metadata, { [annotations.deadline]: deadline }, tools.scope.signal));
+    const entry = {
+      action: 'setEvictionDeadline',
+      cause: 'the end of its Node',
+      object: `eviction/${key.name}`,
+      before: { deadline: before },
+      after: { deadline },
+    };
+    await mutate(tools, entry, () =>
+      tools.client.annotateEviction(metadata, { [annotations.deadline]: deadline }, tools.scope.signal),
+    );
   });
 
 /**
@@ -63,8 +96,15 @@ export const deleteHypervisorEviction = (tools: HypervisorTools, key: ObjectKey)
     const found = await getSame(tools, key);
     if (found === null) return;
     const { ownerUid, state } = readEviction(found.object, found.owners);
-    if (ownerUid === null) throw droverFailure('InvalidInput', `Eviction ${key.name} is not drover’s to delete: no Hypervisor controls it`);
-    const entry = { action: 'deleteEviction', cause: 'the lifecycle of its Hypervisor', object: `eviction/${key.name}`, before: { ...found.object.spec, state }, after: null };
+    if (ownerUid === null)
+      throw droverFailure('InvalidInput', `Eviction ${key.name} is not drover’s to delete: no Hypervisor controls it`);
+    const entry = {
+      action: 'deleteEviction',
+      cause: 'the lifecycle of its Hypervisor',
+      object: `eviction/${key.name}`,
+      before: { ...found.object.spec, state },
+      after: null,
+    };
     await mutate(tools, entry, () => tools.client.deleteEviction(key, tools.scope.signal));
   });
 

@@ -1,4 +1,7 @@
-import { clusterVirtualMachineImageSchema, virtualMachineImageSchema } from '../../contracts/crds/virtual-machine-image.ts';
+import {
+  clusterVirtualMachineImageSchema,
+  virtualMachineImageSchema,
+} from '../../contracts/crds/virtual-machine-image.ts';
 import { fieldManager, labels } from '../../contracts/ids.ts';
 import { checkAnswer, isAlreadyExists, isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/resource-path.ts';
@@ -19,12 +22,18 @@ export interface LibraryImagesClient {
 
 const group = 'vmoperator.vmware.com/v1alpha6';
 const pathOf = (namespace: string | null, object: { name?: string; subresource?: string } = {}): string =>
-  namespace === null ? resourcePath(group, 'clustervirtualmachineimages', object) : resourcePath(group, 'virtualmachineimages', { namespace, ...object });
+  namespace === null
+    ? resourcePath(group, 'clustervirtualmachineimages', object)
+    : resourcePath(group, 'virtualmachineimages', { namespace, ...object });
 
 export function createLibraryImagesClient(kubernetes: Kubernetes): LibraryImagesClient {
   const { list } = createObjectRequests(kubernetes);
-  const check = (namespace: string | null, answer: unknown, what: string): AnyImage => (namespace === null ? checkAnswer(clusterVirtualMachineImageSchema, answer, what) : checkAnswer(virtualMachineImageSchema, answer, what));
-  const namespaceOf = ({ kind, metadata }: AnyImage): string | null => (kind === 'ClusterVirtualMachineImage' ? null : (metadata.namespace ?? ''));
+  const check = (namespace: string | null, answer: unknown, what: string): AnyImage =>
+    namespace === null
+      ? checkAnswer(clusterVirtualMachineImageSchema, answer, what)
+      : checkAnswer(virtualMachineImageSchema, answer, what);
+  const namespaceOf = ({ kind, metadata }: AnyImage): string | null =>
+    kind === 'ClusterVirtualMachineImage' ? null : (metadata.namespace ?? '');
   return {
     async list(namespace, libraryId, signal) {
       const kind = namespace === null ? 'ClusterVirtualMachineImage' : 'VirtualMachineImage';
@@ -35,9 +44,21 @@ export function createLibraryImagesClient(kubernetes: Kubernetes): LibraryImages
 
     async create(namespace, libraryId, name, signal) {
       const kind = namespace === null ? 'ClusterVirtualMachineImage' : 'VirtualMachineImage';
-      const metadata = { name, labels: { [labels.contentLibrary]: libraryId }, ...(namespace !== null && { namespace }) };
+      const metadata = {
+        name,
+        labels: { [labels.contentLibrary]: libraryId },
+        ...(namespace !== null && { namespace }),
+      };
       try {
-        const made = await kubernetes.request({ method: 'POST', path: pathOf(namespace), query: { fieldManager }, body: { apiVersion: group, kind, metadata, spec: {} } }, signal);
+        const made = await kubernetes.request(
+          {
+            method: 'POST',
+            path: pathOf(namespace),
+            query: { fieldManager },
+            body: { apiVersion: group, kind, metadata, spec: {} },
+          },
+          signal,
+        );
         return check(namespace, made, `POST ${kind}`);
       } catch (error) {
         if (isAlreadyExists(error)) return null;
@@ -47,13 +68,29 @@ export function createLibraryImagesClient(kubernetes: Kubernetes): LibraryImages
 
     async patchStatus(image, status, signal) {
       const { name, uid, resourceVersion } = image.metadata;
-      await kubernetes.request({ method: 'PATCH', patchType: 'merge', query: { fieldManager }, path: pathOf(namespaceOf(image), { name, subresource: 'status' }), body: { metadata: { uid, resourceVersion }, status } }, signal);
+      await kubernetes.request(
+        {
+          method: 'PATCH',
+          patchType: 'merge',
+          query: { fieldManager },
+          path: pathOf(namespaceOf(image), { name, subresource: 'status' }),
+          body: { metadata: { uid, resourceVersion }, status },
+        },
+        signal,
+      );
     },
 
     async remove(image, signal) {
       const { name, uid, resourceVersion } = image.metadata;
       try {
-        await kubernetes.request({ method: 'DELETE', path: pathOf(namespaceOf(image), { name }), body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } } }, signal);
+        await kubernetes.request(
+          {
+            method: 'DELETE',
+            path: pathOf(namespaceOf(image), { name }),
+            body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
+          },
+          signal,
+        );
       } catch (error) {
         if (!isFailure(error, 'ObjectNotFound')) throw error;
       }

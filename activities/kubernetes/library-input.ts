@@ -4,7 +4,10 @@ import type { ContentLibraryInput } from '../../contracts/content-library.ts';
 import { handInput, refusedInput } from './hand-input.ts';
 
 const fields = {
-  library: z.string('give the name or the id of the content library').min(1, 'must not be empty').max(253, 'is too long for a content library'),
+  library: z
+    .string('give the name or the id of the content library')
+    .min(1, 'must not be empty')
+    .max(253, 'is too long for a content library'),
   namespace: z
     .string()
     .max(63, 'is too long for a namespace')
@@ -16,6 +19,7 @@ const schema = handInput(fields);
 /** What a person gave as input of a run. @throws InvalidInput every problem by name */
 export function readLibraryInput(input: unknown): ContentLibraryInput {
   const { data, error } = schema.safeParse(input);
-  if (data !== undefined) return { library: data.library, ...(data.namespace !== undefined && { namespace: data.namespace }) };
+  if (data !== undefined)
+    return { library: data.library, ...(data.namespace !== undefined && { namespace: data.namespace }) };
   throw refusedInput(error);
 }

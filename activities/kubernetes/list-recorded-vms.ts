@@ -18,7 +18,12 @@ export interface RecordedVm {
 
 /** No more than is asked for here: one that does not fit its schema has a VM all the same. */
 const recorded = z.object({
-  metadata: z.object({ namespace: z.string(), name: z.string(), uid: z.string(), annotations: z.record(z.string(), z.string()).optional() }),
+  metadata: z.object({
+    namespace: z.string(),
+    name: z.string(),
+    uid: z.string(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
   status: z.object({ uniqueID: z.string().min(1) }),
 });
 
@@ -29,7 +34,18 @@ export async function listRecordedVms(kubernetes: Kubernetes, signal: AbortSigna
   return items.flatMap((item) => {
     const parsed = recorded.safeParse(item);
     if (!parsed.success) return [];
-    const { metadata: { namespace, name, uid, annotations }, status } = parsed.data;
-    return [{ namespace, name, uid, vmId: status.uniqueID, managerId: annotations?.[virtualMachineAnnotations.managerId] ?? null }];
+    const {
+      metadata: { namespace, name, uid, annotations },
+      status,
+    } = parsed.data;
+    return [
+      {
+        namespace,
+        name,
+        uid,
+        vmId: status.uniqueID,
+        managerId: annotations?.[virtualMachineAnnotations.managerId] ?? null,
+      },
+    ];
   });
 }

@@ -30,7 +30,10 @@ test.each<[current: unknown, patch: unknown, holds: boolean]>([
 /** As kube-apiserver applies it. */
 function apply(current: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const fields = typeof current === 'object' && current !== null && !Array.isArray(current) ? { ...(current as Record<string, unknown>) } : {};
+  const fields =
+    typeof current === 'object' && current !== null && !Array.isArray(current)
+      ? { ...(current as Record<string, unknown>) }
+      : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete fields[key];
     else fields[key] = apply(fields[key], value);

@@ -64,7 +64,10 @@ const migration: Migration = {
 const startedAt = '2026-01-01T00:00:00Z';
 const subject = { instanceId: 'i', sourceHost: 'node-1', eviction: { name: 'node-1', uid: 'u' }, attempt: 1 };
 const at = (change: Partial<Migration>, message: string | null = null) =>
-  migrationStatus({ subject, migration: { ...migration, ...change }, startedAt, message }, Date.parse(startedAt) + 45_200);
+  migrationStatus(
+    { subject, migration: { ...migration, ...change }, startedAt, message },
+    Date.parse(startedAt) + 45_200,
+  );
 
 test('a running migration shows what is copied', () => {
   expect(at({})).toEqual({
@@ -84,7 +87,11 @@ test('a running migration shows what is copied', () => {
 });
 
 test('memory and disk add up', () => {
-  expect(at({ diskTotalBytes: 8 * GiB, diskRemainingBytes: 3 * GiB })).toMatchObject({ dataTotal: '12.0 GiB', dataRemaining: '4.0 GiB', diskProcessed: '5.0 GiB' });
+  expect(at({ diskTotalBytes: 8 * GiB, diskRemainingBytes: 3 * GiB })).toMatchObject({
+    dataTotal: '12.0 GiB',
+    dataRemaining: '4.0 GiB',
+    diskProcessed: '5.0 GiB',
+  });
 });
 
 test('before Nova has a record there is only who and since when', () => {
@@ -115,10 +122,22 @@ test.each(ends)('%s is %s to libvirt', (status, type, errMsg, percent) => {
 
 const shown: [status: Parameters<typeof readMigration>[0], read: ReturnType<typeof readMigration>][] = [
   [undefined, { target: null, percent: null }],
-  [{ started: startedAt, origin: 'node-1', destination: 'node-1' }, { target: null, percent: null }],
-  [{ started: startedAt, origin: 'node-1', destination: 'node-2', type: 'success' }, { target: 'node-2', percent: 100 }],
-  [{ started: startedAt, dataTotal: '1.0 GiB', dataRemaining: '2.0 GiB' }, { target: null, percent: 0 }],
-  [{ started: startedAt, dataTotal: '0 B', dataRemaining: '0 B' }, { target: null, percent: null }],
+  [
+    { started: startedAt, origin: 'node-1', destination: 'node-1' },
+    { target: null, percent: null },
+  ],
+  [
+    { started: startedAt, origin: 'node-1', destination: 'node-2', type: 'success' },
+    { target: 'node-2', percent: 100 },
+  ],
+  [
+    { started: startedAt, dataTotal: '1.0 GiB', dataRemaining: '2.0 GiB' },
+    { target: null, percent: 0 },
+  ],
+  [
+    { started: startedAt, dataTotal: '0 B', dataRemaining: '0 B' },
+    { target: null, percent: null },
+  ],
 ];
 
 test.each(shown)('%j is read with care', (status, read) => {

@@ -4,11 +4,19 @@ import type { MigrationReport } from '../../contracts/migrate-instance.ts';
 /**
  * The status of a Migration object, in the formats of the node agent (hypervisor.md A.3): its readers must not see who writes.
  */
-export function migrationStatus({ subject, migration, startedAt, message }: MigrationReport, nowMs: number): MigrationStatus {
+export function migrationStatus(
+  { subject, migration, startedAt, message }: MigrationReport,
+  nowMs: number,
+): MigrationStatus {
   const type = jobType(migration?.status ?? null);
   const memory = copied(migration?.memoryTotalBytes ?? null, migration?.memoryRemainingBytes ?? null, type);
   const disk = copied(migration?.diskTotalBytes ?? null, migration?.diskRemainingBytes ?? null, type);
-  const data = memory === null ? disk : disk === null ? memory : { total: memory.total + disk.total, remaining: memory.remaining + disk.remaining };
+  const data =
+    memory === null
+      ? disk
+      : disk === null
+        ? memory
+        : { total: memory.total + disk.total, remaining: memory.remaining + disk.remaining };
   const target = migration?.targetHost ?? null;
   return {
     origin: migration?.sourceHost ?? subject.sourceHost,
@@ -18,9 +26,21 @@ export function migrationStatus({ subject, migration, startedAt, message }: Migr
     ...(message !== null && type !== 'completed' && { errMsg: message }),
     started: startedAt,
     timeElapsed: formatDuration(Math.max(0, nowMs - Date.parse(startedAt))),
-    ...(data !== null && { dataTotal: formatBytes(data.total), dataProcessed: formatBytes(data.total - data.remaining), dataRemaining: formatBytes(data.remaining) }),
-    ...(memory !== null && { memTotal: formatBytes(memory.total), memProcessed: formatBytes(memory.total - memory.remaining), memRemaining: formatBytes(memory.remaining) }),
-    ...(disk !== null && { diskTotal: formatBytes(disk.total), diskProcessed: formatBytes(disk.total - disk.remaining), diskRemaining: formatBytes(disk.remaining) }),
+    ...(data !== null && {
+      dataTotal: formatBytes(data.total),
+      dataProcessed: formatBytes(data.total - data.remaining),
+      dataRemaining: formatBytes(data.remaining),
+    }),
+    ...(memory !== null && {
+      memTotal: formatBytes(memory.total),
+      memProcessed: formatBytes(memory.total - memory.remaining),
+      memRemaining: formatBytes(memory.remaining),
+    }),
+    ...(disk !== null && {
+      diskTotal: formatBytes(disk.total),
+      diskProcessed: formatBytes(disk.total - disk.remaining),
+      diskRemaining: formatBytes(disk.remaining),
+    }),
   };
 }
 
@@ -45,7 +65,11 @@ function jobType(status: string | null): 'unbounded' | 'completed' | 'failed' | 
 }
 
 /** Nova forgets the figures of a migration that is over; a completed one has copied everything. */
-function copied(total: number | null, remaining: number | null, type: ReturnType<typeof jobType>): { total: number; remaining: number } | null {
+function copied(
+  total: number | null,
+  remaining: number | null,
+  type: ReturnType<typeof jobType>,
+): { total: number; remaining: number } | null {
   if (total === null || total <= 0) return null;
   if (type === 'completed') return { total, remaining: 0 };
   return remaining === null ? null : { total, remaining: Math.min(total, Math.max(0, remaining)) };

@@ -14,7 +14,15 @@ export interface MutationTools {
  *
  * @param write returns false when it has changed nothing
  */
-export async function mutate({ stopGate, audit, scope }: MutationTools, entry: Pick<AuditEntry, 'cause' | 'action' | 'object' | 'before' | 'after'>, write: () => Promise<unknown>): Promise<boolean> {
+export async function mutate(
+  { stopGate, audit, scope }: MutationTools,
+  entry: Pick<AuditEntry, 'cause' | 'action' | 'object' | 'before' | 'after'>,
+  write: () => Promise<unknown>,
+): Promise<boolean> {
   await stopGate(scope.signal);
-  return (await auditChange(audit, { ...entry, actor: 'drover', run: scope.run }, write, (done) => (done === false ? null : {}))) !== false;
+  return (
+    (await auditChange(audit, { ...entry, actor: 'drover', run: scope.run }, write, (done) =>
+      done === false ? null : {},
+    )) !== false
+  );
 }

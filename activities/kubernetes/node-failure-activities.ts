@@ -24,7 +24,15 @@ export interface NodeFailureObjectDependencies {
 }
 
 /** What the run of a node failure writes in Kubernetes besides Hypervisors, on queue `kubernetes`. */
-export function createNodeFailureObjectActivities({ kubernetes, client, systemNamespace, stopGate, audit, scope = currentKubernetesScope, clock }: NodeFailureObjectDependencies): NodeFailureObjectActivities {
+export function createNodeFailureObjectActivities({
+  kubernetes,
+  client,
+  systemNamespace,
+  stopGate,
+  audit,
+  scope = currentKubernetesScope,
+  clock,
+}: NodeFailureObjectDependencies): NodeFailureObjectActivities {
   const tools = () => ({ client, stopGate, audit, scope: scope(clock), clock });
   return {
     async claimFencing(request) {
@@ -35,6 +43,10 @@ export function createNodeFailureObjectActivities({ kubernetes, client, systemNa
     adviseEviction: (request) => adviseEviction(tools(), request),
     withdrawAdvice: (request) => withdrawAdvice(tools(), request),
     recordHypervisorEvent: ({ name, uid, type, reason, message, identity }) =>
-      writeEvent({ client, scope: scope(clock), clock }, { regarding: { kind: 'Hypervisor', name, uid }, type, reason, message }, [uid, reason, ...identity]),
+      writeEvent(
+        { client, scope: scope(clock), clock },
+        { regarding: { kind: 'Hypervisor', name, uid }, type, reason, message },
+        [uid, reason, ...identity],
+      ),
   };
 }

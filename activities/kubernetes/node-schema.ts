@@ -4,7 +4,12 @@ import { time } from '../../contracts/crds/schema.ts';
 
 const taintSchema = z.looseObject({ key: z.string(), value: z.string().optional(), effect: z.string() });
 
-const conditionSchema = z.object({ type: z.string(), status: z.string(), reason: z.string().optional(), lastTransitionTime: time().nullish() });
+const conditionSchema = z.object({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string().optional(),
+  lastTransitionTime: time().nullish(),
+});
 
 /** What drover reads of a Node. A taint is written back as it came. */
 export const nodeSchema = z.object({

@@ -5,9 +5,17 @@ import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes.ts'
 
 /** Requests whose answers are checked against a schema. */
 export interface ObjectRequests {
-  read: <Schema extends z.ZodType>(schema: Schema, request: KubernetesRequest, signal: AbortSignal) => Promise<z.output<Schema>>;
+  read: <Schema extends z.ZodType>(
+    schema: Schema,
+    request: KubernetesRequest,
+    signal: AbortSignal,
+  ) => Promise<z.output<Schema>>;
   /** Null: there is no such object. */
-  readOrNull: <Schema extends z.ZodType>(schema: Schema, path: string, signal: AbortSignal) => Promise<z.output<Schema> | null>;
+  readOrNull: <Schema extends z.ZodType>(
+    schema: Schema,
+    path: string,
+    signal: AbortSignal,
+  ) => Promise<z.output<Schema> | null>;
   /** The items of every page, as they came. */
   list: (path: string, query: KubernetesRequest['query'], signal: AbortSignal) => Promise<unknown[]>;
 }
@@ -15,10 +23,14 @@ export interface ObjectRequests {
 /** Large lists come in pages. */
 const pageLimit = 500;
 
-const listSchema = z.object({ metadata: z.object({ continue: z.string().optional() }).optional(), items: z.array(z.unknown()) });
+const listSchema = z.object({
+  metadata: z.object({ continue: z.string().optional() }).optional(),
+  items: z.array(z.unknown()),
+});
 
 export function createObjectRequests(kubernetes: Kubernetes): ObjectRequests {
-  const read: ObjectRequests['read'] = async (schema, request, signal) => checkAnswer(schema, await kubernetes.request(request, signal), `${request.method} ${request.path}`);
+  const read: ObjectRequests['read'] = async (schema, request, signal) =>
+    checkAnswer(schema, await kubernetes.request(request, signal), `${request.method} ${request.path}`);
   return {
     read,
 
@@ -35,7 +47,11 @@ export function createObjectRequests(kubernetes: Kubernetes): ObjectRequests {
       const all: unknown[] = [];
       let next: string | undefined;
       do {
-        const page = await read(listSchema, { method: 'GET', path, query: { ...query, limit: pageLimit, continue: next } }, signal);
+        const page = await read(
+          listSchema,
+          { method: 'GET', path, query: { ...query, limit: pageLimit, continue: next } },
+          signal,
+        );
         all.push(...page.items);
         next = page.metadata?.continue === '' ? undefined : page.metadata?.continue;
       } while (next !== undefined);

@@ -27,16 +27,28 @@ export async function openEviction(tools: Tools, given: unknown, serving: string
   const runId = scope.run?.runId ?? '';
   const isRightRun = scope.run?.workflowId === evictionId(input.hypervisor, settings.cluster);
   return await retryConflicts(async () => {
-    const evictions = (await client.listEvictions(scope.signal)).filter(({ spec }) => spec.hypervisor === input.hypervisor);
+    const evictions = (await client.listEvictions(scope.signal)).filter(
+      ({ spec }) => spec.hypervisor === input.hypervisor,
+    );
     const facts = { input, serving, evictions, mode, isRightRun, runId };
     const opening = planOpening(facts);
     if (opening.do !== 'create') return await carryOut(tools, opening, serving, input.startedBy ?? null);
     const made = await createEviction(tools, input, runId);
-    return await carryOut(tools, planOpening({ ...facts, evictions: [...evictions, made] }), serving, input.startedBy ?? null);
+    return await carryOut(
+      tools,
+      planOpening({ ...facts, evictions: [...evictions, made] }),
+      serving,
+      input.startedBy ?? null,
+    );
   });
 }
 
-async function carryOut(tools: Tools, opening: Opening, serving: string | null, startedBy: string | null): Promise<EvictionOpened> {
+async function carryOut(
+  tools: Tools,
+  opening: Opening,
+  serving: string | null,
+  startedBy: string | null,
+): Promise<EvictionOpened> {
   switch (opening.do) {
     case 'nothing':
       for (const { metadata } of opening.held) await releaseEviction(tools, metadata);
@@ -48,7 +60,11 @@ async function carryOut(tools: Tools, opening: Opening, serving: string | null, 
     case 'handOver': {
       const { metadata, spec } = opening.eviction;
       await tools.signalWithStartEviction(spec.hypervisor, startedBy);
-      return { next: 'handedOver', workflowId: evictionId(spec.hypervisor, tools.settings.cluster), eviction: metadata.name };
+      return {
+        next: 'handedOver',
+        workflowId: evictionId(spec.hypervisor, tools.settings.cluster),
+        eviction: metadata.name,
+      };
     }
     case 'reject':
       if (opening.condition !== null) await writeCondition(tools, opening.eviction, opening.condition);
@@ -58,16 +74,31 @@ async function carryOut(tools: Tools, opening: Opening, serving: string | null, 
   }
 }
 
-async function serve(tools: Tools, { eviction, desired, waiting }: Extract<Opening, { do: 'serve' }>, serving: string | null): Promise<EvictionOpened> {
+async function serve(
+  tools: Tools,
+  { eviction, desired, waiting }: Extract<Opening, { do: 'serve' }>,
+  serving: string | null,
+): Promise<EvictionOpened> {
   // Where drover only observes, what the others say is not its to write.
-  if (desired.mode === 'act') for (const other of waiting) await writeCondition(tools, other, waitingCondition(other, eviction));
+  if (desired.mode === 'act')
+    for (const other of waiting) await writeCondition(tools, other, waitingCondition(other, eviction));
   const node = await tools.client.getNode(desired.hypervisor, tools.scope.signal);
   const bootId = node?.bootId ?? null;
-  const served = serving === null && !desired.deleting ? await beginServing(tools, eviction, desired.mode, bootId) : eviction;
-  return { next: 'run', desired, settings: tools.settings, bootId: served.metadata.annotations?.[bootIdAnnotation] ?? bootId };
+  const served =
+    serving === null && !desired.deleting ? await beginServing(tools, eviction, desired.mode, bootId) : eviction;
+  return {
+    next: 'run',
+    desired,
+    settings: tools.settings,
+    bootId: served.metadata.annotations?.[bootIdAnnotation] ?? bootId,
+  };
 }
 
-async function writeCondition({ client, scope, clock }: Tools, { metadata, status }: Eviction, update: ConditionUpdate): Promise<void> {
+async function writeCondition(
+  { client, scope, clock }: Tools,
+  { metadata, status }: Eviction,
+  update: ConditionUpdate,
+): Promise<void> {
   const before = status?.conditions ?? [];
   const after = setConditions(before, [update], new Date(clock.now()).toISOString());
   if (after !== before) await client.patchEvictionStatus(metadata, { conditions: [...after] }, scope.signal);

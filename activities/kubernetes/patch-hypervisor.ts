@@ -15,14 +15,23 @@ import { retryConflicts } from '../../runtime/retry-conflicts.ts';
  * @param request.generation of the Hypervisor that the decision was made on
  * @throws ObjectConflict when others write all the time; ObjectRefused; Stopped
  */
-export const patchHypervisor = (tools: HypervisorTools, request: ObjectKey & { generation: number; patches: readonly HypervisorPatch[] }): Promise<void> =>
+export const patchHypervisor = (
+  tools: HypervisorTools,
+  request: ObjectKey & { generation: number; patches: readonly HypervisorPatch[] },
+): Promise<void> =>
   retryConflicts(async () => {
     const { client, scope } = tools;
     let current = await client.getHypervisor(request.name, scope.signal);
     if (current === null || current.object.metadata.uid !== request.uid) return;
     for (const patch of patchesLeft(current, request.generation, request.patches)) {
       const before = current;
-      const entry = { action: 'patchHypervisor', cause: 'the lifecycle of the hypervisor', object: `hypervisor/${request.name}`, before: excerpt(before, patch), after: patch };
+      const entry = {
+        action: 'patchHypervisor',
+        cause: 'the lifecycle of the hypervisor',
+        object: `hypervisor/${request.name}`,
+        before: excerpt(before, patch),
+        after: patch,
+      };
       await mutate(tools, entry, async () => {
         current = await client.patchHypervisor(before.object.metadata, changeOf(before, patch), scope.signal);
       });
@@ -30,7 +39,11 @@ export const patchHypervisor = (tools: HypervisorTools, request: ObjectKey & { g
   });
 
 /** Which of the patches are still to be written: none where all hold, and none where the spec is not the one that they were made for. Pure. */
-export function patchesLeft(current: Owned<Hypervisor>, generation: number, patches: readonly HypervisorPatch[]): readonly HypervisorPatch[] {
+export function patchesLeft(
+  current: Owned<Hypervisor>,
+  generation: number,
+  patches: readonly HypervisorPatch[],
+): readonly HypervisorPatch[] {
   const taken = patches.findLastIndex((patch) => holds(current, patch)) + 1;
   const left = patches.slice(taken);
   if (left.every(({ spec }) => spec === undefined)) return left;
@@ -39,29 +52,45 @@ export function patchesLeft(current: Owned<Hypervisor>, generation: number, patc
   return current.object.metadata.generation <= generation + written ? left : [];
 }
 
-function holds({ object, owners }: Owned<Hypervisor>, { labels = {}, annotations = {}, spec = {}, dropNodeOwner }: HypervisorPatch): boolean {
+function holds(
+  { object, owners }: Owned<Hypervisor>,
+  { labels = {}, annotations = {}, spec = {}, dropNodeOwner }: HypervisorPatch,
+): boolean {
   const { metadata } = object;
   return (
     Object.entries(labels).every(([key, value]) => (metadata.labels?.[key] ?? null) === value) &&
     Object.entries(annotations).every(([key, value]) => (metadata.annotations?.[key] ?? null) === value) &&
-    Object.entries(spec).every(([field, value]) => isDeepStrictEqual(object.spec?.[field as keyof HypervisorSpec], value)) &&
+    Object.entries(spec).every(([field, value]) =>
+      isDeepStrictEqual(object.spec?.[field as keyof HypervisorSpec], value),
+    ) &&
     !(dropNodeOwner === true && owners.some(isNode))
   );
 }
 
 const isNode = ({ kind }: { kind: string }): boolean => kind === 'Node';
 
-function changeOf({ owners }: Owned<Hypervisor>, { labels, annotations, spec, dropNodeOwner }: HypervisorPatch): HypervisorChange {
+function changeOf(
+  { owners }: Owned<Hypervisor>,
+  { labels, annotations, spec, dropNodeOwner }: HypervisorPatch,
+): HypervisorChange {
   const others = owners.filter((owner) => !isNode(owner));
   return {
-    metadata: { ...(labels && { labels }), ...(annotations && { annotations }), ...(dropNodeOwner && { ownerReferences: others.length === 0 ? null : others }) },
+    metadata: {
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+      ...(dropNodeOwner && { ownerReferences: others.length === 0 ? null : others }),
+    },
     ...(spec && { spec }),
   };
 }
 
 /** What the patch changes, as it was. */
-function excerpt({ object: { metadata, spec: current }, owners }: Owned<Hypervisor>, { labels = {}, annotations = {}, spec = {}, dropNodeOwner }: HypervisorPatch): object {
-  const was = (there: Readonly<Record<string, unknown>> | undefined, changed: object) => Object.fromEntries(Object.keys(changed).map((key) => [key, there?.[key] ?? null]));
+function excerpt(
+  { object: { metadata, spec: current }, owners }: Owned<Hypervisor>,
+  { labels = {}, annotations = {}, spec = {}, dropNodeOwner }: HypervisorPatch,
+): object {
+  const was = (there: Readonly<Record<string, unknown>> | undefined, changed: object) =>
+    Object.fromEntries(Object.keys(changed).map((key) => [key, there?.[key] ?? null]));
   return {
     labels: was(metadata.labels, labels),
     annotations: was(metadata.annotations, annotations),

@@ -21,7 +21,11 @@ export interface LibraryImagePlan {
  * @param images those that have the library's label
  * @param now RFC 3339
  */
-export function planLibraryImages({ items }: LibraryContent, images: readonly AnyImage[], now: string): LibraryImagePlan {
+export function planLibraryImages(
+  { items }: LibraryContent,
+  images: readonly AnyImage[],
+  now: string,
+): LibraryImagePlan {
   const there = new Map(images.map((image) => [image.metadata.name, image]));
   const plan: LibraryImagePlan = { make: [], change: [], remove: [], unchanged: 0 };
   for (const item of items) {
@@ -42,8 +46,10 @@ export function planLibraryImages({ items }: LibraryContent, images: readonly An
 
 /** What others have written into it stays. */
 function statusWith(status: ImageStatus, { id, name, type, version, problem }: LibraryItem, now: string): ImageStatus {
-  const ready: ConditionUpdate = problem === null ? { type: 'Ready', status: 'True', reason: 'True', message: '' } : { type: 'Ready', status: 'False', ...problem };
+  const ready: ConditionUpdate =
+    problem === null
+      ? { type: 'Ready', status: 'True', reason: 'True', message: '' }
+      : { type: 'Ready', status: 'False', ...problem };
   const conditions = setConditions(status.conditions ?? [], [ready], now);
   return { ...status, name, type, providerItemID: id, providerContentVersion: version, conditions: [...conditions] };
 }
-

@@ -33,7 +33,12 @@ export type Opening =
   | { do: 'handOver'; eviction: Eviction }
   /** The Eviction says why, then the run fails. */
   | { do: 'reject'; eviction: Eviction; code: ErrorCode; detail: string; condition: ConditionUpdate | null }
-  | { do: 'serve'; eviction: Eviction; desired: DesiredEviction; /** Unsettled ones of the same host, that wait for this one. */ waiting: Eviction[] };
+  | {
+      do: 'serve';
+      eviction: Eviction;
+      desired: DesiredEviction;
+      /** Unsettled ones of the same host, that wait for this one. */ waiting: Eviction[];
+    };
 
 /**
  * Decides what a run of `evictHypervisor` is about. Pure; each branch is a row of the table test. Sources: design section 5 ("The runs"),
@@ -56,7 +61,8 @@ export function planOpening(facts: OpeningFacts): Opening {
 
 /** Whoever runs stays first; then the oldest. */
 function unsettled({ evictions, mode }: OpeningFacts): Eviction[] {
-  const isRunning = (eviction: Eviction): boolean => findCondition(eviction.status?.conditions, evictionConditions.evicting)?.status === 'True';
+  const isRunning = (eviction: Eviction): boolean =>
+    findCondition(eviction.status?.conditions, evictionConditions.evicting)?.status === 'True';
   return evictions
     .filter((eviction) => !isEvictionSettled(eviction, mode === 'observe' ? 'observe' : 'act'))
     .sort(
@@ -68,16 +74,30 @@ function unsettled({ evictions, mode }: OpeningFacts): Eviction[] {
 }
 
 function planWithout({ input, mode, isRightRun, runId, evictions }: OpeningFacts): Opening {
-  const held = evictions.filter(({ metadata }) => mode === 'act' && metadata.deletionTimestamp === undefined && metadata.finalizers?.includes(evictionFinalizer));
+  const held = evictions.filter(
+    ({ metadata }) =>
+      mode === 'act' && metadata.deletionTimestamp === undefined && metadata.finalizers?.includes(evictionFinalizer),
+  );
   // The bridge starts the right run with the name alone, and may do so for an Eviction that is gone or done by now.
   if (isBare(input) && isRightRun) return { do: 'nothing', held };
   // What this very run was started for is done.
-  if (evictions.some(({ metadata }) => metadata.annotations?.[runIdAnnotation] === runId)) return { do: 'nothing', held };
+  if (evictions.some(({ metadata }) => metadata.annotations?.[runIdAnnotation] === runId))
+    return { do: 'nothing', held };
   if (input.reason === undefined) {
-    return { do: 'refuse', code: 'InvalidInput', detail: `reason: must not be empty; no Eviction of ${input.hypervisor} says why it is to be emptied` };
+    return {
+      do: 'refuse',
+      code: 'InvalidInput',
+      detail: `reason: must not be empty; no Eviction of ${input.hypervisor} says why it is to be emptied`,
+    };
   }
-  if (mode === 'off') return { do: 'refuse', code: 'ModeOff', detail: `Evictions are switched off; ${input.hypervisor} is left as it is` };
-  if (input.cause === 'node-failure') return { do: 'refuse', code: 'CauseNotSupported', detail: `${input.hypervisor} is said to have failed` };
+  if (mode === 'off')
+    return {
+      do: 'refuse',
+      code: 'ModeOff',
+      detail: `Evictions are switched off; ${input.hypervisor} is left as it is`,
+    };
+  if (input.cause === 'node-failure')
+    return { do: 'refuse', code: 'CauseNotSupported', detail: `${input.hypervisor} is said to have failed` };
   return { do: 'create' };
 }
 
@@ -101,7 +121,12 @@ function serve(facts: OpeningFacts, eviction: Eviction): Opening {
   if (refusal !== null) {
     // A bad edit in the middle of an eviction is that run's to report: it goes on with what the Eviction asked for before.
     const isReported = facts.serving === null || refusal.code === 'ModeOff';
-    return { do: 'reject', eviction, ...refusal, condition: isReported ? refusalCondition(eviction, facts.mode, refusal) : null };
+    return {
+      do: 'reject',
+      eviction,
+      ...refusal,
+      condition: isReported ? refusalCondition(eviction, facts.mode, refusal) : null,
+    };
   }
   const desired: DesiredEviction = {
     name: metadata.name,
@@ -113,7 +138,9 @@ function serve(facts: OpeningFacts, eviction: Eviction): Opening {
     mode,
     deleting,
   };
-  const waiting = unsettled(facts).filter((other) => other.metadata.uid !== metadata.uid && other.metadata.deletionTimestamp === undefined);
+  const waiting = unsettled(facts).filter(
+    (other) => other.metadata.uid !== metadata.uid && other.metadata.deletionTimestamp === undefined,
+  );
   return { do: 'serve', eviction, desired, waiting };
 }
 
@@ -122,7 +149,12 @@ interface Refusal {
   detail: string;
 }
 
-function findRefusal(mode: Mode, hypervisor: string, cause: DesiredEviction['cause'], problems: string[]): Refusal | null {
+function findRefusal(
+  mode: Mode,
+  hypervisor: string,
+  cause: DesiredEviction['cause'],
+  problems: string[],
+): Refusal | null {
   if (mode === 'off') return { code: 'ModeOff', detail: 'Evictions are switched off' };
   if (problems.length > 0) return { code: 'InvalidObject', detail: problems.join('; ') };
   if (cause === 'node-failure') return { code: 'CauseNotSupported', detail: `${hypervisor} is said to have failed` };

@@ -20,7 +20,10 @@ const report: EvictionReport = {
 test('conditions of others stay, lists are the report’s', () => {
   const foreign = sampleCondition('Custom', 'True', 'Whatever');
   expect(wantedStatus({ conditions: [foreign] }, report, false, now)).toEqual({
-    conditions: [foreign, ...report.conditions.map((condition) => ({ ...condition, lastTransitionTime: '2026-02-01T00:00:00.000Z' }))],
+    conditions: [
+      foreign,
+      ...report.conditions.map((condition) => ({ ...condition, lastTransitionTime: '2026-02-01T00:00:00.000Z' })),
+    ],
     hypervisorServiceId: 'service',
     outstandingInstances: ['a', 'b'],
     outstandingRamMb: 512,
@@ -33,7 +36,9 @@ test('what is said already is the same, so that nothing is written', () => {
 });
 
 test('a host that was not found keeps the id that is there', () => {
-  expect(wantedStatus({ hypervisorServiceId: 'service' }, { ...report, hypervisorServiceId: null }, false, now)).not.toHaveProperty('hypervisorServiceId');
+  expect(
+    wantedStatus({ hypervisorServiceId: 'service' }, { ...report, hypervisorServiceId: null }, false, now),
+  ).not.toHaveProperty('hypervisorServiceId');
 });
 
 test('a message is cut to what kube-apiserver takes', () => {
@@ -47,7 +52,14 @@ test('where drover observes it writes its own condition and nothing else', () =>
   expect(wantedStatus({ conditions: [theirs] }, report, true, now)).toEqual({
     conditions: [
       theirs,
-      { type: 'Observed', status: 'True', reason: 'Observed', message: 'would move 4 — no room', observedGeneration: 1, lastTransitionTime: '2026-02-01T00:00:00.000Z' },
+      {
+        type: 'Observed',
+        status: 'True',
+        reason: 'Observed',
+        message: 'would move 4 — no room',
+        observedGeneration: 1,
+        lastTransitionTime: '2026-02-01T00:00:00.000Z',
+      },
     ],
   });
 });
@@ -55,5 +67,7 @@ test('where drover observes it writes its own condition and nothing else', () =>
 test('what is still being observed is not final', () => {
   const [first] = report.conditions;
   const running = { ...report, conditions: [{ ...first!, status: 'True' as const, reason: 'Running' }] };
-  expect(wantedStatus({}, running, true, now).conditions).toEqual([expect.objectContaining({ type: 'Observed', status: 'Unknown', reason: 'Running' })]);
+  expect(wantedStatus({}, running, true, now).conditions).toEqual([
+    expect.objectContaining({ type: 'Observed', status: 'Unknown', reason: 'Running' }),
+  ]);
 });

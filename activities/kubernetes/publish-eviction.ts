@@ -24,7 +24,14 @@ export async function publishEviction(tools: Tools, report: EvictionReport): Pro
   const written = await retryConflicts(() => writeStatus(tools, report));
   if (written === null) return { migrations: {}, gone: true };
   const regarding = { kind: 'Eviction', name: report.name, uid: report.uid } as const;
-  for (const event of report.events) await writeEvent(tools, { ...event, regarding }, [report.uid, tools.scope.run?.runId ?? '', event.type, event.reason, event.message]);
+  for (const event of report.events)
+    await writeEvent(tools, { ...event, regarding }, [
+      report.uid,
+      tools.scope.run?.runId ?? '',
+      event.type,
+      event.reason,
+      event.message,
+    ]);
   if (report.releaseFinalizer) await retryConflicts(() => releaseFinalizer(tools, report));
   return { migrations: await readMigrations(tools, report.uid), gone: false };
 }
@@ -37,8 +44,17 @@ async function getSame({ client, scope }: Tools, { name, uid }: EvictionReport):
 async function writeStatus(tools: Tools, report: EvictionReport): Promise<Eviction | null> {
   const eviction = await getSame(tools, report);
   if (eviction === null) return null;
-  const wanted = wantedStatus(eviction.status ?? {}, report, onlyObserves(eviction.metadata, tools.mode), new Date(tools.clock.now()));
-  const change = Object.fromEntries(Object.entries(wanted).filter(([field, value]) => !isDeepStrictEqual(value, eviction.status?.[field as keyof EvictionStatus])));
+  const wanted = wantedStatus(
+    eviction.status ?? {},
+    report,
+    onlyObserves(eviction.metadata, tools.mode),
+    new Date(tools.clock.now()),
+  );
+  const change = Object.fromEntries(
+    Object.entries(wanted).filter(
+      ([field, value]) => !isDeepStrictEqual(value, eviction.status?.[field as keyof EvictionStatus]),
+    ),
+  );
   if (Object.keys(change).length === 0) return eviction;
   try {
     return await tools.client.patchEvictionStatus(eviction.metadata, change, tools.scope.signal);
@@ -53,8 +69,16 @@ async function writeStatus(tools: Tools, report: EvictionReport): Promise<Evicti
  *
  * @param observes where drover only observes, everything but its own condition is left to whoever acts
  */
-export function wantedStatus(current: EvictionStatus, report: EvictionReport, observes: boolean, now: Date): EvictionStatus {
-  const updates = (observes ? observation(report.conditions) : report.conditions).map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
+export function wantedStatus(
+  current: EvictionStatus,
+  report: EvictionReport,
+  observes: boolean,
+  now: Date,
+): EvictionStatus {
+  const updates = (observes ? observation(report.conditions) : report.conditions).map((update) => ({
+    ...update,
+    message: cut(update.message, conditionMessageLimit),
+  }));
   const conditions = [...setConditions(current.conditions ?? [], updates, now.toISOString())];
   if (observes) return { conditions };
   return {
@@ -71,7 +95,14 @@ function observation(updates: readonly ConditionUpdate[]): ConditionUpdate[] {
   if (evicting === undefined) return [];
   const preflight = updates.find(({ type }) => type === evictionConditions.preflight);
   const message = [evicting.message, preflight?.message].filter((text) => text !== undefined).join(' — ');
-  return [{ ...evicting, type: evictionConditions.observed, status: evicting.status === 'False' ? 'True' : 'Unknown', message }];
+  return [
+    {
+      ...evicting,
+      type: evictionConditions.observed,
+      status: evicting.status === 'False' ? 'True' : 'Unknown',
+      message,
+    },
+  ];
 }
 
 /** The object has been told how the run ended: from now on it may be deleted without asking drover. */
@@ -80,7 +111,10 @@ async function releaseFinalizer(tools: Tools, report: EvictionReport): Promise<v
   if (eviction !== null) await releaseEviction(tools, eviction.metadata);
 }
 
-async function readMigrations({ client, scope, migrationNamespace }: Tools, uid: string): Promise<EvictionPublished['migrations']> {
+async function readMigrations(
+  { client, scope, migrationNamespace }: Tools,
+  uid: string,
+): Promise<EvictionPublished['migrations']> {
   const migrations = await client.listMigrations(migrationNamespace, uid, scope.signal);
   return Object.fromEntries(migrations.map(({ metadata, status }) => [metadata.name, readMigration(status)]));
 }

@@ -25,11 +25,18 @@ export async function publishHypervisor(tools: HypervisorTools, report: Hypervis
   if (entered === null) return;
   const regarding = { kind: 'Hypervisor', name: report.name, uid: report.uid } as const;
   const { status, reason, message } = entered.state;
-  await writeEvent(tools, { regarding, type: status === 'False' ? 'Warning' : 'Normal', reason, message }, [report.uid, entered.resourceVersion, reason]);
+  await writeEvent(tools, { regarding, type: status === 'False' ? 'Warning' : 'Normal', reason, message }, [
+    report.uid,
+    entered.resourceVersion,
+    reason,
+  ]);
 }
 
 /** Returns the state that the Hypervisor has entered with this report, and the version that it was in before; null: none. */
-async function writeStatus({ client, scope, clock }: HypervisorTools, { name, uid, status }: HypervisorReport): Promise<{ state: Condition; resourceVersion: string } | null> {
+async function writeStatus(
+  { client, scope, clock }: HypervisorTools,
+  { name, uid, status }: HypervisorReport,
+): Promise<{ state: Condition; resourceVersion: string } | null> {
   const found = await client.getHypervisor(name, scope.signal);
   if (found?.object.metadata.uid !== uid) return null;
   const { metadata, status: current } = found.object;
@@ -43,15 +50,24 @@ async function writeStatus({ client, scope, clock }: HypervisorTools, { name, ui
   }
   const state = findCondition(change.conditions, hypervisorConditions.lifecycle);
   const before = findCondition(current?.conditions, hypervisorConditions.lifecycle);
-  return state === undefined || state.reason === before?.reason ? null : { state, resourceVersion: metadata.resourceVersion };
+  return state === undefined || state.reason === before?.reason
+    ? null
+    : { state, resourceVersion: metadata.resourceVersion };
 }
 
 /**
  * The fields of the status that are to be written; null: none. Conditions of others, and all fields that the patch does not speak of, stay.
  * Pure.
  */
-export function statusChange(current: HypervisorStatus | undefined, patch: HypervisorStatusPatch, now: Date): Partial<HypervisorStatus> | null {
-  const updates = patch.conditions.map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
+export function statusChange(
+  current: HypervisorStatus | undefined,
+  patch: HypervisorStatusPatch,
+  now: Date,
+): Partial<HypervisorStatus> | null {
+  const updates = patch.conditions.map((update) => ({
+    ...update,
+    message: cut(update.message, conditionMessageLimit),
+  }));
   const kept = current?.conditions?.filter(({ type }) => !patch.removed.includes(type)) ?? [];
   const { conditions: _, removed: __, libVirtVersion, ...fields } = patch;
   const wanted = {
@@ -61,7 +77,9 @@ export function statusChange(current: HypervisorStatus | undefined, patch: Hyper
     libVirtVersion: (current?.libVirtVersion ?? unknown) === unknown ? libVirtVersion : null,
   };
   const was: Partial<HypervisorStatus> = { conditions: [], ...current };
-  const change = Object.entries(wanted).filter(([field, value]) => value !== null && !isDeepStrictEqual(value, was[field as keyof HypervisorStatus]));
+  const change = Object.entries(wanted).filter(
+    ([field, value]) => value !== null && !isDeepStrictEqual(value, was[field as keyof HypervisorStatus]),
+  );
   return change.length === 0 ? null : Object.fromEntries(change);
 }
 

@@ -2,7 +2,10 @@ import { setConditions } from '../../contracts/conditions.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import { readVirtualMachine as readDesired } from '../../contracts/read-virtual-machine.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
-import type { VirtualMachineObjectActivities, WrittenVirtualMachine } from '../../contracts/virtual-machine-activities.ts';
+import type {
+  VirtualMachineObjectActivities,
+  WrittenVirtualMachine,
+} from '../../contracts/virtual-machine-activities.ts';
 import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { retryConflicts } from '../../runtime/retry-conflicts.ts';
@@ -22,7 +25,10 @@ export type VirtualMachineReport = Parameters<VirtualMachineObjectActivities['pu
  *
  * @throws ObjectRefused after that; ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
  */
-export async function publishVirtualMachine(tools: VirtualMachineTools, report: VirtualMachineReport): Promise<WrittenVirtualMachine | null> {
+export async function publishVirtualMachine(
+  tools: VirtualMachineTools,
+  report: VirtualMachineReport,
+): Promise<WrittenVirtualMachine | null> {
   const { namespace, name, uid, generation, status, event, notes } = report;
   let refusal: unknown = null;
   const written = await retryConflicts(() => writeStatus(tools, report)).catch((error: unknown) => {
@@ -33,24 +39,43 @@ export async function publishVirtualMachine(tools: VirtualMachineTools, report: 
   if (written === null) return null;
   if (event !== null) await tell(tools, report, event);
   // Last, as nothing may be changed while drover is stopped, and what is so may be said all the same.
-  const noted = notes.length === 0 ? { desired: readDesired(written), recorded: written.status ?? {} } : await patchVirtualMachine(tools, { namespace, name, uid, generation, patches: notes });
+  const noted =
+    notes.length === 0
+      ? { desired: readDesired(written), recorded: written.status ?? {} }
+      : await patchVirtualMachine(tools, { namespace, name, uid, generation, patches: notes });
   if (refusal !== null) throw refusal;
   return noted;
 }
 
-async function tell(tools: VirtualMachineTools, { namespace, name, uid }: VirtualMachineReport, event: NonNullable<VirtualMachineReport['event']>): Promise<void> {
+async function tell(
+  tools: VirtualMachineTools,
+  { namespace, name, uid }: VirtualMachineReport,
+  event: NonNullable<VirtualMachineReport['event']>,
+): Promise<void> {
   // Whatever attempt this is, it is the same Event.
-  await writeEvent(tools, { regarding: { kind: 'VirtualMachine', namespace, name, uid }, ...event }, [uid, String(tools.scope.scheduledMs), event.reason, event.message]);
+  await writeEvent(tools, { regarding: { kind: 'VirtualMachine', namespace, name, uid }, ...event }, [
+    uid,
+    String(tools.scope.scheduledMs),
+    event.reason,
+    event.message,
+  ]);
 }
 
 /** The object then; null: there is nobody to tell. */
-async function writeStatus({ client, scope, clock }: VirtualMachineTools, { namespace, name, uid, status }: VirtualMachineReport): Promise<VirtualMachine | null> {
+async function writeStatus(
+  { client, scope, clock }: VirtualMachineTools,
+  { namespace, name, uid, status }: VirtualMachineReport,
+): Promise<VirtualMachine | null> {
   const found = await client.getVirtualMachine({ namespace, name }, scope.signal);
   if (found?.metadata.uid !== uid) return null;
   const change = status === null ? null : statusChange(found.status, status, new Date(clock.now()));
   if (change === null) return found;
   try {
-    return await client.patchVirtualMachineStatus({ namespace, name, uid, resourceVersion: found.metadata.resourceVersion }, change, scope.signal);
+    return await client.patchVirtualMachineStatus(
+      { namespace, name, uid, resourceVersion: found.metadata.resourceVersion },
+      change,
+      scope.signal,
+    );
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return null;
     throw error;
@@ -61,7 +86,11 @@ async function writeStatus({ client, scope, clock }: VirtualMachineTools, { name
  * What is to be written as a merge patch; null: nothing. A field that the patch speaks of is whole afterwards: what it does not hold any more
  * goes. Conditions of others, and all fields that it does not speak of, stay. Pure.
  */
-export function statusChange(current: VirtualMachineStatus = {}, { fields, conditions, removed }: VirtualMachineStatusPatch, now: Date): StatusChange | null {
+export function statusChange(
+  current: VirtualMachineStatus = {},
+  { fields, conditions, removed }: VirtualMachineStatusPatch,
+  now: Date,
+): StatusChange | null {
   const updates = conditions.map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
   const kept = current.conditions?.filter(({ type }) => !removed.includes(type)) ?? [];
   const { conditions: _, ...rest } = current;

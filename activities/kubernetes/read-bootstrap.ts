@@ -21,14 +21,21 @@ export interface BootstrapTools {
 }
 
 /** What decisions need of a bootstrap. Null: the spec asks for none. */
-export async function readBootstrapFacts({ client, hashSecret }: BootstrapTools, object: VirtualMachine, signal: AbortSignal): Promise<Fetched<BootstrapFacts> | null> {
+export async function readBootstrapFacts(
+  { client, hashSecret }: BootstrapTools,
+  object: VirtualMachine,
+  signal: AbortSignal,
+): Promise<Fetched<BootstrapFacts> | null> {
   const { bootstrap } = object.spec ?? {};
   if (bootstrap === undefined || bootstrap.disabled === true) return null;
   return fetchObject(
     'Secrets of the bootstrap',
     signal,
     () => readSetup({ client, hashSecret }, object, signal),
-    ({ missingKeys, config, custom }) => ({ is: 'found', value: { missingKeys, configHash: config?.hash ?? null, customHash: custom?.hash ?? null } }),
+    ({ missingKeys, config, custom }) => ({
+      is: 'found',
+      value: { missingKeys, configHash: config?.hash ?? null, customHash: custom?.hash ?? null },
+    }),
   );
 }
 
@@ -37,14 +44,28 @@ export async function readBootstrapFacts({ client, hashSecret }: BootstrapTools,
  *
  * @throws ObjectNotFound the object or a Secret is gone; InvalidObject user data that cannot be read; ObjectConflict the bootstrap is of another kind by now; what the client throws
  */
-export async function readBootstrap({ client, hashSecret }: BootstrapTools, { namespace, name, uid }: ObjectName, kind: BootstrapKind | null, signal: AbortSignal): Promise<GuestSetup> {
+export async function readBootstrap(
+  { client, hashSecret }: BootstrapTools,
+  { namespace, name, uid }: ObjectName,
+  kind: BootstrapKind | null,
+  signal: AbortSignal,
+): Promise<GuestSetup> {
   const object = await client.getVirtualMachine({ namespace, name }, signal);
-  if (object?.metadata.uid !== uid) throw droverFailure('ObjectNotFound', `There is no VirtualMachine ${namespace}/${name} of uid ${uid}`);
-  if (readVirtualMachine(object).bootstrap.kind !== kind) throw droverFailure('ObjectConflict', `The bootstrap of VirtualMachine ${namespace}/${name} is of another kind by now`);
+  if (object?.metadata.uid !== uid)
+    throw droverFailure('ObjectNotFound', `There is no VirtualMachine ${namespace}/${name} of uid ${uid}`);
+  if (readVirtualMachine(object).bootstrap.kind !== kind)
+    throw droverFailure(
+      'ObjectConflict',
+      `The bootstrap of VirtualMachine ${namespace}/${name} is of another kind by now`,
+    );
   return readSetup({ client, hashSecret }, object, signal);
 }
 
-async function readSetup({ client, hashSecret }: BootstrapTools, object: VirtualMachine, signal: AbortSignal): Promise<GuestSetup> {
+async function readSetup(
+  { client, hashSecret }: BootstrapTools,
+  object: VirtualMachine,
+  signal: AbortSignal,
+): Promise<GuestSetup> {
   const { uid, namespace = '' } = object.metadata;
   const read = async (name: string): Promise<[string, SecretData]> => {
     const data = await client.getSecret({ namespace, name }, signal);
@@ -65,7 +86,10 @@ async function readSetup({ client, hashSecret }: BootstrapTools, object: Virtual
     missingKeys,
     config: hasConfig
       ? {
-          hash: await hashSecret(JSON.stringify([cloudInit?.metadata([]) ?? null, cloudInit?.userData ?? null, vAppProperties]), uid),
+          hash: await hashSecret(
+            JSON.stringify([cloudInit?.metadata([]) ?? null, cloudInit?.userData ?? null, vAppProperties]),
+            uid,
+          ),
           extraConfig: (macAddresses) => (cloudInit === null ? {} : toExtraConfig(cloudInit, macAddresses)),
           vAppProperties,
         }
@@ -86,12 +110,25 @@ function composeGuest(object: VirtualMachine, read: (name: string) => SecretData
   const secrets = openSecrets(read);
   const { bootstrap = {}, network = {} } = object.spec ?? {};
   const { cloudInit, vAppConfig } = bootstrap;
-  const properties = (vAppConfig?.properties ?? []).map(({ key, value }) => [key, valueOf(value, secrets) ?? ''] as const);
+  const properties = (vAppConfig?.properties ?? []).map(
+    ({ key, value }) => [key, valueOf(value, secrets) ?? ''] as const,
+  );
   const identity = readIdentity(object, secrets);
   const guest = {
     cloudInit: cloudInit === undefined ? null : readCloudInit(object, cloudInit, secrets),
-    vAppProperties: { ...Object.fromEntries(properties), ...(vAppConfig?.rawProperties !== undefined && secrets.all(vAppConfig.rawProperties)) },
-    custom: identity === null ? null : { identity, nameservers: network.nameservers ?? [], searchDomains: network.searchDomains ?? [], interfaces: readInterfaces(network) },
+    vAppProperties: {
+      ...Object.fromEntries(properties),
+      ...(vAppConfig?.rawProperties !== undefined && secrets.all(vAppConfig.rawProperties)),
+    },
+    custom:
+      identity === null
+        ? null
+        : {
+            identity,
+            nameservers: network.nameservers ?? [],
+            searchDomains: network.searchDomains ?? [],
+            interfaces: readInterfaces(network),
+          },
   };
   return { ...guest, missingKeys: secrets.missing() };
 }

@@ -4,7 +4,12 @@ import type { NamespacedName, VirtualMachineClient } from './virtual-machine-cli
 import type { Group } from './virtual-machine-schemas.ts';
 
 /** What a VirtualMachineGroup says of a VM. One that cannot be read is as good as none: the VM waits for it either way. @throws the signal's reason when it is aborted */
-export async function readGroup(client: VirtualMachineClient, key: NamespacedName, vm: string, signal: AbortSignal): Promise<GroupObjectFacts> {
+export async function readGroup(
+  client: VirtualMachineClient,
+  key: NamespacedName,
+  vm: string,
+  signal: AbortSignal,
+): Promise<GroupObjectFacts> {
   try {
     const group = await client.getGroup(key, signal);
     return group === null ? none : judgeGroup(group, vm);

@@ -11,7 +11,10 @@ import { readNode } from '../../contracts/read-node.ts';
 import type { KubernetesScope } from './scope.ts';
 
 /** What Kubernetes knows of a hypervisor. */
-export type HypervisorWorld = Pick<HypervisorObservation, 'recorded' | 'node' | 'evictions' | 'agentPods' | 'drainGuard' | 'hold'> & {
+export type HypervisorWorld = Pick<
+  HypervisorObservation,
+  'recorded' | 'node' | 'evictions' | 'agentPods' | 'drainGuard' | 'hold'
+> & {
   /** Null: there is no such Hypervisor. */
   desired: DesiredHypervisor | null;
   /** The same, as it is. */
@@ -36,9 +39,16 @@ export interface WorldTools {
  */
 export async function readHypervisorWorld(tools: WorldTools, name: string): Promise<HypervisorWorld> {
   const { client, scope, copiedLabels } = tools;
-  const [found, node, evictions] = await Promise.all([client.getHypervisor(name, scope.signal), client.getNode(name, scope.signal), client.listEvictionsOf(name, scope.signal)]);
+  const [found, node, evictions] = await Promise.all([
+    client.getHypervisor(name, scope.signal),
+    client.getNode(name, scope.signal),
+    client.listEvictionsOf(name, scope.signal),
+  ]);
   const facts = node === null ? null : readNode(node, copiedLabels);
-  const [agentPods, drainGuard] = await Promise.all([facts?.offboardingTaint === true ? findAgents(tools, name) : null, node === null ? null : findGuard(tools, node)]);
+  const [agentPods, drainGuard] = await Promise.all([
+    facts?.offboardingTaint === true ? findAgents(tools, name) : null,
+    node === null ? null : findGuard(tools, node),
+  ]);
   return {
     desired: found === null ? null : readDesired(found.object, found.owners),
     hypervisor: found?.object ?? null,
@@ -51,7 +61,13 @@ export async function readHypervisorWorld(tools: WorldTools, name: string): Prom
   };
 }
 
-const nothingRecorded: RecordedStatus = { conditions: [], hypervisorId: null, serviceId: null, evicted: false, libVirtVersion: null };
+const nothingRecorded: RecordedStatus = {
+  conditions: [],
+  hypervisorId: null,
+  serviceId: null,
+  evicted: false,
+  libVirtVersion: null,
+};
 
 async function findAgents({ client, scope, agentNamespaces }: WorldTools, node: string): Promise<string[]> {
   const namespaces = agentNamespaces.length === 0 ? [null] : agentNamespaces;
@@ -59,7 +75,10 @@ async function findAgents({ client, scope, agentNamespaces }: WorldTools, node: 
   return agentsAmong(pods.flat());
 }
 
-async function findGuard({ client, scope, guardsDrain }: WorldTools, { metadata }: Node): Promise<HypervisorObservation['drainGuard']> {
+async function findGuard(
+  { client, scope, guardsDrain }: WorldTools,
+  { metadata }: Node,
+): Promise<HypervisorObservation['drainGuard']> {
   return guardsDrain ? readDrainGuard(...(await findDrainGuard(client, metadata.name, scope.signal)), metadata) : null;
 }
 

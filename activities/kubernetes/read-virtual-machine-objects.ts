@@ -19,7 +19,11 @@ interface ReadTools extends BootstrapTools {
 }
 
 /** What Kubernetes tells of what a VirtualMachine names, all of it at once. What cannot be read is told as such: nothing of it is a failure. */
-export async function readVirtualMachineObjects(tools: ReadTools, object: VirtualMachine, desired: DesiredVirtualMachine): Promise<ObjectFacts> {
+export async function readVirtualMachineObjects(
+  tools: ReadTools,
+  object: VirtualMachine,
+  desired: DesiredVirtualMachine,
+): Promise<ObjectFacts> {
   const { client, settings, signal } = tools;
   const { namespace, className, storageClass, resourcePolicy, group } = desired;
   const image = fetchImage(tools, namespace, desired.image);
@@ -41,7 +45,14 @@ export async function readVirtualMachineObjects(tools: ReadTools, object: Virtua
           () => client.getPolicy({ namespace, name: resourcePolicy }, signal),
           (found) => ({ is: 'found', value: readPolicy(found) }),
         ),
-    storageClass === null ? null : fetchObject(`StorageClass ${storageClass}`, signal, () => client.getStorageClass(storageClass, signal), (parameters) => readStorageClass(storageClass, parameters)),
+    storageClass === null
+      ? null
+      : fetchObject(
+          `StorageClass ${storageClass}`,
+          signal,
+          () => client.getStorageClass(storageClass, signal),
+          (parameters) => readStorageClass(storageClass, parameters),
+        ),
     readBootstrapFacts(tools, object, signal),
     readIsos(tools, object, namespace),
     image.then((found) => readCache(tools, desired, found)),
@@ -54,7 +65,10 @@ export async function readVirtualMachineObjects(tools: ReadTools, object: Virtua
     storageClass: storage,
     bootstrap,
     isos,
-    networks: (object.spec?.network?.interfaces ?? []).map(({ name, network }) => ({ name, network: network?.name ?? null })),
+    networks: (object.spec?.network?.interfaces ?? []).map(({ name, network }) => ({
+      name,
+      network: network?.name ?? null,
+    })),
     imageCache,
     group: groupFacts,
     snapshots: { inProgress: null, problem: null },
@@ -64,10 +78,15 @@ export async function readVirtualMachineObjects(tools: ReadTools, object: Virtua
 /** Of a core, until it is known where the VM goes. */
 const thousandths = 1_000;
 
-const isImageKind = (kind: string): kind is ImageKind => kind === 'VirtualMachineImage' || kind === 'ClusterVirtualMachineImage';
+const isImageKind = (kind: string): kind is ImageKind =>
+  kind === 'VirtualMachineImage' || kind === 'ClusterVirtualMachineImage';
 
 /** Null: it names none, or something that is no image. */
-async function fetchImage({ client, signal }: ReadTools, namespace: string, named: DesiredVirtualMachine['image']): Promise<Fetched<ImageFacts> | null> {
+async function fetchImage(
+  { client, signal }: ReadTools,
+  namespace: string,
+  named: DesiredVirtualMachine['image'],
+): Promise<Fetched<ImageFacts> | null> {
   if (named === null || !isImageKind(named.kind)) return null;
   const { kind, name } = named;
   return fetchObject(
@@ -81,14 +100,17 @@ async function fetchImage({ client, signal }: ReadTools, namespace: string, name
 const cacheNameOf = ({ status }: AnyImage): string => imageCacheName(status?.providerItemID ?? '');
 
 /** Name of the VirtualMachineImageCache of an item. Source: vm-and-machine.md A.6. */
-export const imageCacheName = (itemId: string): string => `vmi-${createHash('sha1').update(itemId.replaceAll('-', '')).digest('hex').slice(0, 17)}`;
+export const imageCacheName = (itemId: string): string =>
+  `vmi-${createHash('sha1').update(itemId.replaceAll('-', '')).digest('hex').slice(0, 17)}`;
 
 /** vm-operator's parameter; kube-apiserver keeps its case. */
 const policyParameter = 'storagePolicyID';
 
 function readStorageClass(name: string, parameters: Readonly<Record<string, string>>): Fetched<{ profileId: string }> {
   const profileId = parameters[policyParameter];
-  return profileId === undefined || profileId === '' ? { is: 'invalid', message: `StorageClass ${name} names no storage policy: it has no parameter ${policyParameter}` } : { is: 'found', value: { profileId } };
+  return profileId === undefined || profileId === ''
+    ? { is: 'invalid', message: `StorageClass ${name} names no storage policy: it has no parameter ${policyParameter}` }
+    : { is: 'found', value: { profileId } };
 }
 
 async function readIsos(tools: ReadTools, { spec }: VirtualMachine, namespace: string): Promise<ObjectFacts['isos']> {
@@ -101,9 +123,14 @@ async function readIsos(tools: ReadTools, { spec }: VirtualMachine, namespace: s
 }
 
 /** The one that the VM waits for, else the one of its image. Null: fast deploy is off, or the image is not known. */
-async function readCache({ client, settings, imageCacheNamespace: namespace, signal }: ReadTools, { imageCache }: DesiredVirtualMachine, image: Fetched<ImageFacts> | null): Promise<Fetched<ImageCacheFacts> | null> {
+async function readCache(
+  { client, settings, imageCacheNamespace: namespace, signal }: ReadTools,
+  { imageCache }: DesiredVirtualMachine,
+  image: Fetched<ImageFacts> | null,
+): Promise<Fetched<ImageCacheFacts> | null> {
   if (settings.fastDeploy === null) return null;
-  const name = imageCache.name ?? (image?.is === 'found' && image.value.providerItemId !== null ? image.value.cacheName : null);
+  const name =
+    imageCache.name ?? (image?.is === 'found' && image.value.providerItemId !== null ? image.value.cacheName : null);
   if (name === null) return null;
   return fetchObject(
     `VirtualMachineImageCache ${name}`,
@@ -124,7 +151,10 @@ function readImageCache({ status }: ImageCache): ImageCacheFacts {
         profileId: profileID,
         ready: ready === undefined || ready.status === 'Unknown' ? null : ready.status === 'True',
         message: ready?.message ?? '',
-        files: files.map(({ id, type, diskType }) => ({ path: id, kind: type === 'Other' ? 'other' : diskType === 'Managed' ? 'managedDisk' : 'disk' })),
+        files: files.map(({ id, type, diskType }) => ({
+          path: id,
+          kind: type === 'Other' ? 'other' : diskType === 'Managed' ? 'managedDisk' : 'disk',
+        })),
       };
     }),
   };

@@ -11,10 +11,17 @@ import { readVirtualMachineInput } from './virtual-machine-input.ts';
  *
  * @throws InvalidInput what was typed by hand is no input; AnswerMalformed names the field of the VirtualMachine; what the client throws
  */
-export async function readVirtualMachine(tools: VirtualMachineTools, input: VirtualMachineInput): Promise<VirtualMachineRead> {
+export async function readVirtualMachine(
+  tools: VirtualMachineTools,
+  input: VirtualMachineInput,
+): Promise<VirtualMachineRead> {
   const { client, scope, settings } = tools;
   const { namespace, name, startedBy, mode } = readVirtualMachineInput(input);
-  if (settings === null) return { next: 'nothing', message: `VirtualMachines are switched off in drover’s settings (modes.VirtualMachine); ${namespace}/${name} is left as it is` };
+  if (settings === null)
+    return {
+      next: 'nothing',
+      message: `VirtualMachines are switched off in drover’s settings (modes.VirtualMachine); ${namespace}/${name} is left as it is`,
+    };
   const workflowId = virtualMachineId(namespace, name, settings.cluster);
   if (scope.run !== null && scope.run.workflowId !== workflowId) {
     await tools.signalWithStart({ namespace, name }, startedBy ?? null);

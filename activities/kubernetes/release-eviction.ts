@@ -4,11 +4,18 @@ import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import type { Tools } from './dependencies.ts';
 
 /** Takes drover's finalizer off the Eviction that was read. Well where it is off, or the Eviction gone. @throws ObjectConflict */
-export async function releaseEviction({ client, scope }: Pick<Tools, 'client' | 'scope'>, metadata: Eviction['metadata']): Promise<void> {
+export async function releaseEviction(
+  { client, scope }: Pick<Tools, 'client' | 'scope'>,
+  metadata: Eviction['metadata'],
+): Promise<void> {
   const { finalizers = [] } = metadata;
   if (!finalizers.includes(evictionFinalizer)) return;
   try {
-    await client.patchEvictionMetadata(metadata, { finalizers: finalizers.filter((finalizer) => finalizer !== evictionFinalizer) }, scope.signal);
+    await client.patchEvictionMetadata(
+      metadata,
+      { finalizers: finalizers.filter((finalizer) => finalizer !== evictionFinalizer) },
+      scope.signal,
+    );
   } catch (error) {
     if (!isFailure(error, 'ObjectNotFound')) throw error;
   }

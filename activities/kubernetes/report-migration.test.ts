@@ -1,7 +1,12 @@
 import type { Migration, MigrationStatus } from '../../contracts/crds/migration.ts';
 import { foreignFields, isNews } from './report-migration.ts';
 
-const status: MigrationStatus = { started: '2026-01-01T00:00:00Z', type: 'unbounded', timeElapsed: '1s', dataRemaining: '2.0 GiB' };
+const status: MigrationStatus = {
+  started: '2026-01-01T00:00:00Z',
+  type: 'unbounded',
+  timeElapsed: '1s',
+  dataRemaining: '2.0 GiB',
+};
 
 const rows: [why: string, change: Partial<MigrationStatus>, afterMs: number, news: boolean][] = [
   ['nothing new', {}, 60_000, false],
@@ -29,7 +34,12 @@ test('fields of the status that others own are foreign', () => {
       creationTimestamp: '2026-01-01T00:00:00Z',
       managedFields: [
         { manager: 'drover', operation: 'Apply', subresource: 'status', fieldsV1: { 'f:status': { 'f:origin': {} } } },
-        { manager: 'kvm-node-agent', operation: 'Update', subresource: 'status', fieldsV1: { 'f:status': { '.': {}, 'f:memBps': {}, 'f:started': {} } } },
+        {
+          manager: 'kvm-node-agent',
+          operation: 'Update',
+          subresource: 'status',
+          fieldsV1: { 'f:status': { '.': {}, 'f:memBps': {}, 'f:started': {} } },
+        },
         { manager: 'kvm-node-agent', operation: 'Update', fieldsV1: { 'f:spec': {} } },
       ],
     },

@@ -41,7 +41,12 @@ interface Shown {
  * It throws what passes: kube-apiserver is away, or others write at the same time. What does not pass (no permission, no such namespace)
  * goes to `warn`: the object is for people, and must not end the move that it shows.
  */
-export function createMigrationReporter(client: KubernetesClient, namespace: string, warn: (message: string) => void, clock: Clock): ReportMigration {
+export function createMigrationReporter(
+  client: KubernetesClient,
+  namespace: string,
+  warn: (message: string) => void,
+  clock: Clock,
+): ReportMigration {
   /** By server id. A hint that saves requests: what is not in it is read. */
   const shown = new Map<string, Shown>();
 
@@ -81,7 +86,9 @@ async function write(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const foreign =
-    last?.evictionUid === subject.eviction.uid ? last.foreign : foreignFields(await client.applyMigration(key, ownLabels(subject), signal));
+    last?.evictionUid === subject.eviction.uid
+      ? last.foreign
+      : foreignFields(await client.applyMigration(key, ownLabels(subject), signal));
   try {
     return foreignFields(await client.applyMigrationStatus(key, without(status, foreign), signal));
   } catch (error) {
@@ -105,5 +112,9 @@ const without = (status: MigrationStatus, foreign: ReadonlySet<string>): Partial
 /** Fields of the status that a manager other than drover owns. Pure. */
 export function foreignFields({ metadata }: Migration): ReadonlySet<string> {
   const others = (metadata.managedFields ?? []).filter(({ manager }) => manager !== fieldManager);
-  return new Set(others.flatMap(({ fieldsV1 }) => Object.keys((fieldsV1?.['f:status'] as object | undefined) ?? {}).map((field) => field.replace(/^f:/u, ''))));
+  return new Set(
+    others.flatMap(({ fieldsV1 }) =>
+      Object.keys((fieldsV1?.['f:status'] as object | undefined) ?? {}).map((field) => field.replace(/^f:/u, '')),
+    ),
+  );
 }

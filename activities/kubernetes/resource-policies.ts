@@ -1,7 +1,15 @@
 import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { policyAnnotations, resourcePolicyId } from '../../contracts/ids.ts';
 import { readRecordedPolicy, readResourcePolicy, resourcePolicyMode } from '../../contracts/read-resource-policy.ts';
-import type { DesiredResourcePolicy, PolicyNote, RecordedResourcePolicy, ResourcePolicyInput, ResourcePolicyObjectActivities, ResourcePolicyRead, ResourcePolicySettings } from '../../contracts/resource-policy.ts';
+import type {
+  DesiredResourcePolicy,
+  PolicyNote,
+  RecordedResourcePolicy,
+  ResourcePolicyInput,
+  ResourcePolicyObjectActivities,
+  ResourcePolicyRead,
+  ResourcePolicySettings,
+} from '../../contracts/resource-policy.ts';
 import { resourcePolicyFinalizer } from '../../contracts/virtual-machine-marks.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
@@ -29,7 +37,10 @@ export interface ResourcePolicyDependencies extends Pick<MutationTools, 'stopGat
 type Tools = Omit<ResourcePolicyDependencies, 'scope'> & { scope: KubernetesScope };
 
 /** Activities on VirtualMachineSetResourcePolicies, queue `kubernetes`. */
-export function createResourcePolicyActivities({ scope = currentKubernetesScope, ...rest }: ResourcePolicyDependencies): ResourcePolicyObjectActivities {
+export function createResourcePolicyActivities({
+  scope = currentKubernetesScope,
+  ...rest
+}: ResourcePolicyDependencies): ResourcePolicyObjectActivities {
   const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
   return {
     readResourcePolicy: (input) => readPolicy(tools(), input),
@@ -42,7 +53,11 @@ const nothing: RecordedResourcePolicy = { modules: [], pools: [], made: null, ob
 async function readPolicy(tools: Tools, input: ResourcePolicyInput): Promise<ResourcePolicyRead> {
   const { client, settings, cluster, scope } = tools;
   const { namespace, name } = readResourcePolicyInput(input);
-  if (settings === null) return { next: 'nothing', message: `VirtualMachineSetResourcePolicies are switched off in drover’s settings (modes.VirtualMachineSetResourcePolicy); ${namespace}/${name} is left as it is` };
+  if (settings === null)
+    return {
+      next: 'nothing',
+      message: `VirtualMachineSetResourcePolicies are switched off in drover’s settings (modes.VirtualMachineSetResourcePolicy); ${namespace}/${name} is left as it is`,
+    };
   const workflowId = resourcePolicyId(namespace, name, cluster);
   if (scope.run !== null && scope.run.workflowId !== workflowId) {
     await tools.signalWithStart({ namespace, name });
@@ -54,25 +69,46 @@ async function readPolicy(tools: Tools, input: ResourcePolicyInput): Promise<Res
   const recorded = readRecordedPolicy(object);
   const own = { ...settings, mode: resourcePolicyMode(object, settings.mode) };
   if (!desired.deleting) return { next: 'run', settings: own, desired, recorded, usedBy: [] };
-  const [others, users] = await Promise.all([client.list(namespace, scope.signal), client.listUsers(namespace, scope.signal)]);
+  const [others, users] = await Promise.all([
+    client.list(namespace, scope.signal),
+    client.listUsers(namespace, scope.signal),
+  ]);
   const usedBy = users.filter(({ policy }) => policy === name).map((user) => user.name);
-  return { next: 'run', settings: own, desired: ownOnly(desired, others.filter(({ metadata }) => metadata.uid !== desired.uid)), recorded, usedBy };
+  return {
+    next: 'run',
+    settings: own,
+    desired: ownOnly(
+      desired,
+      others.filter(({ metadata }) => metadata.uid !== desired.uid),
+    ),
+    recorded,
+    usedBy,
+  };
 }
 
 /** Without what another policy of the namespace names too. */
-function ownOnly(desired: DesiredResourcePolicy, others: readonly VirtualMachineSetResourcePolicy[]): DesiredResourcePolicy {
+function ownOnly(
+  desired: DesiredResourcePolicy,
+  others: readonly VirtualMachineSetResourcePolicy[],
+): DesiredResourcePolicy {
   const { folder, resourcePool } = desired;
   const named = others.map(readResourcePolicy);
   const isShared = (is: (other: DesiredResourcePolicy) => boolean): boolean => named.some(is);
   return {
     ...desired,
     folder: folder !== null && isShared((other) => other.folder === folder) ? null : folder,
-    resourcePool: resourcePool !== null && isShared((other) => other.resourcePool?.name === resourcePool.name) ? null : resourcePool,
+    resourcePool:
+      resourcePool !== null && isShared((other) => other.resourcePool?.name === resourcePool.name)
+        ? null
+        : resourcePool,
   };
 }
 
 /** On the version that was read; a policy that is gone, or is another one of that name, is told nothing. */
-async function note(tools: Tools, { namespace, name, uid, note: wanted }: Parameters<ResourcePolicyObjectActivities['noteResourcePolicy']>[0]): Promise<void> {
+async function note(
+  tools: Tools,
+  { namespace, name, uid, note: wanted }: Parameters<ResourcePolicyObjectActivities['noteResourcePolicy']>[0],
+): Promise<void> {
   const { client, scope } = tools;
   const found = await client.get({ namespace, name }, scope.signal);
   if (found?.metadata.uid !== uid) return;
@@ -84,26 +120,57 @@ async function note(tools: Tools, { namespace, name, uid, note: wanted }: Parame
   }
   const { waitsFor } = wanted;
   if (typeof waitsFor !== 'string' || waitsFor === readRecordedPolicy(found).waitsFor) return;
-  await writeEvent(tools, { regarding: { kind: 'VirtualMachineSetResourcePolicy', namespace, name, uid }, type: 'Normal', reason: 'Waiting', message: `Waiting for ${waitsFor}` }, [uid, String(scope.scheduledMs), waitsFor]);
+  await writeEvent(
+    tools,
+    {
+      regarding: { kind: 'VirtualMachineSetResourcePolicy', namespace, name, uid },
+      type: 'Normal',
+      reason: 'Waiting',
+      message: `Waiting for ${waitsFor}`,
+    },
+    [uid, String(scope.scheduledMs), waitsFor],
+  );
 }
 
-async function writeStatus({ client, scope }: Tools, found: VirtualMachineSetResourcePolicy, { modules, pools }: PolicyNote): Promise<VirtualMachineSetResourcePolicy> {
+async function writeStatus(
+  { client, scope }: Tools,
+  found: VirtualMachineSetResourcePolicy,
+  { modules, pools }: PolicyNote,
+): Promise<VirtualMachineSetResourcePolicy> {
   const { namespace = '', name, uid, resourceVersion } = found.metadata;
   const status = {
-    ...(modules !== undefined && { clustermodules: modules.map(({ cluster, group, module }) => ({ clusterMoID: cluster, groupName: group, moduleUUID: module })) }),
-    ...(pools !== undefined && { resourcePools: pools.map(({ cluster, pool }) => ({ clusterMoID: cluster, childResourcePoolMoID: pool })) }),
+    ...(modules !== undefined && {
+      clustermodules: modules.map(({ cluster, group, module }) => ({
+        clusterMoID: cluster,
+        groupName: group,
+        moduleUUID: module,
+      })),
+    }),
+    ...(pools !== undefined && {
+      resourcePools: pools.map(({ cluster, pool }) => ({ clusterMoID: cluster, childResourcePoolMoID: pool })),
+    }),
   };
-  if (Object.entries(status).every(([field, value]) => JSON.stringify(found.status?.[field as keyof typeof status] ?? []) === JSON.stringify(value))) return found;
+  if (
+    Object.entries(status).every(
+      ([field, value]) => JSON.stringify(found.status?.[field as keyof typeof status] ?? []) === JSON.stringify(value),
+    )
+  )
+    return found;
   return await client.patchStatus({ namespace, name, uid, resourceVersion }, status, scope.signal);
 }
 
-async function writeMetadata(tools: Tools, found: VirtualMachineSetResourcePolicy, { finalizer, made, observed, waitsFor }: PolicyNote): Promise<void> {
+async function writeMetadata(
+  tools: Tools,
+  found: VirtualMachineSetResourcePolicy,
+  { finalizer, made, observed, waitsFor }: PolicyNote,
+): Promise<void> {
   const { client, scope } = tools;
   const { namespace = '', name, uid, resourceVersion, finalizers = [], annotations: given = {} } = found.metadata;
   const said = made !== undefined ? String(made) : observed !== undefined ? `observed ${observed}` : undefined;
   const annotations: Record<string, string | null> = {
     ...(said !== undefined && said !== given[policyAnnotations.made] && { [policyAnnotations.made]: said }),
-    ...(waitsFor !== undefined && waitsFor !== (given[policyAnnotations.waitsFor] ?? null) && { [policyAnnotations.waitsFor]: waitsFor }),
+    ...(waitsFor !== undefined &&
+      waitsFor !== (given[policyAnnotations.waitsFor] ?? null) && { [policyAnnotations.waitsFor]: waitsFor }),
   };
   const others = finalizers.filter((one) => one !== resourcePolicyFinalizer);
   const isHeld = others.length < finalizers.length;
@@ -116,5 +183,15 @@ async function writeMetadata(tools: Tools, found: VirtualMachineSetResourcePolic
   const write = (): Promise<unknown> => client.patch({ namespace, name, uid, resourceVersion }, change, scope.signal);
   // What it says of itself is a report: that goes on while drover is stopped.
   if (!isTurned) return void (await write());
-  await mutate(tools, { action: 'noteResourcePolicy', cause: 'its lifecycle', object: `resourcepolicy/${namespace}/${name}`, before: finalizers, after: change.finalizers ?? [] }, write);
+  await mutate(
+    tools,
+    {
+      action: 'noteResourcePolicy',
+      cause: 'its lifecycle',
+      object: `resourcepolicy/${namespace}/${name}`,
+      before: finalizers,
+      after: change.finalizers ?? [],
+    },
+    write,
+  );
 }

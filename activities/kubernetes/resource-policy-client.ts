@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-import { virtualMachineSetResourcePolicySchema, type VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
+import {
+  virtualMachineSetResourcePolicySchema,
+  type VirtualMachineSetResourcePolicy,
+} from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { fieldManager } from '../../contracts/ids.ts';
 import { checkAnswer } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/resource-path.ts';
@@ -24,18 +27,32 @@ export interface ResourcePolicyClient {
   /** Names of the VirtualMachines that name a policy, by that policy. */
   listUsers(namespace: string, signal: AbortSignal): Promise<{ name: string; policy: string }[]>;
   /** The object then. */
-  patch(version: NamespacedVersion, change: PolicyMetadataChange, signal: AbortSignal): Promise<VirtualMachineSetResourcePolicy>;
-  patchStatus(version: NamespacedVersion, status: NonNullable<VirtualMachineSetResourcePolicy['status']>, signal: AbortSignal): Promise<VirtualMachineSetResourcePolicy>;
+  patch(
+    version: NamespacedVersion,
+    change: PolicyMetadataChange,
+    signal: AbortSignal,
+  ): Promise<VirtualMachineSetResourcePolicy>;
+  patchStatus(
+    version: NamespacedVersion,
+    status: NonNullable<VirtualMachineSetResourcePolicy['status']>,
+    signal: AbortSignal,
+  ): Promise<VirtualMachineSetResourcePolicy>;
   createEvent(event: NewEvent, signal: AbortSignal): Promise<void>;
 }
 
 const group = 'vmoperator.vmware.com/v1alpha6';
 const kind = 'VirtualMachineSetResourcePolicy';
 const plural = 'virtualmachinesetresourcepolicies';
-const pathOf = ({ namespace, name }: NamespacedName, subresource?: string): string => resourcePath(group, plural, { namespace, name, ...(subresource !== undefined && { subresource }) });
+const pathOf = ({ namespace, name }: NamespacedName, subresource?: string): string =>
+  resourcePath(group, plural, { namespace, name, ...(subresource !== undefined && { subresource }) });
 
 /** A VirtualMachine may hold anything: one that drover cannot read names a policy all the same. */
-const user = z.object({ metadata: z.object({ name: z.string() }), spec: z.object({ reserved: z.object({ resourcePolicyName: z.string().catch('') }).catch({ resourcePolicyName: '' }) }).catch({ reserved: { resourcePolicyName: '' } }) });
+const user = z.object({
+  metadata: z.object({ name: z.string() }),
+  spec: z
+    .object({ reserved: z.object({ resourcePolicyName: z.string().catch('') }).catch({ resourcePolicyName: '' }) })
+    .catch({ reserved: { resourcePolicyName: '' } }),
+});
 
 export function createResourcePolicyClient(kubernetes: Kubernetes): ResourcePolicyClient {
   const { read, readOrNull, list } = createObjectRequests(kubernetes);
@@ -46,17 +63,35 @@ export function createResourcePolicyClient(kubernetes: Kubernetes): ResourcePoli
     async list(namespace, signal) {
       const items = await list(resourcePath(group, plural, { namespace }), {}, signal);
       // Items of a list do not say what they are.
-      return items.map((item) => checkAnswer(virtualMachineSetResourcePolicySchema, { ...(item as object), apiVersion: group, kind }, `LIST ${kind}`));
+      return items.map((item) =>
+        checkAnswer(
+          virtualMachineSetResourcePolicySchema,
+          { ...(item as object), apiVersion: group, kind },
+          `LIST ${kind}`,
+        ),
+      );
     },
 
     async listUsers(namespace, signal) {
       const items = await list(resourcePath(group, 'virtualmachines', { namespace }), {}, signal);
-      return items.map((item) => checkAnswer(user, item, 'LIST VirtualMachine')).map(({ metadata: { name }, spec: { reserved } }) => ({ name, policy: reserved.resourcePolicyName }));
+      return items
+        .map((item) => checkAnswer(user, item, 'LIST VirtualMachine'))
+        .map(({ metadata: { name }, spec: { reserved } }) => ({ name, policy: reserved.resourcePolicyName }));
     },
 
-    patch: ({ uid, resourceVersion, ...key }, metadata, signal) => read(virtualMachineSetResourcePolicySchema, { ...patch, path: pathOf(key), body: { metadata: { ...metadata, uid, resourceVersion } } }, signal),
+    patch: ({ uid, resourceVersion, ...key }, metadata, signal) =>
+      read(
+        virtualMachineSetResourcePolicySchema,
+        { ...patch, path: pathOf(key), body: { metadata: { ...metadata, uid, resourceVersion } } },
+        signal,
+      ),
 
-    patchStatus: ({ uid, resourceVersion, ...key }, status, signal) => read(virtualMachineSetResourcePolicySchema, { ...patch, path: pathOf(key, 'status'), body: { metadata: { uid, resourceVersion }, status } }, signal),
+    patchStatus: ({ uid, resourceVersion, ...key }, status, signal) =>
+      read(
+        virtualMachineSetResourcePolicySchema,
+        { ...patch, path: pathOf(key, 'status'), body: { metadata: { uid, resourceVersion }, status } },
+        signal,
+      ),
 
     createEvent: (event, signal) => createEvent(kubernetes, event, signal),
   };

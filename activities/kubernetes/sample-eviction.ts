@@ -14,7 +14,14 @@ export interface Sample {
   conditions?: Condition[];
 }
 
-export const sampleEviction = ({ name = 'node-1', hypervisor = 'node-1', reason = 'test', generation = 1, createdAt = '2026-01-01T00:00:00Z', ...rest }: Sample = {}): Eviction => ({
+export const sampleEviction = ({
+  name = 'node-1',
+  hypervisor = 'node-1',
+  reason = 'test',
+  generation = 1,
+  createdAt = '2026-01-01T00:00:00Z',
+  ...rest
+}: Sample = {}): Eviction => ({
   apiVersion: 'kvm.cloud.sap/v1',
   kind: 'Eviction',
   metadata: {
@@ -31,7 +38,12 @@ export const sampleEviction = ({ name = 'node-1', hypervisor = 'node-1', reason 
   ...(rest.conditions && { status: { conditions: rest.conditions } }),
 });
 
-export const sampleCondition = (type: string, status: Condition['status'], reason: string, observedGeneration = 1): Condition => ({
+export const sampleCondition = (
+  type: string,
+  status: Condition['status'],
+  reason: string,
+  observedGeneration = 1,
+): Condition => ({
   type,
   status,
   reason,

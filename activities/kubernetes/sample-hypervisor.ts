@@ -9,10 +9,23 @@ interface Sample {
   spec?: Partial<NonNullable<Hypervisor['spec']>>;
 }
 
-export const sampleHypervisor = ({ generation = 1, labels = {}, annotations = {}, spec = {} }: Sample = {}): Hypervisor =>
+export const sampleHypervisor = ({
+  generation = 1,
+  labels = {},
+  annotations = {},
+  spec = {},
+}: Sample = {}): Hypervisor =>
   hypervisorSchema.parse({
     apiVersion: 'kvm.cloud.sap/v1',
     kind: 'Hypervisor',
-    metadata: { name: 'node-1', uid: 'hv-1', resourceVersion: '1', generation, creationTimestamp: '2026-01-01T00:00:00Z', labels, annotations },
+    metadata: {
+      name: 'node-1',
+      uid: 'hv-1',
+      resourceVersion: '1',
+      generation,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels,
+      annotations,
+    },
     spec,
   });

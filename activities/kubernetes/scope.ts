@@ -16,5 +16,10 @@ export interface KubernetesScope extends ActivityScope {
 
 export function currentKubernetesScope(clock: Clock): KubernetesScope {
   const { info, log } = Context.current();
-  return { ...currentScope(clock), scheduledMs: info.scheduledTimestampMs, waitedMs: info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs, warn: (message) => log.warn(message) };
+  return {
+    ...currentScope(clock),
+    scheduledMs: info.scheduledTimestampMs,
+    waitedMs: info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs,
+    warn: (message) => log.warn(message),
+  };
 }

@@ -12,7 +12,10 @@ import type { VirtualMachineClient } from './virtual-machine-client.ts';
 import type { VirtualMachineObjectDependencies, VirtualMachineTools } from './virtual-machine-dependencies.ts';
 
 /** The activities on VirtualMachines and what they name, on queue `kubernetes`. */
-export function createVirtualMachineObjectActivities({ scope = currentKubernetesScope, ...rest }: VirtualMachineObjectDependencies): VirtualMachineObjectActivities {
+export function createVirtualMachineObjectActivities({
+  scope = currentKubernetesScope,
+  ...rest
+}: VirtualMachineObjectDependencies): VirtualMachineObjectActivities {
   const tools = (): VirtualMachineTools => ({ ...rest, scope: scope(rest.clock) });
   return {
     readVirtualMachine: (input) => readVirtualMachine(tools(), input),

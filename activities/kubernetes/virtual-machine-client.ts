@@ -3,7 +3,10 @@ import type { z } from 'zod';
 import type { VirtualMachineClass } from '../../contracts/crds/virtual-machine-class.ts';
 import { virtualMachineClassSchema } from '../../contracts/crds/virtual-machine-class.ts';
 import type { ClusterVirtualMachineImage, VirtualMachineImage } from '../../contracts/crds/virtual-machine-image.ts';
-import { clusterVirtualMachineImageSchema, virtualMachineImageSchema } from '../../contracts/crds/virtual-machine-image.ts';
+import {
+  clusterVirtualMachineImageSchema,
+  virtualMachineImageSchema,
+} from '../../contracts/crds/virtual-machine-image.ts';
 import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { virtualMachineSetResourcePolicySchema } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import type { VirtualMachine, VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
@@ -16,7 +19,14 @@ import { createEvent } from './create-event.ts';
 import type { NewEvent } from './create-event.ts';
 import { createObjectRequests } from './object-requests.ts';
 import type { Group, ImageCache, WholeVirtualMachine } from './virtual-machine-schemas.ts';
-import { claimSchema, groupSchema, imageCacheSchema, secretSchema, storageClassSchema, wholeVirtualMachineSchema } from './virtual-machine-schemas.ts';
+import {
+  claimSchema,
+  groupSchema,
+  imageCacheSchema,
+  secretSchema,
+  storageClassSchema,
+  wholeVirtualMachineSchema,
+} from './virtual-machine-schemas.ts';
 
 export interface NamespacedName {
   namespace: string;
@@ -28,7 +38,11 @@ export type NamespacedVersion = NamespacedName & { uid: string; resourceVersion:
 
 /** A merge patch: null takes away. */
 export interface VirtualMachineChange {
-  metadata?: { labels?: Record<string, string | null>; annotations?: Record<string, string | null>; finalizers?: string[] };
+  metadata?: {
+    labels?: Record<string, string | null>;
+    annotations?: Record<string, string | null>;
+    finalizers?: string[];
+  };
   spec?: Record<string, unknown>;
 }
 
@@ -46,8 +60,16 @@ export interface VirtualMachineClient {
   getVirtualMachine(key: NamespacedName, signal: AbortSignal): Promise<VirtualMachine | null>;
   /** With what drover knows nothing of. */
   getWholeVirtualMachine(key: NamespacedName, signal: AbortSignal): Promise<WholeVirtualMachine | null>;
-  patchVirtualMachine(version: NamespacedVersion, change: VirtualMachineChange, signal: AbortSignal): Promise<VirtualMachine>;
-  patchVirtualMachineStatus(version: NamespacedVersion, change: StatusChange, signal: AbortSignal): Promise<VirtualMachine>;
+  patchVirtualMachine(
+    version: NamespacedVersion,
+    change: VirtualMachineChange,
+    signal: AbortSignal,
+  ): Promise<VirtualMachine>;
+  patchVirtualMachineStatus(
+    version: NamespacedVersion,
+    change: StatusChange,
+    signal: AbortSignal,
+  ): Promise<VirtualMachine>;
   getClass(key: NamespacedName, signal: AbortSignal): Promise<VirtualMachineClass | null>;
   /** The namespace counts for a VirtualMachineImage only. */
   getImage(kind: ImageKind, key: NamespacedName, signal: AbortSignal): Promise<AnyImage | null>;
@@ -68,9 +90,18 @@ export interface VirtualMachineClient {
 }
 
 const group = 'vmoperator.vmware.com/v1alpha6';
-const plurals = { VirtualMachineImage: 'virtualmachineimages', ClusterVirtualMachineImage: 'clustervirtualmachineimages' } as const satisfies Record<ImageKind, string>;
-const vmPath = (key: NamespacedName, subresource?: string): string => resourcePath(group, 'virtualmachines', { namespace: key.namespace, name: key.name, ...(subresource !== undefined && { subresource }) });
-const cachePath = ({ namespace, name }: NamespacedName): string => resourcePath(group, 'virtualmachineimagecaches', { namespace, name });
+const plurals = {
+  VirtualMachineImage: 'virtualmachineimages',
+  ClusterVirtualMachineImage: 'clustervirtualmachineimages',
+} as const satisfies Record<ImageKind, string>;
+const vmPath = (key: NamespacedName, subresource?: string): string =>
+  resourcePath(group, 'virtualmachines', {
+    namespace: key.namespace,
+    name: key.name,
+    ...(subresource !== undefined && { subresource }),
+  });
+const cachePath = ({ namespace, name }: NamespacedName): string =>
+  resourcePath(group, 'virtualmachineimagecaches', { namespace, name });
 
 export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachineClient {
   const { read, readOrNull } = createObjectRequests(kubernetes);
@@ -87,10 +118,22 @@ export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachi
     getWholeVirtualMachine: get(wholeVirtualMachineSchema, 'virtualmachines'),
 
     patchVirtualMachine: ({ uid, resourceVersion, ...key }, { metadata, spec }, signal) =>
-      read(virtualMachineSchema, { ...patch, path: vmPath(key), body: { metadata: { ...metadata, uid, resourceVersion }, ...(spec && { spec }) } }, signal),
+      read(
+        virtualMachineSchema,
+        {
+          ...patch,
+          path: vmPath(key),
+          body: { metadata: { ...metadata, uid, resourceVersion }, ...(spec && { spec }) },
+        },
+        signal,
+      ),
 
     patchVirtualMachineStatus: ({ uid, resourceVersion, ...key }, status, signal) =>
-      read(virtualMachineSchema, { ...patch, path: vmPath(key, 'status'), body: { metadata: { uid, resourceVersion }, status } }, signal),
+      read(
+        virtualMachineSchema,
+        { ...patch, path: vmPath(key, 'status'), body: { metadata: { uid, resourceVersion }, status } },
+        signal,
+      ),
 
     getClass: get(virtualMachineClassSchema, 'virtualmachineclasses'),
 
@@ -102,17 +145,29 @@ export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachi
     getPolicy: get(virtualMachineSetResourcePolicySchema, 'virtualmachinesetresourcepolicies'),
 
     async getStorageClass(name, signal) {
-      const found = await readOrNull(storageClassSchema, resourcePath('storage.k8s.io/v1', 'storageclasses', { name }), signal);
+      const found = await readOrNull(
+        storageClassSchema,
+        resourcePath('storage.k8s.io/v1', 'storageclasses', { name }),
+        signal,
+      );
       return found === null ? null : (found.parameters ?? {});
     },
 
     async getSecret({ namespace, name }, signal) {
       const found = await readOrNull(secretSchema, resourcePath('v1', 'secrets', { namespace, name }), signal);
-      return found === null ? null : Object.fromEntries(Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]));
+      return found === null
+        ? null
+        : Object.fromEntries(
+            Object.entries(found.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
+          );
     },
 
     async getClaim({ namespace, name }, signal) {
-      const found = await readOrNull(claimSchema, resourcePath('v1', 'persistentvolumeclaims', { namespace, name }), signal);
+      const found = await readOrNull(
+        claimSchema,
+        resourcePath('v1', 'persistentvolumeclaims', { namespace, name }),
+        signal,
+      );
       return found === null ? null : (found.spec?.accessModes ?? []);
     },
 
@@ -123,7 +178,15 @@ export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachi
     async createImageCache({ namespace, name }, spec, signal) {
       const body = { apiVersion: group, kind: 'VirtualMachineImageCache', metadata: { namespace, name }, spec };
       try {
-        await kubernetes.request({ method: 'POST', path: resourcePath(group, 'virtualmachineimagecaches', { namespace }), query: { fieldManager }, body }, signal);
+        await kubernetes.request(
+          {
+            method: 'POST',
+            path: resourcePath(group, 'virtualmachineimagecaches', { namespace }),
+            query: { fieldManager },
+            body,
+          },
+          signal,
+        );
         return true;
       } catch (error) {
         if (isAlreadyExists(error)) return false;
@@ -132,7 +195,10 @@ export function createVirtualMachineClient(kubernetes: Kubernetes): VirtualMachi
     },
 
     async patchImageCache({ uid, resourceVersion, ...key }, spec, signal) {
-      await kubernetes.request({ ...patch, path: cachePath(key), body: { metadata: { uid, resourceVersion }, spec } }, signal);
+      await kubernetes.request(
+        { ...patch, path: cachePath(key), body: { metadata: { uid, resourceVersion }, spec } },
+        signal,
+      );
     },
 
     createEvent: (event, signal) => createEvent(kubernetes, event, signal),

@@ -15,7 +15,12 @@ export function readVirtualMachineInput(input: unknown): VirtualMachineInput {
   const { data, error } = schema.safeParse(input);
   if (data !== undefined) {
     const { namespace, name, startedBy, mode } = data;
-    return { namespace, name, ...(startedBy === undefined ? {} : { startedBy }), ...(mode === undefined ? {} : { mode }) };
+    return {
+      namespace,
+      name,
+      ...(startedBy === undefined ? {} : { startedBy }),
+      ...(mode === undefined ? {} : { mode }),
+    };
   }
   throw refusedInput(error);
 }

@@ -20,14 +20,26 @@ interface EventTools {
  *
  * @param identity what tells it from others of the same object: a repeat finds it by its name
  */
-export async function writeEvent({ client, scope, clock }: EventTools, event: Pick<NewEvent, 'regarding' | 'type' | 'reason' | 'message'>, identity: readonly string[]): Promise<void> {
+export async function writeEvent(
+  { client, scope, clock }: EventTools,
+  event: Pick<NewEvent, 'regarding' | 'type' | 'reason' | 'message'>,
+  identity: readonly string[],
+): Promise<void> {
   const { kind, name } = event.regarding;
   const digest = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
   const at = new Date(clock.now()).toISOString().replace('Z', '000Z');
   try {
-    await client.createEvent({ ...event, name: `${name.slice(0, 200)}.${digest}`, message: cutBytes(event.message, noteLimit), at }, scope.signal);
+    await client.createEvent(
+      { ...event, name: `${name.slice(0, 200)}.${digest}`, message: cutBytes(event.message, noteLimit), at },
+      scope.signal,
+    );
   } catch (error) {
-    if (!isFailure(error, 'KubernetesForbidden') && !isFailure(error, 'ObjectRefused') && !isFailure(error, 'ObjectNotFound')) throw error;
+    if (
+      !isFailure(error, 'KubernetesForbidden') &&
+      !isFailure(error, 'ObjectRefused') &&
+      !isFailure(error, 'ObjectNotFound')
+    )
+      throw error;
     scope.warn(`The event ${event.reason} on ${kind} ${name} was not written: ${error.message}`);
   }
 }

@@ -17,11 +17,19 @@ export interface LibvirtSettings {
 }
 
 /** @throws InvalidConfiguration where a file cannot be read */
-export async function readLibvirtAccess({ tls, sasl }: Pick<LibvirtSettings, 'tls' | 'sasl'>, readText: ReadText, signal: AbortSignal): Promise<LibvirtAccess> {
+export async function readLibvirtAccess(
+  { tls, sasl }: Pick<LibvirtSettings, 'tls' | 'sasl'>,
+  readText: ReadText,
+  signal: AbortSignal,
+): Promise<LibvirtAccess> {
   const text = (file: string): Promise<string> => requireText(readText, file, 'What opens libvirt', signal);
   const optionalText = async (file: string | null): Promise<string | null> => (file === null ? null : text(file));
   return {
-    certificate: tls === null ? null : { ca: await text(tls.caFile), cert: await optionalText(tls.certFile), key: await optionalText(tls.keyFile) },
-    credential: sasl === null ? null : { user: sasl.user, password: (await text(sasl.passwordFile)).replace(/\r?\n$/u, '') },
+    certificate:
+      tls === null
+        ? null
+        : { ca: await text(tls.caFile), cert: await optionalText(tls.certFile), key: await optionalText(tls.keyFile) },
+    credential:
+      sasl === null ? null : { user: sasl.user, password: (await text(sasl.passwordFile)).replace(/\r?\n$/u, '') },
   };
 }

@@ -17,23 +17,40 @@ export type Ask = <Name extends ProcedureName>(name: Name, args: ProcedureArgs<N
  *
  * @throws `LibvirtCredentialRefused`, `AnswerMalformed`, and what `ask` throws
  */
-export async function authenticate(ask: Ask, endpoint: LibvirtEndpoint, credential: LibvirtAccess['credential']): Promise<void> {
+export async function authenticate(
+  ask: Ask,
+  endpoint: LibvirtEndpoint,
+  credential: LibvirtAccess['credential'],
+): Promise<void> {
   const { types } = await ask('authList', {});
   if (types.length === 0 || types.includes(authTypes.none)) return;
-  if (!types.includes(authTypes.sasl)) throw refused(endpoint, `it asks for authentication of type ${types.join(', ')}, which drover does not have`);
-  if (endpoint.transport !== 'tls') throw refused(endpoint, 'it asks for SASL on plain TCP, where drover sends no password; use TLS');
+  if (!types.includes(authTypes.sasl))
+    throw refused(endpoint, `it asks for authentication of type ${types.join(', ')}, which drover does not have`);
+  if (endpoint.transport !== 'tls')
+    throw refused(endpoint, 'it asks for SASL on plain TCP, where drover sends no password; use TLS');
   const { mechanisms } = await ask('authSaslInit', {});
-  if (!mechanisms.split(/[ ,]+/u).includes(scramMechanism)) throw refused(endpoint, `it offers ${mechanisms.slice(0, 200) || 'no mechanism'}; drover speaks ${scramMechanism} (mech_list in /etc/sasl2/libvirt.conf)`);
+  if (!mechanisms.split(/[ ,]+/u).includes(scramMechanism))
+    throw refused(
+      endpoint,
+      `it offers ${mechanisms.slice(0, 200) || 'no mechanism'}; drover speaks ${scramMechanism} (mech_list in /etc/sasl2/libvirt.conf)`,
+    );
   if (credential === null) throw refused(endpoint, 'it asks for a user and a password, and drover has none');
   try {
     await prove(ask, endpoint, credential);
   } catch (error) {
     if (!(error instanceof MalformedMessage)) throw error;
-    throw droverFailure('AnswerMalformed', `The login of libvirt at ${endpoint.host}:${endpoint.port} cannot be followed: ${error.message}`);
+    throw droverFailure(
+      'AnswerMalformed',
+      `The login of libvirt at ${endpoint.host}:${endpoint.port} cannot be followed: ${error.message}`,
+    );
   }
 }
 
-async function prove(ask: Ask, endpoint: LibvirtEndpoint, credential: NonNullable<LibvirtAccess['credential']>): Promise<void> {
+async function prove(
+  ask: Ask,
+  endpoint: LibvirtEndpoint,
+  credential: NonNullable<LibvirtAccess['credential']>,
+): Promise<void> {
   const scram = startScram(credential);
   const challenge = await ask('authSaslStart', { mechanism: scramMechanism, isNull: 0, data: scram.first });
   const { proof, isServer } = await scram.answer(challenge.data);
@@ -42,4 +59,5 @@ async function prove(ask: Ask, endpoint: LibvirtEndpoint, credential: NonNullabl
   if (final.complete === 0) await ask('authSaslStep', { isNull: 0, data: Buffer.alloc(0) });
 }
 
-const refused = ({ host, port }: LibvirtEndpoint, what: string) => droverFailure('LibvirtCredentialRefused', `libvirt at ${host}:${port}: ${what}`);
+const refused = ({ host, port }: LibvirtEndpoint, what: string) =>
+  droverFailure('LibvirtCredentialRefused', `libvirt at ${host}:${port}: ${what}`);

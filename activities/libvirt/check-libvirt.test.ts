@@ -1,5 +1,10 @@
 import { systemClock } from '../../runtime/clock.ts';
-import { startScriptedLibvirtd, type LibvirtReply, type ReceivedCall, type ScriptedLibvirtd } from '../../test/scripted-libvirtd.ts';
+import {
+  startScriptedLibvirtd,
+  type LibvirtReply,
+  type ReceivedCall,
+  type ScriptedLibvirtd,
+} from '../../test/scripted-libvirtd.ts';
 import type { LibvirtSettings } from './access.ts';
 import { checkLibvirt } from './check-libvirt.ts';
 import { checkPrefix, ownUuid } from './xml.ts';
@@ -32,7 +37,11 @@ afterEach(async () => {
 const tools = { ...openHostPorts({ clock: systemClock }), clock: systemClock, random: Math.random };
 
 /** What a daemon is asked, and what the check makes of its answers. */
-async function check(uri: string, script: (call: ReceivedCall) => LibvirtReply | undefined = () => undefined, settings: Partial<LibvirtSettings> = {}) {
+async function check(
+  uri: string,
+  script: (call: ReceivedCall) => LibvirtReply | undefined = () => undefined,
+  settings: Partial<LibvirtSettings> = {},
+) {
   const libvirtd = await startScriptedLibvirtd((call) => {
     const scripted = script(call);
     if (scripted !== undefined) return scripted;
@@ -43,12 +52,26 @@ async function check(uri: string, script: (call: ReceivedCall) => LibvirtReply |
   });
   open = libvirtd;
   const connectUri = `${uri.split(':')[0]}+tcp://{host}:${libvirtd.port}/system`;
-  const findings = await checkLibvirt(tools, '127.0.0.1', { connectUri, tls: null, sasl: null, minimumVersion: '9.0.0', kernelPath: null, timeouts: { callMs: 500, startMs: 500 }, ...settings }, never);
+  const findings = await checkLibvirt(
+    tools,
+    '127.0.0.1',
+    {
+      connectUri,
+      tls: null,
+      sasl: null,
+      minimumVersion: '9.0.0',
+      kernelPath: null,
+      timeouts: { callMs: 500, startMs: 500 },
+      ...settings,
+    },
+    never,
+  );
   return { ...findings, received: libvirtd.received };
 }
 
 const outcomes = ({ checks }: Awaited<ReturnType<typeof check>>) => checks.map(({ outcome, code }) => code ?? outcome);
-const removed = ({ received }: Awaited<ReturnType<typeof check>>) => received.filter(({ name }) => name === 'domainDestroyFlags').map(({ uuid }) => uuid);
+const removed = ({ received }: Awaited<ReturnType<typeof check>>) =>
+  received.filter(({ name }) => name === 'domainDestroyFlags').map(({ uuid }) => uuid);
 
 test('QEMU’s VM ends with the connection; nothing else is looked for', async () => {
   const found = await check('qemu:///system');
@@ -67,18 +90,61 @@ test('where the driver cannot do that, what an earlier check left is removed fir
 });
 
 test.each<[string, (call: ReceivedCall) => LibvirtReply | undefined, string[]]>([
-  ['it does not start', ({ name }) => (name === 'domainCreateXml' ? { error: 1, message: 'internal error: process exited while connecting to monitor' } : undefined), ['passed', 'passed', 'HypervisorFailed']],
-  ['it is paused', ({ name }) => (name === 'domainGetState' ? { result: { state: 3, reason: 5 } } : undefined), ['passed', 'passed', 'failed']],
-  ['it is gone at once', ({ name }) => (name === 'domainGetState' ? { error: 42, message: 'Domain not found' } : undefined), ['passed', 'passed', 'DomainNotFound']],
-  ['it cannot be destroyed', ({ name }) => (name === 'domainDestroyFlags' ? { error: 38, message: 'Failed to terminate process' } : undefined), ['passed', 'passed', 'HypervisorFailed']],
-  ['it was destroyed by somebody', ({ name }) => (name === 'domainDestroyFlags' ? { error: 55, message: 'domain is not running' } : undefined), ['passed', 'passed', 'passed']],
-  ['the version does not come', ({ name }) => (name === 'connectGetLibVersion' ? 'silent' : undefined), ['passed', 'LibvirtUnavailable', 'passed']],
-  ['the connection is cut in between', ({ name }) => (name === 'domainCreateXml' ? 'cut' : undefined), ['passed', 'passed', 'LibvirtUnavailable']],
+  [
+    'it does not start',
+    ({ name }) =>
+      name === 'domainCreateXml'
+        ? { error: 1, message: 'internal error: process exited while connecting to monitor' }
+        : undefined,
+    ['passed', 'passed', 'HypervisorFailed'],
+  ],
+  [
+    'it is paused',
+    ({ name }) => (name === 'domainGetState' ? { result: { state: 3, reason: 5 } } : undefined),
+    ['passed', 'passed', 'failed'],
+  ],
+  [
+    'it is gone at once',
+    ({ name }) => (name === 'domainGetState' ? { error: 42, message: 'Domain not found' } : undefined),
+    ['passed', 'passed', 'DomainNotFound'],
+  ],
+  [
+    'it cannot be destroyed',
+    ({ name }) => (name === 'domainDestroyFlags' ? { error: 38, message: 'Failed to terminate process' } : undefined),
+    ['passed', 'passed', 'HypervisorFailed'],
+  ],
+  [
+    'it was destroyed by somebody',
+    ({ name }) => (name === 'domainDestroyFlags' ? { error: 55, message: 'domain is not running' } : undefined),
+    ['passed', 'passed', 'passed'],
+  ],
+  [
+    'the version does not come',
+    ({ name }) => (name === 'connectGetLibVersion' ? 'silent' : undefined),
+    ['passed', 'LibvirtUnavailable', 'passed'],
+  ],
+  [
+    'the connection is cut in between',
+    ({ name }) => (name === 'domainCreateXml' ? 'cut' : undefined),
+    ['passed', 'passed', 'LibvirtUnavailable'],
+  ],
 ])('%s', async (_, script, expected) => {
   expect(outcomes(await check('qemu:///system', script))).toEqual(expected);
 });
 
 test('a host that is no host is a finding', async () => {
-  const { checks } = await checkLibvirt(tools, 'node 1', { connectUri: 'qemu+tcp://{host}/system', tls: null, sasl: null, minimumVersion: '9', kernelPath: null, timeouts: {} }, never);
+  const { checks } = await checkLibvirt(
+    tools,
+    'node 1',
+    {
+      connectUri: 'qemu+tcp://{host}/system',
+      tls: null,
+      sasl: null,
+      minimumVersion: '9',
+      kernelPath: null,
+      timeouts: {},
+    },
+    never,
+  );
   expect(checks.map(({ outcome, code }) => code ?? outcome)).toEqual(['InvalidConfiguration', 'skipped', 'skipped']);
 });

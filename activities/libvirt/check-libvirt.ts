@@ -31,12 +31,28 @@ const names = { reachable: 'LibvirtReachable', version: 'LibvirtVersion', starts
  *
  * @throws only the signal's reason when it is aborted
  */
-export async function checkLibvirt(tools: LibvirtCheckTools, host: string, settings: LibvirtSettings, signal: AbortSignal): Promise<LibvirtFindings> {
-  const reached = await finding(tools.clock, names.reachable, `libvirt answers at ${settings.connectUri.replaceAll('{host}', () => host)}`, signal, async () => {
-    const access = await readLibvirtAccess(settings, tools.readText, signal);
-    const opened = await tools.connectLibvirt(endpointOf(settings.connectUri, host), access, { timeouts: settings.timeouts }, signal);
-    return { isPassed: true, seen: `it opened ${opened.uri}`, value: opened };
-  });
+export async function checkLibvirt(
+  tools: LibvirtCheckTools,
+  host: string,
+  settings: LibvirtSettings,
+  signal: AbortSignal,
+): Promise<LibvirtFindings> {
+  const reached = await finding(
+    tools.clock,
+    names.reachable,
+    `libvirt answers at ${settings.connectUri.replaceAll('{host}', () => host)}`,
+    signal,
+    async () => {
+      const access = await readLibvirtAccess(settings, tools.readText, signal);
+      const opened = await tools.connectLibvirt(
+        endpointOf(settings.connectUri, host),
+        access,
+        { timeouts: settings.timeouts },
+        signal,
+      );
+      return { isPassed: true, seen: `it opened ${opened.uri}`, value: opened };
+    },
+  );
   if (reached.value === null) return { checks: [reached.check, ...skipped(settings)], versions: null };
   try {
     return await checkConnection(tools, reached.value, reached.check, settings, signal);
@@ -45,7 +61,13 @@ export async function checkLibvirt(tools: LibvirtCheckTools, host: string, setti
   }
 }
 
-async function checkConnection({ clock, random }: LibvirtCheckTools, libvirt: LibvirtConnection, reached: HostCheck, settings: LibvirtSettings, signal: AbortSignal): Promise<LibvirtFindings> {
+async function checkConnection(
+  { clock, random }: LibvirtCheckTools,
+  libvirt: LibvirtConnection,
+  reached: HostCheck,
+  settings: LibvirtSettings,
+  signal: AbortSignal,
+): Promise<LibvirtFindings> {
   const version = await finding(clock, names.version, expectedVersion(settings), signal, async () => {
     const versions = await libvirt.versions(signal);
     const { isEnough, seen } = judgeVersion(versions.libvirt, settings.minimumVersion);
@@ -62,10 +84,14 @@ const tinyVm = 'a tiny VM starts and is destroyed';
 const expectedVersion = ({ minimumVersion }: LibvirtSettings): string => `libvirt ${minimumVersion} or newer`;
 
 const skipped = (settings: LibvirtSettings): HostCheck[] =>
-  [
-    [names.version, expectedVersion(settings)] as const,
-    [names.starts, tinyVm] as const,
-  ].map(([name, expectation]) => ({ name, outcome: 'skipped', expectation, seen: 'libvirt was not reached', code: null, durationMs: 0 }));
+  [[names.version, expectedVersion(settings)] as const, [names.starts, tinyVm] as const].map(([name, expectation]) => ({
+    name,
+    outcome: 'skipped',
+    expectation,
+    seen: 'libvirt was not reached',
+    code: null,
+    durationMs: 0,
+  }));
 
 interface Found<Value> {
   isPassed: boolean;
@@ -74,9 +100,22 @@ interface Found<Value> {
 }
 
 /** Runs one check; its failure is what was seen. */
-async function finding<Value>(clock: Clock, name: string, expectation: string, signal: AbortSignal, look: () => Promise<Found<Value>>): Promise<{ check: HostCheck; value: Value | null }> {
+async function finding<Value>(
+  clock: Clock,
+  name: string,
+  expectation: string,
+  signal: AbortSignal,
+  look: () => Promise<Found<Value>>,
+): Promise<{ check: HostCheck; value: Value | null }> {
   const startedMs = clock.monotonicMs();
-  const check = (outcome: HostCheck['outcome'], seen: string, code: ErrorCode | null): HostCheck => ({ name, outcome, expectation, seen, code, durationMs: Math.round(clock.monotonicMs() - startedMs) });
+  const check = (outcome: HostCheck['outcome'], seen: string, code: ErrorCode | null): HostCheck => ({
+    name,
+    outcome,
+    expectation,
+    seen,
+    code,
+    durationMs: Math.round(clock.monotonicMs() - startedMs),
+  });
   try {
     const { isPassed, seen, value } = await look();
     return { check: check(isPassed ? 'passed' : 'failed', seen, null), value };

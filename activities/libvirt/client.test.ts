@@ -1,6 +1,15 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
-import { frame, lifecycleEvent, ping, reply, startScriptedLibvirtd, type LibvirtReply, type ReceivedCall, type ScriptedLibvirtd } from '../../test/scripted-libvirtd.ts';
+import {
+  frame,
+  lifecycleEvent,
+  ping,
+  reply,
+  startScriptedLibvirtd,
+  type LibvirtReply,
+  type ReceivedCall,
+  type ScriptedLibvirtd,
+} from '../../test/scripted-libvirtd.ts';
 import { connectLibvirt, type LibvirtOptions } from './client.ts';
 import type { LibvirtConnection, LibvirtTimeouts } from './types.ts';
 
@@ -19,15 +28,28 @@ async function daemon(script: (call: ReceivedCall) => LibvirtReply | undefined):
   return started;
 }
 
-async function connect(to: Pick<ScriptedLibvirtd, 'port'>, options: Partial<LibvirtOptions> = {}, signal: AbortSignal = never): Promise<LibvirtConnection> {
+async function connect(
+  to: Pick<ScriptedLibvirtd, 'port'>,
+  options: Partial<LibvirtOptions> = {},
+  signal: AbortSignal = never,
+): Promise<LibvirtConnection> {
   const endpoint = { transport: 'tcp', host: '127.0.0.1', port: to.port, uri: 'qemu:///system' } as const;
-  const connection = await connectLibvirt(endpoint, { certificate: null, credential: null }, { clock: systemClock, timeouts: quick, ...options }, signal);
+  const connection = await connectLibvirt(
+    endpoint,
+    { certificate: null, credential: null },
+    { clock: systemClock, timeouts: quick, ...options },
+    signal,
+  );
   open.push(connection);
   return connection;
 }
 
 /** The code of the failure, for a script that answers one call in its own way. */
-async function failureOf(name: string, answer: (call: ReceivedCall) => LibvirtReply, ask: (libvirt: LibvirtConnection) => Promise<unknown>): Promise<unknown> {
+async function failureOf(
+  name: string,
+  answer: (call: ReceivedCall) => LibvirtReply,
+  ask: (libvirt: LibvirtConnection) => Promise<unknown>,
+): Promise<unknown> {
   const libvirt = await connect(await daemon((call) => (call.name === name ? answer(call) : undefined)));
   return ask(libvirt).then(
     () => 'it did not fail',
@@ -35,7 +57,8 @@ async function failureOf(name: string, answer: (call: ReceivedCall) => LibvirtRe
   );
 }
 
-const ofCapabilities = (answer: (call: ReceivedCall) => LibvirtReply) => failureOf('connectGetCapabilities', answer, (libvirt) => libvirt.capabilities(never));
+const ofCapabilities = (answer: (call: ReceivedCall) => LibvirtReply) =>
+  failureOf('connectGetCapabilities', answer, (libvirt) => libvirt.capabilities(never));
 const xml = { xml: '<capabilities/>' };
 
 describe('an answer that does not come as it should', () => {
@@ -45,24 +68,68 @@ describe('an answer that does not come as it should', () => {
     ['no protocol at all', () => ({ raw: Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n') }), 'AnswerMalformed'],
     ['a length beyond all bounds', () => ({ raw: Buffer.from('ffffffff', 'hex') }), 'AnswerMalformed'],
     ['a length below a header', () => ({ raw: Buffer.from('00000004', 'hex') }), 'AnswerMalformed'],
-    ['half of it', (call) => ({ raw: reply('connectGetCapabilities', call.serial, xml).subarray(0, 40) }), 'LibvirtUnavailable'],
-    ['the serial of no call', (call) => ({ raw: reply('connectGetCapabilities', call.serial + 7, xml) }), 'AnswerMalformed'],
-    ['the serial of an earlier call', (call) => ({ raw: reply('connectGetCapabilities', call.serial - 1, xml) }), 'AnswerMalformed'],
-    ['the answer to another procedure', (call) => ({ raw: reply('connectGetHostname', call.serial, { hostname: 'node-1' }) }), 'AnswerMalformed'],
-    ['a text that is longer than the message', (call) => ({ raw: frame({ procedure: 7, serial: call.serial }, Buffer.from('00001000', 'hex')) }), 'AnswerMalformed'],
-    ['more than the answer', (call) => ({ raw: frame({ procedure: 7, serial: call.serial }, Buffer.from('0000000000000000', 'hex')) }), 'AnswerMalformed'],
-    ['an error that is none', (call) => ({ raw: frame({ procedure: 7, serial: call.serial, status: 1 }, Buffer.from('00', 'hex')) }), 'AnswerMalformed'],
-    ['another program', (call) => ({ raw: frame({ program: 1, procedure: 7, serial: call.serial }) }), 'AnswerMalformed'],
+    [
+      'half of it',
+      (call) => ({ raw: reply('connectGetCapabilities', call.serial, xml).subarray(0, 40) }),
+      'LibvirtUnavailable',
+    ],
+    [
+      'the serial of no call',
+      (call) => ({ raw: reply('connectGetCapabilities', call.serial + 7, xml) }),
+      'AnswerMalformed',
+    ],
+    [
+      'the serial of an earlier call',
+      (call) => ({ raw: reply('connectGetCapabilities', call.serial - 1, xml) }),
+      'AnswerMalformed',
+    ],
+    [
+      'the answer to another procedure',
+      (call) => ({ raw: reply('connectGetHostname', call.serial, { hostname: 'node-1' }) }),
+      'AnswerMalformed',
+    ],
+    [
+      'a text that is longer than the message',
+      (call) => ({ raw: frame({ procedure: 7, serial: call.serial }, Buffer.from('00001000', 'hex')) }),
+      'AnswerMalformed',
+    ],
+    [
+      'more than the answer',
+      (call) => ({ raw: frame({ procedure: 7, serial: call.serial }, Buffer.from('0000000000000000', 'hex')) }),
+      'AnswerMalformed',
+    ],
+    [
+      'an error that is none',
+      (call) => ({ raw: frame({ procedure: 7, serial: call.serial, status: 1 }, Buffer.from('00', 'hex')) }),
+      'AnswerMalformed',
+    ],
+    [
+      'another program',
+      (call) => ({ raw: frame({ program: 1, procedure: 7, serial: call.serial }) }),
+      'AnswerMalformed',
+    ],
     ['libvirt says no', () => ({ error: 1, message: 'internal error: no' }), 'HypervisorFailed'],
   ])('%s: %s', async (_, answer, code) => {
     expect(await ofCapabilities(answer)).toBe(code);
   });
 
   test('what libvirt says is in the failure, with its number', async () => {
-    const libvirt = await connect(await daemon(({ name }) => (name === 'domainCreateXml' ? { error: 67, message: 'unsupported configuration: no KVM' } : undefined)));
-    const failure = await libvirt.createDomain('<domain/>', { autodestroy: true }, never).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ type: 'LibvirtRefused', nonRetryable: true, details: [{ libvirtCode: 67, procedure: 'domainCreateXml' }] });
-    expect((failure as Error).message).toContain('answered domainCreateXml: unsupported configuration: no KVM. libvirt refused the request');
+    const libvirt = await connect(
+      await daemon(({ name }) =>
+        name === 'domainCreateXml' ? { error: 67, message: 'unsupported configuration: no KVM' } : undefined,
+      ),
+    );
+    const failure = await libvirt
+      .createDomain('<domain/>', { autodestroy: true }, never)
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      type: 'LibvirtRefused',
+      nonRetryable: true,
+      details: [{ libvirtCode: 67, procedure: 'domainCreateXml' }],
+    });
+    expect((failure as Error).message).toContain(
+      'answered domainCreateXml: unsupported configuration: no KVM. libvirt refused the request',
+    );
   });
 
   test('after a time-out the connection still serves, and the late answer harms nobody', async () => {
@@ -73,7 +140,12 @@ describe('an answer that does not come as it should', () => {
         first = call;
         return 'silent';
       }
-      return { raw: Buffer.concat([reply('connectGetCapabilities', first.serial, { xml: '<arch>late</arch>' }), reply('connectGetCapabilities', call.serial, { xml: '<arch>timely</arch>' })]) };
+      return {
+        raw: Buffer.concat([
+          reply('connectGetCapabilities', first.serial, { xml: '<arch>late</arch>' }),
+          reply('connectGetCapabilities', call.serial, { xml: '<arch>timely</arch>' }),
+        ]),
+      };
     });
     const libvirt = await connect(libvirtd);
     await expect(libvirt.capabilities(never)).rejects.toThrow('no answer to connectGetCapabilities within 0.15 s');
@@ -81,20 +153,43 @@ describe('an answer that does not come as it should', () => {
   });
 
   test('all that is under way fails with the connection, and so does what comes later', async () => {
-    const libvirt = await connect(await daemon(({ name }) => (name === 'connectGetCapabilities' ? 'silent' : name === 'connectListAllStoragePools' ? 'cut' : undefined)));
+    const libvirt = await connect(
+      await daemon(({ name }) =>
+        name === 'connectGetCapabilities' ? 'silent' : name === 'connectListAllStoragePools' ? 'cut' : undefined,
+      ),
+    );
     const outcomes = await Promise.allSettled([libvirt.capabilities(never), libvirt.pools(never)]);
-    expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? failureCode(outcome.reason) : 'no'))).toEqual(['LibvirtUnavailable', 'LibvirtUnavailable']);
+    expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? failureCode(outcome.reason) : 'no'))).toEqual([
+      'LibvirtUnavailable',
+      'LibvirtUnavailable',
+    ]);
     await expect(libvirt.pools(never)).rejects.toMatchObject({ type: 'LibvirtUnavailable' });
   });
 });
 
 describe('opening', () => {
-  const opening = async (script: (call: ReceivedCall) => LibvirtReply | undefined): Promise<unknown> => connect(await daemon(script)).catch((error: unknown) => failureCode(error) ?? error);
+  const opening = async (script: (call: ReceivedCall) => LibvirtReply | undefined): Promise<unknown> =>
+    connect(await daemon(script)).catch((error: unknown) => failureCode(error) ?? error);
 
   test.each<[string, (call: ReceivedCall) => LibvirtReply | undefined, string]>([
-    ['a password on plain TCP', ({ name }) => (name === 'authList' ? { result: { types: [1] } } : undefined), 'LibvirtCredentialRefused'],
-    ['polkit', ({ name }) => (name === 'authList' ? { result: { types: [2] } } : undefined), 'LibvirtCredentialRefused'],
-    ['too many kinds of authentication', (call) => (call.name === 'authList' ? { raw: frame({ procedure: 66, serial: call.serial }, Buffer.from('00000015', 'hex')) } : undefined), 'AnswerMalformed'],
+    [
+      'a password on plain TCP',
+      ({ name }) => (name === 'authList' ? { result: { types: [1] } } : undefined),
+      'LibvirtCredentialRefused',
+    ],
+    [
+      'polkit',
+      ({ name }) => (name === 'authList' ? { result: { types: [2] } } : undefined),
+      'LibvirtCredentialRefused',
+    ],
+    [
+      'too many kinds of authentication',
+      (call) =>
+        call.name === 'authList'
+          ? { raw: frame({ procedure: 66, serial: call.serial }, Buffer.from('00000015', 'hex')) }
+          : undefined,
+      'AnswerMalformed',
+    ],
     ['a cut connection', () => 'cut', 'LibvirtUnavailable'],
   ])('%s: %s', async (_, script, code) => {
     expect(await opening(script)).toBe(code);
@@ -103,7 +198,12 @@ describe('opening', () => {
   test('a TLS port that speaks no TLS', async () => {
     const { port } = await daemon(() => 'cut');
     const endpoint = { transport: 'tls', host: '127.0.0.1', port, uri: 'qemu:///system' } as const;
-    const failure = connectLibvirt(endpoint, { certificate: null, credential: null }, { clock: systemClock, timeouts: { ...quick, connectMs: 300 } }, never);
+    const failure = connectLibvirt(
+      endpoint,
+      { certificate: null, credential: null },
+      { clock: systemClock, timeouts: { ...quick, connectMs: 300 } },
+      never,
+    );
     await expect(failure).rejects.toMatchObject({ type: 'LibvirtUnavailable' });
   });
 });
@@ -113,7 +213,16 @@ test('domains that vanish while they are listed are left out', async () => {
   const states: LibvirtReply[] = [{ result: { state: 1, reason: 1 } }, { error: 42, message: 'Domain not found' }];
   const libvirt = await connect(
     await daemon(({ name }) => {
-      if (name === 'connectListAllDomains') return { result: { domains: [{ ...domain, id: 1 }, { ...other, id: 2 }], count: 2 } };
+      if (name === 'connectListAllDomains')
+        return {
+          result: {
+            domains: [
+              { ...domain, id: 1 },
+              { ...other, id: 2 },
+            ],
+            count: 2,
+          },
+        };
       return name === 'domainGetState' ? states.shift() : undefined;
     }),
   );
@@ -126,7 +235,12 @@ describe('events', () => {
     const libvirtd = await daemon((call) => {
       if (call.name !== 'connectDomainEventCallbackRegisterAny' || !early) return undefined;
       early = false;
-      return { raw: Buffer.concat([lifecycleEvent(domain, 2, 0), reply('connectDomainEventCallbackRegisterAny', call.serial, { callbackId: 0 })]) };
+      return {
+        raw: Buffer.concat([
+          lifecycleEvent(domain, 2, 0),
+          reply('connectDomainEventCallbackRegisterAny', call.serial, { callbackId: 0 }),
+        ]),
+      };
     });
     const libvirt = await connect(libvirtd);
     const aborter = new AbortController();
@@ -152,14 +266,22 @@ describe('events', () => {
   });
 
   test('a driver without events says so', async () => {
-    const libvirt = await connect(await daemon(({ name }) => (name === 'connectDomainEventCallbackRegisterAny' ? { error: 3, message: 'this function is not supported by the connection driver' } : undefined)));
+    const libvirt = await connect(
+      await daemon(({ name }) =>
+        name === 'connectDomainEventCallbackRegisterAny'
+          ? { error: 3, message: 'this function is not supported by the connection driver' }
+          : undefined,
+      ),
+    );
     await expect(libvirt.domainEvents(never)).rejects.toMatchObject({ type: 'LibvirtRefused' });
   });
 });
 
 describe('signs of life', () => {
   test('are given when the daemon asks', async () => {
-    const libvirtd = await daemon(({ name }) => (name === 'connectListAllStoragePools' ? { result: { pools: [], count: 0 } } : undefined));
+    const libvirtd = await daemon(({ name }) =>
+      name === 'connectListAllStoragePools' ? { result: { pools: [], count: 0 } } : undefined,
+    );
     const libvirt = await connect(libvirtd);
     libvirtd.say(ping);
     // The answer to the second question comes after the first one's, and so after the pong.

@@ -11,7 +11,13 @@ import type { LibvirtAccess, LibvirtCertificate, LibvirtConnection, LibvirtTimeo
 import type { ProcedureArgs, ProcedureName } from './wire/procedures.ts';
 
 /** Below the 15 s that a short activity has; storage and starts belong into longer ones. */
-export const defaultLibvirtTimeouts: LibvirtTimeouts = { connectMs: 8_000, callMs: 10_000, startMs: 30_000, storageMs: 40_000, keepAliveMs: 5_000 };
+export const defaultLibvirtTimeouts: LibvirtTimeouts = {
+  connectMs: 8_000,
+  callMs: 10_000,
+  startMs: 30_000,
+  storageMs: 40_000,
+  keepAliveMs: 5_000,
+};
 
 /** VIR_DRV_FEATURE_PROGRAM_KEEPALIVE. Asking for it also makes the daemon look whether drover still lives. */
 const keepAliveFeature = 10;
@@ -19,7 +25,12 @@ const keepAliveFeature = 10;
 const goodByeMs = 1_000;
 
 /** Connects to where a daemon listens, before anybody has logged in. @throws as {@link dial} */
-export type OpenRpc = (endpoint: LibvirtEndpoint, certificate: LibvirtCertificate | null, timeoutMs: number, signal: AbortSignal) => Promise<Rpc>;
+export type OpenRpc = (
+  endpoint: LibvirtEndpoint,
+  certificate: LibvirtCertificate | null,
+  timeoutMs: number,
+  signal: AbortSignal,
+) => Promise<Rpc>;
 
 export interface LibvirtOptions {
   clock: Clock;
@@ -40,7 +51,12 @@ const dialRpc =
  * @throws `LibvirtUnavailable`, `CertificateNotTrusted`, `LibvirtCredentialRefused`, `LibvirtDriverMissing`, `LibvirtRefused`,
  * `HypervisorFailed`, `AnswerMalformed`, `InvalidConfiguration`; the signal's reason when it is aborted
  */
-export async function connectLibvirt(endpoint: LibvirtEndpoint, access: LibvirtAccess, options: LibvirtOptions, signal: AbortSignal): Promise<LibvirtConnection> {
+export async function connectLibvirt(
+  endpoint: LibvirtEndpoint,
+  access: LibvirtAccess,
+  options: LibvirtOptions,
+  signal: AbortSignal,
+): Promise<LibvirtConnection> {
   const timeouts = { ...defaultLibvirtTimeouts, ...options.timeouts };
   const { clock } = options;
   const deadlineMs = clock.monotonicMs() + timeouts.connectMs;
@@ -49,10 +65,17 @@ export async function connectLibvirt(endpoint: LibvirtEndpoint, access: LibvirtA
 
   const dialled = { system: 'libvirt', verb: 'connect' } as const;
   const open = options.openRpc ?? dialRpc(clock);
-  const rpc = await observedAs(options.observe, dialled, signal, () => open(endpoint, access.certificate, timeouts.connectMs, signal), () => ({ outcome: 'ok', status: null, requestId: '' }));
+  const rpc = await observedAs(
+    options.observe,
+    dialled,
+    signal,
+    () => open(endpoint, access.certificate, timeouts.connectMs, signal),
+    () => ({ outcome: 'ok', status: null, requestId: '' }),
+  );
   const request = createRequest(rpc, endpoint, timeouts, options.observe);
   try {
-    const ask = <Name extends ProcedureName>(name: Name, args: ProcedureArgs<Name>) => request(name, args, signal, leftMs());
+    const ask = <Name extends ProcedureName>(name: Name, args: ProcedureArgs<Name>) =>
+      request(name, args, signal, leftMs());
     await authenticate(ask, endpoint, access.credential);
     const { supported } = await ask('connectSupportsFeature', { feature: keepAliveFeature });
     await ask('connectOpen', { name: endpoint.uri, flags: 0 });
@@ -68,6 +91,8 @@ export async function connectLibvirt(endpoint: LibvirtEndpoint, access: LibvirtA
 /** A daemon that does not answer any more is left without a good-bye. */
 async function close(rpc: Rpc): Promise<void> {
   // The call has a time-out of its own.
-  await rpc.call('connectClose', {}, { timeoutMs: goodByeMs, signal: new AbortController().signal }).catch(() => undefined);
+  await rpc
+    .call('connectClose', {}, { timeoutMs: goodByeMs, signal: new AbortController().signal })
+    .catch(() => undefined);
   rpc.destroy();
 }

@@ -22,16 +22,33 @@ test.each([
   [-1, 0, { type: 'unknown' }],
 ])('lifecycle %d, %d', (event, detail, expected) => {
   const { number, message } = eventMessages.lifecycle;
-  expect(decodeEvent(number, encode(message, { callbackId: 0, domain, event, detail }))).toEqual({ domain: plain, ...expected });
+  expect(decodeEvent(number, encode(message, { callbackId: 0, domain, event, detail }))).toEqual({
+    domain: plain,
+    ...expected,
+  });
 });
 
 test('a reboot, a watchdog, an I/O error', () => {
   const { reboot, watchdog, ioError } = eventMessages;
-  expect(decodeEvent(reboot.number, encode(reboot.message, { callbackId: 1, domain }))).toEqual({ domain: plain, type: 'rebooted' });
-  expect(decodeEvent(watchdog.number, encode(watchdog.message, { callbackId: 2, domain, action: 2 }))).toEqual({ domain: plain, type: 'watchdog', action: 'reset' });
-  expect(decodeEvent(watchdog.number, encode(watchdog.message, { callbackId: 2, domain, action: 20 }))).toMatchObject({ action: 'unknown' });
+  expect(decodeEvent(reboot.number, encode(reboot.message, { callbackId: 1, domain }))).toEqual({
+    domain: plain,
+    type: 'rebooted',
+  });
+  expect(decodeEvent(watchdog.number, encode(watchdog.message, { callbackId: 2, domain, action: 2 }))).toEqual({
+    domain: plain,
+    type: 'watchdog',
+    action: 'reset',
+  });
+  expect(decodeEvent(watchdog.number, encode(watchdog.message, { callbackId: 2, domain, action: 20 }))).toMatchObject({
+    action: 'unknown',
+  });
   const told = { sourcePath: 'vms/volume-1', device: 'virtio-disk0', reason: 'enospc' };
-  expect(decodeEvent(ioError.number, encode(ioError.message, { callbackId: 3, domain, action: 1, ...told }))).toEqual({ domain: plain, type: 'io-error', action: 'pause', ...told });
+  expect(decodeEvent(ioError.number, encode(ioError.message, { callbackId: 3, domain, action: 1, ...told }))).toEqual({
+    domain: plain,
+    type: 'io-error',
+    action: 'pause',
+    ...told,
+  });
 });
 
 test('other messages are nobody’s; a cut one is malformed', () => {

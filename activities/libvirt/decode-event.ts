@@ -1,9 +1,26 @@
 import { eventMessages } from './wire/procedures.ts';
 import { decode } from './wire/xdr.ts';
-import { ioErrorActions, stopDetails, suspendDetails, watchdogActions, type Domain, type DomainEvent } from './types.ts';
+import {
+  ioErrorActions,
+  stopDetails,
+  suspendDetails,
+  watchdogActions,
+  type Domain,
+  type DomainEvent,
+} from './types.ts';
 
 /** What virDomainEventType numbers. */
-const lifecycle = ['defined', 'undefined', 'started', 'suspended', 'resumed', 'stopped', 'shutting-down', 'suspended-by-guest', 'crashed'] as const;
+const lifecycle = [
+  'defined',
+  'undefined',
+  'started',
+  'suspended',
+  'resumed',
+  'stopped',
+  'shutting-down',
+  'suspended-by-guest',
+  'crashed',
+] as const;
 
 /**
  * What the daemon said by itself; null for messages that drover did not ask for. Numbers of newer daemons are `unknown`.
@@ -24,7 +41,14 @@ export function decodeEvent(procedure: number, payload: Buffer): DomainEvent | n
     }
     case eventMessages.ioError.number: {
       const { domain, action, device, sourcePath, reason } = decode(eventMessages.ioError.message, payload);
-      return { domain: plain(domain), type: 'io-error', action: ioErrorActions[action] ?? 'unknown', device, sourcePath, reason };
+      return {
+        domain: plain(domain),
+        type: 'io-error',
+        action: ioErrorActions[action] ?? 'unknown',
+        device,
+        sourcePath,
+        reason,
+      };
     }
     default:
       return null;

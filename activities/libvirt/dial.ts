@@ -15,13 +15,24 @@ const accepted = 1;
  *
  * @throws `LibvirtUnavailable`, `CertificateNotTrusted`, `LibvirtCredentialRefused`; the signal's reason when it is aborted
  */
-export async function dial(endpoint: LibvirtEndpoint, certificate: LibvirtCertificate | null, { clock, timeoutMs }: { clock: Clock; timeoutMs: number }, signal: AbortSignal): Promise<Socket> {
+export async function dial(
+  endpoint: LibvirtEndpoint,
+  certificate: LibvirtCertificate | null,
+  { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
+  signal: AbortSignal,
+): Promise<Socket> {
   signal.throwIfAborted();
   const { host, port } = endpoint;
   const socket = endpoint.transport === 'tls' ? startTls(endpoint, certificate) : connectTcp({ host, port });
   socket.setNoDelay(true);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const cancelTimer = clock.schedule(() => reject(droverFailure('LibvirtUnavailable', `libvirt at ${host}:${port}: no connection within ${timeoutMs / 1_000} s`)), timeoutMs);
+  const cancelTimer = clock.schedule(
+    () =>
+      reject(
+        droverFailure('LibvirtUnavailable', `libvirt at ${host}:${port}: no connection within ${timeoutMs / 1_000} s`),
+      ),
+    timeoutMs,
+  );
   const abort = (): void => reject(signal.reason);
   const fail = (error: Error): void => {
     const { code, words } = transportFault(error);
@@ -59,7 +70,13 @@ function startTls({ host, port }: LibvirtEndpoint, certificate: LibvirtCertifica
       port,
       minVersion: 'TLSv1.2',
       ...(isIP(host) === 0 ? { servername: host } : {}),
-      ...(certificate === null ? {} : { ca: certificate.ca, ...(certificate.cert === null ? {} : { cert: certificate.cert }), ...(certificate.key === null ? {} : { key: certificate.key }) }),
+      ...(certificate === null
+        ? {}
+        : {
+            ca: certificate.ca,
+            ...(certificate.cert === null ? {} : { cert: certificate.cert }),
+            ...(certificate.key === null ? {} : { key: certificate.key }),
+          }),
     });
   } catch (error) {
     // Certificates that OpenSSL cannot read, or a key that belongs to another one.
@@ -78,7 +95,14 @@ function acceptsCertificate(socket: Socket): boolean {
 
 /** A daemon that does not take the certificate closes the connection without a word. */
 function closedEarly({ transport, host, port }: LibvirtEndpoint, certificate: LibvirtCertificate | null) {
-  if (transport === 'tcp') return droverFailure('LibvirtUnavailable', `libvirt at ${host}:${port}: the connection was cut`);
-  const which = certificate?.cert === undefined || certificate.cert === null ? 'it asks for a client certificate, and drover has none' : 'it does not take drover’s client certificate';
-  return droverFailure('LibvirtCredentialRefused', `libvirt at ${host}:${port} closed the connection after the TLS handshake: ${which}`);
+  if (transport === 'tcp')
+    return droverFailure('LibvirtUnavailable', `libvirt at ${host}:${port}: the connection was cut`);
+  const which =
+    certificate?.cert === undefined || certificate.cert === null
+      ? 'it asks for a client certificate, and drover has none'
+      : 'it does not take drover’s client certificate';
+  return droverFailure(
+    'LibvirtCredentialRefused',
+    `libvirt at ${host}:${port} closed the connection after the TLS handshake: ${which}`,
+  );
 }

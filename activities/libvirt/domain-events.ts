@@ -11,7 +11,11 @@ import { eventMessages } from './wire/procedures.ts';
 export function createDomainEvents(rpc: Rpc, request: Request): LibvirtConnection['domainEvents'] {
   let registered: Promise<unknown> | null = null;
   const register = (signal: AbortSignal): Promise<unknown> =>
-    Promise.all(Object.values(eventMessages).map(({ kind }) => request('connectDomainEventCallbackRegisterAny', { eventId: kind, domain: null }, signal)));
+    Promise.all(
+      Object.values(eventMessages).map(({ kind }) =>
+        request('connectDomainEventCallbackRegisterAny', { eventId: kind, domain: null }, signal),
+      ),
+    );
 
   return async (signal) => {
     signal.throwIfAborted();

@@ -21,7 +21,10 @@ const longestTemplate = 1_000;
 const hostPattern = /^[A-Za-z0-9:._-]{1,253}$/u;
 const placeholder = '{host}';
 const drivers = 'qemu|ch|test';
-const pattern = new RegExp(`^(${drivers})\\+(tcp|tls)://(\\[[0-9A-Fa-f:.]{2,45}\\]|[A-Za-z0-9._-]{1,253})(?::(\\d{1,5}))?(/[A-Za-z0-9._/-]{1,200})$`, 'u');
+const pattern = new RegExp(
+  `^(${drivers})\\+(tcp|tls)://(\\[[0-9A-Fa-f:.]{2,45}\\]|[A-Za-z0-9._-]{1,253})(?::(\\d{1,5}))?(/[A-Za-z0-9._/-]{1,200})$`,
+  'u',
+);
 
 /**
  * The endpoint of one host.
@@ -31,11 +34,17 @@ const pattern = new RegExp(`^(${drivers})\\+(tcp|tls)://(\\[[0-9A-Fa-f:.]{2,45}\
  * @throws InvalidConfiguration
  */
 export function endpointOf(connectUri: string, host: string): LibvirtEndpoint {
-  if (!hostPattern.test(host)) throw droverFailure('InvalidConfiguration', `${host.slice(0, longestName)} is no name or address of a host`);
+  if (!hostPattern.test(host))
+    throw droverFailure('InvalidConfiguration', `${host.slice(0, longestName)} is no name or address of a host`);
   const authorityOfHost = isIP(host) === 6 ? `[${host}]` : host;
   const uri = connectUri.slice(0, longestTemplate).replaceAll(placeholder, () => authorityOfHost);
   const [, driver, transport, authority, digits, path] = pattern.exec(uri) ?? [];
-  if (driver === undefined || authority === undefined || path === undefined || (transport !== 'tcp' && transport !== 'tls'))
+  if (
+    driver === undefined ||
+    authority === undefined ||
+    path === undefined ||
+    (transport !== 'tcp' && transport !== 'tls')
+  )
     throw invalid(uri, 'is not of the form qemu+tls://{host}/system, ch+tcp://{host}:16509/system');
   const port = digits === undefined ? defaultPorts[transport] : Number(digits);
   if (port < 1 || port > 65_535) throw invalid(uri, 'has no port between 1 and 65535');

@@ -54,7 +54,8 @@ export function createEventStream(done: () => void): EventStream {
     push: (event) => {
       if (ending !== null) return;
       waiting.push(event);
-      if (waiting.length > mostWaiting) end(droverFailure('LibvirtUnavailable', `More than ${mostWaiting} events of domains wait to be read`));
+      if (waiting.length > mostWaiting)
+        end(droverFailure('LibvirtUnavailable', `More than ${mostWaiting} events of domains wait to be read`));
       else stir();
     },
     end,

@@ -46,10 +46,13 @@ test('words are one line that is not too long', () => {
 });
 
 test('what is gone is null, and nothing else is', async () => {
-  const failure = (libvirtCode: number) => Promise.reject(droverFailure(faultOf(libvirtCode), 'no', { details: { libvirtCode } }));
+  const failure = (libvirtCode: number) =>
+    Promise.reject(droverFailure(faultOf(libvirtCode), 'no', { details: { libvirtCode } }));
   expect(await unless([virErrors.noDomain], Promise.resolve(1))).toBe(1);
   expect(await unless([virErrors.noDomain], failure(42))).toBeNull();
   await expect(unless([virErrors.noDomain], failure(1))).rejects.toThrow('The hypervisor could not do it');
-  expect(failureCode(await unless([virErrors.noDomain], failure(49)).catch((error: unknown) => error))).toBe('StoragePoolNotFound');
+  expect(failureCode(await unless([virErrors.noDomain], failure(49)).catch((error: unknown) => error))).toBe(
+    'StoragePoolNotFound',
+  );
   await expect(unless([virErrors.noDomain], Promise.reject(new Error('else')))).rejects.toThrow('else');
 });

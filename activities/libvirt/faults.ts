@@ -34,8 +34,9 @@ const meanings: readonly (readonly [ErrorCode, readonly number[]])[] = [
   [
     'LibvirtRefused',
     [
-      3, 6, 7, 8, 16, 17, 18, 19, 20, 21, 22, 23, 26, 27, 28, 35, 36, 37, 43, 44, 46, 47, 50, 52, 53, 54, 57, 58, 59, 61, 62, 65, 66, 67, 71, 72, 73, 74, 76, 77, 80, 81, 82, 84, 90, 91, 92, 95, 96, 99,
-      100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110,
+      3, 6, 7, 8, 16, 17, 18, 19, 20, 21, 22, 23, 26, 27, 28, 35, 36, 37, 43, 44, 46, 47, 50, 52, 53, 54, 57, 58, 59,
+      61, 62, 65, 66, 67, 71, 72, 73, 74, 76, 77, 80, 81, 82, 84, 90, 91, 92, 95, 96, 99, 100, 101, 102, 103, 104, 105,
+      106, 107, 108, 109, 110,
     ],
   ],
 ];
@@ -58,7 +59,8 @@ export async function unless<Value>(codesOfNull: readonly number[], promise: Pro
   try {
     return await promise;
   } catch (error) {
-    const code = error instanceof ApplicationFailure ? refusalDetails.safeParse(error.details?.[0]).data?.libvirtCode : undefined;
+    const code =
+      error instanceof ApplicationFailure ? refusalDetails.safeParse(error.details?.[0]).data?.libvirtCode : undefined;
     if (code !== undefined && codesOfNull.includes(code)) return null;
     throw error;
   }
@@ -92,7 +94,11 @@ const transportWords: Record<string, readonly [ErrorCode, string]> = {
 
 /** What an error of a socket means, in words for people. */
 export function transportFault(error: unknown): { code: ErrorCode; words: string } {
-  const known = isError(error) && 'code' in error && typeof error.code === 'string' ? transportWords[error.code] : undefined;
+  const known =
+    isError(error) && 'code' in error && typeof error.code === 'string' ? transportWords[error.code] : undefined;
   if (known !== undefined) return { code: known[0], words: known[1] };
-  return { code: 'LibvirtUnavailable', words: `the connection failed: ${isError(error) ? error.message : String(error)}` };
+  return {
+    code: 'LibvirtUnavailable',
+    words: `the connection failed: ${isError(error) ? error.message : String(error)}`,
+  };
 }

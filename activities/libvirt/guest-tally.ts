@@ -32,43 +32,69 @@ export const emptyTally: GuestTally = new Map();
 const calm = (name: string): Trouble => ({ name, downSinceMs: null, crashesMs: [], watchdogsMs: [], ioErrorsMs: [] });
 
 /** Takes an event in, and says what it asks for. Pure. */
-export function takeGuestEvent(tally: GuestTally, event: DomainEvent, limits: GuestLimits, nowMs: number): { tally: GuestTally; verdict: EventVerdict } {
+export function takeGuestEvent(
+  tally: GuestTally,
+  event: DomainEvent,
+  limits: GuestLimits,
+  nowMs: number,
+): { tally: GuestTally; verdict: EventVerdict } {
   const kept = forget(tally, limits, nowMs);
   const { uuid, name } = event.domain;
   const before = kept.get(uuid) ?? calm(name);
-  const verdict = judgeEvent(event, { watchdogs: before.watchdogsMs.length, ioErrors: before.ioErrorsMs.length }, { restarts, ioErrors: limits.ioErrors });
+  const verdict = judgeEvent(
+    event,
+    { watchdogs: before.watchdogsMs.length, ioErrors: before.ioErrorsMs.length },
+    { restarts, ioErrors: limits.ioErrors },
+  );
   if (event.type === 'stopped' && event.detail === 'migrated') return { tally: without(kept, uuid), verdict };
   const after = verdict === 'evict' ? down(before, nowMs) : follow(before, event, nowMs);
   return { tally: isCalm(after) ? without(kept, uuid) : new Map(kept).set(uuid, after), verdict };
 }
 
 /** Takes in that a guest does not run although Nova wants it to. Pure. */
-export function takeGuestDown(tally: GuestTally, { uuid, name }: Domain, limits: GuestLimits, nowMs: number): GuestTally {
+export function takeGuestDown(
+  tally: GuestTally,
+  { uuid, name }: Domain,
+  limits: GuestLimits,
+  nowMs: number,
+): GuestTally {
   const kept = forget(tally, limits, nowMs);
   return new Map(kept).set(uuid, down(kept.get(uuid) ?? calm(name), nowMs));
 }
 
 /** libvirt tells one crash several times over; while the guest is down it is the same one. */
-const down = (trouble: Trouble, nowMs: number): Trouble => (trouble.downSinceMs === null ? { ...trouble, downSinceMs: nowMs, crashesMs: [...trouble.crashesMs, nowMs] } : trouble);
+const down = (trouble: Trouble, nowMs: number): Trouble =>
+  trouble.downSinceMs === null ? { ...trouble, downSinceMs: nowMs, crashesMs: [...trouble.crashesMs, nowMs] } : trouble;
 
 function follow(trouble: Trouble, event: DomainEvent, nowMs: number): Trouble {
   if (event.type === 'watchdog') return { ...trouble, watchdogsMs: [...trouble.watchdogsMs, nowMs] };
   if (event.type === 'io-error') return { ...trouble, ioErrorsMs: [...trouble.ioErrorsMs, nowMs] };
   // Started again, or taken away: what is not there does not have to run.
-  return event.type === 'started' || event.type === 'resumed' || event.type === 'undefined' ? { ...trouble, downSinceMs: null } : trouble;
+  return event.type === 'started' || event.type === 'resumed' || event.type === 'undefined'
+    ? { ...trouble, downSinceMs: null }
+    : trouble;
 }
 
 /** Without what is older than the window. */
 function forget(tally: GuestTally, { windowMs }: GuestLimits, nowMs: number): Map<string, Trouble> {
   const fresh = (times: readonly number[]): number[] => times.filter((ms) => nowMs - ms < windowMs);
-  const kept = [...tally].map(([uuid, { name, downSinceMs, crashesMs, watchdogsMs, ioErrorsMs }]): [string, Trouble] => [
-    uuid,
-    { name, downSinceMs: downSinceMs !== null && nowMs - downSinceMs < windowMs ? downSinceMs : null, crashesMs: fresh(crashesMs), watchdogsMs: fresh(watchdogsMs), ioErrorsMs: fresh(ioErrorsMs) },
-  ]);
+  const kept = [...tally].map(
+    ([uuid, { name, downSinceMs, crashesMs, watchdogsMs, ioErrorsMs }]): [string, Trouble] => [
+      uuid,
+      {
+        name,
+        downSinceMs: downSinceMs !== null && nowMs - downSinceMs < windowMs ? downSinceMs : null,
+        crashesMs: fresh(crashesMs),
+        watchdogsMs: fresh(watchdogsMs),
+        ioErrorsMs: fresh(ioErrorsMs),
+      },
+    ],
+  );
   return new Map(kept.filter(([, trouble]) => !isCalm(trouble)));
 }
 
-const isCalm = ({ downSinceMs, crashesMs, watchdogsMs, ioErrorsMs }: Trouble): boolean => downSinceMs === null && crashesMs.length + watchdogsMs.length + ioErrorsMs.length === 0;
+const isCalm = ({ downSinceMs, crashesMs, watchdogsMs, ioErrorsMs }: Trouble): boolean =>
+  downSinceMs === null && crashesMs.length + watchdogsMs.length + ioErrorsMs.length === 0;
 
 function without(tally: ReadonlyMap<string, Trouble>, uuid: string): Map<string, Trouble> {
   const rest = new Map(tally);

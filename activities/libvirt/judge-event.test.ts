@@ -4,7 +4,14 @@ import { ioErrorActions, stopDetails, suspendDetails, watchdogActions, type Doma
 const domain = { uuid: '8a3b1c5e-0000-4000-8000-000000000001', name: 'vm-1' };
 const limits = { restarts: 1, ioErrors: 3 };
 const none = { watchdogs: 0, ioErrors: 0 };
-const ioError = { domain, type: 'io-error', action: 'pause', device: 'virtio-disk0', sourcePath: 'vms/a', reason: '' } as const;
+const ioError = {
+  domain,
+  type: 'io-error',
+  action: 'pause',
+  device: 'virtio-disk0',
+  sourcePath: 'vms/a',
+  reason: '',
+} as const;
 const watchdog = { domain, type: 'watchdog', action: 'reset' } as const;
 
 type Row = [what: string, event: DomainEvent, earlier: typeof none, verdict: EventVerdict];
@@ -39,13 +46,17 @@ const rows: Row[] = [
 test.each(rows)('%s', (_, event, earlier, verdict) => expect(judgeEvent(event, earlier, limits)).toBe(verdict));
 
 test('every action of a watchdog and of an I/O error is judged alike', () => {
-  for (const action of [...watchdogActions, 'unknown'] as const) expect(judgeEvent({ ...watchdog, action }, none, limits)).toBe('restart');
-  for (const action of [...ioErrorActions, 'unknown'] as const) expect(judgeEvent({ ...ioError, action }, none, limits)).toBe('notify');
+  for (const action of [...watchdogActions, 'unknown'] as const)
+    expect(judgeEvent({ ...watchdog, action }, none, limits)).toBe('restart');
+  for (const action of [...ioErrorActions, 'unknown'] as const)
+    expect(judgeEvent({ ...ioError, action }, none, limits)).toBe('notify');
 });
 
 test('every detail has a verdict', () => {
-  for (const detail of [...stopDetails, 'unknown'] as const) expect(judgeEvent({ domain, type: 'stopped', detail }, none, limits)).toEqual(expect.any(String));
-  for (const detail of [...suspendDetails, 'unknown'] as const) expect(judgeEvent({ domain, type: 'suspended', detail }, none, limits)).toEqual(expect.any(String));
+  for (const detail of [...stopDetails, 'unknown'] as const)
+    expect(judgeEvent({ domain, type: 'stopped', detail }, none, limits)).toEqual(expect.any(String));
+  for (const detail of [...suspendDetails, 'unknown'] as const)
+    expect(judgeEvent({ domain, type: 'suspended', detail }, none, limits)).toEqual(expect.any(String));
 });
 
 test.each<[string, VerifiedDomain, EventVerdict]>([

@@ -63,8 +63,10 @@ const stopVerdicts = {
   unknown: 'verify',
 } as const satisfies Record<string, EventVerdict>;
 
-const judgeWatchdog = ({ watchdogs }: EarlierEvents, { restarts }: EventLimits): EventVerdict => (watchdogs < restarts ? 'restart' : 'migrate');
-const judgeIoError = ({ ioErrors }: EarlierEvents, limits: EventLimits): EventVerdict => (ioErrors + 1 < limits.ioErrors ? 'notify' : 'migrate');
+const judgeWatchdog = ({ watchdogs }: EarlierEvents, { restarts }: EventLimits): EventVerdict =>
+  watchdogs < restarts ? 'restart' : 'migrate';
+const judgeIoError = ({ ioErrors }: EarlierEvents, limits: EventLimits): EventVerdict =>
+  ioErrors + 1 < limits.ioErrors ? 'notify' : 'migrate';
 
 /** What was found of a domain whose event asked to `verify`. */
 export interface VerifiedDomain {
@@ -77,4 +79,5 @@ export interface VerifiedDomain {
 const runningStates: readonly (DomainState | null)[] = ['running', 'blocked'];
 
 /** Pure. */
-export const judgeVerified = ({ state, shouldRun }: VerifiedDomain): EventVerdict => (shouldRun && !runningStates.includes(state) ? 'evict' : 'none');
+export const judgeVerified = ({ state, shouldRun }: VerifiedDomain): EventVerdict =>
+  shouldRun && !runningStates.includes(state) ? 'evict' : 'none';

@@ -12,7 +12,11 @@ test.each([
   ['unknown', '9.0.0', false],
   ['', '9.0.0', false],
 ])('%s where at least %s is expected: %s', (version, minimum, isEnough) => {
-  expect(judgeVersion(version, minimum)).toEqual({ isEnough, expectation: `libvirt ${minimum} or newer`, seen: `libvirt ${version}` });
+  expect(judgeVersion(version, minimum)).toEqual({
+    isEnough,
+    expectation: `libvirt ${minimum} or newer`,
+    seen: `libvirt ${version}`,
+  });
 });
 
 test.each([

@@ -13,5 +13,9 @@ export interface VersionVerdict {
  * @param minimum likewise; parts that are missing count as 0
  */
 export function judgeVersion(version: string, minimum: string): VersionVerdict {
-  return { isEnough: isOlder(version, minimum) === false, expectation: `libvirt ${minimum} or newer`, seen: `libvirt ${version}` };
+  return {
+    isEnough: isOlder(version, minimum) === false,
+    expectation: `libvirt ${minimum} or newer`,
+    seen: `libvirt ${version}`,
+  };
 }

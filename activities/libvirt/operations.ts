@@ -10,7 +10,11 @@ import { readCapabilities } from './xml.ts';
 const autodestroyFlag = 2;
 
 /** The verbs of a connection that is open. */
-export function createOperations(rpc: Rpc, request: Request, timeouts: LibvirtTimeouts): Omit<LibvirtConnection, 'uri' | 'close'> {
+export function createOperations(
+  rpc: Rpc,
+  request: Request,
+  timeouts: LibvirtTimeouts,
+): Omit<LibvirtConnection, 'uri' | 'close'> {
   const domainState = async (domain: Domain, signal: AbortSignal): Promise<DomainState> => {
     const { state } = await request('domainGetState', { domain: wire(domain), flags: 0 }, signal);
     return domainStates[state] ?? 'none';
@@ -24,10 +28,16 @@ export function createOperations(rpc: Rpc, request: Request, timeouts: LibvirtTi
         request('connectGetType', {}, signal),
         request('connectGetHostname', {}, signal),
       ]);
-      return { libvirt: versionText(libvirt.version), hypervisor: versionText(hypervisor.version), driver: type, hostname };
+      return {
+        libvirt: versionText(libvirt.version),
+        hypervisor: versionText(hypervisor.version),
+        driver: type,
+        hostname,
+      };
     },
 
-    capabilities: async (signal) => readCapabilities((await request('connectGetCapabilities', {}, signal, timeouts.startMs)).xml),
+    capabilities: async (signal) =>
+      readCapabilities((await request('connectGetCapabilities', {}, signal, timeouts.startMs)).xml),
 
     domains: async (signal) => {
       const { domains } = await request('connectListAllDomains', { needResults: 1, flags: 0 }, signal);
@@ -41,7 +51,12 @@ export function createOperations(rpc: Rpc, request: Request, timeouts: LibvirtTi
     domainState,
 
     createDomain: async (xml, { autodestroy }, signal) => {
-      const { domain } = await request('domainCreateXml', { xml, flags: autodestroy ? autodestroyFlag : 0 }, signal, timeouts.startMs);
+      const { domain } = await request(
+        'domainCreateXml',
+        { xml, flags: autodestroy ? autodestroyFlag : 0 },
+        signal,
+        timeouts.startMs,
+      );
       return { uuid: domain.uuid, name: domain.name };
     },
 
@@ -53,7 +68,8 @@ export function createOperations(rpc: Rpc, request: Request, timeouts: LibvirtTi
       await unless([noDomain, operationInvalid], request('domainUndefineFlags', whole, signal));
     },
 
-    resetDomain: async (domain, signal) => void (await request('domainReset', { domain: wire(domain), flags: 0 }, signal)),
+    resetDomain: async (domain, signal) =>
+      void (await request('domainReset', { domain: wire(domain), flags: 0 }, signal)),
 
     domainEvents: createDomainEvents(rpc, request),
     ...createStorage(request, timeouts),
@@ -64,4 +80,5 @@ export function createOperations(rpc: Rpc, request: Request, timeouts: LibvirtTi
 const wire = ({ uuid, name }: Domain) => ({ uuid, name, id: -1 });
 
 /** libvirt’s way to put a version into a number: major × 1,000,000 + minor × 1,000 + release. */
-export const versionText = (version: bigint): string => `${version / 1_000_000n}.${(version / 1_000n) % 1_000n}.${version % 1_000n}`;
+export const versionText = (version: bigint): string =>
+  `${version / 1_000_000n}.${(version / 1_000n) % 1_000n}.${version % 1_000n}`;

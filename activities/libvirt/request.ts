@@ -7,14 +7,32 @@ import type { LibvirtTimeouts } from './types.ts';
 import type { ProcedureArgs, ProcedureName, ProcedureResult } from './wire/procedures.ts';
 
 /** Makes a call, and tells of it; what the daemon refuses is thrown, as every other failure. */
-export type Request = <Name extends ProcedureName>(name: Name, args: ProcedureArgs<Name>, signal: AbortSignal, timeoutMs?: number) => Promise<ProcedureResult<Name>>;
+export type Request = <Name extends ProcedureName>(
+  name: Name,
+  args: ProcedureArgs<Name>,
+  signal: AbortSignal,
+  timeoutMs?: number,
+) => Promise<ProcedureResult<Name>>;
 
-export function createRequest(rpc: Rpc, { host, port }: LibvirtEndpoint, { callMs }: Pick<LibvirtTimeouts, 'callMs'>, observe: ObserveCall | undefined): Request {
+export function createRequest(
+  rpc: Rpc,
+  { host, port }: LibvirtEndpoint,
+  { callMs }: Pick<LibvirtTimeouts, 'callMs'>,
+  observe: ObserveCall | undefined,
+): Request {
   return async (name, args, signal, timeoutMs = callMs) => {
-    const answer = await observedAs(observe, { system: 'libvirt', verb: name }, signal, () => rpc.call(name, args, { timeoutMs, signal }), told);
+    const answer = await observedAs(
+      observe,
+      { system: 'libvirt', verb: name },
+      signal,
+      () => rpc.call(name, args, { timeoutMs, signal }),
+      told,
+    );
     if ('result' in answer) return answer.result;
     const { code, words } = answer.refusal;
-    throw droverFailure(faultOf(code), `libvirt at ${host}:${port} answered ${name}: ${words}`, { details: { libvirtCode: code, procedure: name, words } });
+    throw droverFailure(faultOf(code), `libvirt at ${host}:${port} answered ${name}: ${words}`, {
+      details: { libvirtCode: code, procedure: name, words },
+    });
   };
 }
 

@@ -6,7 +6,13 @@ import { isError } from '../../runtime/is-error.ts';
 import type { LibvirtEndpoint } from './endpoint.ts';
 import { transportFault, wordsOf, type LibvirtRefusal } from './faults.ts';
 import { createFrameReader, decodeMessage, encodeCall, encodePing, encodePong, type Message } from './wire/message.ts';
-import { procedures, remoteError, type ProcedureArgs, type ProcedureName, type ProcedureResult } from './wire/procedures.ts';
+import {
+  procedures,
+  remoteError,
+  type ProcedureArgs,
+  type ProcedureName,
+  type ProcedureResult,
+} from './wire/procedures.ts';
 import { decode, MalformedMessage, type Codec } from './wire/xdr.ts';
 
 /** Intervals without a sign of life after which the daemon counts as gone, as libvirt's own clients count. */
@@ -29,7 +35,11 @@ export interface EventListener {
 /** Calls and events over one connection, which is lost for good with the first thing that cannot be read. */
 export interface Rpc {
   /** @throws `LibvirtUnavailable`, `AnswerMalformed`; the signal's reason when it is aborted. The connection survives a time-out. */
-  call<Name extends ProcedureName>(name: Name, args: ProcedureArgs<Name>, options: CallOptions): Promise<Answer<ProcedureResult<Name>>>;
+  call<Name extends ProcedureName>(
+    name: Name,
+    args: ProcedureArgs<Name>,
+    options: CallOptions,
+  ): Promise<Answer<ProcedureResult<Name>>>;
   /** Asks for signs of life from now on, and gives the connection up when none comes. */
   keepAlive(intervalMs: number): void;
   /** Returns what takes the listener away. A connection that is lost already tells so at once. */
@@ -67,13 +77,20 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
     listeners.clear();
   };
 
-  const loseMalformed = (error: unknown): void => lose(droverFailure('AnswerMalformed', `A message of ${where} cannot be read: ${isError(error) ? error.message : String(error)}`));
+  const loseMalformed = (error: unknown): void =>
+    lose(
+      droverFailure(
+        'AnswerMalformed',
+        `A message of ${where} cannot be read: ${isError(error) ? error.message : String(error)}`,
+      ),
+    );
 
   const settle = ({ serial, procedure, isError: refused, payload }: Extract<Message, { is: 'reply' }>): void => {
     if (abandoned.delete(serial)) return;
     const call = pending.get(serial);
     if (call === undefined) throw new MalformedMessage(`it answers call ${serial}, which was not made`);
-    if (procedures[call.name].number !== procedure) throw new MalformedMessage(`it answers procedure ${procedure} where ${call.name} was asked`);
+    if (procedures[call.name].number !== procedure)
+      throw new MalformedMessage(`it answers procedure ${procedure} where ${call.name} was asked`);
     call.settle({ isError: refused, payload });
     pending.delete(serial);
   };
@@ -81,7 +98,8 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
   const take = (message: Message): void => {
     if (message.is === 'ping') socket.write(encodePong());
     else if (message.is === 'reply') settle(message);
-    else if (message.is === 'event') for (const listener of listeners) listener.event(message.procedure, message.payload);
+    else if (message.is === 'event')
+      for (const listener of listeners) listener.event(message.procedure, message.payload);
   };
 
   socket.on('data', (chunk: Buffer) => {
@@ -110,7 +128,11 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
         abandoned.add(serial);
         reject(reason);
       };
-      const cancelTimer = clock.schedule(() => giveUp(droverFailure('LibvirtUnavailable', `${where}: no answer to ${name} within ${timeoutMs / 1_000} s`)), timeoutMs);
+      const cancelTimer = clock.schedule(
+        () =>
+          giveUp(droverFailure('LibvirtUnavailable', `${where}: no answer to ${name} within ${timeoutMs / 1_000} s`)),
+        timeoutMs,
+      );
       const abort = (): void => giveUp(signal.reason);
       signal.addEventListener('abort', abort, { once: true });
       pending.set(serial, {
@@ -132,11 +154,18 @@ export function createRpc(socket: Duplex, { host, port }: Pick<LibvirtEndpoint, 
       stopPulse();
       if (lost !== null) return;
       heardAtMs = clock.monotonicMs();
-      stopPulse = repeat(clock, () => {
-        const silentMs = clock.monotonicMs() - heardAtMs;
-        if (silentMs > silentIntervals * intervalMs) lose(droverFailure('LibvirtUnavailable', `${where}: no sign of life for ${(silentMs / 1_000).toFixed(1)} s`));
-        else if (silentMs >= intervalMs) socket.write(encodePing());
-      }, intervalMs);
+      stopPulse = repeat(
+        clock,
+        () => {
+          const silentMs = clock.monotonicMs() - heardAtMs;
+          if (silentMs > silentIntervals * intervalMs)
+            lose(
+              droverFailure('LibvirtUnavailable', `${where}: no sign of life for ${(silentMs / 1_000).toFixed(1)} s`),
+            );
+          else if (silentMs >= intervalMs) socket.write(encodePing());
+        },
+        intervalMs,
+      );
     },
 
     listen: (listener) => {

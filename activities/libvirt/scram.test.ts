@@ -10,7 +10,9 @@ test('the exchange of RFC 7677', async () => {
   const exchange = startScram(credential, nonce);
   expect(exchange.first.toString()).toBe('n,,n=user,r=rOprNGfwEbeRWgbNEkqO');
   const { proof, isServer } = await exchange.answer(Buffer.from(challenge));
-  expect(proof.toString()).toBe('c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=');
+  expect(proof.toString()).toBe(
+    'c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=',
+  );
   expect(isServer(Buffer.from(final))).toBe(true);
 });
 

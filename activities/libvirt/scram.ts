@@ -34,7 +34,10 @@ interface ScramAnswer {
 }
 
 /** @param nonce printable, without commas; only tests choose it */
-export function startScram({ user, password }: ScramCredential, nonce: string = randomBytes(18).toString('base64')): ScramExchange {
+export function startScram(
+  { user, password }: ScramCredential,
+  nonce: string = randomBytes(18).toString('base64'),
+): ScramExchange {
   const firstBare = `n=${escaped(user)},r=${nonce}`;
   return {
     first: Buffer.from(`n,,${firstBare}`),
@@ -50,7 +53,8 @@ export function startScram({ user, password }: ScramCredential, nonce: string = 
       const serverSignature = hmac(hmac(salted, 'Server Key'), authMessage);
       return {
         proof: Buffer.from(`${withoutProof},p=${proof.toString('base64')}`),
-        isServer: (final) => isSame(Buffer.from(attributesOf(final.toString('utf8')).get('v') ?? '', 'base64'), serverSignature),
+        isServer: (final) =>
+          isSame(Buffer.from(attributesOf(final.toString('utf8')).get('v') ?? '', 'base64'), serverSignature),
       };
     },
   };
@@ -59,7 +63,8 @@ export function startScram({ user, password }: ScramCredential, nonce: string = 
 function readChallenge(text: string, nonce: string): { salt: Buffer; iterations: number; serverNonce: string } {
   const attributes = attributesOf(text);
   const serverNonce = attributes.get('r') ?? '';
-  if (!serverNonce.startsWith(nonce) || serverNonce === nonce) throw new MalformedMessage('its SCRAM nonce does not go on from drover’s');
+  if (!serverNonce.startsWith(nonce) || serverNonce === nonce)
+    throw new MalformedMessage('its SCRAM nonce does not go on from drover’s');
   const iterations = Number(attributes.get('i'));
   if (!Number.isInteger(iterations) || iterations < fewestIterations || iterations > mostIterations)
     throw new MalformedMessage(`its SCRAM iteration count is not between ${fewestIterations} and ${mostIterations}`);
@@ -68,7 +73,8 @@ function readChallenge(text: string, nonce: string): { salt: Buffer; iterations:
   return { salt, iterations, serverNonce };
 }
 
-const attributesOf = (text: string): Map<string, string> => new Map(text.split(',').map((part) => [part.slice(0, 1), part.slice(2)]));
+const attributesOf = (text: string): Map<string, string> =>
+  new Map(text.split(',').map((part) => [part.slice(0, 1), part.slice(2)]));
 
 const escaped = (user: string): string => user.normalize('NFKC').replaceAll('=', '=3D').replaceAll(',', '=2C');
 const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();

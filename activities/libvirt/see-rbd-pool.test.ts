@@ -29,7 +29,12 @@ async function see(script: (call: ReceivedCall) => LibvirtReply | undefined = ()
     const result = results[call.name];
     return result === undefined ? undefined : { result };
   });
-  const libvirt = await connectLibvirt({ transport: 'tcp', host: '127.0.0.1', port: libvirtd.port, uri: 'qemu:///system' }, { certificate: null, credential: null }, { clock: systemClock, timeouts: { storageMs: 500 } }, never);
+  const libvirt = await connectLibvirt(
+    { transport: 'tcp', host: '127.0.0.1', port: libvirtd.port, uri: 'qemu:///system' },
+    { certificate: null, credential: null },
+    { clock: systemClock, timeouts: { storageMs: 500 } },
+    never,
+  );
   try {
     const seen = await seeRbdPool(libvirt, wanted, systemClock, never);
     return { seen, calls: libvirtd.received.map(({ name }) => name).filter((name) => name.startsWith('storagePool')) };
@@ -40,7 +45,11 @@ async function see(script: (call: ReceivedCall) => LibvirtReply | undefined = ()
 }
 
 test.each<[string, (call: ReceivedCall) => LibvirtReply | undefined, string]>([
-  ['its images cannot be listed', ({ name }) => (name === 'storagePoolRefresh' ? { error: 1, message: 'Unable to list RBD images' } : undefined), 'HypervisorFailed'],
+  [
+    'its images cannot be listed',
+    ({ name }) => (name === 'storagePoolRefresh' ? { error: 1, message: 'Unable to list RBD images' } : undefined),
+    'HypervisorFailed',
+  ],
   ['libvirt hangs with it', ({ name }) => (name === 'storagePoolRefresh' ? 'silent' : undefined), 'LibvirtUnavailable'],
 ])('%s: that is what is seen, and nothing is left', async (_, script, code) => {
   const { seen, calls } = await see(script);
@@ -49,7 +58,9 @@ test.each<[string, (call: ReceivedCall) => LibvirtReply | undefined, string]>([
 });
 
 test('libvirt without the driver for it', async () => {
-  const { seen, calls } = await see(({ name }) => (name === 'storagePoolDefineXml' ? { error: 27, message: "XML error: unknown storage pool type 'rbd'" } : undefined));
+  const { seen, calls } = await see(({ name }) =>
+    name === 'storagePoolDefineXml' ? { error: 27, message: "XML error: unknown storage pool type 'rbd'" } : undefined,
+  );
   expect(seen).toMatchObject({ outcome: 'failed', code: 'LibvirtRefused', message: expect.stringContaining("'rbd'") });
   expect(calls).toEqual(['storagePoolDefineXml']);
 });

@@ -10,7 +10,12 @@ import { checkPrefix, ownUuid } from './xml.ts';
  *
  * @throws only the signal's reason when it is aborted
  */
-export async function seeRbdPool(libvirt: LibvirtConnection, { cephPool, monitors, auth }: Pick<RbdPool, 'cephPool' | 'monitors' | 'auth'>, clock: Clock, signal: AbortSignal): Promise<RbdPoolSeen> {
+export async function seeRbdPool(
+  libvirt: LibvirtConnection,
+  { cephPool, monitors, auth }: Pick<RbdPool, 'cephPool' | 'monitors' | 'auth'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<RbdPoolSeen> {
   const startedMs = clock.monotonicMs();
   const name = `${checkPrefix}${cephPool}`;
   const seen = { pool: cephPool, durationMs: 0 };

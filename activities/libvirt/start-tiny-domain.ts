@@ -13,12 +13,20 @@ export interface TinyDomain {
  * Starts a VM of its own name, looks at it and destroys it. QEMU's driver destroys it with the connection. Others cannot: there, what an
  * earlier check left behind is destroyed first, and only what drover made.
  */
-export async function startTinyDomain(libvirt: LibvirtConnection, { kernelPath, random }: { kernelPath: string | null; random: Random }, signal: AbortSignal): Promise<TinyDomain> {
+export async function startTinyDomain(
+  libvirt: LibvirtConnection,
+  { kernelPath, random }: { kernelPath: string | null; random: Random },
+  signal: AbortSignal,
+): Promise<TinyDomain> {
   const autodestroy = libvirt.uri.startsWith('qemu:');
   if (!autodestroy) await removeLeftovers(libvirt, signal);
   const { domainTypes } = await libvirt.capabilities(signal);
   const type = domainType(libvirt.uri, domainTypes);
-  const domain = await libvirt.createDomain(tinyDomainXml(newCheckName(random), type, kernelPath), { autodestroy }, signal);
+  const domain = await libvirt.createDomain(
+    tinyDomainXml(newCheckName(random), type, kernelPath),
+    { autodestroy },
+    signal,
+  );
   try {
     return { type, state: await libvirt.domainState(domain, signal) };
   } finally {

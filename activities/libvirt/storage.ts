@@ -3,21 +3,36 @@ import type { Request } from './request.ts';
 import type { LibvirtConnection, LibvirtTimeouts, StoragePool } from './types.ts';
 import { cephSecretXml, rbdPoolXml } from './xml.ts';
 
-type Storage = Pick<LibvirtConnection, 'findPool' | 'pools' | 'defineRbdPool' | 'startPool' | 'poolInfo' | 'refreshPool' | 'poolVolumes' | 'removePool' | 'ensureCephSecret' | 'removeSecret'>;
+type Storage = Pick<
+  LibvirtConnection,
+  | 'findPool'
+  | 'pools'
+  | 'defineRbdPool'
+  | 'startPool'
+  | 'poolInfo'
+  | 'refreshPool'
+  | 'poolVolumes'
+  | 'removePool'
+  | 'ensureCephSecret'
+  | 'removeSecret'
+>;
 
 /** virStoragePoolState. */
 const running = 2;
 
 /** Pools of RBD images and the keys that open them. */
 export function createStorage(request: Request, { storageMs }: Pick<LibvirtTimeouts, 'storageMs'>): Storage {
-  const isRunning = async (pool: StoragePool, signal: AbortSignal): Promise<boolean> => (await request('storagePoolGetInfo', { pool }, signal)).state === running;
+  const isRunning = async (pool: StoragePool, signal: AbortSignal): Promise<boolean> =>
+    (await request('storagePoolGetInfo', { pool }, signal)).state === running;
 
   return {
-    findPool: async (name, signal) => (await unless([virErrors.noStoragePool], request('storagePoolLookupByName', { name }, signal)))?.pool ?? null,
+    findPool: async (name, signal) =>
+      (await unless([virErrors.noStoragePool], request('storagePoolLookupByName', { name }, signal)))?.pool ?? null,
 
     pools: async (signal) => (await request('connectListAllStoragePools', { needResults: 1, flags: 0 }, signal)).pools,
 
-    defineRbdPool: async (pool, signal) => (await request('storagePoolDefineXml', { xml: rbdPoolXml(pool), flags: 0 }, signal)).pool,
+    defineRbdPool: async (pool, signal) =>
+      (await request('storagePoolDefineXml', { xml: rbdPoolXml(pool), flags: 0 }, signal)).pool,
 
     startPool: async (pool, signal) => {
       if (await isRunning(pool, signal)) return;
@@ -27,19 +42,31 @@ export function createStorage(request: Request, { storageMs }: Pick<LibvirtTimeo
 
     poolInfo: async (pool, signal) => {
       const { state, capacity, allocation, available } = await request('storagePoolGetInfo', { pool }, signal);
-      return { isRunning: state === running, capacityBytes: Number(capacity), allocationBytes: Number(allocation), availableBytes: Number(available) };
+      return {
+        isRunning: state === running,
+        capacityBytes: Number(capacity),
+        allocationBytes: Number(allocation),
+        availableBytes: Number(available),
+      };
     },
 
-    refreshPool: async (pool, signal) => void (await request('storagePoolRefresh', { pool, flags: 0 }, signal, storageMs)),
+    refreshPool: async (pool, signal) =>
+      void (await request('storagePoolRefresh', { pool, flags: 0 }, signal, storageMs)),
 
     poolVolumes: async (pool, signal) => {
-      const { volumes } = await request('storagePoolListAllVolumes', { pool, needResults: 1, flags: 0 }, signal, storageMs);
+      const { volumes } = await request(
+        'storagePoolListAllVolumes',
+        { pool, needResults: 1, flags: 0 },
+        signal,
+        storageMs,
+      );
       return volumes.map(({ name }) => name);
     },
 
     removePool: async (pool, signal) => {
       const gone = [virErrors.noStoragePool];
-      if (await unless(gone, isRunning(pool, signal))) await unless(gone, request('storagePoolDestroy', { pool }, signal, storageMs));
+      if (await unless(gone, isRunning(pool, signal)))
+        await unless(gone, request('storagePoolDestroy', { pool }, signal, storageMs));
       await unless(gone, request('storagePoolUndefine', { pool }, signal));
     },
 

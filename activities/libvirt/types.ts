@@ -49,7 +49,16 @@ export interface LibvirtCapabilities {
   domainTypes: readonly string[];
 }
 
-export const domainStates = ['none', 'running', 'blocked', 'paused', 'shutting-down', 'shut-off', 'crashed', 'suspended'] as const;
+export const domainStates = [
+  'none',
+  'running',
+  'blocked',
+  'paused',
+  'shutting-down',
+  'shut-off',
+  'crashed',
+  'suspended',
+] as const;
 export type DomainState = (typeof domainStates)[number];
 
 export interface Domain {
@@ -137,12 +146,35 @@ export interface LibvirtConnection {
 }
 
 /** Opens the daemon of one host, as `connectLibvirt` of client.ts does. */
-export type ConnectLibvirt = (endpoint: LibvirtEndpoint, access: LibvirtAccess, options: { timeouts?: Partial<LibvirtTimeouts> }, signal: AbortSignal) => Promise<LibvirtConnection>;
+export type ConnectLibvirt = (
+  endpoint: LibvirtEndpoint,
+  access: LibvirtAccess,
+  options: { timeouts?: Partial<LibvirtTimeouts> },
+  signal: AbortSignal,
+) => Promise<LibvirtConnection>;
 
-export const stopDetails = ['shutdown', 'destroyed', 'crashed', 'migrated', 'saved', 'failed', 'from-snapshot'] as const;
+export const stopDetails = [
+  'shutdown',
+  'destroyed',
+  'crashed',
+  'migrated',
+  'saved',
+  'failed',
+  'from-snapshot',
+] as const;
 export type StopDetail = (typeof stopDetails)[number] | 'unknown';
 
-export const suspendDetails = ['paused', 'migrated', 'io-error', 'watchdog', 'restored', 'from-snapshot', 'api-error', 'post-copy', 'post-copy-failed'] as const;
+export const suspendDetails = [
+  'paused',
+  'migrated',
+  'io-error',
+  'watchdog',
+  'restored',
+  'from-snapshot',
+  'api-error',
+  'post-copy',
+  'post-copy-failed',
+] as const;
 export type SuspendDetail = (typeof suspendDetails)[number] | 'unknown';
 
 export const watchdogActions = ['none', 'pause', 'reset', 'power-off', 'shutdown', 'debug', 'inject-nmi'] as const;
@@ -153,7 +185,18 @@ export type IoErrorAction = (typeof ioErrorActions)[number] | 'unknown';
 
 /** What libvirt says that happened to a domain. */
 export type DomainEvent = { domain: Domain } & (
-  | { type: 'defined' | 'undefined' | 'started' | 'resumed' | 'shutting-down' | 'suspended-by-guest' | 'crashed' | 'rebooted' | 'unknown' }
+  | {
+      type:
+        | 'defined'
+        | 'undefined'
+        | 'started'
+        | 'resumed'
+        | 'shutting-down'
+        | 'suspended-by-guest'
+        | 'crashed'
+        | 'rebooted'
+        | 'unknown';
+    }
   | { type: 'stopped'; detail: StopDetail }
   | { type: 'suspended'; detail: SuspendDetail }
   | { type: 'watchdog'; action: WatchdogAction }

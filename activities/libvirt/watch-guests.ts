@@ -56,7 +56,11 @@ export function startGuestWatch(tools: GuestWatchTools): GuestWatch {
       .then((found) => {
         if (judgeVerified(found) !== 'evict') return;
         tally = takeGuestDown(tally, domain, limits, clock.now());
-        tools.notice({ domain, verdict: 'evict', message: `${domain.name} is ${found.state ?? 'gone from libvirt'}, while Nova wants it to run` });
+        tools.notice({
+          domain,
+          verdict: 'evict',
+          message: `${domain.name} is ${found.state ?? 'gone from libvirt'}, while Nova wants it to run`,
+        });
       })
       // What could not be found out counts as nothing.
       .catch(() => undefined)
@@ -69,14 +73,17 @@ export function startGuestWatch(tools: GuestWatchTools): GuestWatch {
     ({ tally } = taken);
     const { verdict } = taken;
     // A watchdog or an I/O error may have left it stopped or paused, which says more than the event.
-    if (verdict === 'verify' || event.type === 'watchdog' || event.type === 'io-error') verify(connection, event.domain);
-    if (verdict !== 'none' && verdict !== 'verify') tools.notice({ domain: event.domain, verdict, message: sentenceOf(event) });
+    if (verdict === 'verify' || event.type === 'watchdog' || event.type === 'io-error')
+      verify(connection, event.domain);
+    if (verdict !== 'none' && verdict !== 'verify')
+      tools.notice({ domain: event.domain, verdict, message: sentenceOf(event) });
   };
 
   const listen = async (connection: LibvirtConnection): Promise<void> => {
     const events = await connection.domainEvents(signal);
     isConnected = true;
-    for (const { state, ...domain } of await connection.domains(signal)) if (lastingStates.includes(state)) verify(connection, domain);
+    for (const { state, ...domain } of await connection.domains(signal))
+      if (lastingStates.includes(state)) verify(connection, domain);
     for await (const event of events) take(connection, event);
   };
 
@@ -97,7 +104,9 @@ export function startGuestWatch(tools: GuestWatchTools): GuestWatch {
       }
       losses = clock.now() - sinceMs >= wellAfterMs ? 1 : losses + 1;
       // Hundreds that were lost at once do not come back at once.
-      await clock.sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + tools.random() / 2), signal).catch(() => undefined);
+      await clock
+        .sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + tools.random() / 2), signal)
+        .catch(() => undefined);
     }
   };
 
@@ -117,7 +126,12 @@ export function startGuestWatch(tools: GuestWatchTools): GuestWatch {
 const lastingStates: readonly DomainState[] = ['crashed', 'paused'];
 
 /** What is asked of the daemon first: a guest that runs is no matter for Nova. */
-async function verifyLater({ verifyAfterMs, clock, ...tools }: GuestWatchTools, connection: LibvirtConnection, domain: Domain, signal: AbortSignal): Promise<{ state: DomainState | null; shouldRun: boolean }> {
+async function verifyLater(
+  { verifyAfterMs, clock, ...tools }: GuestWatchTools,
+  connection: LibvirtConnection,
+  domain: Domain,
+  signal: AbortSignal,
+): Promise<{ state: DomainState | null; shouldRun: boolean }> {
   await clock.sleep(verifyAfterMs, signal);
   const state = await unless([virErrors.noDomain], connection.domainState(domain, signal));
   if (judgeVerified({ state, shouldRun: true }) === 'none') return { state, shouldRun: true };
@@ -126,7 +140,8 @@ async function verifyLater({ verifyAfterMs, clock, ...tools }: GuestWatchTools, 
 
 function sentenceOf(event: DomainEvent): string {
   const { name } = event.domain;
-  if (event.type === 'io-error') return `${name} has an I/O error on ${event.device}${event.reason === '' ? '' : ` (${event.reason})`}; QEMU’s action: ${event.action}`;
+  if (event.type === 'io-error')
+    return `${name} has an I/O error on ${event.device}${event.reason === '' ? '' : ` (${event.reason})`}; QEMU’s action: ${event.action}`;
   if (event.type === 'watchdog') return `The watchdog of ${name} fired; its action: ${event.action}`;
   return event.type === 'stopped' && event.detail === 'failed' ? `${name} has lost its QEMU` : `${name} has crashed`;
 }

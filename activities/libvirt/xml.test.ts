@@ -19,15 +19,26 @@ test('the tiny VM has nothing that could be missing', () => {
 });
 
 test('names cannot add elements', () => {
-  const pool = { name: 'a', uuid: ownUuid('a'), cephPool: "vms'/><x>", monitors: [{ host: "mon'1", port: 6789 }], auth: { user: '<u>', secretUuid: ownUuid('s') } };
+  const pool = {
+    name: 'a',
+    uuid: ownUuid('a'),
+    cephPool: "vms'/><x>",
+    monitors: [{ host: "mon'1", port: 6789 }],
+    auth: { user: '<u>', secretUuid: ownUuid('s') },
+  };
   const xml = rbdPoolXml(pool);
-  expect(xml).toContain("<name>vms&apos;/&gt;&lt;x&gt;</name><host name='mon&apos;1' port='6789'/><auth username='&lt;u&gt;' type='ceph'>");
+  expect(xml).toContain(
+    "<name>vms&apos;/&gt;&lt;x&gt;</name><host name='mon&apos;1' port='6789'/><auth username='&lt;u&gt;' type='ceph'>",
+  );
   expect(rbdPoolXml({ ...pool, auth: null })).not.toContain('auth');
   expect(cephSecretXml(ownUuid('s'), 'a&b')).toContain('client.a&amp;b');
 });
 
 test.each([
-  ["<host><cpu><arch>x86_64</arch></cpu></host><guest><arch name='x86_64'><domain type='qemu'/><domain type='kvm'/></arch><arch name='i686'><domain type='qemu'/></arch></guest>", { architecture: 'x86_64', domainTypes: ['qemu', 'kvm'] }],
+  [
+    "<host><cpu><arch>x86_64</arch></cpu></host><guest><arch name='x86_64'><domain type='qemu'/><domain type='kvm'/></arch><arch name='i686'><domain type='qemu'/></arch></guest>",
+    { architecture: 'x86_64', domainTypes: ['qemu', 'kvm'] },
+  ],
   ['<capabilities/>', { architecture: null, domainTypes: [] }],
   ['', { architecture: null, domainTypes: [] }],
 ])('capabilities %#', (xml, capabilities) => expect(readCapabilities(xml)).toEqual(capabilities));

@@ -11,7 +11,8 @@ export const checkPrefix = 'drover-check-';
 const ownUuidPrefix = '64726f76-6572-';
 
 /** Whether drover made it for a check. Name and UUID are set in the call that makes it. */
-export const isOwn = ({ name, uuid }: { name: string; uuid: string }): boolean => name.startsWith(checkPrefix) && uuid.startsWith(ownUuidPrefix);
+export const isOwn = ({ name, uuid }: { name: string; uuid: string }): boolean =>
+  name.startsWith(checkPrefix) && uuid.startsWith(ownUuidPrefix);
 
 /** For something of that name; the same each time. */
 export function ownUuid(name: string): string {
@@ -20,7 +21,10 @@ export function ownUuid(name: string): string {
 }
 
 /** A name that nobody else has. */
-export const newCheckName = (random: Random): string => `${checkPrefix}${Math.floor(random() * 2 ** 48).toString(16).padStart(12, '0')}`;
+export const newCheckName = (random: Random): string =>
+  `${checkPrefix}${Math.floor(random() * 2 ** 48)
+    .toString(16)
+    .padStart(12, '0')}`;
 
 const tinyMemoryMiB = 32;
 
@@ -41,7 +45,10 @@ export function tinyDomainXml(name: string, type: string, kernelPath: string | n
 /** A pool of type `rbd`. libvirt reads Ceph's addresses from here, never from the host's ceph.conf. */
 export function rbdPoolXml({ name, uuid, cephPool, monitors, auth }: RbdPool): string {
   const hosts = monitors.map(({ host, port }) => `<host name='${escapeXml(host)}' port='${port}'/>`).join('');
-  const login = auth === null ? '' : `<auth username='${escapeXml(auth.user)}' type='ceph'><secret uuid='${escapeXml(auth.secretUuid)}'/></auth>`;
+  const login =
+    auth === null
+      ? ''
+      : `<auth username='${escapeXml(auth.user)}' type='ceph'><secret uuid='${escapeXml(auth.secretUuid)}'/></auth>`;
   return `<pool type='rbd'><name>${escapeXml(name)}</name><uuid>${escapeXml(uuid)}</uuid><source><name>${escapeXml(cephPool)}</name>${hosts}${login}</source></pool>`;
 }
 
@@ -52,7 +59,9 @@ export const cephSecretXml = (uuid: string, user: string): string =>
 /** What the capabilities say of CPU and domain types; a driver may say next to nothing. */
 export function readCapabilities(xml: string): LibvirtCapabilities {
   const architecture = /<arch>([a-z0-9_]{1,32})<\/arch>/u.exec(xml)?.[1] ?? null;
-  const types = [...xml.matchAll(/<domain type='([a-z]{1,32})'/gu)].flatMap(([, type]) => (type === undefined ? [] : [type]));
+  const types = [...xml.matchAll(/<domain type='([a-z]{1,32})'/gu)].flatMap(([, type]) =>
+    type === undefined ? [] : [type],
+  );
   return { architecture, domainTypes: [...new Set(types)] };
 }
 

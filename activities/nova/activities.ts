@@ -3,7 +3,13 @@ import { preflightEviction } from '../preflight/preflight-eviction.ts';
 import { awaitInstanceIdle } from './await-instance-idle.ts';
 import { awaitMigration } from './await-migration.ts';
 import { awaitTargetRoom } from './await-target-room.ts';
-import type { AllowanceDependencies, HostDependencies, InstanceDependencies, NovaDependencies, Tools } from './dependencies.ts';
+import type {
+  AllowanceDependencies,
+  HostDependencies,
+  InstanceDependencies,
+  NovaDependencies,
+  Tools,
+} from './dependencies.ts';
 import { abortMigration, confirmMigration, forceCompleteMigration } from './end-migration.ts';
 import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts';
 import { countBySource } from './observe-allowance.ts';
@@ -23,21 +29,35 @@ const toolsOf = <Dependencies extends NovaDependencies>(deps: Dependencies): Too
 });
 
 /** Reads of many pages heartbeat, so that a cancel need not wait for the last one. */
-const beating = <Dependencies extends NovaDependencies, Result>(tools: Tools<Dependencies>, read: (tools: Tools<Dependencies>) => Promise<Result>): Promise<Result> =>
-  whileBeating(tools, () => undefined, () => read(tools));
+const beating = <Dependencies extends NovaDependencies, Result>(
+  tools: Tools<Dependencies>,
+  read: (tools: Tools<Dependencies>) => Promise<Result>,
+): Promise<Result> =>
+  whileBeating(
+    tools,
+    () => undefined,
+    () => read(tools),
+  );
 
 /** Activities on a compute host, queue `nova:<region>`. */
 export const createHostActivities = (deps: HostDependencies): EvictionHostActivities => ({
   preflightEviction: (request) => beating(toolsOf(deps), (tools) => preflightEviction(tools, request)),
   observeHost: ({ hypervisor }) =>
-    beating(toolsOf(deps), async ({ nova, placement, scope: { signal } }) => (await observeHost(nova, placement, await findHost(nova, hypervisor, signal), signal)).observation),
+    beating(
+      toolsOf(deps),
+      async ({ nova, placement, scope: { signal } }) =>
+        (await observeHost(nova, placement, await findHost(nova, hypervisor, signal), signal)).observation,
+    ),
   ensureServiceDisabled: (request) => ensureServiceDisabled(toolsOf(deps), request),
   ensureServiceEnabled: (request) => ensureServiceEnabled(toolsOf(deps), request),
 });
 
 /** Activities on one server, queue `nova:<region>`. */
 export function createInstanceActivities(deps: InstanceDependencies): InstanceActivities {
-  const shared = { region: createRegionView(deps.nova, deps.clock), sharedLook: createSharedLook(deps.nova, deps.clock) };
+  const shared = {
+    region: createRegionView(deps.nova, deps.clock),
+    sharedLook: createSharedLook(deps.nova, deps.clock),
+  };
   const tools = () => ({ ...toolsOf(deps), ...shared });
   return {
     observeInstance: ({ instanceId }) => observeInstance(deps.nova, instanceId, toolsOf(deps).scope.signal),
@@ -53,9 +73,22 @@ export function createInstanceActivities(deps: InstanceDependencies): InstanceAc
 }
 
 /** What the run that shares out the region's migrations asks, queue `nova:<region>`. */
-export const createAllowanceActivities = ({ nova, limit, checkMs, silentMs, onLook, scope = currentScope, clock }: AllowanceDependencies): AllowanceActivities => ({
+export const createAllowanceActivities = ({
+  nova,
+  limit,
+  checkMs,
+  silentMs,
+  onLook,
+  scope = currentScope,
+  clock,
+}: AllowanceDependencies): AllowanceActivities => ({
   async observeAllowance({ region }) {
-    const world = { limit, checkMs, silentMs, inProgress: countBySource(await nova.migrationsCopying(scope(clock).signal)) };
+    const world = {
+      limit,
+      checkMs,
+      silentMs,
+      inProgress: countBySource(await nova.migrationsCopying(scope(clock).signal)),
+    };
     onLook?.(region, world);
     return world;
   },

@@ -10,7 +10,10 @@ import { hasEnded } from './judge-migration.ts';
  *
  * @throws MigrationNotFound Nova has no such record, and has the server
  */
-export async function awaitEvacuation(tools: FollowTools, { instanceId, sourceHost, migrationId, deadlineMs, poll }: EvacuationWait): Promise<MigrationEnd> {
+export async function awaitEvacuation(
+  tools: FollowTools,
+  { instanceId, sourceHost, migrationId, deadlineMs, poll }: EvacuationWait,
+): Promise<MigrationEnd> {
   const followed = await followMigration(tools, {
     instanceId,
     migrationId,

@@ -9,7 +9,10 @@ import { settlingDelayMs, waitFor } from './wait.ts';
  *
  * @param request.deadlineMs from now
  */
-export function awaitInstanceIdle({ nova, scope, clock }: Tools, { instanceId, deadlineMs }: { instanceId: string; deadlineMs: number }): Promise<InstanceObservation> {
+export function awaitInstanceIdle(
+  { nova, scope, clock }: Tools,
+  { instanceId, deadlineMs }: { instanceId: string; deadlineMs: number },
+): Promise<InstanceObservation> {
   const sinceMs = clock.now();
   return waitFor<InstanceObservation>({
     scope,

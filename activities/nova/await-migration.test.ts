@@ -35,11 +35,20 @@ function openTools(nova: Partial<NovaClient>, scope = testScope()) {
 const server = (change: Partial<InstanceDetail> = {}) => instanceDetail({ host: 'node-2', ...change });
 
 test('Nova completes a migration and leaves the server where it was: both are told', async () => {
-  const tools = openTools({ migration: async () => migrationRecord({ status: 'completed' }), server: async () => server({ host: 'node-1', status: 'MIGRATING', taskState: 'migrating' }) });
+  const tools = openTools({
+    migration: async () => migrationRecord({ status: 'completed' }),
+    server: async () => server({ host: 'node-1', status: 'MIGRATING', taskState: 'migrating' }),
+  });
   const beganMs = tools.clock.now();
   const end = await awaitMigration(tools, request);
-  expect(end).toMatchObject({ status: 'completed', stuck: null, observation: { instance: { host: 'node-1', taskState: 'migrating' }, migration: null } });
-  expect(end.message).toBe('Nova says migration 1 is completed, but the server is still on node-1 (MIGRATING, migrating)');
+  expect(end).toMatchObject({
+    status: 'completed',
+    stuck: null,
+    observation: { instance: { host: 'node-1', taskState: 'migrating' }, migration: null },
+  });
+  expect(end.message).toBe(
+    'Nova says migration 1 is completed, but the server is still on node-1 (MIGRATING, migrating)',
+  );
   expect(tools.clock.now() - beganMs).toBeGreaterThanOrEqual(60_000);
   expect(tools.clock.now() - beganMs).toBeLessThan(70_000);
   expect(tools.reports.at(-1)?.message).toBe(end.message);
@@ -53,26 +62,49 @@ test('the server’s status lies early, so the record decides; then the server i
     polls += 1;
     return migrationRecord({ status: records.shift() ?? 'completed' });
   };
-  const tools = openTools({ migration, serverMigration: async () => null, server: async () => servers.shift() ?? server() });
-  await expect(awaitMigration(tools, request)).resolves.toMatchObject({ status: 'completed', message: null, observation: { instance: { host: 'node-2', taskState: null } } });
+  const tools = openTools({
+    migration,
+    serverMigration: async () => null,
+    server: async () => servers.shift() ?? server(),
+  });
+  await expect(awaitMigration(tools, request)).resolves.toMatchObject({
+    status: 'completed',
+    message: null,
+    observation: { instance: { host: 'node-2', taskState: null } },
+  });
   expect(polls).toBe(3);
 });
 
 test('another worker goes on by the clock that the first one left behind', async () => {
   const running = migrationRecord({ status: 'running', memoryTotalBytes: 1_000, memoryRemainingBytes: 500 });
-  const nova = { migration: async () => running, serverMigration: async () => running, server: async () => server(), migrationsOf: async () => [running] };
+  const nova = {
+    migration: async () => running,
+    serverMigration: async () => running,
+    server: async () => server(),
+    migrationsOf: async () => [running],
+  };
   const beats: unknown[] = [];
   const since = testClock().now() - 140_000;
   const left = { sinceMs: since, runningSinceMs: since, totalBytes: 1_000, lowBytes: 500, lowSinceMs: since };
-  const tools = openTools(nova, testScope({ heartbeatDetails: left, heartbeat: (details) => void beats.push(details) }));
+  const tools = openTools(
+    nova,
+    testScope({ heartbeatDetails: left, heartbeat: (details) => void beats.push(details) }),
+  );
   const beganMs = tools.clock.now();
-  await expect(awaitMigration(tools, request)).resolves.toMatchObject({ status: 'stuck', stuck: 'NoProgress', observation: { migration: { id: 1 } } });
+  await expect(awaitMigration(tools, request)).resolves.toMatchObject({
+    status: 'stuck',
+    stuck: 'NoProgress',
+    observation: { migration: { id: 1 } },
+  });
   expect(tools.clock.now() - beganMs).toBeLessThan(15_000);
   expect(beats[0]).toEqual(left);
 });
 
 test('details that are none are as good as none', async () => {
-  const tools = openTools({ migration: async () => migrationRecord({ status: 'completed' }), server: async () => server() }, testScope({ heartbeatDetails: { known: [1] } }));
+  const tools = openTools(
+    { migration: async () => migrationRecord({ status: 'completed' }), server: async () => server() },
+    testScope({ heartbeatDetails: { known: [1] } }),
+  );
   await expect(awaitMigration(tools, request)).resolves.toMatchObject({ status: 'completed' });
 });
 
@@ -81,17 +113,37 @@ test('Nova’s refusal is handed back in its own words', async () => {
   const liveMigrate = async () => {
     throw droverFailure('MigrationRefused', `Nova answered 409: ${words}`, { details: { status: 409, words } });
   };
-  const tools = openTools({ server: async () => server({ host: 'node-1' }), migrationsOf: async () => [], liveMigrate });
-  await expect(startMigration(tools, 'live', { ...subject, perTarget: 2 })).resolves.toEqual({ outcome: 'refused', message: words });
+  const tools = openTools({
+    server: async () => server({ host: 'node-1' }),
+    migrationsOf: async () => [],
+    liveMigrate,
+  });
+  await expect(startMigration(tools, 'live', { ...subject, perTarget: 2 })).resolves.toEqual({
+    outcome: 'refused',
+    message: words,
+  });
 });
 
 test('a request that Nova took and never made a record of gives the server back', async () => {
   const liveMigrate = async () => ({ requestId: 'req-1' });
-  const tools = openTools({ server: async () => server({ host: 'node-1' }), migrationsOf: async () => [], liveMigrate });
-  await expect(startMigration(tools, 'live', { ...subject, perTarget: 2 })).resolves.toMatchObject({ outcome: 'changed', observation: { migration: null } });
+  const tools = openTools({
+    server: async () => server({ host: 'node-1' }),
+    migrationsOf: async () => [],
+    liveMigrate,
+  });
+  await expect(startMigration(tools, 'live', { ...subject, perTarget: 2 })).resolves.toMatchObject({
+    outcome: 'changed',
+    observation: { migration: null },
+  });
 });
 
 test('a migration that somebody else cancels is told as that', async () => {
-  const tools = openTools({ migration: async () => migrationRecord({ status: 'cancelled' }), server: async () => server({ host: 'node-1' }) });
-  await expect(awaitMigration(tools, request)).resolves.toMatchObject({ status: 'cancelled', message: 'Somebody cancelled migration 1' });
+  const tools = openTools({
+    migration: async () => migrationRecord({ status: 'cancelled' }),
+    server: async () => server({ host: 'node-1' }),
+  });
+  await expect(awaitMigration(tools, request)).resolves.toMatchObject({
+    status: 'cancelled',
+    message: 'Somebody cancelled migration 1',
+  });
 });

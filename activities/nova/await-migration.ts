@@ -7,7 +7,12 @@ import { judgeMigration } from './judge-migration.ts';
 import type { RegionView } from './region-view.ts';
 import { createProgressReporter } from './report-progress.ts';
 
-export type AwaitRequest = MigrationSubject & { migrationId: number; gibibytes: number; stuck: StuckLimits; poll: PollIntervals };
+export type AwaitRequest = MigrationSubject & {
+  migrationId: number;
+  gibibytes: number;
+  stuck: StuckLimits;
+  poll: PollIntervals;
+};
 
 /**
  * Waits for a migration's end, or until it is stuck, and keeps its Migration object current. A cold migration ends here in `finished`;
@@ -15,9 +20,17 @@ export type AwaitRequest = MigrationSubject & { migrationId: number; gibibytes: 
  *
  * @throws MigrationNotFound, and what Nova or the report failed with
  */
-export async function awaitMigration(tools: Tools<InstanceDependencies> & FollowTools & { region: RegionView }, request: AwaitRequest): Promise<MigrationEnd> {
+export async function awaitMigration(
+  tools: Tools<InstanceDependencies> & FollowTools & { region: RegionView },
+  request: AwaitRequest,
+): Promise<MigrationEnd> {
   const { instanceId, sourceHost, eviction, attempt, migrationId, gibibytes, stuck, poll } = request;
-  const reporter = createProgressReporter(tools.report, { instanceId, sourceHost, eviction, attempt }, tools.clock, tools.scope.signal);
+  const reporter = createProgressReporter(
+    tools.report,
+    { instanceId, sourceHost, eviction, attempt },
+    tools.clock,
+    tools.scope.signal,
+  );
   const followed = await followMigration(tools, {
     instanceId,
     migrationId,
@@ -28,7 +41,10 @@ export async function awaitMigration(tools: Tools<InstanceDependencies> & Follow
     onLeisure: () => tools.region.refresh(tools.scope.signal),
   });
   const concluded = await concludeMigration(tools, sourceHost, followed);
-  const end = concluded.status === 'cancelled' ? { ...concluded, message: `Somebody cancelled migration ${migrationId}` } : concluded;
+  const end =
+    concluded.status === 'cancelled'
+      ? { ...concluded, message: `Somebody cancelled migration ${migrationId}` }
+      : concluded;
   await reporter.finish(followed?.migration ?? null, end.stuck === null ? end.message : describeStuck(end.stuck));
   return end;
 }

@@ -21,7 +21,9 @@ export function awaitTargetRoom(
     async look() {
       if ((await region.room(sourceHost, perTarget, scope.signal)) !== 'busy') return { done: true };
       const leftMs = Math.min(sinceMs + deadlineMs, scope.deadlineMs) - clock.now();
-      return leftMs <= 0 ? { done: false } : { againMs: Math.min(Math.max(leastDelayMs, settlingDelayMs(clock.now() - sinceMs)), leftMs) };
+      return leftMs <= 0
+        ? { done: false }
+        : { againMs: Math.min(Math.max(leastDelayMs, settlingDelayMs(clock.now() - sinceMs)), leftMs) };
     },
   });
 }

@@ -23,10 +23,12 @@ export interface MembershipRequest {
  * @throws AggregateRefused Nova's words say why; HostNotFound, ProviderConflict, Stopped
  * @see Compute API, "Add Host"
  */
-export const addToAggregates = (tools: Tools, request: MembershipRequest): Promise<void> => changeMemberships(tools, 'add', request);
+export const addToAggregates = (tools: Tools, request: MembershipRequest): Promise<void> =>
+  changeMemberships(tools, 'add', request);
 
 /** Takes a host out of aggregates. As {@link addToAggregates}; one that is not there any more has no host. */
-export const removeFromAggregates = (tools: Tools, request: MembershipRequest): Promise<void> => changeMemberships(tools, 'remove', request);
+export const removeFromAggregates = (tools: Tools, request: MembershipRequest): Promise<void> =>
+  changeMemberships(tools, 'remove', request);
 
 type Kind = 'add' | 'remove';
 
@@ -58,21 +60,41 @@ async function changeMemberships(tools: Tools, kind: Kind, { host, aggregates }:
 }
 
 /** Those in which the host is not as it should be. */
-const openOnes = (kind: Kind, host: string, wanted: readonly AggregateName[], known: readonly Aggregate[]): Aggregate[] =>
+const openOnes = (
+  kind: Kind,
+  host: string,
+  wanted: readonly AggregateName[],
+  known: readonly Aggregate[],
+): Aggregate[] =>
   known.filter(({ id, hosts }) => wanted.some((one) => one.id === id) && hosts.includes(host) === (kind === 'remove'));
 
 async function changeOne(tools: Tools, kind: Kind, host: string, { id, name }: Aggregate): Promise<void> {
   const { nova, stopGate, scope } = tools;
   const action = kind === 'add' ? 'addToAggregate' : 'removeFromAggregate';
-  const mutation = { action, cause: 'the aggregates of its Hypervisor', object: `aggregate/${name}`, before: { [host]: kind === 'remove' }, after: { [host]: kind === 'add' } };
+  const mutation = {
+    action,
+    cause: 'the aggregates of its Hypervisor',
+    object: `aggregate/${name}`,
+    before: { [host]: kind === 'remove' },
+    after: { [host]: kind === 'add' },
+  };
   await stopGate(scope.signal);
   await audited(tools, mutation, () => nova[action](id, host, scope.signal));
 }
 
 /** Somebody else may have done the same at the same time: then Nova's refusal says nothing. */
-async function throwUnlessDone({ nova, scope }: Tools, kind: Kind, host: string, refused: readonly Refused[]): Promise<void> {
+async function throwUnlessDone(
+  { nova, scope }: Tools,
+  kind: Kind,
+  host: string,
+  refused: readonly Refused[],
+): Promise<void> {
   const known = await nova.aggregates(scope.signal);
-  const left = refused.filter(({ aggregate }) => openOnes(kind, host, [aggregate], known).length > 0 || (kind === 'add' && !known.some(({ id }) => id === aggregate.id)));
+  const left = refused.filter(
+    ({ aggregate }) =>
+      openOnes(kind, host, [aggregate], known).length > 0 ||
+      (kind === 'add' && !known.some(({ id }) => id === aggregate.id)),
+  );
   const [first, ...others] = left;
   if (first === undefined) return;
   if (others.length === 0) throw first.error;
@@ -81,4 +103,8 @@ async function throwUnlessDone({ nova, scope }: Tools, kind: Kind, host: string,
   throw droverFailure(code, left.map(({ aggregate, error }) => `${aggregate.name}: ${wordsOf(error)}`).join('; '));
 }
 
-export const notFound = (names: readonly string[]) => droverFailure('AggregateNotFound', `Nova has no ${names.length === 1 ? 'aggregate' : 'aggregates'} ${names.join(', ')}`);
+export const notFound = (names: readonly string[]) =>
+  droverFailure(
+    'AggregateNotFound',
+    `Nova has no ${names.length === 1 ? 'aggregate' : 'aggregates'} ${names.join(', ')}`,
+  );

@@ -1,7 +1,11 @@
 import { changeService } from '../../lab/openstack/hosts.ts';
 import { act, createInstance } from '../../lab/openstack/seed.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { openActivitiesOnFake, type ActivitiesOnFake, type ActivitiesOnFakeOptions } from '../../test/fakes/openstack/activities.ts';
+import {
+  openActivitiesOnFake,
+  type ActivitiesOnFake,
+  type ActivitiesOnFakeOptions,
+} from '../../test/fakes/openstack/activities.ts';
 
 const host = 'node-1';
 const reason = 'drover: eviction';
@@ -26,21 +30,32 @@ const conflict = async (): Promise<never> => {
 };
 
 test('two that disable at once: where Nova refuses the second, that one finds it done', async () => {
-  const { activities, audited, run } = await open({}, {
-    instead: (client) => ({
-      updateService: async (...given) => {
-        await client.updateService(...given);
-        return await conflict();
-      },
-    }),
+  const { activities, audited, run } = await open(
+    {},
+    {
+      instead: (client) => ({
+        updateService: async (...given) => {
+          await client.updateService(...given);
+          return await conflict();
+        },
+      }),
+    },
+  );
+  expect(await run(() => activities.ensureServiceDisabled({ host, reason }))).toMatchObject({
+    status: 'disabled',
+    disabledReason: reason,
   });
-  expect(await run(() => activities.ensureServiceDisabled({ host, reason }))).toMatchObject({ status: 'disabled', disabledReason: reason });
   expect(audited).toEqual([]);
 });
 
 test('a conflict that leaves it as it was is tried again later', async () => {
   const { activities, run } = await open({}, { instead: () => ({ updateService: conflict }) });
-  await run(() => expect(activities.ensureServiceDisabled({ host, reason })).rejects.toMatchObject({ type: 'ServiceConflict', nonRetryable: false }));
+  await run(() =>
+    expect(activities.ensureServiceDisabled({ host, reason })).rejects.toMatchObject({
+      type: 'ServiceConflict',
+      nonRetryable: false,
+    }),
+  );
 });
 
 const ours = { status: 'disabled', disabled_reason: reason };
@@ -50,7 +65,13 @@ const enables: Enable[] = [
   ['drover’s own reason is lifted', ours, {}, true, 1],
   ['another user’s is not', { status: 'disabled', disabled_reason: 'CHG-1' }, {}, false, 0],
   ['none is not drover’s', { status: 'disabled' }, {}, false, 0],
-  ['exactly the reason that the caller proved is lifted, whatever it is', { status: 'disabled', disabled_reason: 'CHG-1' }, { carrying: 'CHG-1' }, true, 1],
+  [
+    'exactly the reason that the caller proved is lifted, whatever it is',
+    { status: 'disabled', disabled_reason: 'CHG-1' },
+    { carrying: 'CHG-1' },
+    true,
+    1,
+  ],
   ['none, where the caller proved that none is its own', { status: 'disabled' }, { carrying: null }, true, 1],
   ['another one than the caller proved is not, even drover’s', ours, { carrying: 'drover: maintenance' }, false, 0],
 ];
@@ -67,36 +88,72 @@ const forceDown = { host, forcedDown: true, proof };
 test('forcing down sends it once, and writes down by which proof', async () => {
   const { activities, audited, changes, fake, run, serviceId } = await open();
   await fake.fleet.crash(host);
-  expect(await run(() => activities.ensureForcedDown(forceDown))).toMatchObject({ forcedDown: true, state: 'down', status: 'enabled' });
+  expect(await run(() => activities.ensureForcedDown(forceDown))).toMatchObject({
+    forcedDown: true,
+    state: 'down',
+    status: 'enabled',
+  });
   await run(() => activities.ensureForcedDown(forceDown));
   expect(changes('nova')).toEqual([`PUT /os-services/${serviceId}`]);
-  const entry = { action: 'ensureForcedDown', cause: 'incident i-1: power-off, bmc-1 at 2026-01-01T00:00:00Z', object: `compute-service/${host}` };
-  expect(audited).toMatchObject([{ ...entry, before: { forcedDown: false }, after: { forcedDown: true }, requestId: expect.stringMatching(/^req-/u) }]);
+  const entry = {
+    action: 'ensureForcedDown',
+    cause: 'incident i-1: power-off, bmc-1 at 2026-01-01T00:00:00Z',
+    object: `compute-service/${host}`,
+  };
+  expect(audited).toMatchObject([
+    {
+      ...entry,
+      before: { forcedDown: false },
+      after: { forcedDown: true },
+      requestId: expect.stringMatching(/^req-/u),
+    },
+  ]);
 });
 
 test('a lost answer converges: the next attempt finds it forced down', async () => {
-  const { activities, audited, changes, run } = await open({}, { onCall: ({ verb }) => (verb === 'PUT /os-services/{id}' ? 'failAfter' : 'works') });
-  await run(() => expect(activities.ensureForcedDown(forceDown)).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false }));
+  const { activities, audited, changes, run } = await open(
+    {},
+    { onCall: ({ verb }) => (verb === 'PUT /os-services/{id}' ? 'failAfter' : 'works') },
+  );
+  await run(() =>
+    expect(activities.ensureForcedDown(forceDown)).rejects.toMatchObject({
+      type: 'NovaUnavailable',
+      nonRetryable: false,
+    }),
+  );
   expect(await run(() => activities.ensureForcedDown(forceDown))).toMatchObject({ forcedDown: true });
   expect(changes('nova')).toHaveLength(1);
   const after = { asked: { forcedDown: true }, failed: expect.stringMatching(/^Nova at .*PUT \/v2.1\/os-services/u) };
-  expect(audited).toMatchObject([{ action: 'ensureForcedDown', cause: expect.stringMatching(/^incident i-1: power-off/u), before: { forcedDown: false }, after, requestId: null }]);
+  expect(audited).toMatchObject([
+    {
+      action: 'ensureForcedDown',
+      cause: expect.stringMatching(/^incident i-1: power-off/u),
+      before: { forcedDown: false },
+      after,
+      requestId: null,
+    },
+  ]);
 });
 
 test('a run that ends in the middle of the request has its line: the service may be forced down', async () => {
   const ended = new AbortController();
-  const { activities, audited, run } = await open({}, {
-    scope: { signal: ended.signal },
-    instead: (client) => ({
-      updateService: (...given) => {
-        const answer = client.updateService(...given);
-        ended.abort(new Error('TERMINATED'));
-        return answer;
-      },
-    }),
-  });
+  const { activities, audited, run } = await open(
+    {},
+    {
+      scope: { signal: ended.signal },
+      instead: (client) => ({
+        updateService: (...given) => {
+          const answer = client.updateService(...given);
+          ended.abort(new Error('TERMINATED'));
+          return answer;
+        },
+      }),
+    },
+  );
   await run(() => expect(activities.ensureForcedDown(forceDown)).rejects.toThrow('TERMINATED'));
-  expect(audited).toMatchObject([{ action: 'ensureForcedDown', after: { asked: { forcedDown: true }, failed: 'TERMINATED' } }]);
+  expect(audited).toMatchObject([
+    { action: 'ensureForcedDown', after: { asked: { forcedDown: true }, failed: 'TERMINATED' } },
+  ]);
 });
 
 test('a host whose nova-compute has not dropped its evacuated guests is not forced up', async () => {
@@ -107,31 +164,48 @@ test('a host whose nova-compute has not dropped its evacuated guests is not forc
     await changeService(fake.admin, host, { forced_down: true });
     await act(fake.admin, id, { evacuate: {} });
     while (fake.model.migrations[0]?.status !== 'done') await clock.sleep(10);
-    await expect(activities.ensureForcedDown({ ...forceDown, forcedDown: false, proof: { ...proof, by: 'restart' } })).rejects.toMatchObject({ type: 'EvacuationsUnsettled', nonRetryable: true });
+    await expect(
+      activities.ensureForcedDown({ ...forceDown, forcedDown: false, proof: { ...proof, by: 'restart' } }),
+    ).rejects.toMatchObject({ type: 'EvacuationsUnsettled', nonRetryable: true });
   });
 });
 
 test('nothing is changed while drover is stopped', async () => {
-  const { activities, changes, run } = await open({}, {
-    stopped: () => {
-      throw new Error('stopped');
+  const { activities, changes, run } = await open(
+    {},
+    {
+      stopped: () => {
+        throw new Error('stopped');
+      },
     },
-  });
+  );
   await run(() => expect(activities.ensureForcedDown(forceDown)).rejects.toThrow('stopped'));
   expect(changes('nova')).toEqual([]);
 });
 
 test('a proof that proves nothing changes nothing', async () => {
   const { activities, changes, run } = await open();
-  await run(() => expect(activities.ensureForcedDown({ ...forceDown, proof: { ...proof, by: 'person' } })).rejects.toMatchObject({ type: 'HostUp' }));
+  await run(() =>
+    expect(activities.ensureForcedDown({ ...forceDown, proof: { ...proof, by: 'person' } })).rejects.toMatchObject({
+      type: 'HostUp',
+    }),
+  );
   expect(changes('nova')).toEqual([]);
 });
 
 test('a service is deleted once, and a second request finds it gone', async () => {
   const { activities, audited, changes, run, serviceId } = await open(down);
-  for (const attempt of [1, 2]) await run(() => activities.ensureServiceDeleted({ host, serviceId }).then(() => attempt));
+  for (const attempt of [1, 2])
+    await run(() => activities.ensureServiceDeleted({ host, serviceId }).then(() => attempt));
   expect(changes('nova')).toEqual([`DELETE /os-services/${serviceId}`]);
-  expect(audited).toMatchObject([{ action: 'ensureServiceDeleted', object: `compute-service/${host}`, before: { serviceId, status: 'disabled' }, after: null }]);
+  expect(audited).toMatchObject([
+    {
+      action: 'ensureServiceDeleted',
+      object: `compute-service/${host}`,
+      before: { serviceId, status: 'disabled' },
+      after: null,
+    },
+  ]);
 });
 
 test('two that delete at once: the one that Nova refuses finds it gone', async () => {
@@ -141,7 +215,10 @@ test('two that delete at once: the one that Nova refuses finds it gone', async (
   await fake.admin.compute('POST', '/os-aggregates/1/action', { body: { add_host: { host } } });
   await run(() => Promise.all([1, 2].map(() => activities.ensureServiceDeleted({ host, serviceId }))));
   expect(changes('nova')).toHaveLength(2);
-  expect(audited).toMatchObject([{ after: null }, { after: { asked: null, failed: expect.stringMatching(/^Nova answered 500/u) } }]);
+  expect(audited).toMatchObject([
+    { after: null },
+    { after: { asked: null, failed: expect.stringMatching(/^Nova answered 500/u) } },
+  ]);
 });
 
 test('two that delete at once: one finds it gone while it reads the servers', async () => {
@@ -156,15 +233,37 @@ test('two that delete at once: one finds it gone while it reads the servers', as
 });
 
 test('a deletion that Nova could not do is a failure to be tried again', async () => {
-  const { activities, run, serviceId } = await open(down, { onCall: ({ verb }) => (verb === 'DELETE /os-services/{id}' ? 'failBefore' : 'works') });
-  await run(() => expect(activities.ensureServiceDeleted({ host, serviceId })).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false }));
+  const { activities, run, serviceId } = await open(down, {
+    onCall: ({ verb }) => (verb === 'DELETE /os-services/{id}' ? 'failBefore' : 'works'),
+  });
+  await run(() =>
+    expect(activities.ensureServiceDeleted({ host, serviceId })).rejects.toMatchObject({
+      type: 'NovaUnavailable',
+      nonRetryable: false,
+    }),
+  );
 });
 
 type Refusal = [what: string, prepare: (fixture: Fixture) => Promise<unknown>, code: string, reason: RegExp];
 const refusals: Refusal[] = [
-  ['with servers', ({ fake: { admin } }) => createInstance(admin, { name: 'a', host }).then(() => changeService(admin, host, down)), 'HostNotEmpty', /1 server is on node-1: [0-9a-f-]{36}\. /u],
-  ['that is enabled', ({ fake: { admin } }) => changeService(admin, host, { forced_down: true }), 'HostEnabled', /node-1 is enabled/u],
-  ['that is up', ({ fake: { admin } }) => changeService(admin, host, { status: 'disabled' }), 'HostUp', /nova-compute on node-1 is running/u],
+  [
+    'with servers',
+    ({ fake: { admin } }) => createInstance(admin, { name: 'a', host }).then(() => changeService(admin, host, down)),
+    'HostNotEmpty',
+    /1 server is on node-1: [0-9a-f-]{36}\. /u,
+  ],
+  [
+    'that is enabled',
+    ({ fake: { admin } }) => changeService(admin, host, { forced_down: true }),
+    'HostEnabled',
+    /node-1 is enabled/u,
+  ],
+  [
+    'that is up',
+    ({ fake: { admin } }) => changeService(admin, host, { status: 'disabled' }),
+    'HostUp',
+    /nova-compute on node-1 is running/u,
+  ],
   [
     'with migrations in progress, as Nova knows them',
     async ({ fake: { admin, model } }) => {
@@ -180,20 +279,41 @@ test.each(refusals)('a service %s is not deleted', async (_, prepare, code, word
   const fixture = await open();
   const { activities, audited, run, serviceId } = fixture;
   await run(() => prepare(fixture));
-  await run(() => expect(activities.ensureServiceDeleted({ host, serviceId })).rejects.toMatchObject({ type: code, nonRetryable: true, message: expect.stringMatching(words) }));
+  await run(() =>
+    expect(activities.ensureServiceDeleted({ host, serviceId })).rejects.toMatchObject({
+      type: code,
+      nonRetryable: true,
+      message: expect.stringMatching(words),
+    }),
+  );
   expect(audited).toEqual([]);
 });
 
 test('a service of another host is not deleted', async () => {
   const { activities, run, serviceId } = await open(down);
-  await run(() => expect(activities.ensureServiceDeleted({ host: 'node-2', serviceId })).rejects.toMatchObject({ type: 'HostNotFound', message: expect.stringMatching(/node-1’s, not node-2’s/u) }));
+  await run(() =>
+    expect(activities.ensureServiceDeleted({ host: 'node-2', serviceId })).rejects.toMatchObject({
+      type: 'HostNotFound',
+      message: expect.stringMatching(/node-1’s, not node-2’s/u),
+    }),
+  );
 });
 
 test('a service whose cell is down is not deleted', async () => {
   const { activities, run, serviceId } = await open(down, {
-    instead: (client) => ({ computeServices: async (signal) => (await client.computeServices(signal)).map((service) => (service.host === host ? { ...service, id: '', cellDown: true } : service)) }),
+    instead: (client) => ({
+      computeServices: async (signal) =>
+        (await client.computeServices(signal)).map((service) =>
+          service.host === host ? { ...service, id: '', cellDown: true } : service,
+        ),
+    }),
   });
-  await run(() => expect(activities.ensureServiceDeleted({ host, serviceId })).rejects.toMatchObject({ type: 'HostAttributeMissing', message: expect.stringMatching(/cell of host node-1 is down/u) }));
+  await run(() =>
+    expect(activities.ensureServiceDeleted({ host, serviceId })).rejects.toMatchObject({
+      type: 'HostAttributeMissing',
+      message: expect.stringMatching(/cell of host node-1 is down/u),
+    }),
+  );
 });
 
 test('a service that has registered since under the same name is left alone', async () => {

@@ -5,7 +5,8 @@ import { serviceState } from './observe-host.ts';
 import type { ComputeServiceRecord, ServiceChange } from './types.ts';
 
 /** @throws HostNotFound, HostAttributeMissing */
-export const readService = async ({ nova, scope }: Tools, host: string): Promise<ComputeServiceRecord> => findService(await nova.computeServices(scope.signal), host);
+export const readService = async ({ nova, scope }: Tools, host: string): Promise<ComputeServiceRecord> =>
+  findService(await nova.computeServices(scope.signal), host);
 
 /**
  * Changes a compute service and writes that down. Nova refuses to change a service to what it is: where somebody else has just done the
@@ -14,12 +15,28 @@ export const readService = async ({ nova, scope }: Tools, host: string): Promise
  * @throws ServiceConflict, HostNotFound, EvacuationsUnsettled, Stopped
  * @see Compute API, "Update Compute Service", microversion 2.53
  */
-export async function changeService(tools: Tools, before: ComputeServiceRecord, change: ServiceChange, { action, cause }: { action: string; cause: string }): Promise<ComputeServiceRecord> {
+export async function changeService(
+  tools: Tools,
+  before: ComputeServiceRecord,
+  change: ServiceChange,
+  { action, cause }: { action: string; cause: string },
+): Promise<ComputeServiceRecord> {
   const { nova, stopGate, scope } = tools;
   await stopGate(scope.signal);
-  const mutation = { action, cause, object: `compute-service/${before.host}`, before: serviceState(before), after: change };
+  const mutation = {
+    action,
+    cause,
+    object: `compute-service/${before.host}`,
+    before: serviceState(before),
+    after: change,
+  };
   try {
-    const { service } = await audited(tools, mutation, () => nova.updateService(before.id, change, scope.signal), (answer) => ({ after: serviceState(answer.service) }));
+    const { service } = await audited(
+      tools,
+      mutation,
+      () => nova.updateService(before.id, change, scope.signal),
+      (answer) => ({ after: serviceState(answer.service) }),
+    );
     return service;
   } catch (error) {
     if (codeOf(error) !== 'ServiceConflict') throw error;

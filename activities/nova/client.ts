@@ -10,7 +10,13 @@ import { newServerCalls } from './new-server-calls.ts';
 import type { Accepted, Aggregate, ComputeServiceRecord, Hypervisor, NovaClient, ServiceChange } from './types.ts';
 import { readActionFailure } from './wire-actions.ts';
 import { toComputeService, toHypervisor } from './wire-map.ts';
-import { readMigrationsChangedSince, readMigrationsCopying, readMigrationsInProgress, readMigrationsOf, readServerMigration } from './wire-migrations.ts';
+import {
+  readMigrationsChangedSince,
+  readMigrationsCopying,
+  readMigrationsInProgress,
+  readMigrationsOf,
+  readServerMigration,
+} from './wire-migrations.ts';
 import { readServer, readServerGroups, readServers, richServerMicroversion } from './wire-servers.ts';
 import * as wire from './wire.ts';
 
@@ -38,16 +44,31 @@ export function createNovaClient(session: KeystoneSession): NovaClient {
     migrationsCopying: (signal) => readMigrationsCopying(nova, signal),
     migrationsChangedSince: (time, signal) => readMigrationsChangedSince(nova, time, signal),
     serverMigration: (instanceId, id, signal) => readServerMigration(nova, instanceId, id, signal),
-    migration: async (instanceId, id, signal) => (await readMigrationsOf(nova, instanceId, signal)).find((migration) => migration.id === id) ?? null,
+    migration: async (instanceId, id, signal) =>
+      (await readMigrationsOf(nova, instanceId, signal)).find((migration) => migration.id === id) ?? null,
     migrationsOf: (instanceId, signal) => readMigrationsOf(nova, instanceId, signal),
-    liveMigrate: (id, { host }, signal) => act(nova, server(id), { 'os-migrateLive': { host, block_migration: 'auto' } }, serverActionFaults, signal),
-    coldMigrate: (id, { host }, signal) => act(nova, server(id), { migrate: host === null ? null : { host } }, serverActionFaults, signal),
+    liveMigrate: (id, { host }, signal) =>
+      act(nova, server(id), { 'os-migrateLive': { host, block_migration: 'auto' } }, serverActionFaults, signal),
+    coldMigrate: (id, { host }, signal) =>
+      act(nova, server(id), { migrate: host === null ? null : { host } }, serverActionFaults, signal),
     abortMigration: (instanceId, id, signal) =>
-      accepted(nova, { method: 'DELETE', path: `${server(instanceId)}/migrations/${id}`, microversion: baseMicroversion, refused: abortFaults }, signal),
-    forceCompleteMigration: (instanceId, id, signal) => act(nova, `${server(instanceId)}/migrations/${id}`, { force_complete: null }, forceCompleteFaults, signal),
+      accepted(
+        nova,
+        {
+          method: 'DELETE',
+          path: `${server(instanceId)}/migrations/${id}`,
+          microversion: baseMicroversion,
+          refused: abortFaults,
+        },
+        signal,
+      ),
+    forceCompleteMigration: (instanceId, id, signal) =>
+      act(nova, `${server(instanceId)}/migrations/${id}`, { force_complete: null }, forceCompleteFaults, signal),
     confirmResize: (id, signal) => act(nova, server(id), { confirmResize: null }, confirmFaults, signal),
     lastActionFailure: async (instanceId, action, signal) =>
-      (await readActionFailure(nova, instanceId, action, signal)) ?? (await readServer(nova, await serverMicroversion(signal), instanceId, signal))?.fault ?? null,
+      (await readActionFailure(nova, instanceId, action, signal)) ??
+      (await readServer(nova, await serverMicroversion(signal), instanceId, signal))?.fault ??
+      null,
   };
 }
 
@@ -56,7 +77,13 @@ const versionedBase = (url: string): string => `${url.replace(/\/+$/u, '').repla
 
 const server = (id: string): string => `/servers/${encodeURIComponent(id)}`;
 
-const act = (nova: Endpoint, path: string, body: unknown, refused: (refusal: Refusal) => ErrorCode | undefined, signal: AbortSignal): Promise<Accepted> =>
+const act = (
+  nova: Endpoint,
+  path: string,
+  body: unknown,
+  refused: (refusal: Refusal) => ErrorCode | undefined,
+  signal: AbortSignal,
+): Promise<Accepted> =>
   accepted(nova, { method: 'POST', path: `${path}/action`, microversion: baseMicroversion, body, refused }, signal);
 
 async function accepted(nova: Endpoint, call: Call<unknown>, signal: AbortSignal): Promise<Accepted> {
@@ -74,25 +101,55 @@ function discoverServerMicroversion(nova: Endpoint): (signal: AbortSignal) => Pr
 }
 
 async function readLatestMicroversion(nova: Endpoint, signal: AbortSignal): Promise<string> {
-  const { value } = await nova.call({ method: 'GET', path: '/', microversion: '2.1', answer: wire.versionDocument }, signal);
+  const { value } = await nova.call(
+    { method: 'GET', path: '/', microversion: '2.1', answer: wire.versionDocument },
+    signal,
+  );
   return value.version.version;
 }
 
 function serverMicroversionOf(latest: string): string {
   const minor = (version: string): number => Number(version.split('.')[1]);
-  if (minor(latest) < minor(baseMicroversion)) throw droverFailure('RequestRefused', `This Nova ends at microversion ${latest}; drover needs ${baseMicroversion}, which came with 2023.1.`);
+  if (minor(latest) < minor(baseMicroversion))
+    throw droverFailure(
+      'RequestRefused',
+      `This Nova ends at microversion ${latest}; drover needs ${baseMicroversion}, which came with 2023.1.`,
+    );
   return minor(latest) < minor(richServerMicroversion) ? baseMicroversion : richServerMicroversion;
 }
 
 async function readComputeServices(nova: Endpoint, signal: AbortSignal): Promise<ComputeServiceRecord[]> {
-  const { value } = await nova.call({ method: 'GET', path: '/os-services', query: [['binary', 'nova-compute']], microversion: baseMicroversion, answer: wire.serviceList }, signal);
+  const { value } = await nova.call(
+    {
+      method: 'GET',
+      path: '/os-services',
+      query: [['binary', 'nova-compute']],
+      microversion: baseMicroversion,
+      answer: wire.serviceList,
+    },
+    signal,
+  );
   return value.services.filter((service) => service.binary === 'nova-compute').map(toComputeService);
 }
 
-async function updateService(nova: Endpoint, id: string, change: ServiceChange, signal: AbortSignal): Promise<Accepted & { service: ComputeServiceRecord }> {
-  const body = 'forcedDown' in change ? { forced_down: change.forcedDown } : { status: change.status, ...(change.disabledReason === undefined ? {} : { disabled_reason: change.disabledReason }) };
+async function updateService(
+  nova: Endpoint,
+  id: string,
+  change: ServiceChange,
+  signal: AbortSignal,
+): Promise<Accepted & { service: ComputeServiceRecord }> {
+  const body =
+    'forcedDown' in change
+      ? { forced_down: change.forcedDown }
+      : {
+          status: change.status,
+          ...(change.disabledReason === undefined ? {} : { disabled_reason: change.disabledReason }),
+        };
   const path = `/os-services/${encodeURIComponent(id)}`;
-  const { value, requestId } = await nova.call({ method: 'PUT', path, microversion: baseMicroversion, body, answer: wire.serviceAnswer, refused: serviceFaults }, signal);
+  const { value, requestId } = await nova.call(
+    { method: 'PUT', path, microversion: baseMicroversion, body, answer: wire.serviceAnswer, refused: serviceFaults },
+    signal,
+  );
   return { service: toComputeService(value.service), requestId };
 }
 
@@ -100,7 +157,16 @@ async function readHypervisors(nova: Endpoint, signal: AbortSignal): Promise<Hyp
   const hypervisors = await allPages(
     async (marker) => {
       const query: [string, string][] = marker === undefined ? [] : [['marker', marker]];
-      const { value } = await nova.call({ method: 'GET', path: '/os-hypervisors/detail', query, microversion: hypervisorsMicroversion, answer: wire.hypervisorPage }, signal);
+      const { value } = await nova.call(
+        {
+          method: 'GET',
+          path: '/os-hypervisors/detail',
+          query,
+          microversion: hypervisorsMicroversion,
+          answer: wire.hypervisorPage,
+        },
+        signal,
+      );
       return { items: value.hypervisors, links: value.hypervisors_links };
     },
     (hypervisor) => hypervisor.id,
@@ -109,6 +175,16 @@ async function readHypervisors(nova: Endpoint, signal: AbortSignal): Promise<Hyp
 }
 
 async function readAggregates(nova: Endpoint, signal: AbortSignal): Promise<Aggregate[]> {
-  const { value } = await nova.call({ method: 'GET', path: '/os-aggregates', microversion: baseMicroversion, answer: wire.aggregateList }, signal);
-  return value.aggregates.map(({ id, uuid, name, hosts, metadata, availability_zone: availabilityZone }) => ({ id, uuid, name, hosts, metadata, availabilityZone }));
+  const { value } = await nova.call(
+    { method: 'GET', path: '/os-aggregates', microversion: baseMicroversion, answer: wire.aggregateList },
+    signal,
+  );
+  return value.aggregates.map(({ id, uuid, name, hosts, metadata, availability_zone: availabilityZone }) => ({
+    id,
+    uuid,
+    name,
+    hosts,
+    metadata,
+    availabilityZone,
+  }));
 }

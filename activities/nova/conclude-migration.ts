@@ -17,22 +17,45 @@ const settleDeadlineMs = 60_000;
  * server and record are gone the status is `gone`.
  */
 export async function concludeMigration(tools: Tools, sourceHost: string, followed: Followed): Promise<MigrationEnd> {
-  if (followed === null) return { status: 'gone', stuck: null, targetHost: null, observation: { instance: null, migration: null }, message: null };
+  if (followed === null)
+    return {
+      status: 'gone',
+      stuck: null,
+      targetHost: null,
+      observation: { instance: null, migration: null },
+      message: null,
+    };
   const { migration, stuck } = followed;
   if (stuck !== null) {
     const observation = await observeInstance(tools.nova, migration.instanceId, tools.scope.signal);
-    return { status: 'stuck', stuck, targetHost: migration.targetHost, observation: withMigration(observation, migration), message: null };
+    return {
+      status: 'stuck',
+      stuck,
+      targetHost: migration.targetHost,
+      observation: withMigration(observation, migration),
+      message: null,
+    };
   }
   const instance = await awaitSettled(tools, sourceHost, migration);
   const observation = { instance, migration: instance === null || hasEnded(migration) ? null : migration };
-  return { status: migration.status, stuck: null, targetHost: migration.targetHost, observation, message: await explain(tools, sourceHost, migration, instance) };
+  return {
+    status: migration.status,
+    stuck: null,
+    targetHost: migration.targetHost,
+    observation,
+    message: await explain(tools, sourceHost, migration, instance),
+  };
 }
 
 /** The one that is stuck is what the caller asks about, whatever else Nova may list. */
 const withMigration = (observation: InstanceObservation, migration: Migration): InstanceObservation =>
   observation.instance === null ? observation : { instance: observation.instance, migration };
 
-const awaitSettled = ({ nova, scope, clock }: Tools, sourceHost: string, migration: Migration): Promise<Instance | null> => {
+const awaitSettled = (
+  { nova, scope, clock }: Tools,
+  sourceHost: string,
+  migration: Migration,
+): Promise<Instance | null> => {
   const sinceMs = clock.now();
   return waitFor<Instance | null>({
     scope,
@@ -41,7 +64,8 @@ const awaitSettled = ({ nova, scope, clock }: Tools, sourceHost: string, migrati
       const instance = await nova.server(migration.instanceId, scope.signal);
       const waitedMs = clock.now() - sinceMs;
       const isLate = waitedMs >= settleDeadlineMs || clock.now() >= scope.deadlineMs;
-      if (instance === null || isLate || isSettled(instance, sourceHost, migration)) return { done: instance === null ? null : plainInstance(instance) };
+      if (instance === null || isLate || isSettled(instance, sourceHost, migration))
+        return { done: instance === null ? null : plainInstance(instance) };
       return { againMs: settlingDelayMs(waitedMs) };
     },
   });
@@ -66,14 +90,22 @@ function isSettled({ host, taskState, vmState }: Instance, sourceHost: string, {
 /** By type of migration, the instance action that has its words. */
 const actionOf: Record<string, InstanceActionName> = { 'live-migration': 'live-migration', evacuation: 'evacuate' };
 
-async function explain({ nova, scope }: Tools, sourceHost: string, { id, status, type, instanceId }: Migration, instance: Instance | null): Promise<string | null> {
+async function explain(
+  { nova, scope }: Tools,
+  sourceHost: string,
+  { id, status, type, instanceId }: Migration,
+  instance: Instance | null,
+): Promise<string | null> {
   if (instance === null) return null;
   switch (status) {
     case 'completed':
     case 'confirmed':
     case 'done':
     case 'finished': {
-      if (instance.host !== sourceHost) return instance.taskState === null ? null : `Migration ${id} is ${status}, but the server is still ${instance.taskState}`;
+      if (instance.host !== sourceHost)
+        return instance.taskState === null
+          ? null
+          : `Migration ${id} is ${status}, but the server is still ${instance.taskState}`;
       return `Nova says migration ${id} is ${status}, but the server is still on ${sourceHost} (${instance.status}${instance.taskState === null ? '' : `, ${instance.taskState}`})`;
     }
     case 'cancelled':

@@ -12,7 +12,11 @@ const evacuable: readonly string[] = ['active', 'stopped', 'error'];
  *
  * @param known ids of the records that were there before an earlier attempt made its request; null where none was made
  */
-export function decideEvacuation(sourceHost: string, { instance, migrations }: InstanceHistory, known: readonly number[] | null): StartDecision {
+export function decideEvacuation(
+  sourceHost: string,
+  { instance, migrations }: InstanceHistory,
+  known: readonly number[] | null,
+): StartDecision {
   if (instance === null) return { do: 'giveBack' };
   // Also when it is over by now: then its end is what the caller has to hear of, not a second attempt.
   const own = known === null ? undefined : newEvacuation(sourceHost, migrations, known);
@@ -26,8 +30,13 @@ export function decideEvacuation(sourceHost: string, { instance, migrations }: I
   return instance.taskState === null && evacuable.includes(instance.vmState) ? { do: 'request' } : { do: 'giveBack' };
 }
 
-const isEvacuation = (sourceHost: string, { type, sourceHost: from }: Migration): boolean => type === 'evacuation' && from === sourceHost;
+const isEvacuation = (sourceHost: string, { type, sourceHost: from }: Migration): boolean =>
+  type === 'evacuation' && from === sourceHost;
 
 /** The record that a request has led to. It may be over already. */
-export const newEvacuation = (sourceHost: string, migrations: readonly Migration[], known: readonly number[]): Migration | undefined =>
+export const newEvacuation = (
+  sourceHost: string,
+  migrations: readonly Migration[],
+  known: readonly number[],
+): Migration | undefined =>
   migrations.find((migration) => !known.includes(migration.id) && isEvacuation(sourceHost, migration));

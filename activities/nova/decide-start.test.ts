@@ -6,10 +6,19 @@ import type { InstanceDetail } from './types.ts';
 
 const source = 'source';
 const server = (change: Partial<InstanceDetail> = {}): InstanceDetail => instanceDetail({ host: source, ...change });
-const live = (status: string, change: Partial<Migration> = {}): Migration => migrationRecord({ id: 7, type: 'live-migration', status, sourceHost: source, ...change });
-const cold = (status: string, change: Partial<Migration> = {}): Migration => migrationRecord({ id: 7, type: 'migration', status, sourceHost: source, ...change });
+const live = (status: string, change: Partial<Migration> = {}): Migration =>
+  migrationRecord({ id: 7, type: 'live-migration', status, sourceHost: source, ...change });
+const cold = (status: string, change: Partial<Migration> = {}): Migration =>
+  migrationRecord({ id: 7, type: 'migration', status, sourceHost: source, ...change });
 
-type Row = [why: string, kind: MoveKind, instance: InstanceDetail | null, migrations: Migration[], known: number[] | null, decision: StartDecision['do']];
+type Row = [
+  why: string,
+  kind: MoveKind,
+  instance: InstanceDetail | null,
+  migrations: Migration[],
+  known: number[] | null,
+  decision: StartDecision['do'],
+];
 const rows: Row[] = [
   ['at rest on its source', 'live', server(), [], null, 'request'],
   ['a paused one moves live', 'live', server({ vmState: 'paused' }), [], null, 'request'],
@@ -21,24 +30,94 @@ const rows: Row[] = [
   ['busy with something else', 'live', server({ taskState: 'rebooting' }), [], null, 'giveBack'],
   ['being deleted', 'live', server({ taskState: 'deleting' }), [], null, 'giveBack'],
   ['on its way: whoever asked', 'live', server({ taskState: 'migrating' }), [live('running')], null, 'adopt'],
-  ['on its target, but the record still runs (trap 1)', 'live', server({ host: 'target' }), [live('running')], null, 'adopt'],
+  [
+    'on its target, but the record still runs (trap 1)',
+    'live',
+    server({ host: 'target' }),
+    [live('running')],
+    null,
+    'adopt',
+  ],
   ['asked for, and no record yet (trap 5)', 'live', server({ taskState: 'migrating' }), [], null, 'awaitRecord'],
-  ['on its way from somewhere else', 'live', server({ taskState: 'migrating' }), [live('running', { sourceHost: 'other' })], null, 'giveBack'],
-  ['moving cold is not moving live', 'live', server({ taskState: 'resize_migrating' }), [cold('migrating')], null, 'giveBack'],
-  ['an acknowledgement was lost: its record is found', 'live', server({ taskState: 'migrating' }), [live('running')], [], 'adopt'],
+  [
+    'on its way from somewhere else',
+    'live',
+    server({ taskState: 'migrating' }),
+    [live('running', { sourceHost: 'other' })],
+    null,
+    'giveBack',
+  ],
+  [
+    'moving cold is not moving live',
+    'live',
+    server({ taskState: 'resize_migrating' }),
+    [cold('migrating')],
+    null,
+    'giveBack',
+  ],
+  [
+    'an acknowledgement was lost: its record is found',
+    'live',
+    server({ taskState: 'migrating' }),
+    [live('running')],
+    [],
+    'adopt',
+  ],
   ['even when it has ended since', 'live', server(), [live('error')], [], 'adopt'],
   ['an older failure is not it', 'live', server(), [live('error')], [7], 'request'],
   ['a stopped one moves cold', 'cold', server({ vmState: 'stopped' }), [], null, 'request'],
   ['a running one too, with consent', 'cold', server(), [], null, 'request'],
   ['a paused one does not', 'cold', server({ vmState: 'paused' }), [], null, 'giveBack'],
-  ["somebody else's cold migration is not ours to confirm", 'cold', server({ taskState: 'resize_migrating' }), [cold('migrating')], null, 'giveBack'],
-  ['nor is one that waits for confirmation', 'cold', server({ host: 'target', vmState: 'resized' }), [cold('finished')], null, 'giveBack'],
-  ['ours, by what the first attempt left behind', 'cold', server({ taskState: 'resize_migrating' }), [cold('migrating')], [3], 'adopt'],
-  ['ours, and finished meanwhile', 'cold', server({ host: 'target', vmState: 'resized' }), [cold('finished')], [], 'adopt'],
-  ['not ours: it was there before', 'cold', server({ taskState: 'resize_migrating' }), [cold('migrating')], [7], 'giveBack'],
+  [
+    "somebody else's cold migration is not ours to confirm",
+    'cold',
+    server({ taskState: 'resize_migrating' }),
+    [cold('migrating')],
+    null,
+    'giveBack',
+  ],
+  [
+    'nor is one that waits for confirmation',
+    'cold',
+    server({ host: 'target', vmState: 'resized' }),
+    [cold('finished')],
+    null,
+    'giveBack',
+  ],
+  [
+    'ours, by what the first attempt left behind',
+    'cold',
+    server({ taskState: 'resize_migrating' }),
+    [cold('migrating')],
+    [3],
+    'adopt',
+  ],
+  [
+    'ours, and finished meanwhile',
+    'cold',
+    server({ host: 'target', vmState: 'resized' }),
+    [cold('finished')],
+    [],
+    'adopt',
+  ],
+  [
+    'not ours: it was there before',
+    'cold',
+    server({ taskState: 'resize_migrating' }),
+    [cold('migrating')],
+    [7],
+    'giveBack',
+  ],
   ['ours, and no record yet', 'cold', server({ taskState: 'resize_prep' }), [], [], 'awaitRecord'],
   ["somebody else's, and no record yet", 'cold', server({ taskState: 'resize_prep' }), [], null, 'giveBack'],
-  ['a resize is no cold migration', 'cold', server({ taskState: 'resize_migrating' }), [cold('migrating', { type: 'resize' })], [], 'giveBack'],
+  [
+    'a resize is no cold migration',
+    'cold',
+    server({ taskState: 'resize_migrating' }),
+    [cold('migrating', { type: 'resize' })],
+    [],
+    'giveBack',
+  ],
 ];
 
 test.each(rows)('%s', (_why, kind, instance, migrations, known, decision) => {

@@ -27,7 +27,12 @@ const firstTask: Record<MoveKind, readonly string[]> = { live: ['migrating'], co
  *
  * @param known   ids of the records that were there before an earlier attempt made its request; null where none was made
  */
-export function decideStart(kind: MoveKind, sourceHost: string, { instance, migrations }: InstanceHistory, known: readonly number[] | null): StartDecision {
+export function decideStart(
+  kind: MoveKind,
+  sourceHost: string,
+  { instance, migrations }: InstanceHistory,
+  known: readonly number[] | null,
+): StartDecision {
   if (instance === null) return { do: 'giveBack' };
   // Also when it is over by now: then its end is what the caller has to hear of, not a second attempt.
   const own = known === null ? undefined : newRecord(kind, sourceHost, migrations, known);
@@ -46,5 +51,12 @@ export function decideStart(kind: MoveKind, sourceHost: string, { instance, migr
 }
 
 /** The record that a request has led to: of that kind, off that host, and not there before. It may be over already. */
-export const newRecord = (kind: MoveKind, sourceHost: string, migrations: readonly Migration[], known: readonly number[]): Migration | undefined =>
-  migrations.find(({ id, type, sourceHost: from }) => !known.includes(id) && type === recordType[kind] && from === sourceHost);
+export const newRecord = (
+  kind: MoveKind,
+  sourceHost: string,
+  migrations: readonly Migration[],
+  known: readonly number[],
+): Migration | undefined =>
+  migrations.find(
+    ({ id, type, sourceHost: from }) => !known.includes(id) && type === recordType[kind] && from === sourceHost,
+  );

@@ -49,7 +49,9 @@ export interface AllowanceDependencies {
 }
 
 /** The same, for one execution. */
-export type Tools<Dependencies extends NovaDependencies = NovaDependencies> = Omit<Dependencies, 'scope'> & { scope: ActivityScope };
+export type Tools<Dependencies extends NovaDependencies = NovaDependencies> = Omit<Dependencies, 'scope'> & {
+  scope: ActivityScope;
+};
 
 /** What a mutation is asked for; `after`: what it shall come to. */
 export type Mutation = Omit<AuditEntry, 'actor' | 'run' | 'requestId'>;
@@ -59,5 +61,13 @@ export type Mutation = Omit<AuditEntry, 'actor' | 'run' | 'requestId'>;
  *
  * @param read what the answer tells of it besides
  */
-export const audited = <Answer extends Accepted>({ audit, scope }: Pick<Tools, 'audit' | 'scope'>, mutation: Mutation, ask: () => Promise<Answer>, read: (answer: Answer) => Partial<Mutation> = () => ({})): Promise<Answer> =>
-  auditChange(audit, { ...mutation, actor: 'drover', run: scope.run }, ask, (answer) => ({ ...read(answer), requestId: answer.requestId }));
+export const audited = <Answer extends Accepted>(
+  { audit, scope }: Pick<Tools, 'audit' | 'scope'>,
+  mutation: Mutation,
+  ask: () => Promise<Answer>,
+  read: (answer: Answer) => Partial<Mutation> = () => ({}),
+): Promise<Answer> =>
+  auditChange(audit, { ...mutation, actor: 'drover', run: scope.run }, ask, (answer) => ({
+    ...read(answer),
+    requestId: answer.requestId,
+  }));

@@ -36,7 +36,10 @@ export async function abortMigration(tools: EndTools, request: EndRequest): Prom
     if (!abortable.includes(migration.status) || clock.now() - askedAtMs < askAgainMs) return;
     const abort = (): Promise<Accepted> => nova.abortMigration(request.instanceId, request.migrationId, scope.signal);
     // Refused: it has moved on. The next look shows where to, and asks again if it can still be aborted there.
-    if (await mutate(tools, request, migration, 'abortMigration', abort, ['MigrationNotFound', 'MigrationNotAbortable'])) askedAtMs = clock.now();
+    if (
+      await mutate(tools, request, migration, 'abortMigration', abort, ['MigrationNotFound', 'MigrationNotAbortable'])
+    )
+      askedAtMs = clock.now();
   });
 }
 
@@ -55,7 +58,11 @@ export async function confirmMigration(tools: EndTools, request: EndRequest): Pr
     // Right after `finished` the server is still busy, and right after a confirmation it is in VERIFY_RESIZE no more.
     if (instance?.vmState !== 'resized' || instance.taskState !== null) return;
     const confirm = (): Promise<Accepted> => nova.confirmResize(request.instanceId, scope.signal);
-    await mutate(tools, request, migration, 'confirmMigration', confirm, ['InstanceNotFound', 'InstanceBusy', 'InstanceStateRefused']);
+    await mutate(tools, request, migration, 'confirmMigration', confirm, [
+      'InstanceNotFound',
+      'InstanceBusy',
+      'InstanceStateRefused',
+    ]);
   });
 }
 
@@ -69,14 +76,31 @@ export async function forceCompleteMigration(tools: EndTools, request: EndReques
   const { nova, scope } = tools;
   const { instanceId, migrationId } = request;
   const migration = await nova.migration(instanceId, migrationId, scope.signal);
-  if (migration === null) throw droverFailure('MigrationNotFound', `Nova has no migration ${migrationId} of server ${instanceId}`);
+  if (migration === null)
+    throw droverFailure('MigrationNotFound', `Nova has no migration ${migrationId} of server ${instanceId}`);
   if (hasEnded(migration) || migration.status === 'post-migrating') return;
-  await mutate(tools, request, migration, 'forceCompleteMigration', () => nova.forceCompleteMigration(instanceId, migrationId, scope.signal), ['MigrationNotFound']);
+  await mutate(
+    tools,
+    request,
+    migration,
+    'forceCompleteMigration',
+    () => nova.forceCompleteMigration(instanceId, migrationId, scope.signal),
+    ['MigrationNotFound'],
+  );
 }
 
-async function endMigration(tools: EndTools, request: EndRequest, act: (migration: Migration) => Promise<void>): Promise<MigrationEnd> {
+async function endMigration(
+  tools: EndTools,
+  request: EndRequest,
+  act: (migration: Migration) => Promise<void>,
+): Promise<MigrationEnd> {
   const { instanceId, sourceHost, eviction, attempt, migrationId } = request;
-  const reporter = createProgressReporter(tools.report, { instanceId, sourceHost, eviction, attempt }, tools.clock, tools.scope.signal);
+  const reporter = createProgressReporter(
+    tools.report,
+    { instanceId, sourceHost, eviction, attempt },
+    tools.clock,
+    tools.scope.signal,
+  );
   const followed = await followMigration(tools, {
     instanceId,
     migrationId,
@@ -94,12 +118,29 @@ async function endMigration(tools: EndTools, request: EndRequest, act: (migratio
 }
 
 /** One mutation of a migration, behind the stop and with its line in the audit log. False when Nova says that it has moved on. */
-async function mutate(tools: EndTools, request: EndRequest, before: Migration, action: string, send: () => Promise<Accepted>, movedOn: readonly ErrorCode[]): Promise<boolean> {
+async function mutate(
+  tools: EndTools,
+  request: EndRequest,
+  before: Migration,
+  action: string,
+  send: () => Promise<Accepted>,
+  movedOn: readonly ErrorCode[],
+): Promise<boolean> {
   await tools.stopGate(tools.scope.signal);
   try {
     const { instanceId, migrationId, eviction } = request;
     const { status, targetHost } = before;
-    await audited(tools, { action, cause: `eviction ${eviction.name}`, object: `server/${instanceId}/migration/${migrationId}`, before: { status, targetHost }, after: { requested: action } }, send);
+    await audited(
+      tools,
+      {
+        action,
+        cause: `eviction ${eviction.name}`,
+        object: `server/${instanceId}/migration/${migrationId}`,
+        before: { status, targetHost },
+        after: { requested: action },
+      },
+      send,
+    );
     return true;
   } catch (error) {
     const code = codeOf(error);

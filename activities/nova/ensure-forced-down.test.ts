@@ -3,7 +3,13 @@ import { judgeProof } from './ensure-forced-down.ts';
 
 const proof: ForcedDownProof = { incident: 'i-1', by: 'power-off', witness: 'bmc-1', at: '2026-01-01T00:00:00Z' };
 
-type Row = [what: string, forcedDown: boolean, change: Partial<ForcedDownProof>, state: 'up' | 'down', code: 'HostNotFenced' | 'HostUp' | null];
+type Row = [
+  what: string,
+  forcedDown: boolean,
+  change: Partial<ForcedDownProof>,
+  state: 'up' | 'down',
+  code: 'HostNotFenced' | 'HostUp' | null,
+];
 const rows: Row[] = [
   ['power is off: down, whatever Nova still shows', true, {}, 'up', null],
   ['a person’s word: down', true, { by: 'person' }, 'down', null],

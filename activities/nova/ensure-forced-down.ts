@@ -7,7 +7,10 @@ import { serviceState } from './observe-host.ts';
 import type { ComputeServiceRecord } from './types.ts';
 
 /** What each direction takes as proof. */
-const accepted: Record<'down' | 'up', readonly ForcedDownProof['by'][]> = { down: ['power-off', 'person'], up: ['restart', 'person'] };
+const accepted: Record<'down' | 'up', readonly ForcedDownProof['by'][]> = {
+  down: ['power-off', 'person'],
+  up: ['restart', 'person'],
+};
 
 /**
  * Makes Nova take a host for dead, so that its servers can be evacuated, or takes that back. Only with proof: servers that are evacuated
@@ -28,10 +31,22 @@ export async function ensureForcedDown(tools: Tools, request: ForcedDownRequest)
 }
 
 /** Pure. @throws HostNotFenced, HostUp */
-export function judgeProof({ state, host }: Pick<ComputeServiceRecord, 'state' | 'host'>, { forcedDown, proof }: Pick<ForcedDownRequest, 'forcedDown' | 'proof'>): void {
-  const said = [proof.incident, proof.witness, proof.at].every((part) => part.trim() !== '') && !Number.isNaN(Date.parse(proof.at));
+export function judgeProof(
+  { state, host }: Pick<ComputeServiceRecord, 'state' | 'host'>,
+  { forcedDown, proof }: Pick<ForcedDownRequest, 'forcedDown' | 'proof'>,
+): void {
+  const said =
+    [proof.incident, proof.witness, proof.at].every((part) => part.trim() !== '') &&
+    !Number.isNaN(Date.parse(proof.at));
   if (!said || !accepted[forcedDown ? 'down' : 'up'].includes(proof.by)) {
-    throw droverFailure('HostNotFenced', `The proof (${proof.by} by ${proof.witness || 'nobody'} at ${proof.at || 'no time'}) does not allow ${host} to be forced ${forcedDown ? 'down' : 'up'}`);
+    throw droverFailure(
+      'HostNotFenced',
+      `The proof (${proof.by} by ${proof.witness || 'nobody'} at ${proof.at || 'no time'}) does not allow ${host} to be forced ${forcedDown ? 'down' : 'up'}`,
+    );
   }
-  if (forcedDown && proof.by === 'person' && state === 'up') throw droverFailure('HostUp', `${proof.witness} confirmed that ${host} is off, but Nova hears from nova-compute there`);
+  if (forcedDown && proof.by === 'person' && state === 'up')
+    throw droverFailure(
+      'HostUp',
+      `${proof.witness} confirmed that ${host} is off, but Nova hears from nova-compute there`,
+    );
 }

@@ -26,18 +26,27 @@ export interface MembershipChange {
  * @returns what it is in then, in the order of the names
  * @throws AggregateNotFound all names that no aggregate has; AggregateRefused, HostNotFound, ProviderConflict, Stopped
  */
-export async function ensureInAggregates(tools: Tools, { host, names }: { host: string; names: readonly string[] }): Promise<Membership[]> {
+export async function ensureInAggregates(
+  tools: Tools,
+  { host, names }: { host: string; names: readonly string[] },
+): Promise<Membership[]> {
   const { nova, scope } = tools;
   const change = compareMemberships(await nova.aggregates(scope.signal), host, names);
   if (change.missing.length > 0) throw notFound(change.missing);
   if (change.add.length > 0) await addToAggregates(tools, { host, aggregates: change.add });
   if (change.remove.length > 0) await removeFromAggregates(tools, { host, aggregates: change.remove });
   const known = await nova.aggregates(scope.signal);
-  return [...new Set(names)].flatMap((name) => known.filter((aggregate) => aggregate.name === name && aggregate.hosts.includes(host)).map(toMembership));
+  return [...new Set(names)].flatMap((name) =>
+    known.filter((aggregate) => aggregate.name === name && aggregate.hosts.includes(host)).map(toMembership),
+  );
 }
 
 /** Pure. Names of aggregates are unique in Nova. */
-export function compareMemberships(known: readonly Aggregate[], host: string, names: readonly string[]): MembershipChange {
+export function compareMemberships(
+  known: readonly Aggregate[],
+  host: string,
+  names: readonly string[],
+): MembershipChange {
   const isWanted = ({ name }: Aggregate): boolean => names.includes(name);
   return {
     missing: [...new Set(names)].filter((name) => !known.some((aggregate) => aggregate.name === name)),

@@ -19,7 +19,10 @@ import type { ComputeServiceRecord } from './types.ts';
  * @throws HostAttributeMissing Nova does not tell everything about the host, so that "empty" would be a guess
  * @see Compute API, "Delete Compute Service"
  */
-export async function ensureServiceDeleted(tools: Tools, { host, serviceId }: { host: string; serviceId: string }): Promise<void> {
+export async function ensureServiceDeleted(
+  tools: Tools,
+  { host, serviceId }: { host: string; serviceId: string },
+): Promise<void> {
   const { nova, stopGate, scope } = tools;
   const services = await nova.computeServices(scope.signal);
   const service = services.find(({ id }) => id === serviceId);
@@ -29,8 +32,18 @@ export async function ensureServiceDeleted(tools: Tools, { host, serviceId }: { 
     return;
   }
   try {
-    judgeDeletion(service, host, service.status === 'disabled' && service.state === 'down' ? await serversOn(tools, service.host) : []);
-    const mutation = { action: 'ensureServiceDeleted', cause: 'its host is decommissioned', object: `compute-service/${host}`, before: { serviceId, ...serviceState(service) }, after: null };
+    judgeDeletion(
+      service,
+      host,
+      service.status === 'disabled' && service.state === 'down' ? await serversOn(tools, service.host) : [],
+    );
+    const mutation = {
+      action: 'ensureServiceDeleted',
+      cause: 'its host is decommissioned',
+      object: `compute-service/${host}`,
+      before: { serviceId, ...serviceState(service) },
+      after: null,
+    };
     await stopGate(scope.signal);
     await audited(tools, mutation, () => nova.deleteService(serviceId, scope.signal));
   } catch (error) {
@@ -41,18 +54,29 @@ export async function ensureServiceDeleted(tools: Tools, { host, serviceId }: { 
   }
 }
 
-const serversOn = async ({ nova, scope }: Tools, host: string): Promise<string[]> => (await nova.servers({ host }, scope.signal)).map(({ id }) => id);
+const serversOn = async ({ nova, scope }: Tools, host: string): Promise<string[]> =>
+  (await nova.servers({ host }, scope.signal)).map(({ id }) => id);
 
 /** How many servers a failure names. */
 const mostNamed = 5;
 
 /** Pure. @throws HostNotFound, HostEnabled, HostUp, HostNotEmpty */
-export function judgeDeletion(service: Pick<ComputeServiceRecord, 'host' | 'status' | 'state'>, host: string, servers: readonly string[]): void {
-  if (service.host !== host) throw droverFailure('HostNotFound', `That compute service is ${service.host}’s, not ${host}’s`);
-  if (service.status === 'enabled') throw droverFailure('HostEnabled', `The compute service of ${host} is enabled, so it is not removed`);
+export function judgeDeletion(
+  service: Pick<ComputeServiceRecord, 'host' | 'status' | 'state'>,
+  host: string,
+  servers: readonly string[],
+): void {
+  if (service.host !== host)
+    throw droverFailure('HostNotFound', `That compute service is ${service.host}’s, not ${host}’s`);
+  if (service.status === 'enabled')
+    throw droverFailure('HostEnabled', `The compute service of ${host} is enabled, so it is not removed`);
   // It would register again at once.
-  if (service.state === 'up') throw droverFailure('HostUp', `nova-compute on ${host} is running, so its service is not removed`);
+  if (service.state === 'up')
+    throw droverFailure('HostUp', `nova-compute on ${host} is running, so its service is not removed`);
   if (servers.length === 0) return;
   const named = servers.slice(0, mostNamed).join(', ');
-  throw droverFailure('HostNotEmpty', `${servers.length} ${servers.length === 1 ? 'server is' : 'servers are'} on ${host}: ${named}${servers.length > mostNamed ? ', …' : ''}`);
+  throw droverFailure(
+    'HostNotEmpty',
+    `${servers.length} ${servers.length === 1 ? 'server is' : 'servers are'} on ${host}: ${named}${servers.length > mostNamed ? ', …' : ''}`,
+  );
 }

@@ -16,11 +16,22 @@ const maxReasonLength = 255;
  * @throws HostNotFound, ServiceConflict, Stopped, InvalidInput
  * @see Compute API, "Update Compute Service", microversion 2.53
  */
-export async function ensureServiceDisabled(tools: Tools, { host, reason }: { host: string; reason: string }): Promise<HostObservation['service']> {
-  if (!reason.startsWith(disabledReasonPrefix)) throw droverFailure('InvalidInput', `A reason to disable must begin with ${disabledReasonPrefix}, not: ${reason}`);
+export async function ensureServiceDisabled(
+  tools: Tools,
+  { host, reason }: { host: string; reason: string },
+): Promise<HostObservation['service']> {
+  if (!reason.startsWith(disabledReasonPrefix))
+    throw droverFailure('InvalidInput', `A reason to disable must begin with ${disabledReasonPrefix}, not: ${reason}`);
   const before = await readService(tools, host);
   if (before.status === 'disabled') return serviceState(before);
-  return serviceState(await changeService(tools, before, { status: 'disabled', disabledReason: shorten(reason) }, { action: 'ensureServiceDisabled', cause: reason }));
+  return serviceState(
+    await changeService(
+      tools,
+      before,
+      { status: 'disabled', disabledReason: shorten(reason) },
+      { action: 'ensureServiceDisabled', cause: reason },
+    ),
+  );
 }
 
 /**
@@ -30,14 +41,24 @@ export async function ensureServiceDisabled(tools: Tools, { host, reason }: { ho
  * @returns whether it is enabled now
  * @throws HostNotFound, ServiceConflict, Stopped
  */
-export async function ensureServiceEnabled(tools: Tools, { host, carrying }: { host: string; carrying?: string | null }): Promise<boolean> {
+export async function ensureServiceEnabled(
+  tools: Tools,
+  { host, carrying }: { host: string; carrying?: string | null },
+): Promise<boolean> {
   const before = await readService(tools, host);
   if (before.status === 'enabled') return true;
   const { disabledReason } = before;
-  const isOurs = carrying === undefined ? disabledReason?.startsWith(disabledReasonPrefix) === true : disabledReason === carrying;
+  const isOurs =
+    carrying === undefined ? disabledReason?.startsWith(disabledReasonPrefix) === true : disabledReason === carrying;
   if (!isOurs) return false;
-  const after = await changeService(tools, before, { status: 'enabled' }, { action: 'ensureServiceEnabled', cause: `carried ${disabledReason ?? 'no reason'}` });
+  const after = await changeService(
+    tools,
+    before,
+    { status: 'enabled' },
+    { action: 'ensureServiceEnabled', cause: `carried ${disabledReason ?? 'no reason'}` },
+  );
   return after.status === 'enabled';
 }
 
-const shorten = (reason: string): string => (reason.length <= maxReasonLength ? reason : `${reason.slice(0, maxReasonLength - 1)}…`);
+const shorten = (reason: string): string =>
+  reason.length <= maxReasonLength ? reason : `${reason.slice(0, maxReasonLength - 1)}…`;

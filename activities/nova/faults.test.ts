@@ -28,7 +28,8 @@ const words = {
   quota: 'Quota exceeded for cores: Requested 1, but already used 20 of 20 cores',
   migration: 'Migration 9 not found for instance 1',
   noUpdates: "No updates were requested. Fields 'status' or 'forced_down' should be specified.",
-  forceUp: 'Unable to force up host node-1 as `done` evacuation migration records remain associated with the host. Ensure the compute service has been restarted.',
+  forceUp:
+    'Unable to force up host node-1 as `done` evacuation migration records remain associated with the host. Ensure the compute service has been restarted.',
   hosting: 'Unable to delete compute service that is hosting instances. Migrate or delete the instances first.',
   inUse: 'Compute service of node-1 is still in use.',
   targetHost: 'Compute host node-9 not found.',
@@ -38,7 +39,8 @@ const words = {
   twoZones: "Cannot add host to aggregate 7. Reason: One or more hosts already in availability zone(s) ['a'].",
   mirror: 'A conflict was encountered attempting to update resource provider 1 (generation 3): 409 Conflict',
   noConsole: 'Guest does not have a console available.',
-  migrationState: 'Migration 9 state of instance 1 is completed. Cannot abort live migration while the migration is in this state.',
+  migrationState:
+    'Migration 9 state of instance 1 is completed. Cannot abort live migration while the migration is in this state.',
 };
 
 type Row = [faults: Faults, status: number, words: string, code: ErrorCode | undefined];

@@ -54,7 +54,9 @@ export const forceCompleteFaults: Faults = (refusal) => {
 export const serviceFaults: Faults = (refusal) => {
   if (gone(refusal)) return 'HostNotFound';
   if (refusal.status === 400 && /unable to force up/iu.test(refusal.words)) return 'EvacuationsUnsettled';
-  return refusal.status === 409 || (refusal.status === 400 && /no updates were requested/iu.test(refusal.words)) ? 'ServiceConflict' : undefined;
+  return refusal.status === 409 || (refusal.status === 400 && /no updates were requested/iu.test(refusal.words))
+    ? 'ServiceConflict'
+    : undefined;
 };
 
 /** Deleting a compute service. */

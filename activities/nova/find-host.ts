@@ -19,19 +19,33 @@ export async function findHost(nova: NovaClient, name: string, signal: AbortSign
   return joinHost(name, services, hypervisors);
 }
 
-export function joinHost(name: string, services: readonly ComputeServiceRecord[], hypervisors: readonly Hypervisor[]): ComputeHost {
+export function joinHost(
+  name: string,
+  services: readonly ComputeServiceRecord[],
+  hypervisors: readonly Hypervisor[],
+): ComputeHost {
   const { serviceHost, hypervisor } = resolveHost(name, namesOfAll(services, hypervisors));
   const service = findService(services, serviceHost);
-  if (hypervisor === null) throw droverFailure('HostNotFound', `nova-compute on ${serviceHost} has not registered a hypervisor`);
+  if (hypervisor === null)
+    throw droverFailure('HostNotFound', `nova-compute on ${serviceHost} has not registered a hypervisor`);
   return { service, hypervisor };
 }
 
 /** Every host of Nova's by both names, those without a hypervisor too. */
-export function namesOfAll<Known extends Hypervisor>(services: readonly ComputeServiceRecord[], hypervisors: readonly Known[]): (HostNames & { hypervisor: Known | null })[] {
+export function namesOfAll<Known extends Hypervisor>(
+  services: readonly ComputeServiceRecord[],
+  hypervisors: readonly Known[],
+): (HostNames & { hypervisor: Known | null })[] {
   const known = new Set(hypervisors.map(({ serviceHost }) => serviceHost));
   return [
-    ...hypervisors.map((hypervisor) => ({ serviceHost: hypervisor.serviceHost, hypervisorHostname: hypervisor.hypervisorHostname, hypervisor })),
-    ...services.filter(({ host }) => !known.has(host)).map(({ host }) => ({ serviceHost: host, hypervisorHostname: host, hypervisor: null })),
+    ...hypervisors.map((hypervisor) => ({
+      serviceHost: hypervisor.serviceHost,
+      hypervisorHostname: hypervisor.hypervisorHostname,
+      hypervisor,
+    })),
+    ...services
+      .filter(({ host }) => !known.has(host))
+      .map(({ host }) => ({ serviceHost: host, hypervisorHostname: host, hypervisor: null })),
   ];
 }
 

@@ -4,10 +4,19 @@ import type { ComputeServiceRecord, HypervisorWithServers, NovaClient } from './
 
 const never = new AbortController().signal;
 
-const node = (change: Partial<HypervisorWithServers> = {}): HypervisorWithServers => ({ ...hypervisor({ hypervisorHostname: 'node-1.example', hypervisorVersion: 9_002_001 }), servers: [], ...change });
+const node = (change: Partial<HypervisorWithServers> = {}): HypervisorWithServers => ({
+  ...hypervisor({ hypervisorHostname: 'node-1.example', hypervisorVersion: 9_002_001 }),
+  servers: [],
+  ...change,
+});
 
 /** @param named what Nova finds by a part of the name; `others` what it has besides */
-async function find(name: string, services: ComputeServiceRecord[], named: HypervisorWithServers[], others: HypervisorWithServers[] = []) {
+async function find(
+  name: string,
+  services: ComputeServiceRecord[],
+  named: HypervisorWithServers[],
+  others: HypervisorWithServers[] = [],
+) {
   const asked: string[] = [];
   const nova = stubClient<NovaClient>({
     computeServices: async () => {
@@ -43,16 +52,24 @@ test('a host that Nova does not know', async () => {
 });
 
 test('a name that is a part of another one is no match (H12)', async () => {
-  expect((await find('node-1', [], [node({ hypervisorHostname: 'node-10.example', serviceHost: 'node-10' })])).found).toBeNull();
+  expect(
+    (await find('node-1', [], [node({ hypervisorHostname: 'node-10.example', serviceHost: 'node-10' })])).found,
+  ).toBeNull();
 });
 
 test('a service without a hypervisor is half a registration', async () => {
-  expect((await find('node-1', [computeService()], [])).found).toMatchObject({ serviceId: 'service-node-1', hypervisor: null });
+  expect((await find('node-1', [computeService()], [])).found).toMatchObject({
+    serviceId: 'service-node-1',
+    hypervisor: null,
+  });
 });
 
 test('a hypervisor whose hostname is quite another one is found by its service', async () => {
   const { found } = await find('node-1', [computeService()], [], [node({ hypervisorHostname: 'rack7-slot3.example' })]);
-  expect(found).toMatchObject({ serviceId: 'service-node-1', hypervisor: { id: 'hypervisor-node-1', hostname: 'rack7-slot3.example', servers: 0 } });
+  expect(found).toMatchObject({
+    serviceId: 'service-node-1',
+    hypervisor: { id: 'hypervisor-node-1', hostname: 'rack7-slot3.example', servers: 0 },
+  });
 });
 
 test('a hypervisor whose service has just gone is no registration', async () => {
@@ -60,14 +77,29 @@ test('a hypervisor whose service has just gone is no registration', async () => 
 });
 
 test('a cell that is down is a failure, not an absence', async () => {
-  await expect(find('node-1', [computeService({ cellDown: true, id: '' })], [])).rejects.toMatchObject({ type: 'HostAttributeMissing' });
+  await expect(find('node-1', [computeService({ cellDown: true, id: '' })], [])).rejects.toMatchObject({
+    type: 'HostAttributeMissing',
+  });
 });
 
 test('two hosts of one short name are ambiguous', () => {
-  const hypervisors = ['a', 'b'].map((domain) => hypervisor({ id: domain, serviceHost: `node-1.${domain}`, hypervisorHostname: `node-1.${domain}` }));
-  expect(() => matchRegistration('node-1', hypervisors.map(({ serviceHost }) => computeService({ host: serviceHost })), hypervisors)).toThrow(expect.objectContaining({ type: 'HostAmbiguous' }));
+  const hypervisors = ['a', 'b'].map((domain) =>
+    hypervisor({ id: domain, serviceHost: `node-1.${domain}`, hypervisorHostname: `node-1.${domain}` }),
+  );
+  expect(() =>
+    matchRegistration(
+      'node-1',
+      hypervisors.map(({ serviceHost }) => computeService({ host: serviceHost })),
+      hypervisors,
+    ),
+  ).toThrow(expect.objectContaining({ type: 'HostAmbiguous' }));
 });
 
-test.each([[9_002_001, '9.2.1'], [10_000_000, '10.0.0'], [0, '0.0.0'], [1_000, '0.1.0']])('version %i is %s', (packed, version) => {
+test.each([
+  [9_002_001, '9.2.1'],
+  [10_000_000, '10.0.0'],
+  [0, '0.0.0'],
+  [1_000, '0.1.0'],
+])('version %i is %s', (packed, version) => {
   expect(unpackVersion(packed)).toBe(version);
 });

@@ -36,22 +36,45 @@ export interface RegisteredHypervisor {
  * @returns null where Nova knows no such host (yet, or any more)
  * @throws HostAmbiguous; HostAttributeMissing its cell is down
  */
-export async function findRegistration(nova: NovaClient, name: string, signal: AbortSignal): Promise<Registration | null> {
-  const [services, named] = await Promise.all([nova.computeServices(signal), nova.hypervisorsNamed(firstLabel(name), signal)]);
+export async function findRegistration(
+  nova: NovaClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<Registration | null> {
+  const [services, named] = await Promise.all([
+    nova.computeServices(signal),
+    nova.hypervisorsNamed(firstLabel(name), signal),
+  ]);
   const match = matchRegistration(name, services, named);
   // Read at the same time: a hypervisor without its service is one that has just come or just gone.
   if (match === null || !services.some(({ host }) => host === match.serviceHost)) return null;
   const service = findService(services, match.serviceHost);
   // A hypervisor may have a hostname that has nothing in common with its service's host.
-  const hypervisor = match.hypervisor ?? (await nova.hypervisors(signal)).find(({ serviceHost }) => serviceHost === service.host) ?? null;
-  const servers = match.hypervisor === null && hypervisor !== null ? (await nova.servers({ host: service.host }, signal)).length : (match.hypervisor?.servers.length ?? 0);
-  return { host: service.host, zone: service.zone, serviceId: service.id, service: serviceState(service), hypervisor: hypervisor && { ...describe(hypervisor), servers } };
+  const hypervisor =
+    match.hypervisor ??
+    (await nova.hypervisors(signal)).find(({ serviceHost }) => serviceHost === service.host) ??
+    null;
+  const servers =
+    match.hypervisor === null && hypervisor !== null
+      ? (await nova.servers({ host: service.host }, signal)).length
+      : (match.hypervisor?.servers.length ?? 0);
+  return {
+    host: service.host,
+    zone: service.zone,
+    serviceId: service.id,
+    service: serviceState(service),
+    hypervisor: hypervisor && { ...describe(hypervisor), servers },
+  };
 }
 
 type Match<Known> = { serviceHost: string; hypervisor: Known | null };
 
 /** The one host of that name, with or without a hypervisor. @throws HostAmbiguous */
-export function matchRegistration<Known extends Hypervisor>(name: string, services: readonly ComputeServiceRecord[], hypervisors: readonly Known[]): Match<Known> | null {
+export function matchRegistration<Known extends Hypervisor>(
+  name: string,
+  services: readonly ComputeServiceRecord[],
+  hypervisors: readonly Known[],
+): Match<Known> | null {
   try {
     return resolveHost(name, namesOfAll(services, hypervisors));
   } catch (error) {
@@ -60,7 +83,12 @@ export function matchRegistration<Known extends Hypervisor>(name: string, servic
   }
 }
 
-const describe = ({ id, hypervisorHostname: hostname, hypervisorType: type, hypervisorVersion }: Hypervisor): Omit<RegisteredHypervisor, 'servers'> => ({
+const describe = ({
+  id,
+  hypervisorHostname: hostname,
+  hypervisorType: type,
+  hypervisorVersion,
+}: Hypervisor): Omit<RegisteredHypervisor, 'servers'> => ({
   id,
   hostname,
   type,
@@ -68,4 +96,5 @@ const describe = ({ id, hypervisorHostname: hostname, hypervisorType: type, hype
 });
 
 /** Nova packs a version as major × 1 000 000 + minor × 1 000 + release. */
-export const unpackVersion = (packed: number): string => [Math.floor(packed / 1_000_000), Math.floor(packed / 1_000) % 1_000, packed % 1_000].join('.');
+export const unpackVersion = (packed: number): string =>
+  [Math.floor(packed / 1_000_000), Math.floor(packed / 1_000) % 1_000, packed % 1_000].join('.');

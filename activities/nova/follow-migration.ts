@@ -4,7 +4,14 @@ import type { PollIntervals } from '../../contracts/eviction.ts';
 import type { Migration } from '../../contracts/instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Tools } from './dependencies.ts';
-import { beginWatch, estimateTimeLeftMs, hasEnded, watchMigration, type MigrationWatch, type Stuck } from './judge-migration.ts';
+import {
+  beginWatch,
+  estimateTimeLeftMs,
+  hasEnded,
+  watchMigration,
+  type MigrationWatch,
+  type Stuck,
+} from './judge-migration.ts';
 import { alignedDelayMs, pollDelayMs } from './poll-delay.ts';
 import type { SharedLook } from './shared-look.ts';
 import { waitFor } from './wait.ts';
@@ -66,7 +73,8 @@ export async function followMigration(tools: FollowTools, follow: Follow): Promi
       const nowMs = clock.now();
       watch = watchMigration(watch, migration, nowMs);
       if (nowMs >= countersDueMs) countersDueMs = nowMs + countersEveryMs;
-      else if (countersDueMs === Infinity && watch.runningSinceMs !== null) countersDueMs = watch.runningSinceMs + firstCountersMs;
+      else if (countersDueMs === Infinity && watch.runningSinceMs !== null)
+        countersDueMs = watch.runningSinceMs + firstCountersMs;
       last = withKnownCounters(migration, last);
       if (follow.isOver(migration) || hasEnded(migration)) return { done: { migration, stuck: null } };
       const stuck = follow.judge(watch, migration, nowMs) ?? (nowMs >= scope.deadlineMs ? 'TooLong' : null);
@@ -93,10 +101,17 @@ export const withKnownCounters = (migration: Migration, last: Migration | null):
         diskRemainingBytes: last.diskRemainingBytes,
       };
 
-async function read({ nova, scope, sharedLook }: FollowTools, { instanceId, migrationId }: Follow, last: Migration | null, wantsCounters: boolean): Promise<Migration | null> {
+async function read(
+  { nova, scope, sharedLook }: FollowTools,
+  { instanceId, migrationId }: Follow,
+  last: Migration | null,
+  wantsCounters: boolean,
+): Promise<Migration | null> {
   const counted = wantsCounters ? await nova.serverMigration(instanceId, migrationId, scope.signal) : null;
   if (counted !== null) return counted;
-  const migration = await (last === null ? nova.migration(instanceId, migrationId, scope.signal) : sharedLook(last, scope.signal));
+  const migration = await (last === null
+    ? nova.migration(instanceId, migrationId, scope.signal)
+    : sharedLook(last, scope.signal));
   if (migration === null && (await nova.server(instanceId, scope.signal)) !== null) {
     throw droverFailure('MigrationNotFound', `Nova has no migration ${migrationId} of server ${instanceId}`);
   }

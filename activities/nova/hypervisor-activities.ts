@@ -27,9 +27,11 @@ export function createHypervisorActivities(deps: HypervisorDependencies) {
   const sharedLook = createSharedLook(deps.nova, clock);
   const tools = () => ({ ...deps, sharedLook, scope: scope(clock) });
   return {
-    findRegistration: ({ hypervisor }: { hypervisor: string }) => findRegistration(deps.nova, hypervisor, tools().scope.signal),
+    findRegistration: ({ hypervisor }: { hypervisor: string }) =>
+      findRegistration(deps.nova, hypervisor, tools().scope.signal),
     ensureServiceDisabled: (request: { host: string; reason: string }) => ensureServiceDisabled(tools(), request),
-    ensureServiceEnabled: (request: { host: string; carrying?: string | null }) => ensureServiceEnabled(tools(), request),
+    ensureServiceEnabled: (request: { host: string; carrying?: string | null }) =>
+      ensureServiceEnabled(tools(), request),
     ensureForcedDown: (request: ForcedDownRequest) => ensureForcedDown(tools(), request),
     ensureServiceDeleted: (request: { host: string; serviceId: string }) => ensureServiceDeleted(tools(), request),
     addToAggregates: (request: MembershipRequest) => addToAggregates(tools(), request),

@@ -17,13 +17,20 @@ export interface MigrationWatch {
 
 export type Stuck = 'NotStarted' | 'NoProgress' | 'TooLong';
 
-export const beginWatch = (nowMs: number): MigrationWatch => ({ sinceMs: nowMs, runningSinceMs: null, totalBytes: null, lowBytes: null, lowSinceMs: null });
+export const beginWatch = (nowMs: number): MigrationWatch => ({
+  sinceMs: nowMs,
+  runningSinceMs: null,
+  totalBytes: null,
+  lowBytes: null,
+  lowSinceMs: null,
+});
 
 /** Before the copy: waiting for the scheduler, for Nova's queue of one at a time per host, for the target. `pre-migrating` is a cold one's. */
 const beforeTheCopy: readonly string[] = ['accepted', 'queued', 'preparing', 'pre-migrating'];
 
 /** Whether a record is over for good; a cold migration in `finished` waits for its confirmation. */
-export const hasEnded = ({ status }: Pick<Migration, 'status'>): boolean => (endedMigrationStatuses as readonly string[]).includes(status);
+export const hasEnded = ({ status }: Pick<Migration, 'status'>): boolean =>
+  (endedMigrationStatuses as readonly string[]).includes(status);
 
 /** Takes in one look. Null counters (another API answered) leave what is known. */
 export function watchMigration(watch: MigrationWatch, migration: Migration, nowMs: number): MigrationWatch {
@@ -36,7 +43,8 @@ export function watchMigration(watch: MigrationWatch, migration: Migration, nowM
   return isNewLow ? { ...running, totalBytes, lowBytes: remaining, lowSinceMs: nowMs } : { ...running, totalBytes };
 }
 
-const sum = (memory: number | null, disk: number | null): number | null => (memory === null && disk === null ? null : (memory ?? 0) + (disk ?? 0));
+const sum = (memory: number | null, disk: number | null): number | null =>
+  memory === null && disk === null ? null : (memory ?? 0) + (disk ?? 0);
 
 /**
  * Whether a migration in progress is stuck. The clock starts at `running`, because Nova queues migrations for as long as it likes; what
@@ -45,7 +53,13 @@ const sum = (memory: number | null, disk: number | null): number | null => (memo
  *
  * @param gibibytes memory plus disk that is copied
  */
-export function judgeMigration(watch: MigrationWatch, migration: Migration, gibibytes: number, limits: StuckLimits, nowMs: number): Stuck | null {
+export function judgeMigration(
+  watch: MigrationWatch,
+  migration: Migration,
+  gibibytes: number,
+  limits: StuckLimits,
+  nowMs: number,
+): Stuck | null {
   if (hasEnded(migration) || migration.status === 'finished') return null;
   if (watch.runningSinceMs === null) return nowMs - watch.sinceMs >= limits.startMs ? 'NotStarted' : null;
   if (nowMs - watch.runningSinceMs >= Math.max(limits.floorMs, gibibytes * limits.msPerGiB)) return 'TooLong';
@@ -55,7 +69,10 @@ export function judgeMigration(watch: MigrationWatch, migration: Migration, gibi
 }
 
 /** Time left at the speed so far; null before two looks have shown any. */
-export function estimateTimeLeftMs({ runningSinceMs, totalBytes, lowBytes, lowSinceMs }: MigrationWatch, nowMs: number): number | null {
+export function estimateTimeLeftMs(
+  { runningSinceMs, totalBytes, lowBytes, lowSinceMs }: MigrationWatch,
+  nowMs: number,
+): number | null {
   if (runningSinceMs === null || totalBytes === null || lowBytes === null || lowSinceMs === null) return null;
   const copied = totalBytes - lowBytes;
   const took = lowSinceMs - runningSinceMs;

@@ -8,15 +8,51 @@ const login = 'Welcome\ndrover-smoke-node-1 login: ';
 
 type Row = [what: string, view: SmokeView, over: boolean, codes: (ErrorCode | null)[], seen: RegExp];
 const rows: Row[] = [
-  ['is being built', { server: { ...active, status: 'BUILD', host: null, taskState: 'scheduling' }, console: null }, false, ['SmokeServerFailed'], /^BUILD \(scheduling\) on no host$/u],
+  [
+    'is being built',
+    { server: { ...active, status: 'BUILD', host: null, taskState: 'scheduling' }, console: null },
+    false,
+    ['SmokeServerFailed'],
+    /^BUILD \(scheduling\) on no host$/u,
+  ],
   ['came up on the host', { server: active, console: login }, true, [null, null], /^it is there$/u],
-  ['has booted half', { server: active, console: 'Booting Linux' }, false, [null, 'SmokeServerFailed'], /^“…Booting Linux”$/u],
+  [
+    'has booted half',
+    { server: active, console: 'Booting Linux' },
+    false,
+    [null, 'SmokeServerFailed'],
+    /^“…Booting Linux”$/u,
+  ],
   ['shows nothing', { server: active, console: ' \n' }, false, [null, 'SmokeServerFailed'], /^an empty console$/u],
   ['has no console yet', { server: active, console: null }, false, [null, 'ConsoleUnavailable'], /^no console$/u],
-  ['is in ERROR', { server: { ...active, status: 'ERROR', fault: 'No valid host was found.' }, console: null }, true, ['SmokeServerFailed'], /^ERROR on node-1: No valid host/u],
-  ['came up elsewhere', { server: { ...active, host: 'node-2' }, console: login }, true, ['SmokeServerFailed'], /^ACTIVE on node-2$/u],
-  ['was stopped', { server: { ...active, status: 'SHUTOFF' }, console: null }, false, ['SmokeServerFailed'], /^SHUTOFF on node-1$/u],
-  ['is being deleted', { server: { ...active, status: 'BUILD', taskState: 'deleting' }, console: null }, true, ['SmokeServerFailed'], /^BUILD \(deleting\) on node-1$/u],
+  [
+    'is in ERROR',
+    { server: { ...active, status: 'ERROR', fault: 'No valid host was found.' }, console: null },
+    true,
+    ['SmokeServerFailed'],
+    /^ERROR on node-1: No valid host/u,
+  ],
+  [
+    'came up elsewhere',
+    { server: { ...active, host: 'node-2' }, console: login },
+    true,
+    ['SmokeServerFailed'],
+    /^ACTIVE on node-2$/u,
+  ],
+  [
+    'was stopped',
+    { server: { ...active, status: 'SHUTOFF' }, console: null },
+    false,
+    ['SmokeServerFailed'],
+    /^SHUTOFF on node-1$/u,
+  ],
+  [
+    'is being deleted',
+    { server: { ...active, status: 'BUILD', taskState: 'deleting' }, console: null },
+    true,
+    ['SmokeServerFailed'],
+    /^BUILD \(deleting\) on node-1$/u,
+  ],
   ['is gone', { server: null, console: null }, true, ['SmokeServerFailed'], /deleted/u],
 ];
 test.each(rows)('a server that %s', (_, view, over, codes, seen) => {
@@ -27,7 +63,10 @@ test.each(rows)('a server that %s', (_, view, over, codes, seen) => {
 });
 
 test('where nothing is asked of the console, ACTIVE is enough', () => {
-  expect(judgeSmoke({ server: active, console: null }, { ...expected, console: null })).toEqual({ over: true, findings: [expect.objectContaining({ name: 'server', code: null })] });
+  expect(judgeSmoke({ server: active, console: null }, { ...expected, console: null })).toEqual({
+    over: true,
+    findings: [expect.objectContaining({ name: 'server', code: null })],
+  });
 });
 
 const namesOf: [host: string, name: string][] = [

@@ -31,16 +31,33 @@ const longestQuote = 200;
 /**
  * What a look at a test server shows. Pure. `over`: looking again cannot make it better.
  */
-export function judgeSmoke({ server, console }: SmokeView, expected: SmokeExpectation): { findings: SmokeFinding[]; over: boolean } {
+export function judgeSmoke(
+  { server, console }: SmokeView,
+  expected: SmokeExpectation,
+): { findings: SmokeFinding[]; over: boolean } {
   const runs = { name: 'server', expectation: `server ${expected.name} ACTIVE on ${expected.host}` };
-  if (server === null) return { over: true, findings: [{ ...runs, seen: 'it was deleted by somebody else', code: 'SmokeServerFailed' }] };
+  if (server === null)
+    return { over: true, findings: [{ ...runs, seen: 'it was deleted by somebody else', code: 'SmokeServerFailed' }] };
   const seen = `${server.status}${server.taskState === null ? '' : ` (${server.taskState})`} on ${server.host ?? 'no host'}${server.fault === null ? '' : `: ${server.fault}`}`;
   const isElsewhere = server.host !== null && server.host !== expected.host;
-  if (server.status !== 'ACTIVE' || isElsewhere) return { over: server.status === 'ERROR' || server.taskState === 'deleting' || isElsewhere, findings: [{ ...runs, seen, code: 'SmokeServerFailed' }] };
+  if (server.status !== 'ACTIVE' || isElsewhere)
+    return {
+      over: server.status === 'ERROR' || server.taskState === 'deleting' || isElsewhere,
+      findings: [{ ...runs, seen, code: 'SmokeServerFailed' }],
+    };
   const active: SmokeFinding = { ...runs, seen, code: null };
   if (expected.console === null) return { over: true, findings: [active] };
   const shows = { name: 'console', expectation: `“${expected.console}” on its console` };
-  if (console?.includes(expected.console)) return { over: true, findings: [active, { ...shows, seen: 'it is there', code: null }] };
-  const quote = console === null ? 'no console' : console.trim() === '' ? 'an empty console' : `“…${console.trim().slice(-longestQuote)}”`;
-  return { over: false, findings: [active, { ...shows, seen: quote, code: console === null ? 'ConsoleUnavailable' : 'SmokeServerFailed' }] };
+  if (console?.includes(expected.console))
+    return { over: true, findings: [active, { ...shows, seen: 'it is there', code: null }] };
+  const quote =
+    console === null
+      ? 'no console'
+      : console.trim() === ''
+        ? 'an empty console'
+        : `“…${console.trim().slice(-longestQuote)}”`;
+  return {
+    over: false,
+    findings: [active, { ...shows, seen: quote, code: console === null ? 'ConsoleUnavailable' : 'SmokeServerFailed' }],
+  };
 }

@@ -9,13 +9,24 @@ import type { InstanceDetail, ServerGroup } from './types.ts';
  * @param localDisks whether the disks that are no volumes lie on the hosts; else they are on storage that outlives the host
  * @throws HostNotFound, HostAttributeMissing, and what the Nova client throws
  */
-export async function listEvacuationCandidates({ nova, scope }: Pick<Tools, 'nova' | 'scope'>, localDisks: boolean, { host, metadataKeys }: { host: string; metadataKeys: readonly string[] }): Promise<EvacuationCandidate[]> {
+export async function listEvacuationCandidates(
+  { nova, scope }: Pick<Tools, 'nova' | 'scope'>,
+  localDisks: boolean,
+  { host, metadataKeys }: { host: string; metadataKeys: readonly string[] },
+): Promise<EvacuationCandidate[]> {
   const [servers, groups] = await Promise.all([nova.servers({ host }, scope.signal), nova.serverGroups(scope.signal)]);
-  return servers.filter(({ taskState }) => taskState !== 'deleting').map((server) => toCandidate(server, groups, localDisks, metadataKeys));
+  return servers
+    .filter(({ taskState }) => taskState !== 'deleting')
+    .map((server) => toCandidate(server, groups, localDisks, metadataKeys));
 }
 
 /** Pure. */
-export function toCandidate(server: InstanceDetail, groups: readonly ServerGroup[], localDisks: boolean, metadataKeys: readonly string[]): EvacuationCandidate {
+export function toCandidate(
+  server: InstanceDetail,
+  groups: readonly ServerGroup[],
+  localDisks: boolean,
+  metadataKeys: readonly string[],
+): EvacuationCandidate {
   const { id, name, vmState, memoryMiB, localDiskGiB, metadata, imageId } = server;
   return {
     id,

@@ -22,7 +22,11 @@ export function createNodeFailureRegionActivities(deps: NodeFailureRegionDepende
   const tools = () => ({ ...deps, sharedLook, scope: scope(clock) });
   const beating = <Result>(work: (now: ReturnType<typeof tools>) => Promise<Result>): Promise<Result> => {
     const now = tools();
-    return whileBeating(now, () => undefined, () => work(now));
+    return whileBeating(
+      now,
+      () => undefined,
+      () => work(now),
+    );
   };
   return {
     listEvacuationCandidates: (request) => beating((now) => listEvacuationCandidates(now, deps.localDisks, request)),

@@ -12,7 +12,12 @@ export interface DetailedObservation {
 }
 
 /** @throws HostAttributeMissing Nova does not tell everything about the host, so that "empty" would be a guess (hypervisor.md C.1, H1) */
-export async function observeHost(nova: NovaClient, placement: PlacementClient, { service, hypervisor: node }: ComputeHost, signal: AbortSignal): Promise<DetailedObservation> {
+export async function observeHost(
+  nova: NovaClient,
+  placement: PlacementClient,
+  { service, hypervisor: node }: ComputeHost,
+  signal: AbortSignal,
+): Promise<DetailedObservation> {
   const [instances, migrations, provider] = await Promise.all([
     nova.servers({ host: service.host }, signal),
     nova.migrationsInProgress({ host: service.host }, signal),
@@ -33,16 +38,28 @@ export async function observeHost(nova: NovaClient, placement: PlacementClient, 
   return { observation, instances };
 }
 
-export const serviceState = ({ status, disabledReason, state, forcedDown }: ComputeServiceRecord): HostObservation['service'] => ({
+export const serviceState = ({
+  status,
+  disabledReason,
+  state,
+  forcedDown,
+}: ComputeServiceRecord): HostObservation['service'] => ({
   status,
   disabledReason,
   state,
   forcedDown,
 });
 
-async function observeProvider(placement: PlacementClient, uuid: string, signal: AbortSignal): Promise<Pick<HostObservation, 'allocations' | 'schedulingDisabled'>> {
+async function observeProvider(
+  placement: PlacementClient,
+  uuid: string,
+  signal: AbortSignal,
+): Promise<Pick<HostObservation, 'allocations' | 'schedulingDisabled'>> {
   try {
-    const [allocations, traits] = await Promise.all([placement.providerAllocations(uuid, signal), placement.providerTraits(uuid, signal)]);
+    const [allocations, traits] = await Promise.all([
+      placement.providerAllocations(uuid, signal),
+      placement.providerTraits(uuid, signal),
+    ]);
     return { allocations: Object.keys(allocations), schedulingDisabled: traits.includes('COMPUTE_STATUS_DISABLED') };
   } catch (error) {
     // What Placement does not know the scheduler cannot choose, and nothing can be allocated against it.
@@ -52,8 +69,15 @@ async function observeProvider(placement: PlacementClient, uuid: string, signal:
 }
 
 /** Servers that left by a cold migration or resize that nobody has confirmed: the record says so, and the server must still be there. */
-async function findUnconfirmedResizes(nova: NovaClient, host: string, migrations: readonly Migration[], signal: AbortSignal): Promise<string[]> {
+async function findUnconfirmedResizes(
+  nova: NovaClient,
+  host: string,
+  migrations: readonly Migration[],
+  signal: AbortSignal,
+): Promise<string[]> {
   const finished = migrations.filter(({ status, sourceHost }) => status === 'finished' && sourceHost === host);
-  const servers = await Promise.all([...new Set(finished.map(({ instanceId }) => instanceId))].map((id) => nova.server(id, signal)));
+  const servers = await Promise.all(
+    [...new Set(finished.map(({ instanceId }) => instanceId))].map((id) => nova.server(id, signal)),
+  );
   return servers.flatMap((server) => (server?.vmState === 'resized' ? [server.id] : []));
 }

@@ -11,13 +11,21 @@ export interface InstanceHistory {
 }
 
 export async function readHistory(nova: NovaClient, instanceId: string, signal: AbortSignal): Promise<InstanceHistory> {
-  const [instance, migrations] = await Promise.all([nova.server(instanceId, signal), nova.migrationsOf(instanceId, signal)]);
+  const [instance, migrations] = await Promise.all([
+    nova.server(instanceId, signal),
+    nova.migrationsOf(instanceId, signal),
+  ]);
   return { instance, migrations };
 }
 
 /** What the run is told: a server that is gone has no migration, whatever its records say. */
 export const observationOf = ({ instance, migrations }: InstanceHistory): InstanceObservation =>
-  instance === null ? { instance: null, migration: null } : { instance: plainInstance(instance), migration: migrations.find((migration) => !hasEnded(migration)) ?? null };
+  instance === null
+    ? { instance: null, migration: null }
+    : { instance: plainInstance(instance), migration: migrations.find((migration) => !hasEnded(migration)) ?? null };
 
-export const observeInstance = async (nova: NovaClient, instanceId: string, signal: AbortSignal): Promise<InstanceObservation> =>
-  observationOf(await readHistory(nova, instanceId, signal));
+export const observeInstance = async (
+  nova: NovaClient,
+  instanceId: string,
+  signal: AbortSignal,
+): Promise<InstanceObservation> => observationOf(await readHistory(nova, instanceId, signal));

@@ -23,12 +23,17 @@ test.each(rows)('%s', (_why, runningMs, timeLeftMs, delayMs) => {
 
 test('a wake-up lies on the grid, ahead, and near the wished time', () => {
   fc.assert(
-    fc.property(fc.nat(1e9), fc.integer({ min: 1, max: 10_000 }), fc.integer({ min: 1, max: 1_000 }), (nowMs, stretch, gridMs) => {
-      const delayMs = gridMs + stretch;
-      const aligned = alignedDelayMs(nowMs, delayMs, gridMs);
-      expect(aligned).toBeGreaterThan(0);
-      expect(Math.abs(aligned - delayMs)).toBeLessThanOrEqual(gridMs / 2);
-      expect((nowMs + aligned) % gridMs).toBe(0);
-    }),
+    fc.property(
+      fc.nat(1e9),
+      fc.integer({ min: 1, max: 10_000 }),
+      fc.integer({ min: 1, max: 1_000 }),
+      (nowMs, stretch, gridMs) => {
+        const delayMs = gridMs + stretch;
+        const aligned = alignedDelayMs(nowMs, delayMs, gridMs);
+        expect(aligned).toBeGreaterThan(0);
+        expect(Math.abs(aligned - delayMs)).toBeLessThanOrEqual(gridMs / 2);
+        expect((nowMs + aligned) % gridMs).toBe(0);
+      },
+    ),
   );
 });

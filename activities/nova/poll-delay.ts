@@ -16,9 +16,14 @@ const unknownShare = 1 / 20;
  * @param runningMs   how long the copy has been running; null before that
  * @param timeLeftMs  estimated time until its end, 0 or less when overdue; null when unknown
  */
-export function pollDelayMs(runningMs: number | null, timeLeftMs: number | null, { minMs, maxMs }: PollIntervals): number {
+export function pollDelayMs(
+  runningMs: number | null,
+  timeLeftMs: number | null,
+  { minMs, maxMs }: PollIntervals,
+): number {
   if (runningMs === null) return minMs;
-  const wished = timeLeftMs === null ? runningMs * unknownShare : Math.min(timeLeftMs * leftShare, runningMs * goneShare);
+  const wished =
+    timeLeftMs === null ? runningMs * unknownShare : Math.min(timeLeftMs * leftShare, runningMs * goneShare);
   return Math.max(minMs, Math.min(wished, maxMs));
 }
 

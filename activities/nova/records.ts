@@ -1,7 +1,14 @@
 import type { ComputeService, Instance } from '../../contracts/instance.ts';
 
 /** Names of instance actions, as Nova records them. */
-export type InstanceActionName = 'live-migration' | 'migrate' | 'resize' | 'confirmResize' | 'live_migration_cancel' | 'live_migration_force_complete' | 'evacuate';
+export type InstanceActionName =
+  | 'live-migration'
+  | 'migrate'
+  | 'resize'
+  | 'confirmResize'
+  | 'live_migration_cancel'
+  | 'live_migration_force_complete'
+  | 'evacuate';
 
 /** What Nova says to a mutating request. */
 export interface Accepted {

@@ -49,9 +49,14 @@ export function createRegionView(nova: NovaClient, clock: Clock): RegionView {
   }
 
   // A time-out of its own: whoever asked first may be cancelled while others wait for the same answer.
-  const freshLook = (): Promise<Look> => (coming ??= withTimeout(clock, lookTimeoutMs, look).finally(() => (coming = null)));
+  const freshLook = (): Promise<Look> =>
+    (coming ??= withTimeout(clock, lookTimeoutMs, look).finally(() => (coming = null)));
 
-  function verdict({ services, inProgress }: Look, sourceHost: string, perTarget: number): ReturnType<typeof targetRoom> {
+  function verdict(
+    { services, inProgress }: Look,
+    sourceHost: string,
+    perTarget: number,
+  ): ReturnType<typeof targetRoom> {
     const seen = new Set(inProgress.map(({ id }) => id));
     const unseen = begun.map(({ migration }) => migration).filter(({ id }) => !seen.has(id));
     const claimed = Array.from(claims, () => ({ status: 'accepted', targetHost: null }));
@@ -60,7 +65,8 @@ export function createRegionView(nova: NovaClient, clock: Clock): RegionView {
 
   return {
     async room(sourceHost, perTarget, signal) {
-      if (last !== null && clock.now() - last.atMs < trustedMs && verdict(last, sourceHost, perTarget) === 'room') return 'room';
+      if (last !== null && clock.now() - last.atMs < trustedMs && verdict(last, sourceHost, perTarget) === 'room')
+        return 'room';
       return verdict(await unlessAborted(freshLook(), signal), sourceHost, perTarget);
     },
     async refresh(signal) {

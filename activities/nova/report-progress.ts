@@ -15,11 +15,19 @@ const everyMs = 2_000;
 /** … and only for what people notice. */
 const noticeablePercent = 1;
 
-export function createProgressReporter(report: ReportMigration, subject: MigrationSubject, clock: Clock, signal: AbortSignal): ProgressReporter {
+export function createProgressReporter(
+  report: ReportMigration,
+  subject: MigrationSubject,
+  clock: Clock,
+  signal: AbortSignal,
+): ProgressReporter {
   let writing: Promise<void> | null = null;
   let shown: { key: string; atMs: number } | null = null;
   const write = (migration: Migration | null, message: string | null): Promise<void> =>
-    report({ subject, migration, startedAt: migration?.createdAt ?? new Date(clock.now()).toISOString(), message }, signal);
+    report(
+      { subject, migration, startedAt: migration?.createdAt ?? new Date(clock.now()).toISOString(), message },
+      signal,
+    );
 
   return {
     show(migration) {

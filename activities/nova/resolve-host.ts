@@ -19,7 +19,8 @@ export interface HostNames {
  */
 export function resolveHost<T extends HostNames>(name: string, hosts: readonly T[]): T {
   const exact = hosts.filter((host) => namesOf(host).includes(name));
-  const matches = exact.length > 0 ? exact : hosts.filter((host) => namesOf(host).some((known) => sameShortName(name, known)));
+  const matches =
+    exact.length > 0 ? exact : hosts.filter((host) => namesOf(host).some((known) => sameShortName(name, known)));
   const [match, ...others] = matches;
   if (match === undefined) throw droverFailure('HostNotFound', `No compute host is called ${name}`);
   if (others.length > 0) throw droverFailure('HostAmbiguous', `${name} can mean ${matches.map(describe).join(', ')}`);

@@ -28,16 +28,34 @@ export function runSmokeCheck(tools: Tools, request: SmokeCheckRequest): Promise
   const { host } = request.owner;
   const name = smokeServerName(host);
   const expected = { name, host, console: request.console === 'hostname' ? name : (request.console?.text ?? null) };
-  return whileBeating(tools, () => undefined, async () => {
-    const { ids, findings } = await tryIt(tools, request, expected);
-    // No others: another attempt of the same check may be at work with its own.
-    const isGone = await ensureSmokeServerGone(tools, { host, ids, deadlineMs: request.cleanUpMs });
-    return isGone ? findings : [...findings, { name: 'clean-up', expectation: `server ${name} deleted`, seen: `it is still there after ${request.cleanUpMs / 1_000} s`, code: 'SmokeServerFailed' }];
-  });
+  return whileBeating(
+    tools,
+    () => undefined,
+    async () => {
+      const { ids, findings } = await tryIt(tools, request, expected);
+      // No others: another attempt of the same check may be at work with its own.
+      const isGone = await ensureSmokeServerGone(tools, { host, ids, deadlineMs: request.cleanUpMs });
+      return isGone
+        ? findings
+        : [
+            ...findings,
+            {
+              name: 'clean-up',
+              expectation: `server ${name} deleted`,
+              seen: `it is still there after ${request.cleanUpMs / 1_000} s`,
+              code: 'SmokeServerFailed',
+            },
+          ];
+    },
+  );
 }
 
 /** What was seen, and the servers that it was seen of. */
-async function tryIt(tools: Tools, request: SmokeCheckRequest, expected: SmokeExpectation): Promise<{ findings: SmokeFinding[]; ids: string[] }> {
+async function tryIt(
+  tools: Tools,
+  request: SmokeCheckRequest,
+  expected: SmokeExpectation,
+): Promise<{ findings: SmokeFinding[]; ids: string[] }> {
   try {
     const { id } = await ensureSmokeServer(tools, request);
     const first = await watch(tools, id, expected, request.deadlineMs);
@@ -48,7 +66,17 @@ async function tryIt(tools: Tools, request: SmokeCheckRequest, expected: SmokeEx
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'SmokeServerRefused') throw error;
-    return { ids: [], findings: [{ name: 'server', expectation: `Nova takes the request for server ${expected.name} on ${expected.host}`, seen: wordsOf(error), code }] };
+    return {
+      ids: [],
+      findings: [
+        {
+          name: 'server',
+          expectation: `Nova takes the request for server ${expected.name} on ${expected.host}`,
+          seen: wordsOf(error),
+          code,
+        },
+      ],
+    };
   }
 }
 
@@ -65,10 +93,14 @@ function watch(tools: Tools, id: string, expected: SmokeExpectation, deadlineMs:
     clock,
     async look() {
       const server = await nova.server(id, scope.signal);
-      const view: SmokeView = { server, console: server?.status === 'ACTIVE' && expected.console !== null ? await readConsole(tools, id) : null };
+      const view: SmokeView = {
+        server,
+        console: server?.status === 'ACTIVE' && expected.console !== null ? await readConsole(tools, id) : null,
+      };
       const { findings, over } = judgeSmoke(view, expected);
       const waitedMs = clock.now() - sinceMs;
-      if (over || waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs) return { done: { findings, isGone: server === null || server.taskState === 'deleting' } };
+      if (over || waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs)
+        return { done: { findings, isGone: server === null || server.taskState === 'deleting' } };
       return { againMs: settlingDelayMs(waitedMs) };
     },
   });

@@ -56,7 +56,17 @@ export const migrationRecord = (change: Partial<Migration> = {}): Migration => (
 
 export const computeService = (change: Partial<ComputeServiceRecord> = {}): ComputeServiceRecord => {
   const host = change.host ?? 'node-1';
-  return { id: `service-${host}`, host, zone: 'nova', cellDown: false, status: 'enabled', disabledReason: null, state: 'up', forcedDown: false, ...change };
+  return {
+    id: `service-${host}`,
+    host,
+    zone: 'nova',
+    cellDown: false,
+    status: 'enabled',
+    disabledReason: null,
+    state: 'up',
+    forcedDown: false,
+    ...change,
+  };
 };
 
 export const hypervisor = (change: Partial<Hypervisor> = {}): Hypervisor => {

@@ -28,7 +28,11 @@ test('one wait asks for its own', async () => {
 });
 
 test('several that are due together share a request, which reaches back to the oldest of them', async () => {
-  const { look, asked } = openLook([migrationRecord({ id: 1, status: 'completed' }), migrationRecord({ id: 2, status: 'running' }), migrationRecord({ id: 7, status: 'error' })]);
+  const { look, asked } = openLook([
+    migrationRecord({ id: 1, status: 'completed' }),
+    migrationRecord({ id: 2, status: 'running' }),
+    migrationRecord({ id: 7, status: 'error' }),
+  ]);
   const found = await Promise.all([look(known(1), signal), look(known(2, '2026-01-01T09:00:00.123456Z'), signal)]);
   expect(found.map((migration) => migration?.status)).toEqual(['completed', 'running']);
   expect(asked).toEqual(['since 2026-01-01T08:59:00.123Z']);
@@ -42,7 +46,10 @@ test('who is not in the answer asks alone, and may find that there is nothing', 
 });
 
 test('who is cancelled lets the others wait on', async () => {
-  const { look } = openLook([migrationRecord({ id: 1, status: 'running' }), migrationRecord({ id: 2, status: 'running' })]);
+  const { look } = openLook([
+    migrationRecord({ id: 1, status: 'running' }),
+    migrationRecord({ id: 2, status: 'running' }),
+  ]);
   const cancel = new AbortController();
   const [mine, theirs] = [look(known(1), cancel.signal), look(known(2), signal)];
   cancel.abort(new Error('cancelled'));

@@ -13,7 +13,10 @@ export interface SmokeServerRequest {
 }
 
 /** The test servers that drover has made on a host, oldest first, those on their way out included. */
-export const findSmokeServers = async ({ nova, scope }: Pick<Tools, 'nova' | 'scope'>, host: string): Promise<InstanceDetail[]> =>
+export const findSmokeServers = async (
+  { nova, scope }: Pick<Tools, 'nova' | 'scope'>,
+  host: string,
+): Promise<InstanceDetail[]> =>
   (await nova.serversNamed(smokeServerName(host), scope.signal)).filter((server) => isSmokeServer(server, host));
 
 /**
@@ -29,7 +32,8 @@ export async function ensureSmokeServer(tools: Tools, request: SmokeServerReques
   if (kept !== null) return kept;
   const id = await create(tools, request);
   const own = await keepOldest(tools, owner, id);
-  if (own === null) throw droverFailure('SmokeServerFailed', `Test server ${id} on ${owner.host} was deleted as soon as it was made`);
+  if (own === null)
+    throw droverFailure('SmokeServerFailed', `Test server ${id} on ${owner.host} was deleted as soon as it was made`);
   return own;
 }
 
@@ -40,9 +44,13 @@ export async function ensureSmokeServer(tools: Tools, request: SmokeServerReques
  */
 async function keepOldest(tools: Tools, owner: SmokeOwner, mine?: string): Promise<InstanceDetail | null> {
   const servers = await findSmokeServers(tools, owner.host);
-  const usable = servers.find((server) => isOwnedBy(server, owner) && server.status !== 'ERROR' && server.taskState !== 'deleting');
+  const usable = servers.find(
+    (server) => isOwnedBy(server, owner) && server.status !== 'ERROR' && server.taskState !== 'deleting',
+  );
   const kept = usable ?? servers.find(({ id }) => id === mine) ?? null;
-  for (const server of servers) if (server.id !== kept?.id && server.taskState !== 'deleting') await deleteOne(tools, server, 'left of an earlier test');
+  for (const server of servers)
+    if (server.id !== kept?.id && server.taskState !== 'deleting')
+      await deleteOne(tools, server, 'left of an earlier test');
   return kept;
 }
 
@@ -51,8 +59,15 @@ async function create(tools: Tools, { owner, flavorId, imageId }: SmokeServerReq
   const { host } = owner;
   await stopGate(scope.signal);
   const name = smokeServerName(host);
-  const mutation = { action: 'ensureSmokeServer', cause: `test of Hypervisor ${owner.hypervisor}`, object: `server/${name}`, before: null, after: { name, host } };
-  const create = () => nova.createServer({ name, flavorId, imageId, host, metadata: smokeMetadata(owner) }, scope.signal);
+  const mutation = {
+    action: 'ensureSmokeServer',
+    cause: `test of Hypervisor ${owner.hypervisor}`,
+    object: `server/${name}`,
+    before: null,
+    after: { name, host },
+  };
+  const create = () =>
+    nova.createServer({ name, flavorId, imageId, host, metadata: smokeMetadata(owner) }, scope.signal);
   const { id } = await audited(tools, mutation, create, (answer) => ({ object: `server/${answer.id}` }));
   return id;
 }
@@ -83,7 +98,8 @@ export function ensureSmokeServerGone(tools: Tools, { host, ids, deadlineMs }: S
     scope,
     clock,
     async look() {
-      const servers = ids?.length === 0 ? [] : (await findSmokeServers(tools, host)).filter(({ id }) => ids?.includes(id) ?? true);
+      const servers =
+        ids?.length === 0 ? [] : (await findSmokeServers(tools, host)).filter(({ id }) => ids?.includes(id) ?? true);
       if (servers.length === 0) return { done: true };
       const waitedMs = clock.now() - sinceMs;
       if (waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs) return { done: false };
@@ -102,7 +118,11 @@ async function deleteOne(tools: Tools, { id, name, status }: InstanceDetail, cau
   const { nova, stopGate, scope } = tools;
   await stopGate(scope.signal);
   try {
-    await audited(tools, { action: 'deleteSmokeServer', cause, object: `server/${id}`, before: { name, status }, after: null }, () => nova.deleteServer(id, scope.signal));
+    await audited(
+      tools,
+      { action: 'deleteSmokeServer', cause, object: `server/${id}`, before: { name, status }, after: null },
+      () => nova.deleteServer(id, scope.signal),
+    );
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'InstanceNotFound' && code !== 'InstanceBusy') throw error;

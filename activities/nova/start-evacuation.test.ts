@@ -1,6 +1,10 @@
 import { changeService } from '../../lab/openstack/hosts.ts';
 import { act, createInstance } from '../../lab/openstack/seed.ts';
-import { openActivitiesOnFake, type ActivitiesOnFake, type ActivitiesOnFakeOptions } from '../../test/fakes/openstack/activities.ts';
+import {
+  openActivitiesOnFake,
+  type ActivitiesOnFake,
+  type ActivitiesOnFakeOptions,
+} from '../../test/fakes/openstack/activities.ts';
 import type { Server } from '../../test/fakes/openstack/model.ts';
 import type { NetworkCall } from '../../test/simulator/network.ts';
 
@@ -74,10 +78,20 @@ test('asks once, remembers what was there before, and gives the record', async (
   const fixture = await open();
   const { activities, audited, beats, changes, request, run } = fixture;
   const earlier = await failedEvacuation(fixture);
-  expect(await run(() => activities.startEvacuation(request))).toMatchObject({ outcome: 'started', migration: { id: earlier + 1, type: 'evacuation' } });
+  expect(await run(() => activities.startEvacuation(request))).toMatchObject({
+    outcome: 'started',
+    migration: { id: earlier + 1, type: 'evacuation' },
+  });
   expect(changes('nova')).toEqual([`POST /servers/${request.instanceId}/action evacuate`]);
   expect(beats).toEqual([{ known: [earlier] }]);
-  expect(audited).toMatchObject([{ action: 'startEvacuation', cause: 'incident i-1', object: `server/${request.instanceId}`, requestId: expect.stringMatching(/^req-/u) }]);
+  expect(audited).toMatchObject([
+    {
+      action: 'startEvacuation',
+      cause: 'incident i-1',
+      object: `server/${request.instanceId}`,
+      requestId: expect.stringMatching(/^req-/u),
+    },
+  ]);
 });
 
 test('the server is claimed first, by what it has in Placement', async () => {
@@ -85,13 +99,18 @@ test('the server is claimed first, by what it has in Placement', async () => {
   const before = fake.model.placement.consumers.get(request.instanceId);
   expect(await run(() => activities.startEvacuation(request))).toMatchObject({ outcome: 'started' });
   expect(asked()).toEqual([claim, evacuate]);
-  expect(fake.model.placement.consumers.get(request.instanceId)).toMatchObject({ projectId: before?.projectId, allocations: before?.allocations });
+  expect(fake.model.placement.consumers.get(request.instanceId)).toMatchObject({
+    projectId: before?.projectId,
+    allocations: before?.allocations,
+  });
 });
 
 test('of two at once one asks Nova, which would take both, and the other finds its record', async () => {
   const { activities, asked, fake, request, run } = await open();
   const starts = await run(() => Promise.all([1, 2].map(() => activities.startEvacuation(request))));
-  expect(starts).toMatchObject([1, 2].map(() => ({ outcome: 'started', migration: { id: fake.model.migrations[0]?.id } })));
+  expect(starts).toMatchObject(
+    [1, 2].map(() => ({ outcome: 'started', migration: { id: fake.model.migrations[0]?.id } })),
+  );
   expect(fake.model.migrations).toHaveLength(1);
   expect(asked().filter((verb) => verb === evacuate)).toHaveLength(1);
 });
@@ -99,7 +118,9 @@ test('of two at once one asks Nova, which would take both, and the other finds i
 test('allocations that Placement lets no client write keep no server on a dead host', async () => {
   const { activities, asked, request, run } = await open(
     meanwhile(claim, ({ fake: { model } }) => {
-      for (const provider of model.placement.providers.values()) for (const inventory of Object.values(provider.inventories)) if (provider.name.startsWith(host)) inventory.total = 0;
+      for (const provider of model.placement.providers.values())
+        for (const inventory of Object.values(provider.inventories))
+          if (provider.name.startsWith(host)) inventory.total = 0;
     }),
   );
   expect(await run(() => activities.startEvacuation(request))).toMatchObject({ outcome: 'started' });
@@ -107,32 +128,51 @@ test('allocations that Placement lets no client write keep no server on a dead h
 });
 
 test('without an answer to the claim nothing is asked', async () => {
-  const { activities, asked, request, run } = await open({ onCall: ({ verb }) => (verb === claim ? 'failAfter' : 'works') });
+  const { activities, asked, request, run } = await open({
+    onCall: ({ verb }) => (verb === claim ? 'failAfter' : 'works'),
+  });
   await run(() => expect(activities.startEvacuation(request)).rejects.toMatchObject({ type: 'PlacementUnavailable' }));
   expect(asked()).toEqual([claim]);
 });
 
 test('a second request finds the first one’s record', async () => {
   const { activities, asked, request, run } = await open();
-  const [first, second] = await run(async () => [await activities.startEvacuation(request), await activities.startEvacuation(request)]);
-  expect(second).toMatchObject({ outcome: 'started', migration: { id: first?.outcome === 'started' ? first.migration.id : 0 } });
+  const [first, second] = await run(async () => [
+    await activities.startEvacuation(request),
+    await activities.startEvacuation(request),
+  ]);
+  expect(second).toMatchObject({
+    outcome: 'started',
+    migration: { id: first?.outcome === 'started' ? first.migration.id : 0 },
+  });
   expect(asked()).toEqual([claim, evacuate]);
 });
 
 test('a host that is only down is not fenced', async () => {
   const { activities, asked, request, run } = await open({ isForcedDown: false });
-  await run(() => expect(activities.startEvacuation(request)).rejects.toMatchObject({ type: 'HostNotFenced', nonRetryable: true }));
+  await run(() =>
+    expect(activities.startEvacuation(request)).rejects.toMatchObject({ type: 'HostNotFenced', nonRetryable: true }),
+  );
   expect(asked()).toEqual([]);
 });
 
 test('an answer that is lost: the record that it led to is the answer', async () => {
-  const { activities, fake, request, run } = await open({ onCall: ({ verb }) => (verb === evacuate ? 'failAfter' : 'works') });
-  expect(await run(() => activities.startEvacuation(request))).toMatchObject({ outcome: 'started', migration: { id: fake.model.migrations[0]?.id ?? 1 } });
+  const { activities, fake, request, run } = await open({
+    onCall: ({ verb }) => (verb === evacuate ? 'failAfter' : 'works'),
+  });
+  expect(await run(() => activities.startEvacuation(request))).toMatchObject({
+    outcome: 'started',
+    migration: { id: fake.model.migrations[0]?.id ?? 1 },
+  });
 });
 
 test('a request that is lost: the failure, to be tried again', async () => {
-  const { activities, fake, request, run } = await open({ onCall: ({ verb }) => (verb === evacuate ? 'failBefore' : 'works') });
-  await run(() => expect(activities.startEvacuation(request)).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false }));
+  const { activities, fake, request, run } = await open({
+    onCall: ({ verb }) => (verb === evacuate ? 'failBefore' : 'works'),
+  });
+  await run(() =>
+    expect(activities.startEvacuation(request)).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false }),
+  );
   expect(fake.model.migrations).toEqual([]);
 });
 
@@ -140,7 +180,10 @@ test('after a crash, the record that was not there before is its own, though it 
   const fixture = await open({ details: { known: [] } });
   const id = await failedEvacuation(fixture);
   const { activities, asked, request, run } = fixture;
-  expect(await run(() => activities.startEvacuation(request))).toMatchObject({ outcome: 'started', migration: { id, status: 'error' } });
+  expect(await run(() => activities.startEvacuation(request))).toMatchObject({
+    outcome: 'started',
+    migration: { id, status: 'error' },
+  });
   expect(asked()).toEqual([]);
 });
 
@@ -148,14 +191,36 @@ type Meanwhile = [what: string, given: Given, change: Partial<Fixture['request']
 const answers: Meanwhile[] = [
   [
     'the host counts as up again',
-    meanwhile(evacuate, ({ fake: { admin, fleet } }) => Promise.all([fleet.start(host), changeService(admin, host, { forced_down: false })])),
+    meanwhile(evacuate, ({ fake: { admin, fleet } }) =>
+      Promise.all([fleet.start(host), changeService(admin, host, { forced_down: false })]),
+    ),
     {},
     { outcome: 'refused', message: `Compute service of ${host} is still in use.` },
   ],
-  ['the server’s state', meanwhile(evacuate, ({ server }) => (server.vmState = 'paused')), {}, { outcome: 'refused', message: expect.stringMatching(/vm_state paused/u) }],
-  ['a target that is not there', {}, { targetHost: 'node-99' }, { outcome: 'refused', message: 'Compute host node-99 not found.' }],
-  ['the server is gone', meanwhile(evacuate, ({ fake: { admin }, server }) => admin.compute('DELETE', `/servers/${server.id}`)), {}, { outcome: 'changed', observation: { instance: null, migration: null } }],
-  ['another request came first', meanwhile(evacuate, ({ fake: { admin }, server }) => act(admin, server.id, { evacuate: {} })), {}, { outcome: 'started', migration: expect.objectContaining({ type: 'evacuation' }) }],
+  [
+    'the server’s state',
+    meanwhile(evacuate, ({ server }) => (server.vmState = 'paused')),
+    {},
+    { outcome: 'refused', message: expect.stringMatching(/vm_state paused/u) },
+  ],
+  [
+    'a target that is not there',
+    {},
+    { targetHost: 'node-99' },
+    { outcome: 'refused', message: 'Compute host node-99 not found.' },
+  ],
+  [
+    'the server is gone',
+    meanwhile(evacuate, ({ fake: { admin }, server }) => admin.compute('DELETE', `/servers/${server.id}`)),
+    {},
+    { outcome: 'changed', observation: { instance: null, migration: null } },
+  ],
+  [
+    'another request came first',
+    meanwhile(evacuate, ({ fake: { admin }, server }) => act(admin, server.id, { evacuate: {} })),
+    {},
+    { outcome: 'started', migration: expect.objectContaining({ type: 'evacuation' }) },
+  ],
   [
     'it is elsewhere by now',
     meanwhile(claim, ({ server }) => (server.host = 'node-3')),
@@ -171,7 +236,10 @@ test.each(answers)('%s', async (_, given, change, outcome) => {
 test('a server that is elsewhere already is not asked for', async () => {
   const { activities, asked, request, run, server } = await open();
   server.host = 'node-3';
-  expect(await run(() => activities.startEvacuation(request))).toMatchObject({ outcome: 'changed', observation: { instance: { host: 'node-3' }, migration: null } });
+  expect(await run(() => activities.startEvacuation(request))).toMatchObject({
+    outcome: 'changed',
+    observation: { instance: { host: 'node-3' }, migration: null },
+  });
   expect(asked()).toEqual([]);
 });
 
@@ -182,9 +250,20 @@ test('waiting ends with the record, and with where the server is then', async ()
   const end = await run(async () => {
     const start = await activities.startEvacuation({ ...request, targetHost: 'node-4' });
     const migrationId = start.outcome === 'started' ? start.migration.id : 0;
-    return await activities.awaitEvacuation({ instanceId: request.instanceId, sourceHost: host, migrationId, deadlineMs: 60_000, poll });
+    return await activities.awaitEvacuation({
+      instanceId: request.instanceId,
+      sourceHost: host,
+      migrationId,
+      deadlineMs: 60_000,
+      poll,
+    });
   });
-  expect(end).toMatchObject({ status: 'done', stuck: null, message: null, observation: { instance: { host: 'node-4' } } });
+  expect(end).toMatchObject({
+    status: 'done',
+    stuck: null,
+    message: null,
+    observation: { instance: { host: 'node-4' } },
+  });
 });
 
 test('one that does not end is given back at the deadline', async () => {
@@ -194,7 +273,13 @@ test('one that does not end is given back at the deadline', async () => {
     // Nova does not know yet that the target is dead.
     const start = await activities.startEvacuation({ ...request, targetHost: 'node-4' });
     const migrationId = start.outcome === 'started' ? start.migration.id : 0;
-    return await activities.awaitEvacuation({ instanceId: request.instanceId, sourceHost: host, migrationId, deadlineMs: 5_000, poll });
+    return await activities.awaitEvacuation({
+      instanceId: request.instanceId,
+      sourceHost: host,
+      migrationId,
+      deadlineMs: 5_000,
+      poll,
+    });
   });
   expect(end).toMatchObject({ status: 'stuck', stuck: 'TooLong' });
 });
@@ -203,6 +288,14 @@ test('one that failed says why', async () => {
   const fixture = await open();
   const migrationId = await failedEvacuation(fixture);
   const { activities, request, run } = fixture;
-  const end = await run(() => activities.awaitEvacuation({ instanceId: request.instanceId, sourceHost: host, migrationId, deadlineMs: 5_000, poll }));
+  const end = await run(() =>
+    activities.awaitEvacuation({
+      instanceId: request.instanceId,
+      sourceHost: host,
+      migrationId,
+      deadlineMs: 5_000,
+      poll,
+    }),
+  );
   expect(end).toMatchObject({ status: 'error', message: expect.stringMatching(/^No valid host was found\./u) });
 });

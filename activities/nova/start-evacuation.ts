@@ -37,7 +37,10 @@ export async function startEvacuation(tools: EvacuationTools, request: Evacuatio
   const { nova, placement, scope } = tools;
   // Before the look: what is seen after it was read is what the claim is about.
   const consumer = await placement.consumer(request.instanceId, scope.signal);
-  const [history, service] = await Promise.all([readHistory(nova, request.instanceId, scope.signal), readService(tools, request.sourceHost)]);
+  const [history, service] = await Promise.all([
+    readHistory(nova, request.instanceId, scope.signal),
+    readService(tools, request.sourceHost),
+  ]);
   const earlier = requestDetails.safeParse(scope.heartbeatDetails).data?.known ?? null;
   const decision = decideEvacuation(request.sourceHost, history, earlier);
   switch (decision.do) {
@@ -48,14 +51,23 @@ export async function startEvacuation(tools: EvacuationTools, request: Evacuatio
     case 'awaitRecord':
       return awaitRecord(tools, request, earlier ?? idsOf(history));
     case 'request':
-      if (!service.forcedDown) throw droverFailure('HostNotFenced', `${request.sourceHost} is ${service.state} and not forced down, so server ${request.instanceId} may still run there`);
+      if (!service.forcedDown)
+        throw droverFailure(
+          'HostNotFenced',
+          `${request.sourceHost} is ${service.state} and not forced down, so server ${request.instanceId} may still run there`,
+        );
       return ask(tools, request, history, consumer);
   }
 }
 
 const idsOf = ({ migrations }: InstanceHistory): number[] => migrations.map(({ id }) => id);
 
-async function ask(tools: EvacuationTools, request: EvacuationRequest, before: InstanceHistory, consumer: Consumer | null): Promise<MigrationStart> {
+async function ask(
+  tools: EvacuationTools,
+  request: EvacuationRequest,
+  before: InstanceHistory,
+  consumer: Consumer | null,
+): Promise<MigrationStart> {
   const { nova, stopGate, scope } = tools;
   const { instanceId, sourceHost, targetHost, incident } = request;
   const known = idsOf(before);
@@ -78,7 +90,11 @@ async function ask(tools: EvacuationTools, request: EvacuationRequest, before: I
 }
 
 /** Whether nobody else is about to ask. What Placement does not let anybody write cannot be claimed, and must not keep a server on a dead host. */
-async function claim({ placement, scope }: EvacuationTools, instanceId: string, consumer: Consumer | null): Promise<boolean> {
+async function claim(
+  { placement, scope }: EvacuationTools,
+  instanceId: string,
+  consumer: Consumer | null,
+): Promise<boolean> {
   if (consumer === null) return true;
   try {
     await placement.rewriteConsumer(instanceId, consumer, scope.signal);
@@ -92,10 +108,16 @@ async function claim({ placement, scope }: EvacuationTools, instanceId: string, 
 }
 
 /** Nova said no, or nothing that tells. If the server is on its way now, because of this request or of another, that is as good as an answer. */
-async function afterRefusal(tools: Tools, request: EvacuationRequest, known: readonly number[], error: unknown): Promise<MigrationStart> {
+async function afterRefusal(
+  tools: Tools,
+  request: EvacuationRequest,
+  known: readonly number[],
+  error: unknown,
+): Promise<MigrationStart> {
   const code = codeOf(error);
   if (code === 'InstanceNotFound') return { outcome: 'changed', observation: { instance: null, migration: null } };
-  if (code === 'InstanceStateRefused' || code === 'MigrationRefused' || code === 'HostUp') return { outcome: 'refused', message: wordsOf(error) };
+  if (code === 'InstanceStateRefused' || code === 'MigrationRefused' || code === 'HostUp')
+    return { outcome: 'refused', message: wordsOf(error) };
   if (code !== 'InstanceBusy' && code !== 'NovaUnavailable') throw error;
   const history = await readHistory(tools.nova, request.instanceId, tools.scope.signal);
   const decision = decideEvacuation(request.sourceHost, history, known);
@@ -106,12 +128,21 @@ async function afterRefusal(tools: Tools, request: EvacuationRequest, known: rea
 }
 
 /** Without a record in time the server is looked at and given back as it is. */
-async function awaitRecord({ nova, scope, clock }: Tools, { instanceId, sourceHost }: EvacuationRequest, known: readonly number[]): Promise<MigrationStart> {
+async function awaitRecord(
+  { nova, scope, clock }: Tools,
+  { instanceId, sourceHost }: EvacuationRequest,
+  known: readonly number[],
+): Promise<MigrationStart> {
   const untilMs = clock.now() + recordDeadlineMs;
   for (;;) {
-    const migration: Migration | undefined = newEvacuation(sourceHost, await nova.migrationsOf(instanceId, scope.signal), known);
+    const migration: Migration | undefined = newEvacuation(
+      sourceHost,
+      await nova.migrationsOf(instanceId, scope.signal),
+      known,
+    );
     if (migration !== undefined) return { outcome: 'started', migration };
-    if (clock.now() >= untilMs) return { outcome: 'changed', observation: await observeInstance(nova, instanceId, scope.signal) };
+    if (clock.now() >= untilMs)
+      return { outcome: 'changed', observation: await observeInstance(nova, instanceId, scope.signal) };
     await clock.sleep(recordPollMs, scope.signal);
   }
 }

@@ -26,10 +26,17 @@ const requestDetails = z.object({ known: z.array(z.number()) });
  * @throws Stopped, and what the Nova client throws
  * @see Compute API, "Live-Migrate Server" and "Migrate Server"
  */
-export async function startMigration(tools: StartTools, kind: MoveKind, request: StartRequest): Promise<MigrationStart> {
+export async function startMigration(
+  tools: StartTools,
+  kind: MoveKind,
+  request: StartRequest,
+): Promise<MigrationStart> {
   const { nova, scope, region } = tools;
   const { instanceId, sourceHost, perTarget } = request;
-  const [history, room] = await Promise.all([readHistory(nova, instanceId, scope.signal), region.room(sourceHost, perTarget, scope.signal)]);
+  const [history, room] = await Promise.all([
+    readHistory(nova, instanceId, scope.signal),
+    region.room(sourceHost, perTarget, scope.signal),
+  ]);
   const earlier = requestDetails.safeParse(scope.heartbeatDetails).data?.known ?? null;
   const decision = decideStart(kind, sourceHost, history, earlier);
   switch (decision.do) {
@@ -47,7 +54,12 @@ export async function startMigration(tools: StartTools, kind: MoveKind, request:
 const idsOf = ({ migrations }: InstanceHistory): number[] => migrations.map(({ id }) => id);
 
 /** Asks while it holds a place at the targets. */
-async function askInPlace(tools: StartTools, kind: MoveKind, request: StartRequest, before: InstanceHistory): Promise<MigrationStart> {
+async function askInPlace(
+  tools: StartTools,
+  kind: MoveKind,
+  request: StartRequest,
+  before: InstanceHistory,
+): Promise<MigrationStart> {
   const giveBack = tools.region.claim(request.sourceHost, request.perTarget);
   if (giveBack === null) return { outcome: 'targetsBusy' };
   try {
@@ -57,7 +69,12 @@ async function askInPlace(tools: StartTools, kind: MoveKind, request: StartReque
   }
 }
 
-async function ask(tools: StartTools, kind: MoveKind, request: StartRequest, before: InstanceHistory): Promise<MigrationStart> {
+async function ask(
+  tools: StartTools,
+  kind: MoveKind,
+  request: StartRequest,
+  before: InstanceHistory,
+): Promise<MigrationStart> {
   const { nova, stopGate, scope } = tools;
   const { instanceId, sourceHost, eviction } = request;
   const known = idsOf(before);
@@ -72,7 +89,11 @@ async function ask(tools: StartTools, kind: MoveKind, request: StartRequest, bef
       before: { host: sourceHost, vmState: before.instance?.vmState ?? null },
       after: { requested: 'another host, as the scheduler chooses' },
     };
-    await audited(tools, mutation, () => (kind === 'live' ? nova.liveMigrate(instanceId, target, scope.signal) : nova.coldMigrate(instanceId, target, scope.signal)));
+    await audited(tools, mutation, () =>
+      kind === 'live'
+        ? nova.liveMigrate(instanceId, target, scope.signal)
+        : nova.coldMigrate(instanceId, target, scope.signal),
+    );
   } catch (error) {
     return afterRefusal(tools, kind, request, known, error);
   }
@@ -83,10 +104,17 @@ async function ask(tools: StartTools, kind: MoveKind, request: StartRequest, bef
  * Nova said no, or nothing that tells. If the server is on its way now, because of this request or of another that came at the same
  * moment (Nova answers 500 to one of two), that is as good as an answer.
  */
-async function afterRefusal(tools: StartTools, kind: MoveKind, request: StartRequest, known: number[], error: unknown): Promise<MigrationStart> {
+async function afterRefusal(
+  tools: StartTools,
+  kind: MoveKind,
+  request: StartRequest,
+  known: number[],
+  error: unknown,
+): Promise<MigrationStart> {
   const code = codeOf(error);
   if (code === 'InstanceNotFound') return { outcome: 'changed', observation: { instance: null, migration: null } };
-  if (code === 'InstanceStateRefused' || code === 'MigrationRefused') return { outcome: 'refused', message: wordsOf(error) };
+  if (code === 'InstanceStateRefused' || code === 'MigrationRefused')
+    return { outcome: 'refused', message: wordsOf(error) };
   if (code !== 'InstanceBusy' && code !== 'NovaUnavailable') throw error;
   const history = await readHistory(tools.nova, request.instanceId, tools.scope.signal);
   const decision = decideStart(kind, request.sourceHost, history, code === 'InstanceBusy' ? null : known);
@@ -97,7 +125,12 @@ async function afterRefusal(tools: StartTools, kind: MoveKind, request: StartReq
 }
 
 /** Waits for the record that Nova makes after its answer. Without one in time the server is looked at and given back as it is. */
-async function awaitRecord(tools: StartTools, kind: MoveKind, { instanceId, sourceHost }: StartRequest, known: readonly number[]): Promise<MigrationStart> {
+async function awaitRecord(
+  tools: StartTools,
+  kind: MoveKind,
+  { instanceId, sourceHost }: StartRequest,
+  known: readonly number[],
+): Promise<MigrationStart> {
   const { nova, scope, clock, region } = tools;
   const untilMs = clock.now() + recordDeadlineMs;
   let migration: Migration | undefined;
@@ -107,7 +140,8 @@ async function awaitRecord(tools: StartTools, kind: MoveKind, { instanceId, sour
     pauseMs = Math.min(pauseMs * recordPollMs.factor, recordPollMs.most);
     migration = newRecord(kind, sourceHost, await nova.migrationsOf(instanceId, scope.signal), known);
   } while (migration === undefined && clock.now() < untilMs);
-  if (migration === undefined) return { outcome: 'changed', observation: await observeInstance(nova, instanceId, scope.signal) };
+  if (migration === undefined)
+    return { outcome: 'changed', observation: await observeInstance(nova, instanceId, scope.signal) };
   region.started(migration);
   return { outcome: 'started', migration };
 }

@@ -60,6 +60,11 @@ test('targets are enabled, up and not the source', () => {
     state,
     forcedDown: false,
   });
-  const services = [service('source', 'enabled', 'up'), service('a', 'enabled', 'up'), service('b', 'disabled', 'up'), service('c', 'enabled', 'down')];
+  const services = [
+    service('source', 'enabled', 'up'),
+    service('a', 'enabled', 'up'),
+    service('b', 'disabled', 'up'),
+    service('c', 'enabled', 'down'),
+  ];
   expect(eligibleTargets(services, 'source')).toEqual(['a']);
 });

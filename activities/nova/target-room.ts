@@ -3,7 +3,9 @@ import type { ComputeServiceRecord } from './types.ts';
 
 /** Compute hosts the scheduler may choose when a server leaves `sourceHost`: enabled and up. */
 export const eligibleTargets = (services: readonly ComputeServiceRecord[], sourceHost: string): string[] =>
-  services.filter(({ host, status, state }) => status === 'enabled' && state === 'up' && host !== sourceHost).map(({ host }) => host);
+  services
+    .filter(({ host, status, state }) => status === 'enabled' && state === 'up' && host !== sourceHost)
+    .map(({ host }) => host);
 
 /**
  * Whether another migration may start. The scheduler chooses the target, so this is a plan, not a lock: there is room while at least one
@@ -14,7 +16,11 @@ export const eligibleTargets = (services: readonly ComputeServiceRecord[], sourc
  *
  * @param inProgress every migration of the region that is not over; who waits for confirmation (`finished`) copies nothing any more
  */
-export function targetRoom(targets: readonly string[], inProgress: readonly Pick<Migration, 'status' | 'targetHost'>[], perTarget: number): 'room' | 'busy' | 'noTargets' {
+export function targetRoom(
+  targets: readonly string[],
+  inProgress: readonly Pick<Migration, 'status' | 'targetHost'>[],
+  perTarget: number,
+): 'room' | 'busy' | 'noTargets' {
   if (targets.length === 0) return 'noTargets';
   const copying = inProgress.filter(({ status }) => status !== 'finished');
   const inbound = new Map(targets.map((target) => [target, 0]));

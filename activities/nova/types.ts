@@ -1,7 +1,29 @@
 import type { Migration } from '../../contracts/instance.ts';
-import type { Accepted, Aggregate, ComputeServiceRecord, Hypervisor, HypervisorWithServers, InstanceActionName, InstanceDetail, NewServer, ServerGroup, ServiceChange } from './records.ts';
+import type {
+  Accepted,
+  Aggregate,
+  ComputeServiceRecord,
+  Hypervisor,
+  HypervisorWithServers,
+  InstanceActionName,
+  InstanceDetail,
+  NewServer,
+  ServerGroup,
+  ServiceChange,
+} from './records.ts';
 
-export type { Accepted, Aggregate, ComputeServiceRecord, Hypervisor, HypervisorWithServers, InstanceActionName, InstanceDetail, NewServer, ServerGroup, ServiceChange } from './records.ts';
+export type {
+  Accepted,
+  Aggregate,
+  ComputeServiceRecord,
+  Hypervisor,
+  HypervisorWithServers,
+  InstanceActionName,
+  InstanceDetail,
+  NewServer,
+  ServerGroup,
+  ServiceChange,
+} from './records.ts';
 
 /**
  * What drover asks of Nova. Every method is one request, or as many pages as there are, ends when its signal is aborted, never tries
@@ -21,7 +43,11 @@ export interface NovaClient extends HostCalls, NewServerCalls {
    * @throws ServiceConflict somebody changes it at the same time, or has just changed it to that
    * @throws EvacuationsUnsettled it cannot be forced up: nova-compute there has not dropped the guests that were evacuated
    */
-  updateService(serviceId: string, change: ServiceChange, signal: AbortSignal): Promise<Accepted & { service: ComputeServiceRecord }>;
+  updateService(
+    serviceId: string,
+    change: ServiceChange,
+    signal: AbortSignal,
+  ): Promise<Accepted & { service: ComputeServiceRecord }>;
 
   /** All hypervisors of the region. */
   hypervisors(signal: AbortSignal): Promise<Hypervisor[]>;
@@ -100,7 +126,11 @@ export interface NovaClient extends HostCalls, NewServerCalls {
    * (a migration that broke in the middle leaves none: lab-openstack.md 3).
    * @param action the request id of the mutating call; or, where it is lost, the newest action of that name
    */
-  lastActionFailure(instanceId: string, action: { requestId: string } | { action: InstanceActionName }, signal: AbortSignal): Promise<string | null>;
+  lastActionFailure(
+    instanceId: string,
+    action: { requestId: string } | { action: InstanceActionName },
+    signal: AbortSignal,
+  ): Promise<string | null>;
 }
 
 /** What the lifecycle of a host asks of Nova, besides what emptying it needs. As all of the client's methods: see {@link NovaClient}. */

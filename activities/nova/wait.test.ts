@@ -11,7 +11,12 @@ test('looks until it is done, and heartbeats what the next attempt needs', async
   const beganMs = clock.now();
   let looks = 0;
   const scope = testScope({ heartbeat: (details) => void beats.push(details) });
-  const found = await waitFor({ scope, clock, details: () => looks, look: async () => (++looks < 3 ? { againMs: 500 } : { done: 'it' }) });
+  const found = await waitFor({
+    scope,
+    clock,
+    details: () => looks,
+    look: async () => (++looks < 3 ? { againMs: 500 } : { done: 'it' }),
+  });
   expect(found).toBe('it');
   expect(clock.now() - beganMs).toBe(1_000);
   expect(beats[0]).toBe(0);
@@ -23,7 +28,11 @@ test('a look that fails is repeated, for a minute on end and no longer', async (
   const look = async () => {
     throw droverFailure('NovaUnavailable', 'Nova did not answer');
   };
-  await expect(waitFor({ scope: testScope(), clock, look })).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: true, message: expect.stringContaining('Nova did not answer') });
+  await expect(waitFor({ scope: testScope(), clock, look })).rejects.toMatchObject({
+    type: 'NovaUnavailable',
+    nonRetryable: true,
+    message: expect.stringContaining('Nova did not answer'),
+  });
   expect(clock.now() - beganMs).toBe(60_000);
 });
 
@@ -55,8 +64,12 @@ test('a cancelled wait ends with the reason of the cancellation', async () => {
     cancel.abort(new Error('cancelled'));
     throw droverFailure('NovaUnavailable', 'the request was aborted');
   };
-  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), look })).rejects.toThrow('the request was aborted');
-  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), look })).rejects.toThrow('cancelled');
+  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), look })).rejects.toThrow(
+    'the request was aborted',
+  );
+  await expect(waitFor({ scope: testScope({ signal: cancel.signal }), clock: testClock(), look })).rejects.toThrow(
+    'cancelled',
+  );
 });
 
 test('who is cancelled stops waiting for what others go on to wait for', async () => {

@@ -50,7 +50,11 @@ export function waitFor<Result>({ scope, clock, look, details = () => undefined 
 }
 
 /** Heartbeats at once and then every second until the work is done. */
-export async function whileBeating<Result>({ scope, clock }: Execution, details: () => unknown, work: () => Promise<Result>): Promise<Result> {
+export async function whileBeating<Result>(
+  { scope, clock }: Execution,
+  details: () => unknown,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const beat = (): void => scope.heartbeat(details());
   beat();
   const stop = repeat(clock, beat, heartbeatEveryMs);
@@ -66,7 +70,12 @@ const isFinal = (error: unknown): boolean => error instanceof ApplicationFailure
 /** The same failure, which Temporal does not try again: a wait has unlimited attempts. */
 export function finalFailure(error: unknown): ApplicationFailure {
   const { message, type, details } = ApplicationFailure.fromError(error);
-  return ApplicationFailure.create({ message, nonRetryable: true, details: details ?? [], ...(typeof type === 'string' ? { type } : {}) });
+  return ApplicationFailure.create({
+    message,
+    nonRetryable: true,
+    details: details ?? [],
+    ...(typeof type === 'string' ? { type } : {}),
+  });
 }
 
 /** How often to look while something short settles: often at first, as it seldom takes long. */

@@ -1,7 +1,15 @@
 import type { Instance, Migration } from '../../contracts/instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { ComputeServiceRecord, Hypervisor, InstanceDetail, ServerGroup } from './types.ts';
-import type { WireHypervisor, WireInstanceAction, WireMigration, WireServer, WireServerGroup, WireServerMigration, WireService } from './wire.ts';
+import type {
+  WireHypervisor,
+  WireInstanceAction,
+  WireMigration,
+  WireServer,
+  WireServerGroup,
+  WireServerMigration,
+  WireService,
+} from './wire.ts';
 
 /** Nova's answers in drover's words. Pure: what cannot be said safely is a failure, never a guess. */
 
@@ -9,9 +17,28 @@ const mibPerGiB = 1024;
 
 /** A service of a cell that is down counts as disabled and down: nothing is planned onto it and nothing is believed of it. */
 export function toComputeService(wire: WireService): ComputeServiceRecord {
-  if (wire.status === 'UNKNOWN') return { id: '', host: wire.host, zone: '', status: 'disabled', disabledReason: null, state: 'down', forcedDown: false, cellDown: true };
+  if (wire.status === 'UNKNOWN')
+    return {
+      id: '',
+      host: wire.host,
+      zone: '',
+      status: 'disabled',
+      disabledReason: null,
+      state: 'down',
+      forcedDown: false,
+      cellDown: true,
+    };
   const { id, host, zone, status, state } = wire;
-  return { id, host, zone, status, disabledReason: wire.disabled_reason, state, forcedDown: wire.forced_down, cellDown: false };
+  return {
+    id,
+    host,
+    zone,
+    status,
+    disabledReason: wire.disabled_reason,
+    state,
+    forcedDown: wire.forced_down,
+    cellDown: false,
+  };
 }
 
 export const toHypervisor = (wire: WireHypervisor): Hypervisor => ({
@@ -31,8 +58,10 @@ export const toHypervisor = (wire: WireHypervisor): Hypervisor => ({
  */
 export function toInstance(wire: WireServer, groups: string[] = []): InstanceDetail {
   const host = wire['OS-EXT-SRV-ATTR:host'];
-  if (wire.status === 'UNKNOWN') throw droverFailure('HostAttributeMissing', `Server ${wire.id} is in a cell that is down.`);
-  if (host === undefined) throw droverFailure('HostAttributeMissing', `Nova’s answer on server ${wire.id} has no OS-EXT-SRV-ATTR:host.`);
+  if (wire.status === 'UNKNOWN')
+    throw droverFailure('HostAttributeMissing', `Server ${wire.id} is in a cell that is down.`);
+  if (host === undefined)
+    throw droverFailure('HostAttributeMissing', `Nova’s answer on server ${wire.id} has no OS-EXT-SRV-ATTR:host.`);
   const { flavor, image } = wire;
   const vmState = wire['OS-EXT-STS:vm_state'];
   if (flavor === undefined || vmState === undefined || wire.locked === undefined) {
@@ -79,7 +108,14 @@ export function toInstance(wire: WireServer, groups: string[] = []): InstanceDet
 /** Values are texts, numbers or booleans, as the image had them. */
 function imageProperties(image: WireServer['image']): Pick<InstanceDetail, 'imageProperties'> {
   if (image === '' || image === null || image === undefined || image.properties === undefined) return {};
-  return { imageProperties: Object.fromEntries(Object.entries(image.properties).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])) };
+  return {
+    imageProperties: Object.fromEntries(
+      Object.entries(image.properties).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    ),
+  };
 }
 
 /** The fields of the contract alone: what activities may return, as the rest (metadata) is nobody else's to keep. */
@@ -142,7 +178,8 @@ function sourceOf(wire: { id: number; source_compute: string | null }): string {
 }
 
 /** Nova writes times in UTC, sometimes without saying so. */
-export const rfc3339 = (time: string): string => (time === '' || /(?:Z|[+-]\d{2}:?\d{2})$/u.test(time) ? time : `${time}Z`);
+export const rfc3339 = (time: string): string =>
+  time === '' || /(?:Z|[+-]\d{2}:?\d{2})$/u.test(time) ? time : `${time}Z`;
 
 /** How many different reasons one sentence carries. */
 const mostReasons = 3;
@@ -162,4 +199,5 @@ export function failureOf(action: WireInstanceAction): string | null {
   return words.length === 0 ? null : words.slice(0, mostReasons).join('; ');
 }
 
-const lastLine = (traceback: string | null | undefined): string | undefined => traceback?.trim().split('\n').at(-1)?.trim();
+const lastLine = (traceback: string | null | undefined): string | undefined =>
+  traceback?.trim().split('\n').at(-1)?.trim();

@@ -29,14 +29,24 @@ export const statusesCopying = statusesInProgress.filter((status) => status !== 
  * Nova filters by one status per request, and its history without a filter has no end. One status is read after the other, in the order
  * of the life of a migration: one that moves on meanwhile is seen twice, never missed.
  */
-export async function readMigrationsInProgress(nova: Endpoint, host: string, signal: AbortSignal): Promise<Migration[]> {
+export async function readMigrationsInProgress(
+  nova: Endpoint,
+  host: string,
+  signal: AbortSignal,
+): Promise<Migration[]> {
   return await readByStatus(nova, statusesInProgress, [['host', host]], signal);
 }
 
 /** Those of the whole region that copy, or are about to: what its limits are about. */
-export const readMigrationsCopying = (nova: Endpoint, signal: AbortSignal): Promise<Migration[]> => readByStatus(nova, statusesCopying, [], signal);
+export const readMigrationsCopying = (nova: Endpoint, signal: AbortSignal): Promise<Migration[]> =>
+  readByStatus(nova, statusesCopying, [], signal);
 
-async function readByStatus(nova: Endpoint, statuses: readonly string[], filter: [string, string][], signal: AbortSignal): Promise<Migration[]> {
+async function readByStatus(
+  nova: Endpoint,
+  statuses: readonly string[],
+  filter: [string, string][],
+  signal: AbortSignal,
+): Promise<Migration[]> {
   const found = new Map<number, Migration>();
   for (const status of statuses) {
     const page = await listMigrations(nova, [['status', status], ...filter], signal);
@@ -54,17 +64,31 @@ export const readMigrationsChangedSince = (nova: Endpoint, time: string, signal:
   listMigrations(nova, [['changes-since', time]], signal);
 
 /** Null when it is not in progress, when it is not a live one, and when the server is gone. */
-export async function readServerMigration(nova: Endpoint, instanceId: string, migrationId: number, signal: AbortSignal): Promise<Migration | null> {
+export async function readServerMigration(
+  nova: Endpoint,
+  instanceId: string,
+  migrationId: number,
+  signal: AbortSignal,
+): Promise<Migration | null> {
   const path = `/servers/${encodeURIComponent(instanceId)}/migrations/${migrationId}`;
-  const answer = await nova.find({ method: 'GET', path, microversion: '2.94', answer: wire.serverMigrationAnswer }, signal);
+  const answer = await nova.find(
+    { method: 'GET', path, microversion: '2.94', answer: wire.serverMigrationAnswer },
+    signal,
+  );
   return answer === null ? null : toLiveMigration(answer.value.migration);
 }
 
 async function listMigrations(nova: Endpoint, filter: [string, string][], signal: AbortSignal): Promise<Migration[]> {
   const migrations = await allPages(
     async (marker) => {
-      const query: [string, string][] = [...filter, ...(marker === undefined ? [] : [['marker', marker] as [string, string]])];
-      const { value } = await nova.call({ method: 'GET', path: '/os-migrations', query, microversion: '2.94', answer: wire.migrationPage }, signal);
+      const query: [string, string][] = [
+        ...filter,
+        ...(marker === undefined ? [] : [['marker', marker] as [string, string]]),
+      ];
+      const { value } = await nova.call(
+        { method: 'GET', path: '/os-migrations', query, microversion: '2.94', answer: wire.migrationPage },
+        signal,
+      );
       return { items: value.migrations, links: value.migrations_links };
     },
     (migration) => migration.id,

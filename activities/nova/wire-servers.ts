@@ -9,12 +9,22 @@ import * as wire from './wire.ts';
 export const richServerMicroversion = '2.98';
 
 /** @throws HostNotFound, HostAttributeMissing as {@link NovaClient.servers} says */
-export async function readServers(nova: Endpoint, microversion: string, host: string, signal: AbortSignal): Promise<InstanceDetail[]> {
-  const [servers, groups] = await Promise.all([listServers(nova, microversion, host, signal), readServerGroups(nova, signal)]);
+export async function readServers(
+  nova: Endpoint,
+  microversion: string,
+  host: string,
+  signal: AbortSignal,
+): Promise<InstanceDetail[]> {
+  const [servers, groups] = await Promise.all([
+    listServers(nova, microversion, host, signal),
+    readServerGroups(nova, signal),
+  ]);
   if (servers.length === 0) await assertHostTold(nova, host, signal);
   const groupsOf = groupsByMember(groups);
   // Nova drops a filter that its policy does not allow instead of refusing it, so the answer may hold servers of other hosts.
-  return servers.map((server) => toInstance(server, groupsOf.get(server.id) ?? [])).filter((instance) => instance.host === host && !isDeleted(instance));
+  return servers
+    .map((server) => toInstance(server, groupsOf.get(server.id) ?? []))
+    .filter((instance) => instance.host === host && !isDeleted(instance));
 }
 
 /**
@@ -23,11 +33,23 @@ export async function readServers(nova: Endpoint, microversion: string, host: st
  */
 const isDeleted = ({ vmState }: InstanceDetail): boolean => vmState === 'deleted';
 
-const listServers = (nova: Endpoint, microversion: string, host: string, signal: AbortSignal): Promise<wire.WireServer[]> =>
+const listServers = (
+  nova: Endpoint,
+  microversion: string,
+  host: string,
+  signal: AbortSignal,
+): Promise<wire.WireServer[]> =>
   allPages(
     async (marker) => {
-      const query: [string, string][] = [['all_tenants', 'true'], ['host', host], ...(marker === undefined ? [] : [['marker', marker] as [string, string]])];
-      const { value } = await nova.call({ method: 'GET', path: '/servers/detail', query, microversion, answer: wire.serverPage }, signal);
+      const query: [string, string][] = [
+        ['all_tenants', 'true'],
+        ['host', host],
+        ...(marker === undefined ? [] : [['marker', marker] as [string, string]]),
+      ];
+      const { value } = await nova.call(
+        { method: 'GET', path: '/servers/detail', query, microversion, answer: wire.serverPage },
+        signal,
+      );
       return { items: value.servers, links: value.servers_links };
     },
     (server) => server.id,
@@ -38,15 +60,26 @@ const listServers = (nova: Endpoint, microversion: string, host: string, signal:
  * makes it true (hypervisor.md C.1, H1).
  */
 async function assertHostTold(nova: Endpoint, host: string, signal: AbortSignal): Promise<void> {
-  const query: [string, string][] = [['binary', 'nova-compute'], ['host', host]];
-  const { value } = await nova.call({ method: 'GET', path: '/os-services', query, microversion: '2.94', answer: wire.serviceList }, signal);
+  const query: [string, string][] = [
+    ['binary', 'nova-compute'],
+    ['host', host],
+  ];
+  const { value } = await nova.call(
+    { method: 'GET', path: '/os-services', query, microversion: '2.94', answer: wire.serviceList },
+    signal,
+  );
   const service = value.services.find((candidate) => candidate.host === host);
   if (service === undefined) throw droverFailure('HostNotFound', `Nova has no nova-compute service on host ${host}.`);
   if (service.status === 'UNKNOWN') throw droverFailure('HostAttributeMissing', `The cell of host ${host} is down.`);
 }
 
 /** Null when there is none, deleted ones included. */
-export async function readServer(nova: Endpoint, microversion: string, instanceId: string, signal: AbortSignal): Promise<InstanceDetail | null> {
+export async function readServer(
+  nova: Endpoint,
+  microversion: string,
+  instanceId: string,
+  signal: AbortSignal,
+): Promise<InstanceDetail | null> {
   const path = `/servers/${encodeURIComponent(instanceId)}`;
   const answer = await nova.find({ method: 'GET', path, microversion, answer: wire.serverAnswer }, signal);
   const instance = answer === null ? null : toInstance(answer.value.server);
@@ -56,8 +89,14 @@ export async function readServer(nova: Endpoint, microversion: string, instanceI
 export async function readServerGroups(nova: Endpoint, signal: AbortSignal): Promise<ServerGroup[]> {
   const groups = await allByOffset(
     async (offset) => {
-      const query: [string, string][] = [['all_projects', 'true'], ...(offset === 0 ? [] : [['offset', String(offset)] as [string, string]])];
-      const { value } = await nova.call({ method: 'GET', path: '/os-server-groups', query, microversion: '2.94', answer: wire.serverGroupPage }, signal);
+      const query: [string, string][] = [
+        ['all_projects', 'true'],
+        ...(offset === 0 ? [] : [['offset', String(offset)] as [string, string]]),
+      ];
+      const { value } = await nova.call(
+        { method: 'GET', path: '/os-server-groups', query, microversion: '2.94', answer: wire.serverGroupPage },
+        signal,
+      );
       return value.server_groups;
     },
     (group) => group.id,
@@ -67,6 +106,7 @@ export async function readServerGroups(nova: Endpoint, signal: AbortSignal): Pro
 
 function groupsByMember(groups: ServerGroup[]): Map<string, string[]> {
   const byMember = new Map<string, string[]>();
-  for (const group of groups) for (const member of group.members) byMember.set(member, [...(byMember.get(member) ?? []), group.id]);
+  for (const group of groups)
+    for (const member of group.members) byMember.set(member, [...(byMember.get(member) ?? []), group.id]);
   return byMember;
 }

@@ -37,7 +37,9 @@ export const hypervisor = z.looseObject({
 export type WireHypervisor = z.infer<typeof hypervisor>;
 export const hypervisorPage = z.object({ hypervisors: z.array(hypervisor), hypervisors_links: links });
 /** `with_servers` (2.53); empty lists are told too since 2.75. */
-export const hypervisorsWithServers = z.object({ hypervisors: z.array(hypervisor.extend({ servers: z.array(z.looseObject({ uuid: z.string() })) })) });
+export const hypervisorsWithServers = z.object({
+  hypervisors: z.array(hypervisor.extend({ servers: z.array(z.looseObject({ uuid: z.string() })) })),
+});
 
 /** Everything but the id is missing where the server's cell is down; the host is where the credential is no admin's. */
 export const server = z.looseObject({
@@ -131,7 +133,9 @@ export const serverMigration = z.looseObject({
 export type WireServerMigration = z.infer<typeof serverMigration>;
 export const serverMigrationAnswer = z.object({ migration: serverMigration });
 
-export const instanceActionList = z.object({ instanceActions: z.array(z.looseObject({ action: z.string(), request_id: z.string().nullable() })) });
+export const instanceActionList = z.object({
+  instanceActions: z.array(z.looseObject({ action: z.string(), request_id: z.string().nullable() })),
+});
 export const instanceAction = z.object({
   instanceAction: z.looseObject({
     message: z.string().nullish(),
@@ -151,4 +155,9 @@ export const instanceAction = z.object({
 export type WireInstanceAction = z.infer<typeof instanceAction>['instanceAction'];
 
 /** The version document of `/v2.1`. */
-export const versionDocument = z.object({ version: z.looseObject({ version: z.string().regex(/^\d+\.\d+$/u, 'expected a microversion'), min_version: z.string() }) });
+export const versionDocument = z.object({
+  version: z.looseObject({
+    version: z.string().regex(/^\d+\.\d+$/u, 'expected a microversion'),
+    min_version: z.string(),
+  }),
+});

@@ -50,7 +50,8 @@ export function openEndpoint(session: KeystoneSession, { service, type, base = t
     for (const [name, value] of call.query ?? []) url.searchParams.append(name, value);
     const headers = { 'openstack-api-version': `${type} ${call.microversion}` };
     const answer = await exchange(session, { service, method: call.method, url, headers, body: call.body }, signal);
-    if (answer.status >= 200 && answer.status < 300) return { answer: { value: read(call, service, url, answer), requestId: answer.requestId } };
+    if (answer.status >= 200 && answer.status < 300)
+      return { answer: { value: read(call, service, url, answer), requestId: answer.requestId } };
     const refusal = refusalOf(answer.status, answer.text);
     return { refusal, failure: () => refusalFailure(call, service, url, answer, refusal) };
   };
@@ -80,7 +81,10 @@ async function exchange(session: KeystoneSession, request: HttpRequest, signal: 
   return session.http.send(withToken(request, await session.token(signal)), signal);
 }
 
-const withToken = (request: HttpRequest, token: string): HttpRequest => ({ ...request, headers: { ...request.headers, 'x-auth-token': token } });
+const withToken = (request: HttpRequest, token: string): HttpRequest => ({
+  ...request,
+  headers: { ...request.headers, 'x-auth-token': token },
+});
 
 function read<Wire>(call: Call<Wire>, service: ServiceName, url: URL, answer: HttpAnswer): Wire {
   if (call.answer === undefined) return undefined as Wire;
@@ -94,15 +98,31 @@ function read<Wire>(call: Call<Wire>, service: ServiceName, url: URL, answer: Ht
   const parsed = call.answer.safeParse(body);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  throw malformed(call, service, url, answer, `has an unexpected ${issue?.path.join('.') || 'body'}: ${issue?.message ?? ''}`);
+  throw malformed(
+    call,
+    service,
+    url,
+    answer,
+    `has an unexpected ${issue?.path.join('.') || 'body'}: ${issue?.message ?? ''}`,
+  );
 }
 
 const malformed = (call: Call<unknown>, service: ServiceName, url: URL, answer: HttpAnswer, what: string) =>
-  droverFailure('AnswerMalformed', `${service}’s answer ${answer.status} to ${call.method} ${url.pathname} ${what}${inRequest(answer)}`, {
-    details: facts(call, url, answer),
-  });
+  droverFailure(
+    'AnswerMalformed',
+    `${service}’s answer ${answer.status} to ${call.method} ${url.pathname} ${what}${inRequest(answer)}`,
+    {
+      details: facts(call, url, answer),
+    },
+  );
 
-function refusalFailure(call: Call<unknown>, service: ServiceName, url: URL, answer: HttpAnswer, refusal: Refusal): ApplicationFailure {
+function refusalFailure(
+  call: Call<unknown>,
+  service: ServiceName,
+  url: URL,
+  answer: HttpAnswer,
+  refusal: Refusal,
+): ApplicationFailure {
   const code = call.refused?.(refusal) ?? generalFault(service, refusal);
   const detail = `${service} answered ${answer.status} to ${call.method} ${url.pathname}: ${refusal.words}${inRequest(answer)}`;
   return droverFailure(code, detail, { details: { ...facts(call, url, answer), words: refusal.words } });
@@ -110,6 +130,11 @@ function refusalFailure(call: Call<unknown>, service: ServiceName, url: URL, ans
 
 const inRequest = (answer: HttpAnswer): string => (answer.requestId === '' ? '' : ` (request ${answer.requestId})`);
 
-const facts = (call: Call<unknown>, url: URL, answer: HttpAnswer) => ({ status: answer.status, requestId: answer.requestId, method: call.method, path: url.pathname });
+const facts = (call: Call<unknown>, url: URL, answer: HttpAnswer) => ({
+  status: answer.status,
+  requestId: answer.requestId,
+  method: call.method,
+  path: url.pathname,
+});
 
 const trimmed = (url: string): string => url.replace(/\/+$/u, '');

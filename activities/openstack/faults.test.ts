@@ -7,9 +7,24 @@ const nova = (code: number, message: string) => JSON.stringify({ itemNotFound: {
 
 const answers: [what: string, text: string, words: string, documented: boolean][] = [
   ['Nova', nova(404, 'Instance x could not be found.'), 'Instance x could not be found.', true],
-  ['Keystone', '{"error":{"code":401,"message":"The request you have made requires authentication.","title":"Unauthorized"}}', 'The request you have made requires authentication.', true],
-  ['Placement', '{"errors":[{"status":404,"title":"Not Found","detail":"No resource provider.","request_id":"r"}]}', 'No resource provider.', true],
-  ['a proxy', '<html><head><style>b{}</style></head><body><h1>503 Service\n Unavailable</h1></body></html>', '503 Service Unavailable', false],
+  [
+    'Keystone',
+    '{"error":{"code":401,"message":"The request you have made requires authentication.","title":"Unauthorized"}}',
+    'The request you have made requires authentication.',
+    true,
+  ],
+  [
+    'Placement',
+    '{"errors":[{"status":404,"title":"Not Found","detail":"No resource provider.","request_id":"r"}]}',
+    'No resource provider.',
+    true,
+  ],
+  [
+    'a proxy',
+    '<html><head><style>b{}</style></head><body><h1>503 Service\n Unavailable</h1></body></html>',
+    '503 Service Unavailable',
+    false,
+  ],
   ['other JSON', '{"message":"no Route matched"}', '{"message":"no Route matched"}', false],
   ['nothing', '', 'no words', false],
 ];
@@ -49,7 +64,9 @@ test.each(rows)('%s %i (its own words: %s) is %s', (service, status, documented,
 });
 
 test('a failure tells the service’s words apart from ours', () => {
-  expect(serviceWords(droverFailure('MigrationRefused', 'Nova answered 400', { details: { status: 400, words: 'No.' } }))).toBe('No.');
+  expect(
+    serviceWords(droverFailure('MigrationRefused', 'Nova answered 400', { details: { status: 400, words: 'No.' } })),
+  ).toBe('No.');
   expect(serviceWords(droverFailure('NovaUnavailable', 'cut'))).toBeNull();
   expect(serviceWords(new Error('x'))).toBeNull();
 });

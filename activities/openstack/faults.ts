@@ -17,7 +17,9 @@ export interface Refusal {
 /** `{ "itemNotFound": { "code": 404, "message": "…" } }` of Nova, `{ "error": { … } }` of Keystone. */
 const oneError = z.record(z.string(), z.looseObject({ message: z.string() }));
 /** `{ "errors": [{ "status": 404, "title": "…", "detail": "…" }] }` of Placement, as of the API SIG. */
-const errorList = z.object({ errors: z.tuple([z.looseObject({ title: z.string().optional(), detail: z.string().optional() })]).rest(z.unknown()) });
+const errorList = z.object({
+  errors: z.tuple([z.looseObject({ title: z.string().optional(), detail: z.string().optional() })]).rest(z.unknown()),
+});
 
 const longestWords = 600;
 
@@ -44,7 +46,10 @@ function documentedWords(text: string): string | null {
 }
 
 /** Proxies and middleware answer with HTML. */
-const plain = (text: string): string => redactedStart(text, longestPage).replaceAll(/<(style|script)[\s\S]*?<\/\1>/giu, ' ').replaceAll(/<[^>]*>/gu, ' ');
+const plain = (text: string): string =>
+  redactedStart(text, longestPage)
+    .replaceAll(/<(style|script)[\s\S]*?<\/\1>/giu, ' ')
+    .replaceAll(/<[^>]*>/gu, ' ');
 
 function short(words: string): string {
   const line = redactedStart(words, longestPage).replaceAll(/\s+/gu, ' ').trim();

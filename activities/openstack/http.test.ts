@@ -8,7 +8,10 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-async function serve(script: () => Reply | Promise<Reply>, tls?: { key: string; cert: string }): Promise<ScriptedService> {
+async function serve(
+  script: () => Reply | Promise<Reply>,
+  tls?: { key: string; cert: string },
+): Promise<ScriptedService> {
   const service = await startScriptedService(script, tls);
   open.push(service);
   return service;
@@ -18,13 +21,28 @@ function client(options: HttpOptions = {}): Http {
   open.push(http);
   return http;
 }
-const get = (http: Http, url: string, signal = never) => http.send({ service: 'Nova', method: 'GET', url: new URL(`${url}/servers`), headers: {} }, signal);
+const get = (http: Http, url: string, signal = never) =>
+  http.send({ service: 'Nova', method: 'GET', url: new URL(`${url}/servers`), headers: {} }, signal);
 
 test('sends JSON and gives back what came, with the request id', async () => {
   const service = await serve(() => ({ status: 202, headers: { 'X-OpenStack-Request-Id': 'req-1' }, json: { a: 1 } }));
-  const answer = await client().send({ service: 'Nova', method: 'POST', url: new URL(`${service.url}/x?y=1`), headers: { 'x-auth-token': 't' }, body: { b: 2 } }, never);
+  const answer = await client().send(
+    {
+      service: 'Nova',
+      method: 'POST',
+      url: new URL(`${service.url}/x?y=1`),
+      headers: { 'x-auth-token': 't' },
+      body: { b: 2 },
+    },
+    never,
+  );
   expect(answer).toMatchObject({ status: 202, text: '{"a":1}', requestId: 'req-1' });
-  expect(service.received[0]).toMatchObject({ method: 'POST', path: '/x', headers: { 'x-auth-token': 't', 'content-type': 'application/json' }, body: { b: 2 } });
+  expect(service.received[0]).toMatchObject({
+    method: 'POST',
+    path: '/x',
+    headers: { 'x-auth-token': 't', 'content-type': 'application/json' },
+    body: { b: 2 },
+  });
 });
 
 test('names the run that asks, where there is one', async () => {
@@ -34,7 +52,10 @@ test('names the run that asks, where there is one', async () => {
   await get(http, service.url);
   asks = null;
   await get(http, service.url);
-  expect(service.received.map(({ headers }) => headers['x-openstack-request-id'])).toEqual(['req-6f70656e-7374-6163-6b2e-6f7267206964', undefined]);
+  expect(service.received.map(({ headers }) => headers['x-openstack-request-id'])).toEqual([
+    'req-6f70656e-7374-6163-6b2e-6f7267206964',
+    undefined,
+  ]);
 });
 
 /** Only for tests of time-outs: on a busy machine an answer may well take so long. */
@@ -59,11 +80,18 @@ test.each(interruptions)('an answer that is %s is %s, and asked once only', asyn
 test('nobody there is NovaUnavailable', async () => {
   const service = await startScriptedService(() => 'cut');
   await service.close();
-  await expect(get(client(), service.url)).rejects.toMatchObject({ type: 'NovaUnavailable', nonRetryable: false, message: expect.stringMatching(/the connection was refused \(GET \/servers\)/u) });
+  await expect(get(client(), service.url)).rejects.toMatchObject({
+    type: 'NovaUnavailable',
+    nonRetryable: false,
+    message: expect.stringMatching(/the connection was refused \(GET \/servers\)/u),
+  });
 });
 
 test('an unknown name is NovaUnavailable', async () => {
-  await expect(get(client(), 'http://nova.invalid')).rejects.toMatchObject({ type: 'NovaUnavailable', message: expect.stringMatching(/its name does not resolve/u) });
+  await expect(get(client(), 'http://nova.invalid')).rejects.toMatchObject({
+    type: 'NovaUnavailable',
+    message: expect.stringMatching(/its name does not resolve/u),
+  });
 });
 
 test('ends with the signal’s reason, before, while waiting and while reading', async () => {
@@ -88,8 +116,13 @@ test('ends with the signal’s reason, before, while waiting and while reading',
 test('checks certificates: untrusted is refused, a CA bundle is honoured, only verify: false goes on without', async () => {
   const tls = makeCertificate();
   const { url } = await serve(() => ({ json: {} }), tls);
-  await expect(get(client(), url)).rejects.toMatchObject({ type: 'NovaUnavailable', message: expect.stringMatching(/its certificate is not trusted; check cacert in clouds\.yaml or OS_CACERT/u) });
+  await expect(get(client(), url)).rejects.toMatchObject({
+    type: 'NovaUnavailable',
+    message: expect.stringMatching(/its certificate is not trusted; check cacert in clouds\.yaml or OS_CACERT/u),
+  });
   await expect(get(client({ ca: tls.cert }), url)).resolves.toMatchObject({ status: 200 });
   await expect(get(client({ verify: false }), url)).resolves.toMatchObject({ status: 200 });
-  await expect(get(client({ ca: tls.cert }), url.replace('127.0.0.1', 'localhost'))).rejects.toThrow(/its certificate is for another name/u);
+  await expect(get(client({ ca: tls.cert }), url.replace('127.0.0.1', 'localhost'))).rejects.toThrow(
+    /its certificate is for another name/u,
+  );
 });

@@ -76,36 +76,64 @@ export function createHttp(options: HttpOptions = {}): Http {
       const call = { system: systems[service], verb: verbOf(method, url.pathname, body) };
       const id = options.globalRequestId?.() ?? null;
       const named = id === null ? {} : { 'x-openstack-request-id': id };
-      return observed(options.observe, call, signal, (traced) => send(agent, timeouts, { ...request, headers: { ...request.headers, ...named, ...traced } }, signal));
+      return observed(options.observe, call, signal, (traced) =>
+        send(agent, timeouts, { ...request, headers: { ...request.headers, ...named, ...traced } }, signal),
+      );
     },
     close: () => agent.destroy(),
   };
 }
 
-async function send(agent: Agent, timeouts: HttpTimeouts, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+async function send(
+  agent: Agent,
+  timeouts: HttpTimeouts,
+  request: HttpRequest,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
   signal.throwIfAborted();
   try {
     const answer = await undiciRequest(request.url, {
       dispatcher: agent,
       method: request.method,
-      headers: { accept: 'application/json', 'user-agent': 'drover', ...request.headers, ...(request.body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        'user-agent': 'drover',
+        ...request.headers,
+        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       body: request.body === undefined ? null : JSON.stringify(request.body),
       signal,
     });
     const headers = flat(answer.headers);
-    return { status: answer.statusCode, headers, text: await answer.body.text(), requestId: headers['x-openstack-request-id'] ?? headers['x-compute-request-id'] ?? '' };
+    return {
+      status: answer.statusCode,
+      headers,
+      text: await answer.body.text(),
+      requestId: headers['x-openstack-request-id'] ?? headers['x-compute-request-id'] ?? '',
+    };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const { words, malformed } = transportFailure(error, timeouts);
     const code = malformed ? 'AnswerMalformed' : errorCodes[request.service].unavailable;
-    throw droverFailure(code, `${request.service} at ${request.url.origin}: ${words} (${request.method} ${request.url.pathname})`, {
-      cause: error,
-      details: { method: request.method, path: request.url.pathname },
-    });
+    throw droverFailure(
+      code,
+      `${request.service} at ${request.url.origin}: ${words} (${request.method} ${request.url.pathname})`,
+      {
+        cause: error,
+        details: { method: request.method, path: request.url.pathname },
+      },
+    );
   }
 }
 
-const systems = { Keystone: 'keystone', Nova: 'nova', Placement: 'placement' } as const satisfies Record<ServiceName, OutsideSystem>;
+const systems = { Keystone: 'keystone', Nova: 'nova', Placement: 'placement' } as const satisfies Record<
+  ServiceName,
+  OutsideSystem
+>;
 
 const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]])));
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  );

@@ -9,19 +9,32 @@ test('follows the markers to the end, and counts an item once that moved between
     b: { items: ['b', 'c'], links: next('c') },
     c: { items: [], links: undefined },
   };
-  await expect(allPages(async (marker) => pages[marker ?? ''] ?? { items: [], links: [] }, id)).resolves.toEqual(['a', 'b', 'c']);
+  await expect(allPages(async (marker) => pages[marker ?? ''] ?? { items: [], links: [] }, id)).resolves.toEqual([
+    'a',
+    'b',
+    'c',
+  ]);
 });
 
 test('takes relative links', async () => {
   const first = { items: ['a'], links: [{ rel: 'next', href: '/servers?marker=a' }] };
-  await expect(allPages(async (marker) => (marker === undefined ? first : { items: ['b'], links: [] }), id)).resolves.toEqual(['a', 'b']);
+  await expect(
+    allPages(async (marker) => (marker === undefined ? first : { items: ['b'], links: [] }), id),
+  ).resolves.toEqual(['a', 'b']);
 });
 
 test('refuses a listing that goes in a circle, one without a marker and one without an end', async () => {
-  await expect(allPages(async () => ({ items: ['a'], links: next('a') }), id)).rejects.toMatchObject({ type: 'AnswerMalformed', message: expect.stringMatching(/read already/u) });
-  await expect(allPages(async () => ({ items: ['a'], links: [{ rel: 'next', href: '/servers' }] }), id)).rejects.toThrow(/has no marker/u);
+  await expect(allPages(async () => ({ items: ['a'], links: next('a') }), id)).rejects.toMatchObject({
+    type: 'AnswerMalformed',
+    message: expect.stringMatching(/read already/u),
+  });
+  await expect(
+    allPages(async () => ({ items: ['a'], links: [{ rel: 'next', href: '/servers' }] }), id),
+  ).rejects.toThrow(/has no marker/u);
   let page = 0;
-  await expect(allPages(async () => ({ items: [], links: next(String((page += 1))) }), id)).rejects.toThrow(/more than 1000 pages/u);
+  await expect(allPages(async () => ({ items: [], links: next(String((page += 1))) }), id)).rejects.toThrow(
+    /more than 1000 pages/u,
+  );
 });
 
 test('reads by offset until a page is empty, however large the pages are', async () => {
@@ -38,6 +51,9 @@ test('reads by offset until a page is empty, however large the pages are', async
 test('refuses a listing that gives the same page from every offset', async () => {
   let pages = 0;
   const read = async () => ((pages += 1), ['a', 'b']);
-  await expect(allByOffset(read, id)).rejects.toMatchObject({ type: 'AnswerMalformed', message: expect.stringMatching(/from offset 2 on is one that was read already/u) });
+  await expect(allByOffset(read, id)).rejects.toMatchObject({
+    type: 'AnswerMalformed',
+    message: expect.stringMatching(/from offset 2 on is one that was read already/u),
+  });
   expect(pages).toBe(2);
 });

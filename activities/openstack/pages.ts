@@ -13,7 +13,10 @@ export interface Page<Item> {
  * All items of a listing that pages by marker. Only the marker of the link is used: behind a proxy its host and scheme are often wrong.
  * An item that moved between two pages appears once.
  */
-export async function allPages<Item>(read: (marker: string | undefined) => Promise<Page<Item>>, id: (item: Item) => string | number): Promise<Item[]> {
+export async function allPages<Item>(
+  read: (marker: string | undefined) => Promise<Page<Item>>,
+  id: (item: Item) => string | number,
+): Promise<Item[]> {
   const items = new Map<string | number, Item>();
   const seen = new Set<string>();
   let marker: string | undefined;
@@ -23,7 +26,11 @@ export async function allPages<Item>(read: (marker: string | undefined) => Promi
     const next = page.links?.find((link) => link.rel === 'next');
     if (next === undefined) return [...items.values()];
     marker = markerOf(next.href);
-    if (seen.has(marker)) throw droverFailure('AnswerMalformed', `The next page of the listing is one that was read already (marker ${marker}).`);
+    if (seen.has(marker))
+      throw droverFailure(
+        'AnswerMalformed',
+        `The next page of the listing is one that was read already (marker ${marker}).`,
+      );
     seen.add(marker);
   }
   throw droverFailure('AnswerMalformed', `The listing has more than ${mostPages} pages.`);
@@ -31,12 +38,16 @@ export async function allPages<Item>(read: (marker: string | undefined) => Promi
 
 function markerOf(href: string): string {
   const marker = URL.parse(href, 'http://relative')?.searchParams.get('marker');
-  if (marker === null || marker === undefined) throw droverFailure('AnswerMalformed', `The link to the next page has no marker: ${href}`);
+  if (marker === null || marker === undefined)
+    throw droverFailure('AnswerMalformed', `The link to the next page has no marker: ${href}`);
   return marker;
 }
 
 /** All items of a listing that pages by offset and does not say where it ends: an empty page does. */
-export async function allByOffset<Item>(read: (offset: number) => Promise<Item[]>, id: (item: Item) => string | number): Promise<Item[]> {
+export async function allByOffset<Item>(
+  read: (offset: number) => Promise<Item[]>,
+  id: (item: Item) => string | number,
+): Promise<Item[]> {
   const items = new Map<string | number, Item>();
   let offset = 0;
   for (let page = 0; page < mostPages; page += 1) {
@@ -44,7 +55,11 @@ export async function allByOffset<Item>(read: (offset: number) => Promise<Item[]
     if (found.length === 0) return [...items.values()];
     const before = items.size;
     for (const item of found) items.set(id(item), item);
-    if (items.size === before) throw droverFailure('AnswerMalformed', `The page of the listing from offset ${offset} on is one that was read already.`);
+    if (items.size === before)
+      throw droverFailure(
+        'AnswerMalformed',
+        `The page of the listing from offset ${offset} on is one that was read already.`,
+      );
     offset += found.length;
   }
   throw droverFailure('AnswerMalformed', `The listing has more than ${mostPages} pages.`);

@@ -20,7 +20,11 @@ const wordsByCode: Record<string, (timeouts: HttpTimeouts) => string> = {
 };
 
 /** Codes of answers that came but cannot be read as HTTP or are far too large. */
-const malformedCodes = new Set(['UND_ERR_RES_EXCEEDED_MAX_SIZE', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_HEADERS_OVERFLOW']);
+const malformedCodes = new Set([
+  'UND_ERR_RES_EXCEEDED_MAX_SIZE',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+  'UND_ERR_HEADERS_OVERFLOW',
+]);
 
 export interface TransportFailure {
   words: string;
@@ -35,13 +39,28 @@ export interface TransportFailure {
  *
  * @param trust where people say which certificates to trust
  */
-export function transportFailure(error: unknown, timeouts: HttpTimeouts, trust = 'cacert in clouds.yaml or OS_CACERT'): TransportFailure {
+export function transportFailure(
+  error: unknown,
+  timeouts: HttpTimeouts,
+  trust = 'cacert in clouds.yaml or OS_CACERT',
+): TransportFailure {
   const code = codeOf(error);
   const unreadable = isError(error) && error.name === 'HTTPParserError';
-  if (unreadable || malformedCodes.has(code)) return { words: `the answer is not readable as HTTP (${code || (unreadable ? error.message : '')})`, malformed: true, certificate: false };
+  if (unreadable || malformedCodes.has(code))
+    return {
+      words: `the answer is not readable as HTTP (${code || (unreadable ? error.message : '')})`,
+      malformed: true,
+      certificate: false,
+    };
   const fault = connectionFault(error);
-  if (fault !== null) return { words: fault.kind === 'untrusted' ? `${fault.words}; check ${trust}` : fault.words, malformed: false, certificate: fault.kind !== 'connection' };
-  const words = wordsByCode[code]?.(timeouts) ?? `the request failed: ${isError(error) ? error.message : String(error)}`;
+  if (fault !== null)
+    return {
+      words: fault.kind === 'untrusted' ? `${fault.words}; check ${trust}` : fault.words,
+      malformed: false,
+      certificate: fault.kind !== 'connection',
+    };
+  const words =
+    wordsByCode[code]?.(timeouts) ?? `the request failed: ${isError(error) ? error.message : String(error)}`;
   return { words, malformed: false, certificate: false };
 }
 

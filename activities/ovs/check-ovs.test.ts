@@ -1,7 +1,12 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { registerSecret, forgetSecret } from '../../runtime/redaction.ts';
 import type { CallEnd, ObserveCall, OutsideCall } from '../../runtime/outside-calls.ts';
-import { startScriptedOvsdb, type ArrivedMessage, type OvsdbReply, type ScriptedOvsdb } from '../../test/scripted-ovsdb.ts';
+import {
+  startScriptedOvsdb,
+  type ArrivedMessage,
+  type OvsdbReply,
+  type ScriptedOvsdb,
+} from '../../test/scripted-ovsdb.ts';
 import { checkOvs, type OvsCheckTools } from './check-ovs.ts';
 import type { OvsSettings } from './types.ts';
 import { openHostPorts } from '../hypervisor/host-ports.ts';
@@ -18,9 +23,17 @@ async function serve(script: (arrived: ArrivedMessage) => OvsdbReply): Promise<S
   return server;
 }
 
-const observed = (observe: ObserveCall): OvsCheckTools => ({ ...openHostPorts({ clock: systemClock, observe }), clock: systemClock });
+const observed = (observe: ObserveCall): OvsCheckTools => ({
+  ...openHostPorts({ clock: systemClock, observe }),
+  clock: systemClock,
+});
 const tools = observed(() => undefined);
-const settingsFor = (port: number, rest: Partial<OvsSettings> = {}): OvsSettings => ({ remote: `tcp:127.0.0.1:${port}`, credential: null, bridges: { required: ['br-int'], optional: [] }, ...rest });
+const settingsFor = (port: number, rest: Partial<OvsSettings> = {}): OvsSettings => ({
+  remote: `tcp:127.0.0.1:${port}`,
+  credential: null,
+  bridges: { required: ['br-int'], optional: [] },
+  ...rest,
+});
 
 const view = [
   { rows: [{ ovs_version: '3.1.0' }] },
@@ -29,50 +42,137 @@ const view = [
   { rows: [{ _uuid: ['uuid', 'i'], name: 'br-int', type: 'internal', error: ['set', []], ofport: 65534 }] },
 ];
 /** A server that works, but for one method. */
-const but = (method: string, reply: OvsdbReply) => (arrived: ArrivedMessage): OvsdbReply =>
-  arrived.method === method ? reply : arrived.method === 'list_dbs' ? { result: ['Open_vSwitch', '_Server'] } : { result: view };
+const but =
+  (method: string, reply: OvsdbReply) =>
+  (arrived: ArrivedMessage): OvsdbReply =>
+    arrived.method === method
+      ? reply
+      : arrived.method === 'list_dbs'
+        ? { result: ['Open_vSwitch', '_Server'] }
+        : { result: view };
 
 const faults: [what: string, method: string, reply: OvsdbReply, code: string, seen: RegExp][] = [
   ['is cut', 'list_dbs', 'cut', 'OvsUnavailable', /the connection was cut before the answer was complete/u],
-  ['is cut in the middle', 'transact', 'truncated', 'OvsUnavailable', /the connection was cut before the answer was complete/u],
+  [
+    'is cut in the middle',
+    'transact',
+    'truncated',
+    'OvsUnavailable',
+    /the connection was cut before the answer was complete/u,
+  ],
   ['is of another protocol', 'list_dbs', { raw: 'SMTP ready\r\n' }, 'AnswerMalformed', /no JSON object/u],
-  ['is to another request', 'list_dbs', { raw: '{"id":17,"result":[],"error":null}' }, 'AnswerMalformed', /answered a request that was not sent/u],
-  ['has an id of another type', 'list_dbs', { raw: '{"id":"1","result":["Open_vSwitch"],"error":null}' }, 'AnswerMalformed', /answered a request that was not sent/u],
+  [
+    'is to another request',
+    'list_dbs',
+    { raw: '{"id":17,"result":[],"error":null}' },
+    'AnswerMalformed',
+    /answered a request that was not sent/u,
+  ],
+  [
+    'has an id of another type',
+    'list_dbs',
+    { raw: '{"id":"1","result":["Open_vSwitch"],"error":null}' },
+    'AnswerMalformed',
+    /answered a request that was not sent/u,
+  ],
   ['is no message', 'list_dbs', { raw: '{"hello":1}' }, 'AnswerMalformed', /neither a request nor an answer/u],
-  ['is too large', 'transact', { raw: `{"id":2,"result":"${'x'.repeat(17 * 1024 * 1024)}"}` }, 'AnswerMalformed', /more than 16777216 bytes/u],
-  ['is of another shape', 'list_dbs', { result: { databases: [] } }, 'AnswerMalformed', /to list_dbs has an unexpected result/u],
-  ['lacks a column', 'transact', { result: [view[0], { rows: [{ name: 'br-int' }] }, view[2], view[3]] }, 'AnswerMalformed', /to transact has an unexpected 1\.rows\.0/u],
-  ['is a refusal', 'transact', { error: { error: 'unknown database', details: 'no such database' } }, 'RequestRefused', /refused transact: unknown database: no such database/u],
+  [
+    'is too large',
+    'transact',
+    { raw: `{"id":2,"result":"${'x'.repeat(17 * 1024 * 1024)}"}` },
+    'AnswerMalformed',
+    /more than 16777216 bytes/u,
+  ],
+  [
+    'is of another shape',
+    'list_dbs',
+    { result: { databases: [] } },
+    'AnswerMalformed',
+    /to list_dbs has an unexpected result/u,
+  ],
+  [
+    'lacks a column',
+    'transact',
+    { result: [view[0], { rows: [{ name: 'br-int' }] }, view[2], view[3]] },
+    'AnswerMalformed',
+    /to transact has an unexpected 1\.rows\.0/u,
+  ],
+  [
+    'is a refusal',
+    'transact',
+    { error: { error: 'unknown database', details: 'no such database' } },
+    'RequestRefused',
+    /refused transact: unknown database: no such database/u,
+  ],
   ['is a refusal in one word', 'list_dbs', { error: 'canceled' }, 'RequestRefused', /refused list_dbs: canceled/u],
   ['is a refusal of another shape', 'list_dbs', { error: [1] }, 'AnswerMalformed', /an error of another shape/u],
-  ['refuses one operation', 'transact', { result: [view[0], { error: 'syntax error', details: 'No table named Bridge.' }, null, null] }, 'RequestRefused', /refused to read its bridges: syntax error: No table named Bridge\./u],
+  [
+    'refuses one operation',
+    'transact',
+    { result: [view[0], { error: 'syntax error', details: 'No table named Bridge.' }, null, null] },
+    'RequestRefused',
+    /refused to read its bridges: syntax error: No table named Bridge\./u,
+  ],
 ];
 test.each(faults)('an answer that %s: the check fails and says why', async (_, method, reply, code, seen) => {
   const { port } = await serve(but(method, reply));
   const [check, ...others] = await checkOvs(tools, 'node-1', settingsFor(port), never);
   expect(check).toMatchObject({ name: 'OvsReachable', code, seen: expect.stringMatching(seen) });
-  expect(others).toEqual([{ name: 'OvsBridge.br-int', outcome: 'skipped', expectation: 'bridge br-int exists and works', seen: 'Open vSwitch was not reached', code: null, durationMs: 0 }]);
+  expect(others).toEqual([
+    {
+      name: 'OvsBridge.br-int',
+      outcome: 'skipped',
+      expectation: 'bridge br-int exists and works',
+      seen: 'Open vSwitch was not reached',
+      code: null,
+      durationMs: 0,
+    },
+  ]);
 });
 
 test('another server on that port', async () => {
   const { port } = await serve(() => ({ result: ['OVN_Southbound', '_Server'] }));
-  expect(await checkOvs(tools, 'node-1', settingsFor(port), never)).toMatchObject([{ name: 'OvsReachable', code: 'OvsDatabaseMissing', seen: expect.stringMatching(/^no database Open_vSwitch; there are OVN_Southbound, _Server\./u) }, { outcome: 'skipped' }]);
+  expect(await checkOvs(tools, 'node-1', settingsFor(port), never)).toMatchObject([
+    {
+      name: 'OvsReachable',
+      code: 'OvsDatabaseMissing',
+      seen: expect.stringMatching(/^no database Open_vSwitch; there are OVN_Southbound, _Server\./u),
+    },
+    { outcome: 'skipped' },
+  ]);
 });
 
 test('the server’s own questions are answered, its notifications are not', async () => {
   const { port, received } = await serve((arrived) => {
-    if (arrived.method === 'list_dbs') return { raw: '{"id":null,"method":"update","params":["x",{}]} {"id":"probe","method":"echo","params":["are you there"]}' };
+    if (arrived.method === 'list_dbs')
+      return {
+        raw: '{"id":null,"method":"update","params":["x",{}]} {"id":"probe","method":"echo","params":["are you there"]}',
+      };
     return arrived.id === 'probe' ? { raw: '{"id":1,"result":["OVN"],"error":null}' } : 'cut';
   });
-  await expect(checkOvs(tools, 'node-1', settingsFor(port), never)).resolves.toMatchObject([{ code: 'OvsDatabaseMissing' }, { outcome: 'skipped' }]);
+  await expect(checkOvs(tools, 'node-1', settingsFor(port), never)).resolves.toMatchObject([
+    { code: 'OvsDatabaseMissing' },
+    { outcome: 'skipped' },
+  ]);
   expect(received.slice(1)).toEqual([{ id: 'probe', result: ['are you there'], error: null }]);
 });
 
 test('settings that are none are a finding', async () => {
-  expect(await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'unix:/run/{host}.sock' }, never)).toMatchObject([{ expectation: 'Open vSwitch answers at unix:/run/node-1.sock', code: 'InvalidConfiguration' }, { outcome: 'skipped' }]);
-  expect(await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1' }, never)).toMatchObject([{ code: 'InvalidConfiguration', seen: expect.stringMatching(/needs a CA/u) }, { outcome: 'skipped' }]);
+  expect(await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'unix:/run/{host}.sock' }, never)).toMatchObject([
+    { expectation: 'Open vSwitch answers at unix:/run/node-1.sock', code: 'InvalidConfiguration' },
+    { outcome: 'skipped' },
+  ]);
+  expect(await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1' }, never)).toMatchObject([
+    { code: 'InvalidConfiguration', seen: expect.stringMatching(/needs a CA/u) },
+    { outcome: 'skipped' },
+  ]);
   const credential = { ca: 'none', certificate: 'none', key: 'the-key' };
-  expect(await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1', credential }, never)).toMatchObject([{ code: 'InvalidConfiguration', seen: expect.not.stringContaining('the-key') }, { outcome: 'skipped' }]);
+  expect(
+    await checkOvs(tools, 'node-1', { ...settingsFor(1), remote: 'ssl:127.0.0.1:1', credential }, never),
+  ).toMatchObject([
+    { code: 'InvalidConfiguration', seen: expect.not.stringContaining('the-key') },
+    { outcome: 'skipped' },
+  ]);
 });
 
 test('every call is told, and nothing secret is in what was seen', async () => {
@@ -80,9 +180,18 @@ test('every call is told, and nothing secret is in what was seen', async () => {
   try {
     const { port } = await serve(but('transact', { error: { error: 'no', details: 'hunter2hunter2' } }));
     const told: [OutsideCall, CallEnd][] = [];
-    const [check] = await checkOvs(observed((call, end) => told.push([call, end])), 'node-1', settingsFor(port), never);
+    const [check] = await checkOvs(
+      observed((call, end) => told.push([call, end])),
+      'node-1',
+      settingsFor(port),
+      never,
+    );
     expect(check?.seen).toContain('[redacted]');
-    expect(told.map(([{ system, verb }, { outcome, status }]) => [system, verb, outcome, status])).toEqual([['ovs', 'connect', 'ok', null], ['ovs', 'list_dbs', 'ok', null], ['ovs', 'transact', 'refused', null]]);
+    expect(told.map(([{ system, verb }, { outcome, status }]) => [system, verb, outcome, status])).toEqual([
+      ['ovs', 'connect', 'ok', null],
+      ['ovs', 'list_dbs', 'ok', null],
+      ['ovs', 'transact', 'refused', null],
+    ]);
   } finally {
     forgetSecret('hunter2hunter2');
   }

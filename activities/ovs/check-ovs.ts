@@ -17,7 +17,12 @@ export interface OvsCheckTools {
  * @param host the hypervisor's name, for `{host}` in the address
  * @throws only the signal's reason when it is aborted
  */
-export async function checkOvs({ openOvs, clock }: OvsCheckTools, host: string, settings: OvsSettings, signal: AbortSignal): Promise<HostCheck[]> {
+export async function checkOvs(
+  { openOvs, clock }: OvsCheckTools,
+  host: string,
+  settings: OvsSettings,
+  signal: AbortSignal,
+): Promise<HostCheck[]> {
   const { bridges, credential, timeouts } = settings;
   const address = addressOf(settings.remote, host);
   const unseen = askedBridges(bridges).map((asked) => skipped(asked, 'Open vSwitch was not reached'));

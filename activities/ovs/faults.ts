@@ -15,7 +15,12 @@ const codes: Record<ConnectionFault['kind'], ErrorCode> = {
 /** What an error of the socket means. */
 export function socketFailure(error: unknown, server: string): ApplicationFailure {
   const fault = connectionFault(error);
-  if (fault === null) return droverFailure('OvsUnavailable', `${server}: the connection failed: ${isError(error) ? error.message : String(error)}`, { cause: error });
+  if (fault === null)
+    return droverFailure(
+      'OvsUnavailable',
+      `${server}: the connection failed: ${isError(error) ? error.message : String(error)}`,
+      { cause: error },
+    );
   return droverFailure(codes[fault.kind], `${server}: ${fault.words}`, { cause: error });
 }
 
@@ -29,4 +34,7 @@ const longestWords = 600;
 
 /** An answer that says no. */
 export const refusalFailure = ({ error, details }: OvsdbRefusal, what: string, server: string): ApplicationFailure =>
-  droverFailure('RequestRefused', `${server} refused ${what}: ${redactedStart(details === undefined ? error : `${error}: ${details}`, longestWords)}`);
+  droverFailure(
+    'RequestRefused',
+    `${server} refused ${what}: ${redactedStart(details === undefined ? error : `${error}: ${details}`, longestWords)}`,
+  );

@@ -6,15 +6,20 @@ const objects = fc.array(fc.dictionary(fc.string(), fc.jsonValue()), { maxLength
 
 test('finds the objects wherever the stream is cut', () => {
   fc.assert(
-    fc.property(objects, fc.array(fc.nat(200), { maxLength: 6 }), fc.constantFrom('', ' ', '\n'), (sent, cuts, between) => {
-      // Compared as JSON, which knows no -0.
-      const expected = sent.map((one) => JSON.parse(JSON.stringify(one)) as unknown);
-      const whole = bytesOf(sent.map((one) => JSON.stringify(one)).join(between));
-      const take = splitObjects(1_000_000);
-      const edges = [0, ...cuts.map((cut) => Math.min(cut, whole.length)).toSorted((a, b) => a - b), whole.length];
-      const got = edges.slice(1).flatMap((end, index) => take(whole.subarray(edges[index], end)));
-      expect(got).toEqual(expected);
-    }),
+    fc.property(
+      objects,
+      fc.array(fc.nat(200), { maxLength: 6 }),
+      fc.constantFrom('', ' ', '\n'),
+      (sent, cuts, between) => {
+        // Compared as JSON, which knows no -0.
+        const expected = sent.map((one) => JSON.parse(JSON.stringify(one)) as unknown);
+        const whole = bytesOf(sent.map((one) => JSON.stringify(one)).join(between));
+        const take = splitObjects(1_000_000);
+        const edges = [0, ...cuts.map((cut) => Math.min(cut, whole.length)).toSorted((a, b) => a - b), whole.length];
+        const got = edges.slice(1).flatMap((end, index) => take(whole.subarray(edges[index], end)));
+        expect(got).toEqual(expected);
+      },
+    ),
   );
 });
 
@@ -32,7 +37,9 @@ const refused: [what: string, text: string, words: RegExp][] = [
   ['brackets that do not match', '{"a":]', /is no JSON/u],
 ];
 test.each(refused)('%s is AnswerMalformed', (_, text, words) => {
-  expect(() => splitObjects(100)(bytesOf(text))).toThrow(expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringMatching(words) }));
+  expect(() => splitObjects(100)(bytesOf(text))).toThrow(
+    expect.objectContaining({ type: 'AnswerMalformed', message: expect.stringMatching(words) }),
+  );
 });
 
 test('an object is as large as it may be, in one piece or in many', () => {

@@ -24,7 +24,8 @@ export function splitObjects(mostBytes: number): TakeBytes {
 
   const keep = (bytes: Uint8Array): void => {
     length += bytes.length;
-    if (length > mostBytes) throw droverFailure('AnswerMalformed', `A message of an OVSDB server has more than ${mostBytes} bytes`);
+    if (length > mostBytes)
+      throw droverFailure('AnswerMalformed', `A message of an OVSDB server has more than ${mostBytes} bytes`);
     parts.push(bytes);
   };
   const complete = (): unknown => {
@@ -50,7 +51,11 @@ export function splitObjects(mostBytes: number): TakeBytes {
         else if (byte === quote) inText = false;
       } else if (depth === 0) {
         if (blank.has(byte)) continue;
-        if (byte !== 0x7b) throw droverFailure('AnswerMalformed', 'What an OVSDB server sent is no JSON object; is the port that of another service, or does it speak TLS?');
+        if (byte !== 0x7b)
+          throw droverFailure(
+            'AnswerMalformed',
+            'What an OVSDB server sent is no JSON object; is the port that of another service, or does it speak TLS?',
+          );
         from = at;
         depth = 1;
       } else if (byte === quote) inText = true;

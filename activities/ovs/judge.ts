@@ -3,12 +3,16 @@ import { database, type ExpectedBridges, type OvsBridge, type OvsInterface, type
 
 const mostNamed = 5;
 
-export const askedServer = (remote: string): Asked => ({ name: 'OvsReachable', expectation: `Open vSwitch answers at ${remote}` });
+export const askedServer = (remote: string): Asked => ({
+  name: 'OvsReachable',
+  expectation: `Open vSwitch answers at ${remote}`,
+});
 
 /** Whether the server that answered is Open vSwitch's. Pure. */
 export function judgeServer(remote: string, databases: readonly string[], view: OvsView | null): Finding {
   const asked = askedServer(remote);
-  if (view === null) return failed(asked, 'OvsDatabaseMissing', `no database ${database}; there ${thereAre(databases)}`);
+  if (view === null)
+    return failed(asked, 'OvsDatabaseMissing', `no database ${database}; there ${thereAre(databases)}`);
   const version = view.version === null ? 'a version that ovs-vswitchd has not told yet' : `version ${view.version}`;
   return passed(asked, `${version}, ${view.bridges.length === 1 ? '1 bridge' : `${view.bridges.length} bridges`}`);
 }
@@ -24,7 +28,9 @@ export function judgeBridges(expected: ExpectedBridges, { bridges }: OvsView): F
   return askedBridges(expected).map((asked, index) => {
     const bridge = byName.get([...expected.required, ...expected.optional][index] ?? '');
     if (bridge !== undefined) return judgeBridge(asked, bridge);
-    return index < expected.required.length ? failed(asked, 'OvsBridgeMissing', `no such bridge; there ${thereAre([...byName.keys()])}`) : passed(asked, 'there is none');
+    return index < expected.required.length
+      ? failed(asked, 'OvsBridgeMissing', `no such bridge; there ${thereAre([...byName.keys()])}`)
+      : passed(asked, 'there is none');
   });
 }
 
@@ -32,12 +38,19 @@ function judgeBridge(asked: Asked, { name, ports }: OvsBridge): Finding {
   const interfaces = ports.flatMap((port) => port.interfaces);
   // The interface of the bridge's own name is its device on the host: without it, the bridge has no datapath.
   const own = interfaces.find((one) => one.name === name);
-  if (own === undefined) return failed(asked, 'OvsBridgeFaulty', `it has no interface of its own; ${counted(ports.length)}`);
+  if (own === undefined)
+    return failed(asked, 'OvsBridgeFaulty', `it has no interface of its own; ${counted(ports.length)}`);
   const fault = faultOf(own);
   if (fault !== null) return failed(asked, 'OvsBridgeFaulty', `its own interface: ${fault}`);
   // Those of a guest that ended badly stay behind with an error, on hosts that work.
   const faulty = interfaces.flatMap((one) => (faultOf(one) === null ? [] : `${one.name}: ${faultOf(one) ?? ''}`));
-  return passed(asked, [counted(ports.length), ...(faulty.length === 0 ? [] : [`${faulty.length} of its interfaces in error: ${named(faulty)}`])].join('; '));
+  return passed(
+    asked,
+    [
+      counted(ports.length),
+      ...(faulty.length === 0 ? [] : [`${faulty.length} of its interfaces in error: ${named(faulty)}`]),
+    ].join('; '),
+  );
 }
 
 /** What ovs-vswitchd says is wrong with an interface; null: nothing. */
@@ -47,5 +60,7 @@ function faultOf({ error, ofport }: OvsInterface): string | null {
 }
 
 const counted = (ports: number): string => (ports === 1 ? 'it has 1 port' : `it has ${ports} ports`);
-const named = (all: readonly string[]): string => [...all.slice(0, mostNamed), ...(all.length > mostNamed ? [`and ${all.length - mostNamed} more`] : [])].join(', ');
-const thereAre = (names: readonly string[]): string => (names.length === 0 ? 'is none at all' : `${names.length === 1 ? 'is' : 'are'} ${named(names.toSorted())}`);
+const named = (all: readonly string[]): string =>
+  [...all.slice(0, mostNamed), ...(all.length > mostNamed ? [`and ${all.length - mostNamed} more`] : [])].join(', ');
+const thereAre = (names: readonly string[]): string =>
+  names.length === 0 ? 'is none at all' : `${names.length === 1 ? 'is' : 'are'} ${named(names.toSorted())}`;

@@ -46,7 +46,11 @@ type Answer = { result: unknown } | { refused: OvsdbRefusal };
  *
  * @throws OvsUnavailable, CertificateNotTrusted, InvalidConfiguration; the signal's reason
  */
-export async function connectOvsdb(remote: OvsdbRemote, options: OvsdbOptions, signal: AbortSignal): Promise<OvsdbConnection> {
+export async function connectOvsdb(
+  remote: OvsdbRemote,
+  options: OvsdbOptions,
+  signal: AbortSignal,
+): Promise<OvsdbConnection> {
   signal.throwIfAborted();
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const server = `the OVSDB server ${nameOf(remote)}`;
@@ -66,13 +70,18 @@ export async function connectOvsdb(remote: OvsdbRemote, options: OvsdbOptions, s
   };
   const send = (content: object): void => {
     socket.write(JSON.stringify(content));
-    if (socket.writableLength > largestMessageBytes) end(droverFailure('OvsUnavailable', `${server} sends and does not read`));
+    if (socket.writableLength > largestMessageBytes)
+      end(droverFailure('OvsUnavailable', `${server} sends and does not read`));
   };
   const receive = (content: unknown): void => {
     const { data } = message.safeParse(content);
-    if (data === undefined) throw droverFailure('AnswerMalformed', `A message of ${server} is neither a request nor an answer`);
+    if (data === undefined)
+      throw droverFailure('AnswerMalformed', `A message of ${server} is neither a request nor an answer`);
     // The server asks a client that is silent for a while whether it still lives, and drops one that does not answer.
-    if ('method' in data) return data.method === 'echo' && data.id !== null && data.id !== undefined ? send({ id: data.id, result: data.params, error: null }) : undefined;
+    if ('method' in data)
+      return data.method === 'echo' && data.id !== null && data.id !== undefined
+        ? send({ id: data.id, result: data.params, error: null })
+        : undefined;
     const asked = typeof data.id === 'number' ? waiting.get(data.id) : undefined;
     if (asked === undefined) throw droverFailure('AnswerMalformed', `${server} answered a request that was not sent`);
     // Read before it is forgotten: an answer that cannot be read fails what still waits.
@@ -90,13 +99,23 @@ export async function connectOvsdb(remote: OvsdbRemote, options: OvsdbOptions, s
     }
   });
   socket.on('error', (error) => end(socketFailure(error, server)));
-  socket.on('close', () => end(droverFailure('OvsUnavailable', `${server}: the connection was cut before the answer was complete`)));
+  socket.on('close', () =>
+    end(droverFailure('OvsUnavailable', `${server}: the connection was cut before the answer was complete`)),
+  );
   socket.once(remote.protocol === 'ssl' ? 'secureConnect' : 'connect', () => opened.resolve());
 
   /** What takes too long or is no longer wanted ends the connection: an answer that came later would be nobody's. */
-  const bounded = async <Value>(awaited: Promise<Value>, limitMs: number, missing: string, wanted: AbortSignal): Promise<Value> => {
+  const bounded = async <Value>(
+    awaited: Promise<Value>,
+    limitMs: number,
+    missing: string,
+    wanted: AbortSignal,
+  ): Promise<Value> => {
     const abort = (): void => end(wanted.reason);
-    const cancelTimer = options.clock.schedule(() => end(droverFailure('OvsUnavailable', `${server}: ${missing} within ${limitMs / 1_000} s`)), limitMs);
+    const cancelTimer = options.clock.schedule(
+      () => end(droverFailure('OvsUnavailable', `${server}: ${missing} within ${limitMs / 1_000} s`)),
+      limitMs,
+    );
     wanted.addEventListener('abort', abort, { once: true });
     try {
       return await awaited;
@@ -115,11 +134,23 @@ export async function connectOvsdb(remote: OvsdbRemote, options: OvsdbOptions, s
     return bounded(asked.promise, timeouts.answerMs, `no answer to ${method}`, wanted);
   };
 
-  await observedAs(options.observe, { system: 'ovs', verb: 'connect' }, signal, () => bounded(opened.promise, timeouts.connectMs, 'no connection', signal), () => ({ outcome: 'ok', status: null, requestId: '' }));
+  await observedAs(
+    options.observe,
+    { system: 'ovs', verb: 'connect' },
+    signal,
+    () => bounded(opened.promise, timeouts.connectMs, 'no connection', signal),
+    () => ({ outcome: 'ok', status: null, requestId: '' }),
+  );
   return {
     server,
     request: async (method, params, wanted) => {
-      const answer = await observedAs(options.observe, { system: 'ovs', verb: method }, wanted, async () => ask(method, params, wanted), endOf);
+      const answer = await observedAs(
+        options.observe,
+        { system: 'ovs', verb: method },
+        wanted,
+        async () => ask(method, params, wanted),
+        endOf,
+      );
       if ('refused' in answer) throw refusalFailure(answer.refused, method, server);
       return answer.result;
     },
@@ -127,24 +158,33 @@ export async function connectOvsdb(remote: OvsdbRemote, options: OvsdbOptions, s
   };
 }
 
-const endOf = (answer: Answer): { outcome: CallOutcome; status: null; requestId: '' } => ({ outcome: 'refused' in answer ? 'refused' : 'ok', status: null, requestId: '' });
+const endOf = (answer: Answer): { outcome: CallOutcome; status: null; requestId: '' } => ({
+  outcome: 'refused' in answer ? 'refused' : 'ok',
+  status: null,
+  requestId: '',
+});
 
 function answerOf(error: unknown, result: unknown, server: string): Answer {
   if (error === null || error === undefined) return { result };
   const { data } = refusal.safeParse(error);
-  if (data === undefined) throw droverFailure('AnswerMalformed', `${server} answered with an error of another shape than RFC 7047’s`);
+  if (data === undefined)
+    throw droverFailure('AnswerMalformed', `${server} answered with an error of another shape than RFC 7047’s`);
   return { refused: data };
 }
 
 function openSocket({ protocol, host, port }: OvsdbRemote, credential: OvsdbCredential | null): Socket {
   if (protocol === 'tcp') return connectTcp({ host, port });
-  if (credential === null) throw droverFailure('InvalidConfiguration', `ssl:${host}:${port} needs a CA, a client certificate and its key`);
+  if (credential === null)
+    throw droverFailure('InvalidConfiguration', `ssl:${host}:${port} needs a CA, a client certificate and its key`);
   const { ca, certificate: cert, key } = credential;
   registerSecret(key);
   try {
     return connectTls({ host, port, ca, cert, key, minVersion: 'TLSv1.2' });
   } catch (error) {
     // OpenSSL's words; they quote nothing of the key.
-    throw droverFailure('InvalidConfiguration', `The certificates for ssl:${host}:${port} cannot be read: ${isError(error) ? error.message : String(error)}`);
+    throw droverFailure(
+      'InvalidConfiguration',
+      `The certificates for ssl:${host}:${port} cannot be read: ${isError(error) ? error.message : String(error)}`,
+    );
   }
 }

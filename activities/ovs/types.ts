@@ -37,7 +37,11 @@ export interface OvsdbTimeouts {
 }
 
 /** Connects to a host's Open vSwitch, as `openOvs` of client.ts does. Whoever opened it closes it. */
-export type OpenOvs = (remote: OvsdbRemote, options: { credential: OvsdbCredential | null; timeouts?: Partial<OvsdbTimeouts> }, signal: AbortSignal) => Promise<OvsClient>;
+export type OpenOvs = (
+  remote: OvsdbRemote,
+  options: { credential: OvsdbCredential | null; timeouts?: Partial<OvsdbTimeouts> },
+  signal: AbortSignal,
+) => Promise<OvsClient>;
 
 /** Open vSwitch's own database; OVN's servers have others. */
 export const database = 'Open_vSwitch';

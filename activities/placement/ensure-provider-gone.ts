@@ -23,7 +23,10 @@ export interface ProviderDeletion {
  * @throws ProviderInUse there are allocations; some consumers are named; what `releaseAllocations` throws; Stopped
  * @see Placement API, "Delete resource provider"
  */
-export async function ensureProviderGone(tools: PlacementTools, { providerId, consentBy = null }: ProviderDeletion): Promise<void> {
+export async function ensureProviderGone(
+  tools: PlacementTools,
+  { providerId, consentBy = null }: ProviderDeletion,
+): Promise<void> {
   const { placement, scope } = tools;
   const doomed = await providersBelow(placement, providerId, scope.signal);
   if (consentBy !== null) await releaseFrom(tools, doomed, consentBy);
@@ -36,13 +39,22 @@ async function refuseIfUsed(tools: PlacementTools, { uuid, name }: ResourceProvi
   const consumers = Object.keys(await allocationsOf(tools, uuid));
   if (consumers.length === 0) return;
   const named = consumers.slice(0, mostNamed).join(', ');
-  throw droverFailure('ProviderInUse', `Resource provider ${uuid} (${name}) has allocations of ${consumers.length}: ${named}${consumers.length > mostNamed ? ', …' : ''}`);
+  throw droverFailure(
+    'ProviderInUse',
+    `Resource provider ${uuid} (${name}) has allocations of ${consumers.length}: ${named}${consumers.length > mostNamed ? ', …' : ''}`,
+  );
 }
 
 async function deleteOne(tools: PlacementTools, provider: ResourceProvider): Promise<void> {
   const { placement, scope, stopGate } = tools;
   await stopGate(scope.signal);
-  const mutation = { action: 'ensureProviderGone', cause: 'its host is decommissioned', object: `resource-provider/${provider.uuid}`, before: { name: provider.name }, after: null };
+  const mutation = {
+    action: 'ensureProviderGone',
+    cause: 'its host is decommissioned',
+    object: `resource-provider/${provider.uuid}`,
+    before: { name: provider.name },
+    after: null,
+  };
   try {
     await audited(tools, mutation, () => placement.deleteProvider(provider.uuid, scope.signal));
   } catch (error) {

@@ -1,4 +1,8 @@
-import { openActivitiesOnFake, type ActivitiesOnFake, type ActivitiesOnFakeOptions } from '../../test/fakes/openstack/activities.ts';
+import {
+  openActivitiesOnFake,
+  type ActivitiesOnFake,
+  type ActivitiesOnFakeOptions,
+} from '../../test/fakes/openstack/activities.ts';
 import { computeTraits } from '../../test/fakes/openstack/seed-model.ts';
 import { judgeTraits } from './judge-traits.ts';
 
@@ -12,14 +16,23 @@ interface Fixture extends ActivitiesOnFake {
 }
 
 /** The provider of node-1, with those traits. */
-function open({ traits = [], known = [], ...options }: { traits?: string[]; known?: string[] } & ActivitiesOnFakeOptions = {}): Fixture {
+function open({
+  traits = [],
+  known = [],
+  ...options
+}: { traits?: string[]; known?: string[] } & ActivitiesOnFakeOptions = {}): Fixture {
   const opened = openActivitiesOnFake(options);
   const { placement } = opened.fake.model;
   const provider = [...placement.providers.values()].find(({ name }) => name === 'node-1.lab.drover.dev');
   if (provider === undefined) throw new Error('node-1 has no provider');
   for (const trait of [...traits, ...known]) placement.traits.add(trait);
   provider.traits = new Set([...provider.traits, ...traits]);
-  return { ...opened, providerId: provider.uuid, traits: () => [...provider.traits].filter((trait) => !computeTraits.includes(trait)).toSorted(), generation: () => provider.generation };
+  return {
+    ...opened,
+    providerId: provider.uuid,
+    traits: () => [...provider.traits].filter((trait) => !computeTraits.includes(trait)).toSorted(),
+    generation: () => provider.generation,
+  };
 }
 
 /** Another client of Placement gives the provider one more trait. */
@@ -31,14 +44,24 @@ async function addTrait({ admin }: ActivitiesOnFake['fake'], providerId: string,
 }
 
 test('adds what is wanted, makes what does not exist, takes away what was drover’s, and leaves the rest', async () => {
-  const { activities, audited, changes, providerId, run, traits } = open({ traits: ['CUSTOM_THEIRS', 'CUSTOM_OLD'], known: ['CUSTOM_KNOWN'] });
-  const result = await run(() => activities.ensureTraits({ providerId, wanted: ['CUSTOM_NEW', 'CUSTOM_KNOWN'], owned: ['CUSTOM_OLD'] }));
+  const { activities, audited, changes, providerId, run, traits } = open({
+    traits: ['CUSTOM_THEIRS', 'CUSTOM_OLD'],
+    known: ['CUSTOM_KNOWN'],
+  });
+  const result = await run(() =>
+    activities.ensureTraits({ providerId, wanted: ['CUSTOM_NEW', 'CUSTOM_KNOWN'], owned: ['CUSTOM_OLD'] }),
+  );
   expect(traits()).toEqual(['CUSTOM_KNOWN', 'CUSTOM_NEW', 'CUSTOM_THEIRS']);
   expect(result).toEqual([...computeTraits, ...traits()].toSorted());
   expect(changes('placement')).toEqual(['PUT /traits/CUSTOM_NEW', `PUT /resource_providers/${providerId}/traits`]);
   expect(audited).toMatchObject([
     { action: 'createTrait', object: 'trait/CUSTOM_NEW' },
-    { action: 'ensureTraits', object: `resource-provider/${providerId}`, after: { added: ['CUSTOM_KNOWN', 'CUSTOM_NEW'], removed: ['CUSTOM_OLD'] }, requestId: expect.stringMatching(/^req-/u) },
+    {
+      action: 'ensureTraits',
+      object: `resource-provider/${providerId}`,
+      after: { added: ['CUSTOM_KNOWN', 'CUSTOM_NEW'], removed: ['CUSTOM_OLD'] },
+      requestId: expect.stringMatching(/^req-/u),
+    },
   ]);
 });
 
@@ -71,13 +94,21 @@ test('one that is overtaken again and again leaves it to a later attempt', async
       return 'works';
     },
   });
-  await run(() => expect(activities.ensureTraits({ providerId, wanted: ['CUSTOM_NEW'], owned: [] })).rejects.toMatchObject({ type: 'ProviderConflict', nonRetryable: false }));
+  await run(() =>
+    expect(activities.ensureTraits({ providerId, wanted: ['CUSTOM_NEW'], owned: [] })).rejects.toMatchObject({
+      type: 'ProviderConflict',
+      nonRetryable: false,
+    }),
+  );
   expect(changes('placement')).toHaveLength(5);
 });
 
 test('a lost answer converges', async () => {
   let writes = 0;
-  const { activities, generation, providerId, run, traits } = open({ known: ['CUSTOM_NEW'], onCall: ({ verb }) => (verb === write && (writes += 1) === 1 ? 'failAfter' : 'works') });
+  const { activities, generation, providerId, run, traits } = open({
+    known: ['CUSTOM_NEW'],
+    onCall: ({ verb }) => (verb === write && (writes += 1) === 1 ? 'failAfter' : 'works'),
+  });
   const before = generation();
   const request = { providerId, wanted: ['CUSTOM_NEW'], owned: [] };
   await run(() => expect(activities.ensureTraits(request)).rejects.toMatchObject({ type: 'PlacementUnavailable' }));
@@ -88,14 +119,25 @@ test('a lost answer converges', async () => {
 
 test('two at once both end with both wishes', async () => {
   const { activities, providerId, run, traits } = open();
-  await run(() => Promise.all(['CUSTOM_NEW', 'CUSTOM_OTHER'].map((trait) => activities.ensureTraits({ providerId, wanted: [trait], owned: [] }))));
+  await run(() =>
+    Promise.all(
+      ['CUSTOM_NEW', 'CUSTOM_OTHER'].map((trait) =>
+        activities.ensureTraits({ providerId, wanted: [trait], owned: [] }),
+      ),
+    ),
+  );
   expect(traits()).toEqual(['CUSTOM_NEW', 'CUSTOM_OTHER']);
 });
 
 test('names that are no custom traits are all named, and nothing is done', async () => {
   const { activities, changes, providerId, run } = open();
   const wanted = ['CUSTOM_NEW', 'HW_CPU_X86_AVX', 'custom_small', 'CUSTOM_'];
-  await run(() => expect(activities.ensureTraits({ providerId, wanted, owned: [] })).rejects.toMatchObject({ type: 'InvalidInput', message: expect.stringContaining('CUSTOM_, HW_CPU_X86_AVX, custom_small') }));
+  await run(() =>
+    expect(activities.ensureTraits({ providerId, wanted, owned: [] })).rejects.toMatchObject({
+      type: 'InvalidInput',
+      message: expect.stringContaining('CUSTOM_, HW_CPU_X86_AVX, custom_small'),
+    }),
+  );
   expect(changes('placement')).toEqual([]);
 });
 
@@ -106,7 +148,11 @@ test('a provider that goes before the write is the host’s', async () => {
       return 'works';
     },
   });
-  await run(() => expect(activities.ensureTraits({ providerId, wanted: ['CUSTOM_NEW'], owned: [] })).rejects.toMatchObject({ type: 'HostNotFound' }));
+  await run(() =>
+    expect(activities.ensureTraits({ providerId, wanted: ['CUSTOM_NEW'], owned: [] })).rejects.toMatchObject({
+      type: 'HostNotFound',
+    }),
+  );
 });
 
 type Row = [what: string, current: string[], wanted: string[], owned: string[], traits: string[]];
@@ -114,7 +160,13 @@ const rows: Row[] = [
   ['nothing wanted, nothing owned', ['CUSTOM_A', 'HW_X'], [], [], ['CUSTOM_A', 'HW_X']],
   ['a trait of another user stays', ['CUSTOM_A'], ['CUSTOM_B'], ['CUSTOM_C'], ['CUSTOM_A', 'CUSTOM_B']],
   ['all of drover’s go', ['CUSTOM_A', 'CUSTOM_B', 'HW_X'], [], ['CUSTOM_A', 'CUSTOM_B'], ['HW_X']],
-  ['a trait that is not custom is never taken away, though it is called drover’s', ['HW_X', 'COMPUTE_STATUS_DISABLED'], [], ['HW_X', 'COMPUTE_STATUS_DISABLED'], ['COMPUTE_STATUS_DISABLED', 'HW_X']],
+  [
+    'a trait that is not custom is never taken away, though it is called drover’s',
+    ['HW_X', 'COMPUTE_STATUS_DISABLED'],
+    [],
+    ['HW_X', 'COMPUTE_STATUS_DISABLED'],
+    ['COMPUTE_STATUS_DISABLED', 'HW_X'],
+  ],
   ['wanted and owned stays', ['CUSTOM_A'], ['CUSTOM_A'], ['CUSTOM_A'], ['CUSTOM_A']],
   ['wanted twice is put there once', [], ['CUSTOM_A', 'CUSTOM_A'], [], ['CUSTOM_A']],
 ];

@@ -33,7 +33,11 @@ export async function ensureTraits(tools: PlacementTools, request: TraitsRequest
   for (let attempt = 1; ; attempt += 1) {
     const { generation, traits } = await placement.traitsWithGeneration(request.providerId, scope.signal);
     const change = judgeTraits(traits, request.wanted, request.owned);
-    if (change.invalid.length > 0) throw droverFailure('InvalidInput', `These are no names of custom traits (CUSTOM_ and A-Z, 0-9, _): ${change.invalid.join(', ')}`);
+    if (change.invalid.length > 0)
+      throw droverFailure(
+        'InvalidInput',
+        `These are no names of custom traits (CUSTOM_ and A-Z, 0-9, _): ${change.invalid.join(', ')}`,
+      );
     if (change.added.length + change.removed.length === 0) return traits;
     await ensureTraitsExist(tools, change.added, `resource-provider/${request.providerId}`);
     await tools.stopGate(scope.signal);
@@ -45,7 +49,9 @@ export async function ensureTraits(tools: PlacementTools, request: TraitsRequest
         before: { generation, traits },
         after: { added: change.added, removed: change.removed },
       };
-      await audited(tools, mutation, () => placement.replaceTraits(request.providerId, { generation, traits: change.traits }, scope.signal));
+      await audited(tools, mutation, () =>
+        placement.replaceTraits(request.providerId, { generation, traits: change.traits }, scope.signal),
+      );
       return change.traits;
     } catch (error) {
       if (codeOf(error) !== 'ProviderConflict' || attempt === mostAttempts) throw error;
@@ -55,12 +61,20 @@ export async function ensureTraits(tools: PlacementTools, request: TraitsRequest
 }
 
 /** Makes custom traits that nobody has made yet: Placement gives no provider another one (hypervisor.md B.3). */
-export async function ensureTraitsExist(tools: PlacementTools, traits: readonly string[], cause: string): Promise<void> {
+export async function ensureTraitsExist(
+  tools: PlacementTools,
+  traits: readonly string[],
+  cause: string,
+): Promise<void> {
   const { placement, scope } = tools;
   const known = await placement.existingTraits(traits, scope.signal);
   for (const trait of traits) {
     if (known.includes(trait)) continue;
     await tools.stopGate(scope.signal);
-    await audited(tools, { action: 'createTrait', cause, object: `trait/${trait}`, before: null, after: { exists: true } }, () => placement.createTrait(trait, scope.signal));
+    await audited(
+      tools,
+      { action: 'createTrait', cause, object: `trait/${trait}`, before: null, after: { exists: true } },
+      () => placement.createTrait(trait, scope.signal),
+    );
   }
 }

@@ -16,9 +16,20 @@ export interface TraitsChange {
  *
  * @param owned what drover has put there before, or was about to
  */
-export function judgeTraits(current: readonly string[], wanted: readonly string[], owned: readonly string[]): TraitsChange {
+export function judgeTraits(
+  current: readonly string[],
+  wanted: readonly string[],
+  owned: readonly string[],
+): TraitsChange {
   const invalid = [...new Set(wanted)].filter((trait) => !custom.test(trait)).toSorted();
   const added = [...new Set(wanted)].filter((trait) => !current.includes(trait)).toSorted();
-  const removed = current.filter((trait) => custom.test(trait) && owned.includes(trait) && !wanted.includes(trait)).toSorted();
-  return { invalid, added, removed, traits: [...current.filter((trait) => !removed.includes(trait)), ...added].toSorted() };
+  const removed = current
+    .filter((trait) => custom.test(trait) && owned.includes(trait) && !wanted.includes(trait))
+    .toSorted();
+  return {
+    invalid,
+    added,
+    removed,
+    traits: [...current.filter((trait) => !removed.includes(trait)), ...added].toSorted(),
+  };
 }

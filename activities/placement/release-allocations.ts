@@ -19,20 +19,31 @@ export interface AllocationsRelease {
  * @throws ConsumerConflict somebody wrote the consumer meanwhile; RequestRefused what is left of it no longer fits where it is; Stopped
  * @see Placement API, "Update allocations", microversion 1.28: what is empty is deleted, and only in the generation that was read
  */
-export async function releaseAllocations(tools: PlacementTools, { providerId, consentBy }: AllocationsRelease): Promise<void> {
+export async function releaseAllocations(
+  tools: PlacementTools,
+  { providerId, consentBy }: AllocationsRelease,
+): Promise<void> {
   await releaseFrom(tools, await providersBelow(tools.placement, providerId, tools.scope.signal), consentBy);
 }
 
 /** As {@link releaseAllocations}, of providers that were looked up. */
-export async function releaseFrom(tools: PlacementTools, found: readonly ResourceProvider[], consentBy: string): Promise<void> {
+export async function releaseFrom(
+  tools: PlacementTools,
+  found: readonly ResourceProvider[],
+  consentBy: string,
+): Promise<void> {
   const providers = found.map(({ uuid }) => uuid);
   const consumers = new Set<string>();
-  for (const uuid of providers) for (const consumer of Object.keys(await allocationsOf(tools, uuid))) consumers.add(consumer);
+  for (const uuid of providers)
+    for (const consumer of Object.keys(await allocationsOf(tools, uuid))) consumers.add(consumer);
   for (const consumer of consumers) await releaseOne(tools, consumer, providers, consentBy);
 }
 
 /** Nothing where the provider is gone. */
-export async function allocationsOf({ placement, scope }: Pick<PlacementTools, 'placement' | 'scope'>, uuid: string): Promise<Record<string, object>> {
+export async function allocationsOf(
+  { placement, scope }: Pick<PlacementTools, 'placement' | 'scope'>,
+  uuid: string,
+): Promise<Record<string, object>> {
   try {
     return await placement.providerAllocations(uuid, scope.signal);
   } catch (error) {
@@ -41,7 +52,12 @@ export async function allocationsOf({ placement, scope }: Pick<PlacementTools, '
   }
 }
 
-async function releaseOne(tools: PlacementTools, consumer: string, providers: readonly string[], consentBy: string): Promise<void> {
+async function releaseOne(
+  tools: PlacementTools,
+  consumer: string,
+  providers: readonly string[],
+  consentBy: string,
+): Promise<void> {
   const { placement, scope, stopGate } = tools;
   const before = await placement.consumer(consumer, scope.signal);
   if (before === null) return;
@@ -55,13 +71,16 @@ async function releaseOne(tools: PlacementTools, consumer: string, providers: re
     before: released,
     after: Object.keys(kept).length === 0 ? null : kept,
   };
-  await audited(tools, mutation, () => placement.rewriteConsumer(consumer, { ...before, allocations: kept }, scope.signal));
+  await audited(tools, mutation, () =>
+    placement.rewriteConsumer(consumer, { ...before, allocations: kept }, scope.signal),
+  );
 }
 
 type Allocations = Consumer['allocations'];
 
 /** Of those providers, and of all others. */
 function divide(allocations: Allocations, providers: readonly string[]): [released: Allocations, kept: Allocations] {
-  const of = (isReleased: boolean): Allocations => Object.fromEntries(Object.entries(allocations).filter(([uuid]) => providers.includes(uuid) === isReleased));
+  const of = (isReleased: boolean): Allocations =>
+    Object.fromEntries(Object.entries(allocations).filter(([uuid]) => providers.includes(uuid) === isReleased));
   return [of(true), of(false)];
 }

@@ -19,12 +19,21 @@ export const providerAnswer = provider;
 export const providerList = z.object({ resource_providers: z.array(provider) });
 
 export const traitsAnswer = z.looseObject({ traits: z.array(z.string()) });
-export const providerTraitsAnswer = z.looseObject({ traits: z.array(z.string()), resource_provider_generation: z.number() });
+export const providerTraitsAnswer = z.looseObject({
+  traits: z.array(z.string()),
+  resource_provider_generation: z.number(),
+});
 export const aggregatesAnswer = z.looseObject({ aggregates: z.array(z.string()) });
 /** By consumer (of a provider) or by provider (of a consumer). */
-export const allocationsAnswer = z.looseObject({ allocations: z.record(z.string(), z.looseObject({ resources: amounts })) });
+export const allocationsAnswer = z.looseObject({
+  allocations: z.record(z.string(), z.looseObject({ resources: amounts })),
+});
 /** Of a consumer that has nothing, Placement tells nothing else. */
-export const consumerAnswer = allocationsAnswer.extend({ consumer_generation: z.number().optional(), project_id: z.string().optional(), user_id: z.string().optional() });
+export const consumerAnswer = allocationsAnswer.extend({
+  consumer_generation: z.number().optional(),
+  project_id: z.string().optional(),
+  user_id: z.string().optional(),
+});
 export const usagesAnswer = z.looseObject({ usages: amounts });
 
 const inventory = z.looseObject({
@@ -46,6 +55,8 @@ const providerSummary = z.looseObject({
 });
 export type WireProviderSummary = z.infer<typeof providerSummary>;
 export const candidatesAnswer = z.looseObject({
-  allocation_requests: z.array(z.looseObject({ allocations: z.record(z.string(), z.looseObject({ resources: amounts })) })),
+  allocation_requests: z.array(
+    z.looseObject({ allocations: z.record(z.string(), z.looseObject({ resources: amounts })) }),
+  ),
   provider_summaries: z.record(z.string(), providerSummary),
 });

@@ -5,7 +5,12 @@ import { requirementsKey } from './requirements.ts';
 
 const signal = new AbortController().signal;
 const nothing: AllocationCandidates = { candidates: [], providers: {} };
-const provider = (rootUuid: string, capacity: number, used: number, parentUuid: string | null = null) => ({ resources: { MEMORY_MB: { capacity, used } }, traits: [], parentUuid, rootUuid });
+const provider = (rootUuid: string, capacity: number, used: number, parentUuid: string | null = null) => ({
+  resources: { MEMORY_MB: { capacity, used } },
+  traits: [],
+  parentUuid,
+  rootUuid,
+});
 
 test('asks once per kind, and again for the least of it where there is no room', async () => {
   const asked: CandidatesQuery[] = [];
@@ -14,8 +19,16 @@ test('asks once per kind, and again for the least of it where there is no room',
       asked.push(query);
       if ((query.resources['MEMORY_MB'] ?? 0) > 10) return nothing;
       return {
-        candidates: [{ allocations: { child: { VGPU: 1 }, root: { MEMORY_MB: 1 } } }, { allocations: { other: { MEMORY_MB: 1 }, pool: { DISK_GB: 1 } } }],
-        providers: { root: provider('root', 16, 6), child: provider('root', 1, 0, 'root'), other: provider('other', 8, 8), pool: provider('pool', 100, 0) },
+        candidates: [
+          { allocations: { child: { VGPU: 1 }, root: { MEMORY_MB: 1 } } },
+          { allocations: { other: { MEMORY_MB: 1 }, pool: { DISK_GB: 1 } } },
+        ],
+        providers: {
+          root: provider('root', 16, 6),
+          child: provider('root', 1, 0, 'root'),
+          other: provider('other', 8, 8),
+          pool: provider('pool', 100, 0),
+        },
       };
     },
   });

@@ -19,14 +19,27 @@ const atOnce = 4;
  * Asks Placement once per distinct requirement, and a second time for the least of its kind where there is room nowhere: to tell "no such
  * host" from "no room". Placement applies traits, resource classes, pinned CPUs and devices as it does for the scheduler.
  */
-export async function askPlacement(placement: PlacementClient, all: readonly Requirements[], signal: AbortSignal): Promise<Map<string, CandidateHosts>> {
+export async function askPlacement(
+  placement: PlacementClient,
+  all: readonly Requirements[],
+  signal: AbortSignal,
+): Promise<Map<string, CandidateHosts>> {
   const distinct = [...new Map(all.map((requirements) => [requirementsKey(requirements), requirements]))];
-  const answers = await mapAtOnce(distinct, atOnce, async ([key, requirements]) => [key, await ask(placement, requirements, signal)] as const);
+  const answers = await mapAtOnce(
+    distinct,
+    atOnce,
+    async ([key, requirements]) => [key, await ask(placement, requirements, signal)] as const,
+  );
   return new Map(answers);
 }
 
-async function ask(placement: PlacementClient, requirements: Requirements, signal: AbortSignal): Promise<CandidateHosts> {
-  const query = (wanted: Requirements) => placement.allocationCandidates({ ...wanted, forbidden: [...wanted.forbidden, disabled] }, signal);
+async function ask(
+  placement: PlacementClient,
+  requirements: Requirements,
+  signal: AbortSignal,
+): Promise<CandidateHosts> {
+  const query = (wanted: Requirements) =>
+    placement.allocationCandidates({ ...wanted, forbidden: [...wanted.forbidden, disabled] }, signal);
   const answer = await query(requirements);
   const roomy = rootsOf(answer);
   if (roomy.size > 0) return { roomy, suitable: roomy, free: freeOf(answer) };
@@ -38,17 +51,28 @@ async function ask(placement: PlacementClient, requirements: Requirements, signa
 const disabled = 'COMPUTE_STATUS_DISABLED';
 
 const rootsOf = ({ candidates, providers }: AllocationCandidates): Set<string> =>
-  new Set(candidates.flatMap(({ allocations }) => Object.keys(allocations).map((provider) => providers[provider]?.rootUuid ?? provider)));
+  new Set(
+    candidates.flatMap(({ allocations }) =>
+      Object.keys(allocations).map((provider) => providers[provider]?.rootUuid ?? provider),
+    ),
+  );
 
 const freeOf = ({ providers }: AllocationCandidates): Map<string, Resources> =>
   new Map(
     Object.entries(providers)
       .filter(([uuid, { rootUuid }]) => uuid === rootUuid)
-      .map(([uuid, { resources }]) => [uuid, Object.fromEntries(Object.entries(resources).map(([name, { capacity, used }]) => [name, capacity - used]))]),
+      .map(([uuid, { resources }]) => [
+        uuid,
+        Object.fromEntries(Object.entries(resources).map(([name, { capacity, used }]) => [name, capacity - used])),
+      ]),
   );
 
 /** `Promise.all` over a few at a time. */
-export async function mapAtOnce<Item, Result>(items: readonly Item[], most: number, action: (item: Item) => Promise<Result>): Promise<Result[]> {
+export async function mapAtOnce<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  action: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
   const results = new Map<number, Result>();
   const rest = [...items.entries()].values();
   await Promise.all(

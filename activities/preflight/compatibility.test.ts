@@ -22,8 +22,19 @@ const rows: Row[] = [
   ['a TPM by the image', { imageProperties: { hw_tpm_version: '2.0' } }, ['Vtpm']],
   ['a TPM whose secret may travel', { extraSpecs: { 'hw:tpm_version': '2.0', 'hw:tpm_secret_security': 'host' } }, []],
   ['encrypted memory', { extraSpecs: { 'hw:mem_encryption': 'true' } }, ['NoValidTarget']],
-  ['devices of a server that is off stay behind', { vmState: 'stopped', extraSpecs: { 'pci_passthrough:alias': 'gpu:1', 'resources:VGPU': '1', 'hw:tpm_version': '2.0' } }, []],
-  ['several things at once', { locked: true, extraSpecs: { 'pci_passthrough:alias': 'gpu:1', 'hw:tpm_version': '2.0' } }, ['InstanceLocked', 'PciDevice', 'Vtpm']],
+  [
+    'devices of a server that is off stay behind',
+    {
+      vmState: 'stopped',
+      extraSpecs: { 'pci_passthrough:alias': 'gpu:1', 'resources:VGPU': '1', 'hw:tpm_version': '2.0' },
+    },
+    [],
+  ],
+  [
+    'several things at once',
+    { locked: true, extraSpecs: { 'pci_passthrough:alias': 'gpu:1', 'hw:tpm_version': '2.0' } },
+    ['InstanceLocked', 'PciDevice', 'Vtpm'],
+  ],
 ];
 
 test.each(rows)('%s', (_why, change, codes) => {

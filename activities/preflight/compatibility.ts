@@ -21,14 +21,24 @@ export function judgeInstance(instance: InstanceDetail, { localDisks }: Compatib
   // Who is on the way out needs no way to move.
   if (instance.taskState === 'deleting' || instance.taskState === 'soft-deleting') return [];
   const obstacles: Obstacle[] = [];
-  const add = (code: Obstacle['code'], message: string): void => void obstacles.push(instanceObstacle(code, instance, message));
-  if (instance.vmState === 'resized') add('UnconfirmedResize', 'it has been resized here and nobody has confirmed it; Nova does not move it until somebody does');
+  const add = (code: Obstacle['code'], message: string): void =>
+    void obstacles.push(instanceObstacle(code, instance, message));
+  if (instance.vmState === 'resized')
+    add(
+      'UnconfirmedResize',
+      'it has been resized here and nobody has confirmed it; Nova does not move it until somebody does',
+    );
   else if (!movable.includes(instance.vmState) && !passing.includes(instance.vmState)) {
-    add('InstanceState', `Nova does not move a server that is ${instance.vmState}${instance.fault === null ? '' : ` (${instance.fault})`}`);
+    add(
+      'InstanceState',
+      `Nova does not move a server that is ${instance.vmState}${instance.fault === null ? '' : ` (${instance.fault})`}`,
+    );
   }
   if (instance.locked) add('InstanceLocked', 'somebody has locked it');
-  if (localDisks && instance.localDiskGiB > 0) add('LocalDisk', `${instance.localDiskGiB} GiB of its disks lie on the host and are copied over the network`);
-  if (instance.vmState === 'active' || instance.vmState === 'paused') for (const [code, message] of devicesOf(instance)) add(code, message);
+  if (localDisks && instance.localDiskGiB > 0)
+    add('LocalDisk', `${instance.localDiskGiB} GiB of its disks lie on the host and are copied over the network`);
+  if (instance.vmState === 'active' || instance.vmState === 'paused')
+    for (const [code, message] of devicesOf(instance)) add(code, message);
   return obstacles;
 }
 
@@ -37,12 +47,19 @@ function devicesOf({ extraSpecs, imageProperties = {} }: InstanceDetail): [Obsta
   const keys = Object.keys(extraSpecs);
   const alias = extraSpecs['pci_passthrough:alias'];
   if (alias !== undefined) found.push(['PciDevice', `its PCI device ${alias} cannot move with it while it runs`]);
-  if (extraSpecs['accel:device_profile'] !== undefined) found.push(['PciDevice', `its accelerator ${extraSpecs['accel:device_profile']} cannot move with it while it runs`]);
-  if (keys.some((key) => /^resources[A-Za-z0-9_-]*:VGPU$/u.test(key))) found.push(['Vgpu', 'its virtual GPU cannot move with it while it runs']);
+  if (extraSpecs['accel:device_profile'] !== undefined)
+    found.push([
+      'PciDevice',
+      `its accelerator ${extraSpecs['accel:device_profile']} cannot move with it while it runs`,
+    ]);
+  if (keys.some((key) => /^resources[A-Za-z0-9_-]*:VGPU$/u.test(key)))
+    found.push(['Vgpu', 'its virtual GPU cannot move with it while it runs']);
   const hasTpm = extraSpecs['hw:tpm_version'] !== undefined || imageProperties['hw_tpm_version'] !== undefined;
   // The secret of a TPM can only travel where the host, and not the user alone, can read it.
-  if (hasTpm && extraSpecs['hw:tpm_secret_security'] !== 'host') found.push(['Vtpm', 'its virtual TPM cannot move with it while it runs']);
-  if (isTrue(extraSpecs['hw:mem_encryption']) || isTrue(imageProperties['hw_mem_encryption'])) found.push(['NoValidTarget', 'its memory is encrypted, so Nova does not move it while it runs']);
+  if (hasTpm && extraSpecs['hw:tpm_secret_security'] !== 'host')
+    found.push(['Vtpm', 'its virtual TPM cannot move with it while it runs']);
+  if (isTrue(extraSpecs['hw:mem_encryption']) || isTrue(imageProperties['hw_mem_encryption']))
+    found.push(['NoValidTarget', 'its memory is encrypted, so Nova does not move it while it runs']);
   return found;
 }
 

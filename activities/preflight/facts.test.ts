@@ -3,20 +3,56 @@ import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { HypervisorFacts } from './facts.ts';
 import { factsOf, hypervisorFacts, openEvictions } from './facts.ts';
 
-const metadata = { name: 'node-1', uid: 'uid', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
-const hypervisor = (status: Hypervisor['status'], spec?: Hypervisor['spec']): Hypervisor => ({ apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata, ...(spec === undefined ? {} : { spec }), ...(status === undefined ? {} : { status }) });
-const none: HypervisorFacts = { name: 'node-1', hypervisorId: null, libVirtVersion: null, hypervisorVersion: null, osUpdateInProgress: false, maintenance: '' };
+const metadata = {
+  name: 'node-1',
+  uid: 'uid',
+  resourceVersion: '1',
+  generation: 1,
+  creationTimestamp: '2026-01-01T00:00:00Z',
+};
+const hypervisor = (status: Hypervisor['status'], spec?: Hypervisor['spec']): Hypervisor => ({
+  apiVersion: 'kvm.cloud.sap/v1',
+  kind: 'Hypervisor',
+  metadata,
+  ...(spec === undefined ? {} : { spec }),
+  ...(status === undefined ? {} : { status }),
+});
+const none: HypervisorFacts = {
+  name: 'node-1',
+  hypervisorId: null,
+  libVirtVersion: null,
+  hypervisorVersion: null,
+  osUpdateInProgress: false,
+  maintenance: '',
+};
 
 test.each<[why: string, given: Hypervisor, facts: HypervisorFacts]>([
   ['no status at all', hypervisor(undefined), none],
-  ['what the agent writes before it has asked libvirt', hypervisor({ numInstances: 0, libVirtVersion: 'unknown', hypervisorVersion: 'unknown' }), none],
+  [
+    'what the agent writes before it has asked libvirt',
+    hypervisor({ numInstances: 0, libVirtVersion: 'unknown', hypervisorVersion: 'unknown' }),
+    none,
+  ],
   [
     'everything',
     hypervisor(
-      { numInstances: 3, libVirtVersion: '10.0.0', hypervisorVersion: '9.2.0', hypervisorId: 'h', updateStatus: { inProgress: true, retry: 3 } },
+      {
+        numInstances: 3,
+        libVirtVersion: '10.0.0',
+        hypervisorVersion: '9.2.0',
+        hypervisorId: 'h',
+        updateStatus: { inProgress: true, retry: 3 },
+      },
       { maintenance: 'auto' } as Hypervisor['spec'],
     ),
-    { name: 'node-1', hypervisorId: 'h', libVirtVersion: '10.0.0', hypervisorVersion: '9.2.0', osUpdateInProgress: true, maintenance: 'auto' },
+    {
+      name: 'node-1',
+      hypervisorId: 'h',
+      libVirtVersion: '10.0.0',
+      hypervisorVersion: '9.2.0',
+      osUpdateInProgress: true,
+      maintenance: 'auto',
+    },
   ],
 ])('the facts of a Hypervisor: %s', (_why, given, facts) => {
   expect(hypervisorFacts(given)).toEqual(facts);
@@ -43,8 +79,21 @@ test('an Eviction is open until it has ended or is being deleted', () => {
     kind: 'Eviction',
     metadata: { ...metadata, name, uid: name, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
     spec: { hypervisor: name, reason: 'test' },
-    ...(status === null ? {} : { status: { conditions: [{ type: 'Evicting', status, reason: 'x', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }] } }),
+    ...(status === null
+      ? {}
+      : {
+          status: {
+            conditions: [
+              { type: 'Evicting', status, reason: 'x', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+            ],
+          },
+        }),
   });
-  const all = [eviction('new', null), eviction('running', 'True'), eviction('ended', 'False'), eviction('cancelled', 'True', '2026-01-01T01:00:00Z')];
+  const all = [
+    eviction('new', null),
+    eviction('running', 'True'),
+    eviction('ended', 'False'),
+    eviction('cancelled', 'True', '2026-01-01T01:00:00Z'),
+  ];
   expect(openEvictions(all).map(({ hypervisor: name }) => name)).toEqual(['new', 'running']);
 });

@@ -28,10 +28,14 @@ export const hypervisorFacts = ({ metadata, spec, status }: Hypervisor): Hypervi
 });
 
 /** The node agent writes `unknown` until it has asked libvirt. */
-const known = (version: string | undefined): string | null => (version === undefined || version === '' || version === 'unknown' ? null : version);
+const known = (version: string | undefined): string | null =>
+  version === undefined || version === '' || version === 'unknown' ? null : version;
 
 /** The facts of one host; null where no Hypervisor, or more than one, can be its own. */
-export function factsOf(host: { id: string; serviceHost: string; hypervisorHostname: string }, all: readonly HypervisorFacts[]): HypervisorFacts | null {
+export function factsOf(
+  host: { id: string; serviceHost: string; hypervisorHostname: string },
+  all: readonly HypervisorFacts[],
+): HypervisorFacts | null {
   const byId = all.find(({ hypervisorId }) => hypervisorId === host.id);
   if (byId !== undefined) return byId;
   const names = [host.serviceHost, host.hypervisorHostname];
@@ -51,5 +55,12 @@ export interface OpenEviction {
 /** Those that have not ended and that nobody has deleted. */
 export const openEvictions = (evictions: readonly Eviction[]): OpenEviction[] =>
   evictions
-    .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && findCondition(status?.conditions, 'Evicting')?.status !== 'False')
-    .map(({ metadata, spec }) => ({ uid: metadata.uid, hypervisor: spec.hypervisor, createdAt: metadata.creationTimestamp }));
+    .filter(
+      ({ metadata, status }) =>
+        metadata.deletionTimestamp === undefined && findCondition(status?.conditions, 'Evicting')?.status !== 'False',
+    )
+    .map(({ metadata, spec }) => ({
+      uid: metadata.uid,
+      hypervisor: spec.hypervisor,
+      createdAt: metadata.creationTimestamp,
+    }));

@@ -25,7 +25,12 @@ test.each<[why: string, service: Partial<ComputeServiceRecord>, given: Hyperviso
   ['no libvirt version', {}, facts({ libVirtVersion: null }), ['AgentFactsMissing']],
   ['no hypervisor version', {}, facts({ hypervisorVersion: null }), ['AgentFactsMissing']],
   ['an OS update', {}, facts({ osUpdateInProgress: true }), ['OsUpdateInProgress']],
-  ['everything at once', { state: 'down' }, facts({ libVirtVersion: null, osUpdateInProgress: true }), ['HostDown', 'AgentFactsMissing', 'OsUpdateInProgress']],
+  [
+    'everything at once',
+    { state: 'down' },
+    facts({ libVirtVersion: null, osUpdateInProgress: true }),
+    ['HostDown', 'AgentFactsMissing', 'OsUpdateInProgress'],
+  ],
 ])('the source: %s', (_why, service, given, ids) => {
   expect(judgeSource('node-1', computeService(service), given).map(({ id }) => id)).toEqual(ids);
 });
@@ -36,7 +41,10 @@ interface Change {
   given?: HypervisorFacts | null;
   isEvicting?: boolean;
 }
-const candidate = (host: string, { service = {}, node = {}, given = facts(), isEvicting = false }: Change = {}): HostCandidate => ({
+const candidate = (
+  host: string,
+  { service = {}, node = {}, given = facts(), isEvicting = false }: Change = {},
+): HostCandidate => ({
   service: computeService({ host, ...service }),
   hypervisor: hypervisor({ serviceHost: host, ...node }),
   facts: given,
@@ -47,7 +55,15 @@ const sourceWithoutAgent = candidate('node-1', { given: null });
 
 test.each<[why: string, from: HostCandidate, change: Change, exclusion: Exclusion | null]>([
   ['one that is up, enabled and of the same age', source, {}, null],
-  ['a newer one', source, { given: facts({ libVirtVersion: '11.0.0', hypervisorVersion: '10.0.0' }), node: { hypervisorVersion: 10_000_000 } }, null],
+  [
+    'a newer one',
+    source,
+    {
+      given: facts({ libVirtVersion: '11.0.0', hypervisorVersion: '10.0.0' }),
+      node: { hypervisorVersion: 10_000_000 },
+    },
+    null,
+  ],
   ['one that is down', source, { service: { state: 'down' } }, 'down'],
   ['one that is forced down', source, { service: { forcedDown: true } }, 'down'],
   ['one that is disabled', source, { service: { status: 'disabled' } }, 'disabled'],
@@ -59,9 +75,19 @@ test.each<[why: string, from: HostCandidate, change: Change, exclusion: Exclusio
   ['one with an older QEMU', source, { given: facts({ hypervisorVersion: '9.1.9' }) }, 'too old'],
   ['one whose OS is being updated', source, { given: facts({ osUpdateInProgress: true }) }, 'being updated'],
   ['one without a node agent, where the source has one', source, { given: null }, 'without facts of its node agent'],
-  ['one whose agent knows no version', source, { given: facts({ libVirtVersion: null }) }, 'without facts of its node agent'],
+  [
+    'one whose agent knows no version',
+    source,
+    { given: facts({ libVirtVersion: null }) },
+    'without facts of its node agent',
+  ],
   ['one without a node agent, where there is none at all', sourceWithoutAgent, { given: null }, null],
-  ['an older one, where there is no node agent at all', sourceWithoutAgent, { given: null, node: { hypervisorVersion: 1 } }, 'too old'],
+  [
+    'an older one, where there is no node agent at all',
+    sourceWithoutAgent,
+    { given: null, node: { hypervisorVersion: 1 } },
+    'too old',
+  ],
 ])('a target: %s', (_why, from, change, exclusion) => {
   expect(judgeTarget(from, candidate('node-2', change))).toBe(exclusion);
 });
@@ -70,7 +96,12 @@ test.each<[why: string, others: HostCandidate[], targets: string[], obstacle: st
   ['those that may', [candidate('node-2'), candidate('node-3', { service: { status: 'disabled' } })], ['node-2'], null],
   ['none, because there is no other host', [], [], 'NoTargets'],
   ['none, because none may', [candidate('node-2', { service: { status: 'disabled' } })], [], 'NoTargets'],
-  ['none, because they are too old', [candidate('node-2', { service: { status: 'disabled' } }), candidate('node-3', { node: { hypervisorVersion: 1 } })], [], 'TargetTooOld'],
+  [
+    'none, because they are too old',
+    [candidate('node-2', { service: { status: 'disabled' } }), candidate('node-3', { node: { hypervisorVersion: 1 } })],
+    [],
+    'TargetTooOld',
+  ],
 ])('targets: %s', (_why, others, targets, obstacle) => {
   const chosen = chooseTargets(source, others);
   expect(chosen.targets.map(({ service }) => service.host)).toEqual(targets);
@@ -78,6 +109,11 @@ test.each<[why: string, others: HostCandidate[], targets: string[], obstacle: st
 });
 
 test('the obstacle says what keeps each host out', () => {
-  const others = [candidate('node-2', { service: { status: 'disabled' } }), candidate('node-3', { given: facts({ maintenance: 'manual' }) })];
-  expect(chooseTargets(source, others).obstacle?.message).toBe('No other host may take the servers of node-1: node-2 is disabled, node-3 is in maintenance');
+  const others = [
+    candidate('node-2', { service: { status: 'disabled' } }),
+    candidate('node-3', { given: facts({ maintenance: 'manual' }) }),
+  ];
+  expect(chooseTargets(source, others).obstacle?.message).toBe(
+    'No other host may take the servers of node-1: node-2 is disabled, node-3 is in maintenance',
+  );
 });

@@ -42,27 +42,58 @@ export function judgePlacement(question: PlacementQuestion): Obstacle[] {
 }
 
 /** The hypervisor ids where one server may go, or why there is none. Room is not the question here but where there is none at all. */
-function placeOne(instance: InstanceDetail, { targets, candidates, groups }: PlacementQuestion): { allowed: ReadonlySet<string> } | { obstacle: Obstacle } {
+function placeOne(
+  instance: InstanceDetail,
+  { targets, candidates, groups }: PlacementQuestion,
+): { allowed: ReadonlySet<string> } | { obstacle: Obstacle } {
   const requirements = requirementsOf(instance);
   const hosts = candidates.get(requirementsKey(requirements));
   const inPlace = targets.filter(({ place }) => mayGoTo(instance, place));
   const suitable = inPlace.filter(({ hypervisor }) => hosts?.suitable.has(hypervisor.id) === true);
   if (suitable.length === 0) {
     const traits = requirements.required.length === 0 ? '' : `; it needs ${listed(requirements.required)}`;
-    const why = inPlace.length === 0 ? 'its availability zone, its project or its aggregates allow none of them' : `none of them has what its flavor asks for, or any room${traits}`;
-    return { obstacle: instanceObstacle('NoValidTarget', instance, `the scheduler can choose none of the ${targets.length} possible targets: ${why}`) };
+    const why =
+      inPlace.length === 0
+        ? 'its availability zone, its project or its aggregates allow none of them'
+        : `none of them has what its flavor asks for, or any room${traits}`;
+    return {
+      obstacle: instanceObstacle(
+        'NoValidTarget',
+        instance,
+        `the scheduler can choose none of the ${targets.length} possible targets: ${why}`,
+      ),
+    };
   }
   const withGroups = suitable.filter(({ place }) => groupsAllow(instance.id, place.host, groups));
   if (withGroups.length === 0) {
-    const names = groups.filter(({ group }) => group.members.includes(instance.id)).map(({ group }) => `${group.name} (${group.policy})`);
-    return { obstacle: instanceObstacle('ServerGroup', instance, `its server group ${listed(names)} allows none of the possible targets`) };
+    const names = groups
+      .filter(({ group }) => group.members.includes(instance.id))
+      .map(({ group }) => `${group.name} (${group.policy})`);
+    return {
+      obstacle: instanceObstacle(
+        'ServerGroup',
+        instance,
+        `its server group ${listed(names)} allows none of the possible targets`,
+      ),
+    };
   }
-  return { allowed: new Set(withGroups.map(({ hypervisor }) => hypervisor.id).filter((id) => hosts?.roomy.has(id) === true)) };
+  return {
+    allowed: new Set(withGroups.map(({ hypervisor }) => hypervisor.id).filter((id) => hosts?.roomy.has(id) === true)),
+  };
 }
 
-function itemOf(instance: InstanceDetail, allowed: ReadonlySet<string> | null, groups: readonly GroupPlacement[]): PackItem {
+function itemOf(
+  instance: InstanceDetail,
+  allowed: ReadonlySet<string> | null,
+  groups: readonly GroupPlacement[],
+): PackItem {
   const apart = groups.filter(({ group }) => group.policy === 'anti-affinity' && group.members.includes(instance.id));
-  return { id: instance.id, needs: requirementsOf(instance).resources, allowed, apart: apart.map(({ group }) => ({ group: group.id, most: group.maxServersPerHost })) };
+  return {
+    id: instance.id,
+    needs: requirementsOf(instance).resources,
+    allowed,
+    apart: apart.map(({ group }) => ({ group: group.id, most: group.maxServersPerHost })),
+  };
 }
 
 function openBins({ targets, candidates, groups }: PlacementQuestion): PackBin[] {
@@ -71,14 +102,22 @@ function openBins({ targets, candidates, groups }: PlacementQuestion): PackBin[]
   return targets.flatMap(({ hypervisor, place }) => {
     const left = free.get(hypervisor.id);
     if (left === undefined) return [];
-    return [{ id: hypervisor.id, free: left, members: Object.fromEntries(groups.map(({ group, elsewhere }) => [group.id, elsewhere.get(place.host) ?? 0])) }];
+    return [
+      {
+        id: hypervisor.id,
+        free: left,
+        members: Object.fromEntries(groups.map(({ group, elsewhere }) => [group.id, elsewhere.get(place.host) ?? 0])),
+      },
+    ];
   });
 }
 
 function describeShortage(unplaced: readonly string[], { instances, targets, others }: PlacementQuestion): Obstacle {
   const left = instances.filter(({ id }) => unplaced.includes(id));
   const needs: Resources = {};
-  for (const instance of left) for (const [name, amount] of Object.entries(requirementsOf(instance).resources)) needs[name] = (needs[name] ?? 0) + amount;
+  for (const instance of left)
+    for (const [name, amount] of Object.entries(requirementsOf(instance).resources))
+      needs[name] = (needs[name] ?? 0) + amount;
   const amounts = Object.entries(needs).map(([name, amount]) => `${amount} ${name}`);
   const before = others.length === 0 ? '' : `, after ${others.length} servers of hosts that are being emptied already`;
   return hostObstacle(

@@ -7,12 +7,29 @@ import { hostObstacle } from './obstacle.ts';
 export function judgeSource(host: string, service: ComputeService, facts: HypervisorFacts | null): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (service.state === 'down' || service.forcedDown) {
-    obstacles.push(hostObstacle('HostDown', `nova-compute on ${host} is ${service.forcedDown ? 'forced down' : 'down'}, so nothing can be moved live off it`));
+    obstacles.push(
+      hostObstacle(
+        'HostDown',
+        `nova-compute on ${host} is ${service.forcedDown ? 'forced down' : 'down'}, so nothing can be moved live off it`,
+      ),
+    );
   }
-  if (facts === null) obstacles.push(hostObstacle('AgentFactsMissing', `No node agent reports on ${host}: it has no Hypervisor, so its versions and updates are unknown`));
+  if (facts === null)
+    obstacles.push(
+      hostObstacle(
+        'AgentFactsMissing',
+        `No node agent reports on ${host}: it has no Hypervisor, so its versions and updates are unknown`,
+      ),
+    );
   else if (facts.libVirtVersion === null || facts.hypervisorVersion === null) {
-    obstacles.push(hostObstacle('AgentFactsMissing', `The node agent of ${host} has not reported the versions of libvirt and the hypervisor`));
+    obstacles.push(
+      hostObstacle(
+        'AgentFactsMissing',
+        `The node agent of ${host} has not reported the versions of libvirt and the hypervisor`,
+      ),
+    );
   }
-  if (facts?.osUpdateInProgress === true) obstacles.push(hostObstacle('OsUpdateInProgress', `The operating system of ${host} is being updated`));
+  if (facts?.osUpdateInProgress === true)
+    obstacles.push(hostObstacle('OsUpdateInProgress', `The operating system of ${host} is being updated`));
   return obstacles;
 }

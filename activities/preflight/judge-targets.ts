@@ -14,7 +14,15 @@ export interface HostCandidate {
 }
 
 /** Why a host is no target; null where it is one. */
-export type Exclusion = 'down' | 'disabled' | 'in maintenance' | 'being emptied' | 'another hypervisor type' | 'too old' | 'being updated' | 'without facts of its node agent';
+export type Exclusion =
+  | 'down'
+  | 'disabled'
+  | 'in maintenance'
+  | 'being emptied'
+  | 'another hypervisor type'
+  | 'too old'
+  | 'being updated'
+  | 'without facts of its node agent';
 
 /**
  * Whether servers of `source` may go to `target`. The node agent's facts are asked of targets only where the source has them: in a cloud
@@ -58,7 +66,11 @@ export function chooseTargets(source: HostCandidate, others: readonly HostCandid
   const targets = judged.filter(({ exclusion }) => exclusion === null).map(({ host }) => host);
   if (targets.length > 0) return { targets, obstacle: null };
   const from = source.service.host;
-  if (judged.length === 0) return { targets, obstacle: hostObstacle('NoTargets', `${from} is the only compute host, so its servers have nowhere to go`) };
+  if (judged.length === 0)
+    return {
+      targets,
+      obstacle: hostObstacle('NoTargets', `${from} is the only compute host, so its servers have nowhere to go`),
+    };
   const reasons = judged.map(({ host, exclusion }) => `${host.service.host} is ${exclusion}`);
   // Hosts that would do but for their age are a matter of updating them first.
   const code = judged.some(({ exclusion }) => exclusion === 'too old') ? 'TargetTooOld' : 'NoTargets';

@@ -1,10 +1,19 @@
 import type { Obstacle, ObstacleCode } from '../../contracts/eviction.ts';
 
 /** Something about the host as a whole. People accept it by its code. */
-export const hostObstacle = (code: ObstacleCode, message: string): Obstacle => ({ id: code, code, instanceId: null, message });
+export const hostObstacle = (code: ObstacleCode, message: string): Obstacle => ({
+  id: code,
+  code,
+  instanceId: null,
+  message,
+});
 
 /** Something about one server. People accept it by `code/server id`. */
-export const instanceObstacle = (code: ObstacleCode, instance: { id: string; name: string }, message: string): Obstacle => ({
+export const instanceObstacle = (
+  code: ObstacleCode,
+  instance: { id: string; name: string },
+  message: string,
+): Obstacle => ({
   id: `${code}/${instance.id}`,
   code,
   instanceId: instance.id,

@@ -53,13 +53,27 @@ export function bookInto(bins: readonly PackBin[], items: readonly PackItem[], {
 
 function orders(items: readonly PackItem[], bins: readonly PackBin[]): PackItem[][] {
   const total: Resources = {};
-  for (const { free } of bins) for (const [name, amount] of Object.entries(free)) total[name] = (total[name] ?? 0) + amount;
-  const share = ({ needs }: PackItem): number => Math.max(0, ...Object.entries(needs).map(([name, amount]) => (total[name] === undefined ? 0 : amount / Math.max(total[name], 1))));
+  for (const { free } of bins)
+    for (const [name, amount] of Object.entries(free)) total[name] = (total[name] ?? 0) + amount;
+  const share = ({ needs }: PackItem): number =>
+    Math.max(
+      0,
+      ...Object.entries(needs).map(([name, amount]) =>
+        total[name] === undefined ? 0 : amount / Math.max(total[name], 1),
+      ),
+    );
   const choice = ({ allowed }: PackItem): number => allowed?.size ?? Number.MAX_SAFE_INTEGER;
   const by = (...keys: ((item: PackItem) => number)[]): PackItem[] =>
-    items.toSorted((a, b) => keys.map((key) => key(a) - key(b)).find((difference) => difference !== 0) ?? (a.id < b.id ? -1 : 1));
+    items.toSorted(
+      (a, b) => keys.map((key) => key(a) - key(b)).find((difference) => difference !== 0) ?? (a.id < b.id ? -1 : 1),
+    );
   const larger = (item: PackItem): number => -share(item);
-  return [by(choice, larger), by(larger, choice), by((item) => -(item.needs['MEMORY_MB'] ?? 0)), by((item) => -(item.needs['VCPU'] ?? item.needs['PCPU'] ?? 0))];
+  return [
+    by(choice, larger),
+    by(larger, choice),
+    by((item) => -(item.needs['MEMORY_MB'] ?? 0)),
+    by((item) => -(item.needs['VCPU'] ?? item.needs['PCPU'] ?? 0)),
+  ];
 }
 
 function firstFit(items: readonly PackItem[], bins: readonly PackBin[]): Packing {

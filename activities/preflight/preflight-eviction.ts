@@ -44,9 +44,15 @@ export async function preflightEviction(tools: Tools<HostDependencies>, request:
   const evicting = evictingHosts(request, host, evictions, services, hypervisors);
   const candidates = hypervisors.flatMap((hypervisor): HostCandidate[] => {
     const service = services.find((one) => one.host === hypervisor.serviceHost && !one.cellDown);
-    return service === undefined ? [] : [{ service, hypervisor, facts: factsOf(hypervisor, facts), isEvicting: evicting.all.has(service.host) }];
+    return service === undefined
+      ? []
+      : [{ service, hypervisor, facts: factsOf(hypervisor, facts), isEvicting: evicting.all.has(service.host) }];
   });
-  const source = candidates.find(({ hypervisor }) => hypervisor.id === host.hypervisor.id) ?? { ...host, facts: factsOf(host.hypervisor, facts), isEvicting: false };
+  const source = candidates.find(({ hypervisor }) => hypervisor.id === host.hypervisor.id) ?? {
+    ...host,
+    facts: factsOf(host.hypervisor, facts),
+    isEvicting: false,
+  };
   const obstacles = [
     ...judgeSource(host.service.host, host.service, source.facts),
     ...instances.flatMap((instance) => judgeInstance(instance, { localDisks })),
@@ -54,7 +60,10 @@ export async function preflightEviction(tools: Tools<HostDependencies>, request:
   ];
   const toPlace = withoutPlace(instances, observation.migrations);
   if (toPlace.length === 0) return { host: observation, obstacles };
-  const { targets, obstacle } = chooseTargets(source, candidates.filter(({ hypervisor }) => hypervisor.id !== host.hypervisor.id));
+  const { targets, obstacle } = chooseTargets(
+    source,
+    candidates.filter(({ hypervisor }) => hypervisor.id !== host.hypervisor.id),
+  );
   if (obstacle !== null) return { host: observation, obstacles: [...obstacles, obstacle] };
   const [aggregates, groups, others, answers] = await Promise.all([
     nova.aggregates(signal),
@@ -62,22 +71,37 @@ export async function preflightEviction(tools: Tools<HostDependencies>, request:
     readOthers(tools, evicting.first),
     askPlacement(placement, toPlace.map(requirementsOf), signal),
   ]);
-  const withPlace = targets.map((target) => ({ ...target, place: placeOf(target.service.host, target.service.zone, aggregates) }));
+  const withPlace = targets.map((target) => ({
+    ...target,
+    place: placeOf(target.service.host, target.service.zone, aggregates),
+  }));
   obstacles.push(...judgePlacement({ instances: toPlace, targets: withPlace, candidates: answers, groups, others }));
   return { host: observation, obstacles };
 }
 
 /** Servers that still need a place: not those on their way out, nor those whose migration has its target's share already. */
 function withoutPlace(instances: readonly InstanceDetail[], migrations: readonly Migration[]): InstanceDetail[] {
-  const onTheirWay = new Set(migrations.filter((migration) => migration.targetHost !== null && !hasEnded(migration)).map(({ instanceId }) => instanceId));
-  return instances.filter(({ id, taskState }) => taskState !== 'deleting' && taskState !== 'soft-deleting' && !onTheirWay.has(id));
+  const onTheirWay = new Set(
+    migrations
+      .filter((migration) => migration.targetHost !== null && !hasEnded(migration))
+      .map(({ instanceId }) => instanceId),
+  );
+  return instances.filter(
+    ({ id, taskState }) => taskState !== 'deleting' && taskState !== 'soft-deleting' && !onTheirWay.has(id),
+  );
 }
 
 /**
  * Hosts with another open Eviction: none of them is a target. Of these, the ones whose servers are placed first: they are being emptied
  * already, or their Eviction is older. So two evictions that begin together do not both count on the same room, nor both give way.
  */
-function evictingHosts(request: PreflightRequest, host: ComputeHost, evictions: readonly OpenEviction[], services: readonly ComputeServiceRecord[], hypervisors: readonly Hypervisor[]) {
+function evictingHosts(
+  request: PreflightRequest,
+  host: ComputeHost,
+  evictions: readonly OpenEviction[],
+  services: readonly ComputeServiceRecord[],
+  hypervisors: readonly Hypervisor[],
+) {
   const own = evictions.find(({ uid }) => uid === request.evictionUid);
   const all = new Set<string>();
   const first: ComputeServiceRecord[] = [];
@@ -91,10 +115,15 @@ function evictingHosts(request: PreflightRequest, host: ComputeHost, evictions: 
   return { all, first };
 }
 
-const isBefore = (a: OpenEviction, b: OpenEviction): boolean => (a.createdAt === b.createdAt ? a.uid < b.uid : a.createdAt < b.createdAt);
+const isBefore = (a: OpenEviction, b: OpenEviction): boolean =>
+  a.createdAt === b.createdAt ? a.uid < b.uid : a.createdAt < b.createdAt;
 
 /** An Eviction of a host that is not there, or not to be told from another, concerns nobody's room. */
-function findOther(name: string, services: readonly ComputeServiceRecord[], hypervisors: readonly Hypervisor[]): ComputeServiceRecord | null {
+function findOther(
+  name: string,
+  services: readonly ComputeServiceRecord[],
+  hypervisors: readonly Hypervisor[],
+): ComputeServiceRecord | null {
   try {
     return joinHost(name, services, hypervisors).service;
   } catch (error) {
@@ -103,22 +132,34 @@ function findOther(name: string, services: readonly ComputeServiceRecord[], hype
   }
 }
 
-async function readOthers({ nova, scope }: Tools<HostDependencies>, services: readonly ComputeServiceRecord[]): Promise<InstanceDetail[]> {
+async function readOthers(
+  { nova, scope }: Tools<HostDependencies>,
+  services: readonly ComputeServiceRecord[],
+): Promise<InstanceDetail[]> {
   const left = await mapAtOnce(services, atOnce, async ({ host }) => {
-    const [instances, migrations] = await Promise.all([nova.servers({ host }, scope.signal), nova.migrationsInProgress({ host }, scope.signal)]);
+    const [instances, migrations] = await Promise.all([
+      nova.servers({ host }, scope.signal),
+      nova.migrationsInProgress({ host }, scope.signal),
+    ]);
     return withoutPlace(instances, migrations);
   });
   return left.flat();
 }
 
 /** The strict server groups of the servers to be placed, and where their other members are. */
-async function placeGroups({ nova, scope }: Tools<HostDependencies>, toPlace: readonly InstanceDetail[], onSource: readonly InstanceDetail[]): Promise<GroupPlacement[]> {
+async function placeGroups(
+  { nova, scope }: Tools<HostDependencies>,
+  toPlace: readonly InstanceDetail[],
+  onSource: readonly InstanceDetail[],
+): Promise<GroupPlacement[]> {
   const wanted = new Set(toPlace.flatMap(({ serverGroups }) => serverGroups));
   if (wanted.size === 0) return [];
   const groups = (await nova.serverGroups(scope.signal)).filter((group) => wanted.has(group.id) && isStrict(group));
   const here = new Set(onSource.map(({ id }) => id));
   const away = [...new Set(groups.flatMap(({ members }) => members))].filter((id) => !here.has(id));
-  const hosts = new Map(await mapAtOnce(away, atOnce, async (id) => [id, (await nova.server(id, scope.signal))?.host ?? null] as const));
+  const hosts = new Map(
+    await mapAtOnce(away, atOnce, async (id) => [id, (await nova.server(id, scope.signal))?.host ?? null] as const),
+  );
   return groups.map((group) => {
     const elsewhere = new Map<string, number>();
     for (const member of group.members) {
@@ -131,5 +172,9 @@ async function placeGroups({ nova, scope }: Tools<HostDependencies>, toPlace: re
 
 const describeUnconfirmed = async ({ nova, scope }: Tools<HostDependencies>, ids: readonly string[]) =>
   mapAtOnce(ids, atOnce, async (id) =>
-    instanceObstacle('UnconfirmedResize', (await nova.server(id, scope.signal)) ?? { id, name: id }, 'it has left by a resize that nobody has confirmed, and the host keeps its disks until somebody does'),
+    instanceObstacle(
+      'UnconfirmedResize',
+      (await nova.server(id, scope.signal)) ?? { id, name: id },
+      'it has left by a resize that nobody has confirmed, and the host keeps its disks until somebody does',
+    ),
   );

@@ -36,9 +36,17 @@ export function requirementsOf(instance: InstanceDetail): Requirements {
     const trait = traitKey.exec(key)?.groups?.['name'];
     if (trait !== undefined) traits.set(trait, value);
   }
-  const withValue = (wanted: string): string[] => [...traits].filter(([, value]) => value === wanted).map(([name]) => name).sort();
+  const withValue = (wanted: string): string[] =>
+    [...traits]
+      .filter(([, value]) => value === wanted)
+      .map(([name]) => name)
+      .sort();
   return {
-    resources: Object.fromEntries(Object.entries(resources).filter(([, amount]) => amount > 0).sort(byName)),
+    resources: Object.fromEntries(
+      Object.entries(resources)
+        .filter(([, amount]) => amount > 0)
+        .sort(byName),
+    ),
     required: withValue('required'),
     forbidden: withValue('forbidden'),
   };
@@ -52,5 +60,10 @@ export const requirementsKey = (requirements: Requirements): string => JSON.stri
 /** The least of the same kind: tells "no such host" from "no room there now". */
 export const leastOf = ({ resources, ...kind }: Requirements): Requirements => ({
   ...kind,
-  resources: Object.fromEntries(Object.entries(resources).map(([name, amount]) => [name, ['VCPU', 'PCPU', 'MEMORY_MB', 'DISK_GB'].includes(name) ? 1 : amount])),
+  resources: Object.fromEntries(
+    Object.entries(resources).map(([name, amount]) => [
+      name,
+      ['VCPU', 'PCPU', 'MEMORY_MB', 'DISK_GB'].includes(name) ? 1 : amount,
+    ]),
+  ),
 });

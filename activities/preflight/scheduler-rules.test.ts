@@ -3,7 +3,14 @@ import type { Aggregate, InstanceDetail } from '../nova/types.ts';
 import type { GroupPlacement } from './scheduler-rules.ts';
 import { groupsAllow, mayGoTo, placeOf } from './scheduler-rules.ts';
 
-const aggregate = (metadata: Record<string, string>, hosts = ['node-2']): Aggregate => ({ id: 1, uuid: 'u', name: 'rack', hosts, metadata, availabilityZone: null });
+const aggregate = (metadata: Record<string, string>, hosts = ['node-2']): Aggregate => ({
+  id: 1,
+  uuid: 'u',
+  name: 'rack',
+  hosts,
+  metadata,
+  availabilityZone: null,
+});
 /** A Nova before 2.96 does not say whether a server is pinned to its zone. */
 const { pinnedAvailabilityZone: _, ...oldNova } = instanceDetail({ availabilityZone: 'zone-a' });
 
@@ -13,20 +20,73 @@ test.each<[why: string, instance: InstanceDetail, zone: string, aggregates: Aggr
   ['pinned to this zone', instanceDetail({ pinnedAvailabilityZone: 'zone-a' }), 'zone-a', [], true],
   ['pinned to another', instanceDetail({ pinnedAvailabilityZone: 'zone-a' }), 'zone-b', [], false],
   ['not known: the zone it is in', oldNova, 'zone-b', [], false],
-  ['an aggregate for its project', instanceDetail({ projectId: 'p' }), 'nova', [aggregate({ filter_tenant_id: 'q,p' })], true],
-  ['an aggregate for other projects', instanceDetail({ projectId: 'p' }), 'nova', [aggregate({ filter_tenant_id1: 'q' })], false],
-  ['one of several aggregates is for it', instanceDetail({ projectId: 'p' }), 'nova', [aggregate({ filter_tenant_id: 'q' }), aggregate({ filter_tenant_id: 'p' })], true],
-  ['an aggregate of other hosts', instanceDetail({ projectId: 'p' }), 'nova', [aggregate({ filter_tenant_id: 'q' }, ['node-3'])], true],
-  ['a flavor for this aggregate', instanceDetail({ extraSpecs: { 'aggregate_instance_extra_specs:ssd': 'true' } }), 'nova', [aggregate({ ssd: 'true' })], true],
-  ['a flavor for other aggregates', instanceDetail({ extraSpecs: { 'aggregate_instance_extra_specs:ssd': 'true' } }), 'nova', [aggregate({ ssd: 'false' })], false],
-  ['a flavor for aggregates, and none here', instanceDetail({ extraSpecs: { 'aggregate_instance_extra_specs:ssd': 'true' } }), 'nova', [], false],
-  ['an operator is Nova’s to apply', instanceDetail({ extraSpecs: { 'aggregate_instance_extra_specs:tier': '<or> gold <or> silver' } }), 'nova', [aggregate({ tier: 'gold' })], true],
+  [
+    'an aggregate for its project',
+    instanceDetail({ projectId: 'p' }),
+    'nova',
+    [aggregate({ filter_tenant_id: 'q,p' })],
+    true,
+  ],
+  [
+    'an aggregate for other projects',
+    instanceDetail({ projectId: 'p' }),
+    'nova',
+    [aggregate({ filter_tenant_id1: 'q' })],
+    false,
+  ],
+  [
+    'one of several aggregates is for it',
+    instanceDetail({ projectId: 'p' }),
+    'nova',
+    [aggregate({ filter_tenant_id: 'q' }), aggregate({ filter_tenant_id: 'p' })],
+    true,
+  ],
+  [
+    'an aggregate of other hosts',
+    instanceDetail({ projectId: 'p' }),
+    'nova',
+    [aggregate({ filter_tenant_id: 'q' }, ['node-3'])],
+    true,
+  ],
+  [
+    'a flavor for this aggregate',
+    instanceDetail({ extraSpecs: { 'aggregate_instance_extra_specs:ssd': 'true' } }),
+    'nova',
+    [aggregate({ ssd: 'true' })],
+    true,
+  ],
+  [
+    'a flavor for other aggregates',
+    instanceDetail({ extraSpecs: { 'aggregate_instance_extra_specs:ssd': 'true' } }),
+    'nova',
+    [aggregate({ ssd: 'false' })],
+    false,
+  ],
+  [
+    'a flavor for aggregates, and none here',
+    instanceDetail({ extraSpecs: { 'aggregate_instance_extra_specs:ssd': 'true' } }),
+    'nova',
+    [],
+    false,
+  ],
+  [
+    'an operator is Nova’s to apply',
+    instanceDetail({ extraSpecs: { 'aggregate_instance_extra_specs:tier': '<or> gold <or> silver' } }),
+    'nova',
+    [aggregate({ tier: 'gold' })],
+    true,
+  ],
   ['other scopes are other filters’', instanceDetail({ extraSpecs: { 'hw:ssd': 'true' } }), 'nova', [], true],
 ])('%s', (_why, instance, zone, aggregates, allowed) => {
   expect(mayGoTo(instance, placeOf('node-2', zone, aggregates))).toBe(allowed);
 });
 
-const group = (policy: string, elsewhere: Record<string, number>, here = ['a'], maxServersPerHost = 1): GroupPlacement => ({
+const group = (
+  policy: string,
+  elsewhere: Record<string, number>,
+  here = ['a'],
+  maxServersPerHost = 1,
+): GroupPlacement => ({
   group: { id: 'g', name: 'g', policy, maxServersPerHost, members: ['a', 'b', 'c'] },
   elsewhere: new Map(Object.entries(elsewhere)),
   here,
@@ -42,7 +102,16 @@ test.each<[why: string, groups: GroupPlacement[], allowed: boolean]>([
   ['together with those elsewhere', [group('affinity', { 'node-3': 1 })], false],
   ['together with those it would leave', [group('affinity', {}, ['a', 'b'])], false],
   ['wishes are no rules', [group('soft-anti-affinity', { 'node-2': 1 }), group('soft-affinity', {}, ['a', 'b'])], true],
-  ['groups of others', [{ ...group('anti-affinity', { 'node-2': 1 }), group: { id: 'h', name: 'h', policy: 'anti-affinity', maxServersPerHost: 1, members: ['x'] } }], true],
+  [
+    'groups of others',
+    [
+      {
+        ...group('anti-affinity', { 'node-2': 1 }),
+        group: { id: 'h', name: 'h', policy: 'anti-affinity', maxServersPerHost: 1, members: ['x'] },
+      },
+    ],
+    true,
+  ],
 ])('server groups: %s', (_why, groups, allowed) => {
   expect(groupsAllow('a', 'node-2', groups)).toBe(allowed);
 });

@@ -31,7 +31,9 @@ function isInZone({ pinnedAvailabilityZone, availabilityZone }: InstanceDetail, 
 
 /** AggregateMultiTenancyIsolation: `filter_tenant_id…` keeps other projects out. */
 function isTenantAllowed(projectId: string, { metadata }: HostPlace): boolean {
-  const tenants = [...metadata].filter(([key]) => key.startsWith('filter_tenant_id')).flatMap(([, values]) => [...values]);
+  const tenants = [...metadata]
+    .filter(([key]) => key.startsWith('filter_tenant_id'))
+    .flatMap(([, values]) => [...values]);
   return tenants.length === 0 || tenants.includes(projectId);
 }
 
@@ -70,7 +72,8 @@ export function groupsAllow(instanceId: string, host: string, groups: readonly G
     .filter(({ group }) => group.members.includes(instanceId))
     .every(({ group, elsewhere, here }) => {
       if (group.policy === 'anti-affinity') return (elsewhere.get(host) ?? 0) < group.maxServersPerHost;
-      if (group.policy === 'affinity') return here.every((id) => id === instanceId) && (elsewhere.size === 0 || elsewhere.has(host));
+      if (group.policy === 'affinity')
+        return here.every((id) => id === instanceId) && (elsewhere.size === 0 || elsewhere.has(host));
       return true;
     });
 }

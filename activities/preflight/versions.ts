@@ -9,4 +9,5 @@ export function isOlder(version: string, than: string): boolean | null {
   return false;
 }
 
-const parse = (version: string): number[] | null => (/^\d+(\.\d+)*$/u.test(version) ? version.split('.').map(Number) : null);
+const parse = (version: string): number[] | null =>
+  /^\d+(\.\d+)*$/u.test(version) ? version.split('.').map(Number) : null;

@@ -9,16 +9,23 @@ import type { RedfishClient } from './types.ts';
 export function createPowerActivities(deps: PowerDependencies): PowerActivities {
   const { clock, connect } = deps;
 
-  const withBmc = async <Result>(host: string, work: (tools: Tools, client: RedfishClient) => Promise<Result>): Promise<Result> => {
+  const withBmc = async <Result>(
+    host: string,
+    work: (tools: Tools, client: RedfishClient) => Promise<Result>,
+  ): Promise<Result> => {
     const scope = (deps.scope ?? currentScope)(clock);
-    return whileBeating({ scope, clock }, () => undefined, async () => {
-      const client = connect(await deps.bmcOf(host, scope.signal));
-      try {
-        return await work({ stopGate: deps.stopGate, audit: deps.audit, scope, clock }, client);
-      } finally {
-        await client.close();
-      }
-    });
+    return whileBeating(
+      { scope, clock },
+      () => undefined,
+      async () => {
+        const client = connect(await deps.bmcOf(host, scope.signal));
+        try {
+          return await work({ stopGate: deps.stopGate, audit: deps.audit, scope, clock }, client);
+        } finally {
+          await client.close();
+        }
+      },
+    );
   };
 
   return {

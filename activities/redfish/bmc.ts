@@ -24,32 +24,57 @@ export interface Bmc {
 
 export function talkTo(http: Http, settings: BmcSettings, clock: Clock): Bmc {
   const at = `the BMC at ${settings.url}`;
-  const malformed = (path: string, what: string) => droverFailure('AnswerMalformed', `The answer of ${at} to ${path} ${what}`, { details: { path } });
+  const malformed = (path: string, what: string) =>
+    droverFailure('AnswerMalformed', `The answer of ${at} to ${path} ${what}`, { details: { path } });
   const follow = (link: string, what: string): string => {
     const path = pathOf(link, settings.url);
-    if (path === null) throw droverFailure('AnswerMalformed', `For ${what}, ${at} has a link that leads elsewhere: ${redactedStart(link, 200)}`);
+    if (path === null)
+      throw droverFailure(
+        'AnswerMalformed',
+        `For ${what}, ${at} has a link that leads elsewhere: ${redactedStart(link, 200)}`,
+      );
     return path;
   };
   const accept = (kind: RequestKind, method: string, path: string, answer: HttpAnswer): HttpAnswer => {
     if (answer.status >= 200 && answer.status < 300) return answer;
     const refusal = refusalOf(answer.status, answer.text);
-    throw droverFailure(faultOf(kind, refusal), `The BMC at ${settings.url} answered ${answer.status} to ${method} ${path}: ${refusal.words}`, { details: { status: answer.status, method, path } });
+    throw droverFailure(
+      faultOf(kind, refusal),
+      `The BMC at ${settings.url} answered ${answer.status} to ${method} ${path}: ${refusal.words}`,
+      { details: { status: answer.status, method, path } },
+    );
   };
   // The service root tells everybody where sessions are made.
   const findSessions = async (signal: AbortSignal): Promise<string> => {
-    const root = parse(serviceRoot, rootPath, accept('read', 'GET', rootPath, await http.send({ method: 'GET', path: rootPath, headers: {} }, signal)), malformed);
+    const root = parse(
+      serviceRoot,
+      rootPath,
+      accept('read', 'GET', rootPath, await http.send({ method: 'GET', path: rootPath, headers: {} }, signal)),
+      malformed,
+    );
     const link = root.Links?.Sessions?.['@odata.id'];
     if (link === undefined) throw malformed(rootPath, 'names no Sessions');
     return follow(link, 'its sessions');
   };
-  const login: Login = settings.auth === 'basic' ? basicLogin(settings) : sessionLogin(http, settings, clock, findSessions);
-  const send = async (method: 'GET' | 'POST', path: string, body: unknown, signal: AbortSignal): Promise<HttpAnswer> => {
-    const attempt = async () => http.send({ method, path, headers: await login.headers(signal), ...(body === undefined ? {} : { body }) }, signal);
+  const login: Login =
+    settings.auth === 'basic' ? basicLogin(settings) : sessionLogin(http, settings, clock, findSessions);
+  const send = async (
+    method: 'GET' | 'POST',
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> => {
+    const attempt = async () =>
+      http.send(
+        { method, path, headers: await login.headers(signal), ...(body === undefined ? {} : { body }) },
+        signal,
+      );
     const answer = await attempt();
     return answer.status === 401 && login.renew() ? attempt() : answer;
   };
   return {
-    get: async (kind, path, shape, signal) => parse(shape, path, accept(kind, 'GET', path, await send('GET', path, undefined, signal)), malformed),
+    get: async (kind, path, shape, signal) =>
+      parse(shape, path, accept(kind, 'GET', path, await send('GET', path, undefined, signal)), malformed),
     post: async (kind, path, body, signal) => void accept(kind, 'POST', path, await send('POST', path, body, signal)),
     follow,
     malformed,

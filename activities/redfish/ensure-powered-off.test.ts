@@ -6,8 +6,21 @@ import { systemClock, type Clock } from '../../runtime/clock.ts';
 import { createPowerActivities } from './activities.ts';
 import type { BmcSettings, ComputerSystem, RedfishClient } from './types.ts';
 
-const request: EnsurePoweredOff = { host: 'node-1', cause: 'setting of aggregate compute', recheckMs: 5_000, pollMs: 1_000, timeoutMs: 10_000 };
-const settings: BmcSettings = { url: 'https://bmc', username: 'u', password: 'p', auth: 'basic', ca: null, system: { path: '/redfish/v1/Systems/1' } };
+const request: EnsurePoweredOff = {
+  host: 'node-1',
+  cause: 'setting of aggregate compute',
+  recheckMs: 5_000,
+  pollMs: 1_000,
+  timeoutMs: 10_000,
+};
+const settings: BmcSettings = {
+  url: 'https://bmc',
+  username: 'u',
+  password: 'p',
+  auth: 'basic',
+  ca: null,
+  system: { path: '/redfish/v1/Systems/1' },
+};
 const fails = (code: ErrorCode) => droverFailure(code, 'as scripted');
 
 /** What each read tells, the last for ever, and what becomes of the request to power off. */
@@ -28,7 +41,13 @@ function play({ reads, ask, stopped = false }: Script) {
     const next = left.length > 1 ? left.shift()! : left[0]!;
     log.push(`read ${next} at ${nowMs - 1_000_000}`);
     if (!states.includes(next)) return Promise.reject(fails(next as ErrorCode));
-    return Promise.resolve({ path: '/redfish/v1/Systems/1', uuid: 'u-1', serial: null, power: next as PowerState, reset: null });
+    return Promise.resolve({
+      path: '/redfish/v1/Systems/1',
+      uuid: 'u-1',
+      serial: null,
+      power: next as PowerState,
+      reset: null,
+    });
   };
   const client: RedfishClient = {
     findSystem: read,
@@ -52,7 +71,13 @@ function play({ reads, ask, stopped = false }: Script) {
       return Promise.resolve();
     },
   };
-  const scope = { signal: new AbortController().signal, deadlineMs: Infinity, heartbeatDetails: undefined, run: null, heartbeat: () => undefined };
+  const scope = {
+    signal: new AbortController().signal,
+    deadlineMs: Infinity,
+    heartbeatDetails: undefined,
+    run: null,
+    heartbeat: () => undefined,
+  };
   const activities = createPowerActivities({
     bmcOf: () => Promise.resolve(settings),
     stopGate: () => (stopped ? Promise.reject(fails('Stopped')) : Promise.resolve()),
@@ -67,7 +92,14 @@ function play({ reads, ask, stopped = false }: Script) {
 test('one that is off is not asked, and read twice', async () => {
   const { activities, log, audit } = play({ reads: ['Off'] });
   const proof = await activities.ensurePoweredOff(request);
-  expect(proof).toEqual({ host: 'node-1', systemPath: '/redfish/v1/Systems/1', systemUuid: 'u-1', firstOffMs: 1_000_000, secondOffMs: 1_005_000, asked: false });
+  expect(proof).toEqual({
+    host: 'node-1',
+    systemPath: '/redfish/v1/Systems/1',
+    systemUuid: 'u-1',
+    firstOffMs: 1_000_000,
+    secondOffMs: 1_005_000,
+    asked: false,
+  });
   expect(log).toEqual(['read Off at 0', 'read Off at 5000', 'close']);
   expect(audit).toEqual([]);
 });
@@ -75,10 +107,25 @@ test('one that is off is not asked, and read twice', async () => {
 test('one that is on is asked once, waited for, and read twice', async () => {
   const { activities, log, audit } = play({ reads: ['On', 'On', 'PoweringOff', 'Off'] });
   const proof = await activities.ensurePoweredOff(request);
-  expect(log.map((line) => line.replace(/ at .*/u, ''))).toEqual(['read On', 'ask', 'read On', 'read PoweringOff', 'read Off', 'read Off', 'close']);
+  expect(log.map((line) => line.replace(/ at .*/u, ''))).toEqual([
+    'read On',
+    'ask',
+    'read On',
+    'read PoweringOff',
+    'read Off',
+    'read Off',
+    'close',
+  ]);
   expect(proof.asked).toBe(true);
   expect(proof.secondOffMs - proof.firstOffMs).toBeGreaterThanOrEqual(request.recheckMs);
-  expect(audit).toEqual([expect.objectContaining({ action: 'ensurePoweredOff', object: 'host/node-1', cause: request.cause, before: { power: 'On', system: '/redfish/v1/Systems/1', uuid: 'u-1' } })]);
+  expect(audit).toEqual([
+    expect.objectContaining({
+      action: 'ensurePoweredOff',
+      object: 'host/node-1',
+      cause: request.cause,
+      before: { power: 'On', system: '/redfish/v1/Systems/1', uuid: 'u-1' },
+    }),
+  ]);
 });
 
 const notFenced: [what: string, script: Script, code: ErrorCode, asks: number][] = [
@@ -118,6 +165,10 @@ test('a request without an answer is in the audit log: it may have been obeyed',
 
 test('observing reads once and asks nothing', async () => {
   const { activities, log } = play({ reads: ['PoweringOn'] });
-  expect(await activities.observePower({ host: 'node-1' })).toEqual({ host: 'node-1', power: 'PoweringOn', atMs: 1_000_000 });
+  expect(await activities.observePower({ host: 'node-1' })).toEqual({
+    host: 'node-1',
+    power: 'PoweringOn',
+    atMs: 1_000_000,
+  });
   expect(log).toEqual(['read PoweringOn at 0', 'close']);
 });

@@ -10,7 +10,11 @@ import type { ComputerSystem, RedfishClient } from './types.ts';
  * @throws BmcUnreachable, BmcCredentialRefused, SystemNotFound, PowerOffRefused, PowerStillOn, AnswerMalformed, Stopped
  * @see Redfish schema ComputerSystem, PowerState and action Reset
  */
-export async function ensurePoweredOff(tools: Tools, client: RedfishClient, request: EnsurePoweredOff): Promise<PowerProof> {
+export async function ensurePoweredOff(
+  tools: Tools,
+  client: RedfishClient,
+  request: EnsurePoweredOff,
+): Promise<PowerProof> {
   const { clock, scope } = tools;
   const found = await client.findSystem(scope.signal);
   const asked = found.power !== 'Off';
@@ -20,18 +24,33 @@ export async function ensurePoweredOff(tools: Tools, client: RedfishClient, requ
   }
   const firstOffMs = clock.now();
   // A timer may fire a millisecond early by this clock.
-  for (let leftMs = request.recheckMs; leftMs > 0; leftMs = firstOffMs + request.recheckMs - clock.now()) await clock.sleep(leftMs, scope.signal);
+  for (let leftMs = request.recheckMs; leftMs > 0; leftMs = firstOffMs + request.recheckMs - clock.now())
+    await clock.sleep(leftMs, scope.signal);
   const secondOffMs = clock.now();
   const again = await client.readSystem(found.path, scope.signal);
   if (again.power !== 'Off') throw stillOn(request.host, again, 'after it had been read Off');
   return { host: request.host, systemPath: found.path, systemUuid: found.uuid, firstOffMs, secondOffMs, asked };
 }
 
-async function ask(tools: Tools, client: RedfishClient, system: ComputerSystem, { host, cause }: EnsurePoweredOff): Promise<void> {
+async function ask(
+  tools: Tools,
+  client: RedfishClient,
+  system: ComputerSystem,
+  { host, cause }: EnsurePoweredOff,
+): Promise<void> {
   const { scope, stopGate } = tools;
   await stopGate(scope.signal);
   const record = (after: string): Promise<void> =>
-    tools.audit.record({ actor: 'drover', cause, action: 'ensurePoweredOff', object: `host/${host}`, before: { power: system.power, system: system.path, uuid: system.uuid }, after, run: scope.run, requestId: null });
+    tools.audit.record({
+      actor: 'drover',
+      cause,
+      action: 'ensurePoweredOff',
+      object: `host/${host}`,
+      before: { power: system.power, system: system.path, uuid: system.uuid },
+      after,
+      run: scope.run,
+      requestId: null,
+    });
   try {
     await client.forceOff(system, scope.signal);
   } catch (error) {
@@ -47,7 +66,12 @@ async function ask(tools: Tools, client: RedfishClient, system: ComputerSystem, 
   await record('asked for ForceOff');
 }
 
-async function awaitOff({ clock, scope }: Tools, client: RedfishClient, { path }: ComputerSystem, { host, pollMs, timeoutMs }: EnsurePoweredOff): Promise<void> {
+async function awaitOff(
+  { clock, scope }: Tools,
+  client: RedfishClient,
+  { path }: ComputerSystem,
+  { host, pollMs, timeoutMs }: EnsurePoweredOff,
+): Promise<void> {
   const untilMs = clock.now() + timeoutMs;
   for (;;) {
     await clock.sleep(pollMs, scope.signal);
@@ -57,4 +81,5 @@ async function awaitOff({ clock, scope }: Tools, client: RedfishClient, { path }
   }
 }
 
-const stillOn = (host: string, { power, path }: ComputerSystem, when: string) => droverFailure('PowerStillOn', `The BMC of ${host} tells PowerState ${power} of ${path} ${when}`);
+const stillOn = (host: string, { power, path }: ComputerSystem, when: string) =>
+  droverFailure('PowerStillOn', `The BMC of ${host} tells PowerState ${power} of ${path} ${when}`);

@@ -16,8 +16,14 @@ const longestWords = 600;
 /** Reads an answer of 3xx, 4xx or 5xx. */
 export function refusalOf(status: number, text: string): Refusal {
   const documented = documentedWords(text);
-  const line = redactedStart(documented ?? text, 10_000).replaceAll(/\s+/gu, ' ').trim();
-  return { status, words: (line.length <= longestWords ? line : `${line.slice(0, longestWords)} …`) || 'no words', documented: documented !== null };
+  const line = redactedStart(documented ?? text, 10_000)
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
+  return {
+    status,
+    words: (line.length <= longestWords ? line : `${line.slice(0, longestWords)} …`) || 'no words',
+    documented: documented !== null,
+  };
 }
 
 function documentedWords(text: string): string | null {
@@ -40,7 +46,8 @@ export type RequestKind = 'login' | 'read' | 'system' | 'reset';
 export function faultOf(kind: RequestKind, { status, documented }: Refusal): ErrorCode {
   if (status === 401 || status === 403) return 'BmcCredentialRefused';
   // Not for lack of time: it says no, and would say so again.
-  if (kind === 'reset' && (status === 501 || (status >= 400 && status < 500 && !isBusy(status)))) return 'PowerOffRefused';
+  if (kind === 'reset' && (status === 501 || (status >= 400 && status < 500 && !isBusy(status))))
+    return 'PowerOffRefused';
   if (kind === 'system' && status === 404 && documented) return 'SystemNotFound';
   if (isBusy(status) || status >= 500) return 'BmcUnreachable';
   return status === 404 || status < 400 ? 'AnswerMalformed' : 'RequestRefused';

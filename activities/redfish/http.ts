@@ -61,22 +61,45 @@ export function createHttp(origin: string, ca: string | null, options: HttpOptio
   };
 }
 
-async function send(agent: Agent, origin: string, timeouts: HttpTimeouts, { method, path, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+async function send(
+  agent: Agent,
+  origin: string,
+  timeouts: HttpTimeouts,
+  { method, path, headers, body }: HttpRequest,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
   signal.throwIfAborted();
   try {
     const answer = await undiciRequest(new URL(path, origin), {
       dispatcher: agent,
       method,
-      headers: { accept: 'application/json', 'odata-version': '4.0', 'user-agent': 'drover', ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        'odata-version': '4.0',
+        'user-agent': 'drover',
+        ...headers,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       body: body === undefined ? null : JSON.stringify(body),
       signal,
     });
-    return { status: answer.statusCode, text: await answer.body.text(), token: header(answer.headers['x-auth-token']), location: header(answer.headers['location']), requestId: '' };
+    return {
+      status: answer.statusCode,
+      text: await answer.body.text(),
+      token: header(answer.headers['x-auth-token']),
+      location: header(answer.headers['location']),
+      requestId: '',
+    };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     const { words, malformed } = transportFailure(error, timeouts, 'the CA given for this BMC');
-    throw droverFailure(malformed ? 'AnswerMalformed' : 'BmcUnreachable', `The BMC at ${origin}: ${words} (${method} ${path})`, { cause: error, details: { method, path } });
+    throw droverFailure(
+      malformed ? 'AnswerMalformed' : 'BmcUnreachable',
+      `The BMC at ${origin}: ${words} (${method} ${path})`,
+      { cause: error, details: { method, path } },
+    );
   }
 }
 
-const header = (value: string | string[] | undefined): string | null => (Array.isArray(value) ? (value[0] ?? null) : (value ?? null)) || null;
+const header = (value: string | string[] | undefined): string | null =>
+  (Array.isArray(value) ? (value[0] ?? null) : (value ?? null)) || null;

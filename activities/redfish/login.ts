@@ -28,7 +28,12 @@ export function basicLogin({ username, password }: BmcSettings): Login {
  *
  * @param findSessions the path of the sessions, from the service root
  */
-export function sessionLogin(http: Http, settings: BmcSettings, clock: Clock, findSessions: (signal: AbortSignal) => Promise<string>): Login {
+export function sessionLogin(
+  http: Http,
+  settings: BmcSettings,
+  clock: Clock,
+  findSessions: (signal: AbortSignal) => Promise<string>,
+): Login {
   let current: { token: string; location: string | null } | null = null;
   let renewed = false;
 
@@ -40,9 +45,15 @@ export function sessionLogin(http: Http, settings: BmcSettings, clock: Clock, fi
       const refusal = refusalOf(answer.status, answer.text);
       // 400 is how some BMCs say that the password is wrong.
       const code = refusal.status === 400 ? 'BmcCredentialRefused' : faultOf('login', refusal);
-      throw droverFailure(code, `The BMC at ${settings.url} answered ${answer.status} to the login: ${refusal.words}`, { details: { status: answer.status } });
+      throw droverFailure(code, `The BMC at ${settings.url} answered ${answer.status} to the login: ${refusal.words}`, {
+        details: { status: answer.status },
+      });
     }
-    if (answer.token === null) throw droverFailure('AnswerMalformed', `The answer ${answer.status} of the BMC at ${settings.url} to the login has no X-Auth-Token`);
+    if (answer.token === null)
+      throw droverFailure(
+        'AnswerMalformed',
+        `The answer ${answer.status} of the BMC at ${settings.url} to the login has no X-Auth-Token`,
+      );
     registerSecret(answer.token);
     return { token: answer.token, location: answer.location };
   };
@@ -53,7 +64,9 @@ export function sessionLogin(http: Http, settings: BmcSettings, clock: Clock, fi
     current = null;
     const path = location === null ? null : pathOf(location, settings.url);
     if (path !== null) {
-      await withTimeout(clock, endWithinMs, (overdue) => http.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }, overdue)).catch(() => undefined);
+      await withTimeout(clock, endWithinMs, (overdue) =>
+        http.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }, overdue),
+      ).catch(() => undefined);
     }
     forgetSecret(token);
   };

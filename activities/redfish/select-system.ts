@@ -9,16 +9,20 @@ export function toSystem(path: string, found: WireSystem): ComputerSystem {
     uuid: found.UUID ?? null,
     serial: found.SerialNumber?.trim() ?? null,
     power: powerState(found.PowerState),
-    reset: reset === undefined ? null : { target: reset.target, types: reset['ResetType@Redfish.AllowableValues'] ?? null },
+    reset:
+      reset === undefined ? null : { target: reset.target, types: reset['ResetType@Redfish.AllowableValues'] ?? null },
   };
 }
 
 /** Whatever is not one of the schema's states says nothing. */
-const powerState = (told: string | null | undefined): PowerState => powerStates.find((state) => state === told) ?? 'Unknown';
+const powerState = (told: string | null | undefined): PowerState =>
+  powerStates.find((state) => state === told) ?? 'Unknown';
 
 /** Why the machine is not the one that is meant; null where it is. Pure. */
 export function mismatch({ uuid, serial }: SystemSelector, system: ComputerSystem): string | null {
-  if (uuid !== undefined && uuid.toLowerCase() !== system.uuid?.toLowerCase()) return `its UUID is ${system.uuid ?? 'not told'}, not ${uuid}`;
-  if (serial !== undefined && serial !== system.serial) return `its serial number is ${system.serial ?? 'not told'}, not ${serial}`;
+  if (uuid !== undefined && uuid.toLowerCase() !== system.uuid?.toLowerCase())
+    return `its UUID is ${system.uuid ?? 'not told'}, not ${uuid}`;
+  if (serial !== undefined && serial !== system.serial)
+    return `its serial number is ${system.serial ?? 'not told'}, not ${serial}`;
   return null;
 }

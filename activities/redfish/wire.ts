@@ -4,7 +4,10 @@ import { z } from 'zod';
 
 const link = z.looseObject({ '@odata.id': z.string() });
 
-export const serviceRoot = z.looseObject({ Systems: link.optional(), Links: z.looseObject({ Sessions: link.optional() }).optional() });
+export const serviceRoot = z.looseObject({
+  Systems: link.optional(),
+  Links: z.looseObject({ Sessions: link.optional() }).optional(),
+});
 
 export const collection = z.looseObject({ Members: z.array(link), 'Members@odata.nextLink': z.string().optional() });
 
@@ -14,7 +17,9 @@ export const computerSystem = z.looseObject({
   PowerState: z.string().nullish(),
   Actions: z
     .looseObject({
-      '#ComputerSystem.Reset': z.looseObject({ target: z.string(), 'ResetType@Redfish.AllowableValues': z.array(z.string()).nullish() }).optional(),
+      '#ComputerSystem.Reset': z
+        .looseObject({ target: z.string(), 'ResetType@Redfish.AllowableValues': z.array(z.string()).nullish() })
+        .optional(),
     })
     .nullish(),
 });

@@ -35,7 +35,12 @@ type Consumer = Parameters<TemporalActivities['findClosedConsumers']>[0][number]
  * They fail with TemporalUnavailable, which passes, and RequestRefused: a missing permission, or search attributes that are not
  * registered.
  */
-export function createTemporalActivities({ client, cluster, clock, random }: TemporalActivitiesDeps): TemporalActivities {
+export function createTemporalActivities({
+  client,
+  cluster,
+  clock,
+  random,
+}: TemporalActivitiesDeps): TemporalActivities {
   const call = async <Result>(what: string, request: () => Promise<Result>): Promise<Result> => {
     const abort = cancellationSignal();
     try {
@@ -50,25 +55,35 @@ export function createTemporalActivities({ client, cluster, clock, random }: Tem
     async wantAllowance({ region, wanted }) {
       await call(`tell the migration allowance of ${region}`, () =>
         leaves(wanted)
-          ? unlessGone(client.workflow.getHandle(migrationAllowanceId(region, cluster)).signal(messages.allowanceWanted, wanted), undefined)
+          ? unlessGone(
+              client.workflow.getHandle(migrationAllowanceId(region, cluster)).signal(messages.allowanceWanted, wanted),
+              undefined,
+            )
           : signalWithStartAllowance(client, { shared: { of: 'migrations', region }, cluster, wanted }),
       );
     },
 
-    takeTurn: ({ shared, wanted }) => call(`ask for a turn among the ${shared.of} of vCenter ${shared.vcenter}`, () => takeTurn({ client, clock, random }, { shared, cluster, wanted }, cancellationSignal())),
+    takeTurn: ({ shared, wanted }) =>
+      call(`ask for a turn among the ${shared.of} of vCenter ${shared.vcenter}`, () =>
+        takeTurn({ client, clock, random }, { shared, cluster, wanted }, cancellationSignal()),
+      ),
 
     async findClosedConsumers(consumers) {
       const closed: string[] = [];
       for (let first = 0; first < consumers.length; first += lookUpsAtOnce) {
         const some = consumers.slice(first, first + lookUpsAtOnce);
-        const open = await call('look up the consumers of an allowance', () => Promise.all(some.map((consumer) => isOpen(client, consumer))));
+        const open = await call('look up the consumers of an allowance', () =>
+          Promise.all(some.map((consumer) => isOpen(client, consumer))),
+        );
         closed.push(...some.filter((_, index) => !open[index]).map(({ runId }) => runId));
       }
       return closed;
     },
 
     async cancelRun({ workflowId, runId }) {
-      await call(`request the cancellation of ${workflowId}`, () => unlessGone(client.workflow.getHandle(workflowId, runId).cancel(), undefined));
+      await call(`request the cancellation of ${workflowId}`, () =>
+        unlessGone(client.workflow.getHandle(workflowId, runId).cancel(), undefined),
+      );
     },
   };
 }
@@ -79,11 +94,18 @@ const leaves = ({ want, using }: AllowanceWanted): boolean => want === 0 && usin
 /** By id alone, so that a run whose id another run has taken since counts as closed whatever it was closed as. */
 async function isOpen(client: Client, { consumer, runId }: Consumer): Promise<boolean> {
   const current = await unlessGone(client.workflow.getHandle(consumer).describe(), null);
-  return current !== null && current.runId === runId && (current.status.name === 'RUNNING' || current.status.name === 'PAUSED');
+  return (
+    current !== null &&
+    current.runId === runId &&
+    (current.status.name === 'RUNNING' || current.status.name === 'PAUSED')
+  );
 }
 
 /** A run that is closed or forgotten cannot be told anything, and need not be. */
-async function unlessGone<Result, Otherwise>(request: Promise<Result>, otherwise: Otherwise): Promise<Result | Otherwise> {
+async function unlessGone<Result, Otherwise>(
+  request: Promise<Result>,
+  otherwise: Otherwise,
+): Promise<Result | Otherwise> {
   try {
     return await request;
   } catch (error) {

@@ -9,7 +9,11 @@ const refusals = { invalidArgument: 3, permissionDenied: 7, unimplemented: 12, u
 /** The row of the error table for a call of Temporal that failed. */
 export function temporalFailure(what: string, error: unknown): ApplicationFailure {
   const cause = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
-  const words = isGrpcServiceError(cause) ? cause.details || cause.message : cause instanceof Error ? cause.message : String(cause);
+  const words = isGrpcServiceError(cause)
+    ? cause.details || cause.message
+    : cause instanceof Error
+      ? cause.message
+      : String(cause);
   return droverFailure(codeOf(cause), `Temporal could not ${what}: ${words}`, { cause });
 }
 

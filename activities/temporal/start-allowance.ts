@@ -15,7 +15,10 @@ export interface AllowanceRequest {
 }
 
 /** Tells the run that shares out the limit, starting it if none is open. One call of the server, so that a run which just ends cannot miss it. */
-export async function signalWithStartAllowance(client: Client, { shared, cluster, wanted }: AllowanceRequest): Promise<void> {
+export async function signalWithStartAllowance(
+  client: Client,
+  { shared, cluster, wanted }: AllowanceRequest,
+): Promise<void> {
   await client.workflow.signalWithStart(workflowTypes.shareAllowance, {
     ...startOptions(shared, cluster),
     signal: messages.allowanceWanted,
@@ -37,8 +40,14 @@ export const startOptions = (shared: SharedLimit, cluster: string, more: object 
       { key: { name: searchAttributes.object, type: 'KEYWORD' }, value: objectOf(shared) },
       { key: { name: searchAttributes.phase, type: 'KEYWORD' }, value: 'Looking' },
     ]),
-    staticSummary: shared.of === 'migrations' ? `Share out the migrations of ${shared.region}` : `Share out the ${shared.of} of vCenter ${shared.vcenter}`,
-    staticDetails: (shared.of === 'migrations' ? detailsOfMigrations(shared.region) : detailsOfTurns(shared.of, placeOf(shared))).join('\n\n'),
+    staticSummary:
+      shared.of === 'migrations'
+        ? `Share out the migrations of ${shared.region}`
+        : `Share out the ${shared.of} of vCenter ${shared.vcenter}`,
+    staticDetails: (shared.of === 'migrations'
+      ? detailsOfMigrations(shared.region)
+      : detailsOfTurns(shared.of, placeOf(shared))
+    ).join('\n\n'),
   }) as const satisfies WorkflowStartOptions;
 
 const detailsOfMigrations = (region: string): string[] => [

@@ -1,5 +1,10 @@
 import type { Client } from '@temporalio/client';
-import { isGrpcServiceError, ServiceError, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import type { TurnAnswer } from '../../contracts/allowance.ts';
 import { allowanceId, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
@@ -31,7 +36,11 @@ export interface TurnTools {
  * just ends cannot miss it. Where too many ask at once it is told, which keeps the place in the queue, and asked once more; then it answers
  * by signal.
  */
-export async function takeTurn({ client, clock, random }: TurnTools, request: AllowanceRequest, abort: AbortSignal): Promise<TurnAnswer> {
+export async function takeTurn(
+  { client, clock, random }: TurnTools,
+  request: AllowanceRequest,
+  abort: AbortSignal,
+): Promise<TurnAnswer> {
   const answer = await ask(client, request);
   if (answer !== null) return answer;
   await signalWithStartAllowance(client, request);
@@ -42,9 +51,15 @@ export async function takeTurn({ client, clock, random }: TurnTools, request: Al
 /** Null: it was not taken. */
 async function ask(client: Client, { shared, cluster, wanted }: AllowanceRequest): Promise<TurnAnswer | null> {
   const recovers = await wasLost(client, allowanceId(shared, cluster));
-  const startWorkflowOperation = new WithStartWorkflowOperation(workflowTypes.shareAllowance, startOptions(shared, cluster, recovers ? { recovers } : {}));
+  const startWorkflowOperation = new WithStartWorkflowOperation(
+    workflowTypes.shareAllowance,
+    startOptions(shared, cluster, recovers ? { recovers } : {}),
+  );
   try {
-    return await client.workflow.executeUpdateWithStart<() => Promise<unknown>, TurnAnswer, [unknown]>(messages.takeTurn, { args: [wanted], startWorkflowOperation });
+    return await client.workflow.executeUpdateWithStart<() => Promise<unknown>, TurnAnswer, [unknown]>(
+      messages.takeTurn,
+      { args: [wanted], startWorkflowOperation },
+    );
   } catch (error) {
     if (isNotTaken(error)) return null;
     throw error;
@@ -55,7 +70,12 @@ async function ask(client: Client, { shared, cluster, wanted }: AllowanceRequest
 async function wasLost(client: Client, workflowId: string): Promise<boolean> {
   try {
     const { status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name !== 'RUNNING' && status.name !== 'PAUSED' && status.name !== 'COMPLETED' && status.name !== 'CONTINUED_AS_NEW';
+    return (
+      status.name !== 'RUNNING' &&
+      status.name !== 'PAUSED' &&
+      status.name !== 'COMPLETED' &&
+      status.name !== 'CONTINUED_AS_NEW'
+    );
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

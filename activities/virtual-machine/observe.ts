@@ -1,4 +1,9 @@
-import type { VirtualMachineLook, VirtualMachineLookActivities, VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
+import type {
+  VirtualMachineLook,
+  VirtualMachineLookActivities,
+  VirtualMachineRead,
+  VsphereFacts,
+} from '../../contracts/virtual-machine-activities.ts';
 import type { VirtualMachineInput } from '../../contracts/virtual-machine-lifecycle.ts';
 import { lookFor } from '../../contracts/virtual-machine-look.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -13,13 +18,24 @@ export interface Looks {
 }
 
 /** Looks at a VirtualMachine and its VM, on queue `virtual-machines`. One that is gone, or that its owner has paused, is not looked at in vCenter. */
-export const createVirtualMachineLookActivities = ({ readVirtualMachine, lookAtVirtualMachine, clock }: Looks): VirtualMachineLookActivities => ({
+export const createVirtualMachineLookActivities = ({
+  readVirtualMachine,
+  lookAtVirtualMachine,
+  clock,
+}: Looks): VirtualMachineLookActivities => ({
   observeVirtualMachine: (input) =>
-    whileBeating({ scope: currentScope(clock), clock }, () => undefined, async () => {
-      const read = await readVirtualMachine(input);
-      if (read.next !== 'run') return read;
-      const { desired, recorded, objects, settings } = read;
-      const isLookedAt = desired !== null && !desired.paused;
-      return { ...read, facts: isLookedAt ? await lookAtVirtualMachine(settings.vcenter, lookFor(desired, recorded, objects)) : null };
-    }),
+    whileBeating(
+      { scope: currentScope(clock), clock },
+      () => undefined,
+      async () => {
+        const read = await readVirtualMachine(input);
+        if (read.next !== 'run') return read;
+        const { desired, recorded, objects, settings } = read;
+        const isLookedAt = desired !== null && !desired.paused;
+        return {
+          ...read,
+          facts: isLookedAt ? await lookAtVirtualMachine(settings.vcenter, lookFor(desired, recorded, objects)) : null,
+        };
+      },
+    ),
 });

@@ -20,12 +20,25 @@ import { submitReconfigure } from './submit-reconfigure.ts';
 import { openRecentLooks } from './watch/recent-looks.ts';
 
 /** Activities on the VMs of one vCenter, queue `vsphere:<vcenter>`. */
-export function createVirtualMachineVsphereActivities(dependencies: VsphereDependencies): VirtualMachineVsphereActivities {
+export function createVirtualMachineVsphereActivities(
+  dependencies: VsphereDependencies,
+): VirtualMachineVsphereActivities {
   const { gateway, clock, scope = currentScope } = dependencies;
   return seeThrough(createCalls(dependencies), { gateway, execution: () => ({ scope: scope(clock), clock }) });
 }
 
-function createCalls({ gateway, rest, places, readBootstrap, readBackup, looks = openRecentLooks(), stopGate, audit, scope = currentScope, clock }: VsphereDependencies): VirtualMachineVsphereActivities {
+function createCalls({
+  gateway,
+  rest,
+  places,
+  readBootstrap,
+  readBackup,
+  looks = openRecentLooks(),
+  stopGate,
+  audit,
+  scope = currentScope,
+  clock,
+}: VsphereDependencies): VirtualMachineVsphereActivities {
   const tools = (): Tools => ({ gateway, looks, stopGate, audit, scope: scope(clock), clock });
   const around = { inventory: openInventory(gateway, clock), isos: openIsos(rest, clock), rest, looks };
   return {

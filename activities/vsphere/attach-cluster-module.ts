@@ -6,7 +6,11 @@ import type { VcenterRest } from './rest/client.ts';
 import { addMember, isMember } from './rest/cluster-modules.ts';
 
 /** Makes the VM a member of the module. Well where it is one. @throws VsphereObjectNotFound, RequestRefused for a module of another cluster */
-export async function attachClusterModule(tools: Tools, rest: VcenterRest, request: VmSubject & { module: string }): Promise<void> {
+export async function attachClusterModule(
+  tools: Tools,
+  rest: VcenterRest,
+  request: VmSubject & { module: string },
+): Promise<void> {
   const { vmId, module } = request;
   const { signal } = tools.scope;
   const { name } = await readOwnedThere(tools, request);
@@ -20,7 +24,10 @@ export async function attachClusterModule(tools: Tools, rest: VcenterRest, reque
       if (await addMember(rest, module, vmId, signal)) return;
       // Another attempt may have been faster.
       if (await isMember(rest, module, vmId, signal)) return;
-      throw droverFailure('RequestRefused', `vCenter ${rest.vcenter} does not take ${name} (${vmId}) into cluster module ${module}: the module is of another cluster than the VM`);
+      throw droverFailure(
+        'RequestRefused',
+        `vCenter ${rest.vcenter} does not take ${name} (${vmId}) into cluster module ${module}: the module is of another cluster than the VM`,
+      );
     },
   });
 }

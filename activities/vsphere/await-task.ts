@@ -32,12 +32,17 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
           if (reached === null) throw finalFailure(seen.failure);
           return { done: reached };
         }
-        if (clock.now() >= scope.deadlineMs) throw droverFailure('VsphereTaskOverdue', `${taskId} at vCenter ${gateway.vcenter} is ${seen.state}${seen.progressPercent === null ? '' : ` at ${seen.progressPercent} %`} after ${Math.round((clock.now() - startMs) / 1_000)} s`);
+        if (clock.now() >= scope.deadlineMs)
+          throw droverFailure(
+            'VsphereTaskOverdue',
+            `${taskId} at vCenter ${gateway.vcenter} is ${seen.state}${seen.progressPercent === null ? '' : ` at ${seen.progressPercent} %`} after ${Math.round((clock.now() - startMs) / 1_000)} s`,
+          );
         return { againMs: settlingDelayMs(clock.now() - startMs) };
       },
     });
   } catch (error) {
-    if (isCancelled(scope.signal)) await withTimeout(clock, cancelWithinMs, (signal) => gateway.cancelTask(taskId, signal)).catch(() => undefined);
+    if (isCancelled(scope.signal))
+      await withTimeout(clock, cancelWithinMs, (signal) => gateway.cancelTask(taskId, signal)).catch(() => undefined);
     throw error;
   }
 }
@@ -48,7 +53,8 @@ async function vmOf(tools: Tools, purpose: TaskPurpose): Promise<string | null> 
   return purpose.kind === 'files' ? null : purpose.vmId;
 }
 
-const isSecret = (purpose: TaskPurpose): boolean => purpose.kind === 'customize' || (purpose.kind === 'change' && purpose.isSecret === true);
+const isSecret = (purpose: TaskPurpose): boolean =>
+  purpose.kind === 'customize' || (purpose.kind === 'change' && purpose.isSecret === true);
 
 /** vCenter forgets tasks, and all of them when it restarts: then what the task was for tells. */
 async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string, secret: boolean) {
@@ -62,14 +68,19 @@ async function readUnlessForgotten({ gateway, scope }: Tools, taskId: string, se
 
 /** Whether what the task was for is so all the same: done by another attempt, by somebody else, or just before. */
 async function lookBehind(tools: Tools, purpose: TaskPurpose, failure: Error): Promise<{ vmId: string | null } | null> {
-  const { gateway, scope: { signal } } = tools;
+  const {
+    gateway,
+    scope: { signal },
+  } = tools;
   switch (purpose.kind) {
     case 'create': {
       const made = await findVm(tools, purpose);
       return made === null ? null : { vmId: made.id };
     }
     case 'power':
-      return (await gateway.read(purpose.vmId, signal))?.powerState === purpose.powerState ? { vmId: purpose.vmId } : null;
+      return (await gateway.read(purpose.vmId, signal))?.powerState === purpose.powerState
+        ? { vmId: purpose.vmId }
+        : null;
     case 'destroy':
       return (await gateway.read(purpose.vmId, signal)) === null ? { vmId: purpose.vmId } : null;
     case 'customize': {
@@ -77,11 +88,15 @@ async function lookBehind(tools: Tools, purpose: TaskPurpose, failure: Error): P
       return seen !== null && isCustomizationPending(seen) ? { vmId: purpose.vmId } : null;
     }
     case 'files':
-      return (await isFileDone(tools, purpose.place, purpose.deed)) || (purpose.deed.file === 'removeFolder' && failureCode(failure) === 'VsphereObjectNotFound') ? { vmId: null } : null;
+      return (await isFileDone(tools, purpose.place, purpose.deed)) ||
+        (purpose.deed.file === 'removeFolder' && failureCode(failure) === 'VsphereObjectNotFound')
+        ? { vmId: null }
+        : null;
     case 'change':
       return null;
   }
 }
 
 /** Temporal aborts with the cause as message: `CANCELLED`, `WORKER_SHUTDOWN`, `TIMED_OUT` … */
-const isCancelled = ({ aborted, reason }: AbortSignal): boolean => aborted && reason instanceof CancelledFailure && reason.message === 'CANCELLED';
+const isCancelled = ({ aborted, reason }: AbortSignal): boolean =>
+  aborted && reason instanceof CancelledFailure && reason.message === 'CANCELLED';

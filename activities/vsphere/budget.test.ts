@@ -41,6 +41,7 @@ test('a second’s worth at once, then one for each share of a second', async ()
   const startMs = clock.monotonicMs();
   const budget = openCallBudget({ calls: 1, callsPerSecond: 10 }, clock);
   const begunMs: number[] = [];
-  for (let call = 0; call < 13; call += 1) await budget.run(() => Promise.resolve(begunMs.push(Math.round(clock.monotonicMs() - startMs))), never);
+  for (let call = 0; call < 13; call += 1)
+    await budget.run(() => Promise.resolve(begunMs.push(Math.round(clock.monotonicMs() - startMs))), never);
   expect(begunMs).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 200, 300]);
 });

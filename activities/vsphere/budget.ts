@@ -6,7 +6,10 @@ export interface CallBudget {
   run<Result>(call: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
-export function openCallBudget({ calls, callsPerSecond }: { calls: number; callsPerSecond: number }, clock: Clock): CallBudget {
+export function openCallBudget(
+  { calls, callsPerSecond }: { calls: number; callsPerSecond: number },
+  clock: Clock,
+): CallBudget {
   const waiting: (() => void)[] = [];
   let running = 0;
   // A second's worth may go at once: after that, one each time its share of a second has passed.

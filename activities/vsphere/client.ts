@@ -22,7 +22,13 @@ export interface Vim {
   /** As in the settings. */
   readonly name: string;
   content(signal: AbortSignal): Promise<ServiceContent>;
-  call<Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], signal: AbortSignal, options?: CallOptions): Promise<Returned<Method>>;
+  call<Method extends keyof VimTypes>(
+    method: Method,
+    self: ManagedObjectReference,
+    args: VimTypes[Method],
+    signal: AbortSignal,
+    options?: CallOptions,
+  ): Promise<Returned<Method>>;
   /** Ends the session, as vCenter has room for few. */
   close(): Promise<void>;
 }
@@ -62,12 +68,33 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
   const callMs = options.callMs ?? defaultCallMs;
 
   /** One request and what its answer says; throws where that is neither a value nor a fault. */
-  const exchange = async <Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], cookie: string | null, signal: AbortSignal, { isSecret = false, apiVersion }: CallOptions = {}): Promise<{ answer: SoapAnswer; decoded: Decoded<Method> }> => {
-    const answer = await http.send({ method, body: encodeRequest(method, self, args, options.operationId?.() ?? null), cookie, ...(apiVersion !== undefined && { apiVersion }) }, signal);
+  const exchange = async <Method extends keyof VimTypes>(
+    method: Method,
+    self: ManagedObjectReference,
+    args: VimTypes[Method],
+    cookie: string | null,
+    signal: AbortSignal,
+    { isSecret = false, apiVersion }: CallOptions = {},
+  ): Promise<{ answer: SoapAnswer; decoded: Decoded<Method> }> => {
+    const answer = await http.send(
+      {
+        method,
+        body: encodeRequest(method, self, args, options.operationId?.() ?? null),
+        cookie,
+        ...(apiVersion !== undefined && { apiVersion }),
+      },
+      signal,
+    );
     return { answer, decoded: decode(name, method, answer, isSecret) };
   };
-  const valueOf = <Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, decoded: Decoded<Method>, isSecret = false): Returned<Method> => {
-    if ('fault' in decoded) throw vimFailure(decoded.fault, `vCenter ${name} answered ${method} of ${self.value}`, isSecret);
+  const valueOf = <Method extends keyof VimTypes>(
+    method: Method,
+    self: ManagedObjectReference,
+    decoded: Decoded<Method>,
+    isSecret = false,
+  ): Returned<Method> => {
+    if ('fault' in decoded)
+      throw vimFailure(decoded.fault, `vCenter ${name} answered ${method} of ${self.value}`, isSecret);
     return decoded.value;
   };
 
@@ -77,7 +104,8 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
     logIn: async ({ username: userName, password }, signal) => {
       const { decoded: described } = await exchange('RetrieveServiceContent', serviceInstance, {}, null, signal);
       const content = valueOf('RetrieveServiceContent', serviceInstance, described);
-      if (content.sessionManager === undefined) throw malformed(name, 'RetrieveServiceContent', 'it names no session manager: this is no vCenter');
+      if (content.sessionManager === undefined)
+        throw malformed(name, 'RetrieveServiceContent', 'it names no session manager: this is no vCenter');
       const { answer, decoded } = await exchange('Login', content.sessionManager, { userName, password }, null, signal);
       valueOf('Login', content.sessionManager, decoded);
       if (answer.cookie === null) throw malformed(name, 'Login', 'it sets no cookie for the session');
@@ -85,13 +113,21 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
     },
   });
 
-  const within = <Result>(what: string, signal: AbortSignal, work: (limited: AbortSignal) => Promise<Result>): Promise<Result> =>
+  const within = <Result>(
+    what: string,
+    signal: AbortSignal,
+    work: (limited: AbortSignal) => Promise<Result>,
+  ): Promise<Result> =>
     withTimeout(clock, callMs, async (overdue) => {
       try {
         return await work(AbortSignal.any([signal, overdue]));
       } catch (error) {
         signal.throwIfAborted();
-        if (overdue.aborted && failureCode(error) === null) throw droverFailure('VsphereUnavailable', `vCenter ${name}: ${what} was not done within ${callMs / 1_000} s, with its turn among the calls of this worker`);
+        if (overdue.aborted && failureCode(error) === null)
+          throw droverFailure(
+            'VsphereUnavailable',
+            `vCenter ${name}: ${what} was not done within ${callMs / 1_000} s, with its turn among the calls of this worker`,
+          );
         throw error;
       }
     });
@@ -101,12 +137,15 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
     call: (method, self, args, signal, how = {}) => {
       const { needsSameSession = false, isSecret = false } = how;
       const inTurn = async (limited: AbortSignal) => {
-        const attempt = async (session: VcenterSession) => (await exchange(method, self, args, session.cookie, limited, how)).decoded;
+        const attempt = async (session: VcenterSession) =>
+          (await exchange(method, self, args, session.cookie, limited, how)).decoded;
         const session = await sessions.current(limited);
         const decoded = await attempt(session);
-        if (!('fault' in decoded) || decoded.fault.type !== 'NotAuthenticated') return valueOf(method, self, decoded, isSecret);
+        if (!('fault' in decoded) || decoded.fault.type !== 'NotAuthenticated')
+          return valueOf(method, self, decoded, isSecret);
         sessions.forget(session);
-        if (needsSameSession) throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
+        if (needsSameSession)
+          throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
         return valueOf(method, self, await attempt(await sessions.current(limited)), isSecret);
       };
       return within(method, signal, (limited) => budget.run(() => inTurn(limited), limited));
@@ -114,7 +153,10 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
     close: async () => {
       const last = sessions.end();
       const manager = last?.content.sessionManager;
-      if (last !== null && manager !== undefined) await withTimeout(clock, endWithinMs, (signal) => exchange('Logout', manager, {}, last.cookie, signal)).catch(() => undefined);
+      if (last !== null && manager !== undefined)
+        await withTimeout(clock, endWithinMs, (signal) => exchange('Logout', manager, {}, last.cookie, signal)).catch(
+          () => undefined,
+        );
       await http.close();
     },
   };
@@ -123,16 +165,29 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
 /** vCenter answers with 500 when it says no; what stands before it answers with pages. */
 const soapFault = /<(?:\w+:)?Fault[\s>]/u;
 
-function decode<Method extends keyof VimTypes>(name: string, method: Method, { status, text }: SoapAnswer, isSecret: boolean): Decoded<Method> {
+function decode<Method extends keyof VimTypes>(
+  name: string,
+  method: Method,
+  { status, text }: SoapAnswer,
+  isSecret: boolean,
+): Decoded<Method> {
   if (status !== 200 && (status !== 500 || !soapFault.test(text))) {
     const isAway = status === 408 || status === 429 || status >= 500;
-    throw droverFailure(isAway ? 'VsphereUnavailable' : 'AnswerMalformed', `vCenter ${name} answered ${status} to ${method}, and no SOAP`);
+    throw droverFailure(
+      isAway ? 'VsphereUnavailable' : 'AnswerMalformed',
+      `vCenter ${name} answered ${status} to ${method}, and no SOAP`,
+    );
   }
   try {
     return decodeResponse(method, text);
   } catch (error) {
-    throw malformed(name, method, isSecret ? 'it is not as the schema says' : error instanceof Error ? error.message : String(error));
+    throw malformed(
+      name,
+      method,
+      isSecret ? 'it is not as the schema says' : error instanceof Error ? error.message : String(error),
+    );
   }
 }
 
-const malformed = (name: string, method: string, what: string) => droverFailure('AnswerMalformed', `The answer of vCenter ${name} to ${method} cannot be read: ${what.slice(0, 300)}`);
+const malformed = (name: string, method: string, what: string) =>
+  droverFailure('AnswerMalformed', `The answer of vCenter ${name} to ${method} cannot be read: ${what.slice(0, 300)}`);

@@ -29,7 +29,9 @@ export interface VsphereDependencies {
 }
 
 /** The same, for one execution. */
-export type Tools = Pick<VsphereDependencies, 'gateway' | 'looks' | 'stopGate' | 'audit' | 'clock'> & { scope: ActivityScope };
+export type Tools = Pick<VsphereDependencies, 'gateway' | 'looks' | 'stopGate' | 'audit' | 'clock'> & {
+  scope: ActivityScope;
+};
 
 /** One mutation: asked of the gate before, and written down after, also where nobody knows what came of it. */
 export interface Deed<Result> {
@@ -45,9 +47,13 @@ export interface Deed<Result> {
   idOf?: (result: Result) => string;
 }
 
-export async function carryOut<Result>({ stopGate, audit, scope }: Pick<Tools, 'stopGate' | 'audit' | 'scope'>, { action, object, cause, before, after, submit, idOf }: Deed<Result>): Promise<Result> {
+export async function carryOut<Result>(
+  { stopGate, audit, scope }: Pick<Tools, 'stopGate' | 'audit' | 'scope'>,
+  { action, object, cause, before, after, submit, idOf }: Deed<Result>,
+): Promise<Result> {
   await stopGate(scope.signal);
-  const record = (requestId: string | null, outcome: unknown): Promise<void> => audit.record({ actor: 'drover', action, object, cause, before, after: outcome, run: scope.run, requestId });
+  const record = (requestId: string | null, outcome: unknown): Promise<void> =>
+    audit.record({ actor: 'drover', action, object, cause, before, after: outcome, run: scope.run, requestId });
   try {
     const result = await submit();
     await record(idOf?.(result) ?? null, after);
@@ -75,4 +81,5 @@ export const mutate = <Result>(tools: Tools, { owner, submit, ...deed }: Mutatio
   });
 
 /** A mutation that is a task. */
-export const mutateByTask = (tools: Tools, mutation: Omit<Mutation<string>, 'idOf'>): Promise<string> => mutate(tools, { ...mutation, idOf: (taskId) => taskId });
+export const mutateByTask = (tools: Tools, mutation: Omit<Mutation<string>, 'idOf'>): Promise<string> =>
+  mutate(tools, { ...mutation, idOf: (taskId) => taskId });

@@ -10,7 +10,8 @@ test('every fault of vSphere has a meaning, and every one that is named is there
   expect(every.length).toBeGreaterThan(600);
   expect(new Set(every).size).toBe(every.length);
   for (const type of every) expect(isKindOf(type, 'MethodFault')).toBe(true);
-  for (const named of Object.values(meanings).flat()) expect({ named, known: named === 'MethodFault' || every.includes(named) }).toEqual({ named, known: true });
+  for (const named of Object.values(meanings).flat())
+    expect({ named, known: named === 'MethodFault' || every.includes(named) }).toEqual({ named, known: true });
   for (const type of every) expect(fieldsOf(type)).toBeDefined();
 });
 
@@ -60,20 +61,42 @@ test.each<[of: string, code: ErrorCode]>([
   ['Task', 'VsphereTaskNotFound'],
   ['PropertyCollector', 'VsphereUnavailable'],
   ['ResourcePool', 'VsphereObjectNotFound'],
-])('what is gone: a %s', (type, code) => expect(faultCode({ type: 'ManagedObjectNotFound', fields: { obj: { type, value: 'x-1' } } })).toBe(code));
+])('what is gone: a %s', (type, code) =>
+  expect(faultCode({ type: 'ManagedObjectNotFound', fields: { obj: { type, value: 'x-1' } } })).toBe(code),
+);
 
 test('of what was given a secret, only the kind is told', () => {
-  const failure = vimFailure({ type: 'InvalidArgument', words: 'no such user data: hunter2', fields: { invalidProperty: 'hunter2', obj: { type: 'VirtualMachine', value: 'hunter2' } } }, 'vCenter prod answered ReconfigVM_Task of vm-1', true);
+  const failure = vimFailure(
+    {
+      type: 'InvalidArgument',
+      words: 'no such user data: hunter2',
+      fields: { invalidProperty: 'hunter2', obj: { type: 'VirtualMachine', value: 'hunter2' } },
+    },
+    'vCenter prod answered ReconfigVM_Task of vm-1',
+    true,
+  );
   expect(failure.message).toMatch(/^vCenter prod answered ReconfigVM_Task of vm-1 with InvalidArgument\. /u);
   expect(JSON.stringify([failure.message, failure.details, failure.cause])).not.toContain('hunter2');
 });
 
 test('a failure says who said what of which', () => {
-  const failure = vimFailure({ type: 'InvalidPowerState', words: '*types.InvalidPowerState', fields: { requestedState: 'poweredOn', existingState: 'suspended' } }, 'vCenter prod answered PowerOnVM_Task of vm-1');
-  expect(failure.message).toMatch(/^vCenter prod answered PowerOnVM_Task of vm-1 with InvalidPowerState \(requestedState poweredOn, existingState suspended\)\. /u);
+  const failure = vimFailure(
+    {
+      type: 'InvalidPowerState',
+      words: '*types.InvalidPowerState',
+      fields: { requestedState: 'poweredOn', existingState: 'suspended' },
+    },
+    'vCenter prod answered PowerOnVM_Task of vm-1',
+  );
+  expect(failure.message).toMatch(
+    /^vCenter prod answered PowerOnVM_Task of vm-1 with InvalidPowerState \(requestedState poweredOn, existingState suspended\)\. /u,
+  );
   expect(failureCode(failure)).toBe('VirtualMachineStateRefused');
 });
 
 test('words are cut, however long', () => {
-  expect(vimFailure({ type: 'SystemError', words: 'x'.repeat(100_000), fields: { reason: 'y'.repeat(100_000) } }, 'it').message.length).toBeLessThan(1_200);
+  expect(
+    vimFailure({ type: 'SystemError', words: 'x'.repeat(100_000), fields: { reason: 'y'.repeat(100_000) } }, 'it')
+      .message.length,
+  ).toBeLessThan(1_200);
 });

@@ -15,20 +15,79 @@ export const meanings = {
   VsphereCredentialRefused: ['InvalidLogin', 'NotAuthenticated', 'PasswordExpired'],
   VsphereNotPermitted: ['NoPermission', 'SecurityError', 'RestrictedByAdministrator', 'AuthMinimumAdminPermission'],
   VsphereUnavailable: ['HostCommunication', 'HostConnectFault', 'Timedout', 'InvalidCollectorVersion'],
-  VsphereBusy: ['ResourceInUse', 'LimitExceeded', 'FileLocked', 'TooManyConcurrentNativeClones', 'OperationDisallowedOnHost'],
-  VsphereResourcesExhausted: ['InsufficientResourcesFault', 'InsufficientStorageSpace', 'NoDiskSpace', 'NotEnoughLicenses', 'NotEnoughCpus', 'NoCompatibleHost', 'NoCompatibleDatastore', 'RuleViolation', 'HostInventoryFull', 'NamespaceFull', 'NoActiveHostInCluster'],
-  VsphereObjectNotFound: ['ManagedObjectNotFound', 'NotFound', 'InvalidFolder', 'InvalidDatastore', 'DatacenterMismatch', 'FileNotFound'],
+  VsphereBusy: [
+    'ResourceInUse',
+    'LimitExceeded',
+    'FileLocked',
+    'TooManyConcurrentNativeClones',
+    'OperationDisallowedOnHost',
+  ],
+  VsphereResourcesExhausted: [
+    'InsufficientResourcesFault',
+    'InsufficientStorageSpace',
+    'NoDiskSpace',
+    'NotEnoughLicenses',
+    'NotEnoughCpus',
+    'NoCompatibleHost',
+    'NoCompatibleDatastore',
+    'RuleViolation',
+    'HostInventoryFull',
+    'NamespaceFull',
+    'NoActiveHostInCluster',
+  ],
+  VsphereObjectNotFound: [
+    'ManagedObjectNotFound',
+    'NotFound',
+    'InvalidFolder',
+    'InvalidDatastore',
+    'DatacenterMismatch',
+    'FileNotFound',
+  ],
   VsphereTaskCancelled: ['RequestCanceled'],
   VirtualMachineNameTaken: ['DuplicateName', 'AlreadyExists', 'FileAlreadyExists', 'VmAlreadyExistsInDatacenter'],
   VirtualMachineConflict: ['ConcurrentAccess', 'TaskInProgress', 'VAppOperationInProgress'],
-  VirtualMachineStateRefused: ['InvalidState', 'SnapshotFault', 'MethodDisabled', 'VmPowerOnDisabled', 'CustomizationPending', 'DeviceHotPlugNotSupported', 'CpuHotPlugNotSupported', 'MemoryHotPlugNotSupported'],
+  VirtualMachineStateRefused: [
+    'InvalidState',
+    'SnapshotFault',
+    'MethodDisabled',
+    'VmPowerOnDisabled',
+    'CustomizationPending',
+    'DeviceHotPlugNotSupported',
+    'CpuHotPlugNotSupported',
+    'MemoryHotPlugNotSupported',
+  ],
   GuestToolsNotRunning: ['ToolsUnavailable', 'GuestOperationsUnavailable', 'GuestComponentsOutOfDate'],
   // What stays wrong when it is said again.
-  RequestRefused: ['InvalidArgument', 'InvalidRequest', 'InvalidProperty', 'InvalidName', 'InvalidDatastorePath', 'NotSupported', 'NotImplemented', 'VmConfigFault', 'CustomizationFault', 'MigrationFault', 'OvfFault', 'UnsupportedDatastore', 'UnsupportedVmxLocation', 'UnsupportedVimApiVersion'],
-  VsphereFailed: ['MethodFault', 'GenericVmConfigFault', 'UnexpectedCustomizationFault', 'InaccessibleDatastore', 'NotSupportedHost'],
+  RequestRefused: [
+    'InvalidArgument',
+    'InvalidRequest',
+    'InvalidProperty',
+    'InvalidName',
+    'InvalidDatastorePath',
+    'NotSupported',
+    'NotImplemented',
+    'VmConfigFault',
+    'CustomizationFault',
+    'MigrationFault',
+    'OvfFault',
+    'UnsupportedDatastore',
+    'UnsupportedVmxLocation',
+    'UnsupportedVimApiVersion',
+  ],
+  VsphereFailed: [
+    'MethodFault',
+    'GenericVmConfigFault',
+    'UnexpectedCustomizationFault',
+    'InaccessibleDatastore',
+    'NotSupportedHost',
+  ],
 } as const satisfies Partial<Record<ErrorCode, readonly string[]>>;
 
-const codes: ReadonlyMap<string, ErrorCode> = new Map(Object.entries(meanings).flatMap(([code, faults]) => faults.map((fault) => [fault, code as keyof typeof meanings] as const)));
+const codes: ReadonlyMap<string, ErrorCode> = new Map(
+  Object.entries(meanings).flatMap(([code, faults]) =>
+    faults.map((fault) => [fault, code as keyof typeof meanings] as const),
+  ),
+);
 
 /** What is gone, where that is more than “some object”. Those of a session go with it. */
 const goneCodes: Readonly<Record<string, ErrorCode>> = {
@@ -61,11 +120,26 @@ const longestWords = 600;
  */
 export function vimFailure(fault: VimFault, what: string, isSecret = false): ApplicationFailure {
   const { type, fields, words } = fault;
-  if (isSecret) return droverFailure(faultCode(fault), `${what} with ${type === '' ? 'an unnamed fault' : type}. Its words may repeat secrets: they are left at vCenter`, { details: { fault: type } });
+  if (isSecret)
+    return droverFailure(
+      faultCode(fault),
+      `${what} with ${type === '' ? 'an unnamed fault' : type}. Its words may repeat secrets: they are left at vCenter`,
+      { details: { fault: type } },
+    );
   const said = redactedStart(words, longestWords);
-  const facts = Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? `${name} ${redactedStart(value, 200)}` : isReference(value) ? `${name} ${value.value}` : []));
+  const facts = Object.entries(fields).flatMap(([name, value]) =>
+    typeof value === 'string'
+      ? `${name} ${redactedStart(value, 200)}`
+      : isReference(value)
+        ? `${name} ${value.value}`
+        : [],
+  );
   const name = type === '' ? 'an unnamed fault' : type;
-  return droverFailure(faultCode(fault), `${what} with ${name}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}${said === '' || said.includes(`types.${type}`) ? '' : `: ${said}`}`, {
-    details: { fault: type },
-  });
+  return droverFailure(
+    faultCode(fault),
+    `${what} with ${name}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}${said === '' || said.includes(`types.${type}`) ? '' : `: ${said}`}`,
+    {
+      details: { fault: type },
+    },
+  );
 }

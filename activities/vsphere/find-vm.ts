@@ -13,40 +13,63 @@ export interface VmIdentity {
   mark: OwnershipMark;
 }
 
-export const isSameMark = (a: OwnershipMark, b: SeenMark | null): boolean => b !== null && a.namespacedName === b.namespacedName && a.uid === b.uid;
+export const isSameMark = (a: OwnershipMark, b: SeenMark | null): boolean =>
+  b !== null && a.namespacedName === b.namespacedName && a.uid === b.uid;
 
 /** That of the operator before, which wrote no uid. */
-export const isFormerMark = (a: OwnershipMark, b: SeenMark | null): boolean => b !== null && a.namespacedName === b.namespacedName && b.uid === null;
+export const isFormerMark = (a: OwnershipMark, b: SeenMark | null): boolean =>
+  b !== null && a.namespacedName === b.namespacedName && b.uid === null;
 
-const told = (mark: SeenMark | null): string => (mark === null ? 'no mark' : `the mark of ${mark.namespacedName} (${mark.uid ?? 'without a uid'})`);
+const told = (mark: SeenMark | null): string =>
+  mark === null ? 'no mark' : `the mark of ${mark.namespacedName} (${mark.uid ?? 'without a uid'})`;
 
 /** The one with the instance UUID, if it is the object's. Pure. @throws VirtualMachineNotOwned */
 export function judgeByUuid(found: VirtualMachine | null, { instanceUuid, mark }: VmIdentity): VirtualMachine | null {
   if (found === null || isSameMark(mark, found.mark)) return found;
-  throw droverFailure('VirtualMachineNotOwned', `${found.name} (${found.id}) has the instance UUID ${instanceUuid}, and ${told(found.mark)}`);
+  throw droverFailure(
+    'VirtualMachineNotOwned',
+    `${found.name} (${found.id}) has the instance UUID ${instanceUuid}, and ${told(found.mark)}`,
+  );
 }
 
 /** The one with the name in its folder, if it is the object's. vCenter may have given it another instance UUID. Pure. @throws VirtualMachineNameTaken */
-export function judgeByName(found: NameInFolder, { name, folder, mark }: VmIdentity & { folder: string }): VirtualMachine | null {
+export function judgeByName(
+  found: NameInFolder,
+  { name, folder, mark }: VmIdentity & { folder: string },
+): VirtualMachine | null {
   if (found.kind === 'nothing') return null;
   if (found.kind === 'other') throw droverFailure('VirtualMachineNameTaken', `${name} in ${folder} is a ${found.type}`);
   if (isSameMark(mark, found.vm.mark)) return found.vm;
-  throw droverFailure('VirtualMachineNameTaken', `${name} in ${folder} is ${found.vm.id}, which has ${told(found.vm.mark)}`);
+  throw droverFailure(
+    'VirtualMachineNameTaken',
+    `${name} in ${folder} is ${found.vm.id}, which has ${told(found.vm.mark)}`,
+  );
 }
 
 type Reading = Pick<Tools, 'gateway' | 'scope'>;
 
 /** The VM of an object: by its instance UUID, and where that finds none, by its name. Never another one. @throws also VirtualMachineAmbiguous */
-export async function findVm({ gateway, scope: { signal } }: Reading, identity: VmIdentity): Promise<VirtualMachine | null> {
+export async function findVm(
+  { gateway, scope: { signal } }: Reading,
+  identity: VmIdentity,
+): Promise<VirtualMachine | null> {
   const { instanceUuid, folder, name } = identity;
   const [found, ...others] = await gateway.findByInstanceUuid(instanceUuid, signal);
-  if (others.length > 0) throw droverFailure('VirtualMachineAmbiguous', `${1 + others.length} VMs of vCenter ${gateway.vcenter} have the instance UUID ${instanceUuid}: ${[found, ...others].join(', ')}`);
+  if (others.length > 0)
+    throw droverFailure(
+      'VirtualMachineAmbiguous',
+      `${1 + others.length} VMs of vCenter ${gateway.vcenter} have the instance UUID ${instanceUuid}: ${[found, ...others].join(', ')}`,
+    );
   const byUuid = judgeByUuid(found === undefined ? null : await gateway.read(found, signal), identity);
   if (byUuid !== null || folder === null) return byUuid;
   return judgeByName(await gateway.findInFolder(folder, name, signal), { ...identity, folder });
 }
 
-const notOwned = ({ name, id, mark: seen }: VirtualMachine, mark: OwnershipMark) => droverFailure('VirtualMachineNotOwned', `${name} (${id}) has ${told(seen)}, not that of ${mark.namespacedName} (${mark.uid})`);
+const notOwned = ({ name, id, mark: seen }: VirtualMachine, mark: OwnershipMark) =>
+  droverFailure(
+    'VirtualMachineNotOwned',
+    `${name} (${id}) has ${told(seen)}, not that of ${mark.namespacedName} (${mark.uid})`,
+  );
 
 /**
  * Reads a VM and makes sure that it is the one that is meant; null where it is gone.
@@ -54,21 +77,36 @@ const notOwned = ({ name, id, mark: seen }: VirtualMachine, mark: OwnershipMark)
  * @param isMeant whether its mark is proof enough. Default: it is the object's own
  * @throws VirtualMachineNotOwned
  */
-export async function readOwned({ gateway, scope: { signal } }: Reading, { vmId, mark }: VmSubject, isMeant: (mark: OwnershipMark, seen: SeenMark | null) => boolean = isSameMark): Promise<VirtualMachine | null> {
+export async function readOwned(
+  { gateway, scope: { signal } }: Reading,
+  { vmId, mark }: VmSubject,
+  isMeant: (mark: OwnershipMark, seen: SeenMark | null) => boolean = isSameMark,
+): Promise<VirtualMachine | null> {
   const seen = await gateway.read(vmId, signal);
   if (seen === null || isMeant(mark, seen.mark)) return seen;
   throw notOwned(seen, mark);
 }
 
 /** The same, of one that must be there. @throws VirtualMachineNotFound */
-export async function readOwnedThere(tools: Reading, subject: VmSubject, isMeant = isSameMark): Promise<VirtualMachine> {
+export async function readOwnedThere(
+  tools: Reading,
+  subject: VmSubject,
+  isMeant = isSameMark,
+): Promise<VirtualMachine> {
   const seen = await readOwned(tools, subject, isMeant);
-  if (seen === null) throw droverFailure('VirtualMachineNotFound', `vCenter ${tools.gateway.vcenter} has no ${subject.vmId}, the VM of ${subject.mark.namespacedName}`);
+  if (seen === null)
+    throw droverFailure(
+      'VirtualMachineNotFound',
+      `vCenter ${tools.gateway.vcenter} has no ${subject.vmId}, the VM of ${subject.mark.namespacedName}`,
+    );
   return seen;
 }
 
 /** What the VM is made of. @throws VirtualMachineStateRefused where vCenter cannot reach it */
 export function configOf({ name, id, config, connectionState }: VirtualMachine): SeenConfig {
   if (config !== null) return config;
-  throw droverFailure('VirtualMachineStateRefused', `${name} (${id}) is ${connectionState}, and vCenter knows nothing of what it is made of`);
+  throw droverFailure(
+    'VirtualMachineStateRefused',
+    `${name} (${id}) is ${connectionState}, and vCenter knows nothing of what it is made of`,
+  );
 }

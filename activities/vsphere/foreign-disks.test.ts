@@ -1,7 +1,13 @@
 import { foreignDisks } from './foreign-disks.ts';
 import type { AttachedDisk } from './types.ts';
 
-const disk = (fileName: string | null, firstClassDiskId: string | null = null): AttachedDisk => ({ key: 2000, label: 'Hard disk 1', capacityBytes: 1, fileName, firstClassDiskId });
+const disk = (fileName: string | null, firstClassDiskId: string | null = null): AttachedDisk => ({
+  key: 2000,
+  label: 'Hard disk 1',
+  capacityBytes: 1,
+  fileName,
+  firstClassDiskId,
+});
 
 test.each<[what: string, vmxPath: string, disk: AttachedDisk, isForeign: boolean]>([
   ['in the VM’s folder', '[ds] web/web.vmx', disk('[ds] web/web.vmdk'), false],
@@ -14,4 +20,6 @@ test.each<[what: string, vmxPath: string, disk: AttachedDisk, isForeign: boolean
   ['without a file', '[ds] web/web.vmx', disk(null), true],
   ['where nothing is known of the VM’s folder', '', disk('[ds] web/web.vmdk'), true],
   ['a name with brackets', '[ds] a]b/a]b.vmx', disk('[ds] a]b/x.vmdk'), false],
-])('%s', (_, vmxPath, one, isForeign) => expect(foreignDisks({ vmxPath, disks: [one] })).toEqual(isForeign ? [one] : []));
+])('%s', (_, vmxPath, one, isForeign) =>
+  expect(foreignDisks({ vmxPath, disks: [one] })).toEqual(isForeign ? [one] : []),
+);

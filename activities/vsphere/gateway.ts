@@ -18,9 +18,21 @@ const startEvents = ['VmPoweredOnEvent', 'VmResettingEvent', 'VmGuestRebootEvent
 
 /** @param limits how many tasks of this worker may run at once */
 export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): VcenterGateway {
-  const room = openTaskRoom({ tasks: limits.tasks, readEnded: (taskIds, signal) => endedTasks(vim, taskIds, signal), clock });
-  const readTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal), clock });
-  const readSecretTask = openTaskReader({ vcenter: vim.name, readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal, true), clock });
+  const room = openTaskRoom({
+    tasks: limits.tasks,
+    readEnded: (taskIds, signal) => endedTasks(vim, taskIds, signal),
+    clock,
+  });
+  const readTask = openTaskReader({
+    vcenter: vim.name,
+    readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal),
+    clock,
+  });
+  const readSecretTask = openTaskReader({
+    vcenter: vim.name,
+    readTasks: (taskIds, signal) => readTasks(vim, taskIds, signal, true),
+    clock,
+  });
   const manager = async (name: ManagerName, signal: AbortSignal): Promise<ManagedObjectReference> => {
     const { [name]: found } = await vim.content(signal);
     if (found === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vim.name} has no ${name}`);
@@ -31,7 +43,9 @@ export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): 
     return object === undefined ? null : toVm(vim, object);
   };
   const running = async (kind: RegExp, signal: AbortSignal): Promise<string[]> =>
-    (await runningTasks(vim, await manager('taskManager', signal), signal)).filter(({ descriptionId }) => kind.test(descriptionId)).map(({ id }) => id);
+    (await runningTasks(vim, await manager('taskManager', signal), signal))
+      .filter(({ descriptionId }) => kind.test(descriptionId))
+      .map(({ id }) => id);
 
   return {
     vcenter: vim.name,
@@ -40,12 +54,27 @@ export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): 
       const { about } = await vim.content(signal);
       return about.instanceUuid ?? '';
     },
-    findByPath: async (path, signal) => (await vim.call('FindByInventoryPath', await manager('searchIndex', signal), { inventoryPath: path }, signal)) ?? null,
+    findByPath: async (path, signal) =>
+      (await vim.call('FindByInventoryPath', await manager('searchIndex', signal), { inventoryPath: path }, signal)) ??
+      null,
     apiVersion: async (signal) => (await vim.content(signal)).about.apiVersion,
     // FindByUuid would give any of several.
-    findByInstanceUuid: async (instanceUuid, signal) => ((await vim.call('FindAllByUuid', await manager('searchIndex', signal), { uuid: instanceUuid, vmSearch: true, instanceUuid: true }, signal)) ?? []).map(({ value }) => value),
+    findByInstanceUuid: async (instanceUuid, signal) =>
+      (
+        (await vim.call(
+          'FindAllByUuid',
+          await manager('searchIndex', signal),
+          { uuid: instanceUuid, vmSearch: true, instanceUuid: true },
+          signal,
+        )) ?? []
+      ).map(({ value }) => value),
     findInFolder: async (folderId, name, signal) => {
-      const found = await vim.call('FindChild', await manager('searchIndex', signal), { entity: folderRef(folderId), name }, signal);
+      const found = await vim.call(
+        'FindChild',
+        await manager('searchIndex', signal),
+        { entity: folderRef(folderId), name },
+        signal,
+      );
       if (found === undefined) return { kind: 'nothing' };
       if (found.type !== 'VirtualMachine') return { kind: 'other', type: found.type };
       const seen = await read(found.value, signal);
@@ -56,14 +85,22 @@ export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): 
     lastStart: async (vmId, signal) => {
       const filter = { entity: { entity: vmRef(vmId), recursion: 'self' }, eventTypeId: startEvents, maxCount: 1 };
       const events = (await vim.call('QueryEvents', await manager('eventManager', signal), { filter }, signal)) ?? [];
-      const keys = z.array(z.looseObject({ key: z.number() })).catch([]).parse(events).map(({ key }) => key);
+      const keys = z
+        .array(z.looseObject({ key: z.number() }))
+        .catch([])
+        .parse(events)
+        .map(({ key }) => key);
       return keys.length === 0 ? null : String(Math.max(...keys));
     },
     runningCreates: (signal) => running(makesVms, signal),
     runningDestroys: (signal) => running(destroysVms, signal),
-    findActivated: async (activationId, signal) => (await runningTasks(vim, await manager('taskManager', signal), signal)).find((task) => task.activationId === activationId)?.id ?? null,
+    findActivated: async (activationId, signal) =>
+      (await runningTasks(vim, await manager('taskManager', signal), signal)).find(
+        (task) => task.activationId === activationId,
+      )?.id ?? null,
 
-    submit: (method, self, args, signal, options) => room.submit(async () => taskIdOf(vim.name, method, await vim.call(method, self, args, signal, options)), signal),
+    submit: (method, self, args, signal, options) =>
+      room.submit(async () => taskIdOf(vim.name, method, await vim.call(method, self, args, signal, options)), signal),
     call: (method, self, args, signal) => vim.call(method, self, args, signal),
 
     readTask: async (taskId, signal, isSecret = false) => {
@@ -76,7 +113,8 @@ export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): 
         await vim.call('CancelTask', taskRef(taskId), {}, signal);
       } catch (error) {
         // It has ended, cannot be cancelled, or is forgotten.
-        if (!['VirtualMachineStateRefused', 'RequestRefused', 'VsphereTaskNotFound'].includes(failureCode(error) ?? '')) throw error;
+        if (!['VirtualMachineStateRefused', 'RequestRefused', 'VsphereTaskNotFound'].includes(failureCode(error) ?? ''))
+          throw error;
       }
     },
     close: () => vim.close(),

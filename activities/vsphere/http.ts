@@ -59,7 +59,10 @@ export function createSoapHttp(vcenter: Endpoint, options: HttpOptions = {}): So
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const agent = openAgent(vcenter, timeouts, vcenter.budget.calls);
   return {
-    send: (request, signal) => observed(options.observe, { system: 'vsphere', verb: request.method }, signal, () => send(agent, vcenter, timeouts, request, signal)),
+    send: (request, signal) =>
+      observed(options.observe, { system: 'vsphere', verb: request.method }, signal, () =>
+        send(agent, vcenter, timeouts, request, signal),
+      ),
     close: () => agent.destroy(),
   };
 }
@@ -74,7 +77,10 @@ export const openAgent = (vcenter: Endpoint, timeouts: HttpTimeouts, connections
     headersTimeout: timeouts.headersMs,
     bodyTimeout: timeouts.bodyMs,
     maxResponseSize: largestAnswerBytes,
-    connect: vcenter.thumbprint === null ? { timeout: timeouts.connectMs, ...(vcenter.ca === null ? {} : { ca: vcenter.ca }) } : pinned(vcenter.thumbprint, timeouts.connectMs),
+    connect:
+      vcenter.thumbprint === null
+        ? { timeout: timeouts.connectMs, ...(vcenter.ca === null ? {} : { ca: vcenter.ca }) }
+        : pinned(vcenter.thumbprint, timeouts.connectMs),
   });
 
 /** Takes the one certificate, whoever signed it, before anything is sent. A resumed session would not show the certificate. */
@@ -83,24 +89,42 @@ function pinned(thumbprint: string, timeoutMs: number): buildConnector.connector
   return (options, callback) =>
     connect(options, (error, socket) => {
       if (error !== null || socket === null) return callback(error ?? new Error('no connection'), null);
-      const seen = createHash('sha256').update((socket as TLSSocket).getPeerCertificate().raw ?? '').digest('hex');
+      const seen = createHash('sha256')
+        .update((socket as TLSSocket).getPeerCertificate().raw ?? '')
+        .digest('hex');
       if (seen === thumbprint) return callback(null, socket);
       socket.destroy();
       callback(Object.assign(new Error(`its certificate has the thumbprint ${seen}`), { code: certificateCode }), null);
     });
 }
 
-async function send(agent: Agent, { name, url }: Endpoint, timeouts: HttpTimeouts, { method, body, cookie, apiVersion = oldestApiVersion }: SoapRequest, signal: AbortSignal): Promise<SoapAnswer> {
+async function send(
+  agent: Agent,
+  { name, url }: Endpoint,
+  timeouts: HttpTimeouts,
+  { method, body, cookie, apiVersion = oldestApiVersion }: SoapRequest,
+  signal: AbortSignal,
+): Promise<SoapAnswer> {
   signal.throwIfAborted();
   try {
     const answer = await undiciRequest(`${url}/sdk`, {
       dispatcher: agent,
       method: 'POST',
-      headers: { 'content-type': 'text/xml; charset=utf-8', soapaction: `urn:vim25/${apiVersion}`, 'user-agent': 'drover', ...(cookie === null ? {} : { cookie }) },
+      headers: {
+        'content-type': 'text/xml; charset=utf-8',
+        soapaction: `urn:vim25/${apiVersion}`,
+        'user-agent': 'drover',
+        ...(cookie === null ? {} : { cookie }),
+      },
       body,
       signal,
     });
-    return { status: answer.statusCode, text: await answer.body.text(), cookie: sessionCookie(answer.headers['set-cookie']), requestId: '' };
+    return {
+      status: answer.statusCode,
+      text: await answer.body.text(),
+      cookie: sessionCookie(answer.headers['set-cookie']),
+      requestId: '',
+    };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw httpFailure(error, { name, url }, timeouts, method);
@@ -108,14 +132,33 @@ async function send(agent: Agent, { name, url }: Endpoint, timeouts: HttpTimeout
 }
 
 /** What went wrong before there was an answer. @param what was asked for */
-export function httpFailure(error: unknown, { name, url }: Pick<Endpoint, 'name' | 'url'>, timeouts: HttpTimeouts, what: string) {
+export function httpFailure(
+  error: unknown,
+  { name, url }: Pick<Endpoint, 'name' | 'url'>,
+  timeouts: HttpTimeouts,
+  what: string,
+) {
   const who = `vCenter ${name} at ${url}`;
-  if (isThumbprint(error)) return droverFailure('CertificateNotTrusted', `${who}: ${error.message}, not the one in drover’s settings (${what})`, { cause: error });
-  const { words, malformed, certificate } = transportFailure(error, timeouts, `vsphere.vcenters.${name}.caFile in drover’s settings`);
-  return droverFailure(malformed ? 'AnswerMalformed' : certificate ? 'CertificateNotTrusted' : 'VsphereUnavailable', `${who}: ${words} (${what})`, { cause: error });
+  if (isThumbprint(error))
+    return droverFailure(
+      'CertificateNotTrusted',
+      `${who}: ${error.message}, not the one in drover’s settings (${what})`,
+      { cause: error },
+    );
+  const { words, malformed, certificate } = transportFailure(
+    error,
+    timeouts,
+    `vsphere.vcenters.${name}.caFile in drover’s settings`,
+  );
+  return droverFailure(
+    malformed ? 'AnswerMalformed' : certificate ? 'CertificateNotTrusted' : 'VsphereUnavailable',
+    `${who}: ${words} (${what})`,
+    { cause: error },
+  );
 }
 
-const isThumbprint = (error: unknown): error is Error => typeof error === 'object' && error !== null && 'code' in error && error.code === certificateCode;
+const isThumbprint = (error: unknown): error is Error =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === certificateCode;
 
 function sessionCookie(header: string | string[] | undefined): string | null {
   const found = [header ?? []].flat().find((cookie) => cookie.startsWith('vmware_soap_session='));

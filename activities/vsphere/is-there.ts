@@ -17,7 +17,8 @@ export function isThere(spec: ReconfigSpec, vm: VirtualMachine): boolean {
 }
 
 const isSame = (wanted: unknown, seen: unknown): boolean => {
-  if (typeof wanted !== 'object' || wanted === null || typeof seen !== 'object' || seen === null) return wanted === seen;
+  if (typeof wanted !== 'object' || wanted === null || typeof seen !== 'object' || seen === null)
+    return wanted === seen;
   return Object.entries(wanted).every(([name, value]) => (seen as Record<string, unknown>)[name] === value);
 };
 
@@ -28,8 +29,16 @@ function isMade(change: DeviceChange, { networkCards, cdroms, disks }: VmConfig)
     case 'remove':
       return ![...networkCards, ...cdroms].some(({ key }) => key === change.key);
     case 'edit':
-      if (change.device === 'networkCard') return networkCards.some(({ key, backing }) => key === change.card.key && backing === change.card.backing);
-      if (change.device === 'disk') return disks.some(({ key, capacityBytes }) => key === change.key && capacityBytes >= change.capacityBytes);
-      return cdroms.some(({ key, iso, connected, allowGuestControl }) => key === change.cdrom.key && iso === change.cdrom.iso && connected === change.cdrom.connected && allowGuestControl === change.cdrom.allowGuestControl);
+      if (change.device === 'networkCard')
+        return networkCards.some(({ key, backing }) => key === change.card.key && backing === change.card.backing);
+      if (change.device === 'disk')
+        return disks.some(({ key, capacityBytes }) => key === change.key && capacityBytes >= change.capacityBytes);
+      return cdroms.some(
+        ({ key, iso, connected, allowGuestControl }) =>
+          key === change.cdrom.key &&
+          iso === change.cdrom.iso &&
+          connected === change.cdrom.connected &&
+          allowGuestControl === change.cdrom.allowGuestControl,
+      );
   }
 }

@@ -4,7 +4,11 @@ import { destroysVms, makesVms } from './tasks.ts';
 
 const { signal } = new AbortController();
 const activities = createTurnActivities({
-  gateway: { vcenter: 'lab', runningCreates: () => Promise.resolve(['task-1', 'task-2']), runningDestroys: () => Promise.resolve([]) },
+  gateway: {
+    vcenter: 'lab',
+    runningCreates: () => Promise.resolve(['task-1', 'task-2']),
+    runningDestroys: () => Promise.resolve([]),
+  },
   limits: { creates: 16, destroys: 4 },
   checkMs: 30_000,
   silentMs: 150_000,
@@ -13,8 +17,20 @@ const activities = createTurnActivities({
 });
 
 test('each limit with the tasks of its own', async () => {
-  expect(await activities.observeTurns({ of: 'creates' })).toEqual({ limit: 16, checkMs: 30_000, silentMs: 150_000, inProgress: { lab: 2 }, tasks: ['task-1', 'task-2'] });
-  expect(await activities.observeTurns({ of: 'destroys' })).toEqual({ limit: 4, checkMs: 30_000, silentMs: 150_000, inProgress: {}, tasks: [] });
+  expect(await activities.observeTurns({ of: 'creates' })).toEqual({
+    limit: 16,
+    checkMs: 30_000,
+    silentMs: 150_000,
+    inProgress: { lab: 2 },
+    tasks: ['task-1', 'task-2'],
+  });
+  expect(await activities.observeTurns({ of: 'destroys' })).toEqual({
+    limit: 4,
+    checkMs: 30_000,
+    silentMs: 150_000,
+    inProgress: {},
+    tasks: [],
+  });
 });
 
 test.each<[descriptionId: string, is: string]>([

@@ -14,10 +14,23 @@ export interface TurnDependencies extends Pick<AllowanceWorld, 'checkMs' | 'sile
 }
 
 /** What the runs that share out creates and destroys ask of a vCenter, queue `vsphere:<vcenter>`: one read. Whoever began a task, it counts. */
-export const createTurnActivities = ({ gateway, limits, checkMs, silentMs, scope = currentScope, clock }: TurnDependencies): TurnActivities => ({
+export const createTurnActivities = ({
+  gateway,
+  limits,
+  checkMs,
+  silentMs,
+  scope = currentScope,
+  clock,
+}: TurnDependencies): TurnActivities => ({
   async observeTurns({ of }) {
     const { signal } = scope(clock);
     const tasks = await (of === 'creates' ? gateway.runningCreates(signal) : gateway.runningDestroys(signal));
-    return { limit: limits[of], checkMs, silentMs, inProgress: tasks.length === 0 ? {} : { [gateway.vcenter]: tasks.length }, tasks };
+    return {
+      limit: limits[of],
+      checkMs,
+      silentMs,
+      inProgress: tasks.length === 0 ? {} : { [gateway.vcenter]: tasks.length },
+      tasks,
+    };
   },
 });

@@ -15,7 +15,11 @@ export interface ContentLibraryDependencies {
 }
 
 /** Activities on the content libraries of one vCenter, queue `vsphere:<vcenter>`. */
-export const createContentLibraryActivities = ({ rest, scope = currentScope, clock }: ContentLibraryDependencies): ContentLibraryActivities => ({
+export const createContentLibraryActivities = ({
+  rest,
+  scope = currentScope,
+  clock,
+}: ContentLibraryDependencies): ContentLibraryActivities => ({
   readContentLibrary: ({ library }) => readContentLibrary(rest, scope(clock), library),
 });
 

@@ -9,8 +9,21 @@ import { vim as of } from './wire/kinds.ts';
 
 /** What drover has to know of a VM before it does anything to it. */
 export const vmPaths = [
-  'name', 'parent', 'resourcePool', 'runtime.host', 'runtime.connectionState', 'runtime.powerState', 'summary.runtime.bootTime', 'summary.config.instanceUuid', 'summary.config.uuid',
-  'config.changeVersion', 'config.version', 'config.template', 'config.files.vmPathName', 'config.hardware', 'config.extraConfig',
+  'name',
+  'parent',
+  'resourcePool',
+  'runtime.host',
+  'runtime.connectionState',
+  'runtime.powerState',
+  'summary.runtime.bootTime',
+  'summary.config.instanceUuid',
+  'summary.config.uuid',
+  'config.changeVersion',
+  'config.version',
+  'config.template',
+  'config.files.vmPathName',
+  'config.hardware',
+  'config.extraConfig',
 ] as const;
 
 const reference = z.object({ type: z.string(), value: z.string() });
@@ -69,7 +82,8 @@ export function toVm(vim: Pick<Vim, 'name'>, object: ReadObject): VirtualMachine
 }
 
 /** Null: it has none. */
-export const markOf = (namespacedName: string | undefined, uid: string | undefined): SeenMark | null => (namespacedName ? { namespacedName, uid: uid || null } : null);
+export const markOf = (namespacedName: string | undefined, uid: string | undefined): SeenMark | null =>
+  namespacedName ? { namespacedName, uid: uid || null } : null;
 
 export type Devices = readonly AnyVirtualDevice[];
 
@@ -91,12 +105,22 @@ export interface ListedVm {
   mark: SeenMark | null;
 }
 
-const listProperties = z.object({ name: z.string(), parent: reference.optional(), 'summary.config.instanceUuid': z.string().default('') });
+const listProperties = z.object({
+  name: z.string(),
+  parent: reference.optional(),
+  'summary.config.instanceUuid': z.string().default(''),
+});
 
 /** @throws AnswerMalformed */
 export function toListedVm(vim: Pick<Vim, 'name'>, object: ReadObject): ListedVm {
   const seen = checked(vim, listProperties, object);
-  return { id: object.ref.value, name: seen.name, folderId: seen.parent?.value ?? null, instanceUuid: seen['summary.config.instanceUuid'], mark: listedMark(object.properties) };
+  return {
+    id: object.ref.value,
+    name: seen.name,
+    folderId: seen.parent?.value ?? null,
+    instanceUuid: seen['summary.config.instanceUuid'],
+    mark: listedMark(object.properties),
+  };
 }
 
 /** The mark, as {@link markPaths} tell of it. */

@@ -1,7 +1,9 @@
 import type { ManagedObjectReference } from './wire/values.ts';
 
 /** Objects of a vCenter by their ids. */
-const of = (type: string) => (value: string): ManagedObjectReference => ({ type, value });
+const of =
+  (type: string) =>
+  (value: string): ManagedObjectReference => ({ type, value });
 
 export const vmRef = of('VirtualMachine');
 export const folderRef = of('Folder');

@@ -14,7 +14,12 @@ export const diskOf = (more: Partial<VirtualDisk> = {}): VirtualDisk => ({
   controllerKey: 1000,
   unitNumber: 0,
   capacityInKB: 10 * 1024 ** 2,
-  backing: { $type: 'VirtualDiskFlatVer2BackingInfo', fileName: '[ds] web/web.vmdk', diskMode: 'persistent', uuid: '6000c29d' },
+  backing: {
+    $type: 'VirtualDiskFlatVer2BackingInfo',
+    fileName: '[ds] web/web.vmdk',
+    diskMode: 'persistent',
+    uuid: '6000c29d',
+  },
   ...more,
 });
 
@@ -23,7 +28,14 @@ export const devices: Devices = [
   { $type: 'VirtualIDEController', key: 201, busNumber: 1 },
   { $type: 'ParaVirtualSCSIController', key: 1000, busNumber: 0, sharedBus: 'noSharing' },
   diskOf(),
-  { $type: 'VirtualCdrom', key: 3000, controllerKey: 200, unitNumber: 0, backing: { $type: 'VirtualCdromIsoBackingInfo', fileName: '[ds] a.iso' }, connectable: { startConnected: true, allowGuestControl: true, connected: false } },
+  {
+    $type: 'VirtualCdrom',
+    key: 3000,
+    controllerKey: 200,
+    unitNumber: 0,
+    backing: { $type: 'VirtualCdromIsoBackingInfo', fileName: '[ds] a.iso' },
+    connectable: { startConnected: true, allowGuestControl: true, connected: false },
+  },
   {
     $type: 'VirtualVmxnet3',
     key: 4000,
@@ -31,7 +43,11 @@ export const devices: Devices = [
     unitNumber: 7,
     macAddress: '00:50:56:AA:00:01',
     deviceInfo: { label: 'Network adapter 1', summary: 'VM Network' },
-    backing: { $type: 'VirtualEthernetCardNetworkBackingInfo', deviceName: 'VM Network', network: { type: 'Network', value: 'network-7' } },
+    backing: {
+      $type: 'VirtualEthernetCardNetworkBackingInfo',
+      deviceName: 'VM Network',
+      network: { type: 'Network', value: 'network-7' },
+    },
     connectable: { startConnected: true, allowGuestControl: true, connected: true },
   },
 ];
@@ -48,7 +64,14 @@ export const vmOf = (more: Partial<VirtualMachine> = {}, seen: SeenMark | null =
   instanceUuid: uid,
   biosUuid: uid,
   mark: seen,
-  config: { changeVersion: 'c1', version: 'vmx-21', isTemplate: false, vmxPath: '[ds] web/web.vmx', devices, extraConfig: {} },
+  config: {
+    changeVersion: 'c1',
+    version: 'vmx-21',
+    isTemplate: false,
+    vmxPath: '[ds] web/web.vmx',
+    devices,
+    extraConfig: {},
+  },
   properties: { 'config.hardware': { $type: 'VirtualHardware', numCPU: 2, memoryMB: 512, device: devices } },
   ...more,
 });
@@ -58,7 +81,15 @@ export const createOf = (more: Partial<CreateSpec> = {}): CreateSpec => ({
   instanceUuid: uid,
   uuid: uid,
   source: { from: 'template', moId: 'vm-9' },
-  at: { zone: 'a', datacenter: 'datacenter-1', folder: 'group-1', resourcePool: 'resgroup-1', datastore: 'datastore-1', host: null, cpuMHz: 2_000 },
+  at: {
+    zone: 'a',
+    datacenter: 'datacenter-1',
+    folder: 'group-1',
+    resourcePool: 'resgroup-1',
+    datastore: 'datastore-1',
+    host: null,
+    cpuMHz: 2_000,
+  },
   bootDiskBytes: null,
   config: {},
   classConfigSpec: {},

@@ -1,4 +1,9 @@
-import type { SubmittedTask, VirtualMachineLook, VirtualMachineVsphereActivities, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
+import type {
+  SubmittedTask,
+  VirtualMachineLook,
+  VirtualMachineVsphereActivities,
+  VsphereFacts,
+} from '../../contracts/virtual-machine-activities.ts';
 import { testClock, testScope } from '../nova/samples.ts';
 import { seeThrough } from './see-through.ts';
 import type { TaskState } from './types.ts';
@@ -20,7 +25,13 @@ interface Row {
 }
 
 /** What comes of a submission, and how often the VM and the task were looked at. */
-async function submit({ submitted, states = [], lookFails = false, asksToLook = true, ofFiles = false }: Row & { ofFiles?: boolean }) {
+async function submit({
+  submitted,
+  states = [],
+  lookFails = false,
+  asksToLook = true,
+  ofFiles = false,
+}: Row & { ofFiles?: boolean }) {
   const clock = testClock();
   const startMs = clock.now();
   const counts = { looks: 0, reads: 0, beats: 0 };
@@ -37,21 +48,50 @@ async function submit({ submitted, states = [], lookFails = false, asksToLook = 
     counts.reads += 1;
     return state instanceof Error ? Promise.reject(state) : state;
   };
-  const through = seeThrough(calls, { gateway: { readTask }, execution: () => ({ clock, scope: testScope({ heartbeat: () => void (counts.beats += 1) }) }) });
+  const through = seeThrough(calls, {
+    gateway: { readTask },
+    execution: () => ({ clock, scope: testScope({ heartbeat: () => void (counts.beats += 1) }) }),
+  });
   const asked = { ...subject, ...(asksToLook && { look }) };
-  const result = await (ofFiles ? through.submitFileDeed({ ...asked, place: { datacenter: 'd', datastore: 's', folder: 'u' }, deed: { file: 'removeFolder' } }) : through.submitDestroy(asked));
+  const result = await (ofFiles
+    ? through.submitFileDeed({
+        ...asked,
+        place: { datacenter: 'd', datastore: 's', folder: 'u' },
+        deed: { file: 'removeFolder' },
+      })
+    : through.submitDestroy(asked));
   return { result, ...counts, waitedMs: clock.now() - startMs };
 }
 
 const rows: [what: string, row: Row, expected: object][] = [
   ['nothing to do: what is so is seen', { submitted: null }, { result: { facts }, looks: 1, reads: 0, beats: 1 }],
-  ['a task that has ended', { submitted: task, states: [success] }, { result: { facts }, looks: 1, reads: 1, waitedMs: 0 }],
-  ['a task that ends soon', { submitted: task, states: [running, running, success] }, { result: { facts }, looks: 1, reads: 3 }],
-  ['a task that fails is left to who waits for it', { submitted: task, states: [running, error] }, { result: task, looks: 0, reads: 2 }],
+  [
+    'a task that has ended',
+    { submitted: task, states: [success] },
+    { result: { facts }, looks: 1, reads: 1, waitedMs: 0 },
+  ],
+  [
+    'a task that ends soon',
+    { submitted: task, states: [running, running, success] },
+    { result: { facts }, looks: 1, reads: 3 },
+  ],
+  [
+    'a task that fails is left to who waits for it',
+    { submitted: task, states: [running, error] },
+    { result: task, looks: 0, reads: 2 },
+  ],
   ['so is one that cannot be read', { submitted: task, states: [new Error('away')] }, { result: task, looks: 0 }],
   ['a look that fails is left to the next one', { submitted: null, lookFails: true }, { result: null, looks: 1 }],
-  ['after a task, too: whoever waits for it finds it ended', { submitted: task, states: [success], lookFails: true }, { result: task }],
-  ['who does not ask to look gets the task', { submitted: task, states: [success], asksToLook: false }, { result: task, looks: 0, reads: 0 }],
+  [
+    'after a task, too: whoever waits for it finds it ended',
+    { submitted: task, states: [success], lookFails: true },
+    { result: task },
+  ],
+  [
+    'who does not ask to look gets the task',
+    { submitted: task, states: [success], asksToLook: false },
+    { result: task, looks: 0, reads: 0 },
+  ],
 ];
 
 test.each(rows)('%s', async (_, row, expected) => {

@@ -1,4 +1,9 @@
-import type { Looking, SeenAfter, SubmittedTask, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
+import type {
+  Looking,
+  SeenAfter,
+  SubmittedTask,
+  VirtualMachineVsphereActivities,
+} from '../../contracts/virtual-machine-activities.ts';
 import { settlingDelayMs, whileBeating, type Execution } from '../nova/wait.ts';
 import type { VcenterGateway } from './types.ts';
 
@@ -20,7 +25,10 @@ interface Glance {
 export function seeThrough(calls: VirtualMachineVsphereActivities, glance: Glance): VirtualMachineVsphereActivities {
   const look = async ({ look: request }: Looking): Promise<SeenAfter | null> => {
     if (request === undefined) return null;
-    return await calls.lookAtVirtualMachine(request).then((facts) => ({ facts }), () => null);
+    return await calls.lookAtVirtualMachine(request).then(
+      (facts) => ({ facts }),
+      () => null,
+    );
   };
   const seen =
     <Request extends Looking, Result extends object | null>(call: (request: Request) => Promise<Result>) =>
@@ -32,8 +40,10 @@ export function seeThrough(calls: VirtualMachineVsphereActivities, glance: Glanc
       });
   return {
     ...calls,
-    lookAtVirtualMachine: (request) => whileBeating(glance.execution(), nothing, () => calls.lookAtVirtualMachine(request)),
-    attachClusterModule: (request) => whileBeating(glance.execution(), nothing, () => calls.attachClusterModule(request)),
+    lookAtVirtualMachine: (request) =>
+      whileBeating(glance.execution(), nothing, () => calls.lookAtVirtualMachine(request)),
+    attachClusterModule: (request) =>
+      whileBeating(glance.execution(), nothing, () => calls.attachClusterModule(request)),
     cancelVsphereTask: (request) => whileBeating(glance.execution(), nothing, () => calls.cancelVsphereTask(request)),
     submitNewVm: seen((request: Asked<'submitNewVm'>) => calls.submitNewVm(request)),
     // There is nothing to look at yet.
@@ -61,7 +71,10 @@ const isTask = (result: object | null): result is SubmittedTask => result !== nu
 
 /** Whether it ends well within the glance. What fails is told by who waits for it: that looks behind it, too. */
 async function endsSoon({ gateway, execution }: Glance, { taskId }: SubmittedTask): Promise<boolean> {
-  const { clock, scope: { signal } } = execution();
+  const {
+    clock,
+    scope: { signal },
+  } = execution();
   const startMs = clock.now();
   try {
     for (;;) {

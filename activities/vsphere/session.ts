@@ -37,7 +37,11 @@ export interface SessionOptions<Session extends Login> {
 /** A credential that was refused is not tried again for so long: vCenter locks users, by default after five times. */
 const refusalHoldsMs = 60_000;
 
-export function openSessions<Session extends Login>({ credential, logIn, clock }: SessionOptions<Session>): Sessions<Session> {
+export function openSessions<Session extends Login>({
+  credential,
+  logIn,
+  clock,
+}: SessionOptions<Session>): Sessions<Session> {
   const closed = new AbortController();
   let current: Session | null = null;
   let login: Promise<Session> | null = null;
@@ -48,12 +52,16 @@ export function openSessions<Session extends Login>({ credential, logIn, clock }
     try {
       const given = await credential(closed.signal);
       registerSecret(given.password);
-      const fingerprint = createHash('sha256').update(JSON.stringify([given.username, given.password])).digest('hex');
-      if (refused !== null && refused.credential === fingerprint && clock.monotonicMs() < refused.untilMs) throw refused.failure;
+      const fingerprint = createHash('sha256')
+        .update(JSON.stringify([given.username, given.password]))
+        .digest('hex');
+      if (refused !== null && refused.credential === fingerprint && clock.monotonicMs() < refused.untilMs)
+        throw refused.failure;
       try {
         current = await logIn(given, closed.signal);
       } catch (failure) {
-        if (failureCode(failure) === 'VsphereCredentialRefused') refused = { failure, untilMs: clock.monotonicMs() + refusalHoldsMs, credential: fingerprint };
+        if (failureCode(failure) === 'VsphereCredentialRefused')
+          refused = { failure, untilMs: clock.monotonicMs() + refusalHoldsMs, credential: fingerprint };
         throw failure;
       }
       refused = null;

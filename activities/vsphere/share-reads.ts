@@ -6,7 +6,10 @@ import { unlessAborted } from '../../runtime/unless-aborted.ts';
  *
  * @returns the same; who gives up is let go, and the call goes on for the others, within the time of any call
  */
-export function shareReads<Asked, Answer>(read: (asked: Asked, signal: AbortSignal) => Promise<Answer>, keyOf: (asked: Asked) => string): (asked: Asked, signal: AbortSignal) => Promise<Answer> {
+export function shareReads<Asked, Answer>(
+  read: (asked: Asked, signal: AbortSignal) => Promise<Answer>,
+  keyOf: (asked: Asked) => string,
+): (asked: Asked, signal: AbortSignal) => Promise<Answer> {
   const running = new Map<string, Promise<Answer>>();
   const next = new Map<string, Promise<Answer>>();
 

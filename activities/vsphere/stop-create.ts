@@ -8,11 +8,20 @@ import { readOwned } from './find-vm.ts';
  * Cancels a create, and waits until it has ended, however it ends. Where nobody knows its task any more, every create that is under way at
  * the vCenter may be it: none of them is cancelled, and all that have begun by now are waited for.
  */
-export async function stopCreate(tools: Tools, request: OwnerOfVm & { task: string | null; folder: string | null; name: string }): Promise<void> {
+export async function stopCreate(
+  tools: Tools,
+  request: OwnerOfVm & { task: string | null; folder: string | null; name: string },
+): Promise<void> {
   const { gateway, scope, clock } = tools;
   const { task, name } = request;
   if (task !== null && (await isRunning(tools, task))) {
-    await mutate(tools, { action: 'stopCreate', owner: request, before: { task, name }, after: { cancelled: task }, submit: () => gateway.cancelTask(task, scope.signal) });
+    await mutate(tools, {
+      action: 'stopCreate',
+      owner: request,
+      before: { task, name },
+      after: { cancelled: task },
+      submit: () => gateway.cancelTask(task, scope.signal),
+    });
   }
   let waiting = task === null ? await gateway.runningCreates(scope.signal) : [task];
   const startMs = clock.now();
@@ -24,7 +33,11 @@ export async function stopCreate(tools: Tools, request: OwnerOfVm & { task: stri
       for (const one of waiting) if (await isRunning(tools, one)) running.push(one);
       waiting = running;
       if (running.length === 0) return { done: undefined };
-      if (clock.now() >= scope.deadlineMs) throw droverFailure('VsphereTaskOverdue', `${running.join(', ')} at vCenter ${gateway.vcenter} may still make ${name}, and has not ended`);
+      if (clock.now() >= scope.deadlineMs)
+        throw droverFailure(
+          'VsphereTaskOverdue',
+          `${running.join(', ')} at vCenter ${gateway.vcenter} may still make ${name}, and has not ended`,
+        );
       return { againMs: settlingDelayMs(clock.now() - startMs) };
     },
   });
@@ -36,7 +49,13 @@ export async function cancelVsphereTask(tools: Tools, request: VmSubject & { tas
   const { task, vmId } = request;
   const seen = await readOwned(tools, request);
   if (seen === null || !(await isRunning(tools, task, vmId))) return;
-  await mutate(tools, { action: 'cancelVsphereTask', owner: request, before: { task }, after: { cancelled: task }, submit: () => gateway.cancelTask(task, scope.signal) });
+  await mutate(tools, {
+    action: 'cancelVsphereTask',
+    owner: request,
+    before: { task },
+    after: { cancelled: task },
+    submit: () => gateway.cancelTask(task, scope.signal),
+  });
 }
 
 /** @param vmId whose task it has to be. @throws RequestRefused for another one's */
@@ -44,7 +63,11 @@ async function isRunning({ gateway, scope: { signal } }: Tools, task: string, vm
   try {
     const { state, entity } = await gateway.readTask(task, signal);
     if (state !== 'queued' && state !== 'running') return false;
-    if (vmId !== undefined && entity?.value !== vmId) throw droverFailure('RequestRefused', `${task} is a task of ${entity?.value ?? 'something else'}, not of ${vmId}`);
+    if (vmId !== undefined && entity?.value !== vmId)
+      throw droverFailure(
+        'RequestRefused',
+        `${task} is a task of ${entity?.value ?? 'something else'}, not of ${vmId}`,
+      );
     return true;
   } catch (error) {
     if (failureCode(error) === 'VsphereTaskNotFound') return false;

@@ -18,20 +18,43 @@ function attempt(looks: readonly { task: string | null; there: NameInFolder }[])
     findInFolder: () => Promise.resolve(looks[look]?.there ?? { kind: 'nothing' }),
   };
   const tools = { gateway, scope: { signal: new AbortController().signal } } as unknown as Tools;
-  const request = { create: {}, mark, cause: 'spec', itemId: 'item-1' } as unknown as Parameters<typeof submitDeploy>[2];
+  const request = { create: {}, mark, cause: 'spec', itemId: 'item-1' } as unknown as Parameters<
+    typeof submitDeploy
+  >[2];
   return submitDeploy(tools, {} as VcenterRest, request, identity);
 }
 
 test.each([
-  ['is under way', [{ task: 'task-1', there: withoutMark }], { taskId: 'task-1', purpose: { kind: 'create', ...identity } }],
+  [
+    'is under way',
+    [{ task: 'task-1', there: withoutMark }],
+    { taskId: 'task-1', purpose: { kind: 'create', ...identity } },
+  ],
   ['is over', [{ task: null, there: withMark }], { vmId: 'vm-1' }],
-  ['began between two looks of this attempt', [{ task: null, there: withoutMark }, { task: 'task-1', there: withoutMark }], { taskId: 'task-1', purpose: { kind: 'create', ...identity } }],
-  ['began and ended between two looks of this attempt', [{ task: null, there: withoutMark }, { task: null, there: withMark }], { vmId: 'vm-1' }],
+  [
+    'began between two looks of this attempt',
+    [
+      { task: null, there: withoutMark },
+      { task: 'task-1', there: withoutMark },
+    ],
+    { taskId: 'task-1', purpose: { kind: 'create', ...identity } },
+  ],
+  [
+    'began and ended between two looks of this attempt',
+    [
+      { task: null, there: withoutMark },
+      { task: null, there: withMark },
+    ],
+    { vmId: 'vm-1' },
+  ],
 ])('the deploy of an attempt before, which %s, is found', async (_, looks, found) => {
   expect(await attempt(looks)).toEqual(found);
 });
 
 test('a VM that still has no mark when nobody deploys it is somebody else’s', async () => {
   const theirs = { task: null, there: withoutMark };
-  await expect(attempt([theirs, theirs])).rejects.toMatchObject({ type: 'VirtualMachineNameTaken', nonRetryable: true });
+  await expect(attempt([theirs, theirs])).rejects.toMatchObject({
+    type: 'VirtualMachineNameTaken',
+    nonRetryable: true,
+  });
 });

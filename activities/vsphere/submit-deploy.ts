@@ -14,7 +14,12 @@ const lookMs = 500;
  * Deploys an item of a content library. The call is answered when all is copied: until then vCenter has a task with the VM's instance UUID
  * as activation id, which an attempt after this one finds too.
  */
-export async function submitDeploy(tools: Tools, rest: VcenterRest, request: NewVm & { itemId: string }, identity: VmIdentity): Promise<{ vmId: string } | SubmittedTask> {
+export async function submitDeploy(
+  tools: Tools,
+  rest: VcenterRest,
+  request: NewVm & { itemId: string },
+  identity: VmIdentity,
+): Promise<{ vmId: string } | SubmittedTask> {
   const { gateway, scope, clock } = tools;
   const { create, mark, itemId } = request;
   const purpose: TaskPurpose = { kind: 'create', ...identity };
@@ -37,7 +42,14 @@ export async function submitDeploy(tools: Tools, rest: VcenterRest, request: New
     action: 'submitNewVm',
     owner: request,
     before: null,
-    after: { vcenter: gateway.vcenter, name: create.name, instanceUuid: create.instanceUuid, uid: mark.uid, source: create.source, at: create.at },
+    after: {
+      vcenter: gateway.vcenter,
+      name: create.name,
+      instanceUuid: create.instanceUuid,
+      uid: mark.uid,
+      source: create.source,
+      at: create.at,
+    },
     idOf: (made) => ('vmId' in made ? made.vmId : made.taskId),
     submit: async () => {
       // Nobody waits for it in here: the call goes on when this attempt has found the task.
@@ -58,7 +70,11 @@ export async function submitDeploy(tools: Tools, rest: VcenterRest, request: New
         }
         const taskId = await gateway.findActivated(identity.instanceUuid, scope.signal);
         if (taskId !== null) return { taskId, purpose };
-        if (clock.now() >= untilMs) throw droverFailure('VsphereUnavailable', `vCenter ${gateway.vcenter} has not said within ${patienceMs / 1_000} s whether it deploys ${create.name}`);
+        if (clock.now() >= untilMs)
+          throw droverFailure(
+            'VsphereUnavailable',
+            `vCenter ${gateway.vcenter} has not said within ${patienceMs / 1_000} s whether it deploys ${create.name}`,
+          );
       }
     },
   });

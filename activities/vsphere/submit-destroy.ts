@@ -6,13 +6,26 @@ import { configOf, readOwned, readOwnedThere } from './find-vm.ts';
 import { vmRef } from './references.ts';
 import { reconfigure } from './submit-reconfigure.ts';
 
-export async function submitDetachDisks(tools: Tools, request: VmSubject & { keys: readonly number[] }): Promise<Submission> {
+export async function submitDetachDisks(
+  tools: Tools,
+  request: VmSubject & { keys: readonly number[] },
+): Promise<Submission> {
   const { devices, changeVersion } = configOf(await readOwnedThere(tools, request));
   const attached = virtualDisksOf(devices).filter(({ key }) => request.keys.includes(key));
   if (attached.length === 0) return null;
   // Without a file operation the file stays.
-  const deviceChange = attached.map(({ key, capacityInKB }) => ({ operation: 'remove', device: { $type: 'VirtualDisk', key, capacityInKB } }));
-  return reconfigure(tools, 'submitDetachDisks', request, { deviceChange }, { changeVersion }, { detached: attached.map(attachedDisk) });
+  const deviceChange = attached.map(({ key, capacityInKB }) => ({
+    operation: 'remove',
+    device: { $type: 'VirtualDisk', key, capacityInKB },
+  }));
+  return reconfigure(
+    tools,
+    'submitDetachDisks',
+    request,
+    { deviceChange },
+    { changeVersion },
+    { detached: attached.map(attachedDisk) },
+  );
 }
 
 export async function submitDestroy(tools: Tools, request: VmSubject): Promise<Submission> {
@@ -22,7 +35,11 @@ export async function submitDestroy(tools: Tools, request: VmSubject): Promise<S
   if (seen === null) return null;
   const config = configOf(seen);
   const foreign = foreignDisksOf(config);
-  if (foreign.length > 0) throw droverFailure('ForeignDisksAttached', `${seen.name} (${vmId}) has ${foreign.map(({ label, fileName }) => `${label} (${fileName ?? 'no file'})`).join(', ')}`);
+  if (foreign.length > 0)
+    throw droverFailure(
+      'ForeignDisksAttached',
+      `${seen.name} (${vmId}) has ${foreign.map(({ label, fileName }) => `${label} (${fileName ?? 'no file'})`).join(', ')}`,
+    );
   const taskId = await mutateByTask(tools, {
     action: 'submitDestroy',
     owner: request,

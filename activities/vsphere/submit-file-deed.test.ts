@@ -21,20 +21,42 @@ async function ask(deed: FileDeed, { disks = [], hasFolder = false, datastore }:
   const gateway = {
     vcenter: 'lab',
     manager: (name: string) => Promise.resolve({ type: 'Manager', value: name }),
-    retrieve: () => Promise.resolve(datastore === 'gone' ? [] : [{ properties: { name: 'fast', 'capability.topLevelDirectoryCreateSupported': datastore !== 'vsan' } }]),
+    retrieve: () =>
+      Promise.resolve(
+        datastore === 'gone'
+          ? []
+          : [{ properties: { name: 'fast', 'capability.topLevelDirectoryCreateSupported': datastore !== 'vsan' } }],
+      ),
     async call(method: string, _self: object, { name }: { name: string }) {
       if (method === 'QueryVirtualDiskUuid') return disks.includes(name) ? 'uuid' : Promise.reject(notFound);
       asked.push(`${method} ${name}`);
       return hasFolder ? Promise.reject(droverFailure('VirtualMachineNameTaken', 'FileAlreadyExists')) : undefined;
     },
-    async submit(method: string, _self: object, args: Partial<Record<'sourceName' | 'destName' | 'destinationName' | 'name', string>>) {
-      asked.push([method, args.sourceName, args.destName ?? args.destinationName, args.name].filter((word) => word !== undefined).join(' '));
+    async submit(
+      method: string,
+      _self: object,
+      args: Partial<Record<'sourceName' | 'destName' | 'destinationName' | 'name', string>>,
+    ) {
+      asked.push(
+        [method, args.sourceName, args.destName ?? args.destinationName, args.name]
+          .filter((word) => word !== undefined)
+          .join(' '),
+      );
       return 'task-1';
     },
   };
-  const tools = { gateway, stopGate: () => Promise.resolve(), audit: { record: () => Promise.resolve() }, clock: { now: () => 0 }, scope: { signal: new AbortController().signal, run: null } } as unknown as Tools;
+  const tools = {
+    gateway,
+    stopGate: () => Promise.resolve(),
+    audit: { record: () => Promise.resolve() },
+    clock: { now: () => 0 },
+    scope: { signal: new AbortController().signal, run: null },
+  } as unknown as Tools;
   const place = { datacenter: 'datacenter-1', datastore: 'datastore-1', folder: 'u' };
-  const result = await submitFileDeed(tools, { mark, cause: 'spec', place, deed }).then((task) => task?.taskId ?? null, (failure: unknown) => (failure as { type: string }).type);
+  const result = await submitFileDeed(tools, { mark, cause: 'spec', place, deed }).then(
+    (task) => task?.taskId ?? null,
+    (failure: unknown) => (failure as { type: string }).type,
+  );
   return { result, asked };
 }
 
@@ -48,13 +70,37 @@ test.each<[string, FileDeed, Vcenter | undefined, string | null, string[]]>([
   ['or is there', copy, { hasFolder: true }, 'task-1', copied],
   ['half a copy does not count', copy, { disks: ['[fast] u/disk-0.part.vmdk'] }, 'task-1', copied],
   ['a whole one does', copy, { disks: ['[fast] u/disk-0.vmdk'] }, null, []],
-  ['a whole copy gets its name', keep, undefined, 'task-1', ['MoveVirtualDisk_Task [fast] u/disk-0.part.vmdk [fast] u/disk-0.vmdk']],
+  [
+    'a whole copy gets its name',
+    keep,
+    undefined,
+    'task-1',
+    ['MoveVirtualDisk_Task [fast] u/disk-0.part.vmdk [fast] u/disk-0.vmdk'],
+  ],
   ['once', keep, { disks: ['[fast] u/disk-0.vmdk'] }, null, []],
-  ['any other file is copied as it is', { file: 'copyOther', from: '[fast] cache/a.nvram', to: 'web.nvram' }, undefined, 'task-1', ['MakeDirectory [fast] u', 'CopyDatastoreFile_Task [fast] cache/a.nvram [fast] u/web.nvram']],
-  ['a datastore without folders is refused before anything is asked of it', copy, { datastore: 'vsan' }, 'VsphereNotSupported', []],
+  [
+    'any other file is copied as it is',
+    { file: 'copyOther', from: '[fast] cache/a.nvram', to: 'web.nvram' },
+    undefined,
+    'task-1',
+    ['MakeDirectory [fast] u', 'CopyDatastoreFile_Task [fast] cache/a.nvram [fast] u/web.nvram'],
+  ],
+  [
+    'a datastore without folders is refused before anything is asked of it',
+    copy,
+    { datastore: 'vsan' },
+    'VsphereNotSupported',
+    [],
+  ],
   ['one that is gone, too', copy, { datastore: 'gone' }, 'VsphereObjectNotFound', []],
   ['the folder is removed', remove, undefined, 'task-1', ['DeleteDatastoreFile_Task [fast] u']],
-  ['also where none can have been made: a deletion does not hang there', remove, { datastore: 'vsan' }, 'task-1', ['DeleteDatastoreFile_Task [fast] u']],
+  [
+    'also where none can have been made: a deletion does not hang there',
+    remove,
+    { datastore: 'vsan' },
+    'task-1',
+    ['DeleteDatastoreFile_Task [fast] u'],
+  ],
   ['of a datastore that is gone nothing is left', remove, { datastore: 'gone' }, null, []],
 ])('%s', async (_, deed, vcenter, result, asked) => {
   expect(await ask(deed, vcenter)).toEqual({ result, asked });

@@ -24,7 +24,11 @@ export async function submitFileDeed(tools: Tools, request: FileRequest): Promis
     return (await isDoneIn(tools, folder, place, deed)) ? null : begin(tools, request, folder);
   }
   try {
-    return await begin(tools, request, `[${await readDatastoreName(tools.gateway, place.datastore, tools.scope.signal)}] ${place.folder}`);
+    return await begin(
+      tools,
+      request,
+      `[${await readDatastoreName(tools.gateway, place.datastore, tools.scope.signal)}] ${place.folder}`,
+    );
   } catch (failure) {
     // Of a datastore that is gone, or never made a folder, there is nothing to remove.
     if (failureCode(failure) === 'VsphereObjectNotFound') return null;
@@ -33,10 +37,16 @@ export async function submitFileDeed(tools: Tools, request: FileRequest): Promis
 }
 
 async function begin(tools: Tools, request: FileRequest, folder: string): Promise<SubmittedTask> {
-  const { gateway, scope: { signal } } = tools;
+  const {
+    gateway,
+    scope: { signal },
+  } = tools;
   const { place, deed } = request;
   const datacenter = datacenterRef(place.datacenter);
-  const [files, disks] = await Promise.all([gateway.manager('fileManager', signal), gateway.manager('virtualDiskManager', signal)]);
+  const [files, disks] = await Promise.all([
+    gateway.manager('fileManager', signal),
+    gateway.manager('virtualDiskManager', signal),
+  ]);
   const path = (name: string): string => `${folder}/${name}`;
   const submit = async (): Promise<string> => {
     switch (deed.file) {
@@ -44,30 +54,82 @@ async function begin(tools: Tools, request: FileRequest, folder: string): Promis
         await makeFolder(tools, place.datacenter, folder);
         const destSpec = { $type: 'VirtualDiskSpec', diskType: 'thin', adapterType: 'lsiLogic' } as const;
         // Over what an attempt before has left; while that still copies, the file is locked.
-        return gateway.submit('CopyVirtualDisk_Task', disks, { sourceName: deed.from, sourceDatacenter: datacenter, destName: path(partOf(deed.to)), destDatacenter: datacenter, destSpec, force: true }, signal);
+        return gateway.submit(
+          'CopyVirtualDisk_Task',
+          disks,
+          {
+            sourceName: deed.from,
+            sourceDatacenter: datacenter,
+            destName: path(partOf(deed.to)),
+            destDatacenter: datacenter,
+            destSpec,
+            force: true,
+          },
+          signal,
+        );
       }
       case 'keepDisk':
-        return gateway.submit('MoveVirtualDisk_Task', disks, { sourceName: path(partOf(deed.to)), sourceDatacenter: datacenter, destName: path(deed.to), destDatacenter: datacenter, force: false }, signal);
+        return gateway.submit(
+          'MoveVirtualDisk_Task',
+          disks,
+          {
+            sourceName: path(partOf(deed.to)),
+            sourceDatacenter: datacenter,
+            destName: path(deed.to),
+            destDatacenter: datacenter,
+            force: false,
+          },
+          signal,
+        );
       case 'copyOther':
         await makeFolder(tools, place.datacenter, folder);
-        return gateway.submit('CopyDatastoreFile_Task', files, { sourceName: deed.from, sourceDatacenter: datacenter, destinationName: path(deed.to), destinationDatacenter: datacenter, force: true }, signal);
+        return gateway.submit(
+          'CopyDatastoreFile_Task',
+          files,
+          {
+            sourceName: deed.from,
+            sourceDatacenter: datacenter,
+            destinationName: path(deed.to),
+            destinationDatacenter: datacenter,
+            force: true,
+          },
+          signal,
+        );
       case 'removeFolder':
         return gateway.submit('DeleteDatastoreFile_Task', files, { name: folder, datacenter }, signal);
     }
   };
-  const taskId = await mutateByTask(tools, { action: 'submitFileDeed', owner: request, before: null, after: { vcenter: gateway.vcenter, folder, ...deed }, submit });
+  const taskId = await mutateByTask(tools, {
+    action: 'submitFileDeed',
+    owner: request,
+    before: null,
+    after: { vcenter: gateway.vcenter, folder, ...deed },
+    submit,
+  });
   return { taskId, purpose: { kind: 'files', place, deed } };
 }
 
 /** Whether it has been done: a disk has its own name when all of it is there. Of what is overwritten, or removed, nobody knows. */
-export const isFileDone = async (tools: Reading, place: FilePlace, deed: FileDeed): Promise<boolean> => isOfDisk(deed) && isDoneIn(tools, await pathOf(tools, place), place, deed);
+export const isFileDone = async (tools: Reading, place: FilePlace, deed: FileDeed): Promise<boolean> =>
+  isOfDisk(deed) && isDoneIn(tools, await pathOf(tools, place), place, deed);
 
-const isOfDisk = (deed: FileDeed): deed is Extract<FileDeed, { file: 'copyDisk' | 'keepDisk' }> => deed.file === 'copyDisk' || deed.file === 'keepDisk';
+const isOfDisk = (deed: FileDeed): deed is Extract<FileDeed, { file: 'copyDisk' | 'keepDisk' }> =>
+  deed.file === 'copyDisk' || deed.file === 'keepDisk';
 
-async function isDoneIn({ gateway, scope: { signal } }: Reading, folder: string, { datacenter }: FilePlace, deed: FileDeed): Promise<boolean> {
+async function isDoneIn(
+  { gateway, scope: { signal } }: Reading,
+  folder: string,
+  { datacenter }: FilePlace,
+  deed: FileDeed,
+): Promise<boolean> {
   if (!isOfDisk(deed)) return false;
   try {
-    await gateway.call('QueryVirtualDiskUuid', await gateway.manager('virtualDiskManager', signal), { name: `${folder}/${deed.to}`, datacenter: datacenterRef(datacenter) }, signal);
+    await gateway.call(
+      'QueryVirtualDiskUuid',
+      await gateway.manager('virtualDiskManager', signal),
+      { name: `${folder}/${deed.to}`, datacenter: datacenterRef(datacenter) },
+      signal,
+    );
     return true;
   } catch (failure) {
     if (failureCode(failure) === 'VsphereObjectNotFound') return false;
@@ -80,13 +142,23 @@ async function isDoneIn({ gateway, scope: { signal } }: Reading, folder: string,
  *
  * @param path `[datastore] folder`
  */
-export async function makeFolder({ gateway, scope: { signal } }: Reading, datacenter: string, path: string): Promise<void> {
+export async function makeFolder(
+  { gateway, scope: { signal } }: Reading,
+  datacenter: string,
+  path: string,
+): Promise<void> {
   try {
-    await gateway.call('MakeDirectory', await gateway.manager('fileManager', signal), { name: path, datacenter: datacenterRef(datacenter), createParentDirectories: true }, signal);
+    await gateway.call(
+      'MakeDirectory',
+      await gateway.manager('fileManager', signal),
+      { name: path, datacenter: datacenterRef(datacenter), createParentDirectories: true },
+      signal,
+    );
   } catch (failure) {
     // FileAlreadyExists.
     if (failureCode(failure) !== 'VirtualMachineNameTaken') throw failure;
   }
 }
 
-const pathOf = ({ gateway, scope: { signal } }: Reading, { datastore, folder }: FilePlace): Promise<string> => topFolderPath(gateway, datastore, folder, signal);
+const pathOf = ({ gateway, scope: { signal } }: Reading, { datastore, folder }: FilePlace): Promise<string> =>
+  topFolderPath(gateway, datastore, folder, signal);

@@ -3,7 +3,10 @@ import { mutateByTask, type Tools } from './dependencies.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 import { vmRef } from './references.ts';
 
-export async function submitHardwareUpgrade(tools: Tools, request: VmSubject & { version: number }): Promise<Submission> {
+export async function submitHardwareUpgrade(
+  tools: Tools,
+  request: VmSubject & { version: number },
+): Promise<Submission> {
   const { version: before } = configOf(await readOwnedThere(tools, request));
   if (Number(/\d+$/u.exec(before)?.[0] ?? 0) >= request.version) return null;
   const version = `vmx-${String(request.version).padStart(2, '0')}`;

@@ -8,10 +8,14 @@ import { changed, reconfigure } from './submit-reconfigure.ts';
 import type { SeenMark } from './types.ts';
 import { vim } from './wire/kinds.ts';
 
-const isOwnOrFormer = (mark: OwnershipMark, seen: SeenMark | null): boolean => isSameMark(mark, seen) || isFormerMark(mark, seen);
+const isOwnOrFormer = (mark: OwnershipMark, seen: SeenMark | null): boolean =>
+  isSameMark(mark, seen) || isFormerMark(mark, seen);
 
 /** Only one without a mark, or with that of the operator before. */
-export async function submitAdoption(tools: Tools, request: VmSubject & { changeVersion: string }): Promise<Submission> {
+export async function submitAdoption(
+  tools: Tools,
+  request: VmSubject & { changeVersion: string },
+): Promise<Submission> {
   const seen = await readOwnedThere(tools, request, (mark, found) => found === null || isOwnOrFormer(mark, found));
   if (isSameMark(request.mark, seen.mark)) return null;
   const { changeVersion } = configOf(seen);
@@ -21,7 +25,14 @@ export async function submitAdoption(tools: Tools, request: VmSubject & { change
     { key: extraConfigKeys.namespacedName, value: namespacedName },
     { key: extraConfigKeys.objectUid, value: uid },
   ].map(option);
-  return reconfigure(tools, 'submitAdoption', request, { extraConfig }, { changeVersion }, { vmId: request.vmId, name: seen.name, mark: request.mark });
+  return reconfigure(
+    tools,
+    'submitAdoption',
+    request,
+    { extraConfig },
+    { changeVersion },
+    { vmId: request.vmId, name: seen.name, mark: request.mark },
+  );
 }
 
 /** One whose mark is off, or that is gone, is left to others already. */
@@ -30,13 +41,17 @@ export async function submitRelease(tools: Tools, request: VmSubject): Promise<S
   if (seen === null || seen.mark === null) return null;
   const { changeVersion, extraConfig } = configOf(seen);
   const keys = Object.keys(extraConfig).filter(isMark);
-  const isManaged = vim('ManagedByInfo').safeParse(seen.properties['config.managedBy']).data?.extensionKey === ownManager.extensionKey;
+  const isManaged =
+    vim('ManagedByInfo').safeParse(seen.properties['config.managedBy']).data?.extensionKey === ownManager.extensionKey;
   return reconfigure(
     tools,
     'submitRelease',
     request,
     // An empty extension takes it away.
-    { extraConfig: keys.map((key) => option({ key, value: '' })), ...(isManaged && { managedBy: { extensionKey: '', type: '' } }) },
+    {
+      extraConfig: keys.map((key) => option({ key, value: '' })),
+      ...(isManaged && { managedBy: { extensionKey: '', type: '' } }),
+    },
     { changeVersion },
     { vmId: request.vmId, name: seen.name, released: keys },
   );

@@ -15,11 +15,16 @@ import { submitDeploy } from './submit-deploy.ts';
  * Makes sure that the VM is there or being made: one that an earlier attempt made is found, and of two attempts in flight at once the
  * name lets one succeed.
  */
-export async function submitNewVm(tools: Tools, rest: VcenterRest, request: NewVm): Promise<{ vmId: string } | SubmittedTask> {
+export async function submitNewVm(
+  tools: Tools,
+  rest: VcenterRest,
+  request: NewVm,
+): Promise<{ vmId: string } | SubmittedTask> {
   const { create, mark } = request;
   const { name, instanceUuid, at, source } = create;
   const identity = { instanceUuid, folder: at.folder, name, mark };
-  if (source.from === 'contentLibraryItem') return submitDeploy(tools, rest, { ...request, itemId: source.itemId }, identity);
+  if (source.from === 'contentLibraryItem')
+    return submitDeploy(tools, rest, { ...request, itemId: source.itemId }, identity);
   const found = await findVm(tools, identity);
   if (found !== null) return { vmId: found.id };
   const submit = await starterOf(tools, request, source);
@@ -34,15 +39,23 @@ export async function submitNewVm(tools: Tools, rest: VcenterRest, request: NewV
 }
 
 /** Reads what the call needs, and gives the call. */
-async function starterOf(tools: Tools, { create, mark }: NewVm, source: Exclude<CreateSource, { from: 'contentLibraryItem' }>): Promise<() => Promise<string>> {
-  const { gateway, scope: { signal } } = tools;
+async function starterOf(
+  tools: Tools,
+  { create, mark }: NewVm,
+  source: Exclude<CreateSource, { from: 'contentLibraryItem' }>,
+): Promise<() => Promise<string>> {
+  const {
+    gateway,
+    scope: { signal },
+  } = tools;
   const { name, at } = create;
   const folder = folderRef(at.folder);
   const where = { pool: poolRef(at.resourcePool), ...(at.host !== null && { host: hostRef(at.host) }) };
   switch (source.from) {
     case 'template': {
       const template = await gateway.read(source.moId, signal);
-      if (template === null) throw droverFailure('VsphereObjectNotFound', `vCenter ${gateway.vcenter} has no template ${source.moId}`);
+      if (template === null)
+        throw droverFailure('VsphereObjectNotFound', `vCenter ${gateway.vcenter} has no template ${source.moId}`);
       const spec = cloneSpec(create, mark, configOf(template).devices);
       return () => gateway.submit('CloneVM_Task', vmRef(source.moId), { folder, name, spec }, signal);
     }

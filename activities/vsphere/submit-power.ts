@@ -11,7 +11,14 @@ import type { VirtualMachine } from './types.ts';
 type Power = VmSubject & { operation: PowerOperation };
 
 interface Deed {
-  method: 'PowerOnVM_Task' | 'PowerOffVM_Task' | 'SuspendVM_Task' | 'ResetVM_Task' | 'ShutdownGuest' | 'StandbyGuest' | 'RebootGuest';
+  method:
+    | 'PowerOnVM_Task'
+    | 'PowerOffVM_Task'
+    | 'SuspendVM_Task'
+    | 'ResetVM_Task'
+    | 'ShutdownGuest'
+    | 'StandbyGuest'
+    | 'RebootGuest';
   /** What it leads to; null: to where it was. */
   to: VmFacts['powerState'] | null;
 }
@@ -33,12 +40,20 @@ export async function submitPower(tools: Tools, request: Power): Promise<Submiss
   const { method, to } = deeds[operation];
   const seen = await readOwnedThere(tools, request);
   if (to === null ? await isRestarted(tools, seen) : seen.powerState === to) return null;
-  const mutation = { action: 'submitPower', owner: request, before: { powerState: seen.powerState }, after: { operation } };
+  const mutation = {
+    action: 'submitPower',
+    owner: request,
+    before: { powerState: seen.powerState },
+    after: { operation },
+  };
   if (method === 'ShutdownGuest' || method === 'StandbyGuest' || method === 'RebootGuest') {
     await mutate(tools, { ...mutation, submit: () => gateway.call(method, vmRef(vmId), {}, scope.signal) });
     return null;
   }
-  const taskId = await mutateByTask(tools, { ...mutation, submit: () => gateway.submit(method, vmRef(vmId), {}, scope.signal) });
+  const taskId = await mutateByTask(tools, {
+    ...mutation,
+    submit: () => gateway.submit(method, vmRef(vmId), {}, scope.signal),
+  });
   const purpose: TaskPurpose = to === null ? { kind: 'change', vmId } : { kind: 'power', vmId, powerState: to };
   return { taskId, purpose };
 }

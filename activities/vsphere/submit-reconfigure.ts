@@ -12,7 +12,10 @@ import type { VirtualMachine } from './types.ts';
 import type { VirtualMachineConfigSpec } from './wire/vim/types.ts';
 
 /** One ReconfigVM_Task for the version that the change was decided on. Where that is no more, it may be this very change that was made: then all is well. */
-export async function submitReconfigure(tools: Tools, request: VmSubject & { changeVersion: string; spec: ReconfigSpec }): Promise<Submission> {
+export async function submitReconfigure(
+  tools: Tools,
+  request: VmSubject & { changeVersion: string; spec: ReconfigSpec },
+): Promise<Submission> {
   const seen = await readOwnedThere(tools, request);
   const { spec } = request;
   const { changeVersion, devices } = configOf(seen);
@@ -23,24 +26,52 @@ export async function submitReconfigure(tools: Tools, request: VmSubject & { cha
   // Values of ExtraConfig may be a guest's secrets: only their keys are written down.
   const { extraConfig, ...plain } = spec;
   const after = { ...plain, ...(extraConfig !== undefined && { extraConfigKeys: extraConfig.map(({ key }) => key) }) };
-  return reconfigure(tools, 'submitReconfigure', request, configSpec(spec, { devices, bootOptions: readBootOptions(seen.properties) }), { changeVersion }, after);
+  return reconfigure(
+    tools,
+    'submitReconfigure',
+    request,
+    configSpec(spec, { devices, bootOptions: readBootOptions(seen.properties) }),
+    { changeVersion },
+    after,
+  );
 }
 
 /** @returns a failure that Temporal does not try again: with the same version it would fail again */
-export const changed = ({ name, id }: VirtualMachine, version: string): Error => finalFailure(droverFailure('VirtualMachineConflict', `${name} (${id}) was changed since version ${version} of its configuration was read`));
+export const changed = ({ name, id }: VirtualMachine, version: string): Error =>
+  finalFailure(
+    droverFailure(
+      'VirtualMachineConflict',
+      `${name} (${id}) was changed since version ${version} of its configuration was read`,
+    ),
+  );
 
 /**
  * Submits a change on the version that was read.
  *
  * @param isSecret of its failure, only the kind is told
  */
-export async function reconfigure(tools: Tools, action: string, request: VmSubject, spec: VirtualMachineConfigSpec, before: { changeVersion: string }, after: unknown, isSecret = false): Promise<Submission> {
+export async function reconfigure(
+  tools: Tools,
+  action: string,
+  request: VmSubject,
+  spec: VirtualMachineConfigSpec,
+  before: { changeVersion: string },
+  after: unknown,
+  isSecret = false,
+): Promise<Submission> {
   const taskId = await mutateByTask(tools, {
     action,
     owner: request,
     before,
     after,
-    submit: () => tools.gateway.submit('ReconfigVM_Task', vmRef(request.vmId), { spec: { ...spec, changeVersion: before.changeVersion } }, tools.scope.signal, { isSecret }),
+    submit: () =>
+      tools.gateway.submit(
+        'ReconfigVM_Task',
+        vmRef(request.vmId),
+        { spec: { ...spec, changeVersion: before.changeVersion } },
+        tools.scope.signal,
+        { isSecret },
+      ),
   });
   return { taskId, purpose: { kind: 'change', vmId: request.vmId, ...(isSecret && { isSecret }) } };
 }

@@ -17,11 +17,21 @@ function world() {
       calls.push([...taskIds]);
       if (taskIds.includes('cut')) return Promise.reject(droverFailure('VsphereUnavailable', 'cut'));
       if (taskIds.includes('secret')) return Promise.reject(droverFailure('VsphereNotPermitted', 'secret'));
-      return Promise.resolve(new Map(taskIds.flatMap((taskId): [string, TaskState | Error][] => (taskId === 'gone' ? [] : [[taskId, taskId === 'odd' ? new Error('odd') : running]]))));
+      return Promise.resolve(
+        new Map(
+          taskIds.flatMap((taskId): [string, TaskState | Error][] =>
+            taskId === 'gone' ? [] : [[taskId, taskId === 'odd' ? new Error('odd') : running]],
+          ),
+        ),
+      );
     },
     clock,
   });
-  return { calls, read: (taskId: string, signal = never) => read(taskId, signal), waitedMs: () => clock.monotonicMs() - startMs };
+  return {
+    calls,
+    read: (taskId: string, signal = never) => read(taskId, signal),
+    waitedMs: () => clock.monotonicMs() - startMs,
+  };
 }
 
 test('one that asks alone is told at once', async () => {
@@ -34,14 +44,21 @@ test('those that ask within a moment share a call, and the next call comes after
   const { read, calls, waitedMs } = world();
   await Promise.all([read('task-1'), read('task-2'), read('task-1')]);
   await Promise.all([read('task-1'), read('task-3')]);
-  expect(calls).toEqual([['task-1', 'task-2'], ['task-1', 'task-3']]);
+  expect(calls).toEqual([
+    ['task-1', 'task-2'],
+    ['task-1', 'task-3'],
+  ]);
   expect(waitedMs()).toBe(100);
 });
 
 test('what is the matter with one is told to who asks for it', async () => {
   const { read, calls } = world();
   const told = await Promise.allSettled([read('task-1'), read('gone'), read('odd')]);
-  expect(told).toEqual([{ status: 'fulfilled', value: running }, { status: 'rejected', reason: expect.objectContaining({ type: 'VsphereTaskNotFound' }) }, { status: 'rejected', reason: expect.objectContaining({ message: 'odd' }) }]);
+  expect(told).toEqual([
+    { status: 'fulfilled', value: running },
+    { status: 'rejected', reason: expect.objectContaining({ type: 'VsphereTaskNotFound' }) },
+    { status: 'rejected', reason: expect.objectContaining({ message: 'odd' }) },
+  ]);
   expect(calls).toHaveLength(1);
 });
 

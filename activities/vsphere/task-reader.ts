@@ -4,7 +4,10 @@ import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import type { TaskState } from './types.ts';
 
 /** What each of the tasks is; a failure where it cannot be told of one. Those that are gone are left out. */
-export type ReadTasks = (taskIds: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, TaskState | Error>>;
+export type ReadTasks = (
+  taskIds: readonly string[],
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<string, TaskState | Error>>;
 
 export interface TaskReaderOptions {
   vcenter: string;
@@ -21,7 +24,12 @@ const defaultDistanceMs = 100;
  * Tells of one task at a time, and asks for all that somebody waits for in one call: many VMs that are made at once would otherwise take up
  * the calls of the vCenter with looking at their tasks.
  */
-export function openTaskReader({ vcenter, readTasks, distanceMs = defaultDistanceMs, clock }: TaskReaderOptions): (taskId: string, signal: AbortSignal) => Promise<TaskState> {
+export function openTaskReader({
+  vcenter,
+  readTasks,
+  distanceMs = defaultDistanceMs,
+  clock,
+}: TaskReaderOptions): (taskId: string, signal: AbortSignal) => Promise<TaskState> {
   let gathering: { taskIds: Set<string>; states: ReturnType<ReadTasks> } | null = null;
   let lastMs = -Infinity;
 

@@ -17,7 +17,12 @@ function world(tasks: number) {
     },
     clock: testClock(),
   });
-  return { room, ended, looks: () => looks, submit: (signal = never) => room.submit(() => Promise.resolve(`task-${(submitted += 1)}`), signal) };
+  return {
+    room,
+    ended,
+    looks: () => looks,
+    submit: (signal = never) => room.submit(() => Promise.resolve(`task-${(submitted += 1)}`), signal),
+  };
 }
 
 test('while there is room nobody is asked', async () => {
@@ -42,7 +47,9 @@ test('without room for too long it is busy; a submission that fails takes none',
   await submit();
   await expect(submit()).rejects.toMatchObject({ type: 'VsphereBusy', nonRetryable: false });
   room.ended('task-1');
-  await expect(room.submit(() => Promise.reject(droverFailure('VsphereUnavailable', 'cut')), never)).rejects.toMatchObject({ type: 'VsphereUnavailable' });
+  await expect(
+    room.submit(() => Promise.reject(droverFailure('VsphereUnavailable', 'cut')), never),
+  ).rejects.toMatchObject({ type: 'VsphereUnavailable' });
   expect(await submit()).toBe('task-2');
 });
 

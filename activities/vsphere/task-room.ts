@@ -42,9 +42,16 @@ export function openTaskRoom({ tasks, readEnded, patienceMs = defaultPatienceMs,
     submit: async (start, signal) => {
       const untilMs = clock.monotonicMs() + patienceMs;
       for (let lookMs = shortestLookMs; isFull(); lookMs = Math.min(lookMs * 2, longestLookMs)) {
-        if (clock.monotonicMs() >= untilMs) throw droverFailure('VsphereBusy', `${tasks} tasks of this worker run at the vCenter, and it may have no more`);
+        if (clock.monotonicMs() >= untilMs)
+          throw droverFailure(
+            'VsphereBusy',
+            `${tasks} tasks of this worker run at the vCenter, and it may have no more`,
+          );
         // The look of one whose signal was aborted fails for all; they look again.
-        if (running.size > 0) await unlessAborted(refresh(signal), signal).catch((error: unknown) => (signal.aborted || failureCode(error) !== null ? Promise.reject(error) : undefined));
+        if (running.size > 0)
+          await unlessAborted(refresh(signal), signal).catch((error: unknown) =>
+            signal.aborted || failureCode(error) !== null ? Promise.reject(error) : undefined,
+          );
         if (isFull()) await clock.sleep(lookMs, signal);
       }
       submitting += 1;

@@ -60,7 +60,12 @@ export interface AttachedDisk {
 
 /** What has become of a task. */
 export type TaskState =
-  | { state: 'queued' | 'running'; progressPercent: number | null; isCancelable: boolean; entity: ManagedObjectReference | null }
+  | {
+      state: 'queued' | 'running';
+      progressPercent: number | null;
+      isCancelable: boolean;
+      entity: ManagedObjectReference | null;
+    }
   /** `vmId`: of the VM that it made, where it made one. */
   | { state: 'success'; vmId: string | null; entity: ManagedObjectReference | null }
   /** A failure of the error table. */
@@ -107,9 +112,20 @@ export interface VcenterGateway {
   findActivated(activationId: string, signal: AbortSignal): Promise<string | null>;
 
   /** Begins a task, when this worker has room for one more, and gives its id. */
-  submit<Method extends TaskMethod>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], signal: AbortSignal, options?: Pick<CallOptions, 'isSecret' | 'apiVersion'>): Promise<string>;
+  submit<Method extends TaskMethod>(
+    method: Method,
+    self: ManagedObjectReference,
+    args: VimTypes[Method],
+    signal: AbortSignal,
+    options?: Pick<CallOptions, 'isSecret' | 'apiVersion'>,
+  ): Promise<string>;
   /** A method without a task. */
-  call<Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], signal: AbortSignal): Promise<Returned<Method>>;
+  call<Method extends keyof VimTypes>(
+    method: Method,
+    self: ManagedObjectReference,
+    args: VimTypes[Method],
+    signal: AbortSignal,
+  ): Promise<Returned<Method>>;
 
   /** @param isSecret of its failure, only the kind is told. @throws also `VsphereTaskNotFound` */
   readTask(taskId: string, signal: AbortSignal, isSecret?: boolean): Promise<TaskState>;

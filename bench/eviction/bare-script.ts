@@ -27,7 +27,9 @@ async function move(session: Session, { id, name }: Server): Promise<void> {
     await delay(pollMs);
     const [record] = await listMigrations(session, id);
     if (record?.status === 'completed') return;
-    if (record !== undefined && (endedMigrationStatuses as readonly string[]).includes(record.status)) throw new Error(`the migration of ${name} ended as ${record.status}`);
-    if (performance.now() > lateMs) throw new Error(`the migration of ${name} is ${record?.status ?? 'not there'} after ${deadlineMs / 1000} s`);
+    if (record !== undefined && (endedMigrationStatuses as readonly string[]).includes(record.status))
+      throw new Error(`the migration of ${name} ended as ${record.status}`);
+    if (performance.now() > lateMs)
+      throw new Error(`the migration of ${name} is ${record?.status ?? 'not there'} after ${deadlineMs / 1000} s`);
   }
 }

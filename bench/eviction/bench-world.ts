@@ -46,7 +46,11 @@ export interface BenchWorld {
   /** Creates the Eviction of a host. @returns when it was asked for, in unix ms */
   createEviction(host: string, notes?: Readonly<Record<string, string>>): Promise<number>;
   /** Waits until the run that began since then has ended. */
-  untilEnded(host: string, sinceMs: number, deadlineMs: number): Promise<{ runId: string; closedMs: number; result: EvictionResult }>;
+  untilEnded(
+    host: string,
+    sinceMs: number,
+    deadlineMs: number,
+  ): Promise<{ runId: string; closedMs: number; result: EvictionResult }>;
   removeEvictions(): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,11 +58,20 @@ export interface BenchWorld {
 const patient = (): AbortSignal => AbortSignal.timeout(30_000);
 
 /** The lab that DROVER_LAB names, left as it is found; else one of its own, for as long as `measure` takes. */
-export async function withBenchLab(report: (line: string) => void, signal: AbortSignal, measure: (lab: BenchLab) => Promise<void>): Promise<void> {
+export async function withBenchLab(
+  report: (line: string) => void,
+  signal: AbortSignal,
+  measure: (lab: BenchLab) => Promise<void>,
+): Promise<void> {
   const shared = process.env['DROVER_LAB'];
   const ownDir = shared === undefined ? mkdtempSync(join(tmpdir(), 'drover-bench-')) : null;
   try {
-    const lab = await startLab({ dir: shared ?? join(ownDir ?? '', 'lab'), parts: ['temporal', 'kubernetes', 'openstack'], report, signal });
+    const lab = await startLab({
+      dir: shared ?? join(ownDir ?? '', 'lab'),
+      parts: ['temporal', 'kubernetes', 'openstack'],
+      report,
+      signal,
+    });
     try {
       await measure(lab);
     } finally {
@@ -79,7 +92,11 @@ export async function openBenchWorld(lab: BenchLab, settings: object, signal: Ab
   const client = openClient(readTemporalSettings(lab.exports));
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
   await clearLeftovers(client, api);
-  await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
+  await kubectl(
+    kubernetes,
+    ['apply', '-f', '-'],
+    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }),
+  );
   await withKubernetes(kubernetes, (api) => applyHypervisors(api, Object.fromEntries(hosts.map((host) => [host, {}]))));
   const session = await openSession(openstack);
   const drover = await startDrover(lab, { dir, settings, signal }).catch(async (error: unknown) => {
@@ -87,7 +104,8 @@ export async function openBenchWorld(lab: BenchLab, settings: object, signal: Ab
     await Promise.all([client.connection.close(), api.close()]);
     throw error;
   });
-  const evictionPath = (name?: string): string => resourcePath('kvm.cloud.sap/v1', 'evictions', name === undefined ? {} : { name });
+  const evictionPath = (name?: string): string =>
+    resourcePath('kvm.cloud.sap/v1', 'evictions', name === undefined ? {} : { name });
 
   return {
     lab,
@@ -99,11 +117,19 @@ export async function openBenchWorld(lab: BenchLab, settings: object, signal: Ab
     async seed(count, seconds, window) {
       await resetOpenStack(openstack);
       await connectFleet(openstack).change(source, { maxConcurrentLiveMigrations: window });
-      return await createInstances(session, Array.from({ length: count }, (_, index) => ({ name: `vm-${index + 1}`, host: source, seconds })));
+      return await createInstances(
+        session,
+        Array.from({ length: count }, (_, index) => ({ name: `vm-${index + 1}`, host: source, seconds })),
+      );
     },
     async createEviction(host, notes = {}) {
       const atMs = Date.now();
-      const body = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: host, annotations: notes }, spec: { hypervisor: host, reason: 'bench' } };
+      const body = {
+        apiVersion: 'kvm.cloud.sap/v1',
+        kind: 'Eviction',
+        metadata: { name: host, annotations: notes },
+        spec: { hypervisor: host, reason: 'bench' },
+      };
       await api.request({ method: 'POST', path: evictionPath(), body }, patient());
       return atMs;
     },
@@ -120,7 +146,9 @@ export async function openBenchWorld(lab: BenchLab, settings: object, signal: Ab
     async removeEvictions() {
       await api.request({ method: 'DELETE', path: evictionPath() }, patient());
       await until('the Evictions to be gone', 60_000, async () => {
-        const { items } = (await api.request({ method: 'GET', path: evictionPath() }, patient())) as { items: unknown[] };
+        const { items } = (await api.request({ method: 'GET', path: evictionPath() }, patient())) as {
+          items: unknown[];
+        };
         return items.length === 0 ? true : `${items.length} are there`;
       });
     },

@@ -22,7 +22,15 @@ export interface GapParts {
   readsMs: number;
 }
 
-export const gapPartNames = ['pollMs', 'concludeMs', 'childEndMs', 'parentMs', 'childStartMs', 'dispatchMs', 'readsMs'] as const satisfies readonly (keyof GapParts)[];
+export const gapPartNames = [
+  'pollMs',
+  'concludeMs',
+  'childEndMs',
+  'parentMs',
+  'childStartMs',
+  'dispatchMs',
+  'readsMs',
+] as const satisfies readonly (keyof GapParts)[];
 
 /**
  * One gap, from Nova's journal and the histories of the parent and both children; all on one clock. Null where a part is not to be found,
@@ -30,16 +38,33 @@ export const gapPartNames = ['pollMs', 'concludeMs', 'childEndMs', 'parentMs', '
  *
  * @param children by server id
  */
-export function explainGap({ left, next }: Succession, calls: readonly ApiCall[], parent: readonly HistoryEvent[], children: ReadonlyMap<string, readonly HistoryEvent[]>): GapParts | null {
+export function explainGap(
+  { left, next }: Succession,
+  calls: readonly ApiCall[],
+  parent: readonly HistoryEvent[],
+  children: ReadonlyMap<string, readonly HistoryEvent[]>,
+): GapParts | null {
   const leaving = children.get(left.instance) ?? [];
   const coming = children.get(next.instance) ?? [];
   const waited = timesOfActivity(leaving, 'awaitMigration');
   // However the end was seen, the server is looked at next.
-  const looks = waited === null ? [] : calls.filter(({ method, path, timeMs }) => method === 'GET' && path.endsWith(`/servers/${left.instance}`) && timeMs >= waited.startedMs && timeMs <= waited.doneMs);
+  const looks =
+    waited === null
+      ? []
+      : calls.filter(
+          ({ method, path, timeMs }) =>
+            method === 'GET' &&
+            path.endsWith(`/servers/${left.instance}`) &&
+            timeMs >= waited.startedMs &&
+            timeMs <= waited.doneMs,
+        );
   const closed = leaving.findLast((event) => carries(event, 'workflowExecutionCompletedEventAttributes'));
-  const asked = parent.find((event) => event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId?.endsWith(next.instance) === true);
+  const asked = parent.find(
+    (event) => event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId?.endsWith(next.instance) === true,
+  );
   const began = timesOfActivity(coming, 'startLiveMigration');
-  if (looks.length === 0 || waited === null || closed === undefined || asked === undefined || began === null) return null;
+  if (looks.length === 0 || waited === null || closed === undefined || asked === undefined || began === null)
+    return null;
   const seenMs = Math.min(...looks.map(({ timeMs }) => timeMs));
   return {
     pollMs: seenMs - left.endMs,
@@ -55,5 +80,7 @@ export function explainGap({ left, next }: Succession, calls: readonly ApiCall[]
 /** The mean of each part. Null for none. */
 export function meanGap(gaps: readonly GapParts[]): GapParts | null {
   if (gaps.length === 0) return null;
-  return Object.fromEntries(gapPartNames.map((name) => [name, Math.round(mean(gaps.map((gap) => gap[name])))])) as unknown as GapParts;
+  return Object.fromEntries(
+    gapPartNames.map((name) => [name, Math.round(mean(gaps.map((gap) => gap[name])))]),
+  ) as unknown as GapParts;
 }

@@ -45,9 +45,15 @@ export async function benchEviction(bench: EvictionBench): Promise<string[]> {
     }
   };
   const inLab: Record<Exclude<Figure, 'start'>, (lab: BenchLab) => Promise<void>> = {
-    overhead: (lab) => withWorld(bench, lab, overheadSettings(Math.max(...bench.windows)), (world) => measureOverhead(bench, world, guarded)),
+    overhead: (lab) =>
+      withWorld(bench, lab, overheadSettings(Math.max(...bench.windows)), (world) =>
+        measureOverhead(bench, world, guarded),
+      ),
     history: (lab) => withWorld(bench, lab, {}, (world) => measureHistory(bench, world)),
-    latency: (lab) => withWorld(bench, lab, latencySettings, async (world) => bench.take({ latency: await measureBridgeLatency(world, bench.quick ? 3 : changes) })),
+    latency: (lab) =>
+      withWorld(bench, lab, latencySettings, async (world) =>
+        bench.take({ latency: await measureBridgeLatency(world, bench.quick ? 3 : changes) }),
+      ),
   };
   const chosen = bench.only.filter((figure) => figure !== 'start');
   if (chosen.length > 0) {
@@ -55,11 +61,17 @@ export async function benchEviction(bench: EvictionBench): Promise<string[]> {
       for (const figure of chosen) await guarded(figure, () => inLab[figure](lab));
     });
   }
-  if (bench.only.includes('start')) await guarded('start', async () => bench.take({ start: await measureWarmStart(bench.report, bench.signal) }));
+  if (bench.only.includes('start'))
+    await guarded('start', async () => bench.take({ start: await measureWarmStart(bench.report, bench.signal) }));
   return failures;
 }
 
-async function withWorld({ signal }: EvictionBench, lab: BenchLab, settings: object, measure: (world: BenchWorld) => Promise<void>): Promise<void> {
+async function withWorld(
+  { signal }: EvictionBench,
+  lab: BenchLab,
+  settings: object,
+  measure: (world: BenchWorld) => Promise<void>,
+): Promise<void> {
   const world = await openBenchWorld(lab, settings, signal);
   try {
     await orInterrupted(measure(world), signal);
@@ -82,14 +94,21 @@ async function orInterrupted(measuring: Promise<void>, signal: AbortSignal): Pro
   }
 }
 
-async function measureOverhead({ windows, pairs, quick, report, take }: EvictionBench, world: BenchWorld, guarded: (what: string, measure: () => Promise<void>) => Promise<void>): Promise<void> {
-  const chosen = loads.filter(({ window }) => windows.includes(window)).map((load) => (quick ? { ...load, servers: load.window * 2 + 1, seconds: 2 } : load));
+async function measureOverhead(
+  { windows, pairs, quick, report, take }: EvictionBench,
+  world: BenchWorld,
+  guarded: (what: string, measure: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const chosen = loads
+    .filter(({ window }) => windows.includes(window))
+    .map((load) => (quick ? { ...load, servers: load.window * 2 + 1, seconds: 2 } : load));
   await warmUp(world);
   let measured = 0;
   for (const load of chosen) {
     await guarded(`window ${load.window}`, async () => {
       const all: Pair[] = [];
-      for (; all.length < pairs; measured += 1) all.push(await measurePair(world, load, orderOf(['drover', 'script'], measured)[0], report));
+      for (; all.length < pairs; measured += 1)
+        all.push(await measurePair(world, load, orderOf(['drover', 'script'], measured)[0], report));
       const pair = middlePair(all);
       const { servers, drover, machine } = pair;
       take({ overhead: [pair], ...(servers >= enoughServers && { history: [{ ...drover.events, machine }] }) });

@@ -74,10 +74,18 @@ export interface Pair extends Load {
 }
 
 /** Both sides may have the same window: what drover would hold back by default is raised to the widest. */
-export const overheadSettings = (widest: number): object => ({ eviction: { perTarget: Math.max(2, widest) }, limits: { migrationsPerRegion: Math.max(8, widest) } });
+export const overheadSettings = (widest: number): object => ({
+  eviction: { perTarget: Math.max(2, widest) },
+  limits: { migrationsPerRegion: Math.max(8, widest) },
+});
 
 /** Moves the same servers twice, by drover and by a bare script, each from the same start. */
-export async function measurePair(world: BenchWorld, load: Load, first: Pair['first'], report: (line: string) => void): Promise<Pair> {
+export async function measurePair(
+  world: BenchWorld,
+  load: Load,
+  first: Pair['first'],
+  report: (line: string) => void,
+): Promise<Pair> {
   const machine = describeMachine(world.versions);
   const sides: { drover?: DroverSide; script?: Side } = {};
   for (const side of first === 'drover' ? (['drover', 'script'] as const) : (['script', 'drover'] as const)) {
@@ -121,7 +129,11 @@ async function byDrover(world: BenchWorld, load: Load): Promise<DroverSide> {
 /** Evicts the source and reads everything that can be known of it. The servers are there. */
 export async function evict(world: BenchWorld, { window, servers, seconds }: Load): Promise<DroverSide> {
   const createdMs = await world.createEviction(source, parallel(window));
-  const { runId, closedMs, result } = await world.untilEnded(source, createdMs, (Math.ceil(servers / window) * (seconds + 10) + 120) * 1_000);
+  const { runId, closedMs, result } = await world.untilEnded(
+    source,
+    createdMs,
+    (Math.ceil(servers / window) * (seconds + 10) + 120) * 1_000,
+  );
   if (result.outcome !== 'Succeeded') throw new Error(`the eviction ended as ${result.outcome}: ${result.message}`);
   const { moves, calls } = readJournals(world, createdMs);
   if (moves.length !== servers) throw new Error(`${moves.length} of ${servers} servers were moved live`);
@@ -135,7 +147,12 @@ export async function evict(world: BenchWorld, { window, servers, seconds }: Loa
     beforeMs: (moves[0]?.postMs ?? Number.NaN) - createdMs,
     afterMs: closedMs - Math.max(...moves.map(({ endMs }) => endMs)),
     gapParts: meanGap(gaps.filter((gap) => gap !== null)),
-    events: { servers, window, parent: parent.length, child: Math.max(...[...children.values()].map(({ length }) => length)) },
+    events: {
+      servers,
+      window,
+      parent: parent.length,
+      child: Math.max(...[...children.values()].map(({ length }) => length)),
+    },
   };
 }
 
@@ -146,7 +163,10 @@ function readJournals({ lab }: BenchWorld, sinceMs: number): { moves: Move[]; ca
 
 function sideOf(moves: readonly Move[], calls: readonly ApiCall[], window: number): Side {
   const gaps = successions(moves, window).map(({ left, next }) => next.postMs - left.endMs);
-  const [firstMs, lastMs] = [Math.min(...moves.map(({ postMs }) => postMs)), Math.max(...moves.map(({ endMs }) => endMs))];
+  const [firstMs, lastMs] = [
+    Math.min(...moves.map(({ postMs }) => postMs)),
+    Math.max(...moves.map(({ endMs }) => endMs)),
+  ];
   return {
     spanMs: spanMs(moves),
     novaMs: Math.round(mean(moves.map(({ postMs, endMs }) => endMs - postMs))),

@@ -19,8 +19,14 @@ export interface EvictionResults {
 
 /** Takes the new figures into the recorded ones: a measurement that broke off, or was asked for in part, keeps what is there. */
 export function mergeResults(recorded: EvictionResults, measured: EvictionResults): EvictionResults {
-  const newer = <Row extends { window: number; servers: number }>(before: readonly Row[] = [], now: readonly Row[] = []): Row[] =>
-    [...before.filter((row) => !now.some(({ window, servers }) => window === row.window && servers === row.servers)), ...now].sort((a, b) => a.window - b.window);
+  const newer = <Row extends { window: number; servers: number }>(
+    before: readonly Row[] = [],
+    now: readonly Row[] = [],
+  ): Row[] =>
+    [
+      ...before.filter((row) => !now.some(({ window, servers }) => window === row.window && servers === row.servers)),
+      ...now,
+    ].sort((a, b) => a.window - b.window);
   const overhead = newer(recorded.overhead, measured.overhead);
   const history = newer(recorded.history, measured.history);
   return { ...recorded, ...measured, ...(overhead.length > 0 && { overhead }), ...(history.length > 0 && { history }) };
@@ -34,18 +40,43 @@ const table = (header: readonly string[], rows: readonly (readonly (string | num
 /** For people, and for the record. */
 export function renderMarkdown({ overhead = [], history = [], latency, start }: EvictionResults): string {
   const parts: string[] = [];
-  if (overhead.length > 0) parts.push('## 1. drover beside a bare script\n', renderOverhead(overhead), '', renderGaps(overhead));
-  if (history.length > 0) parts.push('## 2. Events in histories\n', table(['servers', 'window', 'parent', 'longest child'], history.map(({ servers, window, parent, child }) => [servers, window, parent, child])));
+  if (overhead.length > 0)
+    parts.push('## 1. drover beside a bare script\n', renderOverhead(overhead), '', renderGaps(overhead));
+  if (history.length > 0)
+    parts.push(
+      '## 2. Events in histories\n',
+      table(
+        ['servers', 'window', 'parent', 'longest child'],
+        history.map(({ servers, window, parent, child }) => [servers, window, parent, child]),
+      ),
+    );
   if (latency !== undefined) parts.push('## 3. From a change to the first activity\n', renderLatency(latency));
   if (start !== undefined) parts.push('## 4. `npm start`, everything built\n', renderStart(start));
-  const machines = [...overhead, ...(latency === undefined ? [] : [latency]), ...(start === undefined ? [] : [start])].map(({ machine }) => machine);
+  const machines = [
+    ...overhead,
+    ...(latency === undefined ? [] : [latency]),
+    ...(start === undefined ? [] : [start]),
+  ].map(({ machine }) => machine);
   if (machines.length > 0) parts.push('## Measured on\n', renderMachines(machines));
   return `${parts.join('\n').replaceAll('\n## ', '\n\n## ')}\n`;
 }
 
 const renderOverhead = (pairs: readonly Pair[]): string =>
   table(
-    ['window', 'servers', 'drover s', 'script s', 'ratio', 'nominal s', 'before s', 'after s', 'Nova per move s: drover, script', 'gap ms: drover, script', 'requests: drover, script', 'load'],
+    [
+      'window',
+      'servers',
+      'drover s',
+      'script s',
+      'ratio',
+      'nominal s',
+      'before s',
+      'after s',
+      'Nova per move s: drover, script',
+      'gap ms: drover, script',
+      'requests: drover, script',
+      'load',
+    ],
     pairs.map(({ window, servers, seconds, ratio, nominalMs, drover, script, machine }) => [
       window,
       `${servers} × ${seconds} s`,
@@ -75,7 +106,17 @@ const gapTitles: Record<keyof GapParts, string> = {
 const renderGaps = (pairs: readonly Pair[]): string =>
   `Where drover’s gap between the end of one migration and the request for the next goes, mean ms:\n\n${table(
     ['window', ...gapPartNames.map((name) => gapTitles[name]), 'sum'],
-    pairs.flatMap(({ window, drover: { gapParts } }) => (gapParts === null ? [] : [[window, ...gapPartNames.map((name) => gapParts[name]), gapPartNames.reduce((sum, name) => sum + gapParts[name], 0)]])),
+    pairs.flatMap(({ window, drover: { gapParts } }) =>
+      gapParts === null
+        ? []
+        : [
+            [
+              window,
+              ...gapPartNames.map((name) => gapParts[name]),
+              gapPartNames.reduce((sum, name) => sum + gapParts[name], 0),
+            ],
+          ],
+    ),
   )}\n`;
 
 const renderLatency = ({ changes, toSignalMs, toActivityMs, wholeMs }: BridgeLatency): string =>
@@ -91,12 +132,27 @@ const renderLatency = ({ changes, toSignalMs, toActivityMs, wholeMs }: BridgeLat
 const renderStart = ({ firstMoveSeconds, wholeSeconds, worker, bridge }: WarmStart): string =>
   table(
     ['first server moving, s', '`-- --once` in all, s', 'worker MiB: resident, peak', 'bridge MiB: resident, peak'],
-    [[firstMoveSeconds, wholeSeconds, `${worker.residentMiB}, ${worker.peakMiB}`, `${bridge.residentMiB}, ${bridge.peakMiB}`]],
+    [
+      [
+        firstMoveSeconds,
+        wholeSeconds,
+        `${worker.residentMiB}, ${worker.peakMiB}`,
+        `${bridge.residentMiB}, ${bridge.peakMiB}`,
+      ],
+    ],
   );
 
 function renderMachines(machines: readonly Machine[]): string {
-  const lines = machines.map(({ cores, cpu, memoryGiB, versions }) => `${cores} × ${cpu}, ${memoryGiB} GiB; ${Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ')}`);
+  const lines = machines.map(
+    ({ cores, cpu, memoryGiB, versions }) =>
+      `${cores} × ${cpu}, ${memoryGiB} GiB; ${Object.entries(versions)
+        .map(([name, version]) => `${name} ${version}`)
+        .join(', ')}`,
+  );
   const loads = machines.map(({ load }) => load);
   const days = [...new Set(machines.map(({ recordedAt }) => recordedAt.slice(0, 10)))];
-  return [...[...new Set(lines)].map((line) => `- ${line}`), `- load average when a measurement began: ${Math.min(...loads)} to ${Math.max(...loads)}; ${days.join(', ')}`].join('\n');
+  return [
+    ...[...new Set(lines)].map((line) => `- ${line}`),
+    `- load average when a measurement began: ${Math.min(...loads)} to ${Math.max(...loads)}; ${days.join(', ')}`,
+  ].join('\n');
 }

@@ -14,14 +14,20 @@ export function timeOf({ eventTime }: HistoryEvent): number {
 }
 
 /** Whether it is the event that carries these attributes. */
-export const carries = (event: HistoryEvent, attributes: keyof HistoryEvent): boolean => event[attributes] !== null && event[attributes] !== undefined;
+export const carries = (event: HistoryEvent, attributes: keyof HistoryEvent): boolean =>
+  event[attributes] !== null && event[attributes] !== undefined;
 
 /** When an activity of that type was first scheduled, when its last attempt began and when it was done. */
-export function timesOfActivity(events: readonly HistoryEvent[], type: string): { scheduledMs: number; startedMs: number; doneMs: number } | null {
+export function timesOfActivity(
+  events: readonly HistoryEvent[],
+  type: string,
+): { scheduledMs: number; startedMs: number; doneMs: number } | null {
   const scheduled = events.find((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === type);
   if (scheduled === undefined) return null;
   const id = String(scheduled.eventId);
   const started = events.find((event) => String(event.activityTaskStartedEventAttributes?.scheduledEventId) === id);
   const done = events.find((event) => String(event.activityTaskCompletedEventAttributes?.scheduledEventId) === id);
-  return started === undefined || done === undefined ? null : { scheduledMs: timeOf(scheduled), startedMs: timeOf(started), doneMs: timeOf(done) };
+  return started === undefined || done === undefined
+    ? null
+    : { scheduledMs: timeOf(scheduled), startedMs: timeOf(started), doneMs: timeOf(done) };
 }

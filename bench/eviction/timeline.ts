@@ -16,7 +16,8 @@ export interface Succession {
   next: Move;
 }
 
-const isPost = ({ method, action, status }: ApiCall): boolean => method === 'POST' && action === 'os-migrateLive' && status === 202;
+const isPost = ({ method, action, status }: ApiCall): boolean =>
+  method === 'POST' && action === 'os-migrateLive' && status === 202;
 const serverOf = ({ path }: ApiCall): string => /\/servers\/([^/]+)\/action$/u.exec(path)?.[1] ?? '';
 
 /**
@@ -28,8 +29,13 @@ export function readMoves(calls: readonly ApiCall[], events: readonly MigrationE
   const posts = calls.filter(isPost).toSorted((a, b) => a.timeMs - b.timeMs);
   const moves = posts.map((post) => {
     const instance = serverOf(post);
-    const [end, ...more] = events.filter((event) => event.instance === instance && (endedMigrationStatuses as readonly string[]).includes(event.status));
-    if (end?.status !== 'completed' || more.length > 0) throw new Error(`the migration of server ${instance} ended as ${[end, ...more].map((one) => one?.status ?? 'nothing').join(', ')}`);
+    const [end, ...more] = events.filter(
+      (event) => event.instance === instance && (endedMigrationStatuses as readonly string[]).includes(event.status),
+    );
+    if (end?.status !== 'completed' || more.length > 0)
+      throw new Error(
+        `the migration of server ${instance} ended as ${[end, ...more].map((one) => one?.status ?? 'nothing').join(', ')}`,
+      );
     return { instance, postMs: post.timeMs, endMs: end.timeMs };
   });
   if (new Set(moves.map(({ instance }) => instance)).size < moves.length) throw new Error('a server was moved twice');
@@ -37,7 +43,8 @@ export function readMoves(calls: readonly ApiCall[], events: readonly MigrationE
 }
 
 /** From the first request to the last end. */
-export const spanMs = (moves: readonly Move[]): number => Math.max(...moves.map(({ endMs }) => endMs)) - Math.min(...moves.map(({ postMs }) => postMs));
+export const spanMs = (moves: readonly Move[]): number =>
+  Math.max(...moves.map(({ endMs }) => endMs)) - Math.min(...moves.map(({ postMs }) => postMs));
 
 /** Who made room for whom: in a window, the k-th end lets the (window + k)-th begin. */
 export function successions(moves: readonly Move[], window: number): Succession[] {

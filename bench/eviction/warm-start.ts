@@ -45,7 +45,9 @@ export async function measureWarmStart(report: (line: string) => void, abort: Ab
   });
   const ended = once(child, 'exit') as Promise<[number | null]>;
   let lastLine = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (lastLine = text.trim().split('\n').at(-1) ?? lastLine));
+  child.stdout
+    .setEncoding('utf8')
+    .on('data', (text: string) => (lastLine = text.trim().split('\n').at(-1) ?? lastLine));
   const looking = setInterval(() => {
     journalDir ??= readLab(labDir).handles.openstack?.journalDir ?? null;
     for (const { name, pid } of readProcesses(droverDir)) memory[name] = readMemory(pid) ?? memory[name] ?? unknown;
@@ -54,7 +56,8 @@ export async function measureWarmStart(report: (line: string) => void, abort: Ab
     const [code] = await ended;
     const wholeMs = Date.now() - startedMs;
     report(lastLine);
-    if (code !== 0 || journalDir === null) throw new Error(`npm start -- --once ended with ${String(code)}: ${lastLine}`);
+    if (code !== 0 || journalDir === null)
+      throw new Error(`npm start -- --once ended with ${String(code)}: ${lastLine}`);
     const first = readMigrationEvents({ journalDir }, startedMs).find(({ status }) => status === 'running');
     return {
       machine,

@@ -39,4 +39,8 @@ export interface SuiteFigures {
   figures: readonly Figure[];
 }
 
-export const figuresOf = ({ name, title, benchmarks }: Suite<never>): SuiteFigures => ({ name, title, figures: benchmarks.flatMap(({ figures }) => figures) });
+export const figuresOf = ({ name, title, benchmarks }: Suite<never>): SuiteFigures => ({
+  name,
+  title,
+  figures: benchmarks.flatMap(({ figures }) => figures),
+});

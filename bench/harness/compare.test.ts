@@ -48,7 +48,11 @@ describe('the last record', () => {
   });
 
   test('is another machine’s where there is no other, and says so', () => {
-    expect(findLast([record('d', 4, 4, 8), record('e', 5, 5, 8)], 'one', machine)).toMatchObject({ value: 5, commit: 'e', alike: false });
+    expect(findLast([record('d', 4, 4, 8), record('e', 5, 5, 8)], 'one', machine)).toMatchObject({
+      value: 5,
+      commit: 'e',
+      alike: false,
+    });
   });
 
   test('may be none', () => {

@@ -14,14 +14,25 @@ export interface LastFigure extends RecordedFigure {
 export function findLast(records: readonly BenchRecord[], id: string, machine: MachineKind): LastFigure | null {
   const found = records.flatMap((record) => {
     const figure = record.figures[id];
-    return figure === undefined ? [] : [{ ...figure, commit: record.changed ? `${record.commit} and changes` : record.commit, alike: isAlike(record.machine, machine) }];
+    return figure === undefined
+      ? []
+      : [
+          {
+            ...figure,
+            commit: record.changed ? `${record.commit} and changes` : record.commit,
+            alike: isAlike(record.machine, machine),
+          },
+        ];
   });
-  const newest = found.toSorted((a, b) => Number(a.alike) - Number(b.alike) || a.recordedAt.localeCompare(b.recordedAt));
+  const newest = found.toSorted(
+    (a, b) => Number(a.alike) - Number(b.alike) || a.recordedAt.localeCompare(b.recordedAt),
+  );
   return newest.at(-1) ?? null;
 }
 
 /** Null where there is no goal. */
-export const meetsGoal = ({ goal, better }: Figure, { value }: Spread): boolean | null => (goal === null ? null : better === 'lower' ? value <= goal : value >= goal);
+export const meetsGoal = ({ goal, better }: Figure, { value }: Spread): boolean | null =>
+  goal === null ? null : better === 'lower' ? value <= goal : value >= goal;
 
 export interface Change {
   /** Now ÷ before. */

@@ -11,17 +11,32 @@ const page = fileURLToPath(new URL('../../docs/limits.md', import.meta.url));
 
 /** The newest figures of the machine that was measured last, for docs/limits.md. */
 export function renderLimits({ figures }: SuiteFigures, records: readonly BenchRecord[]): string {
-  const newestOf = ({ figures: recorded }: BenchRecord): string => Object.values(recorded).map(({ recordedAt }) => recordedAt).toSorted().at(-1) ?? '';
-  const machine = records.toSorted((a, b) => newestOf(a).localeCompare(newestOf(b))).at(-1)?.machine ?? { cores: 0, cpu: '', memoryGiB: 0 };
+  const newestOf = ({ figures: recorded }: BenchRecord): string =>
+    Object.values(recorded)
+      .map(({ recordedAt }) => recordedAt)
+      .toSorted()
+      .at(-1) ?? '';
+  const machine = records.toSorted((a, b) => newestOf(a).localeCompare(newestOf(b))).at(-1)?.machine ?? {
+    cores: 0,
+    cpu: '',
+    memoryGiB: 0,
+  };
   const mine = records.filter((record) => isAlike(record.machine, machine));
   const found = figures.map((figure) => ({ figure, last: findLast(mine, figure.id, machine) }));
   const table = markdownTable(
     ['figure', 'goal', 'measured'],
-    found.map(({ figure, last }) => [figure.title, formatGoal(figure), last === null ? 'not yet' : formatSpread(figure, last)]),
+    found.map(({ figure, last }) => [
+      figure.title,
+      formatGoal(figure),
+      last === null ? 'not yet' : formatSpread(figure, last),
+    ]),
   );
   const measured = found.flatMap(({ last }) => (last === null ? [] : [last]));
   if (measured.length === 0) return table;
-  const [loads, days] = [measured.map(({ load }) => load), measured.map(({ recordedAt }) => recordedAt.slice(0, 10)).toSorted()];
+  const [loads, days] = [
+    measured.map(({ load }) => load),
+    measured.map(({ recordedAt }) => recordedAt.slice(0, 10)).toSorted(),
+  ];
   const when = days[0] === days.at(-1) ? `${days[0]}` : `${days[0]} to ${days.at(-1)}`;
   return `${table}\n\nMedian (least to most of the repetitions) on ${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB; load average before each ${Math.min(...loads)} to ${Math.max(...loads)}; ${when}.`;
 }

@@ -12,5 +12,9 @@ test('who goes first alternates, and a machine that gets slower leaves the ratio
 });
 
 test('a side that fails is no pair', async () => {
-  await expect(runPairs(2, ['ours', 'bare'], (side) => (side === 'bare' ? Promise.reject(new Error('broken')) : Promise.resolve(1)))).rejects.toThrow('broken');
+  await expect(
+    runPairs(2, ['ours', 'bare'], (side) =>
+      side === 'bare' ? Promise.reject(new Error('broken')) : Promise.resolve(1),
+    ),
+  ).rejects.toThrow('broken');
 });

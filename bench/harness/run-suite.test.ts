@@ -2,7 +2,13 @@ import type { Benchmark, Samples } from './benchmark.ts';
 import type { RecordedFigure } from './records.ts';
 import { runSuite } from './run-suite.ts';
 
-const benchmark = (name: string, measure: () => Promise<Samples>): Benchmark<null> => ({ name, title: name, minutes: 1, figures: [], measure });
+const benchmark = (name: string, measure: () => Promise<Samples>): Benchmark<null> => ({
+  name,
+  title: name,
+  minutes: 1,
+  figures: [],
+  measure,
+});
 
 test('what fails is named, and what was measured before and after is kept', async () => {
   const taken: Record<string, RecordedFigure> = {};
@@ -17,7 +23,12 @@ test('what fails is named, and what was measured before and after is kept', asyn
       benchmark('five', () => Promise.resolve({ d: [5] })),
     ],
   };
-  const failures = await runSuite(suite, null, { only: ['one', 'two', 'three', 'four'], report: () => undefined, take: (figures) => void Object.assign(taken, figures), signal: new AbortController().signal });
+  const failures = await runSuite(suite, null, {
+    only: ['one', 'two', 'three', 'four'],
+    report: () => undefined,
+    take: (figures) => void Object.assign(taken, figures),
+    signal: new AbortController().signal,
+  });
   expect(failures).toEqual(['two: no server', 'three: nothing was measured: [null]']);
   expect(Object.keys(taken)).toEqual(['a', 'c']);
   expect(taken['a']).toMatchObject({ value: 2, min: 1, max: 3, samples: 3 });
@@ -29,6 +40,11 @@ test('an interrupted suite ends, and reports no failure of what was interrupted'
     controller.abort(new Error('interrupted'));
     return Promise.reject(new Error('cut off'));
   });
-  const run = runSuite({ name: 'some', title: 'Some', benchmarks: [interrupted] }, null, { only: ['one'], report: () => undefined, take: () => undefined, signal: controller.signal });
+  const run = runSuite({ name: 'some', title: 'Some', benchmarks: [interrupted] }, null, {
+    only: ['one'],
+    report: () => undefined,
+    take: () => undefined,
+    signal: controller.signal,
+  });
   await expect(run).rejects.toThrow('interrupted');
 });

@@ -13,7 +13,11 @@ export interface SuiteRun {
 }
 
 /** Measures what was asked for. A benchmark that fails is reported, and the others go on. @returns the failures */
-export async function runSuite<Run>(suite: Suite<Run>, run: Run, { only, report, take, signal }: SuiteRun): Promise<string[]> {
+export async function runSuite<Run>(
+  suite: Suite<Run>,
+  run: Run,
+  { only, report, take, signal }: SuiteRun,
+): Promise<string[]> {
   const failures: string[] = [];
   for (const benchmark of suite.benchmarks.filter(({ name }) => only.includes(name))) {
     signal.throwIfAborted();
@@ -32,5 +36,8 @@ export async function runSuite<Run>(suite: Suite<Run>, run: Run, { only, report,
 }
 
 /** The median and spread of each figure. */
-export const toRecord = (samples: Samples, circumstances: Pick<RecordedFigure, 'recordedAt' | 'load' | 'versions'>): Record<string, RecordedFigure> =>
+export const toRecord = (
+  samples: Samples,
+  circumstances: Pick<RecordedFigure, 'recordedAt' | 'load' | 'versions'>,
+): Record<string, RecordedFigure> =>
   Object.fromEntries(Object.entries(samples).map(([id, values]) => [id, { ...spreadOf(values), ...circumstances }]));

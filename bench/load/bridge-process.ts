@@ -41,18 +41,36 @@ export async function prepareBridge(lab: Lab<'temporal' | 'kubernetes'>, signal:
   const url = `http://127.0.0.1:${port}`;
   const DROVER_CONFIG = join(dir, 'drover.yaml');
   writePrivateFile(DROVER_CONFIG, stringify({ bridge: { healthAddress: `127.0.0.1:${port}` }, logLevel: 'warn' }));
-  const KUBECONFIG = await writeServiceAccountKubeconfig(lab.handles.kubernetes, { namespace: 'drover-system', name: 'drover-bridge', path: join(dir, 'bridge.kubeconfig') });
-  const ready = async (attempt: AbortSignal): Promise<boolean> => (await fetch(`${url}/healthz`, { signal: attempt })).ok;
+  const KUBECONFIG = await writeServiceAccountKubeconfig(lab.handles.kubernetes, {
+    namespace: 'drover-system',
+    name: 'drover-bridge',
+    path: join(dir, 'bridge.kubeconfig'),
+  });
+  const ready = async (attempt: AbortSignal): Promise<boolean> =>
+    (await fetch(`${url}/healthz`, { signal: attempt })).ok;
 
   return {
     async start() {
       const startedMs = Date.now();
       const args = [join(checkoutDirectory, 'starters/main.ts'), 'bridge'];
-      await spawnService(dir, { name: 'bridge', command: process.execPath, args, env: { ...lab.exports, DROVER_CONFIG, KUBECONFIG }, ready, readyTimeoutMs, stopTimeoutMs: 20_000 }, signal);
+      await spawnService(
+        dir,
+        {
+          name: 'bridge',
+          command: process.execPath,
+          args,
+          env: { ...lab.exports, DROVER_CONFIG, KUBECONFIG },
+          ready,
+          readyTimeoutMs,
+          stopTimeoutMs: 20_000,
+        },
+        signal,
+      );
       return startedMs;
     },
     pid: () => readProcess(dir, 'bridge').pid,
-    health: async () => (await (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) })).json()) as BridgeHealth,
+    health: async () =>
+      (await (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) })).json()) as BridgeHealth,
     kill: () => killService(dir, 'bridge'),
     restart: async () => void (await respawnService(dir, 'bridge', { ready, readyTimeoutMs }, signal)),
     async stop() {

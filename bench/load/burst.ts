@@ -17,8 +17,20 @@ export const burst: Benchmark<LoadRun> = {
   title: '500 Evictions come at once',
   minutes: 2,
   figures: [
-    { id: 'burst.signals', title: '500 new Evictions: signals sustained', unit: 'signals/s', better: 'higher', goal: null },
-    { id: 'burst.ratio', title: '500 new Evictions: bridge’s rate ÷ that of a script that starts the runs itself', unit: '', better: 'higher', goal: null },
+    {
+      id: 'burst.signals',
+      title: '500 new Evictions: signals sustained',
+      unit: 'signals/s',
+      better: 'higher',
+      goal: null,
+    },
+    {
+      id: 'burst.ratio',
+      title: '500 new Evictions: bridge’s rate ÷ that of a script that starts the runs itself',
+      unit: '',
+      better: 'higher',
+      goal: null,
+    },
   ],
   measure: (run) =>
     withLoadWorld(run, async (world): Promise<Samples> => {
@@ -29,7 +41,10 @@ export const burst: Benchmark<LoadRun> = {
         run.report(`${count} by the ${side}: ${perSecond.toFixed(1)} signals/s`);
         return perSecond;
       });
-      return { 'burst.signals': pairs.map(({ sides }) => sides.bridge), 'burst.ratio': ratiosOf(pairs, 'bridge', 'script') };
+      return {
+        'burst.signals': pairs.map(({ sides }) => sides.bridge),
+        'burst.ratio': ratiosOf(pairs, 'bridge', 'script'),
+      };
     }),
 };
 
@@ -37,10 +52,18 @@ async function byBridge(world: LoadWorld, hosts: readonly string[]): Promise<num
   const { bridge, create, untilHealth } = world;
   await bridge.start();
   // What was there before is told first.
-  await untilHealth('the bridge to lead, and to be idle', 120_000, (health) => health.lease.held && health.kinds.Eviction?.synced === true && isIdle(health));
+  await untilHealth(
+    'the bridge to lead, and to be idle',
+    120_000,
+    (health) => health.lease.held && health.kinds.Eviction?.synced === true && isIdle(health),
+  );
   const { deliveries } = await bridge.health();
   await inLanes(hosts, lanes, (host) => create(host));
-  await untilHealth('all to be told', 120_000, (health) => health.deliveries.signalWithStart >= deliveries.signalWithStart + hosts.length && isIdle(health));
+  await untilHealth(
+    'all to be told',
+    120_000,
+    (health) => health.deliveries.signalWithStart >= deliveries.signalWithStart + hosts.length && isIdle(health),
+  );
   await bridge.stop();
   return await startsPerSecond(world, hosts);
 }
@@ -50,7 +73,11 @@ async function byScript(world: LoadWorld, hosts: readonly string[]): Promise<num
   await inLanes(hosts, lanes, async (host) => {
     const { metadata } = await create(host);
     const { uid, generation, resourceVersion } = metadata;
-    await signalWithStartEviction(client, { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } }, { clock: systemClock });
+    await signalWithStartEviction(
+      client,
+      { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } },
+      { clock: systemClock },
+    );
   });
   return await startsPerSecond(world, hosts);
 }

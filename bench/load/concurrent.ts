@@ -30,17 +30,51 @@ export const concurrent: Benchmark<LoadRun> = {
   title: '50 Evictions change at once',
   minutes: 2,
   figures: [
-    { id: 'concurrent-50.p50', title: '50 changes at once: event → signal, p50', unit: 'ms', better: 'lower', goal: null },
-    { id: 'concurrent-50.p99', title: '50 changes at once: event → signal, p99', unit: 'ms', better: 'lower', goal: 100 },
-    { id: 'concurrent-50.script-p99', title: '50 changes at once: the same by a script that signals when it has the answer, p99', unit: 'ms', better: 'lower', goal: null },
-    { id: 'concurrent-50.ratio', title: '50 changes at once: bridge’s p99 ÷ the script’s', unit: '', better: 'lower', goal: null },
-    { id: 'concurrent-50.request-p99', title: '50 changes at once: request → signal, p99', unit: 'ms', better: 'lower', goal: null },
+    {
+      id: 'concurrent-50.p50',
+      title: '50 changes at once: event → signal, p50',
+      unit: 'ms',
+      better: 'lower',
+      goal: null,
+    },
+    {
+      id: 'concurrent-50.p99',
+      title: '50 changes at once: event → signal, p99',
+      unit: 'ms',
+      better: 'lower',
+      goal: 100,
+    },
+    {
+      id: 'concurrent-50.script-p99',
+      title: '50 changes at once: the same by a script that signals when it has the answer, p99',
+      unit: 'ms',
+      better: 'lower',
+      goal: null,
+    },
+    {
+      id: 'concurrent-50.ratio',
+      title: '50 changes at once: bridge’s p99 ÷ the script’s',
+      unit: '',
+      better: 'lower',
+      goal: null,
+    },
+    {
+      id: 'concurrent-50.request-p99',
+      title: '50 changes at once: request → signal, p99',
+      unit: 'ms',
+      better: 'lower',
+      goal: null,
+    },
   ],
   measure: (run) =>
     withLoadWorld(run, async (world): Promise<Samples> => {
       await inLanes(hosts, 10, (host) => world.create(host));
       await world.bridge.start();
-      await world.untilHealth('all runs to be there', 60_000, (health) => health.deliveries.signalWithStart >= hosts.length && isIdle(health));
+      await world.untilHealth(
+        'all runs to be there',
+        60_000,
+        (health) => health.deliveries.signalWithStart >= hosts.length && isIdle(health),
+      );
       await world.bridge.stop();
       const log = await world.watch();
       const pairs = await runPairs(run.repetitions, ['bridge', 'script'], async (side, pair) => {
@@ -54,7 +88,13 @@ export const concurrent: Benchmark<LoadRun> = {
         if (side === 'bridge') await world.bridge.stop();
         return latenciesOf(changes, await readSignalTimes(world), log);
       });
-      const share = (side: Side, of: keyof Latency, percent: number): number[] => pairs.map(({ sides }) => percentile(sides[side].map((one) => one[of]), percent));
+      const share = (side: Side, of: keyof Latency, percent: number): number[] =>
+        pairs.map(({ sides }) =>
+          percentile(
+            sides[side].map((one) => one[of]),
+            percent,
+          ),
+        );
       const [ours, theirs] = [share('bridge', 'eventMs', 0.99), share('script', 'eventMs', 0.99)];
       return {
         'concurrent-50.p50': share('bridge', 'eventMs', 0.5),
@@ -74,10 +114,18 @@ interface Latency {
 /** Starts it and lets it tell what it finds. */
 async function startBridge({ bridge, untilHealth }: LoadWorld): Promise<void> {
   await bridge.start();
-  await untilHealth('the bridge to lead, and to be idle', 60_000, (health) => health.lease.held && health.deliveries.signalWithStart >= hosts.length && isIdle(health));
+  await untilHealth(
+    'the bridge to lead, and to be idle',
+    60_000,
+    (health) => health.lease.held && health.deliveries.signalWithStart >= hosts.length && isIdle(health),
+  );
 }
 
-async function changeAll({ changeSpec, bridge, client, untilHealth }: LoadWorld, side: Side, reason: string): Promise<Change[]> {
+async function changeAll(
+  { changeSpec, bridge, client, untilHealth }: LoadWorld,
+  side: Side,
+  reason: string,
+): Promise<Change[]> {
   await delay(restMs);
   const delivered = side === 'bridge' ? (await bridge.health()).queue.delivered : 0;
   const changes = await Promise.all(
@@ -86,11 +134,21 @@ async function changeAll({ changeSpec, bridge, client, untilHealth }: LoadWorld,
       const { metadata } = await changeSpec(host, reason);
       const { uid, generation, resourceVersion } = metadata;
       const answeredMs = Date.now();
-      if (side === 'script') await signalWithStartEviction(client, { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } }, { clock: systemClock });
+      if (side === 'script')
+        await signalWithStartEviction(
+          client,
+          { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } },
+          { clock: systemClock },
+        );
       return { host, resourceVersion, sentMs, answeredMs };
     }),
   );
-  if (side === 'bridge') await untilHealth('all to be told', 30_000, (health) => health.queue.delivered >= delivered + hosts.length && isIdle(health));
+  if (side === 'bridge')
+    await untilHealth(
+      'all to be told',
+      30_000,
+      (health) => health.queue.delivered >= delivered + hosts.length && isIdle(health),
+    );
   return changes;
 }
 
@@ -98,10 +156,19 @@ async function changeAll({ changeSpec, bridge, client, untilHealth }: LoadWorld,
 async function readSignalTimes({ client }: LoadWorld): Promise<Map<string, number>> {
   const signals = await inLanes(hosts, 8, (host) => readSignals(client, host));
   // The first that told of it: a bridge that starts later tells of it again.
-  return new Map(signals.flat().toReversed().map(({ resourceVersion, atMs }) => [resourceVersion, atMs]));
+  return new Map(
+    signals
+      .flat()
+      .toReversed()
+      .map(({ resourceVersion, atMs }) => [resourceVersion, atMs]),
+  );
 }
 
-const latenciesOf = (changes: readonly Change[], signalledMs: ReadonlyMap<string, number>, { seenMs }: WatchLog): Latency[] =>
+const latenciesOf = (
+  changes: readonly Change[],
+  signalledMs: ReadonlyMap<string, number>,
+  { seenMs }: WatchLog,
+): Latency[] =>
   changes.map(({ host, resourceVersion, sentMs, answeredMs }) => {
     const atMs = signalledMs.get(resourceVersion);
     if (atMs === undefined) throw new Error(`the run of ${host} was not told of ${resourceVersion}`);

@@ -13,9 +13,27 @@ export const hotObject: Benchmark<LoadRun> = {
   title: 'one Eviction is edited 100 times a second',
   minutes: 1,
   figures: [
-    { id: 'hot-object.signals', title: '100 edits/s: signals to the run, the most in any second', unit: 'signals/s', better: 'lower', goal: 5 },
-    { id: 'hot-object.edits', title: '100 edits/s: what kube-apiserver took', unit: 'edits/s', better: 'higher', goal: null },
-    { id: 'hot-object.last', title: '100 edits/s: last edit → signal that carries it', unit: 'ms', better: 'lower', goal: null },
+    {
+      id: 'hot-object.signals',
+      title: '100 edits/s: signals to the run, the most in any second',
+      unit: 'signals/s',
+      better: 'lower',
+      goal: 5,
+    },
+    {
+      id: 'hot-object.edits',
+      title: '100 edits/s: what kube-apiserver took',
+      unit: 'edits/s',
+      better: 'higher',
+      goal: null,
+    },
+    {
+      id: 'hot-object.last',
+      title: '100 edits/s: last edit → signal that carries it',
+      unit: 'ms',
+      better: 'lower',
+      goal: null,
+    },
   ],
   measure: (run) =>
     withLoadWorld(run, async ({ bridge, client, create, changeSpec, untilHealth }): Promise<Samples> => {
@@ -25,17 +43,25 @@ export const hotObject: Benchmark<LoadRun> = {
       for (let repetition = 1; repetition <= run.repetitions; repetition += 1) {
         const host = `hot-${repetition}`;
         await create(host);
-        const perSecond = await editSteadily(run.quick ? 200 : 1_000, editEveryMs, (count) => changeSpec(host, `edit ${count}`));
+        const perSecond = await editSteadily(run.quick ? 200 : 1_000, editEveryMs, (count) =>
+          changeSpec(host, `edit ${count}`),
+        );
         const lastMs = Date.now();
         const { resourceVersion } = (await changeSpec(host, 'the last edit')).metadata;
         const signals = await until('the last edit to be told', 30_000, async () => {
           const told = await readSignals(client, host);
-          return told.at(-1)?.resourceVersion === resourceVersion ? told : `${told.length} signals, the last of ${told.at(-1)?.resourceVersion}`;
+          return told.at(-1)?.resourceVersion === resourceVersion
+            ? told
+            : `${told.length} signals, the last of ${told.at(-1)?.resourceVersion}`;
         });
         samples.signals.push(mostSignalsWithin(signals, 1_000));
         samples.edits.push(perSecond);
         samples.last.push((signals.at(-1)?.atMs ?? Number.NaN) - lastMs);
       }
-      return { 'hot-object.signals': samples.signals, 'hot-object.edits': samples.edits, 'hot-object.last': samples.last };
+      return {
+        'hot-object.signals': samples.signals,
+        'hot-object.edits': samples.edits,
+        'hot-object.last': samples.last,
+      };
     }),
 };

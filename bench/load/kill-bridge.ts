@@ -9,7 +9,15 @@ export const killBridge: Benchmark<LoadRun> = {
   name: 'kill-bridge',
   title: 'kill -9 of the bridge, started again at once',
   minutes: 1,
-  figures: [{ id: 'kill-bridge.progress', title: 'kill -9 of the bridge → the next signal', unit: 's', better: 'lower', goal: 15 }],
+  figures: [
+    {
+      id: 'kill-bridge.progress',
+      title: 'kill -9 of the bridge → the next signal',
+      unit: 's',
+      better: 'lower',
+      goal: 15,
+    },
+  ],
   measure: (run) =>
     withLoadWorld(run, async ({ bridge, client, create, untilHealth }): Promise<Samples> => {
       await bridge.start();

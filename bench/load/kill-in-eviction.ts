@@ -14,7 +14,15 @@ const killInEviction = (name: string, what: string, { kill, restart }: Victim): 
   name,
   title: `kill -9 of ${what} in mid-eviction, started again at once`,
   minutes: 4,
-  figures: [{ id: `${name}.progress`, title: `kill -9 of ${what} → the next migration asked for`, unit: 's', better: 'lower', goal: 15 }],
+  figures: [
+    {
+      id: `${name}.progress`,
+      title: `kill -9 of ${what} → the next migration asked for`,
+      unit: 's',
+      better: 'lower',
+      goal: 15,
+    },
+  ],
   measure: async (run): Promise<Samples> => {
     const { struck } = await strikeEvictions(run, async ({ world, nextMoveMs }) => {
       const killedMs = Date.now();
@@ -27,6 +35,12 @@ const killInEviction = (name: string, what: string, { kill, restart }: Victim): 
   },
 });
 
-export const killWorker = killInEviction('kill-worker', 'the worker', { kill: ({ drover }) => drover.kill('worker'), restart: ({ drover }) => drover.restart('worker') });
+export const killWorker = killInEviction('kill-worker', 'the worker', {
+  kill: ({ drover }) => drover.kill('worker'),
+  restart: ({ drover }) => drover.restart('worker'),
+});
 
-export const killTemporalServer = killInEviction('kill-temporal', 'Temporal', { kill: ({ lab }) => killTemporal(lab.handles.temporal), restart: ({ lab }) => restartTemporal(lab.handles.temporal) });
+export const killTemporalServer = killInEviction('kill-temporal', 'Temporal', {
+  kill: ({ lab }) => killTemporal(lab.handles.temporal),
+  restart: ({ lab }) => restartTemporal(lab.handles.temporal),
+});

@@ -33,7 +33,10 @@ export interface LoadWorld {
 const collection = resourcePath('kvm.cloud.sap/v1', 'evictions');
 
 /** Opens a world for as long as `measure` takes. */
-export async function withLoadWorld<Result>({ report, signal }: LoadRun, measure: (world: LoadWorld) => Promise<Result>): Promise<Result> {
+export async function withLoadWorld<Result>(
+  { report, signal }: LoadRun,
+  measure: (world: LoadWorld) => Promise<Result>,
+): Promise<Result> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-load-')));
   const cleanups: (() => unknown)[] = [() => rmSync(root, { recursive: true, force: true })];
   try {
@@ -46,15 +49,35 @@ export async function withLoadWorld<Result>({ report, signal }: LoadRun, measure
     const bridge = await prepareBridge(lab, signal);
     cleanups.push(() => bridge.stop());
     const request = (method: 'POST' | 'PATCH', path: string, body: object): Promise<Eviction> =>
-      api.request({ method, path, body, ...(method === 'PATCH' && { patchType: 'merge' as const }) }, signal) as Promise<Eviction>;
+      api.request(
+        { method, path, body, ...(method === 'PATCH' && { patchType: 'merge' as const }) },
+        signal,
+      ) as Promise<Eviction>;
     return await measure({
       lab,
       client,
       bridge,
-      create: (host, annotations = {}) => request('POST', collection, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: host, annotations }, spec: { hypervisor: host, reason: 'bench' } }),
+      create: (host, annotations = {}) =>
+        request('POST', collection, {
+          apiVersion: 'kvm.cloud.sap/v1',
+          kind: 'Eviction',
+          metadata: { name: host, annotations },
+          spec: { hypervisor: host, reason: 'bench' },
+        }),
       settle: (host) =>
         request('PATCH', `${collection}/${host}/status`, {
-          status: { conditions: [{ type: 'Evicting', status: 'False', reason: 'Succeeded', message: `0 of 0 servers have left ${host}`, observedGeneration: 1, lastTransitionTime: new Date().toISOString() }] },
+          status: {
+            conditions: [
+              {
+                type: 'Evicting',
+                status: 'False',
+                reason: 'Succeeded',
+                message: `0 of 0 servers have left ${host}`,
+                observedGeneration: 1,
+                lastTransitionTime: new Date().toISOString(),
+              },
+            ],
+          },
         }),
       changeSpec: (host, reason) => request('PATCH', `${collection}/${host}`, { spec: { reason } }),
       watch: async () => {
@@ -79,4 +102,5 @@ export async function withLoadWorld<Result>({ report, signal }: LoadRun, measure
 }
 
 /** Nothing waits in the bridge any more. */
-export const isIdle = ({ queue }: BridgeHealth): boolean => queue.fresh + queue.resync + queue.inFlight + queue.backingOff === 0;
+export const isIdle = ({ queue }: BridgeHealth): boolean =>
+  queue.fresh + queue.resync + queue.inFlight + queue.backingOff === 0;

@@ -13,5 +13,15 @@ import { workersGone } from './workers-gone.ts';
 export const loadSuite: Suite<LoadRun> = {
   name: 'load',
   title: 'The bridge and the limits under load',
-  benchmarks: [concurrent, burst, hotObject, objects, workerCache, killBridge, killWorker, killTemporalServer, workersGone],
+  benchmarks: [
+    concurrent,
+    burst,
+    hotObject,
+    objects,
+    workerCache,
+    killBridge,
+    killWorker,
+    killTemporalServer,
+    workersGone,
+  ],
 };

@@ -18,26 +18,73 @@ export const objects: Benchmark<LoadRun> = {
   title: 'the bridge starts beside 5,000 Evictions, 250 of them not settled',
   minutes: 4,
   figures: [
-    { id: 'objects-5000.ready', title: 'bridge, 5,000 objects: start of the process → all listed, 250 signalled', unit: 's', better: 'lower', goal: null },
-    { id: 'objects-5000.cpu', title: 'bridge, 5,000 objects: processor time until then', unit: 's', better: 'lower', goal: null },
-    { id: 'objects-5000.resident', title: 'bridge, 5,000 objects: resident set then', unit: 'MiB', better: 'lower', goal: null },
-    { id: 'objects-5000.peak', title: 'bridge, 5,000 objects: peak until then', unit: 'MiB', better: 'lower', goal: null },
-    { id: 'objects-5000.idle', title: 'bridge, 5,000 objects: share of a core with nothing to do', unit: '%', better: 'lower', goal: null },
+    {
+      id: 'objects-5000.ready',
+      title: 'bridge, 5,000 objects: start of the process → all listed, 250 signalled',
+      unit: 's',
+      better: 'lower',
+      goal: null,
+    },
+    {
+      id: 'objects-5000.cpu',
+      title: 'bridge, 5,000 objects: processor time until then',
+      unit: 's',
+      better: 'lower',
+      goal: null,
+    },
+    {
+      id: 'objects-5000.resident',
+      title: 'bridge, 5,000 objects: resident set then',
+      unit: 'MiB',
+      better: 'lower',
+      goal: null,
+    },
+    {
+      id: 'objects-5000.peak',
+      title: 'bridge, 5,000 objects: peak until then',
+      unit: 'MiB',
+      better: 'lower',
+      goal: null,
+    },
+    {
+      id: 'objects-5000.idle',
+      title: 'bridge, 5,000 objects: share of a core with nothing to do',
+      unit: '%',
+      better: 'lower',
+      goal: null,
+    },
   ],
   measure: (run) =>
     withLoadWorld(run, async ({ bridge, create, settle, untilHealth }): Promise<Samples> => {
       const count = run.quick ? 200 : 5_000;
       const unsettled = Math.ceil(count / shareUnsettled);
-      await inLanes(Array.from({ length: count }, (_, index) => `node-${index + 1}`), lanes, async (host, index) => {
-        const isUnsettled = index % shareUnsettled === 0;
-        await create(host, isUnsettled ? { [annotations.mode]: 'observe' } : {});
-        if (!isUnsettled) await settle(host);
-      });
+      await inLanes(
+        Array.from({ length: count }, (_, index) => `node-${index + 1}`),
+        lanes,
+        async (host, index) => {
+          const isUnsettled = index % shareUnsettled === 0;
+          await create(host, isUnsettled ? { [annotations.mode]: 'observe' } : {});
+          if (!isUnsettled) await settle(host);
+        },
+      );
       run.report(`${count} Evictions are there`);
-      const samples = { ready: [] as number[], cpu: [] as number[], resident: [] as number[], peak: [] as number[], idle: [] as number[] };
+      const samples = {
+        ready: [] as number[],
+        cpu: [] as number[],
+        resident: [] as number[],
+        peak: [] as number[],
+        idle: [] as number[],
+      };
       for (let repetition = 1; repetition <= run.repetitions; repetition += 1) {
         const startedMs = await bridge.start();
-        await untilHealth('all to be listed and told', 120_000, (health) => health.kinds.Eviction?.objects === count && health.deliveries.signalWithStart >= unsettled && isIdle(health));
+        await untilHealth(
+          'all to be listed and told',
+          120_000,
+          (health) =>
+            health.kinds.Eviction?.objects === count &&
+            health.deliveries.signalWithStart >= unsettled &&
+            isIdle(health),
+        );
         const [pid, readyMs] = [bridge.pid(), Date.now()];
         const cpuSeconds = readCpuSeconds(pid) ?? Number.NaN;
         const memory = readMemory(pid);

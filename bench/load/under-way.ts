@@ -16,7 +16,11 @@ export interface UnderWay {
 }
 
 /** Begins an eviction, lets `strike` measure once four servers are being copied, and sees it succeed. As often as asked. */
-export async function strikeEvictions(run: LoadRun, strike: (underWay: UnderWay) => Promise<number>, repetitions = run.repetitions): Promise<{ struck: number[]; endedMs: number[] }> {
+export async function strikeEvictions(
+  run: LoadRun,
+  strike: (underWay: UnderWay) => Promise<number>,
+  repetitions = run.repetitions,
+): Promise<{ struck: number[]; endedMs: number[] }> {
   const struck: number[] = [];
   const endedMs: number[] = [];
   await withBenchLab(run.report, run.signal, async (lab) => {
@@ -31,7 +35,8 @@ export async function strikeEvictions(run: LoadRun, strike: (underWay: UnderWay)
         });
         struck.push(await strike({ world, nextMoveMs: (afterMs) => untilNextMove(world, afterMs) }));
         const { closedMs, result } = await world.untilEnded(source, createdMs, 300_000);
-        if (result.outcome !== 'Succeeded') throw new Error(`the eviction ended as ${result.outcome}: ${result.message}`);
+        if (result.outcome !== 'Succeeded')
+          throw new Error(`the eviction ended as ${result.outcome}: ${result.message}`);
         endedMs.push(closedMs);
         await world.removeEvictions();
       }
@@ -43,9 +48,17 @@ export async function strikeEvictions(run: LoadRun, strike: (underWay: UnderWay)
 }
 
 function inProgress({ lab }: BenchWorld, sinceMs: number): number {
-  const last = new Map(readMigrationEvents(lab.handles.openstack, sinceMs).map(({ migration, status }) => [migration, status]));
+  const last = new Map(
+    readMigrationEvents(lab.handles.openstack, sinceMs).map(({ migration, status }) => [migration, status]),
+  );
   return [...last.values()].filter((status) => status === 'running').length;
 }
 
 const untilNextMove = ({ lab }: BenchWorld, afterMs: number): Promise<number> =>
-  until('drover to ask Nova for the next migration', 180_000, () => readApiCalls(lab.handles.openstack, 'nova', afterMs).find(({ action }) => action === 'os-migrateLive')?.timeMs ?? 'not yet');
+  until(
+    'drover to ask Nova for the next migration',
+    180_000,
+    () =>
+      readApiCalls(lab.handles.openstack, 'nova', afterMs).find(({ action }) => action === 'os-migrateLive')?.timeMs ??
+      'not yet',
+  );

@@ -12,8 +12,14 @@ export interface WatchLog {
 export async function openWatchLog(api: Kubernetes, path: string): Promise<WatchLog> {
   const ending = new AbortController();
   const seenMs = new Map<string, number>();
-  const { metadata } = (await api.request({ method: 'GET', path, query: { limit: 1 } }, AbortSignal.timeout(10_000))) as { metadata: { resourceVersion: string } };
-  const chunks = await api.stream({ method: 'GET', path, query: { watch: true, resourceVersion: metadata.resourceVersion } }, ending.signal);
+  const { metadata } = (await api.request(
+    { method: 'GET', path, query: { limit: 1 } },
+    AbortSignal.timeout(10_000),
+  )) as { metadata: { resourceVersion: string } };
+  const chunks = await api.stream(
+    { method: 'GET', path, query: { watch: true, resourceVersion: metadata.resourceVersion } },
+    ending.signal,
+  );
   const read = async (): Promise<void> => {
     const decoder = createLineDecoder();
     for await (const chunk of chunks) {

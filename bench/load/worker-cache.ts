@@ -19,8 +19,20 @@ export const workerCache: Benchmark<LoadRun> = {
   title: 'a worker keeps 1,000 evictions that wait',
   minutes: 2,
   figures: [
-    { id: 'worker-cache.run', title: 'worker: resident set for each of 1,000 cached runs', unit: 'MB', better: 'lower', goal: 0.4 },
-    { id: 'worker-cache.empty', title: 'worker, workflows only: resident set with 100 cached runs', unit: 'MiB', better: 'lower', goal: null },
+    {
+      id: 'worker-cache.run',
+      title: 'worker: resident set for each of 1,000 cached runs',
+      unit: 'MB',
+      better: 'lower',
+      goal: 0.4,
+    },
+    {
+      id: 'worker-cache.empty',
+      title: 'worker, workflows only: resident set with 100 cached runs',
+      unit: 'MiB',
+      better: 'lower',
+      goal: null,
+    },
   ],
   measure: (run) =>
     withLoadWorld(run, async (world): Promise<Samples> => {
@@ -37,7 +49,11 @@ export const workerCache: Benchmark<LoadRun> = {
         } finally {
           await worker.stop();
         }
-        await inLanes(Array.from({ length: many }, (_, index) => index), 8, (index) => world.client.workflow.getHandle(idOf(repetition, index)).terminate());
+        await inLanes(
+          Array.from({ length: many }, (_, index) => index),
+          8,
+          (index) => world.client.workflow.getHandle(idOf(repetition, index)).terminate(),
+        );
       }
       return { 'worker-cache.run': samples.run, 'worker-cache.empty': samples.empty };
     }),
@@ -49,10 +65,20 @@ const megabytesPerMiB = 1.048576;
 const idOf = (repetition: number, index: number): string => evictionId(`cached-${repetition}-${index}`);
 
 /** Starts runs `from` to `to`; each waits for its first activity, which nobody takes. @returns the worker's resident set in MiB, once all are in its cache */
-async function keep({ client }: LoadWorld, worker: CacheWorker, repetition: number, from: number, to: number): Promise<number> {
+async function keep(
+  { client }: LoadWorld,
+  worker: CacheWorker,
+  repetition: number,
+  from: number,
+  to: number,
+): Promise<number> {
   const indexes = Array.from({ length: to - from }, (_, index) => from + index);
   await inLanes(indexes, 8, (index) =>
-    client.workflow.start(workflowTypes.evictHypervisor, { workflowId: idOf(repetition, index), taskQueue: workflowQueue, args: [{ hypervisor: `cached-${repetition}-${index}` }] }),
+    client.workflow.start(workflowTypes.evictHypervisor, {
+      workflowId: idOf(repetition, index),
+      taskQueue: workflowQueue,
+      args: [{ hypervisor: `cached-${repetition}-${index}` }],
+    }),
   );
   await until(`${to} runs to be cached`, 120_000, async () => {
     const cached = await worker.cached();

@@ -14,8 +14,20 @@ export const workersGone: Benchmark<LoadRun> = {
   title: 'no worker for ten minutes in mid-eviction',
   minutes: 12,
   figures: [
-    { id: 'workers-gone.progress', title: 'workers back after 10 minutes → the next migration asked for', unit: 's', better: 'lower', goal: 15 },
-    { id: 'workers-gone.converged', title: 'workers back after 10 minutes → 8 servers later, the eviction has ended', unit: 's', better: 'lower', goal: null },
+    {
+      id: 'workers-gone.progress',
+      title: 'workers back after 10 minutes → the next migration asked for',
+      unit: 's',
+      better: 'lower',
+      goal: 15,
+    },
+    {
+      id: 'workers-gone.converged',
+      title: 'workers back after 10 minutes → 8 servers later, the eviction has ended',
+      unit: 's',
+      better: 'lower',
+      goal: null,
+    },
   ],
   measure: async (run): Promise<Samples> => {
     let backMs = Number.NaN;
@@ -33,6 +45,9 @@ export const workersGone: Benchmark<LoadRun> = {
       },
       1,
     );
-    return { 'workers-gone.progress': struck.map((ms) => ms / 1_000), 'workers-gone.converged': endedMs.map((ms) => (ms - backMs) / 1_000) };
+    return {
+      'workers-gone.progress': struck.map((ms) => ms / 1_000),
+      'workers-gone.converged': endedMs.map((ms) => (ms - backMs) / 1_000),
+    };
   },
 };

@@ -9,9 +9,19 @@ const page = [
 ].join('\n');
 
 test('calls are summed up by system, whatever was called and whatever came of it', () => {
-  expect(countCalls(page)).toEqual(new Map([['nova', 15], ['kubernetes', 4]]));
+  expect(countCalls(page)).toEqual(
+    new Map([
+      ['nova', 15],
+      ['kubernetes', 4],
+    ]),
+  );
 });
 
 test('and those of one system by what was called', () => {
-  expect(countVerbs(page, 'nova')).toEqual(new Map([['GET /os-services', 12], ['GET /servers/{id}', 3]]));
+  expect(countVerbs(page, 'nova')).toEqual(
+    new Map([
+      ['GET /os-services', 12],
+      ['GET /servers/{id}', 3],
+    ]),
+  );
 });

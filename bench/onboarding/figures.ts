@@ -9,7 +9,13 @@ const hypervisors = (size: Size): string => (size === 1 ? 'one hypervisor' : `${
 /** What is measured of each; only one by itself is judged by the time between its steps, as many wait for each other. */
 export function onboardingFigures(size: Size): Figure[] {
   const title = (what: string): string => `${hypervisors(size)}: ${what}`;
-  const figure = (id: string, what: string, unit: string, goal: number | null = null): Figure => ({ id: `onboarding-${size}.${id}`, title: title(what), unit, better: 'lower', goal });
+  const figure = (id: string, what: string, unit: string, goal: number | null = null): Figure => ({
+    id: `onboarding-${size}.${id}`,
+    title: title(what),
+    unit,
+    better: 'lower',
+    goal,
+  });
   return [
     ...(size === 1 ? [] : [figure('all', 'first Node created → last in service', 's')]),
     figure('p50', 'Node created → in service, p50', 's'),

@@ -30,13 +30,20 @@ export const onboardAtOnce = (size: Size): Benchmark<LoadRun> => ({
   figures: onboardingFigures(size),
   async measure(run): Promise<Samples> {
     const count = run.quick ? Math.min(size, 4) : size;
-    const rounds = Array.from({ length: Math.min(run.repetitions, Math.floor(mostHosts / count)) }, (_, round) => Array.from({ length: count }, (_host, index) => `kvm-${round + 1}-${index + 1}`));
+    const rounds = Array.from({ length: Math.min(run.repetitions, Math.floor(mostHosts / count)) }, (_, round) =>
+      Array.from({ length: count }, (_host, index) => `kvm-${round + 1}-${index + 1}`),
+    );
     return await withOnboardingWorld(run, rounds.flat(), async (world) => {
       const samples: Record<string, number[]> = {};
       for (const hosts of rounds) {
         const round = await measureRound(world, hosts, run.signal);
-        run.report(Object.entries(round).map(([name, value]) => `${name} ${value.toFixed(1)}`).join(', '));
-        for (const { id } of onboardingFigures(size)) (samples[id] ??= []).push(round[id.split('.')[1] as keyof typeof round]);
+        run.report(
+          Object.entries(round)
+            .map(([name, value]) => `${name} ${value.toFixed(1)}`)
+            .join(', '),
+        );
+        for (const { id } of onboardingFigures(size))
+          (samples[id] ??= []).push(round[id.split('.')[1] as keyof typeof round]);
       }
       return samples;
     });
@@ -49,17 +56,24 @@ async function measureRound(world: OnboardingWorld, hosts: readonly string[], si
   const before = await readCalls(world);
   const askedMs = await addNodes(world, hosts);
   const arrivedMs = await untilInService(world, hosts, signal);
-  const wallSeconds = hosts.map((host) => ((arrivedMs.get(host) ?? Number.NaN) - (askedMs.get(host) ?? Number.NaN)) / 1_000);
+  const wallSeconds = hosts.map(
+    (host) => ((arrivedMs.get(host) ?? Number.NaN) - (askedMs.get(host) ?? Number.NaN)) / 1_000,
+  );
   const allSeconds = (Math.max(...arrivedMs.values()) - Math.min(...askedMs.values())) / 1_000;
   const after = await readCalls(world);
   const callsOf = (system: string): number => ((after.get(system) ?? 0) - (before.get(system) ?? 0)) / hosts.length;
   const steps = await inLanes(hosts, 8, (host) => timeSteps(client, hypervisorId(host)));
-  const between = steps.map(({ steps: number, sumMs }, index) => Math.max(0, (wallSeconds[index] ?? Number.NaN) - sumMs / 1_000) / number);
+  const between = steps.map(
+    ({ steps: number, sumMs }, index) => Math.max(0, (wallSeconds[index] ?? Number.NaN) - sumMs / 1_000) / number,
+  );
   return {
     all: allSeconds,
     p50: percentile(wallSeconds, 0.5),
     p99: percentile(wallSeconds, 0.99),
-    steps: percentile(steps.map(({ sumMs }) => sumMs / 1_000), 0.5),
+    steps: percentile(
+      steps.map(({ sumMs }) => sumMs / 1_000),
+      0.5,
+    ),
     between: percentile(between, 0.5),
     nova: callsOf('nova'),
     placement: callsOf('placement'),
@@ -70,7 +84,11 @@ async function measureRound(world: OnboardingWorld, hosts: readonly string[], si
 }
 
 /** When each was first seen in service, in unix ms. @throws when one is aborted */
-async function untilInService(world: OnboardingWorld, hosts: readonly string[], signal: AbortSignal): Promise<Map<string, number>> {
+async function untilInService(
+  world: OnboardingWorld,
+  hosts: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, number>> {
   const arrivedMs = new Map<string, number>();
   const look = async (): Promise<true | string> => {
     const seenMs = Date.now();

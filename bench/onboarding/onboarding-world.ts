@@ -30,11 +30,20 @@ export const lanes = 20;
 /** Without tests: their time is that of libvirt, Open vSwitch, Ceph and Nova, not drover's. */
 const settings = { modes: { Eviction: 'act', Hypervisor: 'act' } };
 
-export async function withOnboardingWorld<Result>({ report, signal }: LoadRun, hosts: readonly string[], measure: (world: OnboardingWorld) => Promise<Result>): Promise<Result> {
+export async function withOnboardingWorld<Result>(
+  { report, signal }: LoadRun,
+  hosts: readonly string[],
+  measure: (world: OnboardingWorld) => Promise<Result>,
+): Promise<Result> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-onboarding-')));
   const cleanups: (() => unknown)[] = [() => rmSync(root, { recursive: true, force: true })];
   try {
-    const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes', 'openstack'], report, signal });
+    const lab = await startLab({
+      dir: join(root, 'lab'),
+      parts: ['temporal', 'kubernetes', 'openstack'],
+      report,
+      signal,
+    });
     cleanups.push(() => lab.stop());
     const { openstack, kubernetes } = lab.handles;
     const fleet = connectFleet(openstack);
@@ -55,7 +64,13 @@ export async function withOnboardingWorld<Result>({ report, signal }: LoadRun, h
       client,
       drover,
       addNode: (host) => applyNode({ api }, host),
-      listHypervisors: async () => ((await api.request({ method: 'GET', path: resourcePath('kvm.cloud.sap/v1', 'hypervisors') }, AbortSignal.timeout(30_000))) as { items: Hypervisor[] }).items,
+      listHypervisors: async () =>
+        (
+          (await api.request(
+            { method: 'GET', path: resourcePath('kvm.cloud.sap/v1', 'hypervisors') },
+            AbortSignal.timeout(30_000),
+          )) as { items: Hypervisor[] }
+        ).items,
     });
   } finally {
     for (const cleanup of cleanups.toReversed()) await cleanup();

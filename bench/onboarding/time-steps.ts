@@ -7,7 +7,8 @@ interface TimedEvent {
   activityTaskCompletedEventAttributes?: { scheduledEventId?: unknown } | null;
 }
 
-const timeMs = ({ eventTime }: TimedEvent): number => Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1_000_000;
+const timeMs = ({ eventTime }: TimedEvent): number =>
+  Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1_000_000;
 
 /** How many activities all runs of that id have completed, and how long they were at work together. */
 export async function timeSteps(client: Client, workflowId: string): Promise<{ steps: number; sumMs: number }> {

@@ -2,7 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { NameInFolder, TaskState, VcenterGateway } from '../../activities/vsphere/types.ts';
 import { makeByScript } from './bare-script.ts';
 
-const places = { folder: 'group-v1', resourcePool: 'resgroup-1', datastore: 'datastore-1', datacenter: 'datacenter-1', template: 'vm-1' };
+const places = {
+  folder: 'group-v1',
+  resourcePool: 'resgroup-1',
+  datastore: 'datastore-1',
+  datacenter: 'datacenter-1',
+  template: 'vm-1',
+};
 const signal = AbortSignal.timeout(30_000);
 
 /** A vCenter whose tasks take a look or two. */
@@ -10,8 +16,15 @@ function playVcenter({ taken = '', staysOff = false } = {}) {
   const seen = { cloning: 0, mostCloning: 0, clones: 0, on: new Set<string>() };
   const tasks = new Map<string, { looks: number; end: () => string | null }>();
   const gateway: Partial<VcenterGateway> = {
-    read: (id) => Promise.resolve({ id, name: id, powerState: seen.on.has(id) ? 'poweredOn' : 'poweredOff', config: { devices: [] } } as never),
-    findInFolder: (_, name): Promise<NameInFolder> => Promise.resolve(name === taken ? { kind: 'other', type: 'Folder' } : { kind: 'nothing' }),
+    read: (id) =>
+      Promise.resolve({
+        id,
+        name: id,
+        powerState: seen.on.has(id) ? 'poweredOn' : 'poweredOff',
+        config: { devices: [] },
+      } as never),
+    findInFolder: (_, name): Promise<NameInFolder> =>
+      Promise.resolve(name === taken ? { kind: 'other', type: 'Folder' } : { kind: 'nothing' }),
     async submit(method, self) {
       await delay(1);
       const id = `task-${tasks.size + 1}`;
@@ -26,7 +39,11 @@ function playVcenter({ taken = '', staysOff = false } = {}) {
     readTask(id): Promise<TaskState> {
       const task = tasks.get(id)!;
       task.looks -= 1;
-      return Promise.resolve(task.looks >= 0 ? { state: 'running', progressPercent: null, isCancelable: false, entity: null } : { state: 'success', vmId: task.end(), entity: null });
+      return Promise.resolve(
+        task.looks >= 0
+          ? { state: 'running', progressPercent: null, isCancelable: false, entity: null }
+          : { state: 'success', vmId: task.end(), entity: null },
+      );
     },
   };
   return { seen, gateway: gateway as VcenterGateway };
@@ -43,6 +60,10 @@ test('all are made and on, never more clones at once than asked for', async () =
 });
 
 test('a name that is taken, and a VM that stays off, are failures', async () => {
-  await expect(makeByScript(playVcenter({ taken: 'c' }).gateway, places, names, { creates: 2, signal })).rejects.toThrow('c is there already');
-  await expect(makeByScript(playVcenter({ staysOff: true }).gateway, places, names, { creates: 2, signal })).rejects.toThrow(/is poweredOff, not on/u);
+  await expect(
+    makeByScript(playVcenter({ taken: 'c' }).gateway, places, names, { creates: 2, signal }),
+  ).rejects.toThrow('c is there already');
+  await expect(
+    makeByScript(playVcenter({ staysOff: true }).gateway, places, names, { creates: 2, signal }),
+  ).rejects.toThrow(/is poweredOff, not on/u);
 });

@@ -20,7 +20,12 @@ export type BarePlaces = Record<'folder' | 'resourcePool' | 'datastore' | 'datac
  *
  * @returns ms of each, from its turn to the look that shows it on
  */
-export async function makeByScript(gateway: VcenterGateway, places: BarePlaces, names: readonly string[], { creates, signal }: { creates: number; signal: AbortSignal }): Promise<number[]> {
+export async function makeByScript(
+  gateway: VcenterGateway,
+  places: BarePlaces,
+  names: readonly string[],
+  { creates, signal }: { creates: number; signal: AbortSignal },
+): Promise<number[]> {
   const template = await gateway.read(places.template, signal);
   if (template === null) throw new Error(`there is no template ${places.template}`);
   const { devices } = configOf(template);
@@ -30,7 +35,12 @@ export async function makeByScript(gateway: VcenterGateway, places: BarePlaces, 
     if (found.kind !== 'nothing') throw new Error(`${name} is there already`);
     const create = createOf(name, places);
     const spec = cloneSpec(create, { namespacedName: `bare/${name}`, uid: create.instanceUuid }, devices);
-    const task = await gateway.submit('CloneVM_Task', vmRef(places.template), { folder: folderRef(places.folder), name, spec }, signal);
+    const task = await gateway.submit(
+      'CloneVM_Task',
+      vmRef(places.template),
+      { folder: folderRef(places.folder), name, spec },
+      signal,
+    );
     const vmId = (await untilEnded(gateway, task, signal)) ?? '';
     const on = switchOn(gateway, vmId, signal).then(() => performance.now() - startedMs);
     // It is told at the end, when all are waited for.
@@ -61,12 +71,18 @@ async function untilEnded(gateway: VcenterGateway, taskId: string, signal: Abort
 }
 
 /** Removes them again. */
-export async function removeByScript(gateway: VcenterGateway, { folder }: BarePlaces, names: readonly string[], signal: AbortSignal): Promise<void> {
+export async function removeByScript(
+  gateway: VcenterGateway,
+  { folder }: BarePlaces,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
   await inLanes(names, 8, async (name) => {
     const found = await gateway.findInFolder(folder, name, signal);
     if (found.kind !== 'vm') return;
     const vm = vmRef(found.vm.id);
-    if (found.vm.powerState === 'poweredOn') await untilEnded(gateway, await gateway.submit('PowerOffVM_Task', vm, {}, signal), signal);
+    if (found.vm.powerState === 'poweredOn')
+      await untilEnded(gateway, await gateway.submit('PowerOffVM_Task', vm, {}, signal), signal);
     await untilEnded(gateway, await gateway.submit('Destroy_Task', vm, {}, signal), signal);
   });
 }

@@ -28,12 +28,23 @@ const budget = { calls: 8, callsPerSecond: 1_000, tasks: 4 * creates };
 export async function openBareVcenter(handle: VsphereHandle): Promise<BareVcenter> {
   let count = 0;
   const vim = openVcenter(
-    { name: labVcenter, url: handle.url, credential: () => Promise.resolve({ username: handle.username, password: readFileSync(handle.passwordFile, 'utf8') }), ca: readFileSync(handle.caFile, 'utf8'), thumbprint: null, budget, places: { zones: {}, storagePolicies: {}, networks: {} } },
+    {
+      name: labVcenter,
+      url: handle.url,
+      credential: () =>
+        Promise.resolve({ username: handle.username, password: readFileSync(handle.passwordFile, 'utf8') }),
+      ca: readFileSync(handle.caFile, 'utf8'),
+      thumbprint: null,
+      budget,
+      places: { zones: {}, storagePolicies: {}, networks: {} },
+    },
     { clock: systemClock, observe: () => void (count += 1) },
   );
   const gateway = openGateway(vim, budget, systemClock);
   await govc(handle, 'folder.create', `${inventory.vmFolder}/${folderName}`);
-  const idOf = async (path: string): Promise<string> => (await gateway.findByPath(path, AbortSignal.timeout(10_000)))?.value ?? Promise.reject(new Error(`the lab's vCenter has no ${path}`));
+  const idOf = async (path: string): Promise<string> =>
+    (await gateway.findByPath(path, AbortSignal.timeout(10_000)))?.value ??
+    Promise.reject(new Error(`the lab's vCenter has no ${path}`));
   const places: BarePlaces = {
     folder: await idOf(`${inventory.vmFolder}/${folderName}`),
     resourcePool: await idOf(inventory.resourcePool),

@@ -16,7 +16,14 @@ import { withVmsWorld } from './vms-world.ts';
 interface Side {
   wallSeconds: number;
   vsphere: number;
-  drover: null | { seconds: number[]; kubernetes: number; events: number; runs: number; workerMiB: number; bridgeMiB: number };
+  drover: null | {
+    seconds: number[];
+    kubernetes: number;
+    events: number;
+    runs: number;
+    workerMiB: number;
+    bridgeMiB: number;
+  };
 }
 
 const sideNames = ['drover', 'script'] as const;
@@ -37,11 +44,16 @@ export const createVms = (pace: Pace, count: number): Benchmark<LoadRun> => ({
           const measured = side === 'drover' ? await byDrover(world, names) : await byScript(bare, names, run.signal);
           await world.control.delayTasks({});
           await (side === 'drover' ? world.removeAll().then(() => world.untilQuiet()) : bare.remove(names, run.signal));
-          run.report(`${side}: ${measured.wallSeconds.toFixed(1)} s, ${measured.vsphere.toFixed(1)} calls of vCenter for each`);
+          run.report(
+            `${side}: ${measured.wallSeconds.toFixed(1)} s, ${measured.vsphere.toFixed(1)} calls of vCenter for each`,
+          );
           return measured;
         });
         run.report(await describeCalls(world));
-        const walls = pairs.map(({ first, sides }) => ({ first, sides: { drover: sides.drover.wallSeconds, script: sides.script.wallSeconds } }));
+        const walls = pairs.map(({ first, sides }) => ({
+          first,
+          sides: { drover: sides.drover.wallSeconds, script: sides.script.wallSeconds },
+        }));
         const ours = pairs.flatMap(({ sides }) => sides.drover.drover ?? []);
         const values: Record<string, number[]> = {
           wall: walls.map(({ sides }) => sides.drover),
@@ -57,7 +69,9 @@ export const createVms = (pace: Pace, count: number): Benchmark<LoadRun> => ({
           worker: ours.map(({ workerMiB }) => workerMiB),
           bridge: ours.map(({ bridgeMiB }) => bridgeMiB),
         };
-        return Object.fromEntries(Object.entries(values).map(([name, samples]) => [`vms-${count}-${pace}.${name}`, samples]));
+        return Object.fromEntries(
+          Object.entries(values).map(([name, samples]) => [`vms-${count}-${pace}.${name}`, samples]),
+        );
       } finally {
         await bare.close();
       }
@@ -70,10 +84,15 @@ async function byDrover(world: VmsWorld, names: readonly string[]): Promise<Side
   // What a run says after that, and whoever starts another one, is part of the price.
   await world.untilQuiet();
   const after = await world.calls();
-  const perVm = (system: string): number => (['worker', 'bridge'] as const).reduce((sum, process) => sum + (after[process].get(system) ?? 0) - (before[process].get(system) ?? 0), 0) / names.length;
+  const perVm = (system: string): number =>
+    (['worker', 'bridge'] as const).reduce(
+      (sum, process) => sum + (after[process].get(system) ?? 0) - (before[process].get(system) ?? 0),
+      0,
+    ) / names.length;
   const runs = await readRuns(world.client, names);
   return {
-    wallSeconds: (Math.max(...made.map(({ settledMs }) => settledMs)) - Math.min(...made.map(({ askedMs }) => askedMs))) / 1_000,
+    wallSeconds:
+      (Math.max(...made.map(({ settledMs }) => settledMs)) - Math.min(...made.map(({ askedMs }) => askedMs))) / 1_000,
     vsphere: perVm('vsphere'),
     drover: {
       seconds: made.map(({ askedMs, settledMs }) => (settledMs - askedMs) / 1_000),
@@ -90,12 +109,21 @@ async function byScript(bare: BareVcenter, names: readonly string[], signal: Abo
   const callsBefore = bare.calls();
   const startedMs = performance.now();
   await bare.make(names, signal);
-  return { wallSeconds: (performance.now() - startedMs) / 1_000, vsphere: (bare.calls() - callsBefore) / names.length, drover: null };
+  return {
+    wallSeconds: (performance.now() - startedMs) / 1_000,
+    vsphere: (bare.calls() - callsBefore) / names.length,
+    drover: null,
+  };
 }
 
 /** What was called most, removals included, for who looks for calls to save. */
 async function describeCalls({ drover }: VmsWorld): Promise<string> {
   const page = await (await fetch(drover.metricsUrls.worker, { signal: AbortSignal.timeout(10_000) })).text();
-  const most = (system: string): string => [...countVerbs(page, system)].toSorted(([, a], [, b]) => b - a).slice(0, 8).map(([verb, count]) => `${verb} ${count}`).join(', ');
+  const most = (system: string): string =>
+    [...countVerbs(page, system)]
+      .toSorted(([, a], [, b]) => b - a)
+      .slice(0, 8)
+      .map(([verb, count]) => `${verb} ${count}`)
+      .join(', ');
   return `the worker called vCenter: ${most('vsphere')}; kube-apiserver: ${most('kubernetes')}`;
 }

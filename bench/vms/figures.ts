@@ -17,7 +17,15 @@ export const paces = {
 } as const;
 export type Pace = keyof typeof paces;
 
-const of = (prefix: string, about: string) => (id: string, what: string, unit: string, goal: number | null = null): Figure => ({ id: `${prefix}.${id}`, title: `${about}: ${what}`, unit, better: 'lower', goal });
+const of =
+  (prefix: string, about: string) =>
+  (id: string, what: string, unit: string, goal: number | null = null): Figure => ({
+    id: `${prefix}.${id}`,
+    title: `${about}: ${what}`,
+    unit,
+    better: 'lower',
+    goal,
+  });
 
 export function createFigures(pace: Pace, count: number): Figure[] {
   const figure = of(`vms-${count}-${pace}`, `${count} VMs, ${paces[pace].title}`);

@@ -37,14 +37,21 @@ async function measurePowerOff({ lab, watch }: VmsWorld, signal: AbortSignal): P
   const offMs = Date.now();
   for (;;) {
     signal.throwIfAborted();
-    const said = watch.powerStates.get(name)?.find(({ powerState, atMs }) => powerState === 'PoweredOff' && atMs >= startedMs);
+    const said = watch.powerStates
+      .get(name)
+      ?.find(({ powerState, atMs }) => powerState === 'PoweredOff' && atMs >= startedMs);
     if (said !== undefined) return { off: (said.atMs - startedMs) / 1_000, govc: (offMs - startedMs) / 1_000 };
-    if (Date.now() > offMs + patienceMs) throw new Error(`status.powerState of ${namespace}/${name} was not PoweredOff within ${patienceMs / 1_000} s after govc had switched it off: nobody tells drover of changes in vCenter`);
+    if (Date.now() > offMs + patienceMs)
+      throw new Error(
+        `status.powerState of ${namespace}/${name} was not PoweredOff within ${patienceMs / 1_000} s after govc had switched it off: nobody tells drover of changes in vCenter`,
+      );
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
 async function untilOnAgain({ watch }: VmsWorld, signal: AbortSignal): Promise<void> {
-  const look = (): true | string => watch.powerStates.get(name)?.at(-1)?.powerState === 'PoweredOn' || `it is ${watch.powerStates.get(name)?.at(-1)?.powerState}`;
+  const look = (): true | string =>
+    watch.powerStates.get(name)?.at(-1)?.powerState === 'PoweredOn' ||
+    `it is ${watch.powerStates.get(name)?.at(-1)?.powerState}`;
   await until('it to be on again', 60_000, look, signal);
 }

@@ -33,7 +33,9 @@ export const settledVms = (count: number): Benchmark<LoadRun> => ({
       // Of all at once none is made before all were looked at.
       for (let made = 0; made < count; made += portion) {
         await world.make(names.slice(made, made + portion));
-        run.report(`${Math.min(count, made + portion)} VMs are settled after ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`);
+        run.report(
+          `${Math.min(count, made + portion)} VMs are settled after ${((performance.now() - startedMs) / 1_000).toFixed(0)} s`,
+        );
       }
       await world.untilQuiet();
       // What is told of the last changes comes before the round that is looked at.
@@ -47,14 +49,19 @@ export const settledVms = (count: number): Benchmark<LoadRun> => ({
         const restart = await measureRestart(world, count, run.signal);
         for (const [name, value] of Object.entries(restart)) (samples[name] ??= []).push(value);
       }
-      return Object.fromEntries(Object.entries(samples).map(([name, values]) => [`vms-settled-${count}.${name}`, values]));
+      return Object.fromEntries(
+        Object.entries(samples).map(([name, values]) => [`vms-settled-${count}.${name}`, values]),
+      );
     }),
 });
 
 /** It is another one after each restart. */
 const bridgePid = ({ drover }: VmsWorld): number => readProcess(drover.dir, 'bridge').pid;
 
-const readPage = async ({ drover }: VmsWorld): Promise<BridgePage> => (await (await fetch(new URL('/readyz', drover.metricsUrls.bridge), { signal: AbortSignal.timeout(5_000) })).json()) as BridgePage;
+const readPage = async ({ drover }: VmsWorld): Promise<BridgePage> =>
+  (await (
+    await fetch(new URL('/readyz', drover.metricsUrls.bridge), { signal: AbortSignal.timeout(5_000) })
+  ).json()) as BridgePage;
 
 /** Waits until the bridge has compared once more, and tells nobody any more. */
 async function untilResync(world: VmsWorld, signal: AbortSignal): Promise<void> {
@@ -69,11 +76,20 @@ async function untilResync(world: VmsWorld, signal: AbortSignal): Promise<void> 
 /** From one comparison to the next. */
 async function measureResync(world: VmsWorld, signal: AbortSignal): Promise<Record<string, number>> {
   const pids = { worker: world.drover.worker.pid, bridge: bridgePid(world) };
-  const look = async () => ({ atMs: Date.now(), calls: await world.calls(), bridge: readCpuSeconds(pids.bridge) ?? Number.NaN, worker: readCpuSeconds(pids.worker) ?? Number.NaN });
+  const look = async () => ({
+    atMs: Date.now(),
+    calls: await world.calls(),
+    bridge: readCpuSeconds(pids.bridge) ?? Number.NaN,
+    worker: readCpuSeconds(pids.worker) ?? Number.NaN,
+  });
   const before = await look();
   await untilResync(world, signal);
   const after = await look();
-  const calls = (system: string): number => (['worker', 'bridge'] as const).reduce((sum, process) => sum + (after.calls[process].get(system) ?? 0) - (before.calls[process].get(system) ?? 0), 0);
+  const calls = (system: string): number =>
+    (['worker', 'bridge'] as const).reduce(
+      (sum, process) => sum + (after.calls[process].get(system) ?? 0) - (before.calls[process].get(system) ?? 0),
+      0,
+    );
   return {
     worker: readMemory(pids.worker)?.residentMiB ?? Number.NaN,
     bridge: readMemory(pids.bridge)?.residentMiB ?? Number.NaN,
@@ -97,7 +113,13 @@ async function measureRestart(world: VmsWorld, count: number, signal: AbortSigna
   await until('all to be listed again', 180_000, look, signal);
   const seconds = (Date.now() - startedMs) / 1_000;
   const bridge = (await world.calls()).bridge;
-  return { restart: seconds, 'restart-cpu': readCpuSeconds(bridgePid(world)) ?? Number.NaN, 'restart-kubernetes': bridge.get('kubernetes') ?? 0, 'restart-runs': await countRunsSince(world.client, startedMs) };
+  return {
+    restart: seconds,
+    'restart-cpu': readCpuSeconds(bridgePid(world)) ?? Number.NaN,
+    'restart-kubernetes': bridge.get('kubernetes') ?? 0,
+    'restart-runs': await countRunsSince(world.client, startedMs),
+  };
 }
 
-const isIdle = ({ queue: { fresh, resync, inFlight, backingOff } }: BridgePage): boolean => fresh + resync + inFlight + backingOff === 0;
+const isIdle = ({ queue: { fresh, resync, inFlight, backingOff } }: BridgePage): boolean =>
+  fresh + resync + inFlight + backingOff === 0;

@@ -72,7 +72,8 @@ export function openNotes() {
       if (words !== null) lastSaid.set(name, words);
       if (isThere && !settledMs.has(name)) settledMs.set(name, atMs);
       const known = powerStates.get(name) ?? [];
-      if (powerState !== null && known.at(-1)?.powerState !== powerState) powerStates.set(name, [...known, { powerState, atMs }]);
+      if (powerState !== null && known.at(-1)?.powerState !== powerState)
+        powerStates.set(name, [...known, { powerState, atMs }]);
     },
   };
 }
@@ -93,5 +94,7 @@ function keep(object: KubeObject): Said {
 /** Of its present spec, which wants it on. */
 export function isOnAndSettled({ metadata, status }: Pick<VirtualMachine, 'metadata' | 'status'>): boolean {
   const said = findCondition(status?.conditions, virtualMachineConditions.lifecycle);
-  return said?.status === 'True' && said.observedGeneration === metadata.generation && status?.powerState === 'PoweredOn';
+  return (
+    said?.status === 'True' && said.observedGeneration === metadata.generation && status?.powerState === 'PoweredOn'
+  );
 }

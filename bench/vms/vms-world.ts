@@ -51,17 +51,29 @@ export interface VmsWorld {
 }
 
 /** Guests of the simulator never have an address; who is told of changes in vCenter does not look for one. */
-const own = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' }, virtualMachine: { asyncSignal: true } };
+const own = {
+  modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' },
+  virtualMachine: { asyncSignal: true },
+};
 
 export const collection = resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace });
 const patient = (): AbortSignal => AbortSignal.timeout(30_000);
 
 /** @param settings where they differ from the defaults */
-export async function withVmsWorld<Result>({ report, signal }: LoadRun, settings: object, measure: (world: VmsWorld) => Promise<Result>): Promise<Result> {
+export async function withVmsWorld<Result>(
+  { report, signal }: LoadRun,
+  settings: object,
+  measure: (world: VmsWorld) => Promise<Result>,
+): Promise<Result> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-vms-')));
   const cleanups: (() => unknown)[] = [() => rmSync(root, { recursive: true, force: true })];
   try {
-    const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes', 'vsphere'], report, signal });
+    const lab = await startLab({
+      dir: join(root, 'lab'),
+      parts: ['temporal', 'kubernetes', 'vsphere'],
+      report,
+      signal,
+    });
     cleanups.push(() => lab.stop());
     const { kubernetes, vsphere } = lab.handles;
     await withKubernetes(kubernetes, (api) => setVmScene(api, openGovcWitness(vsphere), namespace));
@@ -69,7 +81,11 @@ export async function withVmsWorld<Result>({ report, signal }: LoadRun, settings
     cleanups.push(() => api.close());
     const client = openClient(readTemporalSettings(lab.exports));
     cleanups.push(() => client.connection.close());
-    const drover = await startDrover(lab, { dir: join(lab.dir, 'bench'), settings: { ...own, vsphere: vcenterSettings(vsphere), ...settings }, signal });
+    const drover = await startDrover(lab, {
+      dir: join(lab.dir, 'bench'),
+      settings: { ...own, vsphere: vcenterSettings(vsphere), ...settings },
+      signal,
+    });
     cleanups.push(() => drover.stop());
     const watch = await openVmWatch(api, collection);
     cleanups.push(() => watch.close());
@@ -87,13 +103,19 @@ export async function withVmsWorld<Result>({ report, signal }: LoadRun, settings
           'all runs to end',
           120_000,
           async () => {
-            const { count } = await client.workflow.count(`WorkflowType = "${workflowTypes.reconcileVirtualMachine}" AND ExecutionStatus = "Running"`);
+            const { count } = await client.workflow.count(
+              `WorkflowType = "${workflowTypes.reconcileVirtualMachine}" AND ExecutionStatus = "Running"`,
+            );
             return count === 0 ? true : `${count} are open`;
           },
           signal,
         ).then(() => undefined),
       async calls() {
-        const [worker, bridge] = await Promise.all([drover.metricsUrls.worker, drover.metricsUrls.bridge].map(async (url) => countCalls(await (await fetch(url, { signal: AbortSignal.timeout(10_000) })).text())));
+        const [worker, bridge] = await Promise.all(
+          [drover.metricsUrls.worker, drover.metricsUrls.bridge].map(async (url) =>
+            countCalls(await (await fetch(url, { signal: AbortSignal.timeout(10_000) })).text()),
+          ),
+        );
         return { worker: worker ?? new Map(), bridge: bridge ?? new Map() };
       },
     });
@@ -102,7 +124,12 @@ export async function withVmsWorld<Result>({ report, signal }: LoadRun, settings
   }
 }
 
-async function makeVms(api: Kubernetes, watch: VmWatch, names: readonly string[], signal: AbortSignal): Promise<Map<string, { askedMs: number; settledMs: number }>> {
+async function makeVms(
+  api: Kubernetes,
+  watch: VmWatch,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, { askedMs: number; settledMs: number }>> {
   const askedMs = new Map<string, number>();
   await inLanes(names, lanes, async (name) => {
     askedMs.set(name, Date.now());
@@ -110,17 +137,34 @@ async function makeVms(api: Kubernetes, watch: VmWatch, names: readonly string[]
   });
   const look = (): true | string => {
     const left = names.filter((name) => !watch.settledMs.has(name));
-    return left.length === 0 ? true : `${left.length} of ${names.length} are not, such as ${left[0]}: ${watch.lastSaid.get(left[0] ?? '') ?? 'nothing said yet'}`;
+    return left.length === 0
+      ? true
+      : `${left.length} of ${names.length} are not, such as ${left[0]}: ${watch.lastSaid.get(left[0] ?? '') ?? 'nothing said yet'}`;
   };
-  await until(`${names.length} VMs to be on and settled`, Math.max(patienceAtLeastMs, names.length * patienceMs), look, signal);
-  return new Map(names.map((name) => [name, { askedMs: askedMs.get(name) ?? Number.NaN, settledMs: watch.settledMs.get(name) ?? Number.NaN }]));
+  await until(
+    `${names.length} VMs to be on and settled`,
+    Math.max(patienceAtLeastMs, names.length * patienceMs),
+    look,
+    signal,
+  );
+  return new Map(
+    names.map((name) => [
+      name,
+      { askedMs: askedMs.get(name) ?? Number.NaN, settledMs: watch.settledMs.get(name) ?? Number.NaN },
+    ]),
+  );
 }
 
 async function removeVms(api: Kubernetes, signal: AbortSignal): Promise<void> {
-  const { items } = (await api.request({ method: 'GET', path: collection }, patient())) as { items: { metadata: { name: string } }[] };
-  await inLanes(items, lanes, ({ metadata }) => api.request({ method: 'DELETE', path: `${collection}/${metadata.name}` }, patient()));
+  const { items } = (await api.request({ method: 'GET', path: collection }, patient())) as {
+    items: { metadata: { name: string } }[];
+  };
+  await inLanes(items, lanes, ({ metadata }) =>
+    api.request({ method: 'DELETE', path: `${collection}/${metadata.name}` }, patient()),
+  );
   const look = async (): Promise<true | string> => {
-    const left = ((await api.request({ method: 'GET', path: collection }, patient())) as { items: unknown[] }).items.length;
+    const left = ((await api.request({ method: 'GET', path: collection }, patient())) as { items: unknown[] }).items
+      .length;
     return left === 0 ? true : `${left} are there`;
   };
   await until('the VirtualMachines to be gone', Math.max(patienceAtLeastMs, items.length * patienceMs), look, signal);

@@ -54,7 +54,12 @@ function wholeObject({ schema, description }: ResourceDefinition): StructuralSch
   return {
     description,
     type: 'object',
-    properties: { ...properties, apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' } },
+    properties: {
+      ...properties,
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+    },
     ...(needed.length > 0 && { required: needed }),
   };
 }

@@ -4,15 +4,25 @@ import { evictionSchema } from './eviction.ts';
 import { hypervisorSchema } from './hypervisor.ts';
 import { migrationSchema } from './migration.ts';
 
-const metadata = { name: 'node-1', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z' };
-const hypervisor = (spec: object) => hypervisorSchema.safeParse({ apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata, spec });
+const metadata = {
+  name: 'node-1',
+  uid: 'u',
+  resourceVersion: '1',
+  generation: 1,
+  creationTimestamp: '2026-01-01T00:00:00Z',
+};
+const hypervisor = (spec: object) =>
+  hypervisorSchema.safeParse({ apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata, spec });
 
 test('every definition has a name, a status subresource and nothing but a type for what all objects share', () => {
   for (const crd of definitions.map(toCustomResourceDefinition)) {
     const [version] = crd.spec.versions;
     expect(crd.metadata.name).toBe(`${crd.spec.names.plural}.${crd.spec.group}`);
     expect(version?.subresources).toEqual({ status: {} });
-    expect(version?.schema.openAPIV3Schema.properties).toMatchObject({ apiVersion: { type: 'string' }, kind: { type: 'string' } });
+    expect(version?.schema.openAPIV3Schema.properties).toMatchObject({
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+    });
     expect(version?.schema.openAPIV3Schema.properties?.['metadata']).toEqual({ type: 'object' });
     expect(version?.schema.openAPIV3Schema.required ?? []).not.toContain('status');
   }
@@ -37,12 +47,19 @@ const refusedSpecs: [spec: object, message: string][] = [
   [{ maintenance: 'manual' }, "maintenanceReason must be non-empty when maintenance is 'manual'"],
   [{ overcommit: { cpu: 0.5 } }, 'overcommit ratios must be >= 1.0'],
   [{ groups: [{}] }, 'exactly one group type must be set'],
-  [{ groups: [{ trait: { name: 't' }, aggregate: { name: 'a', uuid: '00000000-0000-0000-0000-000000000000' } }] }, 'exactly one group type must be set'],
+  [
+    { groups: [{ trait: { name: 't' }, aggregate: { name: 'a', uuid: '00000000-0000-0000-0000-000000000000' } }] },
+    'exactly one group type must be set',
+  ],
   [{ maintenance: 'later' }, 'Invalid option'],
 ];
 
 test.each(refusedSpecs)('%j is refused without kube-apiserver too', (spec, message) => {
-  expect(hypervisor(spec).error?.issues.map((issue) => issue.message).join()).toContain(message);
+  expect(
+    hypervisor(spec)
+      .error?.issues.map((issue) => issue.message)
+      .join(),
+  ).toContain(message);
 });
 
 test('quantities are read as they are written', () => {
@@ -61,10 +78,17 @@ test('quantities are read as they are written', () => {
 });
 
 test('a Migration needs no status', () => {
-  expect(migrationSchema.safeParse({ apiVersion: 'kvm.cloud.sap/v1alpha1', kind: 'Migration', metadata, spec: {} }).success).toBe(true);
+  expect(
+    migrationSchema.safeParse({ apiVersion: 'kvm.cloud.sap/v1alpha1', kind: 'Migration', metadata, spec: {} }).success,
+  ).toBe(true);
 });
 
 test('an Eviction needs a hypervisor and a reason', () => {
-  const { error } = evictionSchema.safeParse({ apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata, spec: { hypervisor: '' } });
+  const { error } = evictionSchema.safeParse({
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Eviction',
+    metadata,
+    spec: { hypervisor: '' },
+  });
   expect(error?.issues.map(({ path }) => path.join('.'))).toEqual(['spec.hypervisor', 'spec.reason']);
 });

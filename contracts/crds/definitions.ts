@@ -8,7 +8,11 @@ import { virtualMachineSetResourcePolicyDefinition } from './virtual-machine-set
 import { virtualMachineDefinition } from './virtual-machine.ts';
 
 /** What the lifecycles of hypervisors need. */
-export const hypervisorDefinitions: readonly ResourceDefinition[] = [evictionDefinition, hypervisorDefinition, migrationDefinition];
+export const hypervisorDefinitions: readonly ResourceDefinition[] = [
+  evictionDefinition,
+  hypervisorDefinition,
+  migrationDefinition,
+];
 
 /** What the lifecycle of virtual machines needs, where vm-operator's own are not installed. */
 const virtualMachineDefinitions: readonly ResourceDefinition[] = [

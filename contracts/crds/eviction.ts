@@ -15,13 +15,22 @@ const specSchema = z
 const statusSchema = z
   .object({
     hypervisorServiceId: z.string().optional().describe('Id of the hypervisor in Nova.'),
-    outstandingRamMb: int64().default(0).optional().describe('Memory of the instances that are still on the hypervisor, in MiB.'),
-    outstandingInstances: z.array(z.string()).optional().describe('Ids of the instances that are still on the hypervisor.'),
+    outstandingRamMb: int64()
+      .default(0)
+      .optional()
+      .describe('Memory of the instances that are still on the hypervisor, in MiB.'),
+    outstandingInstances: z
+      .array(z.string())
+      .optional()
+      .describe('Ids of the instances that are still on the hypervisor.'),
     conditions: conditions().optional(),
   })
   .describe('How far it has come.');
 
-export const evictionSchema = customResource('kvm.cloud.sap/v1', 'Eviction', { spec: specSchema, status: statusSchema.optional() });
+export const evictionSchema = customResource('kvm.cloud.sap/v1', 'Eviction', {
+  spec: specSchema,
+  status: statusSchema.optional(),
+});
 
 /** Asks for a hypervisor to be emptied. Source: hypervisor.md A.2. */
 export type Eviction = z.output<typeof evictionSchema>;

@@ -8,22 +8,66 @@ const part = (name: 'spec' | 'status'): StructuralSchema => version?.schema.open
 
 /** A field and its type, with the default where there is one. */
 const fieldsOf = ({ properties = {} }: StructuralSchema): string[] =>
-  Object.entries(properties).map(([name, { type, default: value }]) => `${name}: ${type}${value === undefined ? '' : ` = ${JSON.stringify(value)}`}`);
+  Object.entries(properties).map(
+    ([name, { type, default: value }]) => `${name}: ${type}${value === undefined ? '' : ` = ${JSON.stringify(value)}`}`,
+  );
 
 // Clients read and write these by name (hypervisor.md A.1, B.13): a field more is harmless, one less or another breaks them.
 test('the spec has every field of upstream, with its default', () => {
   expect(fieldsOf(part('spec'))).toEqual([
-    'version: string', 'reboot: boolean = false', 'evacuateOnReboot: boolean = true', 'lifecycleEnabled: boolean = true', 'skipTests: boolean = false', 'customTraits: array = []', 'aggregates: array = []', 'groups: array', 'allowedProjects: array = []',
-    'highAvailability: boolean = true', 'createCertManagerCertificate: boolean = false', 'installCertificate: boolean = true', 'maintenance: string', 'maintenanceReason: string', 'overcommit: object',
+    'version: string',
+    'reboot: boolean = false',
+    'evacuateOnReboot: boolean = true',
+    'lifecycleEnabled: boolean = true',
+    'skipTests: boolean = false',
+    'customTraits: array = []',
+    'aggregates: array = []',
+    'groups: array',
+    'allowedProjects: array = []',
+    'highAvailability: boolean = true',
+    'createCertManagerCertificate: boolean = false',
+    'installCertificate: boolean = true',
+    'maintenance: string',
+    'maintenanceReason: string',
+    'overcommit: object',
   ]);
   expect(part('spec').properties?.['maintenance']?.['enum']).toEqual(['', 'manual', 'auto', 'ha', 'termination']);
-  expect(part('spec').required?.toSorted()).toEqual(['aggregates', 'allowedProjects', 'createCertManagerCertificate', 'customTraits', 'evacuateOnReboot', 'highAvailability', 'installCertificate', 'lifecycleEnabled', 'reboot', 'skipTests']);
+  expect(part('spec').required?.toSorted()).toEqual([
+    'aggregates',
+    'allowedProjects',
+    'createCertManagerCertificate',
+    'customTraits',
+    'evacuateOnReboot',
+    'highAvailability',
+    'installCertificate',
+    'lifecycleEnabled',
+    'reboot',
+    'skipTests',
+  ]);
 });
 
 test('the status has every field of upstream, and needs one', () => {
   expect(fieldsOf(part('status'))).toEqual([
-    'libVirtVersion: string = "unknown"', 'hypervisorVersion: string = "unknown"', 'operatingSystem: object', 'updateStatus: object', 'instances: array', 'capabilities: object', 'domainCapabilities: object', 'allocation: object', 'capacity: object', 'effectiveCapacity: object',
-    'cells: array', 'numInstances: integer = 0', 'hypervisorId: string', 'serviceId: string', 'traits: array', 'aggregates: array', 'internalIp: string', 'evicted: boolean', 'conditions: array', 'specHash: string',
+    'libVirtVersion: string = "unknown"',
+    'hypervisorVersion: string = "unknown"',
+    'operatingSystem: object',
+    'updateStatus: object',
+    'instances: array',
+    'capabilities: object',
+    'domainCapabilities: object',
+    'allocation: object',
+    'capacity: object',
+    'effectiveCapacity: object',
+    'cells: array',
+    'numInstances: integer = 0',
+    'hypervisorId: string',
+    'serviceId: string',
+    'traits: array',
+    'aggregates: array',
+    'internalIp: string',
+    'evicted: boolean',
+    'conditions: array',
+    'specHash: string',
   ]);
   expect(part('status').required).toEqual(['numInstances']);
 });

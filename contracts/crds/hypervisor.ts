@@ -39,15 +39,26 @@ const specSchema = withRules(
       groups: z.array(groupSchema).optional().describe('Typed memberships.'),
       allowedProjects: z.array(z.string()).default([]).describe('Ids of the projects that may use it; empty: all.'),
       highAvailability: z.boolean().default(true).describe('Restart its instances elsewhere when it fails.'),
-      createCertManagerCertificate: z.boolean().default(false).describe('Let the node agent ask for its certificate itself.'),
+      createCertManagerCertificate: z
+        .boolean()
+        .default(false)
+        .describe('Let the node agent ask for its certificate itself.'),
       installCertificate: z.boolean().default(true).describe('Let the node agent install the certificate on the node.'),
-      maintenance: z.enum(['', 'manual', 'auto', 'ha', 'termination']).optional().describe('Who takes the hypervisor out of service; empty: nobody.'),
+      maintenance: z
+        .enum(['', 'manual', 'auto', 'ha', 'termination'])
+        .optional()
+        .describe('Who takes the hypervisor out of service; empty: nobody.'),
       maintenanceReason: z.string().optional().describe('Why it is out of service; needed with `manual`.'),
-      overcommit: withRules(z.record(z.string(), z.number().meta({ format: 'double' })).describe('By resource, how far it may be overcommitted.'), {
-        cel: 'self.all(k, self[k] >= 1.0)',
-        message: 'overcommit ratios must be >= 1.0',
-        holds: (overcommit) => Object.values(overcommit).every((ratio) => ratio >= 1),
-      }).optional(),
+      overcommit: withRules(
+        z
+          .record(z.string(), z.number().meta({ format: 'double' }))
+          .describe('By resource, how far it may be overcommitted.'),
+        {
+          cel: 'self.all(k, self[k] >= 1.0)',
+          message: 'overcommit ratios must be >= 1.0',
+          holds: (overcommit) => Object.values(overcommit).every((ratio) => ratio >= 1),
+        },
+      ).optional(),
     })
     .describe('What is asked for.'),
   {
@@ -92,7 +103,11 @@ const updateStatusSchema = z.object({
 
 const instanceSchema = z.object({ id: z.string(), name: z.string(), active: z.boolean() });
 
-const capabilitiesSchema = z.object({ cpuArch: unknownText(), memory: quantity().optional(), cpus: quantity().optional() });
+const capabilitiesSchema = z.object({
+  cpuArch: unknownText(),
+  memory: quantity().optional(),
+  cpus: quantity().optional(),
+});
 
 const domainCapabilitiesSchema = z.object({
   arch: unknownText(),
@@ -117,7 +132,9 @@ const statusSchema = z
     updateStatus: updateStatusSchema.optional().describe('How an update of the operating system goes.'),
     instances: z.array(instanceSchema).optional().describe('Domains that libvirt knows.'),
     capabilities: capabilitiesSchema.optional().describe('What libvirt says of the host.'),
-    domainCapabilities: domainCapabilitiesSchema.optional().describe('What libvirt says of the domains the host can run.'),
+    domainCapabilities: domainCapabilitiesSchema
+      .optional()
+      .describe('What libvirt says of the domains the host can run.'),
     allocation: quantities('What instances use, by resource.'),
     capacity: quantities('What the host has, by resource.'),
     effectiveCapacity: quantities('What the host has with overcommit, by resource.'),
@@ -137,13 +154,17 @@ const statusSchema = z
   })
   .describe('What is known of it.');
 
-export const hypervisorSchema = customResource('kvm.cloud.sap/v1', 'Hypervisor', { spec: specSchema.optional(), status: statusSchema.optional() });
+export const hypervisorSchema = customResource('kvm.cloud.sap/v1', 'Hypervisor', {
+  spec: specSchema.optional(),
+  status: statusSchema.optional(),
+});
 
 /** A compute host and its lifecycle. Source: hypervisor.md A.1. */
 export type Hypervisor = z.output<typeof hypervisorSchema>;
 export type HypervisorStatus = NonNullable<Hypervisor['status']>;
 
-const condition = (type: string, field: 'status' | 'reason' | 'message'): string => `.status.conditions[?(@.type=="${type}")].${field}`;
+const condition = (type: string, field: 'status' | 'reason' | 'message'): string =>
+  `.status.conditions[?(@.type=="${type}")].${field}`;
 
 export const hypervisorDefinition: ResourceDefinition = {
   group: 'kvm.cloud.sap',
@@ -156,7 +177,12 @@ export const hypervisorDefinition: ResourceDefinition = {
   schema: hypervisorSchema,
   printColumns: [
     { name: 'Zone', type: 'string', jsonPath: '.metadata.labels.topology\\.kubernetes\\.io/zone', priority: 2 },
-    { name: 'Building Block', type: 'string', jsonPath: '.metadata.labels.kubernetes\\.metal\\.cloud\\.sap/bb', priority: 2 },
+    {
+      name: 'Building Block',
+      type: 'string',
+      jsonPath: '.metadata.labels.kubernetes\\.metal\\.cloud\\.sap/bb',
+      priority: 2,
+    },
     { name: 'Group', type: 'string', jsonPath: '.metadata.labels.worker\\.garden\\.sapcloud\\.io/group', priority: 2 },
     { name: 'Ready', type: 'string', jsonPath: condition('Ready', 'status') },
     { name: 'State', type: 'string', jsonPath: condition('Ready', 'reason') },

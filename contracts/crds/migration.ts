@@ -12,9 +12,13 @@ const count = (description: string) => int64().optional().describe(description);
 const statusSchema = z
   .object({
     origin: text('Host that the instance leaves.'),
-    destination: text('Host that it goes to. The node agent of the source writes its own name here until the instance has arrived.'),
+    destination: text(
+      'Host that it goes to. The node agent of the source writes its own name here until the instance has arrived.',
+    ),
     type: text('bounded, unbounded, completed, failed, cancelled or success.'),
-    operation: text('unknown, start, save, restore, migration_in, migration_out, snapshot, snapshot_revert, dump, backup or snapshot_delete.'),
+    operation: text(
+      'unknown, start, save, restore, migration_in, migration_out, snapshot, snapshot_revert, dump, backup or snapshot_delete.',
+    ),
     errMsg: text('What went wrong.'),
     started: time().describe('When it began.'),
     setupTime: text('Time spent on preparation.'),

@@ -11,8 +11,14 @@ export interface Rule<Value> {
 
 /** Attaches CEL rules to a schema. Call it last but for `optional` and `default`: metadata belongs to one instance. */
 export function withRules<Schema extends z.ZodType>(schema: Schema, ...rules: Rule<z.output<Schema>>[]): Schema {
-  const checked = rules.reduce((current, { holds, message }) => (holds === undefined ? current : current.refine(holds, message)), schema);
-  return checked.meta({ ...schema.meta(), 'x-kubernetes-validations': rules.map(({ cel, message }) => ({ rule: cel, message })) });
+  const checked = rules.reduce(
+    (current, { holds, message }) => (holds === undefined ? current : current.refine(holds, message)),
+    schema,
+  );
+  return checked.meta({
+    ...schema.meta(),
+    'x-kubernetes-validations': rules.map(({ cel, message }) => ({ rule: cel, message })),
+  });
 }
 
 /** Go's int64, as far as JSON numbers of this size are exact. */
@@ -43,16 +49,22 @@ export const reference = () => z.object({ apiVersion: z.string(), kind: z.string
 /** `metav1.Time`: RFC 3339. */
 export const time = (): z.ZodISODateTime => z.iso.datetime({ offset: true });
 
-const quantityPattern = /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
+const quantityPattern =
+  /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/;
 
 /** `resource.Quantity`: `512Gi`, `"128"`, `128`. */
 export const quantity = () =>
-  z.union([z.int(), z.string().regex(quantityPattern)]).meta({ 'x-kubernetes-int-or-string': true, pattern: quantityPattern.source });
+  z
+    .union([z.int(), z.string().regex(quantityPattern)])
+    .meta({ 'x-kubernetes-int-or-string': true, pattern: quantityPattern.source });
 
 const wholePattern = /^[0-9]+([kKMGTPE]i?)?$/;
 
 /** A quantity of whole units: no fractions of a CPU. */
-export const wholeQuantity = () => z.union([z.int(), z.string().regex(wholePattern)]).meta({ 'x-kubernetes-int-or-string': true, pattern: wholePattern.source });
+export const wholeQuantity = () =>
+  z
+    .union([z.int(), z.string().regex(wholePattern)])
+    .meta({ 'x-kubernetes-int-or-string': true, pattern: wholePattern.source });
 
 const conditionSchema = z.object({
   type: z.string().max(316).describe('What the condition is about.'),
@@ -70,9 +82,11 @@ const conditionSchema = z.object({
 
 /** `metav1.Condition` list, keyed by type. */
 export const conditions = () =>
-  z
-    .array(conditionSchema)
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'], description: 'What is known of the object, one row per type.' });
+  z.array(conditionSchema).meta({
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['type'],
+    description: 'What is known of the object, one row per type.',
+  });
 
 /** The part of `metav1.ObjectMeta` that drover reads. kube-apiserver keeps its own schema of it, so none is generated. */
 const objectMetaSchema = z.object({
@@ -101,7 +115,12 @@ const objectMetaSchema = z.object({
 export type ObjectMeta = z.output<typeof objectMetaSchema>;
 
 /** A whole custom resource as kube-apiserver serves it. */
-export const customResource = <const ApiVersion extends string, const Kind extends string, Spec extends z.ZodType, Status extends z.ZodType>(
+export const customResource = <
+  const ApiVersion extends string,
+  const Kind extends string,
+  Spec extends z.ZodType,
+  Status extends z.ZodType,
+>(
   apiVersion: ApiVersion,
   kind: Kind,
   parts: { spec: Spec; status: Status },

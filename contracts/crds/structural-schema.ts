@@ -20,7 +20,10 @@ export interface StructuralSchema {
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 export function toStructuralSchema(schema: z.ZodType): StructuralSchema {
-  return structural(z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'output', reused: 'inline', cycles: 'throw' }), '$');
+  return structural(
+    z.toJSONSchema(schema, { target: 'openapi-3.0', io: 'output', reused: 'inline', cycles: 'throw' }),
+    '$',
+  );
 }
 
 type JsonSchema = Record<string, unknown>;
@@ -42,10 +45,14 @@ function structural(node: JsonSchema, path: string): StructuralSchema {
 
   if (properties !== undefined) {
     const fields = Object.entries(properties as Record<string, JsonSchema>);
-    if (fields.length > 0) result.properties = Object.fromEntries(fields.map(([name, field]) => [name, structural(field, `${path}.${name}`)]));
+    if (fields.length > 0)
+      result.properties = Object.fromEntries(
+        fields.map(([name, field]) => [name, structural(field, `${path}.${name}`)]),
+      );
     if (isSchema(additionalProperties)) {
       // `looseObject`: unknown fields are kept instead of pruned.
-      if (Object.keys(additionalProperties).length > 0) throw new Error(`${path}: properties and additionalProperties exclude each other`);
+      if (Object.keys(additionalProperties).length > 0)
+        throw new Error(`${path}: properties and additionalProperties exclude each other`);
       result['x-kubernetes-preserve-unknown-fields'] = true;
     }
   } else if (isSchema(additionalProperties)) {
@@ -64,7 +71,8 @@ function refuseUnsupported(node: JsonSchema, path: string): void {
   }
   const { pattern } = node;
   // Go's regular expressions have no look-around.
-  if (typeof pattern === 'string' && /\(\?(?:[=!]|<[=!])/.test(pattern)) throw new Error(`${path}: Go cannot match ${pattern}`);
+  if (typeof pattern === 'string' && /\(\?(?:[=!]|<[=!])/.test(pattern))
+    throw new Error(`${path}: Go cannot match ${pattern}`);
 }
 
 /** Leaves out the bounds that only say which integers JavaScript holds exactly. */

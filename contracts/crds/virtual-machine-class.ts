@@ -8,31 +8,46 @@ const spec = z.object({
   configSpec: anyObject().optional(),
   controllerName: z.string().optional(),
   description: z.string().optional(),
-  hardware: z.object({
-    cpus: int64().optional(),
-    devices: z.object({
-      dynamicDirectPathIODevices: z.array(z.object({ customLabel: z.string().optional(), deviceID: int64(), vendorID: int64() })).optional(),
-      vgpuDevices: listMap(['profileName'], z.object({ profileName: z.string() })).optional(),
-    }).optional(),
-    instanceStorage: z.object({
-      storageClass: z.string().optional(),
-      volumes: z.array(z.object({ size: quantity() })).optional(),
-    }).optional(),
-    memory: quantity().optional(),
-  }).optional(),
-  policies: z.object({
-    resources: z.object({
-      limits: amounts.optional(),
-      requests: amounts.optional(),
-    }).optional(),
-  }).optional(),
+  hardware: z
+    .object({
+      cpus: int64().optional(),
+      devices: z
+        .object({
+          dynamicDirectPathIODevices: z
+            .array(z.object({ customLabel: z.string().optional(), deviceID: int64(), vendorID: int64() }))
+            .optional(),
+          vgpuDevices: listMap(['profileName'], z.object({ profileName: z.string() })).optional(),
+        })
+        .optional(),
+      instanceStorage: z
+        .object({
+          storageClass: z.string().optional(),
+          volumes: z.array(z.object({ size: quantity() })).optional(),
+        })
+        .optional(),
+      memory: quantity().optional(),
+    })
+    .optional(),
+  policies: z
+    .object({
+      resources: z
+        .object({
+          limits: amounts.optional(),
+          requests: amounts.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
   reservedProfileID: z.string().optional(),
   reservedSlots: int32().min(0).optional(),
 });
 
 const status = z.object({});
 
-export const virtualMachineClassSchema = customResource('vmoperator.vmware.com/v1alpha6', 'VirtualMachineClass', { spec: spec.optional(), status: status.optional() });
+export const virtualMachineClassSchema = customResource('vmoperator.vmware.com/v1alpha6', 'VirtualMachineClass', {
+  spec: spec.optional(),
+  status: status.optional(),
+});
 
 /** A size of VMs. Source: vm-and-machine.md annex 1. */
 export type VirtualMachineClass = z.output<typeof virtualMachineClassSchema>;

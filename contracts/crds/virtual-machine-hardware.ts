@@ -16,21 +16,41 @@ const cdrom = z.object({
 
 export const hardware = z.object({
   cdrom: listMap(['name'], cdrom).optional(),
-  ideControllers: listMap(['busNumber'], z.object({
-    busNumber: int32().min(0).max(1),
-  })).max(2).optional(),
-  nvmeControllers: listMap(['busNumber'], z.object({
-    busNumber: int32().min(0).max(3),
-    sharingMode: z.enum(['None', 'Physical']).default('None').optional(),
-  })).max(4).optional(),
-  sataControllers: listMap(['busNumber'], z.object({
-    busNumber: int32().min(0).max(3),
-  })).max(4).optional(),
-  scsiControllers: listMap(['busNumber'], z.object({
-    busNumber: int32().min(0).max(3),
-    sharingMode: z.enum(['None', 'Physical', 'Virtual']).default('None').optional(),
-    type: z.enum(['ParaVirtual', 'BusLogic', 'LsiLogic', 'LsiLogicSAS']).default('ParaVirtual').optional(),
-  })).max(4).optional(),
+  ideControllers: listMap(
+    ['busNumber'],
+    z.object({
+      busNumber: int32().min(0).max(1),
+    }),
+  )
+    .max(2)
+    .optional(),
+  nvmeControllers: listMap(
+    ['busNumber'],
+    z.object({
+      busNumber: int32().min(0).max(3),
+      sharingMode: z.enum(['None', 'Physical']).default('None').optional(),
+    }),
+  )
+    .max(4)
+    .optional(),
+  sataControllers: listMap(
+    ['busNumber'],
+    z.object({
+      busNumber: int32().min(0).max(3),
+    }),
+  )
+    .max(4)
+    .optional(),
+  scsiControllers: listMap(
+    ['busNumber'],
+    z.object({
+      busNumber: int32().min(0).max(3),
+      sharingMode: z.enum(['None', 'Physical', 'Virtual']).default('None').optional(),
+      type: z.enum(['ParaVirtual', 'BusLogic', 'LsiLogic', 'LsiLogicSAS']).default('ParaVirtual').optional(),
+    }),
+  )
+    .max(4)
+    .optional(),
 });
 
 export const volume = z.object({
@@ -39,11 +59,13 @@ export const volume = z.object({
   controllerType: z.enum(['IDE', 'NVME', 'SCSI', 'SATA']).optional(),
   diskMode: z.enum(['IndependentNonPersistent', 'IndependentPersistent', 'NonPersistent', 'Persistent']).optional(),
   name: z.string(),
-  persistentVolumeClaim: z.object({
-    claimName: z.string(),
-    instanceVolumeClaim: z.object({ size: quantity(), storageClass: z.string() }).optional(),
-    readOnly: z.boolean().optional(),
-  }).optional(),
+  persistentVolumeClaim: z
+    .object({
+      claimName: z.string(),
+      instanceVolumeClaim: z.object({ size: quantity(), storageClass: z.string() }).optional(),
+      readOnly: z.boolean().optional(),
+    })
+    .optional(),
   removable: z.boolean().default(true).optional(),
   sharingMode: z.enum(['MultiWriter', 'None']).optional(),
   unitNumber: int32().optional(),
@@ -60,11 +82,14 @@ export const resources = z.object({
   size: amounts.optional(),
 });
 
-const topology = withRules(z.object({ coresPerSocket: int32().min(0).optional(), vnumaNodeCount: int32().min(0).optional() }), {
-  cel: '!has(self.vnumaNodeCount) || self.vnumaNodeCount == 0 || (has(self.coresPerSocket) && self.coresPerSocket > 0)',
-  message: 'vnumaNodeCount needs coresPerSocket',
-  holds: ({ vnumaNodeCount = 0, coresPerSocket = 0 }) => vnumaNodeCount === 0 || coresPerSocket > 0,
-});
+const topology = withRules(
+  z.object({ coresPerSocket: int32().min(0).optional(), vnumaNodeCount: int32().min(0).optional() }),
+  {
+    cel: '!has(self.vnumaNodeCount) || self.vnumaNodeCount == 0 || (has(self.coresPerSocket) && self.coresPerSocket > 0)',
+    message: 'vnumaNodeCount needs coresPerSocket',
+    holds: ({ vnumaNodeCount = 0, coresPerSocket = 0 }) => vnumaNodeCount === 0 || coresPerSocket > 0,
+  },
+);
 
 export const cpuAdvanced = z.object({
   hotAddEnabled: z.boolean().optional(),
@@ -75,7 +100,10 @@ export const cpuAdvanced = z.object({
   topology: topology.optional(),
 });
 
-export const memoryAdvanced = z.object({ hotAddEnabled: z.boolean().optional(), reservationLockedToMax: z.boolean().optional() });
+export const memoryAdvanced = z.object({
+  hotAddEnabled: z.boolean().optional(),
+  reservationLockedToMax: z.boolean().optional(),
+});
 
 export const advanced = z.object({
   bootDiskCapacity: quantity().optional(),
@@ -92,10 +120,14 @@ export const advanced = z.object({
 
 const bootOptionsFields = z.object({
   bootDelay: z.string().optional(),
-  bootOrder: z.array(z.object({
-    name: z.string().optional(),
-    type: z.enum(['Disk', 'Network', 'CDRom']),
-  })).optional(),
+  bootOrder: z
+    .array(
+      z.object({
+        name: z.string().optional(),
+        type: z.enum(['Disk', 'Network', 'CDRom']),
+      }),
+    )
+    .optional(),
   bootRetry: z.string().default('Disabled').optional(),
   bootRetryDelay: z.string().optional(),
   efiSecureBoot: z.enum(['Enabled', 'Disabled']).default('Disabled').optional(),

@@ -9,33 +9,47 @@ const spec = z.object({
 const status = z.object({
   capabilities: z.array(z.string()).optional(),
   conditions: conditions().optional(),
-  disks: listMap(['name'], z.object({
-    controllerBusNumber: int32().optional(),
-    controllerType: z.enum(['IDE', 'NVME', 'SCSI', 'SATA']).optional(),
-    limit: quantity().optional(),
-    name: z.string(),
-    requested: quantity().optional(),
-    unitNumber: int32().optional(),
-  })).optional(),
+  disks: listMap(
+    ['name'],
+    z.object({
+      controllerBusNumber: int32().optional(),
+      controllerType: z.enum(['IDE', 'NVME', 'SCSI', 'SATA']).optional(),
+      limit: quantity().optional(),
+      name: z.string(),
+      requested: quantity().optional(),
+      unitNumber: int32().optional(),
+    }),
+  ).optional(),
   firmware: z.string().optional(),
   hardwareVersion: int32().optional(),
   name: z.string().optional(),
-  osInfo: z.object({ id: z.string().optional(), type: z.string().optional(), version: z.string().optional() }).optional(),
+  osInfo: z
+    .object({ id: z.string().optional(), type: z.string().optional(), version: z.string().optional() })
+    .optional(),
   ovfProperties: z.array(z.object({ default: z.string().optional(), key: z.string(), type: z.string() })).optional(),
-  productInfo: z.object({
-    fullVersion: z.string().optional(),
-    product: z.string().optional(),
-    vendor: z.string().optional(),
-    version: z.string().optional(),
-  }).optional(),
+  productInfo: z
+    .object({
+      fullVersion: z.string().optional(),
+      product: z.string().optional(),
+      vendor: z.string().optional(),
+      version: z.string().optional(),
+    })
+    .optional(),
   providerContentVersion: z.string().optional(),
   providerItemID: z.string().optional(),
   type: z.string().optional(),
   vmwareSystemProperties: z.array(z.object({ key: z.string(), value: z.string().optional() })).optional(),
 });
 
-export const virtualMachineImageSchema = customResource('vmoperator.vmware.com/v1alpha6', 'VirtualMachineImage', { spec: spec.optional(), status: status.optional() });
-export const clusterVirtualMachineImageSchema = customResource('vmoperator.vmware.com/v1alpha6', 'ClusterVirtualMachineImage', { spec: spec.optional(), status: status.optional() });
+export const virtualMachineImageSchema = customResource('vmoperator.vmware.com/v1alpha6', 'VirtualMachineImage', {
+  spec: spec.optional(),
+  status: status.optional(),
+});
+export const clusterVirtualMachineImageSchema = customResource(
+  'vmoperator.vmware.com/v1alpha6',
+  'ClusterVirtualMachineImage',
+  { spec: spec.optional(), status: status.optional() },
+);
 
 /** What a VM can be made from: an item of a content library, or a template. Source: vm-and-machine.md annex 1. */
 export type VirtualMachineImage = z.output<typeof virtualMachineImageSchema>;

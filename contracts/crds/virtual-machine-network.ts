@@ -35,18 +35,28 @@ const networkInterfaceFields = z.object({
   dhcp6: z.boolean().optional(),
   gateway4: z.string().optional(),
   gateway6: z.string().optional(),
-  guestDeviceName: z.string().regex(/^\w\w+$/).optional(),
+  guestDeviceName: z
+    .string()
+    .regex(/^\w\w+$/)
+    .optional(),
   ipamModes: z.array(z.string()).max(2).optional(),
-  macAddr: z.string().regex(/^([0-9A-Fa-f]{2}:){5}([0-9A-Fa-f]{2})$/).optional(),
+  macAddr: z
+    .string()
+    .regex(/^([0-9A-Fa-f]{2}:){5}([0-9A-Fa-f]{2})$/)
+    .optional(),
   mtu: int64().optional(),
   name: z.string().regex(/^[a-z0-9]{2,}$/),
   nameservers: z.array(z.string()).optional(),
   network: z.object({ apiVersion: z.string().optional(), kind: z.string().optional(), name: z.string() }).optional(),
-  routes: z.array(z.object({
-    metric: int32().min(1).optional(),
-    to: z.string(),
-    via: z.string(),
-  })).optional(),
+  routes: z
+    .array(
+      z.object({
+        metric: int32().min(1).optional(),
+        to: z.string(),
+        via: z.string(),
+      }),
+    )
+    .optional(),
   searchDomains: z.array(z.string()).optional(),
   type: z.enum(['VMXNet3', 'SRIOV', 'E1000', 'E1000e', 'VMXNet2', 'PCNet32']).optional(),
   vmxnet3: vmxnet3.optional(),
@@ -66,9 +76,16 @@ export const network = z.object({
   interfaces: listMap(['name'], networkInterface).max(10).optional(),
   nameservers: z.array(z.string()).optional(),
   searchDomains: z.array(z.string()).optional(),
-  vlans: listMap(['name'], z.object({
-    id: int64().min(0).max(4094),
-    link: z.string(),
-    name: z.string().min(1).max(15).regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/),
-  })).optional(),
+  vlans: listMap(
+    ['name'],
+    z.object({
+      id: int64().min(0).max(4094),
+      link: z.string(),
+      name: z
+        .string()
+        .min(1)
+        .max(15)
+        .regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/),
+    }),
+  ).optional(),
 });

@@ -7,19 +7,27 @@ const amounts = z.object({ cpu: quantity().optional(), memory: quantity().option
 const spec = z.object({
   clusterModuleGroups: z.array(z.string()).optional(),
   folder: z.string().optional(),
-  resourcePool: z.object({
-    limits: amounts.optional(),
-    name: z.string().optional(),
-    reservations: amounts.optional(),
-  }).optional(),
+  resourcePool: z
+    .object({
+      limits: amounts.optional(),
+      name: z.string().optional(),
+      reservations: amounts.optional(),
+    })
+    .optional(),
 });
 
 const status = z.object({
-  clustermodules: z.array(z.object({ clusterMoID: z.string(), groupName: z.string(), moduleUUID: z.string() })).optional(),
+  clustermodules: z
+    .array(z.object({ clusterMoID: z.string(), groupName: z.string(), moduleUUID: z.string() }))
+    .optional(),
   resourcePools: z.array(z.object({ childResourcePoolMoID: z.string(), clusterMoID: z.string() })).optional(),
 });
 
-export const virtualMachineSetResourcePolicySchema = customResource('vmoperator.vmware.com/v1alpha6', 'VirtualMachineSetResourcePolicy', { spec: spec.optional(), status: status.optional() });
+export const virtualMachineSetResourcePolicySchema = customResource(
+  'vmoperator.vmware.com/v1alpha6',
+  'VirtualMachineSetResourcePolicy',
+  { spec: spec.optional(), status: status.optional() },
+);
 
 /** A folder, a resource pool and modules of anti-affinity that VMs share. Source: vm-and-machine.md A.11 and annex 1. */
 export type VirtualMachineSetResourcePolicy = z.output<typeof virtualMachineSetResourcePolicySchema>;

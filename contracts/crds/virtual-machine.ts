@@ -2,15 +2,27 @@ import { z } from 'zod';
 import type { ResourceDefinition } from './definition.ts';
 import { customResource, int32, intOrString, listMap, reference, uuid, withRules } from './schema.ts';
 import { bootstrap } from './virtual-machine-bootstrap.ts';
-import { advanced, bootOptions, cpuAdvanced, hardware, memoryAdvanced, resources, volume } from './virtual-machine-hardware.ts';
+import {
+  advanced,
+  bootOptions,
+  cpuAdvanced,
+  hardware,
+  memoryAdvanced,
+  resources,
+  volume,
+} from './virtual-machine-hardware.ts';
 import { keyValue, network } from './virtual-machine-network.ts';
 import { virtualMachineStatus } from './virtual-machine-status.ts';
 
 const affinityTerm = z.object({
-  labelSelector: z.object({
-    matchExpressions: z.array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() })).optional(),
-    matchLabels: z.record(z.string(), z.string()).optional(),
-  }).optional(),
+  labelSelector: z
+    .object({
+      matchExpressions: z
+        .array(z.object({ key: z.string(), operator: z.string(), values: z.array(z.string()).optional() }))
+        .optional(),
+      matchLabels: z.record(z.string(), z.string()).optional(),
+    })
+    .optional(),
   topologyKey: z.string(),
 });
 
@@ -25,9 +37,11 @@ const affinity = z.object({
 });
 
 const probeFields = z.object({
-  guestHeartbeat: z.object({
-    thresholdStatus: z.enum(['yellow', 'green']).default('green').optional(),
-  }).optional(),
+  guestHeartbeat: z
+    .object({
+      thresholdStatus: z.enum(['yellow', 'green']).default('green').optional(),
+    })
+    .optional(),
   guestInfo: z.array(keyValue).optional(),
   periodSeconds: int32().min(1).optional(),
   tcpSocket: z.object({ host: z.string().optional(), port: intOrString() }).optional(),
@@ -37,7 +51,8 @@ const probeFields = z.object({
 const readinessProbe = withRules(probeFields, {
   cel: '(has(self.tcpSocket) ? 1 : 0) + (has(self.guestHeartbeat) ? 1 : 0) + (has(self.guestInfo) ? 1 : 0) == 1',
   message: 'exactly one of tcpSocket, guestHeartbeat and guestInfo must be set',
-  holds: (given) => [given.tcpSocket, given.guestHeartbeat, given.guestInfo].filter((one) => one !== undefined).length === 1,
+  holds: (given) =>
+    [given.tcpSocket, given.guestHeartbeat, given.guestInfo].filter((one) => one !== undefined).length === 1,
 });
 
 const specFields = z.object({
@@ -49,16 +64,22 @@ const specFields = z.object({
   class: reference().optional().describe('An instance of its class.'),
   className: z.string().optional().describe('Its VirtualMachineClass: size and devices.'),
   cpuAdvanced: cpuAdvanced.optional().describe('Settings of its CPUs.'),
-  crypto: z.object({
-    encryptionClassName: z.string().optional(),
-    useDefaultKeyProvider: z.boolean().default(true).optional(),
-    vTPMMode: z.enum(['Clone', 'New']).default('New').optional(),
-  }).optional().describe('How it is encrypted.'),
+  crypto: z
+    .object({
+      encryptionClassName: z.string().optional(),
+      useDefaultKeyProvider: z.boolean().default(true).optional(),
+      vTPMMode: z.enum(['Clone', 'New']).default('New').optional(),
+    })
+    .optional()
+    .describe('How it is encrypted.'),
   currentSnapshotName: z.string().optional().describe('The VirtualMachineSnapshot to revert to.'),
   groupName: z.string().optional().describe('The VirtualMachineGroup that it is in.'),
   guestID: z.string().optional().describe('Operating system, as vSphere names it.'),
   hardware: hardware.optional().describe('CD-ROMs and controllers.'),
-  image: z.object({ kind: z.string(), name: z.string() }).optional().describe('The (Cluster)VirtualMachineImage that it is made from.'),
+  image: z
+    .object({ kind: z.string(), name: z.string() })
+    .optional()
+    .describe('The (Cluster)VirtualMachineImage that it is made from.'),
   imageName: z.string().optional().describe('Name of that image, or what it is called in the content library.'),
   instanceUUID: uuid().optional().describe('UUID of the VM in vCenter; given out if not set.'),
   memoryAdvanced: memoryAdvanced.optional().describe('Settings of its memory.'),
@@ -68,7 +89,11 @@ const specFields = z.object({
   policies: z.array(reference()).optional().describe('Policies that apply to it.'),
   powerOffMode: z.enum(['Hard', 'Soft', 'TrySoft']).default('TrySoft').optional().describe('How it is powered off.'),
   powerState: z.enum(['PoweredOff', 'PoweredOn', 'Suspended']).optional().describe('Whether it shall run.'),
-  promoteDisksMode: z.enum(['Online', 'Offline', 'Disabled']).default('Online').optional().describe('When linked disks become whole ones.'),
+  promoteDisksMode: z
+    .enum(['Online', 'Offline', 'Disabled'])
+    .default('Online')
+    .optional()
+    .describe('When linked disks become whole ones.'),
   readinessProbe: readinessProbe.optional().describe('What makes it ready.'),
   reserved: z.object({ resourcePolicyName: z.string().optional() }).optional().describe('For platforms.'),
   resources: resources.optional().describe('Size and reservations, where they are not those of the class.'),
@@ -106,7 +131,10 @@ const spec = withRules(
   },
 );
 
-export const virtualMachineSchema = customResource('vmoperator.vmware.com/v1alpha6', 'VirtualMachine', { spec: spec.optional(), status: virtualMachineStatus.optional() });
+export const virtualMachineSchema = customResource('vmoperator.vmware.com/v1alpha6', 'VirtualMachine', {
+  spec: spec.optional(),
+  status: virtualMachineStatus.optional(),
+});
 
 /** A virtual machine on vSphere. Source: vm-and-machine.md A and annex 1. */
 export type VirtualMachine = z.output<typeof virtualMachineSchema>;

@@ -24,10 +24,19 @@ export interface HostParts {
  * Brings up libvirt, Open vSwitch and Ceph for the host. Root has Debian's packages installed for what is missing; anybody else is told the
  * command. What cannot be had is left out: the demo goes on without.
  */
-export async function startHostParts(dir: string, host: string, { report, signal }: { report: (line: string) => void; signal: AbortSignal }): Promise<HostParts> {
+export async function startHostParts(
+  dir: string,
+  host: string,
+  { report, signal }: { report: (line: string) => void; signal: AbortSignal },
+): Promise<HostParts> {
   const isRoot = process.getuid?.() === 0;
   const missing = isRoot ? [] : counterparts.filter(({ programs }) => programs.missing().length > 0);
-  const remarks = missing.length === 0 ? [] : [`Without the checks of ${missing.map(({ programs }) => programs.what).join(', ')}. On Debian they come with: sudo ${installCommand(missing.flatMap(({ programs }) => programs.packages))}`];
+  const remarks =
+    missing.length === 0
+      ? []
+      : [
+          `Without the checks of ${missing.map(({ programs }) => programs.what).join(', ')}. On Debian they come with: sudo ${installCommand(missing.flatMap(({ programs }) => programs.packages))}`,
+        ];
   // They may be there for other hosts, with certificates of other addresses.
   await wipeLab({ dir, parts: ['libvirt', 'ovs'] });
   let handles: CheckedParts = {};
@@ -36,7 +45,14 @@ export async function startHostParts(dir: string, host: string, { report, signal
     try {
       // A daemon of libvirt has an address of its own, which is the host's.
       const addresses = handles.libvirt?.addresses ?? {};
-      const lab = await startLab({ dir, parts: [part], libvirt: { hosts: [host] }, ovs: { hosts: [host], addresses }, report, signal });
+      const lab = await startLab({
+        dir,
+        parts: [part],
+        libvirt: { hosts: [host] },
+        ovs: { hosts: [host], addresses },
+        report,
+        signal,
+      });
       handles = { ...handles, ...lab.handles };
     } catch (error) {
       if (signal.aborted || !(error instanceof LabError)) throw error;

@@ -34,10 +34,17 @@ A virtual machine on vSphere, without all of it: npm start -- --only vm
   parts: ['tctl', 'openstack'],
   more: hostParts,
   async tell(lab, stage) {
-    const { handles: parts, remarks } = only === 'eviction' ? { handles: {}, remarks: [] } : await startHostParts(lab.dir, newHost, { report: stage.say, signal: stage.interrupted });
+    const { handles: parts, remarks } =
+      only === 'eviction'
+        ? { handles: {}, remarks: [] }
+        : await startHostParts(lab.dir, newHost, { report: stage.say, signal: stage.interrupted });
     for (const remark of remarks) stage.say(formatRemark(remark));
-    const servers = await stage.step(only === 'host' ? 'six hosts' : '24 servers on node-1, one of six hosts', () => setTheScene(lab, { withServers: only !== 'host' }));
-    await stage.step('a drover worker and a drover bridge', () => stage.startDrover(demoSettings(hostCheckSettings(newHost, lab.handles.openstack, parts))));
+    const servers = await stage.step(only === 'host' ? 'six hosts' : '24 servers on node-1, one of six hosts', () =>
+      setTheScene(lab, { withServers: only !== 'host' }),
+    );
+    await stage.step('a drover worker and a drover bridge', () =>
+      stage.startDrover(demoSettings(hostCheckSettings(newHost, lab.handles.openstack, parts))),
+    );
     const endings: Ending[] = [];
     if (only !== 'eviction') endings.push(await onboard(stage, lab, parts));
     if (only !== 'host') endings.push(await evict(stage, lab, servers));
@@ -51,7 +58,9 @@ A virtual machine on vSphere, without all of it: npm start -- --only vm
 /** A seventh host comes, and is put into service through its checks. */
 async function onboard({ say, drover }: Stage, lab: DemoLab, parts: CheckedParts): Promise<Ending> {
   const startedMs = performance.now();
-  say(`\nA seventh host has been racked. It takes servers when it has shown that it can run them.\n\n$ kubectl create -f lab/demo/node.yaml\n${await addHost(lab, parts)}`);
+  say(
+    `\nA seventh host has been racked. It takes servers when it has shown that it can run them.\n\n$ kubectl create -f lab/demo/node.yaml\n${await addHost(lab, parts)}`,
+  );
   await drover('onboard', newHost, '--wait', '--timeout', '3m');
   const hypervisor = await readNewHost(lab);
   await reportNewHost(lab, hypervisor);
@@ -65,7 +74,9 @@ async function onboard({ say, drover }: Stage, lab: DemoLab, parts: CheckedParts
 async function evict({ say, drover }: Stage, lab: DemoLab, servers: readonly Server[]): Promise<Ending> {
   const { kubernetes, openstack } = lab.handles;
   const manifest = fileURLToPath(new URL('eviction.yaml', import.meta.url));
-  say(`\n${host} gets new firmware, so all that runs on it goes elsewhere.\n\n$ kubectl create -f lab/demo/eviction.yaml\n${(await kubectl(kubernetes, ['create', '-f', '-'], readFileSync(manifest, 'utf8'))).trim()}`);
+  say(
+    `\n${host} gets new firmware, so all that runs on it goes elsewhere.\n\n$ kubectl create -f lab/demo/eviction.yaml\n${(await kubectl(kubernetes, ['create', '-f', '-'], readFileSync(manifest, 'utf8'))).trim()}`,
+  );
   const startedMs = performance.now();
   await drover('watch', host);
   const client = await connectClient(readTemporalSettings(lab.exports), { clock: systemClock });
@@ -74,14 +85,27 @@ async function evict({ say, drover }: Stage, lab: DemoLab, servers: readonly Ser
   const tookMs = performance.now() - startedMs;
   await client.connection.close();
   await countInstances(kubernetes, await listServers(session));
-  return { wrong, summary: `${moved} of 24 servers left ${host} in ${formatDuration(tookMs)}, the one that hung in ${attemptsOfHanging} attempts; ${notMoved.join(', ') || 'none'} cannot move and was named` };
+  return {
+    wrong,
+    summary: `${moved} of 24 servers left ${host} in ${formatDuration(tookMs)}, the one that hung in ${attemptsOfHanging} attempts; ${notMoved.join(', ') || 'none'} cannot move and was named`,
+  };
 }
 
 function whereToLook({ say }: Stage, lab: DemoLab, only: HostStoryName | null): void {
-  const of = <Item>(eviction: readonly Item[], onboarding: readonly Item[]): Item[] => [...(only === 'host' ? [] : eviction), ...(only === 'eviction' ? [] : onboarding)];
-  const runs = of([`eviction/${host}`], [`hypervisor/${newHost}`]).map((id) => `${lab.handles.temporal.uiUrl}/namespaces/default/workflows/${encodeURIComponent(id)}`);
-  const objects = ['kubectl get hypervisors,evictions', ...of([`kubectl describe eviction ${host}`, 'kubectl get migrations -A'], [])];
-  const commands = of([`describe ${host}`], [`maintain ${newHost} --reason 'new disks'`]).map((command) => `npm run --silent drover -- ${command}`);
+  const of = <Item>(eviction: readonly Item[], onboarding: readonly Item[]): Item[] => [
+    ...(only === 'host' ? [] : eviction),
+    ...(only === 'eviction' ? [] : onboarding),
+  ];
+  const runs = of([`eviction/${host}`], [`hypervisor/${newHost}`]).map(
+    (id) => `${lab.handles.temporal.uiUrl}/namespaces/default/workflows/${encodeURIComponent(id)}`,
+  );
+  const objects = [
+    'kubectl get hypervisors,evictions',
+    ...of([`kubectl describe eviction ${host}`, 'kubectl get migrations -A'], []),
+  ];
+  const commands = of([`describe ${host}`], [`maintain ${newHost} --reason 'new disks'`]).map(
+    (command) => `npm run --silent drover -- ${command}`,
+  );
   say(`
 Where to look:
   Web UI    ${runs.join(`\n${' '.repeat(12)}`)}

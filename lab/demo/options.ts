@@ -13,10 +13,15 @@ export interface DemoOptions {
 /** `npm start -- …`. A wrong option is told, and the program ends with exit code 1 before anything is started. */
 export const demoCommand = (): Command =>
   new Command('npm start --')
-    .description('Shows drover at work on the real counterparts, on this machine: a new host is brought into service, another one is emptied.')
+    .description(
+      'Shows drover at work on the real counterparts, on this machine: a new host is brought into service, another one is emptied.',
+    )
     .option('--once', 'end by itself: exit code 0 when all ended as it should', false)
     .addOption(
-      new Option('--only <story>', 'one story by itself. host: a new host comes into service; eviction: a host is emptied; vm: a virtual machine on vSphere is made, powered, resized and deleted').choices(stories),
+      new Option(
+        '--only <story>',
+        'one story by itself. host: a new host comes into service; eviction: a host is emptied; vm: a virtual machine on vSphere is made, powered, resized and deleted',
+      ).choices(stories),
     )
     .allowExcessArguments(false);
 

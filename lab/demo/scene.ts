@@ -21,7 +21,9 @@ const zone = 'zone-a';
 /** The two that make it interesting: one hangs and goes well the second time, one never goes. */
 export const troubled = { hangs: 'db-7', staysBehind: 'legacy-24' } as const;
 
-const names = Array.from({ length: 24 }, (_, index) => (index < 12 ? `db-${index + 1}` : index < 23 ? `web-${index + 1}` : troubled.staysBehind));
+const names = Array.from({ length: 24 }, (_, index) =>
+  index < 12 ? `db-${index + 1}` : index < 23 ? `web-${index + 1}` : troubled.staysBehind,
+);
 
 const specs: InstanceSpec[] = names.map((name, index) => ({
   name,
@@ -36,7 +38,10 @@ const specs: InstanceSpec[] = names.map((name, index) => ({
 }));
 
 /** Clears what an earlier demo left, and sets up six hosts; puts 24 servers on one of them, unless nobody needs them. */
-export async function setTheScene({ handles: { openstack, kubernetes }, exports }: DemoLab, { withServers }: { withServers: boolean }): Promise<Server[]> {
+export async function setTheScene(
+  { handles: { openstack, kubernetes }, exports }: DemoLab,
+  { withServers }: { withServers: boolean },
+): Promise<Server[]> {
   await endRuns(exports);
   await resetOpenStack(openstack);
   await clearObjects(kubernetes);
@@ -45,14 +50,19 @@ export async function setTheScene({ handles: { openstack, kubernetes }, exports 
   await createAggregate(session, testAggregate);
   // Nova's own default is one at a time; the rest would wait in its queue.
   await connectFleet(openstack).change(host, { maxConcurrentLiveMigrations: 4 });
-  await withKubernetes(kubernetes, (api) => applyHypervisors(api, Object.fromEntries(hosts.map((name) => [name, { inService: [zone] }]))));
+  await withKubernetes(kubernetes, (api) =>
+    applyHypervisors(api, Object.fromEntries(hosts.map((name) => [name, { inService: [zone] }]))),
+  );
   const servers = withServers ? await createInstances(session, specs) : [];
   await countInstances(kubernetes, servers);
   return servers;
 }
 
 /** As node agents count them: their hosts are where Nova has them. */
-export async function countInstances(kubernetes: DemoLab['handles']['kubernetes'], servers: readonly Server[]): Promise<void> {
+export async function countInstances(
+  kubernetes: DemoLab['handles']['kubernetes'],
+  servers: readonly Server[],
+): Promise<void> {
   for (const [name, those] of Map.groupBy(servers, (server) => server['OS-EXT-SRV-ATTR:host'])) {
     if (name !== null) await withKubernetes(kubernetes, (api) => reportInstances(api, name, those.length));
   }
@@ -60,12 +70,18 @@ export async function countInstances(kubernetes: DemoLab['handles']['kubernetes'
 
 /** Nobody serves what an earlier demo left, so its finalizers are taken off by hand. */
 async function clearObjects(kubernetes: Lab<'kubernetes'>['handles']['kubernetes']): Promise<void> {
-  const left = (await kubectl(kubernetes, ['get', 'evictions', '-o', 'name'])).split('\n').filter((name) => name !== '');
+  const left = (await kubectl(kubernetes, ['get', 'evictions', '-o', 'name']))
+    .split('\n')
+    .filter((name) => name !== '');
   for (const name of left) {
     await kubectl(kubernetes, ['patch', name, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
     await kubectl(kubernetes, ['delete', name, '--ignore-not-found']);
   }
-  await kubectl(kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
+  await kubectl(
+    kubernetes,
+    ['apply', '-f', '-'],
+    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }),
+  );
   await kubectl(kubernetes, ['delete', 'migrations', '--all', '--namespace', 'monsoon3']);
   for (const kind of ['node', 'hypervisor']) await kubectl(kubernetes, ['delete', kind, newHost, '--ignore-not-found']);
 }

@@ -46,7 +46,10 @@ export interface Stage {
 }
 
 /** Tells it, sets the exit code, and stops what was started: at once, or when somebody interrupts. */
-export async function perform<const Name extends PartName>(story: Story<Name>, { once: isOnce }: { once: boolean }): Promise<void> {
+export async function perform<const Name extends PartName>(
+  story: Story<Name>,
+  { once: isOnce }: { once: boolean },
+): Promise<void> {
   const startedMs = performance.now();
   const say = (line = ''): void => void process.stdout.write(`${line}\n`);
   const interrupted = untilInterrupted(new Error('interrupted'));

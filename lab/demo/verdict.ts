@@ -24,10 +24,30 @@ export async function judge(client: Client, session: Session, servers: readonly 
   const wrong: string[] = [];
   const expect = (fact: boolean, otherwise: string): void => void (fact || wrong.push(otherwise));
 
-  expect(result.outcome === 'Failed', `the eviction ended as ${result.outcome} although ${troubled.staysBehind} cannot move`);
-  expect(left.length === 1 && left[0]?.name === troubled.staysBehind, `on ${host} are still ${left.map(({ name }) => name).join(', ') || 'none'}`);
+  expect(
+    result.outcome === 'Failed',
+    `the eviction ended as ${result.outcome} although ${troubled.staysBehind} cannot move`,
+  );
+  expect(
+    left.length === 1 && left[0]?.name === troubled.staysBehind,
+    `on ${host} are still ${left.map(({ name }) => name).join(', ') || 'none'}`,
+  );
   expect(all.length === servers.length, `${all.length} of ${servers.length} servers exist`);
-  expect(attempts.map(({ status }) => status).sort().join() === 'cancelled,completed', `${troubled.hangs} was moved by ${attempts.map(({ status }) => status).join(', ')}`);
-  expect(result.notMoved?.length === 1 && result.notMoved[0]?.name === troubled.staysBehind, `the result names ${result.notMoved?.map(({ name }) => name).join(', ')}`);
-  return { wrong, moved: result.counts?.done ?? 0, attemptsOfHanging: attempts.length, notMoved: left.map(({ name }) => name) };
+  expect(
+    attempts
+      .map(({ status }) => status)
+      .sort()
+      .join() === 'cancelled,completed',
+    `${troubled.hangs} was moved by ${attempts.map(({ status }) => status).join(', ')}`,
+  );
+  expect(
+    result.notMoved?.length === 1 && result.notMoved[0]?.name === troubled.staysBehind,
+    `the result names ${result.notMoved?.map(({ name }) => name).join(', ')}`,
+  );
+  return {
+    wrong,
+    moved: result.counts?.done ?? 0,
+    attemptsOfHanging: attempts.length,
+    notMoved: left.map(({ name }) => name),
+  };
 }

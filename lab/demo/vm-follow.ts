@@ -13,7 +13,12 @@ const lookEveryMs = 100;
 /** Null: it is gone. */
 export async function readVm(api: Kubernetes, signal: AbortSignal): Promise<VirtualMachine | null> {
   try {
-    return virtualMachineSchema.parse(await api.request({ method: 'GET', path: resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', vm) }, signal));
+    return virtualMachineSchema.parse(
+      await api.request(
+        { method: 'GET', path: resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', vm) },
+        signal,
+      ),
+    );
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound')) return null;
     throw error;
@@ -21,7 +26,14 @@ export async function readVm(api: Kubernetes, signal: AbortSignal): Promise<Virt
 }
 
 /** Follows the object to where its present spec wants it, or until it is gone; tells each state and sentence once. @returns false: not in time */
-export async function followVm(api: Kubernetes, { patienceMs, signal, tell }: { patienceMs: number; signal: AbortSignal; tell: (state: string, message: string) => void }): Promise<boolean> {
+export async function followVm(
+  api: Kubernetes,
+  {
+    patienceMs,
+    signal,
+    tell,
+  }: { patienceMs: number; signal: AbortSignal; tell: (state: string, message: string) => void },
+): Promise<boolean> {
   const endMs = performance.now() + patienceMs;
   let told = '';
   while (performance.now() < endMs) {
@@ -45,6 +57,13 @@ export async function followVm(api: Kubernetes, { patienceMs, signal, tell }: { 
 export function describeVm({ status }: VirtualMachine): string[] {
   const conditions = status?.conditions ?? [];
   const others = conditions.filter(({ status: is }) => is !== 'True');
-  const where = [status?.powerState, status?.nodeName === undefined ? undefined : `on ${status.nodeName}`, status?.zone === undefined ? undefined : `in ${status.zone}`].filter((word) => word !== undefined);
-  return [`${where.join(' ')}; ${conditions.length - others.length} of ${conditions.length} conditions are True`, ...others.map(({ type, status: is, reason, message }) => `${type} ${is}, ${reason}: ${message}`)];
+  const where = [
+    status?.powerState,
+    status?.nodeName === undefined ? undefined : `on ${status.nodeName}`,
+    status?.zone === undefined ? undefined : `in ${status.zone}`,
+  ].filter((word) => word !== undefined);
+  return [
+    `${where.join(' ')}; ${conditions.length - others.length} of ${conditions.length} conditions are True`,
+    ...others.map(({ type, status: is, reason, message }) => `${type} ${is}, ${reason}: ${message}`),
+  ];
 }

@@ -30,9 +30,22 @@ export async function setVmStage({ exports, handles: { kubernetes, vsphere } }: 
 
 /** Nobody serves what an earlier demo left, so its finalizers are taken off by hand. Their VMs went with the vCenter. */
 async function clearVms(kubernetes: VmLab['handles']['kubernetes']): Promise<void> {
-  const { items } = JSON.parse(await kubectl(kubernetes, ['get', 'virtualmachines', '--all-namespaces', '-o', 'json'])) as { items: { metadata: { namespace: string; name: string } }[] };
-  for (const { metadata: { namespace, name } } of items) {
-    await kubectl(kubernetes, ['patch', 'virtualmachine', name, '-n', namespace, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
+  const { items } = JSON.parse(
+    await kubectl(kubernetes, ['get', 'virtualmachines', '--all-namespaces', '-o', 'json']),
+  ) as { items: { metadata: { namespace: string; name: string } }[] };
+  for (const {
+    metadata: { namespace, name },
+  } of items) {
+    await kubectl(kubernetes, [
+      'patch',
+      'virtualmachine',
+      name,
+      '-n',
+      namespace,
+      '--type=merge',
+      '-p',
+      '{"metadata":{"finalizers":null}}',
+    ]);
     await kubectl(kubernetes, ['delete', 'virtualmachine', name, '-n', namespace, '--ignore-not-found']);
   }
 }

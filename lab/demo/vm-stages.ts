@@ -25,21 +25,56 @@ export interface VmStage {
 const small = { cpus: 1, memoryMiB: 1_024 };
 const large = { cpus: 2, memoryMiB: 2_048 };
 
-const patch = (spec: object): string[] => ['patch', 'vm', vm.name, '-n', vm.namespace, '--type=merge', '-p', JSON.stringify({ spec })];
+const patch = (spec: object): string[] => [
+  'patch',
+  'vm',
+  vm.name,
+  '-n',
+  vm.namespace,
+  '--type=merge',
+  '-p',
+  JSON.stringify({ spec }),
+];
 
 export const vmStages: readonly VmStage[] = [
-  { deed: 'made', title: 'A VirtualMachine of class small, switched off', asks: ['create', '-f', 'lab/demo/vm.yaml'], expected: { powerState: 'poweredOff', ...small } },
-  { deed: 'switched on', title: 'It is switched on', asks: patch({ powerState: 'PoweredOn' }), expected: { powerState: 'poweredOn', ...small } },
+  {
+    deed: 'made',
+    title: 'A VirtualMachine of class small, switched off',
+    asks: ['create', '-f', 'lab/demo/vm.yaml'],
+    expected: { powerState: 'poweredOff', ...small },
+  },
+  {
+    deed: 'switched on',
+    title: 'It is switched on',
+    asks: patch({ powerState: 'PoweredOn' }),
+    expected: { powerState: 'poweredOn', ...small },
+  },
   {
     deed: 'asked to be larger',
     title: 'It shall be larger: that has to wait until it is off, and the object says so',
     asks: patch({ className: vmScene.classes.large }),
     expected: { powerState: 'poweredOn', ...small, waits: virtualMachineConditions.computeConfigSynced },
   },
-  { deed: 'switched off and resized', title: 'It is switched off: now it is resized', asks: patch({ powerState: 'PoweredOff' }), expected: { powerState: 'poweredOff', ...large } },
-  { deed: 'switched on again', title: 'And on again', asks: patch({ powerState: 'PoweredOn' }), expected: { powerState: 'poweredOn', ...large } },
-  { deed: 'deleted', title: 'It is deleted, running as it is', asks: ['delete', 'vm', vm.name, '-n', vm.namespace, '--wait=false'], expected: null },
+  {
+    deed: 'switched off and resized',
+    title: 'It is switched off: now it is resized',
+    asks: patch({ powerState: 'PoweredOff' }),
+    expected: { powerState: 'poweredOff', ...large },
+  },
+  {
+    deed: 'switched on again',
+    title: 'And on again',
+    asks: patch({ powerState: 'PoweredOn' }),
+    expected: { powerState: 'poweredOn', ...large },
+  },
+  {
+    deed: 'deleted',
+    title: 'It is deleted, running as it is',
+    asks: ['delete', 'vm', vm.name, '-n', vm.namespace, '--wait=false'],
+    expected: null,
+  },
 ];
 
 /** As it is typed in a shell. */
-export const typed = (args: readonly string[]): string => args.map((arg) => (/^[\w@%+=:,./-]+$/u.test(arg) ? arg : `'${arg}'`)).join(' ');
+export const typed = (args: readonly string[]): string =>
+  args.map((arg) => (/^[\w@%+=:,./-]+$/u.test(arg) ? arg : `'${arg}'`)).join(' ');

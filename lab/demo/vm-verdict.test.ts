@@ -7,15 +7,45 @@ import { typed, vmStages } from './vm-stages.ts';
 
 const uid = '8f0b3c1e-0000-4000-8000-000000000001';
 
-const witnessed = (change: Partial<WitnessedVm> = {}): WitnessedVm => ({ powerState: 'poweredOn', cpus: 2, memoryMiB: 2_048, instanceUuid: uid, marks: { 'drover.uid': uid }, ...change });
+const witnessed = (change: Partial<WitnessedVm> = {}): WitnessedVm => ({
+  powerState: 'poweredOn',
+  cpus: 2,
+  memoryMiB: 2_048,
+  instanceUuid: uid,
+  marks: { 'drover.uid': uid },
+  ...change,
+});
 
-const condition = (type: string, status: string, observedGeneration: number) => ({ type, status, reason: status === 'True' ? 'Settled' : 'Updating', message: 'words', observedGeneration, lastTransitionTime: '2026-01-01T00:00:00Z' });
+const condition = (type: string, status: string, observedGeneration: number) => ({
+  type,
+  status,
+  reason: status === 'True' ? 'Settled' : 'Updating',
+  message: 'words',
+  observedGeneration,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+});
 
-const object = ({ powerState = 'PoweredOn', lifecycle = 'True', observed = 3, waits = 'False' }: { powerState?: string; lifecycle?: string; observed?: number; waits?: string } = {}): VirtualMachine =>
-  ({ metadata: { name: 'web', namespace: 'demo', uid, generation: 3 }, status: { powerState, conditions: [condition('Lifecycle', lifecycle, observed), condition('ComputeConfigSynced', waits, 3)] } }) as unknown as VirtualMachine;
+const object = ({
+  powerState = 'PoweredOn',
+  lifecycle = 'True',
+  observed = 3,
+  waits = 'False',
+}: { powerState?: string; lifecycle?: string; observed?: number; waits?: string } = {}): VirtualMachine =>
+  ({
+    metadata: { name: 'web', namespace: 'demo', uid, generation: 3 },
+    status: {
+      powerState,
+      conditions: [condition('Lifecycle', lifecycle, observed), condition('ComputeConfigSynced', waits, 3)],
+    },
+  }) as unknown as VirtualMachine;
 
 const there: ExpectedVm = { powerState: 'poweredOn', cpus: 2, memoryMiB: 2_048 };
-const seen = (change: Partial<SeenVm> = {}): SeenVm => ({ object: object(), witnessed: witnessed(), inFolder: ['/DC0/vm/demo/web'], ...change });
+const seen = (change: Partial<SeenVm> = {}): SeenVm => ({
+  object: object(),
+  witnessed: witnessed(),
+  inFolder: ['/DC0/vm/demo/web'],
+  ...change,
+});
 const gone: SeenVm = { object: null, witnessed: null, inFolder: [] };
 
 test.each<[string, ExpectedVm | null, SeenVm, RegExp | null]>([
@@ -24,20 +54,50 @@ test.each<[string, ExpectedVm | null, SeenVm, RegExp | null]>([
   ['it is gone', null, gone, null],
 
   ['govc sees no VM, whatever the object says', there, seen({ witnessed: null }), /sees no such VM/u],
-  ['govc sees it off, whatever the object says', there, seen({ witnessed: witnessed({ powerState: 'poweredOff' }) }), /power by govc is poweredOff, not poweredOn/u],
+  [
+    'govc sees it off, whatever the object says',
+    there,
+    seen({ witnessed: witnessed({ powerState: 'poweredOff' }) }),
+    /power by govc is poweredOff, not poweredOn/u,
+  ],
   ['another number of CPUs', there, seen({ witnessed: witnessed({ cpus: 1 }) }), /CPUs by govc is 1, not 2/u],
   ['other memory', there, seen({ witnessed: witnessed({ memoryMiB: 1_024 }) }), /memory in MiB by govc is 1024/u],
-  ['another VM of that name', there, seen({ witnessed: witnessed({ instanceUuid: 'other' }) }), /instance UUID by govc is other/u],
+  [
+    'another VM of that name',
+    there,
+    seen({ witnessed: witnessed({ instanceUuid: 'other' }) }),
+    /instance UUID by govc is other/u,
+  ],
   ['without drover’s mark', there, seen({ witnessed: witnessed({ marks: {} }) }), /mark by govc is undefined/u],
   ['two VMs were made', there, seen({ inFolder: ['/DC0/vm/demo/web', '/DC0/vm/demo/web-2'] }), /2 VMs in the folder/u],
-  ['the object says otherwise than govc', there, seen({ object: object({ powerState: 'PoweredOff' }) }), /power by the object is poweredoff/u],
-  ['the object does not say that it is settled', there, seen({ object: object({ lifecycle: 'Unknown' }) }), /the object says Updating: words/u],
+  [
+    'the object says otherwise than govc',
+    there,
+    seen({ object: object({ powerState: 'PoweredOff' }) }),
+    /power by the object is poweredoff/u,
+  ],
+  [
+    'the object does not say that it is settled',
+    there,
+    seen({ object: object({ lifecycle: 'Unknown' }) }),
+    /the object says Updating: words/u,
+  ],
   ['it said so of an earlier spec', there, seen({ object: object({ observed: 2 }) }), /the object says Settled/u],
   ['the object is gone', there, seen({ object: null }), /the object is not there/u],
-  ['nothing says what waits', { ...there, waits: 'ComputeConfigSynced' }, seen({ object: object({ waits: 'True' }) }), /condition ComputeConfigSynced is True, not False/u],
+  [
+    'nothing says what waits',
+    { ...there, waits: 'ComputeConfigSynced' },
+    seen({ object: object({ waits: 'True' }) }),
+    /condition ComputeConfigSynced is True, not False/u,
+  ],
   ['the object stays', null, { ...gone, object: object() }, /object is still there/u],
   ['the VM stays', null, { ...gone, witnessed: witnessed() }, /govc still sees the VM, poweredOn/u],
-  ['something else is left in the folder', null, { ...gone, inFolder: ['/DC0/vm/demo/web-2'] }, /finds .*web-2 in the folder/u],
+  [
+    'something else is left in the folder',
+    null,
+    { ...gone, inFolder: ['/DC0/vm/demo/web-2'] },
+    /finds .*web-2 in the folder/u,
+  ],
 ])('%s', (_, expected, was, wrong) => {
   const judged = judgeVmStage({ deed: 'changed', expected }, was);
   expect(judged).toHaveLength(wrong === null ? 0 : 1);
@@ -51,5 +111,7 @@ test('each stage differs from the one before in what govc sees or in what waits'
 });
 
 test('what kubectl is asked can be pasted into a shell', () => {
-  expect(typed(['patch', 'vm', 'web', '--type=merge', '-p', '{"spec":{"powerState":"PoweredOn"}}'])).toBe(`patch vm web --type=merge -p '{"spec":{"powerState":"PoweredOn"}}'`);
+  expect(typed(['patch', 'vm', 'web', '--type=merge', '-p', '{"spec":{"powerState":"PoweredOn"}}'])).toBe(
+    `patch vm web --type=merge -p '{"spec":{"powerState":"PoweredOn"}}'`,
+  );
 });

@@ -33,7 +33,8 @@ function judgeThere(expected: ExpectedVm, { object, witnessed, inFolder }: SeenV
   const { metadata, status } = object ?? { metadata: null, status: undefined };
   const wrong: string[] = [];
   const expect = (fact: boolean, otherwise: string): void => void (fact || wrong.push(otherwise));
-  const equal = (what: string, is: unknown, shall: unknown): void => expect(is === shall, `${what} is ${String(is)}, not ${String(shall)}`);
+  const equal = (what: string, is: unknown, shall: unknown): void =>
+    expect(is === shall, `${what} is ${String(is)}, not ${String(shall)}`);
 
   equal('power by govc', witnessed.powerState, expected.powerState);
   equal('number of CPUs by govc', witnessed.cpus, expected.cpus);
@@ -44,7 +45,11 @@ function judgeThere(expected: ExpectedVm, { object, witnessed, inFolder }: SeenV
   equal('owner’s mark by govc', witnessed.marks[extraConfigKeys.objectUid], metadata.uid);
   equal('power by the object', status?.powerState?.toLowerCase(), expected.powerState.toLowerCase());
   const lifecycle = findCondition(status?.conditions, virtualMachineConditions.lifecycle);
-  expect(lifecycle?.status === 'True' && lifecycle.observedGeneration === metadata.generation, `the object says ${lifecycle === undefined ? 'nothing' : `${lifecycle.reason}: ${lifecycle.message}`}`);
-  if (expected.waits !== undefined) equal(`condition ${expected.waits}`, findCondition(status?.conditions, expected.waits)?.status, 'False');
+  expect(
+    lifecycle?.status === 'True' && lifecycle.observedGeneration === metadata.generation,
+    `the object says ${lifecycle === undefined ? 'nothing' : `${lifecycle.reason}: ${lifecycle.message}`}`,
+  );
+  if (expected.waits !== undefined)
+    equal(`condition ${expected.waits}`, findCondition(status?.conditions, expected.waits)?.status, 'False');
   return wrong;
 }

@@ -34,7 +34,10 @@ The first time they are built, which takes some minutes; then it is seconds.
   parts: ['vsphere'],
   fresh: ['vsphere'],
   async tell(lab, stage) {
-    await stage.step(`a folder in vCenter and a namespace in Kubernetes, both called ${vm.namespace}, with classes and an image`, () => setVmStage(lab));
+    await stage.step(
+      `a folder in vCenter and a namespace in Kubernetes, both called ${vm.namespace}, with classes and an image`,
+      () => setVmStage(lab),
+    );
     await stage.step('a drover worker and a drover bridge', () => stage.startDrover(vmSettings(lab)));
     const api = connectKubernetes({ kubeconfig: lab.handles.kubernetes.kubeconfig });
     const client = await connectClient(readTemporalSettings(lab.exports), { clock: systemClock });
@@ -63,15 +66,28 @@ async function tellStages(stage: Stage, lab: VmLab, api: Kubernetes, client: Cli
 }
 
 /** Asks for one change, follows it, and looks at both sides. */
-async function tellStage({ say, interrupted: signal }: Stage, lab: VmLab, api: Kubernetes, stage: VmStage): Promise<{ wrong: string[]; tookMs: number }> {
+async function tellStage(
+  { say, interrupted: signal }: Stage,
+  lab: VmLab,
+  api: Kubernetes,
+  stage: VmStage,
+): Promise<{ wrong: string[]; tookMs: number }> {
   const { kubernetes, vsphere } = lab.handles;
   const startedMs = performance.now();
   const sinceStart = (): string => formatDuration(performance.now() - startedMs).padStart(8);
   say(`$ kubectl ${typed(stage.asks)}`);
-  const { code, stdout, stderr } = await run(kubernetes.kubectl, stage.asks.map((arg) => arg.replace(/^lab\//u, `${checkoutDirectory}/lab/`)), { env: { KUBECONFIG: kubernetes.kubeconfig } });
+  const { code, stdout, stderr } = await run(
+    kubernetes.kubectl,
+    stage.asks.map((arg) => arg.replace(/^lab\//u, `${checkoutDirectory}/lab/`)),
+    { env: { KUBECONFIG: kubernetes.kubeconfig } },
+  );
   say((stdout + stderr).trim());
   if (code !== 0) return { wrong: [`${stage.deed}: kubectl ended with ${String(code)}`], tookMs: 0 };
-  const arrived = await followVm(api, { patienceMs, signal, tell: (state, message) => say(`${sinceStart()}  ${state}: ${message}`) });
+  const arrived = await followVm(api, {
+    patienceMs,
+    signal,
+    tell: (state, message) => say(`${sinceStart()}  ${state}: ${message}`),
+  });
   const tookMs = performance.now() - startedMs;
   const object = await readVm(api, signal);
   if (object === null) say(`${sinceStart()}  the object is gone`);
@@ -79,10 +95,18 @@ async function tellStage({ say, interrupted: signal }: Stage, lab: VmLab, api: K
   const witnessed = await witnessVm(witness, vm.namespace, vm.name);
   const inFolder = await witness.find('vm', folder);
   say(`  object  ${(object === null ? ['there is none'] : describeVm(object)).join('\n          ')}`);
-  say(witnessed === null ? `$ govc find ${folder} -type m\n${inFolder.join('\n') || '  (nothing)'}` : `$ govc vm.info ${folder}/${vm.name}\n${await infoOf(vsphere)}`);
+  say(
+    witnessed === null
+      ? `$ govc find ${folder} -type m\n${inFolder.join('\n') || '  (nothing)'}`
+      : `$ govc vm.info ${folder}/${vm.name}\n${await infoOf(vsphere)}`,
+  );
   const late = arrived ? [] : [`${stage.deed}: not within ${formatDuration(patienceMs)}`];
   const wrong = [...late, ...judgeVmStage(stage, { object, witnessed, inFolder })];
-  say(wrong.length === 0 ? `  ✓ ${stage.deed} in ${formatDuration(tookMs)}, and govc says so too` : wrong.map((line) => `  ✗ ${line}`).join('\n'));
+  say(
+    wrong.length === 0
+      ? `  ✓ ${stage.deed} in ${formatDuration(tookMs)}, and govc says so too`
+      : wrong.map((line) => `  ✗ ${line}`).join('\n'),
+  );
   return { wrong, tookMs };
 }
 

@@ -26,7 +26,13 @@ const PASSWD_LINE = 'libvirt-qemu:x:64055:64055:Libvirt Qemu:/var/lib/libvirt:/u
 const GROUP_LINE = 'libvirt-qemu:x:64055:';
 
 /** What libvirt has compiled in, and where the lab's own lies instead. */
-const BOUND = { etc: '/etc/libvirt', lib: '/var/lib/libvirt', cache: '/var/cache/libvirt', run: '/run/libvirt', log: '/var/log/libvirt' } as const;
+const BOUND = {
+  etc: '/etc/libvirt',
+  lib: '/var/lib/libvirt',
+  cache: '/var/cache/libvirt',
+  run: '/run/libvirt',
+  log: '/var/log/libvirt',
+} as const;
 
 /**
  * Writes the files of one libvirtd, and says how it is started: in a PID namespace, so that its VMs end with it, whatever ends it. The
@@ -35,7 +41,8 @@ const BOUND = { etc: '/etc/libvirt', lib: '/var/lib/libvirt', cache: '/var/cache
 export function prepareDaemon(plan: DaemonPlan): DaemonCommand {
   const { dir, isRoot, saslDir } = plan;
   const configFile = join(dir, 'libvirtd.conf');
-  for (const folder of ['', 'home', 'home/.config/libvirt', ...Object.keys(BOUND)]) ensurePrivateDirectory(join(dir, folder));
+  for (const folder of ['', 'home', 'home/.config/libvirt', ...Object.keys(BOUND)])
+    ensurePrivateDirectory(join(dir, folder));
   writePrivateFile(configFile, libvirtdConf(plan));
   writePrivateFile(join(dir, isRoot ? 'etc/qemu.conf' : 'home/.config/libvirt/qemu.conf'), qemuConf(isRoot));
   if (isRoot) writeAccounts(dir);
@@ -45,7 +52,20 @@ export function prepareDaemon(plan: DaemonPlan): DaemonCommand {
   const script = ['set -e', ...mounts, `libvirtd --listen -f "$1" -p "$2" &`, 'wait $!'].join('\n');
   return {
     command: 'unshare',
-    args: [...namespaces, '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', script, 'libvirtd', configFile, join(dir, 'libvirtd.pid'), dir],
+    args: [
+      ...namespaces,
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      'sh',
+      '-c',
+      script,
+      'libvirtd',
+      configFile,
+      join(dir, 'libvirtd.pid'),
+      dir,
+    ],
     env: {
       PATH: `/usr/sbin:/sbin:${process.env['PATH'] ?? '/usr/bin:/bin'}`,
       HOME: join(dir, 'home'),

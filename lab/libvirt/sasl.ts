@@ -20,9 +20,17 @@ export async function ensureSasl(context: LabContext): Promise<Sasl> {
   const sasl: Sasl = { dir, user: 'drover', passwordFile: join(dir, 'password') };
   ensurePrivateDirectory(dir);
   const password = readFileIfThere(sasl.passwordFile) ?? randomBytes(24).toString('base64url');
-  writePrivateFile(join(dir, 'libvirt.conf'), `mech_list: scram-sha-256\npwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: ${database}\n`);
+  writePrivateFile(
+    join(dir, 'libvirt.conf'),
+    `mech_list: scram-sha-256\npwcheck_method: auxprop\nauxprop_plugin: sasldb\nsasldb_path: ${database}\n`,
+  );
   rmSync(database, { force: true });
-  await context.exec({ command: '/usr/sbin/saslpasswd2', args: ['-p', '-c', '-f', database, '-a', 'libvirt', sasl.user], input: password, timeoutMs: TIMEOUT_MS });
+  await context.exec({
+    command: '/usr/sbin/saslpasswd2',
+    args: ['-p', '-c', '-f', database, '-a', 'libvirt', sasl.user],
+    input: password,
+    timeoutMs: TIMEOUT_MS,
+  });
   writePrivateFile(sasl.passwordFile, password);
   return sasl;
 }

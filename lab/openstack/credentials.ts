@@ -30,7 +30,14 @@ function describeClouds({ secrets }: Settings, authUrl: string): Record<CloudNam
   const password = (username: string, value: string) => ({
     ...common,
     auth_type: 'v3password',
-    auth: { auth_url: authUrl, username, password: value, project_name: 'admin', user_domain_name: 'Default', project_domain_name: 'Default' },
+    auth: {
+      auth_url: authUrl,
+      username,
+      password: value,
+      project_name: 'admin',
+      user_domain_name: 'Default',
+      project_domain_name: 'Default',
+    },
   });
   return {
     lab: {
@@ -58,5 +65,7 @@ function openrc({ secrets }: Settings, authUrl: string): string {
     OS_INTERFACE: 'public',
     OS_IDENTITY_API_VERSION: '3',
   };
-  return `${Object.entries(variables).map(([name, value]) => `export ${name}=${value}`).join('\n')}\n`;
+  return `${Object.entries(variables)
+    .map(([name, value]) => `export ${name}=${value}`)
+    .join('\n')}\n`;
 }

@@ -14,7 +14,16 @@ export function killOpenStack(handle: OpenStackHandle, process: OpenStackProcess
 }
 
 /** Starts it again on the same ports and data; resolves when it serves. */
-export function restartOpenStack(handle: OpenStackHandle, process: OpenStackProcess, signal = AbortSignal.timeout(RESTART_TIMEOUT_MS)): Promise<ProcessRecord> {
+export function restartOpenStack(
+  handle: OpenStackHandle,
+  process: OpenStackProcess,
+  signal = AbortSignal.timeout(RESTART_TIMEOUT_MS),
+): Promise<ProcessRecord> {
   const serves = process === 'nova' ? novaServes : edgeServes;
-  return respawnService(handle.dir, process, { ready: (attempt) => serves(handle, attempt), readyTimeoutMs: RESTART_TIMEOUT_MS }, signal);
+  return respawnService(
+    handle.dir,
+    process,
+    { ready: (attempt) => serves(handle, attempt), readyTimeoutMs: RESTART_TIMEOUT_MS },
+    signal,
+  );
 }

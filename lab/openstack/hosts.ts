@@ -48,7 +48,8 @@ export async function createAggregate(session: Session, spec: AggregateSpec): Pr
 /** Id of the host's resource provider in Placement, which is that of its hypervisor too. */
 export async function findResourceProvider(session: Session, hypervisorHostname: string): Promise<string> {
   const path = `/resource_providers?name=${encodeURIComponent(hypervisorHostname)}`;
-  const [provider] = (await session.placement<{ resource_providers: { uuid: string }[] }>('GET', path)).resource_providers;
+  const [provider] = (await session.placement<{ resource_providers: { uuid: string }[] }>('GET', path))
+    .resource_providers;
   if (provider === undefined) throw new Error(`Placement knows no resource provider ${hypervisorHostname}`);
   return provider.uuid;
 }

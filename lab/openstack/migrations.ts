@@ -27,20 +27,31 @@ export interface MigrationInProgress {
 
 /** Newest first. */
 export async function listMigrations(session: Session, instanceId: string): Promise<MigrationRecord[]> {
-  return (await session.compute<{ migrations: MigrationRecord[] }>('GET', `/os-migrations?instance_uuid=${instanceId}`)).migrations;
+  return (await session.compute<{ migrations: MigrationRecord[] }>('GET', `/os-migrations?instance_uuid=${instanceId}`))
+    .migrations;
 }
 
 export async function listMigrationsInProgress(session: Session, instanceId: string): Promise<MigrationInProgress[]> {
-  return (await session.compute<{ migrations: MigrationInProgress[] }>('GET', `/servers/${instanceId}/migrations`)).migrations;
+  return (await session.compute<{ migrations: MigrationInProgress[] }>('GET', `/servers/${instanceId}/migrations`))
+    .migrations;
 }
 
 /** Waits until the migration has one of the statuses. Several migrations of one instance have different ids. */
-export async function waitForMigration(session: Session, instanceId: string, migrationId: number, statuses: readonly string[], deadlineMs = 30_000): Promise<MigrationRecord> {
+export async function waitForMigration(
+  session: Session,
+  instanceId: string,
+  migrationId: number,
+  statuses: readonly string[],
+  deadlineMs = 30_000,
+): Promise<MigrationRecord> {
   const deadline = labClock().monotonicMs() + deadlineMs;
   for (;;) {
     const record = (await listMigrations(session, instanceId)).find(({ id }) => id === migrationId);
     if (record !== undefined && statuses.includes(record.status)) return record;
-    if (labClock().monotonicMs() > deadline) throw new Error(`migration ${migrationId} of ${instanceId} is ${record?.status ?? 'not there'} and none of ${statuses.join(', ')}`);
+    if (labClock().monotonicMs() > deadline)
+      throw new Error(
+        `migration ${migrationId} of ${instanceId} is ${record?.status ?? 'not there'} and none of ${statuses.join(', ')}`,
+      );
     await labClock().sleep(POLL_MS);
   }
 }
@@ -72,5 +83,7 @@ export function abortMigration(session: Session, instanceId: string, migrationId
 }
 
 export function forceCompleteMigration(session: Session, instanceId: string, migrationId: number): Promise<void> {
-  return session.compute('POST', `/servers/${instanceId}/migrations/${migrationId}/action`, { body: { force_complete: null } });
+  return session.compute('POST', `/servers/${instanceId}/migrations/${migrationId}/action`, {
+    body: { force_complete: null },
+  });
 }

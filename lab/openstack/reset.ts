@@ -18,7 +18,10 @@ export async function resetOpenStack(handle: OpenStackHandle): Promise<void> {
   const fleet = connectFleet(handle);
   await makeObedient(fleet);
   await enableServices(session);
-  await deleteInstances(session, (await listServers(session)).map(({ id }) => id));
+  await deleteInstances(
+    session,
+    (await listServers(session)).map(({ id }) => id),
+  );
   await deleteGroups(session);
   await deleteAggregates(session);
   // Last: an inventory cannot go as long as a server uses it.
@@ -53,14 +56,18 @@ async function enableServices(session: Session): Promise<void> {
 }
 
 async function deleteGroups(session: Session): Promise<void> {
-  const { server_groups } = await session.compute<{ server_groups: { id: string }[] }>('GET', '/os-server-groups?all_projects=1');
+  const { server_groups } = await session.compute<{ server_groups: { id: string }[] }>(
+    'GET',
+    '/os-server-groups?all_projects=1',
+  );
   for (const { id } of server_groups) await session.compute('DELETE', `/os-server-groups/${id}`);
 }
 
 async function deleteAggregates(session: Session): Promise<void> {
   const { aggregates } = await session.compute<{ aggregates: Aggregate[] }>('GET', '/os-aggregates');
   for (const { id, hosts } of aggregates) {
-    for (const host of hosts) await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
+    for (const host of hosts)
+      await session.compute('POST', `/os-aggregates/${id}/action`, { body: { remove_host: { host } } });
     await session.compute('DELETE', `/os-aggregates/${id}`);
   }
 }

@@ -81,7 +81,10 @@ export async function createInstances(session: Session, specs: readonly Instance
   return servers.map((server, index) => ({ ...server, locked: specs[index]!.locked ?? false }));
 }
 
-async function eachInParallel<Item, Result>(items: readonly Item[], action: (item: Item, index: number) => Promise<Result>): Promise<Result[]> {
+async function eachInParallel<Item, Result>(
+  items: readonly Item[],
+  action: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
   const results: Result[] = [];
   let next = 0;
   const work = async () => {
@@ -95,23 +98,33 @@ async function eachInParallel<Item, Result>(items: readonly Item[], action: (ite
  * One list for all of them, of their host where they share one: a request per server and poll would keep Nova busy. One alone is read by
  * its id, as it may have left its host again by then.
  */
-async function waitForServers(session: Session, ids: readonly string[], status: (index: number) => string, host?: string): Promise<Server[]> {
+async function waitForServers(
+  session: Session,
+  ids: readonly string[],
+  status: (index: number) => string,
+  host?: string,
+): Promise<Server[]> {
   const deadline = labClock().monotonicMs() + BUILD_DEADLINE_MS;
   for (;;) {
     const [only, ...others] = ids;
-    const listed = only !== undefined && others.length === 0 ? [await getServer(session, only)] : await listServers(session, host);
+    const listed =
+      only !== undefined && others.length === 0 ? [await getServer(session, only)] : await listServers(session, host);
     const byId = new Map(listed.map((server) => [server.id, server]));
     const servers = ids.map((id) => byId.get(id));
     const late = servers.filter((server, index) => server === undefined || !isSettled(server, status(index)));
     if (late.length === 0) return servers as Server[];
-    if (labClock().monotonicMs() > deadline) throw new Error(`${late.length} of ${ids.length} servers are not as wanted after ${BUILD_DEADLINE_MS / 1000} s: ${late.map((server) => server?.status).join(', ')}`);
+    if (labClock().monotonicMs() > deadline)
+      throw new Error(
+        `${late.length} of ${ids.length} servers are not as wanted after ${BUILD_DEADLINE_MS / 1000} s: ${late.map((server) => server?.status).join(', ')}`,
+      );
     await labClock().sleep(LIST_POLL_MS);
   }
 }
 
 /** @throws when the server is in ERROR and should not be. */
 function isSettled(server: Server, status: string): boolean {
-  if (server.status === 'ERROR' && status !== 'ERROR') throw new Error(`server ${server.name} is in ERROR and not ${status}: ${server.fault?.message ?? 'no fault'}`);
+  if (server.status === 'ERROR' && status !== 'ERROR')
+    throw new Error(`server ${server.name} is in ERROR and not ${status}: ${server.fault?.message ?? 'no fault'}`);
   return server.status === status && server['OS-EXT-STS:task_state'] === null;
 }
 
@@ -138,7 +151,10 @@ export async function requestInstance(session: Session, spec: InstanceSpec): Pro
 }
 
 export function act(session: Session, id: string, action: object, microversion?: string): Promise<void> {
-  return session.compute('POST', `/servers/${id}/action`, { body: action, ...(microversion === undefined ? {} : { microversion }) });
+  return session.compute('POST', `/servers/${id}/action`, {
+    body: action,
+    ...(microversion === undefined ? {} : { microversion }),
+  });
 }
 
 export async function getServer(session: Session, id: string): Promise<Server> {
@@ -146,12 +162,20 @@ export async function getServer(session: Session, id: string): Promise<Server> {
 }
 
 /** Waits until the server has the status and no task. @throws when it is in ERROR instead, or at the deadline. */
-export async function waitForServer(session: Session, id: string, status: string, deadlineMs = BUILD_DEADLINE_MS): Promise<Server> {
+export async function waitForServer(
+  session: Session,
+  id: string,
+  status: string,
+  deadlineMs = BUILD_DEADLINE_MS,
+): Promise<Server> {
   const deadline = labClock().monotonicMs() + deadlineMs;
   for (;;) {
     const server = await getServer(session, id);
     if (isSettled(server, status)) return server;
-    if (labClock().monotonicMs() > deadline) throw new Error(`server ${server.name} is ${server.status} (task ${server['OS-EXT-STS:task_state']}) and not ${status}`);
+    if (labClock().monotonicMs() > deadline)
+      throw new Error(
+        `server ${server.name} is ${server.status} (task ${server['OS-EXT-STS:task_state']}) and not ${status}`,
+      );
     await labClock().sleep(POLL_MS);
   }
 }
@@ -163,22 +187,38 @@ export async function listServers(session: Session, host?: string): Promise<Serv
 }
 
 /** Deletes the servers whatever state they are in, and waits until they are gone. One whose deletion fails is deleted again. */
-export async function deleteInstances(session: Session, ids: readonly string[], deadlineMs = BUILD_DEADLINE_MS): Promise<void> {
+export async function deleteInstances(
+  session: Session,
+  ids: readonly string[],
+  deadlineMs = BUILD_DEADLINE_MS,
+): Promise<void> {
   const deadline = labClock().monotonicMs() + deadlineMs;
   await eachInParallel(ids, (id) => requestDeletion(session, id));
   for (let round = 1; ; round += 1) {
     await labClock().sleep(LIST_POLL_MS);
-    const { servers } = await session.compute<{ servers: Pick<Server, 'id' | 'name'>[] }>('GET', '/servers?all_tenants=1');
+    const { servers } = await session.compute<{ servers: Pick<Server, 'id' | 'name'>[] }>(
+      'GET',
+      '/servers?all_tenants=1',
+    );
     const left = servers.filter(({ id }) => ids.includes(id));
     if (left.length === 0) return;
-    if (labClock().monotonicMs() > deadline) throw new Error(`${left.length} servers are not deleted after ${deadlineMs / 1000} s: ${left.map(({ name }) => name).join(', ')}`);
-    if (round % ROUNDS_PER_LOOK === 0) await deleteAgain(session, left.map(({ id }) => id));
+    if (labClock().monotonicMs() > deadline)
+      throw new Error(
+        `${left.length} servers are not deleted after ${deadlineMs / 1000} s: ${left.map(({ name }) => name).join(', ')}`,
+      );
+    if (round % ROUNDS_PER_LOOK === 0)
+      await deleteAgain(
+        session,
+        left.map(({ id }) => id),
+      );
   }
 }
 
 /** Those that Nova is not deleting: their deletion failed, or met something else. */
 async function deleteAgain(session: Session, ids: readonly string[]): Promise<void> {
-  const idle = (await listServers(session)).filter((server) => ids.includes(server.id) && server['OS-EXT-STS:task_state'] !== 'deleting');
+  const idle = (await listServers(session)).filter(
+    (server) => ids.includes(server.id) && server['OS-EXT-STS:task_state'] !== 'deleting',
+  );
   await eachInParallel(idle, ({ id }) => requestDeletion(session, id));
 }
 
@@ -191,7 +231,13 @@ async function requestDeletion(session: Session, id: string): Promise<void> {
   }
 }
 
-export async function createServerGroup(session: Session, name: string, policy: 'affinity' | 'anti-affinity' | 'soft-affinity' | 'soft-anti-affinity'): Promise<string> {
-  const { server_group } = await session.compute<{ server_group: { id: string } }>('POST', '/os-server-groups', { body: { server_group: { name, policy } } });
+export async function createServerGroup(
+  session: Session,
+  name: string,
+  policy: 'affinity' | 'anti-affinity' | 'soft-affinity' | 'soft-anti-affinity',
+): Promise<string> {
+  const { server_group } = await session.compute<{ server_group: { id: string } }>('POST', '/os-server-groups', {
+    body: { server_group: { name, policy } },
+  });
   return server_group.id;
 }

@@ -54,8 +54,19 @@ export async function openSession(handle: OpenStackHandle, cloudName: CloudName 
     return response.headers.get('X-Subject-Token') ?? '';
   }
 
-  async function call<Answer>(method: string, url: string, version: string, body: unknown, again = true): Promise<Answer> {
-    const response = await send(method, url, { 'X-Auth-Token': token, 'OpenStack-API-Version': version, 'Content-Type': 'application/json' }, body);
+  async function call<Answer>(
+    method: string,
+    url: string,
+    version: string,
+    body: unknown,
+    again = true,
+  ): Promise<Answer> {
+    const response = await send(
+      method,
+      url,
+      { 'X-Auth-Token': token, 'OpenStack-API-Version': version, 'Content-Type': 'application/json' },
+      body,
+    );
     const answer = await bodyOf(response);
     if (response.status === 401 && again) {
       token = await logIn();
@@ -67,8 +78,15 @@ export async function openSession(handle: OpenStackHandle, cloudName: CloudName 
 
   return {
     handle,
-    compute: (method, path, options) => call(method, handle.computeUrl + path, `compute ${options?.microversion ?? COMPUTE_MICROVERSION}`, options?.body),
-    placement: (method, path, options) => call(method, handle.placementUrl + path, `placement ${options?.microversion ?? PLACEMENT_MICROVERSION}`, options?.body),
+    compute: (method, path, options) =>
+      call(method, handle.computeUrl + path, `compute ${options?.microversion ?? COMPUTE_MICROVERSION}`, options?.body),
+    placement: (method, path, options) =>
+      call(
+        method,
+        handle.placementUrl + path,
+        `placement ${options?.microversion ?? PLACEMENT_MICROVERSION}`,
+        options?.body,
+      ),
   };
 }
 
@@ -92,13 +110,19 @@ function authentication(auth: Readonly<Record<string, string>>): object {
     return {
       identity: {
         methods: ['application_credential'],
-        application_credential: { id: auth['application_credential_id'], secret: auth['application_credential_secret'] },
+        application_credential: {
+          id: auth['application_credential_id'],
+          secret: auth['application_credential_secret'],
+        },
       },
     };
   }
   const domain = { id: 'default' };
   return {
-    identity: { methods: ['password'], password: { user: { name: auth['username'], domain, password: auth['password'] } } },
+    identity: {
+      methods: ['password'],
+      password: { user: { name: auth['username'], domain, password: auth['password'] } },
+    },
     scope: { project: { name: auth['project_name'], domain } },
   };
 }

@@ -16,7 +16,10 @@ const PLACEHOLDER_PORTS = Object.fromEntries(serviceNames.map((name, index) => [
 /** The folder in the cache with databases that have upstream's full schema, the cells, identities and flavors. */
 export async function ensureTemplate(context: LabContext, venv: string): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of [lockFile(context), ...MODULES.map((name) => join(sourceFolder(context), 'controlplane', `${name}.py`))]) {
+  for (const file of [
+    lockFile(context),
+    ...MODULES.map((name) => join(sourceFolder(context), 'controlplane', `${name}.py`)),
+  ]) {
     hash.update(readFileSync(file)).update('\0');
   }
   const name = `openstack-template-${hash.digest('hex').slice(0, 16)}`;
@@ -28,7 +31,8 @@ export async function ensureTemplate(context: LabContext, venv: string): Promise
     rmSync(unfinished, { recursive: true, force: true });
     ensurePrivateDirectory(unfinished);
     await buildTemplate(context, venv, unfinished);
-    for (const leftover of ['etc', 'keys', 'state', 'locks', 'settings.json']) rmSync(join(unfinished, leftover), { recursive: true, force: true });
+    for (const leftover of ['etc', 'keys', 'state', 'locks', 'settings.json'])
+      rmSync(join(unfinished, leftover), { recursive: true, force: true });
     renameSync(unfinished, template);
     return template;
   });
@@ -48,6 +52,11 @@ async function buildTemplate(context: LabContext, venv: string, directory: strin
   writePrivateJson(settingsFile(directory), settings);
   const logFile = cacheLog(context, 'openstack-template');
   await context.step(`making the databases of Keystone, Placement and Nova, log in ${logFile}`, '15 s', () =>
-    context.exec({ ...pythonModule(venv, 'template', settingsFile(directory)), env: pythonEnvironment(context), timeoutMs: 600_000, logFile }),
+    context.exec({
+      ...pythonModule(venv, 'template', settingsFile(directory)),
+      env: pythonEnvironment(context),
+      timeoutMs: 600_000,
+      logFile,
+    }),
   );
 }

@@ -34,7 +34,13 @@ function cephKey(): string {
 /** All keys with what they open: given to the monitor when it is made, nobody has to be added later. */
 export const keyring = (keys: CephKeys): string =>
   Object.entries(capabilities)
-    .map(([name, caps]) => [`[${name}]`, `key = ${keys[name as keyof CephKeys]}`, ...Object.entries(caps).map(([service, cap]) => `caps ${service} = "${cap}"`)].join('\n'))
+    .map(([name, caps]) =>
+      [
+        `[${name}]`,
+        `key = ${keys[name as keyof CephKeys]}`,
+        ...Object.entries(caps).map(([service, cap]) => `caps ${service} = "${cap}"`),
+      ].join('\n'),
+    )
     .join('\n');
 
 export interface CephIdentity {
@@ -44,7 +50,8 @@ export interface CephIdentity {
 
 export const newIdentity = (): CephIdentity => ({ fsid: randomUUID(), osdUuid: randomUUID() });
 
-export const monitorAddress = ({ monitorV1, monitorV2 }: CephPorts): string => `[v2:127.0.0.1:${monitorV2},v1:127.0.0.1:${monitorV1}]`;
+export const monitorAddress = ({ monitorV1, monitorV2 }: CephPorts): string =>
+  `[v2:127.0.0.1:${monitorV2},v1:127.0.0.1:${monitorV1}]`;
 
 /** ceph.conf of a cluster of one monitor, one manager and one OSD in memory. Its log is what it writes to standard error. */
 export function cephConfig(dir: string, { fsid, osdUuid }: CephIdentity, ports: CephPorts): string {
@@ -96,10 +103,18 @@ export function cephConfig(dir: string, { fsid, osdUuid }: CephIdentity, ports: 
     },
     'mon.a': { 'mon data': `${dir}/mon` },
     mgr: { 'mgr data': `${dir}/mgr`, 'mgr module path': `${dir}/mgr-modules`, 'mgr pool': 'false' },
-    osd: { 'osd data': `${dir}/osd`, 'osd objectstore': 'memstore', 'osd uuid': osdUuid, 'memstore device bytes': 4 * 1024 ** 3, 'osd scrub load threshold': 100 },
+    osd: {
+      'osd data': `${dir}/osd`,
+      'osd objectstore': 'memstore',
+      'osd uuid': osdUuid,
+      'memstore device bytes': 4 * 1024 ** 3,
+      'osd scrub load threshold': 100,
+    },
   };
   return Object.entries(sections)
-    .map(([name, options]) => [`[${name}]`, ...Object.entries(options).map(([option, value]) => `${option} = ${value}`)].join('\n'))
+    .map(([name, options]) =>
+      [`[${name}]`, ...Object.entries(options).map(([option, value]) => `${option} = ${value}`)].join('\n'),
+    )
     .join('\n')
     .concat('\n');
 }

@@ -12,7 +12,12 @@ export async function stopOsd(handle: CephHandle): Promise<void> {
 
 /** Starts the OSD again after `stopOsd`; resolves when the monitors count it as up. */
 export function startOsd(handle: CephHandle, signal = AbortSignal.timeout(RESTART_TIMEOUT_MS)): Promise<ProcessRecord> {
-  return respawnService(handle.dir, 'osd', { ready: (attempt) => osdServes(handle, attempt), readyTimeoutMs: RESTART_TIMEOUT_MS }, signal);
+  return respawnService(
+    handle.dir,
+    'osd',
+    { ready: (attempt) => osdServes(handle, attempt), readyTimeoutMs: RESTART_TIMEOUT_MS },
+    signal,
+  );
 }
 
 /** kill -9 of the manager, and with it of the dashboard. */
@@ -21,8 +26,16 @@ export function killManager(handle: CephHandle): Promise<void> {
 }
 
 /** Starts the manager again after `killManager`; resolves when the dashboard lets its user in. */
-export function restartManager(handle: CephHandle, signal = AbortSignal.timeout(RESTART_TIMEOUT_MS)): Promise<ProcessRecord> {
-  return respawnService(handle.dir, 'mgr', { ready: (attempt) => dashboardServes(handle, attempt), readyTimeoutMs: RESTART_TIMEOUT_MS }, signal);
+export function restartManager(
+  handle: CephHandle,
+  signal = AbortSignal.timeout(RESTART_TIMEOUT_MS),
+): Promise<ProcessRecord> {
+  return respawnService(
+    handle.dir,
+    'mgr',
+    { ready: (attempt) => dashboardServes(handle, attempt), readyTimeoutMs: RESTART_TIMEOUT_MS },
+    signal,
+  );
 }
 
 /** How long the tokens of coming logins are good. */

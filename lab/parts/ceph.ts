@@ -18,7 +18,21 @@ const MODULES = '/usr/share/ceph/mgr';
  * The dashboard, and those that every manager of Ceph 16 runs. A manager loads whatever it finds before it serves; all that Debian has
  * takes twice as long.
  */
-const NEEDED_MODULES = ['mgr_module.py', 'mgr_util.py', 'dashboard', 'balancer', 'crash', 'devicehealth', 'orchestrator', 'pg_autoscaler', 'progress', 'rbd_support', 'status', 'telemetry', 'volumes'];
+const NEEDED_MODULES = [
+  'mgr_module.py',
+  'mgr_util.py',
+  'dashboard',
+  'balancer',
+  'crash',
+  'devicehealth',
+  'orchestrator',
+  'pg_autoscaler',
+  'progress',
+  'rbd_support',
+  'status',
+  'telemetry',
+  'volumes',
+];
 const USER = 'drover';
 const POOL = 'vms';
 const CLIENT = 'libvirt';
@@ -26,7 +40,8 @@ const CLIENT = 'libvirt';
 export const cephPrograms: DebianPrograms = {
   what: 'Ceph',
   packages: ['ceph-mon', 'ceph-osd', 'ceph-mgr', 'ceph-mgr-dashboard', 'ceph-common'],
-  missing: () => missingPrograms('ceph', 'ceph-mon', 'ceph-osd', 'ceph-mgr', 'monmaptool', 'rbd', `${MODULES}/dashboard/module.py`),
+  missing: () =>
+    missingPrograms('ceph', 'ceph-mon', 'ceph-osd', 'ceph-mgr', 'monmaptool', 'rbd', `${MODULES}/dashboard/module.py`),
   usually: '1 min',
 };
 
@@ -71,22 +86,57 @@ async function start(context: LabContext): Promise<CephHandle> {
 
   const env = { CEPH_CONF: handle.confFile };
   const exec = (command: string, args: readonly string[], input?: object) =>
-    context.exec({ command, args, env, timeoutMs: 2 * MINUTE_MS, ...(input === undefined ? {} : { input: JSON.stringify(input) }) });
+    context.exec({
+      command,
+      args,
+      env,
+      timeoutMs: 2 * MINUTE_MS,
+      ...(input === undefined ? {} : { input: JSON.stringify(input) }),
+    });
   const daemon = (name: string, id: string, ready: (signal: AbortSignal) => Promise<boolean>) =>
-    context.spawn({ name, command: systemProgram(`ceph-${name}`), args: ['-i', id, '-f'], env, ready, readyTimeoutMs: 5 * MINUTE_MS });
-  const plan = { conf: handle.confFile, osdUuid: identity.osdUuid, dashboardPort: ports.dashboard, user: USER, password, pool: POOL };
+    context.spawn({
+      name,
+      command: systemProgram(`ceph-${name}`),
+      args: ['-i', id, '-f'],
+      env,
+      ready,
+      readyTimeoutMs: 5 * MINUTE_MS,
+    });
+  const plan = {
+    conf: handle.confFile,
+    osdUuid: identity.osdUuid,
+    dashboardPort: ports.dashboard,
+    user: USER,
+    password,
+    pool: POOL,
+  };
   // Debian's Python, which has Ceph's modules.
-  const seed = (when: string) => exec('/usr/bin/python3', [join(context.checkoutDir, 'lab', 'ceph', 'seed_cluster.py'), when], plan);
+  const seed = (when: string) =>
+    exec('/usr/bin/python3', [join(context.checkoutDir, 'lab', 'ceph', 'seed_cluster.py'), when], plan);
 
   const monmap = join(dir, 'run', 'monmap');
   // Only a map tells a monitor of other ports than Ceph's own.
-  await exec('monmaptool', ['--create', '--clobber', '--addv', 'a', monitorAddress(ports), '--fsid', identity.fsid, '--set-min-mon-release', '16', '--enable-all-features', monmap]);
+  await exec('monmaptool', [
+    '--create',
+    '--clobber',
+    '--addv',
+    'a',
+    monitorAddress(ports),
+    '--fsid',
+    identity.fsid,
+    '--set-min-mon-release',
+    '16',
+    '--enable-all-features',
+    monmap,
+  ]);
   await exec(systemProgram('ceph-mon'), ['-i', 'a', '--mkfs', '--monmap', monmap, '--keyring', join(dir, 'keyring')]);
   await daemon('mon', 'a', (signal) => accepts(ports.monitorV2, signal));
   await seed('before-daemons');
   await Promise.all([
     daemon('mgr', 'x', (signal) => dashboardServes(handle, signal)),
-    exec(systemProgram('ceph-osd'), ['-i', '0', '--mkfs']).then(() => daemon('osd', '0', (signal) => osdServes(handle, signal))),
+    exec(systemProgram('ceph-osd'), ['-i', '0', '--mkfs']).then(() =>
+      daemon('osd', '0', (signal) => osdServes(handle, signal)),
+    ),
   ]);
   await seed('after-daemons');
   return handle;

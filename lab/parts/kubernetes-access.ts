@@ -28,20 +28,37 @@ export function kubeGet(connection: Connection, path: string, signal?: AbortSign
  * One request as the administrator on a connection of its own: the lab asks rarely, and a pool would have to be closed.
  * @throws what the connection throws; an HTTP status is an answer.
  */
-export function kubeRequest(connection: Connection, method: 'GET' | 'POST', path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
+export function kubeRequest(
+  connection: Connection,
+  method: 'GET' | 'POST',
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<Answer> {
   const options: RequestOptions = {
     method,
     agent: false,
     ca: readFileSync(connection.caFile),
-    headers: { authorization: `Bearer ${readFileSync(connection.tokenFile, 'utf8')}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${readFileSync(connection.tokenFile, 'utf8')}`,
+      'content-type': 'application/json',
+    },
   };
-  return answerOf((onAnswer) => httpsRequest(new URL(path, connection.server), { ...options, signal: bounded(signal) }, onAnswer), body);
+  return answerOf(
+    (onAnswer) => httpsRequest(new URL(path, connection.server), { ...options, signal: bounded(signal) }, onAnswer),
+    body,
+  );
 }
 
 const bounded = (signal?: AbortSignal) =>
-  signal === undefined ? AbortSignal.timeout(REQUEST_TIMEOUT_MS) : AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
+  signal === undefined
+    ? AbortSignal.timeout(REQUEST_TIMEOUT_MS)
+    : AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]);
 
-function answerOf(send: (onAnswer: (message: IncomingMessage) => void) => ClientRequest, body: unknown): Promise<Answer> {
+function answerOf(
+  send: (onAnswer: (message: IncomingMessage) => void) => ClientRequest,
+  body: unknown,
+): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const request = send((message) => {
     let text = '';
@@ -60,13 +77,25 @@ export async function kubeApiserverServes(connection: Connection, signal?: Abort
 }
 
 /** POST to etcd's JSON gateway on its UNIX socket; `dir` is the part's directory. */
-export async function etcdPost(dir: string, path: string, body: object, signal?: AbortSignal): Promise<Record<string, unknown>> {
+export async function etcdPost(
+  dir: string,
+  path: string,
+  body: object,
+  signal?: AbortSignal,
+): Promise<Record<string, unknown>> {
   // A socket's path may have 107 bytes; a lab's directory may be longer. So it is reached through a short link.
   const short = mkdtempSync(join(tmpdir(), 'drover-'));
   try {
     const link = join(short, 'kubernetes');
     symlinkSync(dir, link);
-    const answer = await answerOf((onAnswer) => httpRequest({ socketPath: join(link, ETCD_SOCKET), method: 'POST', path, agent: false, signal: bounded(signal) }, onAnswer), body);
+    const answer = await answerOf(
+      (onAnswer) =>
+        httpRequest(
+          { socketPath: join(link, ETCD_SOCKET), method: 'POST', path, agent: false, signal: bounded(signal) },
+          onAnswer,
+        ),
+      body,
+    );
     if (!answer.ok) throw new LabError(`etcd answered ${answer.status} to ${path}: ${answer.body}`);
     return JSON.parse(answer.body) as Record<string, unknown>;
   } finally {
@@ -80,12 +109,26 @@ export async function etcdServes(dir: string, signal?: AbortSignal): Promise<boo
 }
 
 /** Writes a kubeconfig with everything inside, mode 0600. */
-export function writeKubeconfig(path: string, connection: Pick<KubernetesHandle, 'server' | 'caFile'>, user: string, token: string, namespace?: string): void {
+export function writeKubeconfig(
+  path: string,
+  connection: Pick<KubernetesHandle, 'server' | 'caFile'>,
+  user: string,
+  token: string,
+  namespace?: string,
+): void {
   const name = 'drover-lab';
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name, cluster: { server: connection.server, 'certificate-authority-data': readFileSync(connection.caFile).toString('base64') } }],
+    clusters: [
+      {
+        name,
+        cluster: {
+          server: connection.server,
+          'certificate-authority-data': readFileSync(connection.caFile).toString('base64'),
+        },
+      },
+    ],
     users: [{ name: user, user: { token } }],
     contexts: [{ name, context: { cluster: name, user, ...(namespace === undefined ? {} : { namespace }) } }],
     'current-context': name,
@@ -107,10 +150,18 @@ export interface ServiceAccountKubeconfig {
  * what runs with it has exactly the account's RBAC.
  * @throws LabError when there is no such service account.
  */
-export async function writeServiceAccountKubeconfig(handle: KubernetesHandle, account: ServiceAccountKubeconfig): Promise<string> {
+export async function writeServiceAccountKubeconfig(
+  handle: KubernetesHandle,
+  account: ServiceAccountKubeconfig,
+): Promise<string> {
   const path = `/api/v1/namespaces/${account.namespace}/serviceaccounts/${account.name}/token`;
-  const answer = await kubeRequest(handle, 'POST', path, { spec: { expirationSeconds: account.expirationSeconds ?? 86_400 } });
-  if (!answer.ok) throw new LabError(`no token for service account ${account.namespace}/${account.name}: ${answer.status} ${answer.body}`);
+  const answer = await kubeRequest(handle, 'POST', path, {
+    spec: { expirationSeconds: account.expirationSeconds ?? 86_400 },
+  });
+  if (!answer.ok)
+    throw new LabError(
+      `no token for service account ${account.namespace}/${account.name}: ${answer.status} ${answer.body}`,
+    );
   const { status } = JSON.parse(answer.body) as { status: { token: string } };
   writeKubeconfig(account.path, handle, account.name, status.token, account.namespace);
   return account.path;

@@ -11,8 +11,16 @@ export function killKubeApiserver(handle: KubernetesHandle): Promise<void> {
 }
 
 /** Starts kube-apiserver again after `killKubeApiserver`, on the same port and data; resolves when it is ready. */
-export function restartKubeApiserver(handle: KubernetesHandle, signal = AbortSignal.timeout(RESTART_TIMEOUT_MS)): Promise<ProcessRecord> {
-  return respawnService(handle.dir, 'kube-apiserver', { ready: (attempt) => kubeApiserverServes(handle, attempt) }, signal);
+export function restartKubeApiserver(
+  handle: KubernetesHandle,
+  signal = AbortSignal.timeout(RESTART_TIMEOUT_MS),
+): Promise<ProcessRecord> {
+  return respawnService(
+    handle.dir,
+    'kube-apiserver',
+    { ready: (attempt) => kubeApiserverServes(handle, attempt) },
+    signal,
+  );
 }
 
 /** Makes kube-apiserver hang: connections stay open and nothing answers, until `thawKubeApiserver`. */

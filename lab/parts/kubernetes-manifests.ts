@@ -18,7 +18,11 @@ export async function applyRbac(context: LabContext, handle: KubernetesHandle): 
 }
 
 /** Applies every `deploy/<folder>/*.yaml`; false where there is none. */
-async function applyFolder(context: LabContext, handle: KubernetesHandle, folder: 'crds' | 'rbac' | 'admission'): Promise<boolean> {
+async function applyFolder(
+  context: LabContext,
+  handle: KubernetesHandle,
+  folder: 'crds' | 'rbac' | 'admission',
+): Promise<boolean> {
   const path = join(context.checkoutDir, 'deploy', folder);
   if (!existsSync(path) || !readdirSync(path).some((file) => file.endsWith('.yaml'))) return false;
   await kubectl(context, handle, ['apply', '--server-side', '--force-conflicts', '-f', path]);

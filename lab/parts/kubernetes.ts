@@ -57,7 +57,12 @@ export const kubernetes: Part<KubernetesHandle, FoundPrograms<KubeProgram>> = {
     ensurePrivateDirectory(pki);
     const tokens = writeCredentials(dir);
 
-    await context.spawn({ name: 'etcd', command: program('etcd'), args: etcdArguments(), ready: (signal) => etcdServes(dir, signal) });
+    await context.spawn({
+      name: 'etcd',
+      command: program('etcd'),
+      args: etcdArguments(),
+      ready: (signal) => etcdServes(dir, signal),
+    });
     await context.spawn({
       name: 'kube-apiserver',
       command: program('kube-apiserver'),

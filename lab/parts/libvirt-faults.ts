@@ -14,8 +14,17 @@ export function killHypervisor(handle: LibvirtHandle, host: string): Promise<voi
 }
 
 /** Starts the daemon again after `killHypervisor`, on the same address and data; resolves when it listens. */
-export function restartHypervisor(handle: LibvirtHandle, host: string, signal = AbortSignal.timeout(RESTART_TIMEOUT_MS)): Promise<ProcessRecord> {
-  return respawnService(handle.dir, libvirtService(host), { ready: (attempt) => libvirtListens(handle, host, attempt) }, signal);
+export function restartHypervisor(
+  handle: LibvirtHandle,
+  host: string,
+  signal = AbortSignal.timeout(RESTART_TIMEOUT_MS),
+): Promise<ProcessRecord> {
+  return respawnService(
+    handle.dir,
+    libvirtService(host),
+    { ready: (attempt) => libvirtListens(handle, host, attempt) },
+    signal,
+  );
 }
 
 /** kill -9 of the QEMU that runs a domain, as the machine's out-of-memory killer would. @param domain its name, which no other VM has */
@@ -44,5 +53,9 @@ export const thawLibvirtd = (handle: LibvirtHandle, host: string): void => signa
 /** The daemon itself, which is a child of the service: that is its namespaces'. */
 function signalLibvirtd({ dir }: LibvirtHandle, host: string, signal: NodeJS.Signals): void {
   const config = join(dir, host, 'libvirtd.conf');
-  signalOne(`libvirtd of ${host}`, (args) => args[0]?.endsWith('libvirtd') === true && args.includes('--listen') && args.includes(config), signal);
+  signalOne(
+    `libvirtd of ${host}`,
+    (args) => args[0]?.endsWith('libvirtd') === true && args.includes('--listen') && args.includes(config),
+    signal,
+  );
 }

@@ -21,15 +21,28 @@ const FIRST_ADDRESS = 11;
 const MOST_HOSTS = 200;
 const READY_TIMEOUT_MS = 30_000;
 
-const qemu = process.arch === 'arm64' ? { program: 'qemu-system-aarch64', package: 'qemu-system-arm' } : { program: 'qemu-system-x86_64', package: 'qemu-system-x86' };
+const qemu =
+  process.arch === 'arm64'
+    ? { program: 'qemu-system-aarch64', package: 'qemu-system-arm' }
+    : { program: 'qemu-system-x86_64', package: 'qemu-system-x86' };
 
 /** What the part needs of the machine. */
 export const libvirtPrograms: DebianPrograms = {
   what: 'libvirt',
-  packages: ['libvirt-daemon', 'libvirt-daemon-driver-qemu', 'libvirt-daemon-driver-storage-rbd', qemu.package, 'sasl2-bin', 'libsasl2-modules', 'openssl'],
+  packages: [
+    'libvirt-daemon',
+    'libvirt-daemon-driver-qemu',
+    'libvirt-daemon-driver-storage-rbd',
+    qemu.package,
+    'sasl2-bin',
+    'libsasl2-modules',
+    'openssl',
+  ],
   missing: () => [
     ...['libvirtd', qemu.program, 'saslpasswd2', 'openssl', 'unshare'].filter((name) => !isOnPath(name)),
-    ...(globSync('/usr/lib{,64}/{*/,}libvirt/storage-backend/libvirt_storage_backend_rbd.so').length > 0 ? [] : ['libvirt’s storage backend rbd']),
+    ...(globSync('/usr/lib{,64}/{*/,}libvirt/storage-backend/libvirt_storage_backend_rbd.so').length > 0
+      ? []
+      : ['libvirt’s storage backend rbd']),
   ],
   usually: '1 min',
 };
@@ -46,15 +59,27 @@ export function libvirtPart(options: LibvirtOptions = {}): Part<LibvirtHandle> {
     build: (context) => ensureDebianPrograms(context, libvirtPrograms),
     start: (context) => start(context, options),
     describe: (handle) => ({
-      urls: Object.fromEntries(Object.entries(handle.addresses).map(([name, address]) => [`libvirt on ${name}`, handle.tlsUri.replace('{host}', address)])),
+      urls: Object.fromEntries(
+        Object.entries(handle.addresses).map(([name, address]) => [
+          `libvirt on ${name}`,
+          handle.tlsUri.replace('{host}', address),
+        ]),
+      ),
       exports: { LIBVIRT_DEFAULT_URI: handle.tcpUri.replace('{host}', Object.values(handle.addresses)[0] ?? '') },
     }),
   };
 }
 
-async function start(context: LabContext, { hosts = ['node-1', 'node-2'], withPassword = [] }: LibvirtOptions): Promise<LibvirtHandle> {
-  if (process.platform !== 'linux') throw new LabError('libvirt daemons of the lab need Linux: they run in namespaces and on several loopback addresses.');
-  if (hosts.length > MOST_HOSTS) throw new LabError(`at most ${MOST_HOSTS} libvirt daemons fit onto the loopback addresses of a lab`);
+async function start(
+  context: LabContext,
+  { hosts = ['node-1', 'node-2'], withPassword = [] }: LibvirtOptions,
+): Promise<LibvirtHandle> {
+  if (process.platform !== 'linux')
+    throw new LabError(
+      'libvirt daemons of the lab need Linux: they run in namespaces and on several loopback addresses.',
+    );
+  if (hosts.length > MOST_HOSTS)
+    throw new LabError(`at most ${MOST_HOSTS} libvirt daemons fit onto the loopback addresses of a lab`);
   const isRoot = process.getuid?.() === 0;
   const ports = await context.ports('tcp', 'tls');
   const addresses = Object.fromEntries(hosts.map((name, index) => [name, `127.0.0.${FIRST_ADDRESS + index}`]));
@@ -77,7 +102,14 @@ async function start(context: LabContext, { hosts = ['node-1', 'node-2'], withPa
     Object.entries(addresses).map(([name, address]) =>
       context.spawn({
         name: libvirtService(name),
-        ...prepareDaemon({ dir: join(context.dir, name), address, ports, pki, saslDir: withPassword.includes(name) ? sasl.dir : null, isRoot }),
+        ...prepareDaemon({
+          dir: join(context.dir, name),
+          address,
+          ports,
+          pki,
+          saslDir: withPassword.includes(name) ? sasl.dir : null,
+          isRoot,
+        }),
         ready: (signal) => libvirtListens(handle, name, signal),
         readyTimeoutMs: READY_TIMEOUT_MS,
         // unshare does not pass SIGTERM on; nothing that a daemon holds has to be written.
@@ -92,7 +124,11 @@ async function start(context: LabContext, { hosts = ['node-1', 'node-2'], withPa
 export const libvirtService = (host: string): string => `libvirtd-${host}`;
 
 /** Whether the daemon takes connections on both ports. */
-export async function libvirtListens({ addresses, ports }: LibvirtHandle, host: string, signal: AbortSignal): Promise<boolean> {
+export async function libvirtListens(
+  { addresses, ports }: LibvirtHandle,
+  host: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   const takes = (port: number): Promise<boolean> => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const socket = connect({ host: addresses[host] ?? '', port, signal });

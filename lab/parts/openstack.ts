@@ -48,7 +48,11 @@ export function openStackPart(options: OpenStackOptions = {}): Part<OpenStackHan
   };
 }
 
-async function start(context: LabContext, { venv, template }: Built, options: OpenStackOptions): Promise<OpenStackHandle> {
+async function start(
+  context: LabContext,
+  { venv, template }: Built,
+  options: OpenStackOptions,
+): Promise<OpenStackHandle> {
   const { dir } = context;
   const ports = await context.ports(...serviceNames);
   const url = (service: (typeof serviceNames)[number]) => `http://127.0.0.1:${ports[service]}`;
@@ -75,11 +79,28 @@ async function start(context: LabContext, { venv, template }: Built, options: Op
   };
   const env = pythonEnvironment(context);
   ensurePrivateDirectory(join(dir, 'log'));
-  await context.exec({ ...pythonModule(venv, 'prepare', settingsFile(dir), template), env, timeoutMs: 60_000, logFile: join(dir, 'log', 'prepare.log') });
+  await context.exec({
+    ...pythonModule(venv, 'prepare', settingsFile(dir), template),
+    env,
+    timeoutMs: 60_000,
+    logFile: join(dir, 'log', 'prepare.log'),
+  });
   // Side by side: importing Nova takes longer than starting Keystone, and Nova waits for it.
   await Promise.all([
-    context.spawn({ name: 'edge', ...pythonModule(venv, 'run_edge', settingsFile(dir)), env, ready: (signal) => edgeServes(handle, signal), readyTimeoutMs: 120_000 }),
-    context.spawn({ name: 'nova', ...pythonModule(venv, 'run_nova', settingsFile(dir)), env, ready: (signal) => novaServes(handle, signal), readyTimeoutMs: 180_000 }),
+    context.spawn({
+      name: 'edge',
+      ...pythonModule(venv, 'run_edge', settingsFile(dir)),
+      env,
+      ready: (signal) => edgeServes(handle, signal),
+      readyTimeoutMs: 120_000,
+    }),
+    context.spawn({
+      name: 'nova',
+      ...pythonModule(venv, 'run_nova', settingsFile(dir)),
+      env,
+      ready: (signal) => novaServes(handle, signal),
+      readyTimeoutMs: 180_000,
+    }),
   ]);
   return handle;
 }

@@ -12,7 +12,11 @@ export function killOvsdb(handle: OvsHandle, host: string): Promise<void> {
 }
 
 /** Starts it again after `killOvsdb`, on the same ports and database; resolves when it serves. */
-export function restartOvsdb(handle: OvsHandle, host: string, signal = AbortSignal.timeout(RESTART_TIMEOUT_MS)): Promise<ProcessRecord> {
+export function restartOvsdb(
+  handle: OvsHandle,
+  host: string,
+  signal = AbortSignal.timeout(RESTART_TIMEOUT_MS),
+): Promise<ProcessRecord> {
   const at = handle.hosts[host];
   if (at === undefined) throw new LabError(`the lab has no OVSDB server for ${host}`);
   return respawnService(handle.dir, serviceOf(host), { ready: (attempt) => ovsdbServes(at, attempt) }, signal);

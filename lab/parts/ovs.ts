@@ -44,7 +44,10 @@ export function ovsPart(options: OvsOptions = {}): Part<OvsHandle, Built> {
       return { schema: await ensureSchema(context) };
     },
     start: (context, { schema }) => start(context, schema, options),
-    describe: ({ hosts }) => ({ urls: Object.fromEntries(Object.entries(hosts).map(([name, { ssl }]) => [name, ssl])), exports: {} }),
+    describe: ({ hosts }) => ({
+      urls: Object.fromEntries(Object.entries(hosts).map(([name, { ssl }]) => [name, ssl])),
+      exports: {},
+    }),
   };
 }
 
@@ -59,12 +62,29 @@ async function ensureSchema(context: LabContext): Promise<string> {
     rmSync(folder, { recursive: true, force: true });
     const work = mkdtempSync(join(context.cacheDir, 'ovs-schema-'));
     try {
-      await context.step('fetching the schema of Open vSwitch (package openvswitch-switch, not installed)', '2 s', async () => {
-        await context.exec({ command: 'apt-get', args: ['-q', 'download', 'openvswitch-switch'], cwd: work, timeoutMs: 5 * MINUTE_MS });
-        await context.exec({ command: 'sh', args: ['-c', 'dpkg-deb --extract openvswitch-switch_*.deb package'], cwd: work, timeoutMs: MINUTE_MS });
-      });
+      await context.step(
+        'fetching the schema of Open vSwitch (package openvswitch-switch, not installed)',
+        '2 s',
+        async () => {
+          await context.exec({
+            command: 'apt-get',
+            args: ['-q', 'download', 'openvswitch-switch'],
+            cwd: work,
+            timeoutMs: 5 * MINUTE_MS,
+          });
+          await context.exec({
+            command: 'sh',
+            args: ['-c', 'dpkg-deb --extract openvswitch-switch_*.deb package'],
+            cwd: work,
+            timeoutMs: MINUTE_MS,
+          });
+        },
+      );
       const unpacked = join(work, 'package', INSTALLED_SCHEMA);
-      if (!existsSync(unpacked)) throw new LabError('the package openvswitch-switch has no vswitch.ovsschema; install it: sudo apt-get install --no-install-recommends openvswitch-switch');
+      if (!existsSync(unpacked))
+        throw new LabError(
+          'the package openvswitch-switch has no vswitch.ovsschema; install it: sudo apt-get install --no-install-recommends openvswitch-switch',
+        );
       renameSync(join(unpacked, '..'), folder);
     } finally {
       rmSync(work, { recursive: true, force: true });
@@ -73,7 +93,11 @@ async function ensureSchema(context: LabContext): Promise<string> {
   });
 }
 
-async function start(context: LabContext, schema: string, { hosts: names = Object.keys(defaultFleet), addresses = {} }: OvsOptions): Promise<OvsHandle> {
+async function start(
+  context: LabContext,
+  schema: string,
+  { hosts: names = Object.keys(defaultFleet), addresses = {} }: OvsOptions,
+): Promise<OvsHandle> {
   const { dir } = context;
   const run = (command: CommandSpec): Promise<string> => context.exec(command);
   const pki = join(dir, 'pki');
@@ -86,18 +110,29 @@ async function start(context: LabContext, schema: string, { hosts: names = Objec
       const [tcp, ssl] = [ports[`${name}-tcp`], ports[`${name}-ssl`]];
       const address = addresses[name] ?? '127.0.0.1';
       const host = (hosts[name] = { tcp: `tcp:${address}:${tcp}`, ssl: `ssl:${address}:${ssl}` });
-      const { certificateFile, keyFile } = await ensureCertificate(run, pki, ca, { name, names: [`DNS:${name}`, `IP:${address}`], usage: 'serverAuth' });
+      const { certificateFile, keyFile } = await ensureCertificate(run, pki, ca, {
+        name,
+        names: [`DNS:${name}`, `IP:${address}`],
+        usage: 'serverAuth',
+      });
       const database = join(dir, `${name}.db`);
       const isNew = !existsSync(database);
-      if (isNew) await context.exec({ command: 'ovsdb-tool', args: ['create', database, schema], timeoutMs: MINUTE_MS });
+      if (isNew)
+        await context.exec({ command: 'ovsdb-tool', args: ['create', database, schema], timeoutMs: MINUTE_MS });
       await context.spawn({
         name: serviceOf(name),
         command: systemProgram('ovsdb-server'),
         args: [
-          database, `--remote=ptcp:${tcp}:${address}`, `--remote=pssl:${ssl}:${address}`,
-          `--private-key=${keyFile}`, `--certificate=${certificateFile}`, `--ca-cert=${ca.certificateFile}`,
+          database,
+          `--remote=ptcp:${tcp}:${address}`,
+          `--remote=pssl:${ssl}:${address}`,
+          `--private-key=${keyFile}`,
+          `--certificate=${certificateFile}`,
+          `--ca-cert=${ca.certificateFile}`,
           // Its control socket would be a path that may be too long; nobody asks it.
-          '--unixctl=none', '-vconsole:info', '-vsyslog:off',
+          '--unixctl=none',
+          '-vconsole:info',
+          '-vsyslog:off',
         ],
         ready: (signal) => ovsdbServes(host, signal),
       });
@@ -109,4 +144,5 @@ async function start(context: LabContext, schema: string, { hosts: names = Objec
 
 export const serviceOf = (host: string): string => `ovsdb-${host}`;
 
-export const ovsdbServes = async (host: OvsHost, signal: AbortSignal): Promise<boolean> => (await listDatabases(host, signal)).split('\n').includes('Open_vSwitch');
+export const ovsdbServes = async (host: OvsHost, signal: AbortSignal): Promise<boolean> =>
+  (await listDatabases(host, signal)).split('\n').includes('Open_vSwitch');

@@ -25,7 +25,12 @@ export const redfish: Part<RedfishHandle, Built> = {
   usually: { cold: '15 s', warm: '1 s' },
 
   build: async (context) => ({
-    venv: await ensureVenv(context, { name: 'redfish', what: 'the Redfish emulator', lockFile: join(folderOf(context), 'requirements.lock.txt'), usually: '15 s' }),
+    venv: await ensureVenv(context, {
+      name: 'redfish',
+      what: 'the Redfish emulator',
+      lockFile: join(folderOf(context), 'requirements.lock.txt'),
+      usually: '15 s',
+    }),
   }),
 
   async start(context, { venv }) {
@@ -42,7 +47,8 @@ export const redfish: Part<RedfishHandle, Built> = {
       controlUrl: `http://127.0.0.1:${ports.control}`,
       controlTokenFile: file('control.token'),
     };
-    for (const secret of [handle.passwordFile, handle.controlTokenFile]) if (!existsSync(secret)) writePrivateFile(secret, randomBytes(18).toString('base64url'));
+    for (const secret of [handle.passwordFile, handle.controlTokenFile])
+      if (!existsSync(secret)) writePrivateFile(secret, randomBytes(18).toString('base64url'));
     await ensureCertificate(context, handle.caFile, file('certificate.key'));
     writePrivateJson(file('settings.json'), {
       directory: dir,
@@ -83,10 +89,28 @@ function uuidOf(host: string): string {
 
 async function ensureCertificate(context: LabContext, certificate: string, key: string): Promise<void> {
   if (existsSync(certificate) && existsSync(key)) return;
-  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '3650', '-subj', '/CN=BMC of the lab', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const args = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-days',
+    '3650',
+    '-subj',
+    '/CN=BMC of the lab',
+    '-addext',
+    'subjectAltName=IP:127.0.0.1',
+  ];
   writePrivateFile(key, '');
-  await context.exec({ command: 'openssl', args: [...args, '-keyout', key, '-out', certificate], timeoutMs: 30_000 }).catch((error: unknown) => {
-    context.signal.throwIfAborted();
-    throw new LabError(`openssl cannot make a certificate (Debian: apt-get install openssl): ${error instanceof Error ? error.message : String(error)}`);
-  });
+  await context
+    .exec({ command: 'openssl', args: [...args, '-keyout', key, '-out', certificate], timeoutMs: 30_000 })
+    .catch((error: unknown) => {
+      context.signal.throwIfAborted();
+      throw new LabError(
+        `openssl cannot make a certificate (Debian: apt-get install openssl): ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
 }

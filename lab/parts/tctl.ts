@@ -9,7 +9,13 @@ export interface TctlHandle {
 const programs: ProgramSet<'tctl'> = {
   variable: 'DROVER_TCTL',
   programs: { tctl: { args: ['--version'], pattern: /tctl version (\S+)/, minor: '1.15' } },
-  build: { name: 'tctl', folder: 'tctl', package: 'go.temporal.io/server/cmd/tools/cli', ldflags: '-s -w', usually: '1 min on two idle cores' },
+  build: {
+    name: 'tctl',
+    folder: 'tctl',
+    package: 'go.temporal.io/server/cmd/tools/cli',
+    ldflags: '-s -w',
+    usually: '1 min on two idle cores',
+  },
 };
 
 /** The older command line of Temporal, which operators still have. Nothing runs: the part is the program. */

@@ -10,6 +10,9 @@ export function killTemporal(handle: TemporalHandle): Promise<void> {
 }
 
 /** Starts the Temporal server again after `killTemporal`, on the same ports and database; resolves when it serves. */
-export function restartTemporal(handle: TemporalHandle, signal = AbortSignal.timeout(RESTART_TIMEOUT_MS)): Promise<ProcessRecord> {
+export function restartTemporal(
+  handle: TemporalHandle,
+  signal = AbortSignal.timeout(RESTART_TIMEOUT_MS),
+): Promise<ProcessRecord> {
   return respawnService(handle.dir, 'temporal', { ready: (attempt) => temporalServes(handle, attempt) }, signal);
 }

@@ -62,10 +62,26 @@ export const temporal: Part<TemporalHandle, FoundPrograms<'temporal'>> = {
       name: 'temporal',
       command: paths.temporal,
       args: [
-        'server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'error',
-        '--port', String(port.grpc), '--http-port', String(port.http), '--ui-port', String(port.ui), '--metrics-port', String(port.metrics),
-        '--db-filename', join(context.dir, 'temporal.sqlite'),
-        '--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL',
+        'server',
+        'start-dev',
+        '--ip',
+        '127.0.0.1',
+        '--log-level',
+        'error',
+        '--port',
+        String(port.grpc),
+        '--http-port',
+        String(port.http),
+        '--ui-port',
+        String(port.ui),
+        '--metrics-port',
+        String(port.metrics),
+        '--db-filename',
+        join(context.dir, 'temporal.sqlite'),
+        '--sqlite-pragma',
+        'journal_mode=WAL',
+        '--sqlite-pragma',
+        'synchronous=NORMAL',
         ...attributeNames.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
       ],
       ready: (signal) => temporalServes(handle, signal),
@@ -75,13 +91,21 @@ export const temporal: Part<TemporalHandle, FoundPrograms<'temporal'>> = {
 
   describe: (handle) => ({
     urls: { 'Temporal Web UI': handle.uiUrl },
-    exports: { TEMPORAL_ADDRESS: handle.address, TEMPORAL_NAMESPACE: handle.namespace, TEMPORAL_CLI_ADDRESS: handle.address, TEMPORAL_CLI_NAMESPACE: handle.namespace, DROVER_WEB_UI: handle.uiUrl },
+    exports: {
+      TEMPORAL_ADDRESS: handle.address,
+      TEMPORAL_NAMESPACE: handle.namespace,
+      TEMPORAL_CLI_ADDRESS: handle.address,
+      TEMPORAL_CLI_NAMESPACE: handle.namespace,
+      DROVER_WEB_UI: handle.uiUrl,
+    },
   }),
 };
 
 /** Whether the frontend answers, knows its namespace and has drover's search attributes, and the Web UI serves. */
 export async function temporalServes(handle: TemporalHandle, signal: AbortSignal): Promise<boolean> {
-  const attributes = await fetch(`${handle.httpUrl}/api/v1/namespaces/${handle.namespace}/search-attributes`, { signal });
+  const attributes = await fetch(`${handle.httpUrl}/api/v1/namespaces/${handle.namespace}/search-attributes`, {
+    signal,
+  });
   if (!attributes.ok) return false;
   const known = Object.keys(((await attributes.json()) as { customAttributes?: object }).customAttributes ?? {});
   if (!attributeNames.every((name) => known.includes(name))) return false;

@@ -14,7 +14,13 @@ const USERNAME = 'drover@vsphere.local';
 /** One cluster of hosts, and VMs to clone. */
 const model = { clusters: 1, clusterHosts: 3, datastores: 2, machines: 2, storagePods: 1 };
 
-const program: GoProgram = { name: 'vsphere', folder: 'vsphere', package: './cmd/vsphere', ldflags: '-s -w', usually: '3 min on two idle cores' };
+const program: GoProgram = {
+  name: 'vsphere',
+  folder: 'vsphere',
+  package: './cmd/vsphere',
+  ldflags: '-s -w',
+  usually: '3 min on two idle cores',
+};
 
 /**
  * A vCenter: govmomi's simulator, made stricter where it would let wrong requests pass, with faults and a record of requests for tests;
@@ -33,19 +39,26 @@ export const vsphere: Part<VsphereHandle, { program: string }> = {
     const file = (name: string) => join(dir, name);
     const run = (command: CommandSpec): Promise<string> => context.exec(command);
     const authority = await ensureAuthority(run, join(dir, 'pki'));
-    const certificate = await ensureCertificate(run, join(dir, 'pki'), authority, { name: 'vcenter', names: ['IP:127.0.0.1', 'DNS:localhost'], usage: 'serverAuth' });
+    const certificate = await ensureCertificate(run, join(dir, 'pki'), authority, {
+      name: 'vcenter',
+      names: ['IP:127.0.0.1', 'DNS:localhost'],
+      usage: 'serverAuth',
+    });
     const handle: VsphereHandle = {
       dir,
       url: `https://127.0.0.1:${ports.sdk}`,
       username: USERNAME,
       passwordFile: file('password'),
       caFile: authority.certificateFile,
-      thumbprint: new X509Certificate(readFileSync(certificate.certificateFile)).fingerprint256.replaceAll(':', '').toLowerCase(),
+      thumbprint: new X509Certificate(readFileSync(certificate.certificateFile)).fingerprint256
+        .replaceAll(':', '')
+        .toLowerCase(),
       program: built.program,
       controlUrl: `http://127.0.0.1:${ports.control}`,
       controlTokenFile: file('control.token'),
     };
-    for (const secret of [handle.passwordFile, handle.controlTokenFile]) if (!existsSync(secret)) writePrivateFile(secret, randomBytes(18).toString('base64url'));
+    for (const secret of [handle.passwordFile, handle.controlTokenFile])
+      if (!existsSync(secret)) writePrivateFile(secret, randomBytes(18).toString('base64url'));
     writePrivateJson(file('settings.json'), {
       listen: `127.0.0.1:${ports.sdk}`,
       control: `127.0.0.1:${ports.control}`,
@@ -56,7 +69,12 @@ export const vsphere: Part<VsphereHandle, { program: string }> = {
       controlToken: readFileSync(handle.controlTokenFile, 'utf8'),
       model,
     });
-    await context.spawn({ name: 'vcsim', command: built.program, args: ['vcsim', file('settings.json')], ready: () => vcenterServes(handle) });
+    await context.spawn({
+      name: 'vcsim',
+      command: built.program,
+      args: ['vcsim', file('settings.json')],
+      ready: () => vcenterServes(handle),
+    });
     await context.publish('govc', { script: govcScript(handle) });
     return handle;
   },
@@ -73,6 +91,8 @@ export async function vcenterServes(handle: Pick<VsphereHandle, 'controlUrl' | '
 /** Reads the password when it runs, so that no environment holds it. */
 const govcScript = (handle: VsphereHandle): string =>
   `#!/bin/sh
-${Object.entries(govcEnvironment(handle)).map(([name, value]) => `: "\${${name}:=${value}}"; export ${name}`).join('\n')}
+${Object.entries(govcEnvironment(handle))
+  .map(([name, value]) => `: "\${${name}:=${value}}"; export ${name}`)
+  .join('\n')}
 GOVC_PASSWORD=$(cat '${handle.passwordFile}') exec '${handle.program}' govc "$@"
 `;

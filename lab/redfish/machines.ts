@@ -38,9 +38,19 @@ export function connectMachines(handle: Pick<RedfishHandle, 'controlUrl' | 'cont
     return answer;
   };
   return {
-    all: async () => Object.fromEntries(Object.entries((await call('GET', 'machines')) as Record<string, WireMachine>).map(([name, machine]) => [name, toState(machine)])),
+    all: async () =>
+      Object.fromEntries(
+        Object.entries((await call('GET', 'machines')) as Record<string, WireMachine>).map(([name, machine]) => [
+          name,
+          toState(machine),
+        ]),
+      ),
     change: async (name, { delaySeconds, returnsAfterSeconds, ...rest }) => {
-      const patch = { ...rest, ...(delaySeconds === undefined ? {} : { delay: delaySeconds }), ...(returnsAfterSeconds === undefined ? {} : { returns_after: returnsAfterSeconds }) };
+      const patch = {
+        ...rest,
+        ...(delaySeconds === undefined ? {} : { delay: delaySeconds }),
+        ...(returnsAfterSeconds === undefined ? {} : { returns_after: returnsAfterSeconds }),
+      };
       return toState((await call('PUT', `machines/${encodeURIComponent(name)}`, patch)) as WireMachine);
     },
   };
@@ -51,4 +61,8 @@ interface WireMachine extends Pick<MachineState, 'uuid' | 'power' | 'behaviour' 
   returns_after: number;
 }
 
-const toState = ({ delay, returns_after, ...rest }: WireMachine): MachineState => ({ ...rest, delaySeconds: delay, returnsAfterSeconds: returns_after });
+const toState = ({ delay, returns_after, ...rest }: WireMachine): MachineState => ({
+  ...rest,
+  delaySeconds: delay,
+  returnsAfterSeconds: returns_after,
+});

@@ -48,7 +48,18 @@ export interface WireFault {
 }
 
 /** Of tasks that can be slowed down, by the names that vcsim gives them. */
-export type TaskName = 'CreateVm' | 'CloneVm' | 'ReconfigVm' | 'PowerOn' | 'PowerOff' | 'Suspend' | 'Reset' | 'Destroy' | 'ShutdownGuest' | 'LibraryDeploy' | 'CopyVirtualDisk';
+export type TaskName =
+  | 'CreateVm'
+  | 'CloneVm'
+  | 'ReconfigVm'
+  | 'PowerOn'
+  | 'PowerOff'
+  | 'Suspend'
+  | 'Reset'
+  | 'Destroy'
+  | 'ShutdownGuest'
+  | 'LibraryDeploy'
+  | 'CopyVirtualDisk';
 
 /** The control port of the lab's vCenter. All changes are in effect when the promise resolves. */
 export interface VcenterControl {
@@ -79,7 +90,8 @@ export function connectVcenterControl(handle: Pick<VsphereHandle, 'controlUrl' |
     if (!response.ok) throw new Error(`control port: ${method} /${path}: ${(await response.text()).trim()}`);
     return response.json();
   };
-  const change = async (method: string, path: string, body?: object): Promise<void> => void (await call(method, path, body));
+  const change = async (method: string, path: string, body?: object): Promise<void> =>
+    void (await call(method, path, body));
   return {
     fail: (rule) => change('POST', 'faults', rule),
     strike: (fault) => change('POST', 'wire-faults', fault),

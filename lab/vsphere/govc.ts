@@ -7,10 +7,16 @@ const TIMEOUT_MS = 30_000;
 
 /** Somebody else's client of the same vCenter: the witness of what drover did, and the stranger who changes things. Gives its output. */
 export const govc = (handle: VsphereHandle, ...args: string[]): Promise<string> =>
-  runCommand({ command: handle.program, args: ['govc', ...args], env: { ...govcEnvironment(handle), GOVC_PASSWORD: readFileSync(handle.passwordFile, 'utf8') }, timeoutMs: TIMEOUT_MS });
+  runCommand({
+    command: handle.program,
+    args: ['govc', ...args],
+    env: { ...govcEnvironment(handle), GOVC_PASSWORD: readFileSync(handle.passwordFile, 'utf8') },
+    timeoutMs: TIMEOUT_MS,
+  });
 
 /** The same, of a command that can tell JSON. */
-export const govcJson = async <Answer>(handle: VsphereHandle, command: string, ...args: string[]): Promise<Answer> => JSON.parse(await govc(handle, command, '-json', ...args)) as Answer;
+export const govcJson = async <Answer>(handle: VsphereHandle, command: string, ...args: string[]): Promise<Answer> =>
+  JSON.parse(await govc(handle, command, '-json', ...args)) as Answer;
 
 /** What govc is told by, but for the password. */
 export const govcEnvironment = ({ dir, url, username, caFile }: VsphereHandle): Record<string, string> => ({

@@ -45,7 +45,10 @@ export async function makeLibrary(vsphere: VsphereHandle, name: string): Promise
 const rasd = 'http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData';
 /** Elements of an item come in the order of the alphabet. */
 const item = (elements: Record<string, string | number>): string =>
-  `<Item>${Object.entries(elements).toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([name, value]) => `<rasd:${name}>${value}</rasd:${name}>`).join('')}</Item>`;
+  `<Item>${Object.entries(elements)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => `<rasd:${name}>${value}</rasd:${name}>`)
+    .join('')}</Item>`;
 
 /** Three CPUs, 96 MiB, a disk of 1 GiB and a card. */
 const descriptor = `<?xml version="1.0" encoding="UTF-8"?>
@@ -77,11 +80,22 @@ function tar(name: string, content: string): Buffer {
   const octal = (value: number, length: number): string => `${value.toString(8).padStart(length - 1, '0')}\0`;
   header.write(name, 0);
   header.write(octal(0o644, 8), 100);
-  for (const [at, length] of [[108, 8], [116, 8], [136, 12]] as const) header.write(octal(0, length), at);
+  for (const [at, length] of [
+    [108, 8],
+    [116, 8],
+    [136, 12],
+  ] as const)
+    header.write(octal(0, length), at);
   header.write(octal(body.length, 12), 124);
   header.write('        0', 148);
   header.write('ustar\u000000', 257);
-  header.write(octal(header.reduce((sum, byte) => sum + byte, 0), 7), 148);
+  header.write(
+    octal(
+      header.reduce((sum, byte) => sum + byte, 0),
+      7,
+    ),
+    148,
+  );
   // It ends with two empty blocks.
   return Buffer.concat([header, body, Buffer.alloc(512 - (body.length % 512)), Buffer.alloc(1_024)]);
 }

@@ -26,7 +26,16 @@ interface Info {
         self: { value: string };
         name: string;
         runtime: { powerState: string };
-        config: { instanceUuid: string; changeVersion: string; hardware: { numCPU: number; memoryMB: number; device: { backing?: { fileName?: string }; capacityInBytes?: number }[] }; extraConfig?: { key: string; value: unknown }[] };
+        config: {
+          instanceUuid: string;
+          changeVersion: string;
+          hardware: {
+            numCPU: number;
+            memoryMB: number;
+            device: { backing?: { fileName?: string }; capacityInBytes?: number }[];
+          };
+          extraConfig?: { key: string; value: unknown }[];
+        };
       }[];
 }
 
@@ -40,15 +49,19 @@ export async function listVms(vsphere: VsphereHandle, folder?: string): Promise<
   const paths = (await govc(vsphere, 'find', below, '-type', 'm')).split('\n').filter((path) => path !== '');
   if (paths.length === 0) return [];
   const { virtualMachines } = await govcJson<Info>(vsphere, 'vm.info', '-e', ...paths);
-  return (virtualMachines ?? []).map(({ self, name, runtime, config: { instanceUuid, changeVersion, hardware, extraConfig = [] } }) => ({
-    id: self.value,
-    name,
-    powerState: runtime.powerState,
-    cpus: hardware.numCPU,
-    memoryMiB: hardware.memoryMB,
-    instanceUuid,
-    changeVersion,
-    extraConfig: Object.fromEntries(extraConfig.map(({ key, value }) => [key, String(value)])),
-    disks: hardware.device.flatMap(({ backing, capacityInBytes }) => (capacityInBytes === undefined ? [] : [backing?.fileName ?? ''])),
-  }));
+  return (virtualMachines ?? []).map(
+    ({ self, name, runtime, config: { instanceUuid, changeVersion, hardware, extraConfig = [] } }) => ({
+      id: self.value,
+      name,
+      powerState: runtime.powerState,
+      cpus: hardware.numCPU,
+      memoryMiB: hardware.memoryMB,
+      instanceUuid,
+      changeVersion,
+      extraConfig: Object.fromEntries(extraConfig.map(({ key, value }) => [key, String(value)])),
+      disks: hardware.device.flatMap(({ backing, capacityInBytes }) =>
+        capacityInBytes === undefined ? [] : [backing?.fileName ?? ''],
+      ),
+    }),
+  );
 }

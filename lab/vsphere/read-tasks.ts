@@ -17,18 +17,38 @@ interface Collected<Value> {
 
 /** The recent ones, by govc: at most 200. */
 export async function readTasks(vsphere: VsphereHandle): Promise<WitnessedTask[]> {
-  const [recent] = await govcJson<Collected<{ _value: { value: string }[] }>[]>(vsphere, 'collect', 'TaskManager:TaskManager', 'recentTask');
+  const [recent] = await govcJson<Collected<{ _value: { value: string }[] }>[]>(
+    vsphere,
+    'collect',
+    'TaskManager:TaskManager',
+    'recentTask',
+  );
   const tasks: WitnessedTask[] = [];
   for (const { value } of recent?.val._value ?? []) {
-    const [info] = await govcJson<Collected<{ descriptionId: string; startTime: string; completeTime?: string }>[]>(vsphere, 'collect', `Task:${value}`, 'info');
+    const [info] = await govcJson<Collected<{ descriptionId: string; startTime: string; completeTime?: string }>[]>(
+      vsphere,
+      'collect',
+      `Task:${value}`,
+      'info',
+    );
     if (info === undefined) continue;
     const { descriptionId, startTime, completeTime } = info.val;
-    tasks.push({ descriptionId, startMs: Date.parse(startTime), endMs: completeTime === undefined ? null : Date.parse(completeTime) });
+    tasks.push({
+      descriptionId,
+      startMs: Date.parse(startTime),
+      endMs: completeTime === undefined ? null : Date.parse(completeTime),
+    });
   }
   return tasks;
 }
 
 /** The most of them that were under way at once. */
 export function mostAtOnce(tasks: readonly WitnessedTask[]): number {
-  return Math.max(0, ...tasks.map(({ startMs: atMs }) => tasks.filter(({ startMs, endMs }) => startMs <= atMs && (endMs === null || endMs > atMs)).length));
+  return Math.max(
+    0,
+    ...tasks.map(
+      ({ startMs: atMs }) =>
+        tasks.filter(({ startMs, endMs }) => startMs <= atMs && (endMs === null || endMs > atMs)).length,
+    ),
+  );
 }

@@ -19,7 +19,12 @@ export const vmScene = {
 
 /** The section `vsphere` of drover's settings for the lab's vCenter, or another one with the same inventory. @param name as settings call it */
 export const vcenterSettings = (
-  { url, username, passwordFile, caFile }: Pick<VsphereHandle, 'url' | 'username' | 'passwordFile'> & { caFile: string | null },
+  {
+    url,
+    username,
+    passwordFile,
+    caFile,
+  }: Pick<VsphereHandle, 'url' | 'username' | 'passwordFile'> & { caFile: string | null },
   name: string = labVcenter,
 ): object => ({
   vcenters: {
@@ -28,14 +33,24 @@ export const vcenterSettings = (
       username,
       passwordFile,
       caFile,
-      zones: { [vmScene.zone]: { folder: `${inventory.vmFolder}/{namespace}`, resourcePool: `${inventory.resourcePool}/{namespace}` } },
+      zones: {
+        [vmScene.zone]: {
+          folder: `${inventory.vmFolder}/{namespace}`,
+          resourcePool: `${inventory.resourcePool}/{namespace}`,
+        },
+      },
       storagePolicies: { [vmScene.profileId]: { datastores: inventory.datastores } },
     },
   },
 });
 
 const vmoperator = 'vmoperator.vmware.com/v1alpha6';
-const vmClass = (namespace: string, name: string, cpus: number, memory: string): object => ({ apiVersion: vmoperator, kind: 'VirtualMachineClass', metadata: { namespace, name }, spec: { hardware: { cpus, memory } } });
+const vmClass = (namespace: string, name: string, cpus: number, memory: string): object => ({
+  apiVersion: vmoperator,
+  kind: 'VirtualMachineClass',
+  metadata: { namespace, name },
+  spec: { hardware: { cpus, memory } },
+});
 
 /** A namespace with a folder and a resource pool, where drover may read Secrets, two classes, a storage class, and a template as an image. May be asked for again. */
 export async function setVmScene(kubernetes: Kubernetes, witness: VcenterWitness, namespace: string): Promise<void> {
@@ -48,17 +63,42 @@ export async function setVmScene(kubernetes: Kubernetes, witness: VcenterWitness
   const bootstrap = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'drover-worker-bootstrap' };
   const objects = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name: vmScene.storageClass }, provisioner: 'csi.vsphere.vmware.com', parameters: { storagePolicyID: vmScene.profileId } },
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: vmScene.storageClass },
+      provisioner: 'csi.vsphere.vmware.com',
+      parameters: { storagePolicyID: vmScene.profileId },
+    },
     vmClass(namespace, vmScene.classes.small, 1, '1Gi'),
     vmClass(namespace, vmScene.classes.large, 2, '2Gi'),
-    { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata: { namespace, name: 'drover-bootstrap' }, roleRef: bootstrap, subjects: [account] },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { namespace, name: 'drover-bootstrap' },
+      roleRef: bootstrap,
+      subjects: [account],
+    },
   ];
   for (const object of objects) await applyObject(kubernetes, object);
-  await makeImage(kubernetes, { namespace, name: vmScene.image, type: 'VM', providerItemID: await witness.idOf(inventory.template) });
+  await makeImage(kubernetes, {
+    namespace,
+    name: vmScene.image,
+    type: 'VM',
+    providerItemID: await witness.idOf(inventory.template),
+  });
 }
 
 /** An image that is ready, of a template or of an item of a content library. */
-export async function makeImage(kubernetes: Kubernetes, { namespace, name, type, providerItemID }: { namespace: string; name: string; type: 'VM' | 'OVF' | 'ISO'; providerItemID: string }): Promise<void> {
+export async function makeImage(
+  kubernetes: Kubernetes,
+  {
+    namespace,
+    name,
+    type,
+    providerItemID,
+  }: { namespace: string; name: string; type: 'VM' | 'OVF' | 'ISO'; providerItemID: string },
+): Promise<void> {
   const image = { apiVersion: vmoperator, kind: 'VirtualMachineImage', metadata: { namespace, name } };
   await applyObject(kubernetes, { ...image, spec: {} });
   const lastTransitionTime = new Date(labClock().now()).toISOString();
@@ -67,7 +107,12 @@ export async function makeImage(kubernetes: Kubernetes, { namespace, name, type,
 }
 
 /** A VirtualMachine that wants to be on. */
-export const vmManifest = (namespace: string, name: string, spec: object = {}, annotations: Record<string, string> = {}): object => ({
+export const vmManifest = (
+  namespace: string,
+  name: string,
+  spec: object = {},
+  annotations: Record<string, string> = {},
+): object => ({
   apiVersion: vmoperator,
   kind: 'VirtualMachine',
   metadata: { namespace, name, annotations },

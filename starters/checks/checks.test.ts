@@ -39,14 +39,19 @@ test.each<[why: string, serverTimeMs: number | null, statuses: string[]]>([
 
 test('search attributes: missing, of another type, foreign', () => {
   const registered = { DroverKind: 2, DroverObject: 2, DroverHost: 1, Other: 2 };
-  expect(compareSearchAttributes(registered)).toEqual({ missing: ['DroverPhase', 'DroverReason'], wrong: ['DroverHost'] });
+  expect(compareSearchAttributes(registered)).toEqual({
+    missing: ['DroverPhase', 'DroverReason'],
+    wrong: ['DroverHost'],
+  });
   expect(compareSearchAttributes({}).missing).toHaveLength(5);
 });
 
 test('a check that throws has found something', async () => {
   const { signal } = new AbortController();
   await expect(examine('x', signal, () => Promise.resolve(ok('x', 'fine')))).resolves.toEqual([ok('x', 'fine')]);
-  await expect(examine('x', signal, () => Promise.reject(tableError('CredentialRefused', 'Keystone: 401.')))).resolves.toEqual([
+  await expect(
+    examine('x', signal, () => Promise.reject(tableError('CredentialRefused', 'Keystone: 401.'))),
+  ).resolves.toEqual([
     { check: 'x', status: 'fail', message: 'Keystone: 401.', advice: expect.stringMatching(/Renew it/) },
   ]);
 });
@@ -54,42 +59,88 @@ test('a check that throws has found something', async () => {
 test('Ctrl-C is no finding', async () => {
   const controller = new AbortController();
   controller.abort(new Error('interrupted'));
-  await expect(examine('x', controller.signal, (signal) => Promise.reject(signal.reason))).rejects.toThrow('interrupted');
+  await expect(examine('x', controller.signal, (signal) => Promise.reject(signal.reason))).rejects.toThrow(
+    'interrupted',
+  );
   expect(exitCodes.interrupted).toBe(130);
 });
 
 /** `who verb resource`, each. */
 const noVms: VirtualMachineNeeds = { mode: 'off', fastDeploy: false, groups: false, backup: false, policies: false };
 const allowed = (hypervisors: HypervisorNeeds, vms: VirtualMachineNeeds = noVms): string[] =>
-  Object.entries(needsOf({ migrationNamespace: 'm', systemNamespace: 's', leaseName: 'l' }, hypervisors, vms)).flatMap(([who, needs]) =>
-    needs.flatMap(({ verbs, resource }) => verbs.map((verb) => `${who} ${verb} ${resource}`)),
+  Object.entries(needsOf({ migrationNamespace: 'm', systemNamespace: 's', leaseName: 'l' }, hypervisors, vms)).flatMap(
+    ([who, needs]) => needs.flatMap(({ verbs, resource }) => verbs.map((verb) => `${who} ${verb} ${resource}`)),
   );
 const watching = ['bridge watch hypervisors', 'bridge watch nodes'];
 const commanding = ['person get hypervisors', 'person patch hypervisors', 'person get nodes'];
-const guarding = ['worker patch nodes', 'worker list pods', 'worker update poddisruptionbudgets', 'worker create deployments'];
+const guarding = [
+  'worker patch nodes',
+  'worker list pods',
+  'worker update poddisruptionbudgets',
+  'worker create deployments',
+];
 
 test.each<[why: string, hypervisors: HypervisorNeeds, more: string[], not: string[]]>([
   ['switched off', { mode: 'off', guardsDrain: true }, [], [...watching, ...commanding, ...guarding]],
   ['observed', { mode: 'observe', guardsDrain: false }, [...watching, ...commanding], guarding],
   ['driven', { mode: 'act', guardsDrain: false }, [...watching, ...commanding], guarding],
-  ['driven, and Gardener’s drain held back', { mode: 'act', guardsDrain: true }, [...watching, ...commanding, ...guarding], []],
+  [
+    'driven, and Gardener’s drain held back',
+    { mode: 'act', guardsDrain: true },
+    [...watching, ...commanding, ...guarding],
+    [],
+  ],
 ])('permissions where hypervisors are %s', (_why, hypervisors, more, not) => {
   const all = allowed(hypervisors);
-  expect(all).toEqual(expect.arrayContaining(['worker patch hypervisors', 'bridge watch evictions', 'person list hypervisors', ...more]));
+  expect(all).toEqual(
+    expect.arrayContaining(['worker patch hypervisors', 'bridge watch evictions', 'person list hypervisors', ...more]),
+  );
   expect(all.filter((need) => not.includes(need))).toEqual([]);
 });
 
-const drivesVms = ['worker patch virtualmachines', 'bridge watch virtualmachines', 'bridge watch virtualmachineclasses'];
+const drivesVms = [
+  'worker patch virtualmachines',
+  'bridge watch virtualmachines',
+  'bridge watch virtualmachineclasses',
+];
 const caches = ['worker create virtualmachineimagecaches', 'bridge watch virtualmachineimagecaches'];
 const groups = ['worker get virtualmachinegroups', 'bridge watch virtualmachinegroups'];
 const claims = ['worker get persistentvolumeclaims'];
-const policies = ['worker list virtualmachinesetresourcepolicies', 'worker patch virtualmachinesetresourcepolicies/status'];
+const policies = [
+  'worker list virtualmachinesetresourcepolicies',
+  'worker patch virtualmachinesetresourcepolicies/status',
+];
 test.each<[why: string, vms: VirtualMachineNeeds, more: string[], not: string[]]>([
-  ['switched off', { mode: 'off', fastDeploy: true, groups: true, backup: true, policies: false }, [], [...drivesVms, ...caches, ...groups, ...claims]],
-  ['driven', { mode: 'act', fastDeploy: false, groups: false, backup: false, policies: false }, drivesVms, [...caches, ...groups, ...claims, ...policies]],
-  ['driven, with all that they may wait for', { mode: 'observe', fastDeploy: true, groups: true, backup: false, policies: false }, [...drivesVms, ...caches, ...groups], claims],
-  ['driven with what policies name', { mode: 'act', fastDeploy: false, groups: false, backup: false, policies: true }, [...drivesVms, ...policies], [...caches, ...groups, ...claims]],
-  ['driven and stored', { mode: 'act', fastDeploy: false, groups: false, backup: true, policies: false }, [...drivesVms, ...claims], [...caches, ...groups]],
+  [
+    'switched off',
+    { mode: 'off', fastDeploy: true, groups: true, backup: true, policies: false },
+    [],
+    [...drivesVms, ...caches, ...groups, ...claims],
+  ],
+  [
+    'driven',
+    { mode: 'act', fastDeploy: false, groups: false, backup: false, policies: false },
+    drivesVms,
+    [...caches, ...groups, ...claims, ...policies],
+  ],
+  [
+    'driven, with all that they may wait for',
+    { mode: 'observe', fastDeploy: true, groups: true, backup: false, policies: false },
+    [...drivesVms, ...caches, ...groups],
+    claims,
+  ],
+  [
+    'driven with what policies name',
+    { mode: 'act', fastDeploy: false, groups: false, backup: false, policies: true },
+    [...drivesVms, ...policies],
+    [...caches, ...groups, ...claims],
+  ],
+  [
+    'driven and stored',
+    { mode: 'act', fastDeploy: false, groups: false, backup: true, policies: false },
+    [...drivesVms, ...claims],
+    [...caches, ...groups],
+  ],
 ])('permissions where virtual machines are %s', (_why, vms, more, not) => {
   const all = allowed({ mode: 'off', guardsDrain: false }, vms);
   expect(all).toEqual(expect.arrayContaining(more));

@@ -5,11 +5,25 @@ import type { ComparedDefinition } from './compare-crd.ts';
 import { compareDefinitions } from './compare-crd.ts';
 
 interface Loose {
-  spec: { versions: { served: boolean; subresources?: object; schema: { openAPIV3Schema: { required?: string[]; properties: Record<string, { properties: Record<string, unknown>; required?: string[] }> } } }[] };
+  spec: {
+    versions: {
+      served: boolean;
+      subresources?: object;
+      schema: {
+        openAPIV3Schema: {
+          required?: string[];
+          properties: Record<string, { properties: Record<string, unknown>; required?: string[] }>;
+        };
+      };
+    }[];
+  };
 }
 
 /** drover's own definition, with one thing changed. */
-function changed(definition: typeof evictionDefinition, change: (version: Loose['spec']['versions'][number]) => void): ComparedDefinition {
+function changed(
+  definition: typeof evictionDefinition,
+  change: (version: Loose['spec']['versions'][number]) => void,
+): ComparedDefinition {
   const copy = structuredClone(toCustomResourceDefinition(definition)) as unknown as Loose;
   const [version] = copy.spec.versions;
   if (version === undefined) throw new Error('no version');
@@ -18,15 +32,52 @@ function changed(definition: typeof evictionDefinition, change: (version: Loose[
 }
 const own = (definition: typeof evictionDefinition) => toCustomResourceDefinition(definition) as ComparedDefinition;
 
-test.each<[why: string, definition: typeof evictionDefinition, change: Parameters<typeof changed>[1], differences: unknown[]]>([
+test.each<
+  [why: string, definition: typeof evictionDefinition, change: Parameters<typeof changed>[1], differences: unknown[]]
+>([
   ['the same', evictionDefinition, () => undefined, []],
-  ['a field more', evictionDefinition, ({ schema }) => void (schema.openAPIV3Schema.properties['status']!.properties['more'] = { type: 'string' }), []],
-  ['a field less', evictionDefinition, ({ schema }) => void delete schema.openAPIV3Schema.properties['status']!.properties['outstandingRamMb'], ['status.outstandingRamMb is missing']],
-  ['another type', evictionDefinition, ({ schema }) => void (schema.openAPIV3Schema.properties['spec']!.properties['reason'] = { type: 'integer' }), ['spec.reason is integer instead of string']],
-  ['a rule less', evictionDefinition, ({ schema }) => void (schema.openAPIV3Schema.properties['spec']!.properties['hypervisor'] = { type: 'string' }), ['spec.hypervisor lacks the rule `self == oldSelf`']],
-  ['a version that is not served', evictionDefinition, (version) => void (version.served = false), ['version v1 is not served']],
-  ['no subresource', evictionDefinition, (version) => void delete version.subresources, ['it has no status subresource']],
-  ['the node agent’s Migration', migrationDefinition, ({ schema }) => void (schema.openAPIV3Schema.required = ['metadata', 'spec', 'status']), ['status is required']],
+  [
+    'a field more',
+    evictionDefinition,
+    ({ schema }) => void (schema.openAPIV3Schema.properties['status']!.properties['more'] = { type: 'string' }),
+    [],
+  ],
+  [
+    'a field less',
+    evictionDefinition,
+    ({ schema }) => void delete schema.openAPIV3Schema.properties['status']!.properties['outstandingRamMb'],
+    ['status.outstandingRamMb is missing'],
+  ],
+  [
+    'another type',
+    evictionDefinition,
+    ({ schema }) => void (schema.openAPIV3Schema.properties['spec']!.properties['reason'] = { type: 'integer' }),
+    ['spec.reason is integer instead of string'],
+  ],
+  [
+    'a rule less',
+    evictionDefinition,
+    ({ schema }) => void (schema.openAPIV3Schema.properties['spec']!.properties['hypervisor'] = { type: 'string' }),
+    ['spec.hypervisor lacks the rule `self == oldSelf`'],
+  ],
+  [
+    'a version that is not served',
+    evictionDefinition,
+    (version) => void (version.served = false),
+    ['version v1 is not served'],
+  ],
+  [
+    'no subresource',
+    evictionDefinition,
+    (version) => void delete version.subresources,
+    ['it has no status subresource'],
+  ],
+  [
+    'the node agent’s Migration',
+    migrationDefinition,
+    ({ schema }) => void (schema.openAPIV3Schema.required = ['metadata', 'spec', 'status']),
+    ['status is required'],
+  ],
 ])('%s', (_why, definition, change, differences) => {
   expect(compareDefinitions(own(definition), changed(definition, change))).toEqual(differences);
 });

@@ -18,7 +18,10 @@ export function compareDefinitions(own: ComparedDefinition, installed: ComparedD
   return own.spec.versions.flatMap((version) => {
     const there = installed.spec.versions.find(({ name }) => name === version.name);
     if (there === undefined || there.served !== true) return [`version ${version.name} is not served`];
-    const status = version.subresources?.status !== undefined && there.subresources?.status === undefined ? ['it has no status subresource'] : [];
+    const status =
+      version.subresources?.status !== undefined && there.subresources?.status === undefined
+        ? ['it has no status subresource']
+        : [];
     return [...status, ...compareSchemas(version.schema?.openAPIV3Schema, there.schema?.openAPIV3Schema, '')];
   });
 }
@@ -36,11 +39,14 @@ function compareSchemas(own: unknown, installed: unknown, path: string): string[
   const [ours, theirs] = [own, installed] as [Schema | undefined, Schema | undefined];
   if (ours === undefined || typeof ours !== 'object') return [];
   if (theirs === undefined) return [`${path} is missing`];
-  if (ours.type !== undefined && ours.type !== theirs.type) return [`${path} is ${theirs.type ?? 'anything'} instead of ${ours.type}`];
+  if (ours.type !== undefined && ours.type !== theirs.type)
+    return [`${path} is ${theirs.type ?? 'anything'} instead of ${ours.type}`];
   return [
     ...compareRequired(ours, theirs, path),
     ...compareRules(ours, theirs, path),
-    ...Object.entries(ours.properties ?? {}).flatMap(([name, schema]) => compareSchemas(schema, theirs.properties?.[name], path === '' ? name : `${path}.${name}`)),
+    ...Object.entries(ours.properties ?? {}).flatMap(([name, schema]) =>
+      compareSchemas(schema, theirs.properties?.[name], path === '' ? name : `${path}.${name}`),
+    ),
     ...compareSchemas(ours.items, theirs.items ?? (ours.items === undefined ? undefined : {}), `${path}[]`),
     ...compareSchemas(ours.additionalProperties, theirs.additionalProperties ?? {}, `${path}.*`),
   ];
@@ -48,12 +54,16 @@ function compareSchemas(own: unknown, installed: unknown, path: string): string[
 
 /** What only the installed one requires makes kube-apiserver refuse what drover writes. */
 const compareRequired = (ours: Schema, theirs: Schema, path: string): string[] =>
-  (theirs.required ?? []).filter((name) => !(ours.required ?? []).includes(name) && !common.has(name)).map((name) => `${path === '' ? '' : `${path}.`}${name} is required`);
+  (theirs.required ?? [])
+    .filter((name) => !(ours.required ?? []).includes(name) && !common.has(name))
+    .map((name) => `${path === '' ? '' : `${path}.`}${name} is required`);
 
 /** Fields of every object: kube-apiserver looks after them whatever a schema says. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
 
 const compareRules = (ours: Schema, theirs: Schema, path: string): string[] => {
   const rules = new Set((theirs['x-kubernetes-validations'] ?? []).map(({ rule }) => rule));
-  return (ours['x-kubernetes-validations'] ?? []).filter(({ rule }) => !rules.has(rule)).map(({ rule }) => `${path} lacks the rule \`${rule}\``);
+  return (ours['x-kubernetes-validations'] ?? [])
+    .filter(({ rule }) => !rules.has(rule))
+    .map(({ rule }) => `${path} lacks the rule \`${rule}\``);
 };

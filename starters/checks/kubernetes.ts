@@ -11,7 +11,9 @@ import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 
 export async function checkKubernetes(kubernetes: Kubernetes, signal: AbortSignal): Promise<Finding> {
-  const { gitVersion } = (await kubernetes.request({ method: 'GET', path: '/version' }, signal)) as { gitVersion?: string };
+  const { gitVersion } = (await kubernetes.request({ method: 'GET', path: '/version' }, signal)) as {
+    gitVersion?: string;
+  };
   return ok('Kubernetes', `${gitVersion ?? 'of unknown version'} at ${kubernetes.server}`);
 }
 
@@ -25,12 +27,18 @@ export interface Reviewed {
 /** @see https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/self-subject-review-v1/ */
 export async function reviewSelf(kubernetes: Kubernetes, signal: AbortSignal): Promise<Reviewed> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-  const review = (await kubernetes.request({ method: 'POST', path: resourcePath('authentication.k8s.io/v1', 'selfsubjectreviews'), body }, signal)) as {
+  const review = (await kubernetes.request(
+    { method: 'POST', path: resourcePath('authentication.k8s.io/v1', 'selfsubjectreviews'), body },
+    signal,
+  )) as {
     metadata?: { creationTimestamp?: string | null };
     status?: { userInfo?: { username?: string } };
   };
   const time = review.metadata?.creationTimestamp ?? null;
-  return { username: review.status?.userInfo?.username ?? 'unknown', serverTimeMs: time === null ? null : Date.parse(time) };
+  return {
+    username: review.status?.userInfo?.username ?? 'unknown',
+    serverTimeMs: time === null ? null : Date.parse(time),
+  };
 }
 
 /** Deadlines and ages would be told wrongly. */
@@ -42,17 +50,30 @@ export function checkClock(serverTimeMs: number | null, nowMs: number): Finding[
   const skewMs = nowMs - serverTimeMs;
   const distanceMs = skewMs < 0 ? -skewMs : Math.max(0, skewMs - 1_000);
   if (distanceMs <= greatestSkewMs) return [ok('clock', 'agrees with kube-apiserver’s')];
-  return [warn('clock', `this machine is ${formatDuration(distanceMs)} ${skewMs < 0 ? 'behind' : 'ahead of'} kube-apiserver`, 'Synchronise the clocks (NTP): deadlines and ages are told wrongly.')];
+  return [
+    warn(
+      'clock',
+      `this machine is ${formatDuration(distanceMs)} ${skewMs < 0 ? 'behind' : 'ahead of'} kube-apiserver`,
+      'Synchronise the clocks (NTP): deadlines and ages are told wrongly.',
+    ),
+  ];
 }
 
 /** @param wanted of what is switched on */
-export const checkDefinitions = (kubernetes: Kubernetes, wanted: readonly ResourceDefinition[], signal: AbortSignal): Promise<Finding[]> =>
-  Promise.all(wanted.map((definition) => checkDefinition(kubernetes, definition, signal)));
+export const checkDefinitions = (
+  kubernetes: Kubernetes,
+  wanted: readonly ResourceDefinition[],
+  signal: AbortSignal,
+): Promise<Finding[]> => Promise.all(wanted.map((definition) => checkDefinition(kubernetes, definition, signal)));
 
 /** A field that is named, not counted: three say what kind of difference it is. */
 const namedAtMost = 3;
 
-async function checkDefinition(kubernetes: Kubernetes, definition: ResourceDefinition, signal: AbortSignal): Promise<Finding> {
+async function checkDefinition(
+  kubernetes: Kubernetes,
+  definition: ResourceDefinition,
+  signal: AbortSignal,
+): Promise<Finding> {
   const own = toCustomResourceDefinition(definition);
   const check = `CRD ${own.metadata.name}`;
   try {
@@ -61,30 +82,55 @@ async function checkDefinition(kubernetes: Kubernetes, definition: ResourceDefin
     const differences = compareDefinitions(own, installed);
     if (differences.length === 0) return ok(check, 'installed');
     const more = differences.length > namedAtMost ? `, and ${String(differences.length - namedAtMost)} more` : '';
-    return warn(check, `${differences.slice(0, namedAtMost).join(', ')}${more}`, '`drover crds | kubectl diff -f -` shows the difference, `drover crds | kubectl apply --server-side -f -` mends it.');
+    return warn(
+      check,
+      `${differences.slice(0, namedAtMost).join(', ')}${more}`,
+      '`drover crds | kubectl diff -f -` shows the difference, `drover crds | kubectl apply --server-side -f -` mends it.',
+    );
   } catch (error) {
-    if (isFailure(error, 'ObjectNotFound')) return fail(check, 'not installed', '`drover crds | kubectl apply --server-side -f -` installs it.');
+    if (isFailure(error, 'ObjectNotFound'))
+      return fail(check, 'not installed', '`drover crds | kubectl apply --server-side -f -` installs it.');
     if (isFailure(error, 'KubernetesForbidden')) return await checkServed(kubernetes, definition, check, signal);
     throw error;
   }
 }
 
 /** Who may not read definitions can still see whether the kind is served. */
-async function checkServed(kubernetes: Kubernetes, { group, version, plural }: ResourceDefinition, check: string, signal: AbortSignal): Promise<Finding> {
-  const { resources = [] } = (await kubernetes.request({ method: 'GET', path: `/apis/${group}/${version}` }, signal).catch(() => ({}))) as { resources?: { name: string }[] };
-  if (resources.some(({ name }) => name === plural)) return ok(check, 'served; its schema could not be compared, for lack of permission');
+async function checkServed(
+  kubernetes: Kubernetes,
+  { group, version, plural }: ResourceDefinition,
+  check: string,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { resources = [] } = (await kubernetes
+    .request({ method: 'GET', path: `/apis/${group}/${version}` }, signal)
+    .catch(() => ({}))) as { resources?: { name: string }[] };
+  if (resources.some(({ name }) => name === plural))
+    return ok(check, 'served; its schema could not be compared, for lack of permission');
   return fail(check, 'not installed', '`drover crds | kubectl apply --server-side -f -` installs it.');
 }
 
 /** Who may not read namespaces learns of a missing one by the first refusal. */
-export async function checkNamespace(kubernetes: Kubernetes, namespace: string, what: string, signal: AbortSignal): Promise<Finding[]> {
+export async function checkNamespace(
+  kubernetes: Kubernetes,
+  namespace: string,
+  what: string,
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const check = `namespace ${namespace}`;
   try {
     await kubernetes.request({ method: 'GET', path: resourcePath('v1', 'namespaces', { name: namespace }) }, signal);
     return [ok(check, what)];
   } catch (error) {
     if (isFailure(error, 'KubernetesForbidden')) return [];
-    if (isFailure(error, 'ObjectNotFound')) return [fail(check, `there is none, and ${what}`, `kubectl create namespace ${namespace}, or name another one in drover’s settings.`)];
+    if (isFailure(error, 'ObjectNotFound'))
+      return [
+        fail(
+          check,
+          `there is none, and ${what}`,
+          `kubectl create namespace ${namespace}, or name another one in drover’s settings.`,
+        ),
+      ];
     throw error;
   }
 }
@@ -97,6 +143,12 @@ export async function checkStops(kubernetes: Kubernetes, namespace: string, sign
     return stops.map((stop) => warn(check, describeStop(stop), '`drover stop --lift` lets drover go on.'));
   } catch (error) {
     if (!isFailure(error, 'KubernetesForbidden')) throw error;
-    return [warn(check, 'whether something is stopped cannot be seen with this kubeconfig', 'Use one that may read ConfigMap drover-stop; the worker needs it, the bridge does not.')];
+    return [
+      warn(
+        check,
+        'whether something is stopped cannot be seen with this kubeconfig',
+        'Use one that may read ConfigMap drover-stop; the worker needs it, the bridge does not.',
+      ),
+    ];
   }
 }

@@ -6,7 +6,9 @@ import { fail, ok, warn } from './finding.ts';
 export interface OpenStackProbe {
   region: string;
   identity(signal: AbortSignal): Promise<{ user: string; project: string | null; roles: string[] }>;
-  computeServices(signal: AbortSignal): Promise<{ host: string; state: 'up' | 'down'; status: 'enabled' | 'disabled'; cellDown: boolean }[]>;
+  computeServices(
+    signal: AbortSignal,
+  ): Promise<{ host: string; state: 'up' | 'down'; status: 'enabled' | 'disabled'; cellDown: boolean }[]>;
   servers(filter: { host: string }, signal: AbortSignal): Promise<unknown[]>;
   resourceProviders(filter: object, signal: AbortSignal): Promise<unknown[]>;
 }
@@ -17,7 +19,11 @@ export async function checkCredential(probe: OpenStackProbe, signal: AbortSignal
   const who = `${user} in project ${project ?? 'none'}, roles ${roles.join(', ') || 'none'}`;
   if (roles.includes('admin')) return ok(check, who);
   // A deployment may name its roles otherwise; whether they suffice, the next checks show.
-  return warn(check, `${who}: not admin`, 'Give its user the admin role of the project, or roles that Nova’s policy allows what docs/operations.md lists.');
+  return warn(
+    check,
+    `${who}: not admin`,
+    'Give its user the admin role of the project, or roles that Nova’s policy allows what docs/operations.md lists.',
+  );
 }
 
 /** Reads as an eviction does: the services, and the servers of one host with their host attribute. */
@@ -25,7 +31,8 @@ export async function checkNova(probe: OpenStackProbe, signal: AbortSignal): Pro
   const check = `Nova in ${probe.region}`;
   const services = await probe.computeServices(signal);
   const [host] = services.filter(({ cellDown }) => !cellDown).map((service) => service.host);
-  if (host === undefined) return [fail(check, 'it has no compute service', 'Check OS_REGION_NAME: there is nothing to evict.')];
+  if (host === undefined)
+    return [fail(check, 'it has no compute service', 'Check OS_REGION_NAME: there is nothing to evict.')];
   const visible = await checkHostAttribute(probe, host, signal);
   const down = services.filter(({ state }) => state === 'down').length;
   const disabled = services.filter(({ status }) => status === 'disabled').length;
@@ -40,12 +47,26 @@ async function checkHostAttribute(probe: OpenStackProbe, host: string, signal: A
     return [ok(check, `${String(servers.length)} on ${host}, with the attributes that need admin`)];
   } catch (error) {
     if (!isFailure(error, 'HostAttributeMissing')) throw error;
-    return [fail(check, 'Nova hides the hosts of servers from this credential', 'Use a credential with the admin role: without it drover cannot tell what is left on a host.')];
+    return [
+      fail(
+        check,
+        'Nova hides the hosts of servers from this credential',
+        'Use a credential with the admin role: without it drover cannot tell what is left on a host.',
+      ),
+    ];
   }
 }
 
 const cellsDown = (count: number): Finding[] =>
-  count === 0 ? [] : [warn('cells', `${String(count)} compute services are in a cell that does not answer`, 'Evictions of hosts in that cell wait until its database is back.')];
+  count === 0
+    ? []
+    : [
+        warn(
+          'cells',
+          `${String(count)} compute services are in a cell that does not answer`,
+          'Evictions of hosts in that cell wait until its database is back.',
+        ),
+      ];
 
 export async function checkPlacement(probe: OpenStackProbe, signal: AbortSignal): Promise<Finding> {
   const providers = await probe.resourceProviders({}, signal);

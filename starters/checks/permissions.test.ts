@@ -19,7 +19,11 @@ const roles = readdirSync(folder).flatMap((file) =>
   }),
 );
 const names = { migrationNamespace: 'monsoon3', systemNamespace: 'drover-system', leaseName: 'drover-bridge' };
-const needs = needsOf(names, { mode: 'act', guardsDrain: true }, { mode: 'act', fastDeploy: true, groups: true, backup: true, policies: true });
+const needs = needsOf(
+  names,
+  { mode: 'act', guardsDrain: true },
+  { mode: 'act', fastDeploy: true, groups: true, backup: true, policies: true },
+);
 
 /** Verbs of the need that none of the roles grants. */
 const refused = (granted: readonly Role[], { group, resource, verbs, namespace, name }: Need): string[] =>
@@ -27,13 +31,21 @@ const refused = (granted: readonly Role[], { group, resource, verbs, namespace, 
     granted.every(({ kind, metadata, rules }) => {
       if (kind === 'Role' && metadata.namespace !== namespace) return true;
       return !rules.some(
-        (rule) => rule.apiGroups.includes(group) && rule.resources.includes(resource) && rule.verbs.includes(verb) && (rule.resourceNames === undefined || (name !== undefined && rule.resourceNames.includes(name))),
+        (rule) =>
+          rule.apiGroups.includes(group) &&
+          rule.resources.includes(resource) &&
+          rule.verbs.includes(verb) &&
+          (rule.resourceNames === undefined || (name !== undefined && rule.resourceNames.includes(name))),
       );
     }),
   );
 
 test.each([
-  ['drover-worker, with its further roles', needs.worker, ['drover-worker', 'drover-drain-guard', 'drover-worker-virtual-machines']],
+  [
+    'drover-worker, with its further roles',
+    needs.worker,
+    ['drover-worker', 'drover-drain-guard', 'drover-worker-virtual-machines'],
+  ],
   ['drover-bridge, with its further role', needs.bridge, ['drover-bridge', 'drover-bridge-virtual-machines']],
   ['drover-operate', needs.person, ['drover-operate']],
 ])('%s may do what is needed', (_name, wanted, granted) => {
@@ -53,21 +65,35 @@ test.each([
   ['drover-view', ['get', 'list', 'watch']],
   ['drover-operate', ['get', 'list', 'watch', 'patch']],
 ])('%s may do to virtual machines what the commands for them need', (role, verbs) => {
-  expect(refused(roles.filter(({ metadata }) => metadata.name === role), { ...machines, verbs: [...verbs, 'create', 'delete'] })).toEqual(['create', 'delete']);
+  expect(
+    refused(
+      roles.filter(({ metadata }) => metadata.name === role),
+      { ...machines, verbs: [...verbs, 'create', 'delete'] },
+    ),
+  ).toEqual(['create', 'delete']);
 });
 
 test('Secrets are read by name, by the worker alone where somebody lets it, and never written', () => {
-  const ofSecrets = roles.flatMap(({ metadata, rules }) => rules.filter(({ resources }) => resources.includes('secrets') || resources.includes('*')).map(({ verbs }) => [metadata.name, verbs]));
+  const ofSecrets = roles.flatMap(({ metadata, rules }) =>
+    rules
+      .filter(({ resources }) => resources.includes('secrets') || resources.includes('*'))
+      .map(({ verbs }) => [metadata.name, verbs]),
+  );
   expect(ofSecrets).toEqual([['drover-worker-bootstrap', ['get']]]);
 });
 
 test('nobody makes or deletes VirtualMachines', () => {
-  for (const verb of ['create', 'delete', 'deletecollection', 'update']) expect(refused(roles, { group: 'vmoperator.vmware.com', resource: 'virtualmachines', verbs: [verb] })).toEqual([verb]);
+  for (const verb of ['create', 'delete', 'deletecollection', 'update'])
+    expect(refused(roles, { group: 'vmoperator.vmware.com', resource: 'virtualmachines', verbs: [verb] })).toEqual([
+      verb,
+    ]);
 });
 
 test('who operates writes no status, and neither makes nor deletes hypervisors', () => {
   const operate = roles.filter(({ metadata }) => metadata.name === 'drover-operate');
   expect(refused(operate, { ...machines, resource: 'virtualmachines/status', verbs: ['patch'] })).toEqual(['patch']);
-  for (const verb of ['create', 'delete', 'deletecollection']) expect(refused(operate, { group: 'kvm.cloud.sap', resource: 'hypervisors', verbs: [verb] })).toEqual([verb]);
-  for (const resource of ['hypervisors/status', 'evictions/status']) expect(refused(operate, { group: 'kvm.cloud.sap', resource, verbs: ['patch'] })).toEqual(['patch']);
+  for (const verb of ['create', 'delete', 'deletecollection'])
+    expect(refused(operate, { group: 'kvm.cloud.sap', resource: 'hypervisors', verbs: [verb] })).toEqual([verb]);
+  for (const resource of ['hypervisors/status', 'evictions/status'])
+    expect(refused(operate, { group: 'kvm.cloud.sap', resource, verbs: ['patch'] })).toEqual(['patch']);
 });

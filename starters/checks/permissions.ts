@@ -32,7 +32,13 @@ const workerNeeds = (migrationNamespace: string, systemNamespace: string): Need[
   { group: 'events.k8s.io', resource: 'events', verbs: ['create'], namespace: 'default' },
   { group: '', resource: 'configmaps', verbs: ['get'], namespace: systemNamespace, name: 'drover-stop' },
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'], namespace: systemNamespace },
-  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'update'], namespace: systemNamespace, name: fencingLease },
+  {
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    verbs: ['get', 'update'],
+    namespace: systemNamespace,
+    name: fencingLease,
+  },
 ];
 
 /** Where drover holds Gardener's drain back: deploy/rbac/drain-guard.yaml. */
@@ -50,30 +56,59 @@ const policyNeeds: readonly Need[] = [
 ];
 
 /** Where drover drives virtual machines: deploy/rbac/virtual-machines.yaml. */
-const virtualMachineWorkerNeeds = ({ fastDeploy, groups, backup, policies }: VirtualMachineNeeds, systemNamespace: string): Need[] => [
+const virtualMachineWorkerNeeds = (
+  { fastDeploy, groups, backup, policies }: VirtualMachineNeeds,
+  systemNamespace: string,
+): Need[] => [
   { group: vmoperator, resource: 'virtualmachines', verbs: ['get', 'list', 'patch'] },
   { group: vmoperator, resource: 'virtualmachines/status', verbs: ['patch'] },
   ...virtualMachineKinds(groups).map((resource) => ({ group: vmoperator, resource, verbs: ['get'] })),
   { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['get'] },
   ...(policies ? policyNeeds : []),
   ...(backup ? [{ group: '', resource: 'persistentvolumeclaims', verbs: ['get'] }] : []),
-  ...(fastDeploy ? [{ group: vmoperator, resource: 'virtualmachineimagecaches', verbs: ['get', 'create', 'patch'], namespace: systemNamespace }] : []),
+  ...(fastDeploy
+    ? [
+        {
+          group: vmoperator,
+          resource: 'virtualmachineimagecaches',
+          verbs: ['get', 'create', 'patch'],
+          namespace: systemNamespace,
+        },
+      ]
+    : []),
 ];
 
 const virtualMachineBridgeNeeds = ({ fastDeploy, groups }: VirtualMachineNeeds, systemNamespace: string): Need[] => {
   const verbs = ['list', 'watch'];
-  const caches = fastDeploy ? [{ group: vmoperator, resource: 'virtualmachineimagecaches', verbs, namespace: systemNamespace }] : [];
-  return [...['virtualmachines', ...virtualMachineKinds(groups)].map((resource) => ({ group: vmoperator, resource, verbs })), ...caches];
+  const caches = fastDeploy
+    ? [{ group: vmoperator, resource: 'virtualmachineimagecaches', verbs, namespace: systemNamespace }]
+    : [];
+  return [
+    ...['virtualmachines', ...virtualMachineKinds(groups)].map((resource) => ({ group: vmoperator, resource, verbs })),
+    ...caches,
+  ];
 };
 
 /** What virtual machines name, and the bridge watches. */
-const virtualMachineKinds = (groups: boolean): string[] => ['virtualmachineclasses', 'virtualmachineimages', 'clustervirtualmachineimages', 'virtualmachinesetresourcepolicies', ...(groups ? ['virtualmachinegroups'] : [])];
+const virtualMachineKinds = (groups: boolean): string[] => [
+  'virtualmachineclasses',
+  'virtualmachineimages',
+  'clustervirtualmachineimages',
+  'virtualmachinesetresourcepolicies',
+  ...(groups ? ['virtualmachinegroups'] : []),
+];
 
 const bridgeNeeds = (systemNamespace: string, leaseName: string): Need[] => [
   { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'watch'] },
   { group: kvm, resource: 'evictions/status', verbs: ['patch'] },
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'], namespace: systemNamespace },
-  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'update'], namespace: systemNamespace, name: leaseName },
+  {
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    verbs: ['get', 'update'],
+    namespace: systemNamespace,
+    name: leaseName,
+  },
 ];
 
 /** A bridge that watches hypervisors, too. */
@@ -93,7 +128,13 @@ const personNeeds = (migrationNamespace: string, systemNamespace: string): Need[
   { group: kvm, resource: 'evictions', verbs: ['get', 'list', 'create', 'patch'] },
   { group: kvm, resource: 'hypervisors', verbs: ['list'] },
   { group: kvm, resource: 'migrations', verbs: ['list'], namespace: migrationNamespace },
-  { group: '', resource: 'configmaps', verbs: ['get', 'create', 'patch'], namespace: systemNamespace, name: 'drover-stop' },
+  {
+    group: '',
+    resource: 'configmaps',
+    verbs: ['get', 'create', 'patch'],
+    namespace: systemNamespace,
+    name: 'drover-stop',
+  },
 ];
 
 interface Names {
@@ -117,12 +158,24 @@ export interface VirtualMachineNeeds {
 }
 
 /** Who has to be allowed what. Lifecycles of hypervisors and of virtual machines need more, where they are switched on. */
-export function needsOf({ migrationNamespace, systemNamespace, leaseName }: Names, { mode, guardsDrain }: HypervisorNeeds, vms: VirtualMachineNeeds): Record<'worker' | 'bridge' | 'person', Need[]> {
+export function needsOf(
+  { migrationNamespace, systemNamespace, leaseName }: Names,
+  { mode, guardsDrain }: HypervisorNeeds,
+  vms: VirtualMachineNeeds,
+): Record<'worker' | 'bridge' | 'person', Need[]> {
   const isOn = mode !== 'off';
   const drivesVms = vms.mode !== 'off';
   return {
-    worker: [...workerNeeds(migrationNamespace, systemNamespace), ...(isOn && guardsDrain ? drainGuardNeeds : []), ...(drivesVms ? virtualMachineWorkerNeeds(vms, systemNamespace) : [])],
-    bridge: [...bridgeNeeds(systemNamespace, leaseName), ...(isOn ? hypervisorBridgeNeeds : []), ...(drivesVms ? virtualMachineBridgeNeeds(vms, systemNamespace) : [])],
+    worker: [
+      ...workerNeeds(migrationNamespace, systemNamespace),
+      ...(isOn && guardsDrain ? drainGuardNeeds : []),
+      ...(drivesVms ? virtualMachineWorkerNeeds(vms, systemNamespace) : []),
+    ],
+    bridge: [
+      ...bridgeNeeds(systemNamespace, leaseName),
+      ...(isOn ? hypervisorBridgeNeeds : []),
+      ...(drivesVms ? virtualMachineBridgeNeeds(vms, systemNamespace) : []),
+    ],
     person: [...personNeeds(migrationNamespace, systemNamespace), ...(isOn ? hypervisorPersonNeeds : [])],
   };
 }
@@ -136,7 +189,14 @@ const serviceAccount = (namespace: string, name: string): string => `system:serv
  *
  * @param username of the kubeconfig
  */
-export async function checkPermissions(kubernetes: Kubernetes, username: string, names: Names, hypervisors: HypervisorNeeds, vms: VirtualMachineNeeds, signal: AbortSignal): Promise<Finding[]> {
+export async function checkPermissions(
+  kubernetes: Kubernetes,
+  username: string,
+  names: Names,
+  hypervisors: HypervisorNeeds,
+  vms: VirtualMachineNeeds,
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const { systemNamespace } = names;
   const needs = needsOf(names, hypervisors, vms);
   const components = [
@@ -147,9 +207,29 @@ export async function checkPermissions(kubernetes: Kubernetes, username: string,
   if (self !== undefined) return [judge(username, await findDenied(kubernetes, null, self.needs, signal), 'fail')];
 
   const own = judge(username, await findDenied(kubernetes, null, needs.person, signal), 'warn');
-  const mayReview = (await findDenied(kubernetes, null, [{ group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] }], signal)).length === 0;
-  if (!mayReview) return [own, warn('permissions of drover', `${username} may not ask what worker and bridge may do`, 'Run `drover doctor` with the kubeconfig of each of them.')];
-  const others = await Promise.all(components.map(async (component) => judge(component.user, await findDenied(kubernetes, component.user, component.needs, signal), 'fail')));
+  const mayReview =
+    (
+      await findDenied(
+        kubernetes,
+        null,
+        [{ group: 'authorization.k8s.io', resource: 'subjectaccessreviews', verbs: ['create'] }],
+        signal,
+      )
+    ).length === 0;
+  if (!mayReview)
+    return [
+      own,
+      warn(
+        'permissions of drover',
+        `${username} may not ask what worker and bridge may do`,
+        'Run `drover doctor` with the kubeconfig of each of them.',
+      ),
+    ];
+  const others = await Promise.all(
+    components.map(async (component) =>
+      judge(component.user, await findDenied(kubernetes, component.user, component.needs, signal), 'fail'),
+    ),
+  );
   return [own, ...others];
 }
 
@@ -157,7 +237,9 @@ function judge(user: string, denied: string[], severity: 'warn' | 'fail'): Findi
   const check = `permissions of ${user}`;
   if (denied.length === 0) return ok(check, 'all that is needed');
   const message = `may not ${denied.join(', ')}`;
-  return severity === 'fail' ? fail(check, message, 'Apply deploy/rbac.') : warn(check, message, 'Some commands will be refused; ask for a role that allows it.');
+  return severity === 'fail'
+    ? fail(check, message, 'Apply deploy/rbac.')
+    : warn(check, message, 'Some commands will be refused; ask for a role that allows it.');
 }
 
 interface Review {
@@ -165,7 +247,12 @@ interface Review {
 }
 
 /** What of `needs` is denied to `user`, or to whoever asks where it is null. */
-async function findDenied(kubernetes: Kubernetes, user: string | null, needs: readonly Need[], signal: AbortSignal): Promise<string[]> {
+async function findDenied(
+  kubernetes: Kubernetes,
+  user: string | null,
+  needs: readonly Need[],
+  signal: AbortSignal,
+): Promise<string[]> {
   const questions = needs.flatMap(({ verbs, ...need }) => verbs.map((verb) => ({ verb, need })));
   const answers = await inBatches(questions, reviewsAtOnce, async ({ verb, need }) => {
     const review = (await kubernetes.request(accessReview(user, verb, need), signal)) as Review;
@@ -176,9 +263,20 @@ async function findDenied(kubernetes: Kubernetes, user: string | null, needs: re
 
 function accessReview(user: string | null, verb: string, { group, resource, namespace, name }: Omit<Need, 'verbs'>) {
   const [plural, subresource] = resource.split('/');
-  const resourceAttributes = { verb, group, resource: plural, ...(subresource && { subresource }), ...(namespace && { namespace }), ...(name && { name }) };
+  const resourceAttributes = {
+    verb,
+    group,
+    resource: plural,
+    ...(subresource && { subresource }),
+    ...(namespace && { namespace }),
+    ...(name && { name }),
+  };
   const kind = user === null ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
-  const body = { apiVersion: 'authorization.k8s.io/v1', kind, spec: { resourceAttributes, ...(user !== null && { user, groups: groupsOf(user) }) } };
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind,
+    spec: { resourceAttributes, ...(user !== null && { user, groups: groupsOf(user) }) },
+  };
   return { method: 'POST', path: resourcePath('authorization.k8s.io/v1', `${kind.toLowerCase()}s`), body } as const;
 }
 

@@ -22,14 +22,26 @@ export interface HeldLease {
  *
  * @param nowMs by kube-apiserver's clock, which the renewal times are of nearest
  */
-export async function checkReplacedOperator(kubernetes: Kubernetes, mode: Mode, nowMs: number, signal: AbortSignal): Promise<Finding> {
+export async function checkReplacedOperator(
+  kubernetes: Kubernetes,
+  mode: Mode,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Finding> {
   const query = { fieldSelector: `metadata.name=${replacedLease}` };
   try {
-    const { items = [] } = (await kubernetes.request({ method: 'GET', path: resourcePath('coordination.k8s.io/v1', 'leases'), query }, signal)) as { items?: HeldLease[] };
+    const { items = [] } = (await kubernetes.request(
+      { method: 'GET', path: resourcePath('coordination.k8s.io/v1', 'leases'), query },
+      signal,
+    )) as { items?: HeldLease[] };
     return judgeReplacedOperator(items, mode, nowMs);
   } catch (error) {
     if (!isFailure(error, 'KubernetesForbidden')) throw error;
-    return warn(check, 'whether it runs cannot be seen: Leases may not be listed', `Look yourself: kubectl get leases -A | grep ${replacedLease}`);
+    return warn(
+      check,
+      'whether it runs cannot be seen: Leases may not be listed',
+      `Look yourself: kubectl get leases -A | grep ${replacedLease}`,
+    );
   }
 }
 
@@ -38,8 +50,15 @@ export function judgeReplacedOperator(leases: readonly HeldLease[], mode: Mode, 
   if (held === undefined) return ok(check, 'does not run');
   const { renewTime, holderIdentity } = held.spec ?? {};
   const who = `${holderIdentity ?? ''} holds Lease ${held.metadata.namespace ?? ''}/${replacedLease}, renewed ${formatDuration(nowMs - Date.parse(renewTime ?? ''))} ago`;
-  if (mode === 'act') return fail(check, `it runs beside drover, which acts: ${who}`, 'Stop that operator, or let drover only observe (modes.Eviction: observe).');
-  return mode === 'observe' ? ok(check, `it runs, and drover only observes: ${who}`) : warn(check, `it runs, and drover is off: ${who}`, 'Nothing to do until drover is switched on.');
+  if (mode === 'act')
+    return fail(
+      check,
+      `it runs beside drover, which acts: ${who}`,
+      'Stop that operator, or let drover only observe (modes.Eviction: observe).',
+    );
+  return mode === 'observe'
+    ? ok(check, `it runs, and drover only observes: ${who}`)
+    : warn(check, `it runs, and drover is off: ${who}`, 'Nothing to do until drover is switched on.');
 }
 
 /** Its holder renews it every few seconds; twice its duration without a renewal, nobody is there. */

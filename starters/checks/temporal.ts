@@ -11,7 +11,10 @@ import { fail, ok } from './finding.ts';
 /** `temporal.api.enums.v1.IndexedValueType`. */
 const keyword = 2;
 
-export async function checkTemporal({ client, address, namespace }: OpenedTemporal, signal: AbortSignal): Promise<Finding> {
+export async function checkTemporal(
+  { client, address, namespace }: OpenedTemporal,
+  signal: AbortSignal,
+): Promise<Finding> {
   try {
     const info = await client.withAbortSignal(signal, async () => {
       await client.workflowService.describeNamespace({ namespace });
@@ -24,21 +27,41 @@ export async function checkTemporal({ client, address, namespace }: OpenedTempor
 }
 
 /** @param fix register those that are missing */
-export async function checkSearchAttributes(client: Client, namespace: string, fix: boolean, signal: AbortSignal): Promise<Finding> {
+export async function checkSearchAttributes(
+  client: Client,
+  namespace: string,
+  fix: boolean,
+  signal: AbortSignal,
+): Promise<Finding> {
   const check = 'search attributes';
   const { operatorService } = client.connection as Connection;
-  const { customAttributes } = await client.withAbortSignal(signal, () => operatorService.listSearchAttributes({ namespace }));
+  const { customAttributes } = await client.withAbortSignal(signal, () =>
+    operatorService.listSearchAttributes({ namespace }),
+  );
   const { missing, wrong } = compareSearchAttributes(customAttributes);
-  if (wrong.length > 0) return fail(check, `${wrong.join(', ')} should be of type Keyword`, 'Remove and register them again: `temporal operator search-attribute`.');
+  if (wrong.length > 0)
+    return fail(
+      check,
+      `${wrong.join(', ')} should be of type Keyword`,
+      'Remove and register them again: `temporal operator search-attribute`.',
+    );
   if (missing.length === 0) return ok(check, 'all registered');
   const advice = '`drover doctor --fix` registers them; without them no run can start.';
   if (!fix) return fail(check, `not registered: ${missing.join(', ')}`, advice);
-  await client.withAbortSignal(signal, () => operatorService.addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword] as const)) }));
+  await client.withAbortSignal(signal, () =>
+    operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword] as const)),
+    }),
+  );
   return ok(check, `registered now: ${missing.join(', ')}`);
 }
 
 /** Which of drover's search attributes are not registered, and which are of another type. */
-export function compareSearchAttributes(registered: Readonly<Record<string, number>>): { missing: string[]; wrong: string[] } {
+export function compareSearchAttributes(registered: Readonly<Record<string, number>>): {
+  missing: string[];
+  wrong: string[];
+} {
   const names = Object.values(searchAttributes);
   return {
     missing: names.filter((name) => registered[name] === undefined),
@@ -47,7 +70,12 @@ export function compareSearchAttributes(registered: Readonly<Record<string, numb
 }
 
 /** @param region of Nova; null where the settings do not tell */
-export async function checkQueues(client: Client, namespace: string, region: string | null, signal: AbortSignal): Promise<Finding[]> {
+export async function checkQueues(
+  client: Client,
+  namespace: string,
+  region: string | null,
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const queues: [name: string, type: TaskQueue['of']][] = [
     [workflowQueue, 'workflow'],
     [workflowQueue, 'activity'],
@@ -60,6 +88,14 @@ export async function checkQueues(client: Client, namespace: string, region: str
 async function checkQueue(client: Client, name: string, of: TaskQueue['of'], signal: AbortSignal): Promise<Finding> {
   const identities = await client.withAbortSignal(signal, () => readPollers(client, { name, of }));
   const check = `queue ${name} (${of})`;
-  if (identities.length === 0) return fail(check, 'nobody polls it', 'Start a worker with `drover worker`, or look at the log of the one that should.');
-  return ok(check, `polled by ${identities.slice(0, 3).join(', ')}${identities.length > 3 ? ` and ${String(identities.length - 3)} more` : ''}`);
+  if (identities.length === 0)
+    return fail(
+      check,
+      'nobody polls it',
+      'Start a worker with `drover worker`, or look at the log of the one that should.',
+    );
+  return ok(
+    check,
+    `polled by ${identities.slice(0, 3).join(', ')}${identities.length > 3 ? ` and ${String(identities.length - 3)} more` : ''}`,
+  );
 }

@@ -11,12 +11,23 @@ import { renderDescription } from './describe.ts';
 import { plain } from './paint.ts';
 import { ago, now, sampleProgress } from './sample-progress.ts';
 
-const run: EvictionRun = { workflowId: 'eviction/node-1', runId: 'r-2', host: 'node-1', status: 'Running', startedAt: ago(300), endedAt: null, phase: 'Moving', reason: null };
+const run: EvictionRun = {
+  workflowId: 'eviction/node-1',
+  runId: 'r-2',
+  host: 'node-1',
+  status: 'Running',
+  startedAt: ago(300),
+  endedAt: null,
+  phase: 'Moving',
+  reason: null,
+};
 const earlierRun: EvictionRun = { ...run, runId: 'r-1', status: 'Failed', startedAt: ago(4000), endedAt: ago(3600) };
 const eviction = sampleEviction({
   createdAt: ago(300),
   annotations: { 'drover.dev/consent-by': 'alice 2026-01-31T11:00:00Z' },
-  conditions: [{ type: 'Evicting', status: 'True', reason: 'Running', message: '1 of 4 moved', lastTransitionTime: ago(240) }],
+  conditions: [
+    { type: 'Evicting', status: 'True', reason: 'Running', message: '1 of 4 moved', lastTransitionTime: ago(240) },
+  ],
 });
 const description = (facts: Partial<EvictionDescription> = {}): EvictionDescription => ({
   host: 'node-1',
@@ -42,11 +53,19 @@ test('one that runs', () => {
     nextWakeUp: ago(-20),
     deadline: '2026-01-31T13:00:00Z',
     obstacles: [
-      { id: 'LocalDisk/db-1-id', code: 'LocalDisk', instanceId: 'db-1-id', message: 'db-1 has 20 GiB of local disk', accepted: false },
+      {
+        id: 'LocalDisk/db-1-id',
+        code: 'LocalDisk',
+        instanceId: 'db-1-id',
+        message: 'db-1 has 20 GiB of local disk',
+        accepted: false,
+      },
       { id: 'Vgpu/web-3-id', code: 'Vgpu', instanceId: 'web-3-id', message: 'web-3 has a vGPU', accepted: true },
     ],
   });
-  const earlier = [{ run: earlierRun, ending: { outcome: 'Failed' as const, message: '2 did not move', result: null } }];
+  const earlier = [
+    { run: earlierRun, ending: { outcome: 'Failed' as const, message: '2 did not move', result: null } },
+  ];
   expect(render({ progress, earlier, stops: ['everything, by bob: power work'], webUi: 'http://ui/run' })).toEqual([
     'node-1: Moving for 4m 10s',
     '  reason       broken DIMM',
@@ -99,11 +118,21 @@ test.each<[why: string, facts: Partial<EvictionDescription>, headline: string, c
   ['no run', { run: null, progress: null }, 'node-1: Eviction node-1 waits for a run since 5m', 'drover retry node-1'],
   [
     'ended',
-    { run: { ...run, status: 'Failed', endedAt: ago(60) }, progress: null, eviction: { ...eviction, settled: true }, ending: { outcome: 'Failed', message: 'x', result: null } },
+    {
+      run: { ...run, status: 'Failed', endedAt: ago(60) },
+      progress: null,
+      eviction: { ...eviction, settled: true },
+      ending: { outcome: 'Failed', message: 'x', result: null },
+    },
     'node-1: Failed 1m ago',
     'drover retry node-1',
   ],
-  ['nothing', { run: null, progress: null, eviction: null }, 'node-1: nothing is known of an eviction', 'drover evict node-1'],
+  [
+    'nothing',
+    { run: null, progress: null, eviction: null },
+    'node-1: nothing is known of an eviction',
+    'drover evict node-1',
+  ],
 ])('%s', (_why, facts, headline, command) => {
   const lines = render(facts);
   expect(lines[0]).toBe(headline);
@@ -112,20 +141,32 @@ test.each<[why: string, facts: Partial<EvictionDescription>, headline: string, c
 
 test('every instance that did not move is named in the result', () => {
   const notMoved = [{ id: 'i', name: 'web-3', state: 'blocked' as const, message: 'No valid host' }];
-  const result = { eviction: 'node-1', hypervisor: 'node-1', outcome: 'Failed' as const, message: '1 of 2 moved', notMoved };
+  const result = {
+    eviction: 'node-1',
+    hypervisor: 'node-1',
+    outcome: 'Failed' as const,
+    message: '1 of 2 moved',
+    notMoved,
+  };
   expect(render({ ending: { outcome: 'Failed', message: '1 of 2 moved', result } })).toEqual(
     expect.arrayContaining(['Result', 'Failed: 1 of 2 moved', '  web-3 blocked: No valid host']),
   );
 });
 
 test('the Migration objects stand in for a worker', () => {
-  const migrations = [{ id: 'i-1', origin: 'node-1', destination: 'node-2', type: 'completed', percent: 100, error: null }];
-  expect(render({ progress: null, migrations })).toEqual(expect.arrayContaining(['Migrations', expect.stringMatching(/^i-1 +completed +node-1 +node-2 +█+ 100%$/)]));
+  const migrations = [
+    { id: 'i-1', origin: 'node-1', destination: 'node-2', type: 'completed', percent: 100, error: null },
+  ];
+  expect(render({ progress: null, migrations })).toEqual(
+    expect.arrayContaining(['Migrations', expect.stringMatching(/^i-1 +completed +node-1 +node-2 +█+ 100%$/)]),
+  );
   expect(render({ migrations })).not.toContain('Migrations');
 });
 
 test('what cannot be read is said', () => {
-  expect(render({ problems: ['kube-apiserver: connection refused'] })).toEqual(expect.arrayContaining(['Could not be read', 'kube-apiserver: connection refused']));
+  expect(render({ problems: ['kube-apiserver: connection refused'] })).toEqual(
+    expect.arrayContaining(['Could not be read', 'kube-apiserver: connection refused']),
+  );
 });
 
 const aborted = sampleHypervisor({
@@ -134,20 +175,45 @@ const aborted = sampleHypervisor({
   maintainedBy: 'bob 2026-01-31T11:00:00Z',
   conditions: [
     lifecycle('Aborted', 'False', 'Onboarding was aborted: Check ovs failed 5 times'),
-    { type: 'OvsReachable', status: 'False', reason: 'OvsUnavailable', message: 'Expected an answer; saw none (4.0 s, attempt 5)', lastTransitionTime: ago(30) },
+    {
+      type: 'OvsReachable',
+      status: 'False',
+      reason: 'OvsUnavailable',
+      message: 'Expected an answer; saw none (4.0 s, attempt 5)',
+      lastTransitionTime: ago(30),
+    },
   ],
 });
-const ofHypervisor = (facts: Partial<HypervisorDescription> = {}): HypervisorDescription => ({ object: aborted, run: null, takenAwayAt: null, webUi: null, ...facts });
+const ofHypervisor = (facts: Partial<HypervisorDescription> = {}): HypervisorDescription => ({
+  object: aborted,
+  run: null,
+  takenAwayAt: null,
+  webUi: null,
+  ...facts,
+});
 const alone = { run: null, progress: null, eviction: null };
 
 test('a host that has failed: what is known, which servers stay, what to type', () => {
   const servers = {
-    total: 4, evacuated: 1, evacuating: 0, pending: 1,
+    total: 4,
+    evacuated: 1,
+    evacuating: 0,
+    pending: 1,
     retrying: [{ id: 'b', name: 'vm-b', why: 'no host has room for it', attempts: 1, at: '2026-01-31T12:05:00.000Z' }],
-    left: [{ id: 'c', name: 'vm-c', why: '5 GiB of its disks lie on the host and would be lost; it needs a consent of its own' }],
+    left: [
+      {
+        id: 'c',
+        name: 'vm-c',
+        why: '5 GiB of its disks lie on the host and would be lost; it needs a consent of its own',
+      },
+    ],
     abandoned: [{ id: 'd', name: 'vm-d', person: 'jane', at: '2026-01-31T12:00:00.000Z' }],
   };
-  const lines = render({ ...alone, hypervisor: ofHypervisor(), failure: sampleFailure({ confirm: 'drover confirm node-1 --incident node-1/1 --boot-id boot-1', servers }) });
+  const lines = render({
+    ...alone,
+    hypervisor: ofHypervisor(),
+    failure: sampleFailure({ confirm: 'drover confirm node-1 --incident node-1/1 --boot-id boot-1', servers }),
+  });
   const from = lines.indexOf('Failure of node-1');
   expect(lines.slice(from, lines.indexOf('', from))).toEqual([
     'Failure of node-1',
@@ -169,7 +235,9 @@ test('a host that has failed: what is known, which servers stay, what to type', 
 });
 
 test('a failure that no worker answers for is told, with the way to find out why', () => {
-  const lines = render({ ...alone, hypervisor: ofHypervisor(), failure: { ...sampleFailure(), progress: null } }).join('\n');
+  const lines = render({ ...alone, hypervisor: ofHypervisor(), failure: { ...sampleFailure(), progress: null } }).join(
+    '\n',
+  );
   expect(lines).toContain('node-failure/node-1 run-1, and no worker answers for it');
   expect(lines).toContain('drover doctor');
 });
@@ -200,24 +268,89 @@ test('a hypervisor without an eviction', () => {
   ]);
 });
 
-const progress: HypervisorProgress = { hypervisor: 'node-1', state: 'Evicting', message: 'x', waitingFor: 'Eviction node-1', nextWakeUp: ago(-40), failure: 'Nova did not answer', tests: [] };
+const progress: HypervisorProgress = {
+  hypervisor: 'node-1',
+  state: 'Evicting',
+  message: 'x',
+  waitingFor: 'Eviction node-1',
+  nextWakeUp: ago(-40),
+  failure: 'Nova did not answer',
+  tests: [],
+};
 const open = { workflowId: 'hypervisor/node-1', runId: 'r-9', progress };
 
 test.each<[why: string, facts: Partial<HypervisorDescription>, lines: string[]]>([
-  ['what it waits for', { run: open }, ['  waiting      for Eviction node-1; looks again in 40s', '  failure      Nova did not answer', '  run          hypervisor/node-1 r-9']],
-  ['a run without a worker', { run: { ...open, progress: null } }, ['  run          hypervisor/node-1 r-9, and no worker answers for it']],
-  ['by when', { takenAwayAt: ago(-3_600) }, ['  taken away   the machine, at 2026-01-31T13:00:00.000Z, in 1h, whatever is on it']],
+  [
+    'what it waits for',
+    { run: open },
+    [
+      '  waiting      for Eviction node-1; looks again in 40s',
+      '  failure      Nova did not answer',
+      '  run          hypervisor/node-1 r-9',
+    ],
+  ],
+  [
+    'a run without a worker',
+    { run: { ...open, progress: null } },
+    ['  run          hypervisor/node-1 r-9, and no worker answers for it'],
+  ],
+  [
+    'by when',
+    { takenAwayAt: ago(-3_600) },
+    ['  taken away   the machine, at 2026-01-31T13:00:00.000Z, in 1h, whatever is on it'],
+  ],
   ['where it should be', { object: sampleHypervisor() }, ['node-1: Active for 2m']],
-  ['on its way', { object: sampleHypervisor({ conditions: [lifecycle('Testing', 'Unknown')] }) }, ['node-1: Testing for 2m']],
-  ['its spec has changed', { object: sampleHypervisor({ generation: 4 }) }, ['node-1: was Active, and its spec has changed since']],
-  ['nobody has said anything', { object: sampleHypervisor({ conditions: [], lifecycleEnabled: false }) }, ['node-1: drover has said nothing of this hypervisor yet', '  lifecycle    not driven (spec.lifecycleEnabled)', 'none yet']],
-  ['not tested, only looked at', { object: sampleHypervisor({ skipTests: true, observed: true }) }, ['  lifecycle    driven, without tests, but only looked at (drover.dev/mode)']],
-  ['observed', { object: sampleHypervisor({ conditions: [{ type: 'Observed', status: 'True', reason: 'Observed', message: 'next would be: x', lastTransitionTime: ago(9) }] }) }, ['node-1: drover only observes this hypervisor', '  says         next would be: x']],
+  [
+    'on its way',
+    { object: sampleHypervisor({ conditions: [lifecycle('Testing', 'Unknown')] }) },
+    ['node-1: Testing for 2m'],
+  ],
+  [
+    'its spec has changed',
+    { object: sampleHypervisor({ generation: 4 }) },
+    ['node-1: was Active, and its spec has changed since'],
+  ],
+  [
+    'nobody has said anything',
+    { object: sampleHypervisor({ conditions: [], lifecycleEnabled: false }) },
+    [
+      'node-1: drover has said nothing of this hypervisor yet',
+      '  lifecycle    not driven (spec.lifecycleEnabled)',
+      'none yet',
+    ],
+  ],
+  [
+    'not tested, only looked at',
+    { object: sampleHypervisor({ skipTests: true, observed: true }) },
+    ['  lifecycle    driven, without tests, but only looked at (drover.dev/mode)'],
+  ],
+  [
+    'observed',
+    {
+      object: sampleHypervisor({
+        conditions: [
+          {
+            type: 'Observed',
+            status: 'True',
+            reason: 'Observed',
+            message: 'next would be: x',
+            lastTransitionTime: ago(9),
+          },
+        ],
+      }),
+    },
+    ['node-1: drover only observes this hypervisor', '  says         next would be: x'],
+  ],
 ])('a hypervisor: %s', (_why, facts, lines) => {
   expect(render({ ...alone, hypervisor: ofHypervisor(facts) })).toEqual(expect.arrayContaining(lines));
 });
 
-const ended = { run: { ...run, status: 'Failed' as const, endedAt: ago(60) }, progress: null, eviction: { ...eviction, settled: true }, ending: { outcome: 'Failed' as const, message: 'x', result: null } };
+const ended = {
+  run: { ...run, status: 'Failed' as const, endedAt: ago(60) },
+  progress: null,
+  eviction: { ...eviction, settled: true },
+  ending: { outcome: 'Failed' as const, message: 'x', result: null },
+};
 
 test.each<[why: string, facts: Partial<EvictionDescription>, first: RegExp]>([
   ['what needs somebody comes first', ended, /drover retry node-1 .*onboarding again/],
@@ -231,9 +364,29 @@ test.each<[why: string, facts: Partial<EvictionDescription>, first: RegExp]>([
 
 test.each<[why: string, conditions: Partial<Condition>[], at: string | null]>([
   ['nobody takes it away', [], null],
-  ['machine-controller-manager does', [{ status: 'False', message: 'Waiting for x. The machine is taken away at 2026-01-31T13:00:00.000Z, and more than half' }], '2026-01-31T13:00:00.000Z'],
+  [
+    'machine-controller-manager does',
+    [
+      {
+        status: 'False',
+        message: 'Waiting for x. The machine is taken away at 2026-01-31T13:00:00.000Z, and more than half',
+      },
+    ],
+    '2026-01-31T13:00:00.000Z',
+  ],
   ['no Node terminates', [{ status: 'False', message: 'Waiting for x' }], null],
   ['it is out of Nova', [{ status: 'True', message: 'Offboarding successful' }], null],
 ])('by when: %s', (_why, conditions, at) => {
-  expect(readTakenAway({ conditions: conditions.map((facts) => ({ type: 'Offboarded', status: 'False', reason: 'Offboarding', message: '', lastTransitionTime: ago(9), ...facts })) })).toBe(at);
+  expect(
+    readTakenAway({
+      conditions: conditions.map((facts) => ({
+        type: 'Offboarded',
+        status: 'False',
+        reason: 'Offboarding',
+        message: '',
+        lastTransitionTime: ago(9),
+        ...facts,
+      })),
+    }),
+  ).toBe(at);
 });

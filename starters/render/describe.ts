@@ -23,20 +23,35 @@ import { oneLine, renderTable } from './table.ts';
 import { waitingLine } from './watch.ts';
 
 /** Everything about one host and its eviction, the sentence that matters first, what to type next last. */
-export function renderDescription(description: EvictionDescription, nowMs: number, paint: Paint, widthColumns: number): string[] {
-  const section = (title: string, lines: string[]): string[] => (lines.length === 0 ? [] : ['', paint('strong', title), ...lines]);
+export function renderDescription(
+  description: EvictionDescription,
+  nowMs: number,
+  paint: Paint,
+  widthColumns: number,
+): string[] {
+  const section = (title: string, lines: string[]): string[] =>
+    lines.length === 0 ? [] : ['', paint('strong', title), ...lines];
   const { host, progress, eviction, ending, hypervisor, failure } = description;
   const ofFailure = section(`Failure of ${host}`, failure === null ? [] : renderFailure(failure, nowMs, paint));
   const forFailure = failure === null ? [] : failureCommands(host, failure);
-  const problems = section('Could not be read', description.problems.map((problem) => paint('warning', oneLine(problem))));
+  const problems = section(
+    'Could not be read',
+    description.problems.map((problem) => paint('warning', oneLine(problem))),
+  );
   if (hypervisor !== null && description.run === null && eviction === null) {
     return [
       ...renderHypervisorHead(hypervisor, nowMs, paint),
       ...renderStops(description, paint),
       ...ofFailure,
-      ...section(`Conditions of Hypervisor ${hypervisor.object.name}`, renderConditions(hypervisor.object.conditions, nowMs, widthColumns)),
+      ...section(
+        `Conditions of Hypervisor ${hypervisor.object.name}`,
+        renderConditions(hypervisor.object.conditions, nowMs, widthColumns),
+      ),
       ...problems,
-      ...section('What you can do', renderNextCommands([...liftStops(description), ...forFailure, ...hypervisorCommands(hypervisor.object)], paint)),
+      ...section(
+        'What you can do',
+        renderNextCommands([...liftStops(description), ...forFailure, ...hypervisorCommands(hypervisor.object)], paint),
+      ),
     ];
   }
   return [
@@ -45,9 +60,17 @@ export function renderDescription(description: EvictionDescription, nowMs: numbe
     ...ofFailure,
     ...section('Result', ending === null ? [] : renderEnding(ending, paint)),
     ...section('Obstacles', progress === null ? [] : renderObstacles(description.host, progress, paint)),
-    ...section('Instances', progress === null || progress.instances.length === 0 ? [] : renderInstances(worstFirst(progress.instances), nowMs, paint, widthColumns)),
+    ...section(
+      'Instances',
+      progress === null || progress.instances.length === 0
+        ? []
+        : renderInstances(worstFirst(progress.instances), nowMs, paint, widthColumns),
+    ),
     ...section('Migrations', progress === null ? renderMigrations(description.migrations, widthColumns) : []),
-    ...section(`Conditions of Eviction ${eviction?.name ?? ''}`, eviction === null ? [] : renderConditions(eviction.conditions, nowMs, widthColumns)),
+    ...section(
+      `Conditions of Eviction ${eviction?.name ?? ''}`,
+      eviction === null ? [] : renderConditions(eviction.conditions, nowMs, widthColumns),
+    ),
     ...section('Other Evictions of this host', renderOthers(description, widthColumns)),
     ...section('Runs', renderRuns(description, nowMs, widthColumns)),
     ...section('Hypervisor', hypervisor === null ? [] : renderHypervisorHead(hypervisor, nowMs, paint)),
@@ -62,16 +85,27 @@ function allCommands(description: EvictionDescription): NextCommand[] {
   const { hypervisor } = description;
   if (hypervisor === null) return ofEviction;
   const ofHypervisor = hypervisorCommands(hypervisor.object);
-  const all = description.run?.status !== 'Running' && needsSomebody(hypervisor.object) ? [...ofHypervisor, ...ofEviction] : [...ofEviction, ...ofHypervisor];
+  const all =
+    description.run?.status !== 'Running' && needsSomebody(hypervisor.object)
+      ? [...ofHypervisor, ...ofEviction]
+      : [...ofEviction, ...ofHypervisor];
   return all.filter(({ command }, index) => all.findIndex((other) => other.command === command) === index);
 }
 
-function renderHeadline({ host, run, progress, ending, eviction }: EvictionDescription, nowMs: number, paint: Paint): string {
+function renderHeadline(
+  { host, run, progress, ending, eviction }: EvictionDescription,
+  nowMs: number,
+  paint: Paint,
+): string {
   const name = paint('strong', host);
-  if (progress !== null && run?.status === 'Running') return `${name}: ${paint(phaseStyle(progress.phase), phaseWord(progress))} for ${formatAge(progress.since, nowMs)}`;
-  if (run?.status === 'Running') return `${name}: ${paint('warning', `running for ${formatAge(run.startedAt, nowMs)}, but no worker answers for it`)}`;
-  if (eviction !== null && !eviction.settled) return `${name}: ${paint('warning', `Eviction ${eviction.name} waits for a run since ${formatAge(eviction.createdAt, nowMs)}`)}`;
-  if (run !== null && ending !== null) return `${name}: ${paint(phaseStyle(ending.outcome), ending.outcome)} ${formatAge(run.endedAt, nowMs)} ago`;
+  if (progress !== null && run?.status === 'Running')
+    return `${name}: ${paint(phaseStyle(progress.phase), phaseWord(progress))} for ${formatAge(progress.since, nowMs)}`;
+  if (run?.status === 'Running')
+    return `${name}: ${paint('warning', `running for ${formatAge(run.startedAt, nowMs)}, but no worker answers for it`)}`;
+  if (eviction !== null && !eviction.settled)
+    return `${name}: ${paint('warning', `Eviction ${eviction.name} waits for a run since ${formatAge(eviction.createdAt, nowMs)}`)}`;
+  if (run !== null && ending !== null)
+    return `${name}: ${paint(phaseStyle(ending.outcome), ending.outcome)} ${formatAge(run.endedAt, nowMs)} ago`;
   return `${name}: nothing is known of an eviction`;
 }
 
@@ -88,26 +122,41 @@ function renderFacts(description: EvictionDescription, nowMs: number, paint: Pai
     ['run', run === null ? null : `${run.workflowId} ${run.runId}`],
     ['web UI', webUi],
   ];
-  return facts.filter(([, value]) => value !== null && value !== '').map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
+  return facts
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
 }
 
-const stopFact = (stops: readonly string[], paint: Paint): string | null => (stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; ')));
+const stopFact = (stops: readonly string[], paint: Paint): string | null =>
+  stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '));
 
-const renderStops = ({ stops }: EvictionDescription, paint: Paint): string[] => (stops.length === 0 ? [] : [`  drover stop  ${stopFact(stops, paint) ?? ''}`]);
+const renderStops = ({ stops }: EvictionDescription, paint: Paint): string[] =>
+  stops.length === 0 ? [] : [`  drover stop  ${stopFact(stops, paint) ?? ''}`];
 
 const liftStops = ({ stops }: EvictionDescription): NextCommand[] => (stops.length === 0 ? [] : [...liftStop]);
 
 function progressFacts(progress: EvictionProgress, nowMs: number, paint: Paint): [string, string | null][] {
   const { waitingFor, nextWakeUp, paused, etaMs, deadline, window, outstandingRamMb } = progress;
   const marginMs = deadlineMarginMs(progress, nowMs);
-  const margin = marginMs === null ? '' : marginMs < 0 ? paint('bad', `${formatMargin(-marginMs)} too late`) : `${formatMargin(marginMs)} to spare`;
+  const margin =
+    marginMs === null
+      ? ''
+      : marginMs < 0
+        ? paint('bad', `${formatMargin(-marginMs)} too late`)
+        : `${formatMargin(marginMs)} to spare`;
   return [
-    ['progress', `${summarizeCounts(progress.counts)}${outstandingRamMb > 0 ? `; ${formatMemory(outstandingRamMb)} still to go` : ''}`],
+    [
+      'progress',
+      `${summarizeCounts(progress.counts)}${outstandingRamMb > 0 ? `; ${formatMemory(outstandingRamMb)} still to go` : ''}`,
+    ],
     ['paused', paused === null ? null : paint('warning', oneLine(paused))],
     ['waiting', waitingFor === null ? null : waitingLine(waitingFor, nextWakeUp, nowMs).replace(/^waiting /, '')],
     ['ETA', etaMs === null ? null : `in ${formatDuration(etaMs)}, at ${formatTime(nowMs + etaMs)}`],
     ['deadline', deadline === null ? null : `${deadline}, ${formatRelative(deadline, nowMs)}; ${margin}`],
-    ['window', `${String(window.using)} moving, at most ${String(window.parallelism)} at once; the region grants ${String(window.allowance)}`],
+    [
+      'window',
+      `${String(window.using)} moving, at most ${String(window.parallelism)} at once; the region grants ${String(window.allowance)}`,
+    ],
   ];
 }
 
@@ -123,7 +172,14 @@ const renderMigrations = (migrations: readonly MigrationObject[], widthColumns: 
     ? []
     : renderTable(
         ['SERVER', 'STATE', 'FROM', 'TO', 'PROGRESS', 'ERROR'].map((title) => ({ title })),
-        migrations.map(({ id, type, origin, destination, percent, error }) => [id, type ?? '-', origin ?? '-', destination ?? '-', renderProgressBar(percent).trim(), oneLine(error ?? '')]),
+        migrations.map(({ id, type, origin, destination, percent, error }) => [
+          id,
+          type ?? '-',
+          origin ?? '-',
+          destination ?? '-',
+          renderProgressBar(percent).trim(),
+          oneLine(error ?? ''),
+        ]),
         widthColumns,
       );
 
@@ -134,7 +190,12 @@ const renderOthers = ({ others }: EvictionDescription, widthColumns: number): st
         ['NAME', 'STATE', 'REASON', 'MESSAGE'].map((title) => ({ title })),
         others.map((object) => {
           const evicting = findCondition(object.conditions, 'Evicting');
-          return [object.name, evicting?.reason ?? 'not begun', oneLine(object.reason), oneLine(evicting?.message ?? '')];
+          return [
+            object.name,
+            evicting?.reason ?? 'not begun',
+            oneLine(object.reason),
+            oneLine(evicting?.message ?? ''),
+          ];
         }),
         widthColumns,
       );
@@ -149,5 +210,11 @@ function renderRuns({ run, ending, earlier }: EvictionDescription, nowMs: number
     past.runId,
     oneLine(its?.message ?? ''),
   ]);
-  return rows.length === 0 ? [] : renderTable(['STARTED', 'TOOK', 'ENDED', 'OUTCOME', 'RUN', 'MESSAGE'].map((title) => ({ title })), rows, widthColumns);
+  return rows.length === 0
+    ? []
+    : renderTable(
+        ['STARTED', 'TOOK', 'ENDED', 'OUTCOME', 'RUN', 'MESSAGE'].map((title) => ({ title })),
+        rows,
+        widthColumns,
+      );
 }

@@ -7,5 +7,8 @@ import { oneLine } from './table.ts';
 /** How an eviction ended: one sentence, then every instance that did not move, as far as the result names them. */
 export const renderEnding = ({ outcome, message, result }: Ending, paint: Paint): string[] => [
   `${paint(phaseStyle(outcome), outcome)}: ${oneLine(message)}`,
-  ...(result?.notMoved ?? []).map((instance) => `  ${instanceName(instance)} ${instance.state}${instance.message === null ? '' : `: ${oneLine(instance.message)}`}`),
+  ...(result?.notMoved ?? []).map(
+    (instance) =>
+      `  ${instanceName(instance)} ${instance.state}${instance.message === null ? '' : `: ${oneLine(instance.message)}`}`,
+  ),
 ];

@@ -6,22 +6,62 @@ import { oneLine } from './table.ts';
 import { waitingLine } from './watch.ts';
 
 /** What is known of a host that seems to have failed, and what became of each server that is not elsewhere. */
-export function renderFailure({ workflowId, runId, progress }: FailureDescription, nowMs: number, paint: Paint): string[] {
-  const run: [string, string] = ['run', `${workflowId} ${runId}${progress === null ? ', and no worker answers for it' : ''}`];
+export function renderFailure(
+  { workflowId, runId, progress }: FailureDescription,
+  nowMs: number,
+  paint: Paint,
+): string[] {
+  const run: [string, string] = [
+    'run',
+    `${workflowId} ${runId}${progress === null ? ', and no worker answers for it' : ''}`,
+  ];
   const facts = [...(progress === null ? [] : factsOf(progress, nowMs, paint)), run];
   return [
-    ...facts.filter(([, value]) => value !== null && value !== '').map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`),
-    ...(progress?.servers?.retrying ?? []).map(({ name, id, why, attempts, at }) => `  ${oneLine(name)} (${id}): attempt ${attempts} failed, ${at === null ? 'again as soon as there is room' : `again at ${at}`}: ${oneLine(why)}`),
-    ...(progress?.servers?.left ?? []).map(({ name, id, why }) => `  ${oneLine(name)} (${id}): ${paint('bad', 'stays')}: ${oneLine(why)}`),
-    ...(progress?.servers?.abandoned ?? []).map(({ name, id, person, at }) => `  ${oneLine(name)} (${id}): ${oneLine(person)} gave up its local disks at ${at}`),
+    ...facts
+      .filter(([, value]) => value !== null && value !== '')
+      .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`),
+    ...(progress?.servers?.retrying ?? []).map(
+      ({ name, id, why, attempts, at }) =>
+        `  ${oneLine(name)} (${id}): attempt ${attempts} failed, ${at === null ? 'again as soon as there is room' : `again at ${at}`}: ${oneLine(why)}`,
+    ),
+    ...(progress?.servers?.left ?? []).map(
+      ({ name, id, why }) => `  ${oneLine(name)} (${id}): ${paint('bad', 'stays')}: ${oneLine(why)}`,
+    ),
+    ...(progress?.servers?.abandoned ?? []).map(
+      ({ name, id, person, at }) => `  ${oneLine(name)} (${id}): ${oneLine(person)} gave up its local disks at ${at}`,
+    ),
   ];
 }
 
 function factsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [string, string | null][] {
-  const { incident, bootId, mode, verdict, reason, message, gate, evidence, forcedDown, waitingFor, nextWakeUp, problem, unread, refusal, servers } = progress;
+  const {
+    incident,
+    bootId,
+    mode,
+    verdict,
+    reason,
+    message,
+    gate,
+    evidence,
+    forcedDown,
+    waitingFor,
+    nextWakeUp,
+    problem,
+    unread,
+    refusal,
+    servers,
+  } = progress;
   return [
     ['says', oneLine(message)],
-    ['verdict', verdict === null ? null : paint(verdict === 'healthy' ? 'good' : verdict === 'watch' ? 'warning' : 'bad', `${verdict}: ${reason ?? ''}`)],
+    [
+      'verdict',
+      verdict === null
+        ? null
+        : paint(
+            verdict === 'healthy' ? 'good' : verdict === 'watch' ? 'warning' : 'bad',
+            `${verdict}: ${reason ?? ''}`,
+          ),
+    ],
     ['incident', incident],
     ['boot', bootId],
     ['mode', mode],
@@ -32,17 +72,30 @@ function factsOf(progress: NodeFailureProgress, nowMs: number, paint: Paint): [s
     ['problem', problem === null ? null : paint('bad', oneLine(problem))],
     ['not read', unread.length === 0 ? null : paint('warning', unread.map(oneLine).join(' '))],
     ['refused', refusal === null ? null : oneLine(refusal)],
-    ['servers', servers === null ? null : `${servers.evacuated} of ${servers.total} evacuated, ${servers.evacuating} in flight, ${servers.pending} pending, ${servers.left.length} stay`],
+    [
+      'servers',
+      servers === null
+        ? null
+        : `${servers.evacuated} of ${servers.total} evacuated, ${servers.evacuating} in flight, ${servers.pending} pending, ${servers.left.length} stay`,
+    ],
   ];
 }
 
 /** What a person may type for it, the most likely first. Pure. */
 export function failureCommands(host: string, { progress }: FailureDescription): NextCommand[] {
-  if (progress === null) return [{ command: 'drover doctor', why: 'no worker answers for its failure: see which queue nobody polls' }];
+  if (progress === null)
+    return [{ command: 'drover doctor', why: 'no worker answers for its failure: see which queue nobody polls' }];
   const { confirm, incident, servers } = progress;
   const forDisks = servers?.left.find(({ why }) => why.includes('consent of its own'));
   return [
     ...(confirm === null ? [] : [{ command: confirm, why: 'once you have made sure that it is off and stays off' }]),
-    ...(forDisks === undefined || incident === null ? [] : [{ command: `drover abandon-disks ${host} ${forDisks.id} --incident ${incident}`, why: `give up the local disks of ${oneLine(forDisks.name)}, so that it may start elsewhere` }]),
+    ...(forDisks === undefined || incident === null
+      ? []
+      : [
+          {
+            command: `drover abandon-disks ${host} ${forDisks.id} --incident ${incident}`,
+            why: `give up the local disks of ${oneLine(forDisks.name)}, so that it may start elsewhere`,
+          },
+        ]),
   ];
 }

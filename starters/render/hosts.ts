@@ -50,7 +50,9 @@ function renderWhy({ state, stands, message }: ListedHost, paint: Paint): string
 function renderEviction(eviction: ListedHost['eviction']): string {
   if (eviction === null) return '-';
   const { phase, counts } = eviction;
-  return counts === null ? `${phase}, no worker answers` : `${phase} ${String(counts.done)}/${String(counts.total)}${counts.blocked > 0 ? `, ${String(counts.blocked)} blocked` : ''}`;
+  return counts === null
+    ? `${phase}, no worker answers`
+    : `${phase} ${String(counts.done)}/${String(counts.total)}${counts.blocked > 0 ? `, ${String(counts.blocked)} blocked` : ''}`;
 }
 
 const longestReason = 30;

@@ -9,31 +9,58 @@ import { oneLine } from './table.ts';
 import { waitingLine } from './watch.ts';
 
 /** How a hypervisor stands, in a line and what belongs to it: what it waits for, since when, by when. */
-export function renderHypervisorHead({ object, run, takenAwayAt, webUi }: HypervisorDescription, nowMs: number, paint: Paint): string[] {
+export function renderHypervisorHead(
+  { object, run, takenAwayAt, webUi }: HypervisorDescription,
+  nowMs: number,
+  paint: Paint,
+): string[] {
   const progress = run?.progress ?? null;
   const lifecycle = lifecycleOf(object);
-  const waiting = progress === null || progress.waitingFor === null ? null : waitingLine(progress.waitingFor, progress.nextWakeUp, nowMs).replace(/^waiting /u, '');
+  const waiting =
+    progress === null || progress.waitingFor === null
+      ? null
+      : waitingLine(progress.waitingFor, progress.nextWakeUp, nowMs).replace(/^waiting /u, '');
   const facts: [name: string, value: string | null][] = [
     ['says', oneLine(lifecycle?.message ?? observationOf(object)?.message ?? progress?.message ?? '')],
     ['waiting', waiting],
-    ['failure', progress?.failure === null || progress?.failure === undefined ? null : paint('bad', oneLine(progress.failure))],
-    ['taken away', takenAwayAt === null ? null : paint('bad', `the machine, at ${takenAwayAt}, ${formatRelative(takenAwayAt, nowMs)}, whatever is on it`)],
+    [
+      'failure',
+      progress?.failure === null || progress?.failure === undefined ? null : paint('bad', oneLine(progress.failure)),
+    ],
+    [
+      'taken away',
+      takenAwayAt === null
+        ? null
+        : paint('bad', `the machine, at ${takenAwayAt}, ${formatRelative(takenAwayAt, nowMs)}, whatever is on it`),
+    ],
     ['maintenance', object.maintenance === '' ? null : describeMaintenance(object).replace(/^maintenance /u, '')],
     ['lifecycle', describeDriving(object)],
     ['instances', String(object.instances)],
     ['libvirt', object.libVirtVersion],
-    ['run', run === null ? null : `${run.workflowId} ${run.runId}${progress === null ? ', and no worker answers for it' : ''}`],
+    [
+      'run',
+      run === null
+        ? null
+        : `${run.workflowId} ${run.runId}${progress === null ? ', and no worker answers for it' : ''}`,
+    ],
     ['web UI', webUi],
   ];
-  return [renderHeadline(object, nowMs, paint), ...facts.filter(([, value]) => value !== null && value !== '').map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`)];
+  return [
+    renderHeadline(object, nowMs, paint),
+    ...facts
+      .filter(([, value]) => value !== null && value !== '')
+      .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`),
+  ];
 }
 
 function renderHeadline(object: HypervisorObject, nowMs: number, paint: Paint): string {
   const name = paint('strong', object.name);
   const lifecycle = lifecycleOf(object);
-  if (lifecycle === undefined) return `${name}: ${paint('warning', isOnlyObserved(object) ? 'drover only observes this hypervisor' : 'drover has said nothing of this hypervisor yet')}`;
+  if (lifecycle === undefined)
+    return `${name}: ${paint('warning', isOnlyObserved(object) ? 'drover only observes this hypervisor' : 'drover has said nothing of this hypervisor yet')}`;
   const since = `${lifecycle.reason} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
-  if (!isCurrent(object)) return `${name}: ${paint('warning', `was ${lifecycle.reason}, and its spec has changed since`)}`;
+  if (!isCurrent(object))
+    return `${name}: ${paint('warning', `was ${lifecycle.reason}, and its spec has changed since`)}`;
   if (needsSomebody(object)) return `${name}: ${paint('bad', `${since}, and needs somebody`)}`;
   return `${name}: ${lifecycle.status === 'Unknown' ? paint('busy', since) : paint('good', since)}`;
 }

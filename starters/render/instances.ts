@@ -19,12 +19,16 @@ const styles: Record<InstanceState, Style> = {
 };
 
 /** Whether the instance is off the host. */
-export const isDone = (instance: Pick<InstanceProgress, 'state'>): boolean => instance.state === 'moved' || instance.state === 'gone';
+export const isDone = (instance: Pick<InstanceProgress, 'state'>): boolean =>
+  instance.state === 'moved' || instance.state === 'gone';
 
 /** Every instance not moved first, the worst of them at the top, those of one state by age. */
 export const worstFirst = (instances: readonly InstanceProgress[]): InstanceProgress[] =>
   instances.toSorted(
-    (a, b) => order.indexOf(a.state) - order.indexOf(b.state) || Date.parse(a.since) - Date.parse(b.since) || a.name.localeCompare(b.name),
+    (a, b) =>
+      order.indexOf(a.state) - order.indexOf(b.state) ||
+      Date.parse(a.since) - Date.parse(b.since) ||
+      a.name.localeCompare(b.name),
   );
 
 /** How long a move will still take at the pace so far; null when nothing tells. */
@@ -46,7 +50,12 @@ const columns = [
 ];
 
 /** The table that people watch: a head line and one line per instance, in the order given. */
-export const renderInstances = (instances: readonly InstanceProgress[], nowMs: number, paint: Paint, widthColumns: number): string[] =>
+export const renderInstances = (
+  instances: readonly InstanceProgress[],
+  nowMs: number,
+  paint: Paint,
+  widthColumns: number,
+): string[] =>
   renderTable(
     columns,
     instances.map((instance) => renderInstance(instance, nowMs, paint)),

@@ -18,8 +18,14 @@ const columns = [
 ];
 
 /** The table of `drover ls`. */
-export function renderList(evictions: readonly ListedEviction[], nowMs: number, paint: Paint, widthColumns: number): string[] {
-  if (evictions.length === 0) return ['Nothing is being evicted, and nothing was in the last day. `drover ls --all` looks further back.'];
+export function renderList(
+  evictions: readonly ListedEviction[],
+  nowMs: number,
+  paint: Paint,
+  widthColumns: number,
+): string[] {
+  if (evictions.length === 0)
+    return ['Nothing is being evicted, and nothing was in the last day. `drover ls --all` looks further back.'];
   return renderTable(
     columns,
     evictions.map((eviction) => renderRow(eviction, nowMs, paint)),
@@ -46,5 +52,7 @@ function renderRow(eviction: ListedEviction, nowMs: number, paint: Paint): strin
 
 function renderWhy({ phase, reason, endedAt }: ListedEviction, nowMs: number): string {
   const said = reason === phase ? null : reason;
-  return [said, endedAt === null ? null : `${formatAge(endedAt, nowMs)} ago`].filter((part) => part !== null).join(', ');
+  return [said, endedAt === null ? null : `${formatAge(endedAt, nowMs)} ago`]
+    .filter((part) => part !== null)
+    .join(', ');
 }

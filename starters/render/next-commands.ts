@@ -4,4 +4,7 @@ import { renderTable } from './table.ts';
 
 /** Commands to type, one per line, indented, with what each does. */
 export const renderNextCommands = (commands: readonly NextCommand[], paint: Paint): string[] =>
-  renderTable([{ title: '' }, { title: '' }], commands.map(({ command, why }) => [`  ${paint('strong', command)}`, paint('quiet', why)])).slice(1);
+  renderTable(
+    [{ title: '' }, { title: '' }],
+    commands.map(({ command, why }) => [`  ${paint('strong', command)}`, paint('quiet', why)]),
+  ).slice(1);

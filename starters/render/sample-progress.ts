@@ -7,7 +7,9 @@ export const now = Date.parse('2026-01-31T12:00:00Z');
 /** RFC 3339, that many seconds before `now`. */
 export const ago = (seconds: number): string => new Date(now - seconds * 1000).toISOString();
 
-export const sampleInstance = (facts: Partial<InstanceProgress> & Pick<InstanceProgress, 'name'>): InstanceProgress => ({
+export const sampleInstance = (
+  facts: Partial<InstanceProgress> & Pick<InstanceProgress, 'name'>,
+): InstanceProgress => ({
   id: `${facts.name}-id`,
   state: 'pending',
   attempt: 0,
@@ -41,7 +43,13 @@ export const sampleProgress = (facts: Partial<EvictionProgress> = {}): EvictionP
     sampleInstance({ name: 'db-1', state: 'pending', since: ago(250) }),
     sampleInstance({ name: 'web-1', state: 'moved', attempt: 1, target: 'node-2', since: ago(200) }),
     sampleInstance({ name: 'web-2', state: 'moving', attempt: 2, target: 'node-3', percent: 50, since: ago(10) }),
-    sampleInstance({ name: 'web-3', state: 'blocked', attempt: 3, since: ago(30), message: 'Nova refused: No valid host' }),
+    sampleInstance({
+      name: 'web-3',
+      state: 'blocked',
+      attempt: 3,
+      since: ago(30),
+      message: 'Nova refused: No valid host',
+    }),
   ],
   ...facts,
 });

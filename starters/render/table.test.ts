@@ -4,11 +4,12 @@ import { clip, oneLine, renderTable } from './table.ts';
 const columns = [{ title: 'HOST' }, { title: 'DONE', align: 'right' as const }, { title: 'PHASE' }];
 
 test('columns are as wide as their widest cell', () => {
-  expect(renderTable(columns, [['node-1', '3/24', 'Moving'], ['a', '10/24', 'Failed']])).toEqual([
-    'HOST     DONE  PHASE',
-    'node-1   3/24  Moving',
-    'a       10/24  Failed',
-  ]);
+  expect(
+    renderTable(columns, [
+      ['node-1', '3/24', 'Moving'],
+      ['a', '10/24', 'Failed'],
+    ]),
+  ).toEqual(['HOST     DONE  PHASE', 'node-1   3/24  Moving', 'a       10/24  Failed']);
 });
 
 test('colours do not count as width', () => {
@@ -17,7 +18,10 @@ test('colours do not count as width', () => {
 });
 
 test('a line never gets longer than the terminal is wide', () => {
-  expect(renderTable(columns, [['node-1', '3/24', 'Moving instances']], 18)).toEqual(['HOST    DONE  PHA…', 'node-1  3/24  Mov…']);
+  expect(renderTable(columns, [['node-1', '3/24', 'Moving instances']], 18)).toEqual([
+    'HOST    DONE  PHA…',
+    'node-1  3/24  Mov…',
+  ]);
   expect(clip('abc', 3)).toBe('abc');
   expect(clip('abcd', 3)).toBe('ab…');
 });

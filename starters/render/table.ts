@@ -10,7 +10,11 @@ export interface Column {
  *
  * @param widthColumns of the terminal; what does not fit is cut off the last column, so that a line never wraps
  */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[], widthColumns = Infinity): string[] {
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  widthColumns = Infinity,
+): string[] {
   const lines = [columns.map(({ title }) => title), ...rows];
   const widths = columns.map((_, index) => Math.max(...lines.map((cells) => visibleLength(cells[index] ?? ''))));
   return lines.map((cells) =>

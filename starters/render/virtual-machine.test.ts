@@ -1,4 +1,10 @@
-import { machineLifecycle, sampleMachine, sampleMachineProgress, sampleMachineRun, unready } from '../sample-virtual-machine.ts';
+import {
+  machineLifecycle,
+  sampleMachine,
+  sampleMachineProgress,
+  sampleMachineRun,
+  unready,
+} from '../sample-virtual-machine.ts';
 import type { RunStep } from '../run-steps.ts';
 import type { VirtualMachineDescription } from '../virtual-machine-description.ts';
 import { plain } from './paint.ts';
@@ -6,17 +12,64 @@ import { ago, now } from './sample-progress.ts';
 import { renderVirtualMachine } from './virtual-machine.ts';
 
 const render = (facts: Partial<VirtualMachineDescription> = {}) =>
-  renderVirtualMachine({ namespace: 'team', name: 'web', object: sampleMachine(), run: null, stops: [], problems: [], ...facts }, now, plain, 200);
-const step = (facts: Partial<RunStep>): RunStep => ({ words: 'Look at VM web', activity: 'lookAtVirtualMachine', at: ago(20), endedAt: ago(19), end: 'done', attempts: 1, message: null, ...facts });
+  renderVirtualMachine(
+    { namespace: 'team', name: 'web', object: sampleMachine(), run: null, stops: [], problems: [], ...facts },
+    now,
+    plain,
+    200,
+  );
+const step = (facts: Partial<RunStep>): RunStep => ({
+  words: 'Look at VM web',
+  activity: 'lookAtVirtualMachine',
+  at: ago(20),
+  endedAt: ago(19),
+  end: 'done',
+  attempts: 1,
+  message: null,
+  ...facts,
+});
 
 test('one that cannot be made', () => {
   const object = sampleMachine({
-    vmId: null, powerState: null, node: null, ip: null, guest: null, hardwareVersion: null,
-    conditions: [machineLifecycle('Failed', 'Unknown', 'Waiting for another try: no room', 1_200), unready('VirtualMachineCreated', 'Error', 'no room')],
+    vmId: null,
+    powerState: null,
+    node: null,
+    ip: null,
+    guest: null,
+    hardwareVersion: null,
+    conditions: [
+      machineLifecycle('Failed', 'Unknown', 'Waiting for another try: no room', 1_200),
+      unready('VirtualMachineCreated', 'Error', 'no room'),
+    ],
   });
-  const progress = sampleMachineProgress({ waitingFor: 'another try: no room', nextWakeUp: ago(-20), failures: [{ phase: 'create', message: 'no room', attempts: 3, retryAt: ago(-20) }, { phase: 'config', message: 'bad', attempts: 1, retryAt: null }] });
-  const steps = [step({}), step({ words: 'Make VM web', at: ago(15), endedAt: new Date(now - 14_600).toISOString(), end: 'failed', attempts: 2, message: 'no\nroom' }), step({ words: 'Write the status', at: ago(1), endedAt: null, end: null })];
-  expect(render({ object, run: sampleMachineRun({ progress, steps, webUi: 'http://ui/run' }), stops: ['everything, by bob: power work'], problems: ['x'] })).toEqual([
+  const progress = sampleMachineProgress({
+    waitingFor: 'another try: no room',
+    nextWakeUp: ago(-20),
+    failures: [
+      { phase: 'create', message: 'no room', attempts: 3, retryAt: ago(-20) },
+      { phase: 'config', message: 'bad', attempts: 1, retryAt: null },
+    ],
+  });
+  const steps = [
+    step({}),
+    step({
+      words: 'Make VM web',
+      at: ago(15),
+      endedAt: new Date(now - 14_600).toISOString(),
+      end: 'failed',
+      attempts: 2,
+      message: 'no\nroom',
+    }),
+    step({ words: 'Write the status', at: ago(1), endedAt: null, end: null }),
+  ];
+  expect(
+    render({
+      object,
+      run: sampleMachineRun({ progress, steps, webUi: 'http://ui/run' }),
+      stops: ['everything, by bob: power work'],
+      problems: ['x'],
+    }),
+  ).toEqual([
     'team/web: Failed for 20m, and needs somebody',
     '  says         Waiting for another try: no room',
     '  waiting      for another try: no room; looks again in 20s',
@@ -58,22 +111,110 @@ test('one that cannot be made', () => {
 });
 
 test.each<[why: string, facts: Partial<VirtualMachineDescription>, headline: string, others?: string[]]>([
-  ['as its spec wants it', {}, 'Settled for 2m', ['  VM           vm-61 on esx-4, in zone-a', '  power        PoweredOn', '  address      192.0.2.10', '  guest        Other', '  hardware     version 21']],
-  ['its power is on its way', { object: sampleMachine({ wantedPowerState: 'PoweredOff', conditions: [machineLifecycle('PoweringOff', 'Unknown')] }) }, 'PoweringOff for 2m', ['  power        PoweredOn, wanted PoweredOff']],
+  [
+    'as its spec wants it',
+    {},
+    'Settled for 2m',
+    [
+      '  VM           vm-61 on esx-4, in zone-a',
+      '  power        PoweredOn',
+      '  address      192.0.2.10',
+      '  guest        Other',
+      '  hardware     version 21',
+    ],
+  ],
+  [
+    'its power is on its way',
+    {
+      object: sampleMachine({
+        wantedPowerState: 'PoweredOff',
+        conditions: [machineLifecycle('PoweringOff', 'Unknown')],
+      }),
+    },
+    'PoweringOff for 2m',
+    ['  power        PoweredOn, wanted PoweredOff'],
+  ],
   ['its spec has changed', { object: sampleMachine({ generation: 4 }) }, 'was Settled, and its spec has changed since'],
-  ['nothing was said', { object: sampleMachine({ conditions: [] }) }, 'drover has said nothing of this virtual machine yet', ['none yet']],
-  ['only observed', { object: sampleMachine({ observed: true, conditions: [{ ...machineLifecycle('Observed', 'True', 'Would now: x'), type: 'Observed' }] }) }, 'drover only observes this virtual machine', ['  says         Would now: x', '  mode         only looked at (drover.dev/mode)']],
-  ['paused', { object: sampleMachine({ paused: true, pausedBy: 'admin', conditions: [machineLifecycle('Paused', 'False')] }) }, 'Paused for 2m', ['  paused       by admin']],
-  ['held', { object: sampleMachine({ deleting: true, deleteChecks: ['a', 'b'], powerOnChecks: ['c'], conditions: [machineLifecycle('DeletionBlocked', 'False')] }) }, 'DeletionBlocked for 2m, and needs somebody', ['  deletion     somebody has deleted it; held by a, b', '  power-on     held by c']],
-  ['no worker', { run: sampleMachineRun({ progress: null }) }, 'Settled for 2m', ['  run          virtualmachine/team/web r-1, and no worker answers for it']],
+  [
+    'nothing was said',
+    { object: sampleMachine({ conditions: [] }) },
+    'drover has said nothing of this virtual machine yet',
+    ['none yet'],
+  ],
+  [
+    'only observed',
+    {
+      object: sampleMachine({
+        observed: true,
+        conditions: [{ ...machineLifecycle('Observed', 'True', 'Would now: x'), type: 'Observed' }],
+      }),
+    },
+    'drover only observes this virtual machine',
+    ['  says         Would now: x', '  mode         only looked at (drover.dev/mode)'],
+  ],
+  [
+    'paused',
+    { object: sampleMachine({ paused: true, pausedBy: 'admin', conditions: [machineLifecycle('Paused', 'False')] }) },
+    'Paused for 2m',
+    ['  paused       by admin'],
+  ],
+  [
+    'held',
+    {
+      object: sampleMachine({
+        deleting: true,
+        deleteChecks: ['a', 'b'],
+        powerOnChecks: ['c'],
+        conditions: [machineLifecycle('DeletionBlocked', 'False')],
+      }),
+    },
+    'DeletionBlocked for 2m, and needs somebody',
+    ['  deletion     somebody has deleted it; held by a, b', '  power-on     held by c'],
+  ],
+  [
+    'no worker',
+    { run: sampleMachineRun({ progress: null }) },
+    'Settled for 2m',
+    ['  run          virtualmachine/team/web r-1, and no worker answers for it'],
+  ],
   [
     'its run has ended',
-    { run: sampleMachineRun({ status: 'Completed', endedAt: ago(60), progress: null, ending: { outcome: 'Settled', message: 'as wanted' }, steps: [step({})] }) },
+    {
+      run: sampleMachineRun({
+        status: 'Completed',
+        endedAt: ago(60),
+        progress: null,
+        ending: { outcome: 'Settled', message: 'as wanted' },
+        steps: [step({})],
+      }),
+    },
     'Settled for 2m',
     ['  run          virtualmachine/team/web r-1, Settled 1m ago: as wanted', 'Last steps of the last run'],
   ],
-  ['it is gone', { object: null, run: sampleMachineRun({ status: 'Cancelled', endedAt: ago(60), progress: null, ending: { outcome: 'Cancelled', message: '' } }) }, 'there is no such VirtualMachine any more', ['  run          virtualmachine/team/web r-1, Cancelled 1m ago']],
-  ['Kubernetes is away', { object: null, run: sampleMachineRun({ progress: sampleMachineProgress({ message: 'Power web on' }) }), problems: ['kube-apiserver: connection refused'] }, 'the object cannot be read', ['  says         Power web on', 'kube-apiserver: connection refused']],
+  [
+    'it is gone',
+    {
+      object: null,
+      run: sampleMachineRun({
+        status: 'Cancelled',
+        endedAt: ago(60),
+        progress: null,
+        ending: { outcome: 'Cancelled', message: '' },
+      }),
+    },
+    'there is no such VirtualMachine any more',
+    ['  run          virtualmachine/team/web r-1, Cancelled 1m ago'],
+  ],
+  [
+    'Kubernetes is away',
+    {
+      object: null,
+      run: sampleMachineRun({ progress: sampleMachineProgress({ message: 'Power web on' }) }),
+      problems: ['kube-apiserver: connection refused'],
+    },
+    'the object cannot be read',
+    ['  says         Power web on', 'kube-apiserver: connection refused'],
+  ],
 ])('%s', (_why, facts, headline, others = []) => {
   const lines = render(facts);
   expect(lines[0]).toBe(`team/web: ${headline}`);

@@ -14,52 +14,113 @@ import { oneLine, renderTable } from './table.ts';
 import { waitingLine } from './watch.ts';
 
 /** Everything about one virtual machine, the sentence that matters first, what to type next last. */
-export function renderVirtualMachine(description: VirtualMachineDescription, nowMs: number, paint: Paint, widthColumns: number): string[] {
-  const section = (title: string, lines: string[]): string[] => (lines.length === 0 ? [] : ['', paint('strong', title), ...lines]);
+export function renderVirtualMachine(
+  description: VirtualMachineDescription,
+  nowMs: number,
+  paint: Paint,
+  widthColumns: number,
+): string[] {
+  const section = (title: string, lines: string[]): string[] =>
+    lines.length === 0 ? [] : ['', paint('strong', title), ...lines];
   const { namespace, name, object, run, problems } = description;
   return [
     `${paint('strong', `${namespace}/${name}`)}: ${renderStanding(description, nowMs, paint)}`,
     ...renderFacts(description, nowMs, paint),
     ...section('Failures', run?.progress ? renderFailures(run.progress.failures, nowMs, widthColumns) : []),
-    ...section(run?.status === 'Running' ? 'Steps of the run' : 'Last steps of the last run', run === null ? [] : renderSteps(run.steps, nowMs, paint, widthColumns)),
-    ...section(`Conditions of VirtualMachine ${namespace}/${name}`, object === null ? [] : renderConditions(object.conditions, nowMs, widthColumns)),
-    ...section('Could not be read', problems.map((problem) => paint('warning', oneLine(problem)))),
+    ...section(
+      run?.status === 'Running' ? 'Steps of the run' : 'Last steps of the last run',
+      run === null ? [] : renderSteps(run.steps, nowMs, paint, widthColumns),
+    ),
+    ...section(
+      `Conditions of VirtualMachine ${namespace}/${name}`,
+      object === null ? [] : renderConditions(object.conditions, nowMs, widthColumns),
+    ),
+    ...section(
+      'Could not be read',
+      problems.map((problem) => paint('warning', oneLine(problem))),
+    ),
     ...section('What you can do', renderNextCommands(virtualMachineCommands(description), paint)),
   ];
 }
 
 function renderStanding({ object, run, problems }: VirtualMachineDescription, nowMs: number, paint: Paint): string {
-  if (object === null) return paint('warning', problems.length > 0 || run === null ? 'the object cannot be read' : 'there is no such VirtualMachine any more');
+  if (object === null)
+    return paint(
+      'warning',
+      problems.length > 0 || run === null ? 'the object cannot be read' : 'there is no such VirtualMachine any more',
+    );
   const lifecycle = lifecycleOf(object);
-  if (lifecycle === undefined) return paint('warning', observationOf(object) === undefined ? 'drover has said nothing of this virtual machine yet' : 'drover only observes this virtual machine');
+  if (lifecycle === undefined)
+    return paint(
+      'warning',
+      observationOf(object) === undefined
+        ? 'drover has said nothing of this virtual machine yet'
+        : 'drover only observes this virtual machine',
+    );
   const stands = standing(object);
   if (stands === 'unknown') return paint('warning', `was ${lifecycle.reason}, and its spec has changed since`);
   const since = `${lifecycle.reason} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
-  return needsSomebody(object, nowMs) ? paint('bad', `${since}, and needs somebody`) : paint(stateStyles[stands], since);
+  return needsSomebody(object, nowMs)
+    ? paint('bad', `${since}, and needs somebody`)
+    : paint(stateStyles[stands], since);
 }
 
 function renderFacts({ object, run, stops }: VirtualMachineDescription, nowMs: number, paint: Paint): string[] {
   const progress = run?.progress ?? null;
   const facts: [name: string, value: string | null][] = [
-    ['says', oneLine((object === null ? null : (lifecycleOf(object) ?? observationOf(object))?.message) ?? progress?.message ?? '')],
-    ['waiting', progress === null || progress.waitingFor === null ? null : waitingLine(progress.waitingFor, progress.nextWakeUp, nowMs).replace(/^waiting /u, '')],
+    [
+      'says',
+      oneLine(
+        (object === null ? null : (lifecycleOf(object) ?? observationOf(object))?.message) ?? progress?.message ?? '',
+      ),
+    ],
+    [
+      'waiting',
+      progress === null || progress.waitingFor === null
+        ? null
+        : waitingLine(progress.waitingFor, progress.nextWakeUp, nowMs).replace(/^waiting /u, ''),
+    ],
     ...(object === null ? [] : factsOf(object, paint)),
     ['drover stop', stops.length === 0 ? null : paint('bad', stops.map(oneLine).join('; '))],
     ['run', run === null ? null : renderRun(run, nowMs)],
     ['web UI', run?.webUi ?? null],
   ];
-  return facts.filter(([, value]) => value !== null && value !== '').map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
+  return facts
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `  ${name.padEnd(12)} ${value ?? ''}`);
 }
 
 function factsOf(object: VirtualMachineObject, paint: Paint): [string, string | null][] {
   const { powerState, wantedPowerState, vmId, node, zone, hardwareVersion } = object;
-  const where = [node === null ? null : `on ${node}`, zone === null ? null : `in ${zone}`].filter((part) => part !== null).join(', ');
-  const holds = (holders: readonly string[]): string | null => (holders.length === 0 ? null : paint('warning', `held by ${holders.map(oneLine).join(', ')}`));
+  const where = [node === null ? null : `on ${node}`, zone === null ? null : `in ${zone}`]
+    .filter((part) => part !== null)
+    .join(', ');
+  const holds = (holders: readonly string[]): string | null =>
+    holders.length === 0 ? null : paint('warning', `held by ${holders.map(oneLine).join(', ')}`);
   return [
-    ['deletion', object.deleting ? paint('warning', ['somebody has deleted it', ...(object.deleteChecks.length === 0 ? [] : [`held by ${object.deleteChecks.map(oneLine).join(', ')}`])].join('; ')) : null],
-    ['paused', object.paused ? paint('warning', object.pausedBy === null ? 'by its annotation' : `by ${oneLine(object.pausedBy)}`) : null],
+    [
+      'deletion',
+      object.deleting
+        ? paint(
+            'warning',
+            [
+              'somebody has deleted it',
+              ...(object.deleteChecks.length === 0 ? [] : [`held by ${object.deleteChecks.map(oneLine).join(', ')}`]),
+            ].join('; '),
+          )
+        : null,
+    ],
+    [
+      'paused',
+      object.paused
+        ? paint('warning', object.pausedBy === null ? 'by its annotation' : `by ${oneLine(object.pausedBy)}`)
+        : null,
+    ],
     ['VM', vmId === null ? 'none in vCenter yet' : oneLine([vmId, where].join(' '))],
-    ['power', powerState === wantedPowerState ? powerState : `${powerState ?? 'not known'}, wanted ${wantedPowerState}`],
+    [
+      'power',
+      powerState === wantedPowerState ? powerState : `${powerState ?? 'not known'}, wanted ${wantedPowerState}`,
+    ],
     ['power-on', holds(object.powerOnChecks)],
     ['address', oneLine(object.ip ?? '')],
     ['class', oneLine(object.class ?? '')],
@@ -80,22 +141,42 @@ function renderRun({ workflowId, runId, status, endedAt, progress, ending }: Vir
   return `${id}, ${ending?.outcome ?? status} ${formatAge(endedAt, nowMs)} ago${words}`;
 }
 
-const renderFailures = (failures: readonly { phase: string; attempts: number; retryAt: string | null; message: string }[], nowMs: number, widthColumns: number): string[] =>
+const renderFailures = (
+  failures: readonly { phase: string; attempts: number; retryAt: string | null; message: string }[],
+  nowMs: number,
+  widthColumns: number,
+): string[] =>
   failures.length === 0
     ? []
     : renderTable(
         [{ title: 'STEP' }, { title: 'ATTEMPTS', align: 'right' }, { title: 'AGAIN' }, { title: 'MESSAGE' }],
-        failures.map(({ phase, attempts, retryAt, message }) => [phase, String(attempts), retryAt === null ? 'when something changes' : formatRelative(retryAt, nowMs), oneLine(message)]),
+        failures.map(({ phase, attempts, retryAt, message }) => [
+          phase,
+          String(attempts),
+          retryAt === null ? 'when something changes' : formatRelative(retryAt, nowMs),
+          oneLine(message),
+        ]),
         Math.max(widthColumns, 120),
       );
 
-const styles: Record<NonNullable<RunStep['end']>, Style> = { done: 'quiet', failed: 'bad', 'timed out': 'bad', cancelled: 'warning' };
+const styles: Record<NonNullable<RunStep['end']>, Style> = {
+  done: 'quiet',
+  failed: 'bad',
+  'timed out': 'bad',
+  cancelled: 'warning',
+};
 
 const renderSteps = (steps: readonly RunStep[], nowMs: number, paint: Paint, widthColumns: number): string[] =>
   steps.length === 0
     ? []
     : renderTable(
-        [{ title: 'BEGAN' }, { title: 'TOOK', align: 'right' }, { title: 'ATTEMPTS', align: 'right' }, { title: 'END' }, { title: 'STEP' }],
+        [
+          { title: 'BEGAN' },
+          { title: 'TOOK', align: 'right' },
+          { title: 'ATTEMPTS', align: 'right' },
+          { title: 'END' },
+          { title: 'STEP' },
+        ],
         steps.map(({ words, at, endedAt, end, attempts, message }) => [
           `${formatAge(at, nowMs)} ago`,
           endedAt === null ? '-' : formatTook(Date.parse(endedAt) - Date.parse(at)),
@@ -107,4 +188,5 @@ const renderSteps = (steps: readonly RunStep[], nowMs: number, paint: Paint, wid
       );
 
 /** Most calls take less than a second. */
-const formatTook = (durationMs: number): string => (durationMs < 1_000 ? `${String(durationMs)}ms` : formatDuration(durationMs));
+const formatTook = (durationMs: number): string =>
+  durationMs < 1_000 ? `${String(durationMs)}ms` : formatDuration(durationMs);

@@ -11,7 +11,11 @@ interface Fact extends Column {
 
 const facts: readonly Fact[] = [
   { title: 'VM', cell: ({ namespace, name }) => oneLine(`${namespace}/${name}`) },
-  { title: 'STATE', cell: ({ state, stands, needsSomebody }, _nowMs, paint) => (needsSomebody ? paint('bad', `${state ?? '-'} !`) : paint(stateStyles[stands], state ?? '-')) },
+  {
+    title: 'STATE',
+    cell: ({ state, stands, needsSomebody }, _nowMs, paint) =>
+      needsSomebody ? paint('bad', `${state ?? '-'} !`) : paint(stateStyles[stands], state ?? '-'),
+  },
   { title: 'STANDS', cell: ({ stands }) => stands },
   { title: 'SINCE', align: 'right', cell: ({ since }, nowMs) => formatAge(since, nowMs) },
   { title: 'POWER', cell: (machine) => renderPower(machine) },
@@ -27,15 +31,25 @@ const spare = ['IMAGE', 'CLASS', 'STANDS', 'HOST', 'IP', 'ID'];
 const roomForWhy = 40;
 
 /** The table of `drover vms`. What needs somebody is marked with `!` as well, for who sees no colours. */
-export function renderVirtualMachines(machines: readonly ListedVirtualMachine[], nowMs: number, paint: Paint, widthColumns: number): string[] {
+export function renderVirtualMachines(
+  machines: readonly ListedVirtualMachine[],
+  nowMs: number,
+  paint: Paint,
+  widthColumns: number,
+): string[] {
   if (machines.length === 0) return ['No VirtualMachine is so.'];
   const render = (left: number, isWhole: boolean): string[] => {
     const shown = facts.filter(({ title }) => !spare.slice(0, left).includes(title));
     const why = isWhole ? [{ title: 'WHY', cell: (machine: ListedVirtualMachine) => renderWhy(machine, paint) }] : [];
     const columns = [...shown, ...why];
-    return renderTable(columns, machines.map((machine) => columns.map(({ cell }) => cell(machine, nowMs, paint))), isWhole ? widthColumns : Infinity);
+    return renderTable(
+      columns,
+      machines.map((machine) => columns.map(({ cell }) => cell(machine, nowMs, paint))),
+      isWhole ? widthColumns : Infinity,
+    );
   };
-  const fits = (left: number): boolean => Math.max(...render(left, false).map(visibleLength)) + 2 + roomForWhy <= widthColumns;
+  const fits = (left: number): boolean =>
+    Math.max(...render(left, false).map(visibleLength)) + 2 + roomForWhy <= widthColumns;
   const left = [...spare.keys()].find(fits) ?? spare.length;
   return render(left, true);
 }

@@ -13,7 +13,11 @@ export interface Screen {
 }
 
 /** What `drover watch` draws on a terminal: never more lines than it has, never wider. */
-export function renderFrame(progress: EvictionProgress, nowMs: number, { widthColumns, heightRows, paint }: Screen): string[] {
+export function renderFrame(
+  progress: EvictionProgress,
+  nowMs: number,
+  { widthColumns, heightRows, paint }: Screen,
+): string[] {
   const head = renderHead(progress, nowMs, paint).map((line) => clip(line, widthColumns));
   // One row for the table's head, one for what does not fit, one for the cursor.
   const room = Math.max(1, heightRows - head.length - 3);
@@ -23,7 +27,9 @@ export function renderFrame(progress: EvictionProgress, nowMs: number, { widthCo
   return [
     ...head,
     ...(shown.length === 0 ? [] : renderInstances(shown, nowMs, paint, widthColumns)),
-    ...(hidden.length === 0 ? [] : [clip(paint('quiet', `… and ${String(hidden.length)} more: ${describeHidden(hidden)}`), widthColumns)]),
+    ...(hidden.length === 0
+      ? []
+      : [clip(paint('quiet', `… and ${String(hidden.length)} more: ${describeHidden(hidden)}`), widthColumns)]),
   ];
 }
 
@@ -32,7 +38,13 @@ function renderHead(progress: EvictionProgress, nowMs: number, paint: Paint): st
   const figures = [
     ...(progress.outstandingRamMb > 0 ? [`${formatMemory(progress.outstandingRamMb)} to go`] : []),
     ...(progress.etaMs === null ? [] : [`ETA ${formatDuration(progress.etaMs)}`]),
-    ...(marginMs === null ? [] : [marginMs < 0 ? paint('bad', `${formatMargin(-marginMs)} late`) : `${formatMargin(marginMs)} before the deadline`]),
+    ...(marginMs === null
+      ? []
+      : [
+          marginMs < 0
+            ? paint('bad', `${formatMargin(-marginMs)} late`)
+            : `${formatMargin(marginMs)} before the deadline`,
+        ]),
   ];
   const phase = paint(phaseStyle(progress.phase), phaseWord(progress));
   return [
@@ -55,21 +67,37 @@ function describeHidden(hidden: readonly InstanceProgress[]): string {
 export function describeChanges(before: EvictionProgress | null, after: EvictionProgress): string[] {
   const known = new Map((before?.instances ?? []).map((instance) => [instance.id, instance]));
   return [
-    ...(before !== null && phaseWord(before) === phaseWord(after) && before.waitingFor === after.waitingFor ? [] : [describePhase(after)]),
-    ...after.instances.map((instance) => describeInstance(known.get(instance.id), instance)).filter((line) => line !== null),
+    ...(before !== null && phaseWord(before) === phaseWord(after) && before.waitingFor === after.waitingFor
+      ? []
+      : [describePhase(after)]),
+    ...after.instances
+      .map((instance) => describeInstance(known.get(instance.id), instance))
+      .filter((line) => line !== null),
   ];
 }
 
 const describePhase = (progress: EvictionProgress): string =>
-  [phaseWord(progress), summarizeCounts(progress.counts), ...(progress.waitingFor === null ? [] : [`waiting for ${oneLine(progress.waitingFor)}`])].join(': ');
+  [
+    phaseWord(progress),
+    summarizeCounts(progress.counts),
+    ...(progress.waitingFor === null ? [] : [`waiting for ${oneLine(progress.waitingFor)}`]),
+  ].join(': ');
 
 function describeInstance(before: InstanceProgress | undefined, after: InstanceProgress): string | null {
   if (before === undefined && after.state === 'pending') return null;
-  if (before?.state === after.state && before.attempt === after.attempt && before.target === after.target && before.message === after.message) return null;
+  if (
+    before?.state === after.state &&
+    before.attempt === after.attempt &&
+    before.target === after.target &&
+    before.message === after.message
+  )
+    return null;
   const facts = [
     ...(after.state === 'moving' && after.attempt > 1 ? [`attempt ${String(after.attempt)}`] : []),
     ...(after.target === null ? [] : [`→ ${oneLine(after.target)}`]),
-    ...(isDone(after) && before !== undefined ? [`after ${formatDuration(Date.parse(after.since) - Date.parse(before.since))}`] : []),
+    ...(isDone(after) && before !== undefined
+      ? [`after ${formatDuration(Date.parse(after.since) - Date.parse(before.since))}`]
+      : []),
     ...(after.message === null ? [] : [`(${oneLine(after.message)})`]),
   ];
   return [instanceName(after), after.state, ...facts].join(' ');

@@ -25,7 +25,10 @@ const ofHypervisors: Lifecycle = {
   ],
 };
 
-const ofEvictions: Lifecycle = { glance: 'eviction', deeds: [[/^preflightEviction, failed without a move$/u, 'vainEviction']] };
+const ofEvictions: Lifecycle = {
+  glance: 'eviction',
+  deeds: [[/^preflightEviction, failed without a move$/u, 'vainEviction']],
+};
 
 const ofVirtualMachines: Lifecycle = {
   glance: 'vmGlance',
@@ -46,7 +49,13 @@ const ofPolicies: Lifecycle = { glance: 'policyMade', deeds: [[/^removePolicyPar
 
 const ofAllowances: Lifecycle = { glance: 'allowance', deeds: [[/^observeTurns$/u, 'turns']] };
 
-const lifecycles: Readonly<Record<string, Lifecycle>> = { [workflowTypes.evictHypervisor]: ofEvictions, [workflowTypes.reconcileHypervisor]: ofHypervisors, [workflowTypes.reconcileVirtualMachine]: ofVirtualMachines, [workflowTypes.shareAllowance]: ofAllowances, [workflowTypes.reconcileSetResourcePolicy]: ofPolicies };
+const lifecycles: Readonly<Record<string, Lifecycle>> = {
+  [workflowTypes.evictHypervisor]: ofEvictions,
+  [workflowTypes.reconcileHypervisor]: ofHypervisors,
+  [workflowTypes.reconcileVirtualMachine]: ofVirtualMachines,
+  [workflowTypes.shareAllowance]: ofAllowances,
+  [workflowTypes.reconcileSetResourcePolicy]: ofPolicies,
+};
 
 const byType: Readonly<Record<string, BudgetName>> = {
   [workflowTypes.migrateInstance]: 'retriedMigration',
@@ -60,7 +69,9 @@ const byType: Readonly<Record<string, BudgetName>> = {
 /** The most events that a run of the type may have by any of its budgets; null: it has none. Pure. */
 export function largestBudget(type: string): number | null {
   const { glance, deeds } = lifecycles[type] ?? { glance: byType[type], deeds: [] };
-  return glance === undefined ? null : Math.max(...[glance, ...deeds.map(([, name]) => name)].map((name) => budgets[name].events));
+  return glance === undefined
+    ? null
+    : Math.max(...[glance, ...deeds.map(([, name]) => name)].map((name) => budgets[name].events));
 }
 
 /** Which budget a recorded run is held to; null: there is none for it. Pure. */
@@ -69,16 +80,27 @@ export function budgetOf({ events }: History): BudgetName | null {
   const type = all[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '';
   const lifecycle = lifecycles[type];
   if (lifecycle === undefined) return byType[type] ?? null;
-  const done = all.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
+  const done = all.flatMap(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
+  );
   const isToldAgain = all.filter(({ workflowExecutionSignaledEventAttributes: signaled }) => signaled).length > 1;
   const hasFailed = all.some(({ activityTaskFailedEventAttributes: failed }) => failed);
-  const isInVain = hasFailedInTheEnd(all) && !all.some(({ startChildWorkflowExecutionInitiatedEventAttributes: moved }) => moved);
-  const deeds = done.flatMap((name) => [name, ...(isInVain ? [`${name}, failed without a move`] : []), ...(isToldAgain ? [`${name}, told again`] : []), ...(hasFailed ? [`${name}, in vain`] : []), ...(done.includes('submitPower') ? [`${name}, and submitPower`] : [])]);
+  const isInVain =
+    hasFailedInTheEnd(all) && !all.some(({ startChildWorkflowExecutionInitiatedEventAttributes: moved }) => moved);
+  const deeds = done.flatMap((name) => [
+    name,
+    ...(isInVain ? [`${name}, failed without a move`] : []),
+    ...(isToldAgain ? [`${name}, told again`] : []),
+    ...(hasFailed ? [`${name}, in vain`] : []),
+    ...(done.includes('submitPower') ? [`${name}, and submitPower`] : []),
+  ]);
   return lifecycle.deeds.find(([pattern]) => deeds.some((deed) => pattern.test(deed)))?.[1] ?? lifecycle.glance;
 }
 
 /** By its own result. */
 const hasFailedInTheEnd = (events: NonNullable<History['events']>): boolean => {
   const [result] = events.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
-  return Buffer.from(result?.data ?? '').toString('utf8').includes('"outcome":"Failed"');
+  return Buffer.from(result?.data ?? '')
+    .toString('utf8')
+    .includes('"outcome":"Failed"');
 };

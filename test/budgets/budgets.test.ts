@@ -14,60 +14,134 @@ test('every recorded run is within its budget', () => {
     const name = budgetOf(history);
     if (name === null) throw new Error(`${run} is of a workflow without a budget`);
     seen.add(name);
-    expect({ run, excesses: excesses(costOf(history, calls === undefined ? undefined : countsOf(calls)), budgets[name]) }).toEqual({ run, excesses: [] });
+    expect({
+      run,
+      excesses: excesses(costOf(history, calls === undefined ? undefined : countsOf(calls)), budgets[name]),
+    }).toEqual({ run, excesses: [] });
   }
   // The flows have bigger ones of the first; a migration that went well at once is within the budget of one that did not; of the last two
   // nobody has recorded any: every flow is held to them by the invariants.
-  const isElsewhere = (name: string): boolean => ['largeEviction', 'migration', 'vcenterWatch', 'librarySync'].includes(name);
-  expect([...seen].filter((name) => !isElsewhere(name)).toSorted()).toEqual(Object.keys(budgets).filter((name) => !isElsewhere(name)).toSorted());
+  const isElsewhere = (name: string): boolean =>
+    ['largeEviction', 'migration', 'vcenterWatch', 'librarySync'].includes(name);
+  expect([...seen].filter((name) => !isElsewhere(name)).toSorted()).toEqual(
+    Object.keys(budgets)
+      .filter((name) => !isElsewhere(name))
+      .toSorted(),
+  );
 });
 
 test('what is above the budget is named', () => {
   const budget = { title: 'a run', events: 10, activityCalls: 2, calls: { nova: 3 } };
   expect(excesses({ events: 10, activityCalls: 2, calls: new Map([['nova', 3]]) }, budget)).toEqual([]);
-  expect(excesses({ events: 11, activityCalls: 3, calls: new Map([['nova', 4], ['placement', 1]]) }, budget)).toEqual([
+  expect(
+    excesses(
+      {
+        events: 11,
+        activityCalls: 3,
+        calls: new Map([
+          ['nova', 4],
+          ['placement', 1],
+        ]),
+      },
+      budget,
+    ),
+  ).toEqual([
     '11 events, 10 are in the budget',
     '3 activity calls, 2 are in the budget',
     '4 calls of nova, 3 are in the budget',
     '1 calls of placement, 0 are in the budget',
   ]);
-  expect(excesses({ events: 10, activityCalls: 2, calls: new Map([['nova', 400]]) }, { ...budget, calls: null })).toEqual([]);
+  expect(
+    excesses({ events: 10, activityCalls: 2, calls: new Map([['nova', 400]]) }, { ...budget, calls: null }),
+  ).toEqual([]);
 });
 
-const history = (type: string, activities: readonly string[], { signals = 1, fails = false, moves = 0, outcome = 'Succeeded' } = {}): History => ({
+const history = (
+  type: string,
+  activities: readonly string[],
+  { signals = 1, fails = false, moves = 0, outcome = 'Succeeded' } = {},
+): History => ({
   events: [
     { workflowExecutionStartedEventAttributes: { workflowType: { name: type } } },
     ...Array.from({ length: signals }, () => ({ workflowExecutionSignaledEventAttributes: {} })),
     ...activities.map((name) => ({ activityTaskScheduledEventAttributes: { activityType: { name } } })),
     ...(fails ? [{ activityTaskFailedEventAttributes: {} }] : []),
     ...Array.from({ length: moves }, () => ({ startChildWorkflowExecutionInitiatedEventAttributes: {} })),
-    { workflowExecutionCompletedEventAttributes: { result: { payloads: [{ data: Buffer.from(JSON.stringify({ outcome })) }] } } },
+    {
+      workflowExecutionCompletedEventAttributes: {
+        result: { payloads: [{ data: Buffer.from(JSON.stringify({ outcome })) }] },
+      },
+    },
   ],
 });
 const vm = 'reconcileVirtualMachine';
 test.each<[what: string, run: History, budget: string | null]>([
-  ['a VM is made', history(vm, ['observeVirtualMachine', 'patchVirtualMachine', 'submitNewVm', 'submitPower']), 'vmCreate'],
-  ['a VM is made when its class has come', history(vm, ['patchVirtualMachine', 'submitNewVm'], { signals: 2 }), 'vmAwaited'],
+  [
+    'a VM is made',
+    history(vm, ['observeVirtualMachine', 'patchVirtualMachine', 'submitNewVm', 'submitPower']),
+    'vmCreate',
+  ],
+  [
+    'a VM is made when its class has come',
+    history(vm, ['patchVirtualMachine', 'submitNewVm'], { signals: 2 }),
+    'vmAwaited',
+  ],
   ['a VM is powered off', history(vm, ['observeVirtualMachine', 'submitPower']), 'vmUpdate'],
-  ['a VM is powered off, and gets another class', history(vm, ['observeVirtualMachine', 'submitPower', 'submitReconfigure']), 'vmLargeUpdate'],
+  [
+    'a VM is powered off, and gets another class',
+    history(vm, ['observeVirtualMachine', 'submitPower', 'submitReconfigure']),
+    'vmLargeUpdate',
+  ],
   ['its guest refuses', history(vm, ['submitPower', 'submitPower'], { fails: true }), 'vmRefused'],
   ['a VM is taken over', history(vm, ['submitAdoption', 'submitPower']), 'vmAdopted'],
   ['a VM is deleted', history(vm, ['submitPower', 'submitDestroy']), 'vmDelete'],
-  ['a VM is not wanted any more', history(vm, ['submitNewVm', 'stopCreate', 'submitDestroy'], { signals: 2 }), 'vmUnwanted'],
+  [
+    'a VM is not wanted any more',
+    history(vm, ['submitNewVm', 'stopCreate', 'submitDestroy'], { signals: 2 }),
+    'vmUnwanted',
+  ],
   ['a VM is only looked at', history(vm, ['observeVirtualMachine']), 'vmGlance'],
   ['a VM is made of cached files', history(vm, ['observeVirtualMachine', 'submitFileDeed', 'submitNewVm']), 'vmCopied'],
   ['a VM has its turn', history('shareAllowance', ['observeTurns']), 'turns'],
   ['migrations are shared out', history('shareAllowance', ['observeAllowance']), 'allowance'],
-  ['a host is taken into service', history('reconcileHypervisor', ['observeHypervisor', 'createHypervisor', 'addToAggregates']), 'onboarding'],
-  ['a host is taken into service by a second run', history('reconcileHypervisor', ['observeHypervisor', 'addToAggregates', 'removeFromAggregates']), 'onboarding'],
-  ['a host is put into an aggregate again', history('reconcileHypervisor', ['observeHypervisor', 'addToAggregates']), 'mended'],
+  [
+    'a host is taken into service',
+    history('reconcileHypervisor', ['observeHypervisor', 'createHypervisor', 'addToAggregates']),
+    'onboarding',
+  ],
+  [
+    'a host is taken into service by a second run',
+    history('reconcileHypervisor', ['observeHypervisor', 'addToAggregates', 'removeFromAggregates']),
+    'onboarding',
+  ],
+  [
+    'a host is put into an aggregate again',
+    history('reconcileHypervisor', ['observeHypervisor', 'addToAggregates']),
+    'mended',
+  ],
   ['hosts are compared with what they say', history('findDrift', ['findDrift']), 'drift'],
   ['guests are listened to', history('watchGuests', ['watchGuests', 'watchGuests']), 'guestWatch'],
   ['an eviction', history('evictHypervisor', ['openEviction']), 'eviction'],
-  ['an eviction that moves one server of two', history('evictHypervisor', ['openEviction', 'preflightEviction'], { moves: 2, outcome: 'Failed' }), 'eviction'],
-  ['an eviction of a host that holds something which never goes', history('evictHypervisor', ['openEviction', 'preflightEviction'], { outcome: 'Failed' }), 'vainEviction'],
-  ['a host goes for good, with what was left of it', history('reconcileHypervisor', ['releaseAllocations', 'ensureServiceDeleted']), 'leftovers'],
-  ['a policy gets what it names', history('reconcileSetResourcePolicy', ['readResourcePolicy', 'makePolicyPart']), 'policyMade'],
+  [
+    'an eviction that moves one server of two',
+    history('evictHypervisor', ['openEviction', 'preflightEviction'], { moves: 2, outcome: 'Failed' }),
+    'eviction',
+  ],
+  [
+    'an eviction of a host that holds something which never goes',
+    history('evictHypervisor', ['openEviction', 'preflightEviction'], { outcome: 'Failed' }),
+    'vainEviction',
+  ],
+  [
+    'a host goes for good, with what was left of it',
+    history('reconcileHypervisor', ['releaseAllocations', 'ensureServiceDeleted']),
+    'leftovers',
+  ],
+  [
+    'a policy gets what it names',
+    history('reconcileSetResourcePolicy', ['readResourcePolicy', 'makePolicyPart']),
+    'policyMade',
+  ],
   ['a policy goes', history('reconcileSetResourcePolicy', ['readResourcePolicy', 'removePolicyPart']), 'policyRemoved'],
   ['a workflow that nobody knows', history('somethingElse', []), null],
 ])('%s: by that it is known which budget it has', (_, run, budget) => {
@@ -75,16 +149,44 @@ test.each<[what: string, run: History, budget: string | null]>([
 });
 
 test('calls are counted by run and system', () => {
-  const line = (workflowId: string | undefined, system: string, runId = 'r1'): string => JSON.stringify({ level: 'debug', workflowId, runId, system, verb: 'GET /servers/{id}', outcome: 'ok' });
-  const log = [line('eviction/a', 'nova'), line('eviction/a', 'nova', 'r2'), line('migration/b', 'kubernetes'), line(undefined, 'nova'), '{"msg":"ready"}', ''].join('\n');
-  expect(countCalls(log)).toEqual(new Map([['eviction/a', new Map([['nova', 2]])], ['migration/b', new Map([['kubernetes', 1]])]]));
-  expect(countCalls(log, 'runId')).toEqual(new Map([['r1', new Map([['nova', 1], ['kubernetes', 1]])], ['r2', new Map([['nova', 1]])]]));
+  const line = (workflowId: string | undefined, system: string, runId = 'r1'): string =>
+    JSON.stringify({ level: 'debug', workflowId, runId, system, verb: 'GET /servers/{id}', outcome: 'ok' });
+  const log = [
+    line('eviction/a', 'nova'),
+    line('eviction/a', 'nova', 'r2'),
+    line('migration/b', 'kubernetes'),
+    line(undefined, 'nova'),
+    '{"msg":"ready"}',
+    '',
+  ].join('\n');
+  expect(countCalls(log)).toEqual(
+    new Map([
+      ['eviction/a', new Map([['nova', 2]])],
+      ['migration/b', new Map([['kubernetes', 1]])],
+    ]),
+  );
+  expect(countCalls(log, 'runId')).toEqual(
+    new Map([
+      [
+        'r1',
+        new Map([
+          ['nova', 1],
+          ['kubernetes', 1],
+        ]),
+      ],
+      ['r2', new Map([['nova', 1]])],
+    ]),
+  );
 });
 
 test('every type of workflow has a budget', () => {
   const limits = Object.values(workflowTypes).map((type) => [type, largestBudget(type)] as const);
   expect(limits.filter(([, events]) => events === null)).toEqual([]);
-  expect(Object.fromEntries(limits)).toMatchObject({ reconcileHypervisor: 475, reconcileVirtualMachine: 160, findDrift: 14 });
+  expect(Object.fromEntries(limits)).toMatchObject({
+    reconcileHypervisor: 475,
+    reconcileVirtualMachine: 160,
+    findDrift: 14,
+  });
   expect(largestBudget('somethingElse')).toBeNull();
 });
 

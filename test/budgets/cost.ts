@@ -11,21 +11,30 @@ export interface Cost {
 }
 
 export function costOf({ events }: History, calls?: Cost['calls']): Cost {
-  const activityCalls = (events ?? []).filter(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled).length;
+  const activityCalls = (events ?? []).filter(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled,
+  ).length;
   return { events: events?.length ?? 0, activityCalls, ...(calls === undefined ? {} : { calls }) };
 }
 
 /** As they are recorded. Pure. */
-export const countsOf = (calls: Readonly<Partial<Record<OutsideSystem, number>>>): NonNullable<Cost['calls']> => new Map(Object.entries(calls) as [OutsideSystem, number][]);
+export const countsOf = (calls: Readonly<Partial<Record<OutsideSystem, number>>>): NonNullable<Cost['calls']> =>
+  new Map(Object.entries(calls) as [OutsideSystem, number][]);
 
 /** Where the cost is above the budget, a sentence each. Pure. */
 export function excesses({ events, activityCalls, calls }: Cost, budget: Budget): string[] {
   const counts: [what: string, cost: number, most: number][] = [
     ['events', events, budget.events],
     ['activity calls', activityCalls, budget.activityCalls],
-    ...Array.from(calls ?? [], ([system, count]): [string, number, number] => [`calls of ${system}`, count, budget.calls === null ? Infinity : (budget.calls[system] ?? 0)]),
+    ...Array.from(calls ?? [], ([system, count]): [string, number, number] => [
+      `calls of ${system}`,
+      count,
+      budget.calls === null ? Infinity : (budget.calls[system] ?? 0),
+    ]),
   ];
-  return counts.filter(([, cost, most]) => cost > most).map(([what, cost, most]) => `${cost} ${what}, ${most} are in the budget`);
+  return counts
+    .filter(([, cost, most]) => cost > most)
+    .map(([what, cost, most]) => `${cost} ${what}, ${most} are in the budget`);
 }
 
 /**
@@ -33,7 +42,10 @@ export function excesses({ events, activityCalls, calls }: Cost, budget: Budget)
  *
  * @param by all runs of a workflow id together, or each run by itself
  */
-export function countCalls(log: string, by: 'workflowId' | 'runId' = 'workflowId'): Map<string, Map<OutsideSystem, number>> {
+export function countCalls(
+  log: string,
+  by: 'workflowId' | 'runId' = 'workflowId',
+): Map<string, Map<OutsideSystem, number>> {
   const counts = new Map<string, Map<OutsideSystem, number>>();
   for (const line of log.split('\n')) {
     if (!line.includes('"outcome"') || !line.includes('"workflowId"')) continue;

@@ -8,5 +8,10 @@ const systems: readonly OutsideSystem[] = ['nova', 'placement', 'keystone', 'vsp
 export const renderBudgets = (budgets: readonly Budget[]): string =>
   markdownTable(
     ['run', 'events', 'activity calls', ...systems.map((system) => `calls of ${system}`)],
-    budgets.map(({ title, events, activityCalls, calls }) => [title, String(events), String(activityCalls), ...systems.map((system) => calls === null ? 'not counted' : String(calls[system] ?? '–'))]),
+    budgets.map(({ title, events, activityCalls, calls }) => [
+      title,
+      String(events),
+      String(activityCalls),
+      ...systems.map((system) => (calls === null ? 'not counted' : String(calls[system] ?? '–'))),
+    ]),
   );

@@ -7,7 +7,13 @@ import { settled } from '../../contracts/settled.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { isFailure } from '../../runtime/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/resource-path.ts';
-import { applyNode, ensureAggregates, ensureRegistered, lifecycleOf, removeHypervisor } from '../faults/hypervisor-objects.ts';
+import {
+  applyNode,
+  ensureAggregates,
+  ensureRegistered,
+  lifecycleOf,
+  removeHypervisor,
+} from '../faults/hypervisor-objects.ts';
 import { judgeService } from '../faults/judge-hypervisor.ts';
 import { until } from '../flows/until.ts';
 import type { World } from '../flows/world.ts';
@@ -52,7 +58,11 @@ export async function takeTurn(world: World, { hypervisor, what }: Turn): Promis
     case 'onboard':
       await patiently(() => applyNode(world, host), isThere);
       await patiently(() => reportReady(world, host, true));
-      void until(`${host} to have a node agent`, patienceMs, async () => (await withKubernetes(world.lab.handles.kubernetes, (api) => reportAgentFacts(api, host)), true)).catch(() => undefined);
+      void until(
+        `${host} to have a node agent`,
+        patienceMs,
+        async () => (await withKubernetes(world.lab.handles.kubernetes, (api) => reportAgentFacts(api, host)), true),
+      ).catch(() => undefined);
       break;
     case 'maintain':
       await patiently(() => change(world, host, { spec: { maintenance: 'manual', maintenanceReason: 'chaos' } }));
@@ -72,7 +82,13 @@ export async function takeTurn(world: World, { hypervisor, what }: Turn): Promis
       break;
     case 'terminate':
       // There may be none, or Temporal is away: a person shrugs.
-      return await world.client.workflow.getHandle(hypervisorId(host)).terminate('chaos').then(() => `terminate ${hypervisorId(host)}`, (error: unknown) => `terminate ${hypervisorId(host)}: ${(error as Error).message}`);
+      return await world.client.workflow
+        .getHandle(hypervisorId(host))
+        .terminate('chaos')
+        .then(
+          () => `terminate ${hypervisorId(host)}`,
+          (error: unknown) => `terminate ${hypervisorId(host)}: ${(error as Error).message}`,
+        );
   }
   return `${what} ${host}`;
 }
@@ -84,7 +100,19 @@ const reportReady = (world: World, name: string, isReady: boolean): Promise<unkn
       method: 'PATCH',
       patchType: 'merge',
       path: resourcePath('v1', 'nodes', { name, subresource: 'status' }),
-      body: { status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', reason: 'Chaos', message: 'chaos', lastTransitionTime: new Date().toISOString() }] } },
+      body: {
+        status: {
+          conditions: [
+            {
+              type: 'Ready',
+              status: isReady ? 'True' : 'False',
+              reason: 'Chaos',
+              message: 'chaos',
+              lastTransitionTime: new Date().toISOString(),
+            },
+          ],
+        },
+      },
     },
     patience(),
   );
@@ -101,14 +129,21 @@ async function crashWhenAsked(world: World, host: string): Promise<boolean> {
     const { message } = lifecycleOf(await patiently(() => read(world, host)));
     return message.includes('nova-compute on the host still answers') || message;
   });
-  if (!(await isAsked.then(() => true, () => false))) return false;
+  if (
+    !(await isAsked.then(
+      () => true,
+      () => false,
+    ))
+  )
+    return false;
   await world.fleet.crash(host);
   return true;
 }
 
 /** The only way out of `termination` that the CRD's rule allows leads through `ha`. */
 async function restore(world: World, host: string): Promise<void> {
-  if ((await patiently(() => read(world, host)))?.spec?.maintenance === 'termination') await patiently(() => change(world, host, { spec: { maintenance: 'ha' } }));
+  if ((await patiently(() => read(world, host)))?.spec?.maintenance === 'termination')
+    await patiently(() => change(world, host, { spec: { maintenance: 'ha' } }));
   await activate(world, host);
   await ensureRegistered(world, host);
 }
@@ -122,7 +157,10 @@ export async function settleHypervisors(world: World): Promise<string[]> {
     hypervisors.map(async (host) => {
       await reportReady(world, host, true);
       await restore(world, host);
-      const arrived = await until(`${host} to be in service`, serviceMs, () => look(world, host)).then(() => [], (error: unknown) => [(error as Error).message]);
+      const arrived = await until(`${host} to be in service`, serviceMs, () => look(world, host)).then(
+        () => [],
+        (error: unknown) => [(error as Error).message],
+      );
       return [...arrived, ...(await judgeService(world, host))];
     }),
   );
@@ -138,12 +176,17 @@ async function look(world: World, host: string): Promise<true | string> {
   const { reason, status, message, lastTransitionTime } = lifecycleOf(hypervisor);
   const isSettled = settled.Hypervisor(hypervisor, 'act');
   // Once for each time that it came to rest.
-  if (isSettled && status === 'False') await change(world, host, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
+  if (isSettled && status === 'False')
+    await change(world, host, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
   const left = (await list(world)).filter(({ spec }) => spec.hypervisor === host);
   if (left.length > 0) return `its Eviction is ${left.map(reasonOf).join(', ')}; it is ${reason} ${status}: ${message}`;
   if (!isSettled || reason !== 'Active' || status !== 'True') return `${reason} ${status}: ${message}`;
   const failure = findCondition(hypervisor.status?.conditions, hypervisorConditions.nodeFailure);
-  return failure === undefined || failure.status === 'False' || `it has failed, it says: ${failure.reason}: ${failure.message}`;
+  return (
+    failure === undefined ||
+    failure.status === 'False' ||
+    `it has failed, it says: ${failure.reason}: ${failure.message}`
+  );
 }
 
 async function read({ api }: World, name: string): Promise<Hypervisor | null> {
@@ -155,4 +198,5 @@ async function read({ api }: World, name: string): Promise<Hypervisor | null> {
   }
 }
 
-const change = ({ api }: World, name: string, body: object): Promise<unknown> => api.request({ method: 'PATCH', patchType: 'merge', path: path(name), body }, patience());
+const change = ({ api }: World, name: string, body: object): Promise<unknown> =>
+  api.request({ method: 'PATCH', patchType: 'merge', path: path(name), body }, patience());

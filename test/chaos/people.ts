@@ -33,7 +33,9 @@ export async function act(world: World, { what, lot }: Deed, hosts: readonly str
     case 'delete': {
       const eviction = chosen(all);
       if (eviction === undefined) return 'nothing to delete';
-      await patiently(() => world.api.request({ method: 'DELETE', path: path(eviction) }, AbortSignal.timeout(requestMs)));
+      await patiently(() =>
+        world.api.request({ method: 'DELETE', path: path(eviction) }, AbortSignal.timeout(requestMs)),
+      );
       return `delete ${eviction.metadata.name} (${reasonOf(eviction)})`;
     }
     case 'retry': {
@@ -50,7 +52,13 @@ export async function act(world: World, { what, lot }: Deed, hosts: readonly str
       const run = world.client.workflow.getHandle(evictionId(eviction.spec.hypervisor));
       const by = { by: 'chaos' };
       // The run may be gone, or Temporal away: a person shrugs.
-      const done = await (what === 'cancel' ? run.cancel() : what === 'terminate' ? run.terminate('chaos') : run.signal(messages.pause, by)).then(
+      const done = await (
+        what === 'cancel'
+          ? run.cancel()
+          : what === 'terminate'
+            ? run.terminate('chaos')
+            : run.signal(messages.pause, by)
+      ).then(
         () => '',
         (error: unknown) => `: ${(error as Error).message}`,
       );
@@ -75,7 +83,9 @@ export async function returnToService(world: World, hosts: readonly string[]): P
     if (!hosts.includes(eviction.spec.hypervisor)) continue;
     if (!settled.Eviction(eviction, 'act') || eviction.metadata.deletionTimestamp !== undefined) continue;
     const { hypervisor } = eviction.spec;
-    await patiently(() => world.api.request({ method: 'DELETE', path: path(eviction) }, AbortSignal.timeout(requestMs)));
+    await patiently(() =>
+      world.api.request({ method: 'DELETE', path: path(eviction) }, AbortSignal.timeout(requestMs)),
+    );
     await patiently(async () => {
       if ((await world.service(hypervisor)).status === 'disabled') await world.enableService(hypervisor);
     });
@@ -83,15 +93,34 @@ export async function returnToService(world: World, hosts: readonly string[]): P
 }
 
 export async function list({ api }: World): Promise<Eviction[]> {
-  const { items } = await patiently(async () => (await api.request({ method: 'GET', path: resourcePath('kvm.cloud.sap/v1', 'evictions') }, AbortSignal.timeout(requestMs))) as { items: Eviction[] });
+  const { items } = await patiently(
+    async () =>
+      (await api.request(
+        { method: 'GET', path: resourcePath('kvm.cloud.sap/v1', 'evictions') },
+        AbortSignal.timeout(requestMs),
+      )) as { items: Eviction[] },
+  );
   return items;
 }
 
 const path = ({ metadata }: Eviction): string => resourcePath('kvm.cloud.sap/v1', 'evictions', { name: metadata.name });
 
-export const reasonOf = ({ status }: Eviction): string => findCondition(status?.conditions, 'Evicting')?.reason ?? 'new';
+export const reasonOf = ({ status }: Eviction): string =>
+  findCondition(status?.conditions, 'Evicting')?.reason ?? 'new';
 
 const create = ({ api }: World, host: string): Promise<unknown> => {
-  const body = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: host, annotations: { [annotations.parallelism]: '2' } }, spec: { hypervisor: host, reason: 'chaos' } };
-  return patiently(() => api.request({ method: 'POST', path: resourcePath('kvm.cloud.sap/v1', 'evictions'), body }, AbortSignal.timeout(requestMs)), (message) => message.includes('AlreadyExists') || message.includes('already exists'));
+  const body = {
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Eviction',
+    metadata: { name: host, annotations: { [annotations.parallelism]: '2' } },
+    spec: { hypervisor: host, reason: 'chaos' },
+  };
+  return patiently(
+    () =>
+      api.request(
+        { method: 'POST', path: resourcePath('kvm.cloud.sap/v1', 'evictions'), body },
+        AbortSignal.timeout(requestMs),
+      ),
+    (message) => message.includes('AlreadyExists') || message.includes('already exists'),
+  );
 };

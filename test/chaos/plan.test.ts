@@ -22,14 +22,20 @@ test('everything begins in time, and only strikes of one moment meet', () => {
 });
 
 /** Each way out of service, and the way back. */
-const ways = new Map([['maintain', 'activate'], ['decommission', 'restore'], ['fail', 'recover']]);
+const ways = new Map([
+  ['maintain', 'activate'],
+  ['decommission', 'restore'],
+  ['fail', 'recover'],
+]);
 
 test('each hypervisor is onboarded once, and then leaves service and comes back by the way that belongs to it', () => {
   assert(
     property(nat(), (seed) => {
       const { turns } = planChaos(seed, 180_000);
       for (let number = 0; number < hypervisorCount; number += 1) {
-        const mine = turns.filter(({ hypervisor, what }) => hypervisor === number && what !== 'terminate').map(({ what }) => what);
+        const mine = turns
+          .filter(({ hypervisor, what }) => hypervisor === number && what !== 'terminate')
+          .map(({ what }) => what);
         expect(mine[0]).toBe('onboard');
         for (const [index, what] of mine.entries()) {
           if (index === 0) continue;
@@ -48,7 +54,9 @@ test('each virtual machine is made first, and made anew after it was deleted', (
       const { vmTurns } = planChaos(seed, 180_000);
       for (let number = 0; number < vmCount; number += 1) {
         const mine = vmTurns.filter(({ vm }) => vm === number).map(({ what }) => what);
-        expect(mine.filter((what, index) => (what === 'create') !== (index === 0 || mine[index - 1] === 'delete'))).toEqual([]);
+        expect(
+          mine.filter((what, index) => (what === 'create') !== (index === 0 || mine[index - 1] === 'delete')),
+        ).toEqual([]);
         expect(mine.length).toBeGreaterThan(4);
       }
     }),

@@ -45,7 +45,19 @@ const processes = ['bridge', 'worker', 'temporal', 'kube-apiserver'] as const;
 const targets = [...processes, 'nova', 'vcenter'] as const;
 
 /** Evictions are most of what people ask for; the rest meets them under way. */
-const deeds = ['evict', 'evict', 'evict', 'evict', 'evict', 'evict', 'cancel', 'terminate', 'delete', 'pause', 'retry'] as const;
+const deeds = [
+  'evict',
+  'evict',
+  'evict',
+  'evict',
+  'evict',
+  'evict',
+  'cancel',
+  'terminate',
+  'delete',
+  'pause',
+  'retry',
+] as const;
 
 /** So many hypervisors have turns, and so many virtual machines. */
 export const hypervisorCount = 2;
@@ -54,18 +66,27 @@ export const vmCount = 3;
 /** Strikes one after the other with time to work between them, now and then two at once; deeds and turns all the time. The seed decides everything. */
 export function planChaos(seed: number, durationMs: number): ChaosPlan {
   const random = openRandom(seed);
-  return { strikes: planStrikes(random, durationMs), deeds: planDeeds(random, durationMs), turns: planTurns(random, durationMs), vmTurns: planVmTurns(random, durationMs) };
+  return {
+    strikes: planStrikes(random, durationMs),
+    deeds: planDeeds(random, durationMs),
+    turns: planTurns(random, durationMs),
+    vmTurns: planVmTurns(random, durationMs),
+  };
 }
 
 function planStrikes(random: Random, durationMs: number): Strike[] {
   const strikes: Strike[] = [];
-  for (let atMs = random.between(3_000, 8_000); atMs < durationMs; ) {
+  for (let atMs = random.between(3_000, 8_000); atMs < durationMs;) {
     const first = random.pick(targets);
-    const struck = random.next() < 0.25 ? [first, random.pick(targets.filter((target) => target !== first) as [(typeof targets)[number]])] : [first];
+    const struck =
+      random.next() < 0.25
+        ? [first, random.pick(targets.filter((target) => target !== first) as [(typeof targets)[number]])]
+        : [first];
     const forMs = random.between(500, 6_000);
     for (const target of struck) {
       if (target === 'nova') strikes.push({ atMs, forMs, target, how: random.pick(['apart', 'failing', 'deaf']) });
-      else if (target === 'vcenter') strikes.push({ atMs, forMs, target, how: random.pick(['freeze', 'failing', 'deaf']) });
+      else if (target === 'vcenter')
+        strikes.push({ atMs, forMs, target, how: random.pick(['freeze', 'failing', 'deaf']) });
       else strikes.push({ atMs, forMs, target, how: random.pick(['kill', 'freeze']) });
     }
     atMs += forMs + random.between(4_000, 12_000);
@@ -75,7 +96,8 @@ function planStrikes(random: Random, durationMs: number): Strike[] {
 
 function planDeeds(random: Random, durationMs: number): Deed[] {
   const planned: Deed[] = [];
-  for (let atMs = 0; atMs < durationMs; atMs += random.between(1_500, 5_000)) planned.push({ atMs, what: random.pick(deeds), lot: random.next() });
+  for (let atMs = 0; atMs < durationMs; atMs += random.between(1_500, 5_000))
+    planned.push({ atMs, what: random.pick(deeds), lot: random.next() });
   return planned;
 }
 
@@ -89,10 +111,16 @@ function planTurns(random: Random, durationMs: number): Turn[] {
     turns.push({ atMs: random.between(0, 5_000), hypervisor, what: 'onboard' });
     let out: keyof typeof wayBack | null = null;
     for (let atMs = random.between(12_000, 30_000); atMs < durationMs; atMs += random.between(8_000, 25_000)) {
-      const what: Turn['what'] = out === null ? random.pick(['maintain', 'maintain', 'decommission', 'fail']) : wayBack[out];
+      const what: Turn['what'] =
+        out === null ? random.pick(['maintain', 'maintain', 'decommission', 'fail']) : wayBack[out];
       out = what in wayBack ? (what as keyof typeof wayBack) : null;
       turns.push({ atMs, hypervisor, what });
-      if (random.next() < 0.3) turns.push({ atMs: Math.min(atMs + random.between(500, 4_000), durationMs - 1), hypervisor, what: 'terminate' });
+      if (random.next() < 0.3)
+        turns.push({
+          atMs: Math.min(atMs + random.between(500, 4_000), durationMs - 1),
+          hypervisor,
+          what: 'terminate',
+        });
     }
   }
   return turns.toSorted((a, b) => a.atMs - b.atMs);

@@ -19,7 +19,13 @@ import type { ChaosPlan } from './plan.ts';
 import { planChaos } from './plan.ts';
 import type { Ways } from './strike.ts';
 import { strike } from './strike.ts';
-import { type ChaosVcenter, openVcenter, removeVirtualMachines, settleVirtualMachines, takeVmTurn } from './virtual-machines.ts';
+import {
+  type ChaosVcenter,
+  openVcenter,
+  removeVirtualMachines,
+  settleVirtualMachines,
+  takeVmTurn,
+} from './virtual-machines.ts';
 
 export interface ChaosOptions {
   seed: number;
@@ -51,7 +57,14 @@ const keep = 3;
 const settings = {
   ...quickSettings,
   modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'act' },
-  virtualMachine: { recheckMs: 2_000, lingerMs: 300, addressMs: 1, softPowerMs: 3_000, deletePowerOffMs: 3_000, taskMs: 60_000 },
+  virtualMachine: {
+    recheckMs: 2_000,
+    lingerMs: 300,
+    addressMs: 1,
+    softPowerMs: 3_000,
+    deletePowerOffMs: 3_000,
+    taskMs: 60_000,
+  },
   hypervisor: { recheckMs: 2_000, lingerMs: 300, registrationMs: 120_000, testRetryDelayMs: 200 },
   nodeFailure: { mode: 'recommend', failAfterMs: 1_000, lookMs: 500, restLookMs: 1_000 },
 };
@@ -74,7 +87,12 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
     const beganAt = new Date().toISOString();
     const sinceStart = (): number => performance.now() - began;
     const told = (line: string): void => report(`${(sinceStart() / 1_000).toFixed(1).padStart(7)} s  ${line}`);
-    await Promise.all([keepStriking(world, ways, plan, sinceStart, told, complaints), keepActing(world, plan, sinceStart, told, complaints), keepTurning(world, vcenter, plan, sinceStart, told, complaints), keepReturning(world, durationMs, sinceStart, complaints)]);
+    await Promise.all([
+      keepStriking(world, ways, plan, sinceStart, told, complaints),
+      keepActing(world, plan, sinceStart, told, complaints),
+      keepTurning(world, vcenter, plan, sinceStart, told, complaints),
+      keepReturning(world, durationMs, sinceStart, complaints),
+    ]);
     nova.cure();
     const endedMs = performance.now();
     complaints.push(...(await Promise.all([settleHypervisors(world), settleVirtualMachines(world)])).flat());
@@ -84,13 +102,29 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
     const seen = await readWorld({ ...world, lab: { ...world.lab, handles }, vms: vcenter.observed });
     complaints.push(...violations(seen));
     const evictions = world.evictions.count();
-    const { count: failures } = await world.client.workflow.count(`WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`);
+    const { count: failures } = await world.client.workflow.count(
+      `WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`,
+    );
     const moves = seen.migrationEvents.filter(({ status }) => status === 'completed').length;
-    return { complaints, strikes: plan.strikes.length, deeds: plan.deeds.length, turns: plan.turns.length, vmTurns: plan.vmTurns.length, evictions, failures, moves, settleSeconds };
+    return {
+      complaints,
+      strikes: plan.strikes.length,
+      deeds: plan.deeds.length,
+      turns: plan.turns.length,
+      vmTurns: plan.vmTurns.length,
+      evictions,
+      failures,
+      moves,
+      settleSeconds,
+    };
   } finally {
     await world.drover.kill('worker').catch(() => undefined);
-    await removeHypervisors(world).catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
-    await removeVirtualMachines(world).catch((error: unknown) => complaints.push(`not cleared up: ${(error as Error).message}`));
+    await removeHypervisors(world).catch((error: unknown) =>
+      complaints.push(`not cleared up: ${(error as Error).message}`),
+    );
+    await removeVirtualMachines(world).catch((error: unknown) =>
+      complaints.push(`not cleared up: ${(error as Error).message}`),
+    );
     await world.close();
     await nova.close();
     await vcenter.close();
@@ -99,10 +133,15 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
 
 /** drover reaches Nova through the proxy only. */
 async function sendThrough(world: World, { nova, vcenter }: Ways): Promise<void> {
-  const { clouds } = parse(readFileSync(world.lab.handles.openstack.cloudsFile, 'utf8')) as { clouds: Record<string, object> };
+  const { clouds } = parse(readFileSync(world.lab.handles.openstack.cloudsFile, 'utf8')) as {
+    clouds: Record<string, object>;
+  };
   const file = join(world.dir, 'clouds.yaml');
   writePrivateFile(file, stringify({ clouds: { lab: { ...clouds['lab'], compute_endpoint_override: nova.url } } }));
-  await world.replaceDrover({ settings: { ...settings, vsphere: vcenterSettings(vcenter.handle) }, env: { OS_CLIENT_CONFIG_FILE: file } });
+  await world.replaceDrover({
+    settings: { ...settings, vsphere: vcenterSettings(vcenter.handle) },
+    env: { OS_CLIENT_CONFIG_FILE: file },
+  });
 }
 
 /** Servers of every temper, a few on each host. */
@@ -119,16 +158,30 @@ async function populate(world: World, seed: number): Promise<void> {
   );
 }
 
-async function keepStriking(world: World, ways: Ways, { strikes }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
+async function keepStriking(
+  world: World,
+  ways: Ways,
+  { strikes }: ChaosPlan,
+  sinceStart: () => number,
+  told: (line: string) => void,
+  complaints: string[],
+): Promise<void> {
   for (const [atMs, those] of Map.groupBy(strikes, (one) => one.atMs)) {
     await delay(Math.max(0, atMs - sinceStart()));
     told(those.map(({ target, how, forMs }) => `${how} ${target} for ${forMs} ms`).join(', '));
     const outcomes = await Promise.allSettled(those.map((one) => strike(world, ways, one)));
-    for (const outcome of outcomes) if (outcome.status === 'rejected') complaints.push(`not healed: ${(outcome.reason as Error).message}`);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') complaints.push(`not healed: ${(outcome.reason as Error).message}`);
   }
 }
 
-async function keepActing(world: World, { deeds }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
+async function keepActing(
+  world: World,
+  { deeds }: ChaosPlan,
+  sinceStart: () => number,
+  told: (line: string) => void,
+  complaints: string[],
+): Promise<void> {
   for (const deed of deeds) {
     await delay(Math.max(0, deed.atMs - sinceStart()));
     try {
@@ -140,8 +193,18 @@ async function keepActing(world: World, { deeds }: ChaosPlan, sinceStart: () => 
 }
 
 /** One after the other for each hypervisor and each virtual machine; none waits for another's. */
-async function keepTurning(world: World, vcenter: ChaosVcenter, { turns, vmTurns }: ChaosPlan, sinceStart: () => number, told: (line: string) => void, complaints: string[]): Promise<void> {
-  const keepTurningOne = async <One extends { atMs: number; what: string }>(mine: readonly One[], take: (turn: One) => Promise<string>): Promise<void> => {
+async function keepTurning(
+  world: World,
+  vcenter: ChaosVcenter,
+  { turns, vmTurns }: ChaosPlan,
+  sinceStart: () => number,
+  told: (line: string) => void,
+  complaints: string[],
+): Promise<void> {
+  const keepTurningOne = async <One extends { atMs: number; what: string }>(
+    mine: readonly One[],
+    take: (turn: One) => Promise<string>,
+  ): Promise<void> => {
     for (const turn of mine) {
       await delay(Math.max(0, turn.atMs - sinceStart()));
       try {
@@ -151,16 +214,27 @@ async function keepTurning(world: World, vcenter: ChaosVcenter, { turns, vmTurns
       }
     }
   };
-  const each = [...Map.groupBy(turns, ({ hypervisor }) => hypervisor).values()].map((mine) => keepTurningOne(mine, (turn) => takeTurn(world, turn)));
-  const eachVm = [...Map.groupBy(vmTurns, ({ vm }) => vm).values()].map((mine) => keepTurningOne(mine, (turn) => takeVmTurn(world, vcenter, turn)));
+  const each = [...Map.groupBy(turns, ({ hypervisor }) => hypervisor).values()].map((mine) =>
+    keepTurningOne(mine, (turn) => takeTurn(world, turn)),
+  );
+  const eachVm = [...Map.groupBy(vmTurns, ({ vm }) => vm).values()].map((mine) =>
+    keepTurningOne(mine, (turn) => takeVmTurn(world, vcenter, turn)),
+  );
   await Promise.all([...each, ...eachVm]);
 }
 
 /** A person clears away what has come to its end, so that the load goes on. */
-async function keepReturning(world: World, durationMs: number, sinceStart: () => number, complaints: string[]): Promise<void> {
+async function keepReturning(
+  world: World,
+  durationMs: number,
+  sinceStart: () => number,
+  complaints: string[],
+): Promise<void> {
   while (sinceStart() < durationMs) {
     await delay(4_000);
-    await returnToService(world, hosts).catch((error: unknown) => complaints.push(`not returned to service: ${(error as Error).message}`));
+    await returnToService(world, hosts).catch((error: unknown) =>
+      complaints.push(`not returned to service: ${(error as Error).message}`),
+    );
   }
 }
 
@@ -170,6 +244,10 @@ const untilSettled = (world: World): Promise<unknown> =>
     const open = (await list(world)).filter((eviction) => !settled.Eviction(eviction, 'act'));
     if (open.length > 0) return open.map((eviction) => `${eviction.metadata.name} is ${reasonOf(eviction)}`).join(', ');
     const running: string[] = [];
-    for await (const { workflowId } of world.client.workflow.list({ query: 'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor", "handleNodeFailure", "reconcileVirtualMachine")' })) running.push(workflowId);
+    for await (const { workflowId } of world.client.workflow.list({
+      query:
+        'ExecutionStatus="Running" AND WorkflowType IN ("evictHypervisor", "migrateInstance", "reconcileHypervisor", "handleNodeFailure", "reconcileVirtualMachine")',
+    }))
+      running.push(workflowId);
     return running.length === 0 ? true : `open: ${running.join(', ')}`;
   });

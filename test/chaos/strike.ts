@@ -21,7 +21,12 @@ export async function strike(world: World, { nova, vcenter }: Ways, one: Strike)
   if (one.target === 'vcenter') return await strikeVcenter(vcenter, one);
   const { target, how, forMs } = one;
   const { temporal, kubernetes } = world.lab.handles;
-  const place = { bridge: [world.dir, 'bridge'], worker: [world.dir, 'worker'], temporal: [temporal.dir, 'temporal'], 'kube-apiserver': [kubernetes.dir, 'kube-apiserver'] } as const;
+  const place = {
+    bridge: [world.dir, 'bridge'],
+    worker: [world.dir, 'worker'],
+    temporal: [temporal.dir, 'temporal'],
+    'kube-apiserver': [kubernetes.dir, 'kube-apiserver'],
+  } as const;
   if (how === 'freeze') {
     const [dir, name] = place[target];
     signalService(dir, name, 'SIGSTOP');
@@ -41,9 +46,15 @@ export async function strike(world: World, { nova, vcenter }: Ways, one: Strike)
 /** More calls than it gets until it is healed. */
 const always = 100_000;
 
-async function strikeVcenter({ handle, control }: Ways['vcenter'], { how, forMs }: Extract<Strike, { target: 'vcenter' }>): Promise<void> {
+async function strikeVcenter(
+  { handle, control }: Ways['vcenter'],
+  { how, forMs }: Extract<Strike, { target: 'vcenter' }>,
+): Promise<void> {
   if (how === 'freeze') signalService(handle.dir, 'vcsim', 'SIGSTOP');
-  else await control.strike(how === 'failing' ? { does: 'status', status: 503, count: always } : { does: 'cut', after: true, count: always });
+  else
+    await control.strike(
+      how === 'failing' ? { does: 'status', status: 503, count: always } : { does: 'cut', after: true, count: always },
+    );
   await delay(forMs);
   if (how === 'freeze') signalService(handle.dir, 'vcsim', 'SIGCONT');
   else await control.reset();

@@ -32,7 +32,8 @@ const names: readonly string[] = Array.from({ length: vmCount }, (_, index) => `
 const serviceMs = 300_000;
 const apiVersion = 'vmoperator.vmware.com/v1alpha6';
 const patience = (): AbortSignal => AbortSignal.timeout(5_000);
-const pathOf = (name?: string): string => resourcePath(apiVersion, 'virtualmachines', { namespace, ...(name !== undefined && { name }) });
+const pathOf = (name?: string): string =>
+  resourcePath(apiVersion, 'virtualmachines', { namespace, ...(name !== undefined && { name }) });
 const isThere = (message: string): boolean => /already ?exists/iu.test(message);
 
 export interface ChaosVcenter {
@@ -66,8 +67,13 @@ export async function openVcenter(world: World): Promise<ChaosVcenter> {
 /** Leaves Kubernetes as others expect it. No drover may be at work. */
 export async function removeVirtualMachines({ api, lab }: World): Promise<void> {
   const { items } = (await api.request({ method: 'GET', path: pathOf() }, patience())) as { items: VirtualMachine[] };
-  for (const { metadata: { name } } of items) {
-    await api.request({ method: 'PATCH', patchType: 'merge', path: pathOf(name), body: { metadata: { finalizers: null } } }, patience());
+  for (const {
+    metadata: { name },
+  } of items) {
+    await api.request(
+      { method: 'PATCH', patchType: 'merge', path: pathOf(name), body: { metadata: { finalizers: null } } },
+      patience(),
+    );
     await patiently(() => api.request({ method: 'DELETE', path: pathOf(name) }, patience()));
   }
   await kubectl(lab.handles.kubernetes, ['delete', 'namespace', namespace, '--wait=false']);
@@ -104,11 +110,20 @@ export async function takeVmTurn(world: World, { witness }: ChaosVcenter, { vm, 
 }
 
 /** There may be none, or the system is away: a person shrugs. */
-const shrugging = (doing: Promise<unknown>): Promise<string> => doing.then(() => '', (error: unknown) => `: ${(error as Error).message.split('\n')[0] ?? ''}`);
+const shrugging = (doing: Promise<unknown>): Promise<string> =>
+  doing.then(
+    () => '',
+    (error: unknown) => `: ${(error as Error).message.split('\n')[0] ?? ''}`,
+  );
 
-const create = ({ api }: World, name: string): Promise<unknown> => patiently(() => api.request({ method: 'POST', path: pathOf(), body: vmManifest(namespace, name) }, patience()), isThere);
+const create = ({ api }: World, name: string): Promise<unknown> =>
+  patiently(
+    () => api.request({ method: 'POST', path: pathOf(), body: vmManifest(namespace, name) }, patience()),
+    isThere,
+  );
 
-const change = ({ api }: World, name: string, body: object): Promise<unknown> => patiently(() => api.request({ method: 'PATCH', patchType: 'merge', path: pathOf(name), body }, patience()));
+const change = ({ api }: World, name: string, body: object): Promise<unknown> =>
+  patiently(() => api.request({ method: 'PATCH', patchType: 'merge', path: pathOf(name), body }, patience()));
 
 async function read({ api }: World, name: string): Promise<VirtualMachine | null> {
   return await patiently(async () => {
@@ -123,7 +138,14 @@ async function read({ api }: World, name: string): Promise<VirtualMachine | null
 
 /** At the end each is wanted, and tried again where it says that somebody has to. Returns what is not as its spec asks for it then. */
 export async function settleVirtualMachines(world: World): Promise<string[]> {
-  const found = await Promise.all(names.map((name) => until(`${name} to be as its spec asks for it`, serviceMs, () => look(world, name)).then(() => [], (error: unknown) => [(error as Error).message])));
+  const found = await Promise.all(
+    names.map((name) =>
+      until(`${name} to be as its spec asks for it`, serviceMs, () => look(world, name)).then(
+        () => [],
+        (error: unknown) => [(error as Error).message],
+      ),
+    ),
+  );
   return found.flat();
 }
 
@@ -133,9 +155,16 @@ async function look(world: World, name: string): Promise<true | string> {
     await create(world, name);
     return 'it is made anew';
   }
-  const { reason, status, message, lastTransitionTime } = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
+  const { reason, status, message, lastTransitionTime } = findCondition(
+    object.status?.conditions,
+    virtualMachineConditions.lifecycle,
+  ) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
   const isSettled = settled.VirtualMachine(object, 'act');
   // Once for each time that it came to rest.
-  if (isSettled && status === 'False') await change(world, name, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
-  return (isSettled && status === 'True' && object.metadata.deletionTimestamp === undefined) || `${reason} ${status}: ${message}`;
+  if (isSettled && status === 'False')
+    await change(world, name, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });
+  return (
+    (isSettled && status === 'True' && object.metadata.deletionTimestamp === undefined) ||
+    `${reason} ${status}: ${message}`
+  );
 }

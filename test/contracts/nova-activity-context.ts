@@ -1,4 +1,8 @@
-import { createAllowanceActivities, createHostActivities, createInstanceActivities } from '../../activities/nova/activities.ts';
+import {
+  createAllowanceActivities,
+  createHostActivities,
+  createInstanceActivities,
+} from '../../activities/nova/activities.ts';
 import { createNovaClient } from '../../activities/nova/client.ts';
 import type { HostDependencies, InstanceDependencies } from '../../activities/nova/dependencies.ts';
 import type { ActivityScope } from '../../activities/nova/scope.ts';
@@ -11,7 +15,10 @@ import type { AuditEntry } from '../../runtime/audit.ts';
 import type { OpenStackCounterpart } from './openstack.ts';
 
 /** drover's activities as one attempt after another of the same worker would run them. */
-export function openActivities({ connect }: OpenStackCounterpart, change: Partial<HostDependencies & InstanceDependencies> & { details?: unknown } = {}) {
+export function openActivities(
+  { connect }: OpenStackCounterpart,
+  change: Partial<HostDependencies & InstanceDependencies> & { details?: unknown } = {},
+) {
   const reports: MigrationReport[] = [];
   const audited: AuditEntry[] = [];
   const beats: unknown[] = [];
@@ -52,13 +59,24 @@ export function openActivities({ connect }: OpenStackCounterpart, change: Partia
 export type OpenedActivities = ReturnType<typeof openActivities>;
 
 /** Judged within seconds instead of minutes. */
-export const limits = { stuck: { msPerGiB: 1_000, floorMs: 20_000, noProgressMs: 2_000, startMs: 20_000 }, poll: { minMs: 100, maxMs: 1_000 }, gibibytes: 0.5 };
+export const limits = {
+  stuck: { msPerGiB: 1_000, floorMs: 20_000, noProgressMs: 2_000, startMs: 20_000 },
+  poll: { minMs: 100, maxMs: 1_000 },
+  gibibytes: 0.5,
+};
 
-export const subject = (instanceId: string) => ({ instanceId, sourceHost: 'node-1', eviction: { name: 'node-1', uid: 'eviction-uid' }, attempt: 1 });
+export const subject = (instanceId: string) => ({
+  instanceId,
+  sourceHost: 'node-1',
+  eviction: { name: 'node-1', uid: 'eviction-uid' },
+  attempt: 1,
+});
 
-export const hostOf = async ({ admin }: OpenStackCounterpart, id: string): Promise<string | null> => (await getServer(admin, id))['OS-EXT-SRV-ATTR:host'];
+export const hostOf = async ({ admin }: OpenStackCounterpart, id: string): Promise<string | null> =>
+  (await getServer(admin, id))['OS-EXT-SRV-ATTR:host'];
 
-export const boot = ({ admin }: OpenStackCounterpart, spec: Partial<InstanceSpec> = {}): Promise<Server> => createInstance(admin, { name: 'vm', host: 'node-1', seconds: 0.3, ...spec });
+export const boot = ({ admin }: OpenStackCounterpart, spec: Partial<InstanceSpec> = {}): Promise<Server> =>
+  createInstance(admin, { name: 'vm', host: 'node-1', seconds: 0.3, ...spec });
 
 export function started(start: MigrationStart): Migration {
   if (start.outcome !== 'started') throw new Error(`not started: ${JSON.stringify(start)}`);

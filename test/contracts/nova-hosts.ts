@@ -26,12 +26,21 @@ export function describeDeadHosts(test: ContractTest): void {
   test('a server of a live host is not evacuated', async (counterpart) => {
     const nova = createNovaClient(counterpart.connect());
     const { id } = await createInstance(counterpart.admin, { name: 'alive', host: 'node-2' });
-    await expect(nova.evacuate(id, { host: null }, never)).rejects.toMatchObject({ type: 'HostUp', message: expect.stringMatching(/answered 400 .*Compute service of node-2 is still in use/u) });
-    await expect(nova.evacuate(id, { host: 'node-99' }, never)).rejects.toMatchObject({ type: 'MigrationRefused', message: expect.stringMatching(/answered 404 .*Compute host node-99 not found/u) });
+    await expect(nova.evacuate(id, { host: null }, never)).rejects.toMatchObject({
+      type: 'HostUp',
+      message: expect.stringMatching(/answered 400 .*Compute service of node-2 is still in use/u),
+    });
+    await expect(nova.evacuate(id, { host: 'node-99' }, never)).rejects.toMatchObject({
+      type: 'MigrationRefused',
+      message: expect.stringMatching(/answered 404 .*Compute host node-99 not found/u),
+    });
     expect(await nova.migrationsOf(id, never)).toEqual([]);
   });
 
-  for (const [state, status] of [['ACTIVE', 'ACTIVE'], ['SHUTOFF', 'SHUTOFF']] as const) {
+  for (const [state, status] of [
+    ['ACTIVE', 'ACTIVE'],
+    ['SHUTOFF', 'SHUTOFF'],
+  ] as const) {
     test(`a server in ${state} of a dead host is evacuated, and is ${status} elsewhere`, async (counterpart) => {
       const session = counterpart.connect();
       const [nova, placement] = [createNovaClient(session), createPlacementClient(session)];
@@ -42,16 +51,26 @@ export function describeDeadHosts(test: ContractTest): void {
       expect(record).toMatchObject({ type: 'evacuation', sourceHost: 'node-2' });
       expect(await untilMigration(nova, id, 'done')).toMatchObject({ id: record?.id, targetHost: 'node-3' });
       expect(await waitForServer(counterpart.admin, id, status)).toMatchObject({ 'OS-EXT-SRV-ATTR:host': 'node-3' });
-      expect(counterpart.migrationEvents(0).filter(({ instance }) => instance === id).map((event) => event.status)).toEqual(['accepted', 'pre-migrating', 'done']);
+      expect(
+        counterpart
+          .migrationEvents(0)
+          .filter(({ instance }) => instance === id)
+          .map((event) => event.status),
+      ).toEqual(['accepted', 'pre-migrating', 'done']);
       // What it has of the dead host stays, and so does its guest, until nova-compute is back.
       expect(Object.keys(await placement.consumerAllocations(id, never))).toHaveLength(2);
       expect((await counterpart.fleet.hosts())['node-2']).toMatchObject({ guests: 1 });
       const { id: serviceId } = await serviceOf(nova, 'node-2');
       const reason = /answered 400 .*Unable to force up host node-2 as `done` evacuation migration records remain/u;
-      await expect(nova.updateService(serviceId, { forcedDown: false }, never)).rejects.toMatchObject({ type: 'EvacuationsUnsettled', message: expect.stringMatching(reason) });
+      await expect(nova.updateService(serviceId, { forcedDown: false }, never)).rejects.toMatchObject({
+        type: 'EvacuationsUnsettled',
+        message: expect.stringMatching(reason),
+      });
       await counterpart.fleet.start('node-2');
       await untilMigration(nova, id, 'completed');
-      expect(await nova.updateService(serviceId, { forcedDown: false }, never)).toMatchObject({ service: { forcedDown: false, state: 'up' } });
+      expect(await nova.updateService(serviceId, { forcedDown: false }, never)).toMatchObject({
+        service: { forcedDown: false, state: 'up' },
+      });
       expect(Object.keys(await placement.consumerAllocations(id, never))).toHaveLength(1);
       expect((await counterpart.fleet.hosts())['node-2']).toMatchObject({ guests: 0 });
     });
@@ -79,7 +98,10 @@ export function describeDeadHosts(test: ContractTest): void {
     await untilMigration(nova, id, 'error');
     expect(await untilExplained(nova, id, requestId)).toMatch(/Compute service of node-1 is unavailable at this time/u);
     expect(await waitForServer(counterpart.admin, id, 'ACTIVE')).toMatchObject({ 'OS-EXT-SRV-ATTR:host': 'node-1' });
-    await expect(nova.coldMigrate(id, { host: null }, never)).rejects.toMatchObject({ type: 'MigrationRefused', message: expect.stringMatching(/answered 409 /u) });
+    await expect(nova.coldMigrate(id, { host: null }, never)).rejects.toMatchObject({
+      type: 'MigrationRefused',
+      message: expect.stringMatching(/answered 409 /u),
+    });
   });
 }
 
@@ -93,7 +115,10 @@ async function addHost({ fleet }: OpenStackCounterpart, nova: NovaClient): Promi
   return (await serviceOf(nova, added)).id;
 }
 
-const untilDown = (nova: NovaClient, host: string) => until(`Nova to see ${host} down`, deadlineMs, async () => ((await serviceOf(nova, host)).state === 'down' ? true : 'up'));
+const untilDown = (nova: NovaClient, host: string) =>
+  until(`Nova to see ${host} down`, deadlineMs, async () =>
+    (await serviceOf(nova, host)).state === 'down' ? true : 'up',
+  );
 
 /** @param test on a counterpart to which a host may be added for good */
 export function describeNewHosts(test: ContractTest): void {
@@ -103,8 +128,15 @@ export function describeNewHosts(test: ContractTest): void {
     const serviceId = await addHost(counterpart, nova);
     expect(await serviceOf(nova, added)).toMatchObject({ id: serviceId, status: 'enabled', state: 'up', zone: 'nova' });
     const [hypervisor] = await nova.hypervisorsNamed(added, never);
-    expect(hypervisor).toMatchObject({ serviceId, serviceHost: added, hypervisorHostname: `${added}.lab.drover.dev`, servers: [] });
-    expect(await placement.providerByUuid(hypervisor?.id ?? '', never)).toMatchObject({ name: `${added}.lab.drover.dev` });
+    expect(hypervisor).toMatchObject({
+      serviceId,
+      serviceHost: added,
+      hypervisorHostname: `${added}.lab.drover.dev`,
+      servers: [],
+    });
+    expect(await placement.providerByUuid(hypervisor?.id ?? '', never)).toMatchObject({
+      name: `${added}.lab.drover.dev`,
+    });
     const server = await createInstance(counterpart.admin, { name: 'first', host: added });
     expect(await nova.servers({ host: added }, never)).toMatchObject([{ id: server.id }]);
   });
@@ -117,9 +149,15 @@ export function describeNewHosts(test: ContractTest): void {
     const aggregate = await createAggregate(counterpart.admin, { name: 'fast', hosts: [added, 'node-1'] });
     const server = await createInstance(counterpart.admin, { name: 'last', host: added });
     const moved = await createInstance(counterpart.admin, { name: 'moved', host: added, state: 'VERIFY_RESIZE' });
-    await expect(nova.deleteService(serviceId, never)).rejects.toMatchObject({ type: 'HostNotEmpty', message: expect.stringMatching(/answered 409 .*hosting instances/u) });
+    await expect(nova.deleteService(serviceId, never)).rejects.toMatchObject({
+      type: 'HostNotEmpty',
+      message: expect.stringMatching(/answered 409 .*hosting instances/u),
+    });
     await deleteInstances(counterpart.admin, [server.id]);
-    await expect(nova.deleteService(serviceId, never)).rejects.toMatchObject({ type: 'HostNotEmpty', message: expect.stringMatching(/answered 409 .*in-progress migrations/u) });
+    await expect(nova.deleteService(serviceId, never)).rejects.toMatchObject({
+      type: 'HostNotEmpty',
+      message: expect.stringMatching(/answered 409 .*in-progress migrations/u),
+    });
     await deleteInstances(counterpart.admin, [moved.id]);
     await counterpart.fleet.crash(added);
     await untilDown(nova, added);
@@ -128,7 +166,10 @@ export function describeNewHosts(test: ContractTest): void {
     expect(await nova.hypervisorsNamed(added, never)).toEqual([]);
     expect((await nova.aggregates(never)).find(({ id }) => id === aggregate)?.hosts).toEqual(['node-1']);
     expect(await placement.providerByUuid(hypervisor?.id ?? '', never)).toBeNull();
-    await expect(nova.deleteService(serviceId, never)).rejects.toMatchObject({ type: 'HostNotFound', message: expect.stringMatching(/answered 404 /u) });
+    await expect(nova.deleteService(serviceId, never)).rejects.toMatchObject({
+      type: 'HostNotFound',
+      message: expect.stringMatching(/answered 404 /u),
+    });
     await expect(nova.addToAggregate(aggregate, added, never)).rejects.toMatchObject({ type: 'HostNotFound' });
     expect(await addHost(counterpart, nova)).not.toBe(serviceId);
   });

@@ -20,11 +20,24 @@ export const host = 'node-9';
 export function openHypervisorActivities({ connect }: OpenStackCounterpart) {
   const audited: AuditEntry[] = [];
   const clock = labClock();
-  const scope = () => ({ signal: never, deadlineMs: clock.now() + deadlineMs, heartbeatDetails: undefined, run: { workflowId: 'hypervisor/node-9', runId: 'test' }, heartbeat: () => {} });
+  const scope = () => ({
+    signal: never,
+    deadlineMs: clock.now() + deadlineMs,
+    heartbeatDetails: undefined,
+    run: { workflowId: 'hypervisor/node-9', runId: 'test' },
+    heartbeat: () => {},
+  });
   const session = connect();
   const placement = createPlacementClient(session);
   const audit = { record: async (entry: AuditEntry) => void audited.push(entry) };
-  const drover = createHypervisorActivities({ nova: createNovaClient(session), placement, stopGate: async () => {}, audit, scope, clock });
+  const drover = createHypervisorActivities({
+    nova: createNovaClient(session),
+    placement,
+    stopGate: async () => {},
+    audit,
+    scope,
+    clock,
+  });
   return { drover, placement, audited };
 }
 
@@ -34,7 +47,10 @@ export type HypervisorActivities = ReturnType<typeof createHypervisorActivities>
 const traits = ['CUSTOM_LAB', 'CUSTOM_DROVER_FAST', 'CUSTOM_DROVER_GPU', 'CUSTOM_FOREIGN'];
 
 /** The host as a new one that has registered. */
-export async function newHost({ fleet }: OpenStackCounterpart, drover: HypervisorActivities): Promise<Registration & { hypervisor: NonNullable<Registration['hypervisor']> }> {
+export async function newHost(
+  { fleet }: OpenStackCounterpart,
+  drover: HypervisorActivities,
+): Promise<Registration & { hypervisor: NonNullable<Registration['hypervisor']> }> {
   const { [host]: known } = await fleet.hosts();
   if (known === undefined) await fleet.change(host, {});
   else if (!known.running) await fleet.reinstall(host);
@@ -65,6 +81,12 @@ export const isoNow = (): string => new Date(labClock().now()).toISOString();
 
 /** Names. */
 export async function aggregatesOf({ admin }: OpenStackCounterpart, name: string): Promise<string[]> {
-  const { aggregates } = await admin.compute<{ aggregates: { name: string; hosts: string[] }[] }>('GET', '/os-aggregates');
-  return aggregates.filter(({ hosts }) => hosts.includes(name)).map((aggregate) => aggregate.name).toSorted();
+  const { aggregates } = await admin.compute<{ aggregates: { name: string; hosts: string[] }[] }>(
+    'GET',
+    '/os-aggregates',
+  );
+  return aggregates
+    .filter(({ hosts }) => hosts.includes(name))
+    .map((aggregate) => aggregate.name)
+    .toSorted();
 }

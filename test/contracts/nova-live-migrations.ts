@@ -2,7 +2,13 @@ import { createNovaClient } from '../../activities/nova/client.ts';
 import type { NovaClient } from '../../activities/nova/types.ts';
 import type { Migration } from '../../contracts/instance.ts';
 import type { Attempt } from '../../lab/openstack/fleet.ts';
-import { createInstance, requestInstance, waitForServer, type InstanceSpec, type Server } from '../../lab/openstack/seed.ts';
+import {
+  createInstance,
+  requestInstance,
+  waitForServer,
+  type InstanceSpec,
+  type Server,
+} from '../../lab/openstack/seed.ts';
 import { ensureTpmFlavor, tpmTraits } from '../flows/tpm-flavor.ts';
 import { until } from '../flows/until.ts';
 import type { ContractTest, OpenStackCounterpart } from './openstack.ts';
@@ -11,10 +17,18 @@ const never = new AbortController().signal;
 const deadlineMs = 30_000;
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
-export const seed = ({ admin }: OpenStackCounterpart, name: string, spec: Partial<InstanceSpec> = {}): Promise<Server> => createInstance(admin, { name, host: 'node-1', seconds: 0.2, ...spec });
+export const seed = (
+  { admin }: OpenStackCounterpart,
+  name: string,
+  spec: Partial<InstanceSpec> = {},
+): Promise<Server> => createInstance(admin, { name, host: 'node-1', seconds: 0.2, ...spec });
 
 /** A server whose moves go as scripted. */
-export async function seedScripted(counterpart: OpenStackCounterpart, name: string, attempts: readonly Attempt[]): Promise<Server> {
+export async function seedScripted(
+  counterpart: OpenStackCounterpart,
+  name: string,
+  attempts: readonly Attempt[],
+): Promise<Server> {
   const server = await seed(counterpart, name);
   await counterpart.fleet.script(server.id, attempts);
   return server;
@@ -32,7 +46,9 @@ const untilRunning = (nova: NovaClient, instanceId: string): Promise<Migration> 
   until(`a live migration of ${instanceId} to run`, deadlineMs, async () => {
     const [record] = await nova.migrationsOf(instanceId, never);
     const live = record === undefined ? null : await nova.serverMigration(instanceId, record.id, never);
-    return live?.status === 'running' && live.memoryTotalBytes !== null ? live : (live?.status ?? record?.status ?? 'no record');
+    return live?.status === 'running' && live.memoryTotalBytes !== null
+      ? live
+      : (live?.status ?? record?.status ?? 'no record');
   });
 
 export const untilExplained = async (nova: NovaClient, instanceId: string, requestId: string): Promise<string> => {
@@ -43,7 +59,10 @@ export const untilExplained = async (nova: NovaClient, instanceId: string, reque
   return reason;
 };
 
-const statusesOf = ({ migrationEvents }: OpenStackCounterpart, instanceId: string): string[] => migrationEvents(0).filter(({ instance }) => instance === instanceId).map(({ status }) => status);
+const statusesOf = ({ migrationEvents }: OpenStackCounterpart, instanceId: string): string[] =>
+  migrationEvents(0)
+    .filter(({ instance }) => instance === instanceId)
+    .map(({ status }) => status);
 
 export function describeLiveMigrations(test: ContractTest): void {
   describeMoves(test);
@@ -59,7 +78,13 @@ function describeMoves(test: ContractTest): void {
     const { requestId } = await nova.liveMigrate(server.id, { host: null }, never);
     expect(requestId).toMatch(/^req-/u);
     const record = await untilMigration(nova, server.id, 'completed');
-    expect(record).toMatchObject({ instanceId: server.id, type: 'live-migration', sourceHost: 'node-1', targetHost: expect.stringMatching(/^node-[2-6]$/u), createdAt: expect.stringMatching(/Z$/u) });
+    expect(record).toMatchObject({
+      instanceId: server.id,
+      type: 'live-migration',
+      sourceHost: 'node-1',
+      targetHost: expect.stringMatching(/^node-[2-6]$/u),
+      createdAt: expect.stringMatching(/Z$/u),
+    });
     expect(await nova.migration(server.id, record.id, never)).toEqual(record);
     expect(await nova.migration(server.id, record.id + 1_000, never)).toBeNull();
     expect(await nova.serverMigration(server.id, record.id, never)).toBeNull();
@@ -73,18 +98,36 @@ function describeMoves(test: ContractTest): void {
     const server = await seedScripted(counterpart, 'aborted', ['hang']);
     await nova.liveMigrate(server.id, { host: 'node-2' }, never);
     const running = await untilRunning(nova, server.id);
-    expect(running).toMatchObject({ type: 'live-migration', sourceHost: 'node-1', targetHost: 'node-2', memoryTotalBytes: 512 * 1024 * 1024, memoryRemainingBytes: expect.any(Number) });
-    expect(await nova.server(server.id, never)).toMatchObject({ host: 'node-1', status: 'MIGRATING', taskState: 'migrating' });
-    for (const host of ['node-1', 'node-2']) expect((await nova.migrationsInProgress({ host }, never)).map(({ id }) => id)).toContain(running.id);
+    expect(running).toMatchObject({
+      type: 'live-migration',
+      sourceHost: 'node-1',
+      targetHost: 'node-2',
+      memoryTotalBytes: 512 * 1024 * 1024,
+      memoryRemainingBytes: expect.any(Number),
+    });
+    expect(await nova.server(server.id, never)).toMatchObject({
+      host: 'node-1',
+      status: 'MIGRATING',
+      taskState: 'migrating',
+    });
+    for (const host of ['node-1', 'node-2'])
+      expect((await nova.migrationsInProgress({ host }, never)).map(({ id }) => id)).toContain(running.id);
     expect((await nova.migrationsCopying(never)).map(({ id }) => id)).toContain(running.id);
     expect((await nova.migrationsInProgress({ host: 'node-6' }, never)).map(({ id }) => id)).not.toContain(running.id);
-    await expect(nova.liveMigrate(server.id, { host: null }, never)).rejects.toMatchObject({ type: 'InstanceBusy', message: expect.stringMatching(/answered 409 .*task_state migrating \(request req-/u) });
+    await expect(nova.liveMigrate(server.id, { host: null }, never)).rejects.toMatchObject({
+      type: 'InstanceBusy',
+      message: expect.stringMatching(/answered 409 .*task_state migrating \(request req-/u),
+    });
     await expect(nova.coldMigrate(server.id, { host: null }, never)).rejects.toMatchObject({ type: 'InstanceBusy' });
     await nova.abortMigration(server.id, running.id, never);
     await untilMigration(nova, server.id, 'cancelled');
     expect(await nova.server(server.id, never)).toMatchObject({ host: 'node-1', status: 'ACTIVE', taskState: null });
-    await expect(nova.abortMigration(server.id, running.id, never)).rejects.toMatchObject({ type: 'MigrationNotAbortable' });
-    await expect(nova.abortMigration(unknownId, running.id, never)).rejects.toMatchObject({ type: 'MigrationNotFound' });
+    await expect(nova.abortMigration(server.id, running.id, never)).rejects.toMatchObject({
+      type: 'MigrationNotAbortable',
+    });
+    await expect(nova.abortMigration(unknownId, running.id, never)).rejects.toMatchObject({
+      type: 'MigrationNotFound',
+    });
     expect(statusesOf(counterpart, server.id)).toEqual(['accepted', 'queued', 'preparing', 'running', 'cancelled']);
   });
 
@@ -93,10 +136,14 @@ function describeMoves(test: ContractTest): void {
     const server = await seedScripted(counterpart, 'forced', ['hang']);
     await nova.liveMigrate(server.id, { host: null }, never);
     const running = await untilRunning(nova, server.id);
-    await expect(nova.forceCompleteMigration(server.id, running.id + 1_000, never)).rejects.toMatchObject({ type: 'MigrationNotFound' });
+    await expect(nova.forceCompleteMigration(server.id, running.id + 1_000, never)).rejects.toMatchObject({
+      type: 'MigrationNotFound',
+    });
     await nova.forceCompleteMigration(server.id, running.id, never);
     await untilMigration(nova, server.id, 'completed');
-    await expect(nova.forceCompleteMigration(server.id, running.id, never)).rejects.toMatchObject({ type: 'MigrationRefused' });
+    await expect(nova.forceCompleteMigration(server.id, running.id, never)).rejects.toMatchObject({
+      type: 'MigrationRefused',
+    });
   });
 
   test('what a slow guest has left goes up and down, what a hanging one has stays', async (counterpart) => {
@@ -124,7 +171,10 @@ function describeMoves(test: ContractTest): void {
     expect(new Set(await watch(hanging.id, (seen) => seen.length >= 12)).size).toBe(1);
     await nova.abortMigration(server.id, hanging.id, never);
     await untilMigration(nova, server.id, 'cancelled');
-    expect(await counterpart.fleet.guest(server.id)).toEqual({ attempts: [{ migrate: 'slow' }, { migrate: 'hang' }], started: 2 });
+    expect(await counterpart.fleet.guest(server.id)).toEqual({
+      attempts: [{ migrate: 'slow' }, { migrate: 'hang' }],
+      started: 2,
+    });
   });
 
   test('what exceeds the limit of a host is queued, can be aborted there, and goes on when there is a place', async (counterpart) => {
@@ -160,7 +210,10 @@ function describeMoves(test: ContractTest): void {
     const server = await seed(counterpart, 'paused', { state: 'PAUSED' });
     await nova.liveMigrate(server.id, { host: 'node-2' }, never);
     await untilMigration(nova, server.id, 'completed');
-    expect(await waitForServer(counterpart.admin, server.id, 'PAUSED')).toMatchObject({ 'OS-EXT-STS:power_state': 3, 'OS-EXT-SRV-ATTR:host': 'node-2' });
+    expect(await waitForServer(counterpart.admin, server.id, 'PAUSED')).toMatchObject({
+      'OS-EXT-STS:power_state': 3,
+      'OS-EXT-SRV-ATTR:host': 'node-2',
+    });
   });
 }
 
@@ -178,7 +231,13 @@ function describeFailures(test: ContractTest): void {
     expect(statusesOf(counterpart, server.id)).toEqual(['accepted', 'error']);
   });
 
-  const ends: [mode: Attempt & string, migration: string[], server: string, reason: RegExp | null, statuses: string[]][] = [
+  const ends: [
+    mode: Attempt & string,
+    migration: string[],
+    server: string,
+    reason: RegExp | null,
+    statuses: string[],
+  ][] = [
     ['fail', ['failed'], 'ACTIVE', null, ['accepted', 'queued', 'preparing', 'running', 'failed']],
     ['error', ['error'], 'ERROR', null, ['accepted', 'queued', 'preparing', 'running', 'error']],
     ['prefail', ['failed'], 'ACTIVE', /could not prepare/u, ['accepted', 'queued', 'preparing', 'error', 'failed']],
@@ -209,7 +268,9 @@ function describeFailures(test: ContractTest): void {
       const { requestId } = await nova.liveMigrate(server.id, { host }, never);
       await untilMigration(nova, server.id, 'error');
       expect(await untilExplained(nova, server.id, requestId)).toMatch(/No valid host was found/u);
-      expect(await waitForServer(counterpart.admin, server.id, 'ACTIVE')).toMatchObject({ 'OS-EXT-SRV-ATTR:host': 'node-1' });
+      expect(await waitForServer(counterpart.admin, server.id, 'ACTIVE')).toMatchObject({
+        'OS-EXT-SRV-ATTR:host': 'node-1',
+      });
     }
   });
 
@@ -231,16 +292,43 @@ function describeFailures(test: ContractTest): void {
 function describeRefusals(test: ContractTest): void {
   const refusals: [what: string, spec: Partial<InstanceSpec>, host: string | null, code: string, reason: RegExp][] = [
     ['an unknown target', {}, 'node-99', 'MigrationRefused', /answered 400 .*Compute host node-99 could not be found/u],
-    ['a suspended server', { state: 'SUSPENDED' }, null, 'InstanceStateRefused', /answered 409 .*while it is in vm_state suspended/u],
-    ['a server in rescue', { state: 'RESCUE' }, null, 'InstanceStateRefused', /answered 409 .*while it is in vm_state rescued/u],
-    ['a stopped server', { state: 'SHUTOFF' }, null, 'InstanceStateRefused', /answered 409 .*while it is in vm_state stopped/u],
-    ['a server in error', { state: 'ERROR' }, null, 'InstanceStateRefused', /answered 409 .*while it is in vm_state error/u],
+    [
+      'a suspended server',
+      { state: 'SUSPENDED' },
+      null,
+      'InstanceStateRefused',
+      /answered 409 .*while it is in vm_state suspended/u,
+    ],
+    [
+      'a server in rescue',
+      { state: 'RESCUE' },
+      null,
+      'InstanceStateRefused',
+      /answered 409 .*while it is in vm_state rescued/u,
+    ],
+    [
+      'a stopped server',
+      { state: 'SHUTOFF' },
+      null,
+      'InstanceStateRefused',
+      /answered 409 .*while it is in vm_state stopped/u,
+    ],
+    [
+      'a server in error',
+      { state: 'ERROR' },
+      null,
+      'InstanceStateRefused',
+      /answered 409 .*while it is in vm_state error/u,
+    ],
   ];
   for (const [what, spec, host, code, reason] of refusals) {
     test(`a live migration of ${what} is refused at once`, async (counterpart) => {
       const nova = createNovaClient(counterpart.connect());
       const server = await seed(counterpart, what.replaceAll(' ', '-'), spec);
-      await expect(nova.liveMigrate(server.id, { host }, never)).rejects.toMatchObject({ type: code, message: expect.stringMatching(reason) });
+      await expect(nova.liveMigrate(server.id, { host }, never)).rejects.toMatchObject({
+        type: code,
+        message: expect.stringMatching(reason),
+      });
       expect(await nova.migrationsOf(server.id, never)).toEqual([]);
     });
   }
@@ -252,16 +340,23 @@ function describeRefusals(test: ContractTest): void {
     const server = await seed(counterpart, 'tpm', { flavor });
     await expect(nova.liveMigrate(server.id, { host: null }, never)).rejects.toMatchObject({
       type: 'MigrationRefused',
-      message: expect.stringContaining(`Operation 'live-migration' not supported for vTPM-enabled instance (${server.id}).`),
+      message: expect.stringContaining(
+        `Operation 'live-migration' not supported for vTPM-enabled instance (${server.id}).`,
+      ),
     });
     expect(await nova.migrationsOf(server.id, never)).toEqual([]);
     const elsewhere = await requestInstance(counterpart.admin, { name: 'tpm-elsewhere', host: 'node-2', flavor });
-    expect((await waitForServer(counterpart.admin, elsewhere, 'ERROR')).fault?.message).toContain('No valid host was found');
+    expect((await waitForServer(counterpart.admin, elsewhere, 'ERROR')).fault?.message).toContain(
+      'No valid host was found',
+    );
   });
 
   test('a server that is gone is not migrated, and has no migrations', async (counterpart) => {
     const nova = createNovaClient(counterpart.connect());
-    await expect(nova.liveMigrate(unknownId, { host: null }, never)).rejects.toMatchObject({ type: 'InstanceNotFound', message: expect.stringMatching(/answered 404 .*could not be found/u) });
+    await expect(nova.liveMigrate(unknownId, { host: null }, never)).rejects.toMatchObject({
+      type: 'InstanceNotFound',
+      message: expect.stringMatching(/answered 404 .*could not be found/u),
+    });
     expect(await nova.migrationsOf(unknownId, never)).toEqual([]);
   });
 }

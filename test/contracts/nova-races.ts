@@ -11,7 +11,11 @@ const never = new AbortController().signal;
 const deadlineMs = 30_000;
 
 /** `accepted`, or the row of the error table. */
-const outcome = (request: Promise<unknown>): Promise<string> => request.then(() => 'accepted', (error: unknown) => codeOf(error) ?? String(error));
+const outcome = (request: Promise<unknown>): Promise<string> =>
+  request.then(
+    () => 'accepted',
+    (error: unknown) => codeOf(error) ?? String(error),
+  );
 
 export function describeRaces(test: ContractTest): void {
   test('of several live migrations at once Nova accepts one', async (counterpart) => {
@@ -42,7 +46,9 @@ export function describeRaces(test: ContractTest): void {
     const { id } = await seed(counterpart, 'staying');
     const { requestId } = await nova.liveMigrate(id, { host: 'node-1' }, never);
     await untilMigration(nova, id, 'error');
-    expect(await untilExplained(nova, id, requestId)).toBe('No valid host was found. There are not enough hosts available.');
+    expect(await untilExplained(nova, id, requestId)).toBe(
+      'No valid host was found. There are not enough hosts available.',
+    );
   });
 
   test('a crash in a migration leaves both shares in Placement', async (counterpart) => {
@@ -54,7 +60,13 @@ export function describeRaces(test: ContractTest): void {
     await counterpart.fleet.crash('node-1');
     await counterpart.fleet.start('node-1');
     await waitForServer(counterpart.admin, id, 'ACTIVE');
-    const consumersOn = async (host: string): Promise<string[]> => Object.keys(await placement.providerAllocations((await placement.providerByName(`${host}.lab.drover.dev`, never))?.uuid ?? '', never));
+    const consumersOn = async (host: string): Promise<string[]> =>
+      Object.keys(
+        await placement.providerAllocations(
+          (await placement.providerByName(`${host}.lab.drover.dev`, never))?.uuid ?? '',
+          never,
+        ),
+      );
     expect(await consumersOn('node-2')).toEqual([id]);
     const [holder, ...others] = await consumersOn('node-1');
     expect([holder === id, others]).toEqual([false, []]);
@@ -63,7 +75,10 @@ export function describeRaces(test: ContractTest): void {
   test('a server that is deleted while it waits for a confirmation is confirmed first', async (counterpart) => {
     const { id } = await createInstance(counterpart.admin, { name: 'resized', host: 'node-1', state: 'VERIFY_RESIZE' });
     await deleteInstances(counterpart.admin, [id]);
-    const events = counterpart.migrationEvents(0).filter(({ instance }) => instance === id).map(({ status }) => status);
+    const events = counterpart
+      .migrationEvents(0)
+      .filter(({ instance }) => instance === id)
+      .map(({ status }) => status);
     expect(events.slice(-2)).toEqual(['finished', 'confirmed']);
     const placement = createPlacementClient(counterpart.connect());
     expect(await placement.consumerAllocations(id, never)).toEqual({});
@@ -95,11 +110,19 @@ export function describeSilentHosts(test: ContractTest): void {
     const id = (await nova.computeServices(never)).find(({ host }) => host === 'node-2')?.id ?? '';
     const provider = (await placement.providerByName('node-2.lab.drover.dev', never))?.uuid ?? '';
     await counterpart.fleet.crash('node-2');
-    await expect(nova.updateService(id, { status: 'disabled', disabledReason: 'test' }, never)).rejects.toMatchObject({ type: 'NovaUnavailable', message: expect.stringMatching(/no answer within 12 s/u) });
-    expect((await nova.computeServices(never)).find(({ host }) => host === 'node-2')).toMatchObject({ status: 'disabled', disabledReason: 'test' });
+    await expect(nova.updateService(id, { status: 'disabled', disabledReason: 'test' }, never)).rejects.toMatchObject({
+      type: 'NovaUnavailable',
+      message: expect.stringMatching(/no answer within 12 s/u),
+    });
+    expect((await nova.computeServices(never)).find(({ host }) => host === 'node-2')).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'test',
+    });
     expect(await placement.providerTraits(provider, never)).not.toContain('COMPUTE_STATUS_DISABLED');
     await counterpart.fleet.start('node-2');
-    await until('Placement to leave the host out', deadlineMs, async () => ((await placement.providerTraits(provider, never)).includes('COMPUTE_STATUS_DISABLED') ? true : 'no trait'));
+    await until('Placement to leave the host out', deadlineMs, async () =>
+      (await placement.providerTraits(provider, never)).includes('COMPUTE_STATUS_DISABLED') ? true : 'no trait',
+    );
   });
 
   test('the console of a server on a silent host does not come', async (counterpart) => {
@@ -118,8 +141,12 @@ export function describeSilentHosts(test: ContractTest): void {
     await nova.deleteServer(doomed.id, never);
     expect(await nova.server(doomed.id, never)).toMatchObject({ status: 'ACTIVE', taskState: 'deleting' });
     await counterpart.fleet.start('node-5');
-    await until('the one to be gone', deadlineMs, async () => ((await nova.server(doomed.id, never)) === null ? true : 'still there'));
-    expect(await waitForServer(counterpart.admin, wanted, 'ACTIVE')).toMatchObject({ 'OS-EXT-SRV-ATTR:host': 'node-5' });
+    await until('the one to be gone', deadlineMs, async () =>
+      (await nova.server(doomed.id, never)) === null ? true : 'still there',
+    );
+    expect(await waitForServer(counterpart.admin, wanted, 'ACTIVE')).toMatchObject({
+      'OS-EXT-SRV-ATTR:host': 'node-5',
+    });
   });
 }
 
@@ -129,7 +156,8 @@ export function describeDeletionRaces(test: ContractTest): void {
     const nova = createNovaClient(counterpart.connect());
     const known = (await counterpart.fleet.hosts())['node-7'];
     if (known === undefined) await counterpart.fleet.change('node-7', {});
-    const idOf = async (): Promise<string> => (await nova.computeServices(never)).find(({ host }) => host === 'node-7')?.id ?? '';
+    const idOf = async (): Promise<string> =>
+      (await nova.computeServices(never)).find(({ host }) => host === 'node-7')?.id ?? '';
     await createAggregate(counterpart.admin, { name: 'shared', hosts: ['node-7'] });
     const id = await idOf();
     const outcomes = await Promise.all([1, 2].map(() => outcome(nova.deleteService(id, never))));

@@ -13,7 +13,8 @@ const smoke = ({ admin }: OpenStackCounterpart, change: object = {}) => ({
 });
 
 /** Without those whose guest is destroyed and whose record Nova has not marked as deleted yet. */
-const serverIds = async ({ admin }: OpenStackCounterpart): Promise<string[]> => (await listServers(admin)).filter(({ status }) => status !== 'DELETED').map(({ id }) => id);
+const serverIds = async ({ admin }: OpenStackCounterpart): Promise<string[]> =>
+  (await listServers(admin)).filter(({ status }) => status !== 'DELETED').map(({ id }) => id);
 
 /** @param test on a counterpart to which a host may be added for good */
 export function describeSmokeChecks(test: ContractTest): void {
@@ -22,7 +23,10 @@ export function describeSmokeChecks(test: ContractTest): void {
     await newHost(counterpart, drover);
     const foreign = await createInstance(counterpart.admin, { name: `drover-smoke-${host}`, host: 'node-1' });
     const findings = await drover.runSmokeCheck(smoke(counterpart));
-    expect(findings).toMatchObject([{ name: 'server', seen: `ACTIVE on ${host}`, code: null }, { name: 'console', code: null }]);
+    expect(findings).toMatchObject([
+      { name: 'server', seen: `ACTIVE on ${host}`, code: null },
+      { name: 'console', code: null },
+    ]);
     expect(await serverIds(counterpart)).toEqual([foreign.id]);
     expect(audited.map(({ action }) => action)).toEqual(['ensureSmokeServer', 'deleteSmokeServer']);
   });
@@ -37,10 +41,26 @@ export function describeSmokeChecks(test: ContractTest): void {
 
   type Smoke = [what: string, change: object, finding: object];
   const failures: Smoke[] = [
-    ['no host can take it', { flavorId: 'lab.trait' }, { name: 'server', seen: expect.stringMatching(/^ERROR on no host: No valid host/u), code: 'SmokeServerFailed' }],
-    ['there is no such flavor', { flavorId: 'nope' }, { name: 'server', seen: expect.stringMatching(/nope/u), code: 'SmokeServerRefused' }],
-    ['there is no such host', { owner: { host: 'node-77', hypervisor: 'node-77', uid: 'u' } }, { name: 'server', seen: expect.stringMatching(/node-77/u), code: 'SmokeServerRefused' }],
-    ['its console never says it', { console: { text: 'Welcome to the machine' }, deadlineMs: 20_000 }, { name: 'console', seen: expect.stringMatching(/Booting.*login/su), code: 'SmokeServerFailed' }],
+    [
+      'no host can take it',
+      { flavorId: 'lab.trait' },
+      { name: 'server', seen: expect.stringMatching(/^ERROR on no host: No valid host/u), code: 'SmokeServerFailed' },
+    ],
+    [
+      'there is no such flavor',
+      { flavorId: 'nope' },
+      { name: 'server', seen: expect.stringMatching(/nope/u), code: 'SmokeServerRefused' },
+    ],
+    [
+      'there is no such host',
+      { owner: { host: 'node-77', hypervisor: 'node-77', uid: 'u' } },
+      { name: 'server', seen: expect.stringMatching(/node-77/u), code: 'SmokeServerRefused' },
+    ],
+    [
+      'its console never says it',
+      { console: { text: 'Welcome to the machine' }, deadlineMs: 20_000 },
+      { name: 'console', seen: expect.stringMatching(/Booting.*login/su), code: 'SmokeServerFailed' },
+    ],
   ];
   for (const [what, change, finding] of failures) {
     test(`a smoke check where ${what}: a finding, and nothing is left`, async (counterpart) => {
@@ -56,7 +76,12 @@ export function describeSmokeChecks(test: ContractTest): void {
     const { drover } = openHypervisorActivities(counterpart);
     await newHost(counterpart, drover);
     // Drover's own mark, as a check makes it that has been abandoned.
-    const metadata = { 'drover:purpose': 'smoke-test', 'drover:host': host, 'drover:hypervisor': host, 'drover:hypervisor-uid': 'uid-1' };
+    const metadata = {
+      'drover:purpose': 'smoke-test',
+      'drover:host': host,
+      'drover:hypervisor': host,
+      'drover:hypervisor-uid': 'uid-1',
+    };
     const left = await createInstance(counterpart.admin, { name: `drover-smoke-${host}`, host, metadata });
     expect(await drover.findSmokeServers({ host })).toEqual([left.id]);
     expect(await drover.ensureSmokeServerGone({ host, deadlineMs: 60_000 })).toBe(true);

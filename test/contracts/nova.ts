@@ -46,10 +46,32 @@ function describeHosts(test: ContractTest): void {
     const [nova, placement] = [createNovaClient(session), createPlacementClient(session)];
     const services = await nova.computeServices(never);
     const hypervisors = await nova.hypervisors(never);
-    expect(services.map(({ host }) => host).toSorted()).toEqual(['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6']);
+    expect(services.map(({ host }) => host).toSorted()).toEqual([
+      'node-1',
+      'node-2',
+      'node-3',
+      'node-4',
+      'node-5',
+      'node-6',
+    ]);
     for (const hypervisor of hypervisors) {
-      expect(hypervisor).toMatchObject({ hypervisorHostname: `${hypervisor.serviceHost}.lab.drover.dev`, state: 'up', status: 'enabled', hypervisorType: 'QEMU', hypervisorVersion: 9_002_000 });
-      expect(services).toContainEqual({ id: hypervisor.serviceId, host: hypervisor.serviceHost, zone: 'nova', status: 'enabled', disabledReason: null, state: 'up', forcedDown: false, cellDown: false });
+      expect(hypervisor).toMatchObject({
+        hypervisorHostname: `${hypervisor.serviceHost}.lab.drover.dev`,
+        state: 'up',
+        status: 'enabled',
+        hypervisorType: 'QEMU',
+        hypervisorVersion: 9_002_000,
+      });
+      expect(services).toContainEqual({
+        id: hypervisor.serviceId,
+        host: hypervisor.serviceHost,
+        zone: 'nova',
+        status: 'enabled',
+        disabledReason: null,
+        state: 'up',
+        forcedDown: false,
+        cellDown: false,
+      });
     }
     const provider = await placement.providerByName('node-1.lab.drover.dev', never);
     expect(provider?.uuid).toBe(hypervisors.find(({ serviceHost }) => serviceHost === 'node-1')?.id);
@@ -66,8 +88,20 @@ function describeHosts(test: ContractTest): void {
   });
 
   test('aggregates are listed with their hosts, metadata and zone', async ({ connect, admin }) => {
-    const id = await createAggregate(admin, { name: 'rack-a', hosts: ['node-3'], availabilityZone: 'az-a', metadata: { ssd: 'true' } });
-    const expected = { id, uuid: expect.any(String), name: 'rack-a', hosts: ['node-3'], metadata: { ssd: 'true', availability_zone: 'az-a' }, availabilityZone: 'az-a' };
+    const id = await createAggregate(admin, {
+      name: 'rack-a',
+      hosts: ['node-3'],
+      availabilityZone: 'az-a',
+      metadata: { ssd: 'true' },
+    });
+    const expected = {
+      id,
+      uuid: expect.any(String),
+      name: 'rack-a',
+      hosts: ['node-3'],
+      metadata: { ssd: 'true', availability_zone: 'az-a' },
+      availabilityZone: 'az-a',
+    };
     expect(await createNovaClient(connect()).aggregates(never)).toEqual([expected]);
   });
 
@@ -80,15 +114,31 @@ function describeHosts(test: ContractTest): void {
     await nova.addToAggregate(plain, 'node-3', never);
     await nova.addToAggregate(zoneA, 'node-3', never);
     expect((await nova.computeServices(never)).find(({ host }) => host === 'node-3')).toMatchObject({ zone: 'a' });
-    const uuids = (await nova.aggregates(never)).filter(({ hosts }) => hosts.includes('node-3')).map(({ uuid }) => uuid);
+    const uuids = (await nova.aggregates(never))
+      .filter(({ hosts }) => hosts.includes('node-3'))
+      .map(({ uuid }) => uuid);
     const provider = await placement.providerByName('node-3.lab.drover.dev', never);
     expect((await placement.providerAggregates(provider?.uuid ?? '', never)).toSorted()).toEqual(uuids.toSorted());
 
-    await expect(nova.addToAggregate(plain, 'node-3', never)).rejects.toMatchObject({ type: 'AggregateRefused', message: expect.stringMatching(/answered 409 .*already has host node-3/u) });
-    await expect(nova.addToAggregate(zoneB, 'node-3', never)).rejects.toMatchObject({ type: 'AggregateRefused', message: expect.stringMatching(/answered 409 .*already in availability zone/u) });
-    await expect(nova.addToAggregate(plain, 'node-77', never)).rejects.toMatchObject({ type: 'HostNotFound', message: expect.stringMatching(/answered 404 .*node-77/u) });
-    await expect(nova.addToAggregate(plain + 1_000, 'node-2', never)).rejects.toMatchObject({ type: 'AggregateNotFound' });
-    await expect(nova.removeFromAggregate(plain, 'node-2', never)).rejects.toMatchObject({ type: 'AggregateNotFound', message: expect.stringMatching(/answered 404 .*node-2/u) });
+    await expect(nova.addToAggregate(plain, 'node-3', never)).rejects.toMatchObject({
+      type: 'AggregateRefused',
+      message: expect.stringMatching(/answered 409 .*already has host node-3/u),
+    });
+    await expect(nova.addToAggregate(zoneB, 'node-3', never)).rejects.toMatchObject({
+      type: 'AggregateRefused',
+      message: expect.stringMatching(/answered 409 .*already in availability zone/u),
+    });
+    await expect(nova.addToAggregate(plain, 'node-77', never)).rejects.toMatchObject({
+      type: 'HostNotFound',
+      message: expect.stringMatching(/answered 404 .*node-77/u),
+    });
+    await expect(nova.addToAggregate(plain + 1_000, 'node-2', never)).rejects.toMatchObject({
+      type: 'AggregateNotFound',
+    });
+    await expect(nova.removeFromAggregate(plain, 'node-2', never)).rejects.toMatchObject({
+      type: 'AggregateNotFound',
+      message: expect.stringMatching(/answered 404 .*node-2/u),
+    });
 
     await nova.removeFromAggregate(plain, 'node-3', never);
     await nova.removeFromAggregate(zoneA, 'node-3', never);
@@ -100,8 +150,14 @@ function describeHosts(test: ContractTest): void {
     const zone = await createAggregate(admin, { name: 'zone-a', availabilityZone: 'a', hosts: ['node-4'] });
     await createInstance(admin, { name: 'here', host: 'node-4' });
     await createInstance(admin, { name: 'there', host: 'node-5' });
-    await expect(nova.removeFromAggregate(zone, 'node-4', never)).rejects.toMatchObject({ type: 'AggregateRefused', message: expect.stringMatching(/availability zone of the host would change from 'a'/u) });
-    await expect(nova.addToAggregate(zone, 'node-5', never)).rejects.toMatchObject({ type: 'AggregateRefused', message: expect.stringMatching(/availability zone of the host would change/u) });
+    await expect(nova.removeFromAggregate(zone, 'node-4', never)).rejects.toMatchObject({
+      type: 'AggregateRefused',
+      message: expect.stringMatching(/availability zone of the host would change from 'a'/u),
+    });
+    await expect(nova.addToAggregate(zone, 'node-5', never)).rejects.toMatchObject({
+      type: 'AggregateRefused',
+      message: expect.stringMatching(/availability zone of the host would change/u),
+    });
   });
 
   test('a service is disabled with a reason, which Placement then shows, and enabled again', async ({ connect }) => {
@@ -109,26 +165,54 @@ function describeHosts(test: ContractTest): void {
     const [nova, placement] = [createNovaClient(session), createPlacementClient(session)];
     const service = (await nova.computeServices(never)).find(({ host }) => host === 'node-4');
     const uuid = (await placement.providerByName('node-4.lab.drover.dev', never))?.uuid ?? '';
-    const disabled = await nova.updateService(service?.id ?? '', { status: 'disabled', disabledReason: 'drover: flow test' }, never);
-    expect(disabled).toMatchObject({ requestId: expect.stringMatching(/^req-/u), service: { host: 'node-4', status: 'disabled', disabledReason: 'drover: flow test' } });
-    await until('Placement to leave the host out', deadlineMs, async () => ((await placement.providerTraits(uuid, never)).includes('COMPUTE_STATUS_DISABLED') ? true : 'no trait'));
-    const again = await nova.updateService(service?.id ?? '', { status: 'disabled', disabledReason: 'drover: flow test' }, never);
+    const disabled = await nova.updateService(
+      service?.id ?? '',
+      { status: 'disabled', disabledReason: 'drover: flow test' },
+      never,
+    );
+    expect(disabled).toMatchObject({
+      requestId: expect.stringMatching(/^req-/u),
+      service: { host: 'node-4', status: 'disabled', disabledReason: 'drover: flow test' },
+    });
+    await until('Placement to leave the host out', deadlineMs, async () =>
+      (await placement.providerTraits(uuid, never)).includes('COMPUTE_STATUS_DISABLED') ? true : 'no trait',
+    );
+    const again = await nova.updateService(
+      service?.id ?? '',
+      { status: 'disabled', disabledReason: 'drover: flow test' },
+      never,
+    );
     expect(again.service).toEqual(disabled.service);
-    expect((await nova.updateService(service?.id ?? '', { status: 'enabled' }, never)).service).toMatchObject({ status: 'enabled', disabledReason: null });
-    await until('Placement to take the host in again', deadlineMs, async () => ((await placement.providerTraits(uuid, never)).includes('COMPUTE_STATUS_DISABLED') ? 'still' : true));
-    await expect(nova.updateService(unknownId, { status: 'enabled' }, never)).rejects.toMatchObject({ type: 'HostNotFound' });
+    expect((await nova.updateService(service?.id ?? '', { status: 'enabled' }, never)).service).toMatchObject({
+      status: 'enabled',
+      disabledReason: null,
+    });
+    await until('Placement to take the host in again', deadlineMs, async () =>
+      (await placement.providerTraits(uuid, never)).includes('COMPUTE_STATUS_DISABLED') ? 'still' : true,
+    );
+    await expect(nova.updateService(unknownId, { status: 'enabled' }, never)).rejects.toMatchObject({
+      type: 'HostNotFound',
+    });
   });
 
   test('forced_down is down at once, and up again', async ({ connect }) => {
     const nova = createNovaClient(connect());
     const id = (await nova.computeServices(never)).find(({ host }) => host === 'node-5')?.id ?? '';
-    expect((await nova.updateService(id, { forcedDown: true }, never)).service).toMatchObject({ state: 'down', forcedDown: true, status: 'enabled' });
-    expect((await nova.updateService(id, { forcedDown: false }, never)).service).toMatchObject({ state: 'up', forcedDown: false });
+    expect((await nova.updateService(id, { forcedDown: true }, never)).service).toMatchObject({
+      state: 'down',
+      forcedDown: true,
+      status: 'enabled',
+    });
+    expect((await nova.updateService(id, { forcedDown: false }, never)).service).toMatchObject({
+      state: 'up',
+      forcedDown: false,
+    });
   });
 
   test('a nova-compute that dies is down after a while, and up when it is back', async ({ connect, fleet }) => {
     const nova = createNovaClient(connect());
-    const stateOf = async () => (await nova.computeServices(never)).find(({ host }) => host === 'node-6')?.state ?? 'gone';
+    const stateOf = async () =>
+      (await nova.computeServices(never)).find(({ host }) => host === 'node-6')?.state ?? 'gone';
     await fleet.crash('node-6');
     expect(await stateOf()).toBe('up');
     await until('Nova to see it down', deadlineMs, async () => ((await stateOf()) === 'down' ? true : 'up'));
@@ -163,29 +247,49 @@ function smallPages(session: KeystoneSession, limit: number): { session: Keyston
 }
 
 function describeServers(test: ContractTest): void {
-  test('all pages of servers, hypervisors and groups come through, however small they are', async ({ connect, admin }) => {
+  test('all pages of servers, hypervisors and groups come through, however small they are', async ({
+    connect,
+    admin,
+  }) => {
     const group = await createServerGroup(admin, 'spread', 'soft-anti-affinity');
     await createServerGroup(admin, 'two', 'anti-affinity');
     await createServerGroup(admin, 'three', 'affinity');
-    const specs = Array.from({ length: 5 }, (_, index) => ({ name: `page-${index}`, host: 'node-1', ...(index === 0 ? { serverGroup: group } : {}) }));
+    const specs = Array.from({ length: 5 }, (_, index) => ({
+      name: `page-${index}`,
+      host: 'node-1',
+      ...(index === 0 ? { serverGroup: group } : {}),
+    }));
     const made = await createInstances(admin, specs);
     await createInstance(admin, { name: 'elsewhere', host: 'node-2' });
     const { session, pages } = smallPages(connect(), 2);
     const nova = createNovaClient(session);
     const servers = await nova.servers({ host: 'node-1' }, never);
     expect(servers.map(({ id }) => id).toSorted()).toEqual(made.map(({ id }) => id).toSorted());
-    expect(servers.filter(({ serverGroups }) => serverGroups.includes(group)).map(({ id }) => id)).toEqual([made[0]?.id]);
+    expect(servers.filter(({ serverGroups }) => serverGroups.includes(group)).map(({ id }) => id)).toEqual([
+      made[0]?.id,
+    ]);
     expect(await nova.hypervisors(never)).toHaveLength(6);
     expect(pages.filter((path) => path === 'servers/detail')).toHaveLength(3);
     expect(pages.filter((path) => path === 'os-hypervisors/detail').length).toBeGreaterThanOrEqual(3);
     const groups = await nova.serverGroups(never);
     expect(groups.map(({ policy }) => policy).toSorted()).toEqual(['affinity', 'anti-affinity', 'soft-anti-affinity']);
-    expect(groups).toContainEqual({ id: group, name: 'spread', policy: 'soft-anti-affinity', maxServersPerHost: 1, members: [made[0]?.id] });
+    expect(groups).toContainEqual({
+      id: group,
+      name: 'spread',
+      policy: 'soft-anti-affinity',
+      maxServersPerHost: 1,
+      members: [made[0]?.id],
+    });
   });
 
   test('a server has what compatibility checks need', async ({ connect, admin }) => {
     const nova = createNovaClient(connect());
-    const server = await createInstance(admin, { name: 'detailed', host: 'node-1', flavor: 'lab.small', metadata: { owner: 'flow' } });
+    const server = await createInstance(admin, {
+      name: 'detailed',
+      host: 'node-1',
+      flavor: 'lab.small',
+      metadata: { owner: 'flow' },
+    });
     const found = await nova.server(server.id, never);
     expect(found).toMatchObject({
       id: server.id,
@@ -219,6 +323,8 @@ function describeServers(test: ContractTest): void {
     const nova = createNovaClient(connect());
     expect(await nova.servers({ host: 'node-6' }, never)).toEqual([]);
     // H1: the short or the long form of a name must not read as an empty host.
-    await expect(nova.servers({ host: 'node-6.lab.drover.dev' }, never)).rejects.toMatchObject({ type: 'HostNotFound' });
+    await expect(nova.servers({ host: 'node-6.lab.drover.dev' }, never)).rejects.toMatchObject({
+      type: 'HostNotFound',
+    });
   });
 }

@@ -30,7 +30,10 @@ const onFake =
         connect: fake.openSession,
         ...fake.journal,
       };
-      return drive(clock, withClock(clock, () => body(counterpart)));
+      return drive(
+        clock,
+        withClock(clock, () => body(counterpart)),
+      );
     });
   };
 

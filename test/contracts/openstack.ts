@@ -21,4 +21,8 @@ export interface OpenStackCounterpart {
 }
 
 /** Declares a test of a contract: the body runs in the time of the counterpart (`labClock`). */
-export type ContractTest = (name: string, body: (counterpart: OpenStackCounterpart) => Promise<void>, timeoutMs?: number) => void;
+export type ContractTest = (
+  name: string,
+  body: (counterpart: OpenStackCounterpart) => Promise<void>,
+  timeoutMs?: number,
+) => void;

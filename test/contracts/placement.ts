@@ -11,7 +11,8 @@ const deadlineMs = 30_000;
 const unknownId = '00000000-0000-4000-8000-000000000000';
 const tiny = { VCPU: 1, MEMORY_MB: 512, DISK_GB: 1 };
 
-const providerOf = async (placement: PlacementClient, host: string): Promise<string> => (await placement.providerByName(`${host}.lab.drover.dev`, never))?.uuid ?? '';
+const providerOf = async (placement: PlacementClient, host: string): Promise<string> =>
+  (await placement.providerByName(`${host}.lab.drover.dev`, never))?.uuid ?? '';
 
 /** What drover takes for granted of Placement. */
 export function describePlacement(test: ContractTest): void {
@@ -29,7 +30,12 @@ function describeProviders(test: ContractTest): void {
     expect(await placement.providerAggregates(uuid, never)).toEqual([]);
     expect(await placement.providerAllocations(uuid, never)).toEqual({ [server.id]: tiny });
     expect(await placement.consumerAllocations(server.id, never)).toEqual({ [uuid]: tiny });
-    expect(await placement.consumer(server.id, never)).toEqual({ generation: 1, allocations: { [uuid]: tiny }, projectId: expect.any(String), userId: expect.any(String) });
+    expect(await placement.consumer(server.id, never)).toEqual({
+      generation: 1,
+      allocations: { [uuid]: tiny },
+      projectId: expect.any(String),
+      userId: expect.any(String),
+    });
     expect(await placement.usages(uuid, never)).toEqual(tiny);
     expect(await placement.inventories(uuid, never)).toMatchObject({
       MEMORY_MB: { total: 262_144, reserved: 0, allocationRatio: 1, minUnit: 1, maxUnit: 262_144, stepSize: 1 },
@@ -44,8 +50,17 @@ function describeProviders(test: ContractTest): void {
     expect(await placement.providerByName('unknownId', never)).toBeNull();
     expect(await placement.consumerAllocations(unknownId, never)).toEqual({});
     expect(await placement.consumer(unknownId, never)).toBeNull();
-    for (const ask of ['providerAllocations', 'providerTraits', 'inventories', 'usages', 'providerAggregates'] as const) {
-      await expect(placement[ask](unknownId, never)).rejects.toMatchObject({ type: 'HostNotFound', message: expect.stringMatching(/answered 404 .*No resource provider/u) });
+    for (const ask of [
+      'providerAllocations',
+      'providerTraits',
+      'inventories',
+      'usages',
+      'providerAggregates',
+    ] as const) {
+      await expect(placement[ask](unknownId, never)).rejects.toMatchObject({
+        type: 'HostNotFound',
+        message: expect.stringMatching(/answered 404 .*No resource provider/u),
+      });
     }
     await expect(placement.deleteProvider(unknownId, never)).rejects.toMatchObject({ type: 'HostNotFound' });
   });
@@ -54,18 +69,35 @@ function describeProviders(test: ContractTest): void {
     const placement = createPlacementClient(connect());
     await createInstance(admin, { name: 'placed', host: 'node-5' });
     const uuid = await providerOf(placement, 'node-5');
-    const fits = await placement.allocationCandidates({ resources: tiny, required: ['COMPUTE_NODE'], forbidden: ['COMPUTE_STATUS_DISABLED'] }, never);
+    const fits = await placement.allocationCandidates(
+      { resources: tiny, required: ['COMPUTE_NODE'], forbidden: ['COMPUTE_STATUS_DISABLED'] },
+      never,
+    );
     expect(fits.candidates).toHaveLength(6);
     expect(fits.candidates).toContainEqual({ allocations: { [uuid]: tiny } });
-    expect(fits.providers[uuid]).toMatchObject({ resources: { MEMORY_MB: { capacity: 262_144, used: 512 }, VCPU: { capacity: 256, used: 1 } }, traits: expect.arrayContaining(['COMPUTE_NODE']), rootUuid: uuid, parentUuid: null });
-    expect((await placement.allocationCandidates({ resources: { MEMORY_MB: 512 }, limit: 2 }, never)).candidates).toHaveLength(2);
-    expect((await placement.allocationCandidates({ resources: { MEMORY_MB: 200_000 }, inTree: uuid }, never)).candidates).toHaveLength(1);
+    expect(fits.providers[uuid]).toMatchObject({
+      resources: { MEMORY_MB: { capacity: 262_144, used: 512 }, VCPU: { capacity: 256, used: 1 } },
+      traits: expect.arrayContaining(['COMPUTE_NODE']),
+      rootUuid: uuid,
+      parentUuid: null,
+    });
+    expect(
+      (await placement.allocationCandidates({ resources: { MEMORY_MB: 512 }, limit: 2 }, never)).candidates,
+    ).toHaveLength(2);
+    expect(
+      (await placement.allocationCandidates({ resources: { MEMORY_MB: 200_000 }, inTree: uuid }, never)).candidates,
+    ).toHaveLength(1);
     expect((await placement.allocationCandidates({ resources: { MEMORY_MB: 300_000 } }, never)).candidates).toEqual([]);
     expect((await placement.allocationCandidates({ resources: { VGPU: 1 } }, never)).candidates).toEqual([]);
-    expect((await placement.allocationCandidates({ resources: tiny, memberOf: [[unknownId]] }, never)).candidates).toEqual([]);
+    expect(
+      (await placement.allocationCandidates({ resources: tiny, memberOf: [[unknownId]] }, never)).candidates,
+    ).toEqual([]);
     expect(await placement.resourceProviders({ resources: { MEMORY_MB: 512 }, inTree: uuid }, never)).toHaveLength(1);
     const unknown = placement.allocationCandidates({ resources: { VCPU: 1 }, required: ['NO_SUCH_TRAIT'] }, never);
-    await expect(unknown).rejects.toMatchObject({ type: 'RequestRefused', message: expect.stringMatching(/answered 400 .*NO_SUCH_TRAIT/u) });
+    await expect(unknown).rejects.toMatchObject({
+      type: 'RequestRefused',
+      message: expect.stringMatching(/answered 400 .*NO_SUCH_TRAIT/u),
+    });
   });
 }
 
@@ -76,17 +108,34 @@ function describeChanges(test: ContractTest): void {
     const before = await placement.traitsWithGeneration(uuid, never);
     await placement.createTrait('CUSTOM_CONTRACT', never);
     await placement.createTrait('CUSTOM_CONTRACT', never);
-    expect(await placement.existingTraits(['CUSTOM_CONTRACT', 'CUSTOM_NEVER_MADE', 'COMPUTE_NODE'], never)).toEqual(expect.arrayContaining(['COMPUTE_NODE', 'CUSTOM_CONTRACT']));
-    await expect(placement.createTrait('LOWER_case', never)).rejects.toMatchObject({ type: 'RequestRefused', message: expect.stringMatching(/answered 400 /u) });
+    expect(await placement.existingTraits(['CUSTOM_CONTRACT', 'CUSTOM_NEVER_MADE', 'COMPUTE_NODE'], never)).toEqual(
+      expect.arrayContaining(['COMPUTE_NODE', 'CUSTOM_CONTRACT']),
+    );
+    await expect(placement.createTrait('LOWER_case', never)).rejects.toMatchObject({
+      type: 'RequestRefused',
+      message: expect.stringMatching(/answered 400 /u),
+    });
     const traits = [...before.traits, 'CUSTOM_CONTRACT'];
     await placement.replaceTraits(uuid, { generation: before.generation, traits }, never);
     const after = await placement.traitsWithGeneration(uuid, never);
     expect(after).toEqual({ generation: before.generation + 1, traits: traits.toSorted() });
     const stale = placement.replaceTraits(uuid, { generation: before.generation, traits: before.traits }, never);
-    await expect(stale).rejects.toMatchObject({ type: 'ProviderConflict', message: expect.stringMatching(/answered 409 .*generation already changed/u) });
-    const unmade = placement.replaceTraits(uuid, { generation: after.generation, traits: [...traits, 'CUSTOM_NEVER_MADE'] }, never);
-    await expect(unmade).rejects.toMatchObject({ type: 'RequestRefused', message: expect.stringMatching(/answered 400 .*CUSTOM_NEVER_MADE/u) });
-    expect((await placement.resourceProviders({ required: ['CUSTOM_CONTRACT'] }, never)).map((provider) => provider.uuid)).toEqual([uuid]);
+    await expect(stale).rejects.toMatchObject({
+      type: 'ProviderConflict',
+      message: expect.stringMatching(/answered 409 .*generation already changed/u),
+    });
+    const unmade = placement.replaceTraits(
+      uuid,
+      { generation: after.generation, traits: [...traits, 'CUSTOM_NEVER_MADE'] },
+      never,
+    );
+    await expect(unmade).rejects.toMatchObject({
+      type: 'RequestRefused',
+      message: expect.stringMatching(/answered 400 .*CUSTOM_NEVER_MADE/u),
+    });
+    expect(
+      (await placement.resourceProviders({ required: ['CUSTOM_CONTRACT'] }, never)).map((provider) => provider.uuid),
+    ).toEqual([uuid]);
     await placement.replaceTraits(uuid, { generation: after.generation, traits: before.traits }, never);
   });
 
@@ -97,7 +146,10 @@ function describeChanges(test: ContractTest): void {
     if (before === null) throw new Error('the server has no allocations');
     await placement.rewriteConsumer(server.id, before, never);
     expect(await placement.consumer(server.id, never)).toEqual({ ...before, generation: before.generation + 1 });
-    await expect(placement.rewriteConsumer(server.id, before, never)).rejects.toMatchObject({ type: 'ConsumerConflict', message: expect.stringMatching(/answered 409 .*consumer generation conflict/u) });
+    await expect(placement.rewriteConsumer(server.id, before, never)).rejects.toMatchObject({
+      type: 'ConsumerConflict',
+      message: expect.stringMatching(/answered 409 .*consumer generation conflict/u),
+    });
   });
 
   test('more than a provider holds is refused', async ({ connect, admin }) => {
@@ -106,22 +158,52 @@ function describeChanges(test: ContractTest): void {
     const before = await placement.consumer(server.id, never);
     const uuid = await providerOf(placement, 'node-5');
     if (before === null) throw new Error('the server has no allocations');
-    const greedy = placement.rewriteConsumer(server.id, { ...before, allocations: { [uuid]: { ...tiny, MEMORY_MB: 300_000 } } }, never);
-    await expect(greedy).rejects.toMatchObject({ type: 'RequestRefused', message: expect.stringMatching(/answered 409 .*Unable to (allocate inventory|create allocation)/u) });
+    const greedy = placement.rewriteConsumer(
+      server.id,
+      { ...before, allocations: { [uuid]: { ...tiny, MEMORY_MB: 300_000 } } },
+      never,
+    );
+    await expect(greedy).rejects.toMatchObject({
+      type: 'RequestRefused',
+      message: expect.stringMatching(/answered 409 .*Unable to (allocate inventory|create allocation)/u),
+    });
     expect(await placement.consumer(server.id, never)).toEqual(before);
   });
 
   test('a provider goes when nothing is allocated and nothing is below it', async ({ connect, admin }) => {
     const placement = createPlacementClient(connect());
-    const [top, child, consumer] = ['10000000-0000-4000-8000-000000000001', '10000000-0000-4000-8000-000000000002', '10000000-0000-4000-8000-000000000003'];
+    const [top, child, consumer] = [
+      '10000000-0000-4000-8000-000000000001',
+      '10000000-0000-4000-8000-000000000002',
+      '10000000-0000-4000-8000-000000000003',
+    ];
     await admin.placement('POST', '/resource_providers', { body: { name: 'left-behind', uuid: top } });
-    await admin.placement('POST', '/resource_providers', { body: { name: 'left-behind-gpu', uuid: child, parent_provider_uuid: top } });
-    await admin.placement('PUT', `/resource_providers/${child}/inventories`, { body: { resource_provider_generation: 0, inventories: { VGPU: { total: 4 } } } });
-    const allocation = { allocations: { [child]: { resources: { VGPU: 1 } } }, consumer_generation: null, consumer_type: 'INSTANCE', project_id: 'p', user_id: 'u' };
+    await admin.placement('POST', '/resource_providers', {
+      body: { name: 'left-behind-gpu', uuid: child, parent_provider_uuid: top },
+    });
+    await admin.placement('PUT', `/resource_providers/${child}/inventories`, {
+      body: { resource_provider_generation: 0, inventories: { VGPU: { total: 4 } } },
+    });
+    const allocation = {
+      allocations: { [child]: { resources: { VGPU: 1 } } },
+      consumer_generation: null,
+      consumer_type: 'INSTANCE',
+      project_id: 'p',
+      user_id: 'u',
+    };
     await admin.placement('PUT', `/allocations/${consumer}`, { body: allocation });
-    expect((await placement.resourceProviders({ inTree: top }, never)).map(({ uuid }) => uuid).toSorted()).toEqual([top, child]);
-    await expect(placement.deleteProvider(top, never)).rejects.toMatchObject({ type: 'ProviderInUse', message: expect.stringMatching(/answered 409 .*child/u) });
-    await expect(placement.deleteProvider(child, never)).rejects.toMatchObject({ type: 'ProviderInUse', message: expect.stringMatching(/answered 409 .*has allocations/u) });
+    expect((await placement.resourceProviders({ inTree: top }, never)).map(({ uuid }) => uuid).toSorted()).toEqual([
+      top,
+      child,
+    ]);
+    await expect(placement.deleteProvider(top, never)).rejects.toMatchObject({
+      type: 'ProviderInUse',
+      message: expect.stringMatching(/answered 409 .*child/u),
+    });
+    await expect(placement.deleteProvider(child, never)).rejects.toMatchObject({
+      type: 'ProviderInUse',
+      message: expect.stringMatching(/answered 409 .*has allocations/u),
+    });
     const held = await placement.consumer(consumer, never);
     if (held === null) throw new Error('the consumer has nothing');
     await placement.rewriteConsumer(consumer, { ...held, allocations: {} }, never);
@@ -146,7 +228,9 @@ function describeMoves(test: ContractTest): void {
     expect(holders).not.toContain(server.id);
     await nova.forceCompleteMigration(server.id, id, never);
     await untilMigration(nova, server.id, 'completed');
-    await until('the share of the source to go', deadlineMs, async () => (Object.keys(await placement.providerAllocations(source, never)).length === 0 ? true : 'still there'));
+    await until('the share of the source to go', deadlineMs, async () =>
+      Object.keys(await placement.providerAllocations(source, never)).length === 0 ? true : 'still there',
+    );
     expect(await placement.consumerAllocations(server.id, never)).toEqual({ [target]: tiny });
   });
 
@@ -156,7 +240,9 @@ function describeMoves(test: ContractTest): void {
     const server = await seedScripted(counterpart, 'failing', ['fail']);
     await nova.liveMigrate(server.id, { host: 'node-2' }, never);
     await untilMigration(nova, server.id, 'failed');
-    expect(await placement.consumerAllocations(server.id, never)).toEqual({ [await providerOf(placement, 'node-1')]: tiny });
+    expect(await placement.consumerAllocations(server.id, never)).toEqual({
+      [await providerOf(placement, 'node-1')]: tiny,
+    });
     expect(await placement.providerAllocations(await providerOf(placement, 'node-2'), never)).toEqual({});
   });
 
@@ -166,7 +252,11 @@ function describeMoves(test: ContractTest): void {
     const server = await seedScripted(counterpart, 'lost', ['error']);
     await nova.liveMigrate(server.id, { host: 'node-2' }, never);
     await untilMigration(nova, server.id, 'error');
-    expect(await placement.consumerAllocations(server.id, never)).toEqual({ [await providerOf(placement, 'node-2')]: tiny });
-    expect(Object.keys(await placement.providerAllocations(await providerOf(placement, 'node-1'), never))).toHaveLength(1);
+    expect(await placement.consumerAllocations(server.id, never)).toEqual({
+      [await providerOf(placement, 'node-2')]: tiny,
+    });
+    expect(Object.keys(await placement.providerAllocations(await providerOf(placement, 'node-1'), never))).toHaveLength(
+      1,
+    );
   });
 }

@@ -31,7 +31,12 @@ async function blindClone(gateway: VcenterGateway, { create, mark }: NewVm): Pro
   if (template === null) throw new Error('there is no template');
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? create.name : `${create.name}-${number}`;
-    const taskId = await gateway.submit('CloneVM_Task', vmRef(source.moId), { folder: folderRef(at.folder), name, spec: cloneSpec(create, mark, configOf(template).devices) }, signal);
+    const taskId = await gateway.submit(
+      'CloneVM_Task',
+      vmRef(source.moId),
+      { folder: folderRef(at.folder), name, spec: cloneSpec(create, mark, configOf(template).devices) },
+      signal,
+    );
     const end = await endOf(gateway, taskId, signal);
     if (end.state === 'error' && failureCode(end.failure) === 'VirtualMachineNameTaken') continue;
     return { taskId, purpose: { kind: 'create', mark, folder: at.folder, name, instanceUuid } };

@@ -12,15 +12,20 @@ const limitMs = 12_000;
 const pauseMs = 100;
 
 export function openBlindStart(): Mutation {
-  const nova = createNovaClient(openSession(loadOpenStackSettings(process.env, { cloud: process.env['OS_CLOUD'] ?? 'lab' }), { clock: systemClock }));
-  return (activity, args) => (activity === 'startLiveMigration' ? () => blindStart(nova, args[0] as MigrationSubject) : undefined);
+  const nova = createNovaClient(
+    openSession(loadOpenStackSettings(process.env, { cloud: process.env['OS_CLOUD'] ?? 'lab' }), {
+      clock: systemClock,
+    }),
+  );
+  return (activity, args) =>
+    activity === 'startLiveMigration' ? () => blindStart(nova, args[0] as MigrationSubject) : undefined;
 }
 
 /** Asks Nova to move the server without looking whether an earlier attempt has done so, as soon as Nova takes it. */
 async function blindStart(nova: NovaClient, { instanceId }: MigrationSubject): Promise<MigrationStart> {
   const signal = AbortSignal.timeout(limitMs);
   const known = (await nova.migrationsOf(instanceId, signal)).map(({ id }) => id);
-  for (let asked = false; !asked; ) {
+  for (let asked = false; !asked;) {
     try {
       await nova.liveMigrate(instanceId, { host: null }, signal);
       asked = true;

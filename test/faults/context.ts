@@ -17,7 +17,8 @@ export function openContext(fixture: Fixture, kind: SubjectKind, steps: () => re
   const subject: Subject = subjects[kind];
   const { client, hosts } = fixture;
   const { api } = fixture.environment;
-  const hostOf = (alias: HostAlias): string => hosts[hostAliases.indexOf(alias)] ?? raise(new Error(`fixture ${fixture.name} has no host ${alias}`));
+  const hostOf = (alias: HostAlias): string =>
+    hosts[hostAliases.indexOf(alias)] ?? raise(new Error(`fixture ${fixture.name} has no host ${alias}`));
   const patience = (): AbortSignal => AbortSignal.timeout(20_000);
   const read = async (alias: HostAlias): Promise<AnyObject | null> => {
     try {
@@ -32,10 +33,25 @@ export function openContext(fixture: Fixture, kind: SubjectKind, steps: () => re
     await subject.tell(client, hostOf(alias), { uid, generation, resourceVersion, cause });
   };
   const change = async (alias: HostAlias, spec: object): Promise<void> => {
-    await api.request({ method: 'PATCH', patchType: 'merge', path: subject.path(hostOf(alias)), body: { spec } }, patience());
+    await api.request(
+      { method: 'PATCH', patchType: 'merge', path: subject.path(hostOf(alias)), body: { spec } },
+      patience(),
+    );
     await tell(alias, 'spec');
   };
-  const base: ContextBase = { fixture, kind, subject, sinceMs: labClock().now(), roles: new Map(), expected: new Map(), ownChanges: [], aliases: hostAliases.slice(0, hosts.length), hostOf, read, tell };
+  const base: ContextBase = {
+    fixture,
+    kind,
+    subject,
+    sinceMs: labClock().now(),
+    roles: new Map(),
+    expected: new Map(),
+    ownChanges: [],
+    aliases: hostAliases.slice(0, hosts.length),
+    hostOf,
+    read,
+    tell,
+  };
 
   return {
     ...base,
@@ -48,11 +64,15 @@ export function openContext(fixture: Fixture, kind: SubjectKind, steps: () => re
       if ((await read(alias)) !== null) return await change(alias, subject.change);
       const origin = subject.origin?.(hostOf(alias));
       if (origin === undefined) return await tell(alias, 'spec');
-      await api.request({ method: 'PATCH', patchType: 'merge', path: origin, body: { metadata: { labels: { matrix: 'changed' } } } }, patience());
+      await api.request(
+        { method: 'PATCH', patchType: 'merge', path: origin, body: { metadata: { labels: { matrix: 'changed' } } } },
+        patience(),
+      );
     },
     /** A change of the object's spec, told as the bridge does. */
     change,
     run: (alias: HostAlias) => client.workflow.getHandle(subject.workflowId(hostOf(alias))),
-    clear: (): Promise<void> => (isInVcenter(kind) ? virtualMachineActions(base).clearVms() : hostActions(base).clearHosts()),
+    clear: (): Promise<void> =>
+      isInVcenter(kind) ? virtualMachineActions(base).clearVms() : hostActions(base).clearHosts(),
   };
 }

@@ -27,7 +27,10 @@ export const sink = { vcpus: 8_000, memoryMiB: 33_554_432, diskGiB: 1_600_000 };
 export const sinks = ['node-5', 'node-6'];
 
 /** A lab with what its scenarios need; OpenStack, vSphere and libvirt where some do. */
-export type MatrixLab = DroverLab & { readonly dir: string; readonly handles: DroverLab['handles'] & Partial<Pick<Handles, 'libvirt'>> };
+export type MatrixLab = DroverLab & {
+  readonly dir: string;
+  readonly handles: DroverLab['handles'] & Partial<Pick<Handles, 'libvirt'>>;
+};
 
 /** The outside systems that scenarios act on and judge by: those of a lab, or of a simulation. */
 export interface Environment {
@@ -90,10 +93,13 @@ export interface Region {
   evictions: EvictionLog;
 }
 
-export const regionOf = ({ region }: Pick<Environment, 'region'>): Region => region ?? raise(new Error('the lab has no OpenStack'));
-export const libvirtOf = ({ libvirt }: Pick<Environment, 'libvirt'>): LibvirtHost => libvirt ?? raise(new Error('the lab has no libvirt'));
+export const regionOf = ({ region }: Pick<Environment, 'region'>): Region =>
+  region ?? raise(new Error('the lab has no OpenStack'));
+export const libvirtOf = ({ libvirt }: Pick<Environment, 'libvirt'>): LibvirtHost =>
+  libvirt ?? raise(new Error('the lab has no libvirt'));
 export const bmcOf = ({ bmc }: Pick<Environment, 'bmc'>): BmcHost => bmc ?? raise(new Error('there is no BMC'));
-export const vcenterOf = ({ vcenter }: Pick<Environment, 'vcenter'>): Vcenter => vcenter ?? raise(new Error('the lab has no vCenter'));
+export const vcenterOf = ({ vcenter }: Pick<Environment, 'vcenter'>): Vcenter =>
+  vcenter ?? raise(new Error('the lab has no vCenter'));
 
 /** Of the lab's libvirt daemons, the one that is the host's. */
 const machine = 'node-1';
@@ -113,9 +119,24 @@ export async function openEnvironment(lab: MatrixLab): Promise<LabEnvironment> {
     api,
     objectLog,
     region,
-    vcenter: vsphere === undefined ? null : { settings: vcenterSettings(vsphere), witness: openGovcWitness(vsphere), control: connectVcenterControl(vsphere), strangers: new Map() },
+    vcenter:
+      vsphere === undefined
+        ? null
+        : {
+            settings: vcenterSettings(vsphere),
+            witness: openGovcWitness(vsphere),
+            control: connectVcenterControl(vsphere),
+            strangers: new Map(),
+          },
     bmc: null,
-    libvirt: libvirt === undefined ? null : { address: libvirt.addresses[machine] ?? '', settings: { connectUri: libvirt.tcpUri, minimumVersion: '8.0.0' }, loseGuests: (count) => loseGuests(libvirt, machine, count) },
+    libvirt:
+      libvirt === undefined
+        ? null
+        : {
+            address: libvirt.addresses[machine] ?? '',
+            settings: { connectUri: libvirt.tcpUri, minimumVersion: '8.0.0' },
+            loseGuests: (count) => loseGuests(libvirt, machine, count),
+          },
     async close() {
       await objectLog.close();
       await api.close();
@@ -123,10 +144,19 @@ export async function openEnvironment(lab: MatrixLab): Promise<LabEnvironment> {
   };
 }
 
-async function openRegion({ handles }: MatrixLab, openstack: OpenStackHandle, api: Kubernetes, objectLog: ObjectLog): Promise<Region> {
+async function openRegion(
+  { handles }: MatrixLab,
+  openstack: OpenStackHandle,
+  api: Kubernetes,
+  objectLog: ObjectLog,
+): Promise<Region> {
   const fleet = connectFleet(openstack);
   for (const host of sinks) await fleet.change(host, sink);
-  await kubectl(handles.kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
+  await kubectl(
+    handles.kubernetes,
+    ['apply', '-f', '-'],
+    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }),
+  );
   await removeObjects(api);
   return { session: await openSession(openstack), fleet, evictions: evictionsIn(objectLog) };
 }

@@ -5,7 +5,10 @@ import { common, removeWhileAwaited, settings } from './virtual-machine-scenario
 /** Virtual machines that are made of cached files, in the every-step matrix: whatever happens, of each there is one VM with whole disks, and nothing else. */
 
 /** Each time another object, so that a scenario that changes the vCenter has it for itself. */
-const fast = (fastDeploy: 'direct' | 'linked'): object => ({ ...settings, virtualMachine: { ...settings.virtualMachine, fastDeploy } });
+const fast = (fastDeploy: 'direct' | 'linked'): object => ({
+  ...settings,
+  virtualMachine: { ...settings.virtualMachine, fastDeploy },
+});
 
 const ofCachedFiles: Pick<Scenario, 'subject' | 'hosts' | 'ownRegion' | 'prepare' | 'start' | 'judge'> = {
   ...common,
@@ -21,7 +24,8 @@ export const fastDeployScenarios: readonly Scenario[] = [
     title: 'a VM is made of copies of cached files, and powered on',
     settings: fast('direct'),
     // The rest is as in `made`.
-    targets: (step) => step.includes('/submitFileDeed.') || step.includes('/submitNewVm.') || step === 'A/patchVirtualMachine.1',
+    targets: (step) =>
+      step.includes('/submitFileDeed.') || step.includes('/submitNewVm.') || step === 'A/patchVirtualMachine.1',
     ends: { A: 'Settled' },
   },
   {
@@ -37,7 +41,11 @@ export const fastDeployScenarios: readonly Scenario[] = [
     name: 'abandoned',
     title: 'a VM is deleted while its disks are copied',
     settings: fast('direct'),
-    targets: (step) => step.includes('/awaitTask.') || step.includes('/stopCreate.') || step.includes('/submitFileDeed.') || step.includes('/patchVirtualMachine.'),
+    targets: (step) =>
+      step.includes('/awaitTask.') ||
+      step.includes('/stopCreate.') ||
+      step.includes('/submitFileDeed.') ||
+      step.includes('/patchVirtualMachine.'),
     async prepare(context) {
       await context.cacheImage();
       // Longer than a submission stays with its task.

@@ -63,7 +63,10 @@ export async function openFaultControl(): Promise<FaultControl> {
 }
 
 /** What {@link FaultControl.record} does, wherever the worker is. */
-export function startRecording(roles: Roles, injections: readonly Injection[]): { recording: Recording; decide: (question: Question) => Promise<Order> } {
+export function startRecording(
+  roles: Roles,
+  injections: readonly Injection[],
+): { recording: Recording; decide: (question: Question) => Promise<Order> } {
   const nameOf = nameSteps(roles);
   const byStep = new Map(injections.map((injection) => [injection.step, injection]));
   const recording = { steps: [] as string[], injected: new Map<string, Call>(), failure: null as Error | null };

@@ -24,9 +24,19 @@ export const faults = {
   failBefore: { title: 'fails before the effect', order: 'failBefore', action: 'none', mayStop: false },
   failAfter: { title: 'fails after the effect', order: 'failAfter', action: 'none', mayStop: false },
   timeOut: { title: 'times out', order: 'hang', action: 'none', mayStop: false },
-  killWorker: { title: 'kill -9 of the worker between effect and report', order: 'holdAfter', action: 'killWorker', mayStop: false },
+  killWorker: {
+    title: 'kill -9 of the worker between effect and report',
+    order: 'holdAfter',
+    action: 'killWorker',
+    mayStop: false,
+  },
   cancel: { title: 'the run is cancelled', order: 'pass', action: 'cancel', mayStop: true },
-  terminate: { title: 'the run is terminated and started again at once', order: 'pass', action: 'terminate', mayStop: false },
+  terminate: {
+    title: 'the run is terminated and started again at once',
+    order: 'pass',
+    action: 'terminate',
+    mayStop: false,
+  },
   signalTwice: { title: 'the signal comes twice', order: 'pass', action: 'signalTwice', mayStop: false },
   changeSpec: { title: 'the spec changes', order: 'pass', action: 'changeSpec', mayStop: false },
 } as const satisfies Record<string, { title: string; order: Order; action: FaultAction; mayStop: boolean }>;

@@ -52,10 +52,15 @@ export interface FixtureOptions {
   mutation?: string;
 }
 
-export async function openFixture(environment: LabEnvironment, { name, subject, hosts, settings, mutation }: FixtureOptions): Promise<LabFixture> {
+export async function openFixture(
+  environment: LabEnvironment,
+  { name, subject, hosts, settings, mutation }: FixtureOptions,
+): Promise<LabFixture> {
   const { lab } = environment;
   const { parts, bridge } = subjects[subject];
-  const ofEnvironment = isInVcenter(subject) ? await openNamespace(environment, name) : await openHosts(environment, hosts);
+  const ofEnvironment = isInVcenter(subject)
+    ? await openNamespace(environment, name)
+    : await openHosts(environment, hosts);
   const client = openClient(readTemporalSettings({ ...lab.exports, TEMPORAL_NAMESPACE: name }));
   await ensureNamespace(client, name);
   const faultControl = await openFaultControl();
@@ -68,7 +73,16 @@ export async function openFixture(environment: LabEnvironment, { name, subject, 
   try {
     const drover = await startDrover(
       { handles: only(lab.handles, parts), exports: { ...lab.exports, TEMPORAL_NAMESPACE: name } },
-      { dir, settings: { ...settings, ...ofEnvironment }, bridge, workerArgs: [join(checkoutDirectory, 'test/faults/worker.ts'), faultControl.url, ...(mutation === undefined ? [] : [mutation])] },
+      {
+        dir,
+        settings: { ...settings, ...ofEnvironment },
+        bridge,
+        workerArgs: [
+          join(checkoutDirectory, 'test/faults/worker.ts'),
+          faultControl.url,
+          ...(mutation === undefined ? [] : [mutation]),
+        ],
+      },
     );
     return {
       name,
@@ -85,7 +99,14 @@ export async function openFixture(environment: LabEnvironment, { name, subject, 
         const { api, region, vcenter, objectLog } = environment;
         const strangers = vcenter?.strangers.get(name);
         const common = { lab, api, client, drover, dir: drover.dir, sinceMs, objectLog };
-        return readWorld({ ...common, ...(region !== null && { ...region, expected, ownChanges }), ...(strangers !== undefined && { vms: { namespace: name, strangers } }) }, hosts);
+        return readWorld(
+          {
+            ...common,
+            ...(region !== null && { ...region, expected, ownChanges }),
+            ...(strangers !== undefined && { vms: { namespace: name, strangers } }),
+          },
+          hosts,
+        );
       },
       async close() {
         await drover.stop();
@@ -109,7 +130,9 @@ async function openHosts(environment: LabEnvironment, hosts: readonly string[]):
 
 /** Of what else is in the lab, drover serves nothing here. */
 const only = (handles: MatrixLab['handles'], parts: readonly PartName[]): MatrixLab['handles'] =>
-  Object.fromEntries(Object.entries(handles).filter(([name]) => (parts as readonly string[]).includes(name))) as unknown as MatrixLab['handles'];
+  Object.fromEntries(
+    Object.entries(handles).filter(([name]) => (parts as readonly string[]).includes(name)),
+  ) as unknown as MatrixLab['handles'];
 
 const keyword = 2;
 const dayMs = 86_400;
@@ -117,7 +140,11 @@ const dayMs = 86_400;
 /** A namespace with drover's search attributes, as an operator makes one. */
 async function ensureNamespace({ connection, workflowService }: Client, namespace: string): Promise<void> {
   const known = await workflowService.describeNamespace({ namespace }).catch(() => null);
-  if (known === null) await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: { seconds: dayMs as never } });
+  if (known === null)
+    await workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: dayMs as never },
+    });
   const attributes = Object.fromEntries(Object.values(searchAttributes).map((attribute) => [attribute, keyword]));
   // The server takes some seconds to know a new namespace everywhere.
   for (let attempt = 1; ; attempt += 1) {

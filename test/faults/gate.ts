@@ -16,7 +16,13 @@ export const gate =
   (url: string, mutate: Mutation = () => undefined) =>
   (context: Context): { inbound: ActivityInboundCallsInterceptor } => {
     const { workflowExecution, activityId, activityType, attempt } = context.info;
-    const call: Call = { workflowId: workflowExecution?.workflowId ?? '', runId: workflowExecution?.runId ?? '', activityId, activity: activityType, attempt };
+    const call: Call = {
+      workflowId: workflowExecution?.workflowId ?? '',
+      runId: workflowExecution?.runId ?? '',
+      activityId,
+      activity: activityType,
+      attempt,
+    };
     return {
       inbound: {
         async execute(input, next) {
@@ -32,10 +38,15 @@ export const gate =
     };
   };
 
-const injected = (message: string): ApplicationFailure => ApplicationFailure.retryable(`Injected: ${message}`, 'InjectedFault');
+const injected = (message: string): ApplicationFailure =>
+  ApplicationFailure.retryable(`Injected: ${message}`, 'InjectedFault');
 
 async function ask(url: string, moment: Moment, call: Call): Promise<Order> {
-  const answer = await fetch(url, { method: 'POST', body: JSON.stringify({ moment, call }), signal: AbortSignal.timeout(60_000) });
+  const answer = await fetch(url, {
+    method: 'POST',
+    body: JSON.stringify({ moment, call }),
+    signal: AbortSignal.timeout(60_000),
+  });
   return (await answer.text()) as Order;
 }
 

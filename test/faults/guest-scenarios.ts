@@ -6,7 +6,15 @@ import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { startGuestWatches } from '../../runtime/standing-runs.ts';
 import { until } from '../flows/until.ts';
 import { libvirtOf, regionOf } from './environment.ts';
-import { applyNeighbour, applyNode, ensureAggregates, lifecycleOf, removeObjectsOf, reportReady, shared } from './hypervisor-objects.ts';
+import {
+  applyNeighbour,
+  applyNode,
+  ensureAggregates,
+  lifecycleOf,
+  removeObjectsOf,
+  reportReady,
+  shared,
+} from './hypervisor-objects.ts';
 import { hypervisorScenarioSettings, unlessStopped, untilState } from './hypervisor-scenarios.ts';
 import { judgeMaintenance, judgeMoved, judgeMovedLive } from './judge-hypervisor.ts';
 import type { Scenario } from './scenario.ts';
@@ -21,7 +29,15 @@ const patienceMs = 200_000;
 const settings = {
   ...hypervisorScenarioSettings,
   // One cell's host is no reason to wait for the next one's.
-  nodeFailure: { mode: 'automatic', automaticAggregates: [shared], failAfterMs: 1_000, lookMs: 500, restLookMs: 1_000, gates: { cycleMs: 1 }, guestEvents: { lookMs: 300 } },
+  nodeFailure: {
+    mode: 'automatic',
+    automaticAggregates: [shared],
+    failAfterMs: 1_000,
+    lookMs: 500,
+    restLookMs: 1_000,
+    gates: { cycleMs: 1 },
+    guestEvents: { lookMs: 300 },
+  },
 };
 
 /** A host whose failures are handled, as its Hypervisor says. */
@@ -37,7 +53,10 @@ export async function putIntoCare(context: ScenarioContext): Promise<void> {
   await reportReady(environment, host, libvirtOf(environment).address, { bootId: 'boot-1' });
   await until('its failures to be handled', patienceMs, async () => {
     const object = await context.read('A');
-    return findCondition(object?.status?.conditions, hypervisorConditions.haEnabled)?.status === 'True' || lifecycleOf(object).message;
+    return (
+      findCondition(object?.status?.conditions, hypervisorConditions.haEnabled)?.status === 'True' ||
+      lifecycleOf(object).message
+    );
   });
   await untilState(context, 'Active');
   await reportAgentFacts(environment.api, host);
@@ -45,7 +64,10 @@ export async function putIntoCare(context: ScenarioContext): Promise<void> {
 
 /** Whoever listens lists the hosts each minute only; one that begins anew does so at once. */
 async function listenAnew({ fixture: { client } }: ScenarioContext): Promise<void> {
-  await client.workflow.getHandle(guestWatchId(0)).terminate('the fault matrix has another host').catch(() => undefined);
+  await client.workflow
+    .getHandle(guestWatchId(0))
+    .terminate('the fault matrix has another host')
+    .catch(() => undefined);
   await startGuestWatches(client, { shards: 1, cluster: '' }, { clock: labClock() });
   await until('the host to be listened to', patienceMs, async () => {
     const { raw } = await client.workflow.getHandle(guestWatchId(0)).describe();
@@ -64,7 +86,8 @@ export const guestScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: true,
     // The rest of such a run is that of every host that fails, and how the host is emptied is as in `maintenance`.
-    targets: (step) => ['A-failure/observeNodeFailure.1', 'A-failure/claimFencing.1', 'A-failure/patchHypervisor.1'].includes(step),
+    targets: (step) =>
+      ['A-failure/observeNodeFailure.1', 'A-failure/claimFencing.1', 'A-failure/patchHypervisor.1'].includes(step),
     settings,
     settingsIn: (environment) => ({ hypervisor: { ...settings.hypervisor, libvirt: libvirtOf(environment).settings } }),
     async prepare(context) {
@@ -80,7 +103,11 @@ export const guestScenarios: readonly Scenario[] = [
       try {
         await until('it to be handed over', patienceMs, async () => {
           const object = await context.read('A');
-          return object?.spec?.['maintenance'] === 'ha' || (findCondition(object?.status?.conditions, hypervisorConditions.nodeFailure)?.message ?? 'no word of its failure');
+          return (
+            object?.spec?.['maintenance'] === 'ha' ||
+            (findCondition(object?.status?.conditions, hypervisorConditions.nodeFailure)?.message ??
+              'no word of its failure')
+          );
         });
       } finally {
         for (const name of neighbours) await removeObjectsOf(context.fixture.environment, name);

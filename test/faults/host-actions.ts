@@ -24,7 +24,11 @@ export function hostActions({ fixture, kind, roles, expected, ownChanges, aliase
   const region = () => regionOf(environment);
   const patience = (): AbortSignal => AbortSignal.timeout(20_000);
   if (!isInVcenter(kind)) {
-    for (const alias of aliases) roles.set(evictionId(hostOf(alias)), alias).set(hypervisorId(hostOf(alias)), `${alias}-hypervisor`).set(nodeFailureId(hostOf(alias)), `${alias}-failure`);
+    for (const alias of aliases)
+      roles
+        .set(evictionId(hostOf(alias)), alias)
+        .set(hypervisorId(hostOf(alias)), `${alias}-hypervisor`)
+        .set(nodeFailureId(hostOf(alias)), `${alias}-failure`);
   }
   const nameServer = (alias: HostAlias, id: string, status = 'ACTIVE'): void => {
     const name = `${alias}${[...expected.values()].filter(({ host }) => host === hostOf(alias)).length + 1}`;
@@ -35,22 +39,43 @@ export function hostActions({ fixture, kind, roles, expected, ownChanges, aliase
   return {
     /** Servers `A1`, `A2`, … on the host. */
     async seed(alias: HostAlias, guests: readonly GuestSpec[]): Promise<void> {
-      const made = await createInstances(region().session, guests.map((guest, index) => ({ name: `${hostOf(alias)}-${index + 1}`, host: hostOf(alias), seconds: 0.3, ...guest })));
+      const made = await createInstances(
+        region().session,
+        guests.map((guest, index) => ({
+          name: `${hostOf(alias)}-${index + 1}`,
+          host: hostOf(alias),
+          seconds: 0.3,
+          ...guest,
+        })),
+      );
       for (const { id } of made) nameServer(alias, id);
     },
     /** A server that arrives later: Nova has it, and does not wait. */
     async seedLate(alias: HostAlias): Promise<void> {
-      nameServer(alias, await requestInstance(region().session, { name: `${hostOf(alias)}-late`, host: hostOf(alias), seconds: 0.3 }));
+      nameServer(
+        alias,
+        await requestInstance(region().session, { name: `${hostOf(alias)}-late`, host: hostOf(alias), seconds: 0.3 }),
+      );
     },
     /** Whatever becomes of the eviction, Nova finishes what it was asked to build. */
     untilBuilt: async (): Promise<void> => {
-      for (const id of expected.keys()) await until(`server ${id} to be built`, buildMs, async () => (await getServer(region().session, id)).status !== 'BUILD' || 'BUILD');
+      for (const id of expected.keys())
+        await until(
+          `server ${id} to be built`,
+          buildMs,
+          async () => (await getServer(region().session, id)).status !== 'BUILD' || 'BUILD',
+        );
     },
     changeHost: (alias: HostAlias, profile: Partial<HostProfile>) => region().fleet.change(hostOf(alias), profile),
     /** As kubectl would make it, and as the bridge would tell of it. */
     async evict(alias: HostAlias, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
       const host = hostOf(alias);
-      const body = { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: host, annotations }, spec: { hypervisor: host, reason: 'fault matrix' } };
+      const body = {
+        apiVersion: 'kvm.cloud.sap/v1',
+        kind: 'Eviction',
+        metadata: { name: host, annotations },
+        spec: { hypervisor: host, reason: 'fault matrix' },
+      };
       await api.request({ method: 'POST', path: resourcePath('kvm.cloud.sap/v1', 'evictions'), body }, patience());
       await tell(alias, 'spec');
     },
@@ -64,7 +89,16 @@ export function hostActions({ fixture, kind, roles, expected, ownChanges, aliase
         await removeEviction(api, host);
       }
       if (expected.size > 0) await deleteInstances(session, [...expected.keys()]);
-      for (const name of expected.keys()) await unlessAbsent(() => api.request({ method: 'DELETE', path: resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3', name }) }, patience()));
+      for (const name of expected.keys())
+        await unlessAbsent(() =>
+          api.request(
+            {
+              method: 'DELETE',
+              path: resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3', name }),
+            },
+            patience(),
+          ),
+        );
       for (const host of hosts) {
         const left = (await listServers(session, host)).map(({ id }) => id);
         if (left.length > 0) await deleteInstances(session, left);

@@ -6,8 +6,24 @@ import { resourcePath } from '../../runtime/resource-path.ts';
 import { quickSettings } from '../flows/world-base.ts';
 import { until } from '../flows/until.ts';
 import { regionOf } from './environment.ts';
-import { applyNode, ensureAggregates, leaveAggregates, leaveAllocation, lifecycleOf, removeTrait, shared } from './hypervisor-objects.ts';
-import { judgeDecommissioned, judgeDisabled, judgeInService, judgeMaintenance, judgeMembership, judgeMoved, judgeOrder } from './judge-hypervisor.ts';
+import {
+  applyNode,
+  ensureAggregates,
+  leaveAggregates,
+  leaveAllocation,
+  lifecycleOf,
+  removeTrait,
+  shared,
+} from './hypervisor-objects.ts';
+import {
+  judgeDecommissioned,
+  judgeDisabled,
+  judgeInService,
+  judgeMaintenance,
+  judgeMembership,
+  judgeMoved,
+  judgeOrder,
+} from './judge-hypervisor.ts';
 import type { Judged } from './judge-hypervisor.ts';
 import type { Scenario } from './scenario.ts';
 import type { HostAlias } from './context-base.ts';
@@ -34,7 +50,13 @@ const only =
   (step: string): boolean =>
     steps.some((one) => step === `A-hypervisor/${one}`);
 
-const common = { subject: 'Hypervisor', hosts: 1, ownRegion: true, targets: ofHypervisor, settings: hypervisorScenarioSettings } as const;
+const common = {
+  subject: 'Hypervisor',
+  hosts: 1,
+  ownRegion: true,
+  targets: ofHypervisor,
+  settings: hypervisorScenarioSettings,
+} as const;
 
 /** Waits until the Hypervisor says that it is in that state, and its run is closed. */
 export const untilState = (context: ScenarioContext, state: string, alias: HostAlias = 'A'): Promise<unknown> =>
@@ -59,7 +81,8 @@ async function maintain(context: ScenarioContext): Promise<void> {
 }
 
 /** As the Schedule does every few minutes, and an operator who does not want to wait. */
-const lookForDrift = ({ fixture }: ScenarioContext): Promise<void> => fixture.client.schedule.getHandle(driftScheduleId('RegionOne')).trigger();
+const lookForDrift = ({ fixture }: ScenarioContext): Promise<void> =>
+  fixture.client.schedule.getHandle(driftScheduleId('RegionOne')).trigger();
 
 /** Somebody has cancelled the run: what it would have done is not done. */
 export const isStopped = async (context: ScenarioContext): Promise<boolean> => {
@@ -89,7 +112,10 @@ function lookAgain(context: ScenarioContext, complaints: () => Promise<string[]>
 }
 
 /** What a judge reads of the context. */
-const judgedOf = ({ fixture: { environment } }: ScenarioContext): Judged => ({ session: regionOf(environment).session, api: environment.api });
+const judgedOf = ({ fixture: { environment } }: ScenarioContext): Judged => ({
+  session: regionOf(environment).session,
+  api: environment.api,
+});
 
 /** Where the run was stopped, only the order holds in which a host is taken out. */
 export const unlessStopped =
@@ -101,12 +127,16 @@ const inService = { ends: { A: 'Active' }, judge: unlessStopped(judgeInService) 
 
 const inMaintenance = {
   ends: { A: 'Maintenance' },
-  judge: unlessStopped(async (world, host, { expected }) => [...(await judgeMaintenance(world, host, 'manual')), ...(await judgeMoved(world, host, expected.keys()))]),
+  judge: unlessStopped(async (world, host, { expected }) => [
+    ...(await judgeMaintenance(world, host, 'manual')),
+    ...(await judgeMoved(world, host, expected.keys())),
+  ]),
 } as const;
 
 const decommissioned = { ends: { A: 'Decommissioned' }, judge: unlessStopped(judgeDecommissioned) } as const;
 
-const judgeMember = (context: ScenarioContext): Promise<string[]> => judgeMembership(judgedOf(context), context.hostOf('A'));
+const judgeMember = (context: ScenarioContext): Promise<string[]> =>
+  judgeMembership(judgedOf(context), context.hostOf('A'));
 
 async function judgeReleased(context: ScenarioContext): Promise<string[]> {
   const object = await context.read('A');
@@ -117,13 +147,28 @@ async function judgeReleased(context: ScenarioContext): Promise<string[]> {
 async function crashWhenAsked(context: ScenarioContext): Promise<void> {
   await until('nova-compute to be waited for, or the end', patienceMs, async () => {
     const object = await context.read('A');
-    return (object !== null && context.subject.isStopped(object)) || lifecycleOf(object).message.includes('nova-compute on the host still answers') || 'not yet';
+    return (
+      (object !== null && context.subject.isStopped(object)) ||
+      lifecycleOf(object).message.includes('nova-compute on the host still answers') ||
+      'not yet'
+    );
   });
   await regionOf(context.fixture.environment).fleet.crash(context.hostOf('A'));
 }
 
-const annotate = async ({ fixture, subject, hostOf }: ScenarioContext, given: Readonly<Record<string, string>>): Promise<void> =>
-  void (await fixture.environment.api.request({ method: 'PATCH', patchType: 'merge', path: subject.path(hostOf('A')), body: { metadata: { annotations: given } } }, AbortSignal.timeout(20_000)));
+const annotate = async (
+  { fixture, subject, hostOf }: ScenarioContext,
+  given: Readonly<Record<string, string>>,
+): Promise<void> =>
+  void (await fixture.environment.api.request(
+    {
+      method: 'PATCH',
+      patchType: 'merge',
+      path: subject.path(hostOf('A')),
+      body: { metadata: { annotations: given } },
+    },
+    AbortSignal.timeout(20_000),
+  ));
 
 export const hypervisorScenarios: readonly Scenario[] = [
   {
@@ -169,7 +214,9 @@ export const hypervisorScenarios: readonly Scenario[] = [
     ...common,
     name: 'drift',
     title: 'somebody takes a hypervisor in service out of an aggregate, and a trait off it',
-    targets: (step) => step === 'drift/findDrift.1' || only('observeHypervisor.1', 'createTraits.1', 'updateTraits.1', 'addToAggregates.1')(step),
+    targets: (step) =>
+      step === 'drift/findDrift.1' ||
+      only('observeHypervisor.1', 'createTraits.1', 'updateTraits.1', 'addToAggregates.1')(step),
     prepare: putIntoService,
     async start(context) {
       const region = regionOf(context.fixture.environment);
@@ -177,7 +224,11 @@ export const hypervisorScenarios: readonly Scenario[] = [
       await removeTrait(region, context.hostOf('A'));
       await lookForDrift(context);
     },
-    meanwhile: (context) => untilMended(context, lookAgain(context, () => judgeMember(context))),
+    meanwhile: (context) =>
+      untilMended(
+        context,
+        lookAgain(context, () => judgeMember(context)),
+      ),
     ...inService,
   },
   {
@@ -197,7 +248,11 @@ export const hypervisorScenarios: readonly Scenario[] = [
       await changeService(region.session, host, { status: 'enabled' });
       await lookForDrift(context);
     },
-    meanwhile: (context) => untilMended(context, async () => [...(await judgeMember(context)), ...(await judgeDisabled(judgedOf(context), context.hostOf('A'), 'manual'))]),
+    meanwhile: (context) =>
+      untilMended(context, async () => [
+        ...(await judgeMember(context)),
+        ...(await judgeDisabled(judgedOf(context), context.hostOf('A'), 'manual')),
+      ]),
     ...inMaintenance,
   },
   {
@@ -208,12 +263,18 @@ export const hypervisorScenarios: readonly Scenario[] = [
     prepare: putIntoService,
     async start({ fixture, hostOf }) {
       const path = resourcePath('v1', 'nodes', { name: hostOf('A') });
-      await fixture.environment.api.request({ method: 'PATCH', patchType: 'merge', path, body: { metadata: { labels: { [nodeMarks.lifecycle]: null } } } }, AbortSignal.timeout(20_000));
+      await fixture.environment.api.request(
+        { method: 'PATCH', patchType: 'merge', path, body: { metadata: { labels: { [nodeMarks.lifecycle]: null } } } },
+        AbortSignal.timeout(20_000),
+      );
     },
     meanwhile: (context) => untilMended(context, () => judgeReleased(context)),
     ends: { A: 'Active' },
     // It stays where it is: only nobody looks after it.
-    judge: unlessStopped(async (world, host, context) => [...(await judgeReleased(context)), ...(await judgeInService(world, host))]),
+    judge: unlessStopped(async (world, host, context) => [
+      ...(await judgeReleased(context)),
+      ...(await judgeInService(world, host)),
+    ]),
   },
   {
     ...common,
@@ -228,13 +289,22 @@ export const hypervisorScenarios: readonly Scenario[] = [
     async meanwhile(context) {
       await until('it to be emptied, or the end', patienceMs, async () => {
         const { reason, message } = lifecycleOf(await context.read('A'));
-        return reason === 'Maintenance' || (await isStopped(context)) || (reason === 'Evicting' && message.includes('Eviction ')) || `${reason}: ${message}`;
+        return (
+          reason === 'Maintenance' ||
+          (await isStopped(context)) ||
+          (reason === 'Evicting' && message.includes('Eviction ')) ||
+          `${reason}: ${message}`
+        );
       });
       const { runId } = await context.run('A').describe();
       const run = context.fixture.client.workflow.getHandle(context.subject.workflowId(context.hostOf('A')), runId);
       // It may have come to its end.
       await run.cancel().catch(() => undefined);
-      await until('that run to be over', patienceMs, async () => (await run.describe()).status.name !== 'RUNNING' || 'not yet');
+      await until(
+        'that run to be over',
+        patienceMs,
+        async () => (await run.describe()).status.name !== 'RUNNING' || 'not yet',
+      );
       await annotate(context, { [annotations.retry]: new Date(labClock().now()).toISOString() });
     },
     ...inMaintenance,
@@ -245,11 +315,17 @@ export const hypervisorScenarios: readonly Scenario[] = [
     title: 'a hypervisor is taken out of Nova that has an allocation of no server, which somebody gives up',
     targets: only('releaseAllocations.1', 'deleteEviction.1'),
     // The host is looked at all that time, which shows the same each time.
-    settings: { ...hypervisorScenarioSettings, eviction: { ...hypervisorScenarioSettings.eviction, emptyDeadlineMs: 7_000 } },
+    settings: {
+      ...hypervisorScenarioSettings,
+      eviction: { ...hypervisorScenarioSettings.eviction, emptyDeadlineMs: 7_000 },
+    },
     async prepare(context) {
       await putIntoService(context);
       await leaveAllocation(regionOf(context.fixture.environment), context.hostOf('A'));
-      await annotate(context, { [annotations.consent]: 'delete-allocations', [annotations.consentBy]: `fault-matrix ${new Date(labClock().now()).toISOString()}` });
+      await annotate(context, {
+        [annotations.consent]: 'delete-allocations',
+        [annotations.consentBy]: `fault-matrix ${new Date(labClock().now()).toISOString()}`,
+      });
     },
     start: (context) => context.change('A', { maintenance: 'termination', maintenanceReason: 'fault matrix' }),
     meanwhile: crashWhenAsked,

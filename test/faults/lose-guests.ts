@@ -13,11 +13,23 @@ const startMs = 60_000;
 /** Starts so many guests on a machine of the lab, and kills their QEMUs, as its out-of-memory killer would. Nothing of them stays. */
 export async function loseGuests(handle: LibvirtHandle, machine: string, count: number): Promise<void> {
   const signal = AbortSignal.timeout(startMs * count);
-  const libvirt = await connectLibvirt(endpointOf(handle.tcpUri, handle.addresses[machine] ?? ''), { certificate: null, credential: null }, { clock: systemClock, timeouts: { startMs } }, signal);
+  const libvirt = await connectLibvirt(
+    endpointOf(handle.tcpUri, handle.addresses[machine] ?? ''),
+    { certificate: null, credential: null },
+    { clock: systemClock, timeouts: { startMs } },
+    signal,
+  );
   try {
     const { domainTypes } = await libvirt.capabilities(signal);
     const guests: Domain[] = [];
-    for (let number = 1; number <= count; number += 1) guests.push(await libvirt.createDomain(tinyDomainXml(newCheckName(Math.random), domainType(libvirt.uri, domainTypes), null), { autodestroy: true }, signal));
+    for (let number = 1; number <= count; number += 1)
+      guests.push(
+        await libvirt.createDomain(
+          tinyDomainXml(newCheckName(Math.random), domainType(libvirt.uri, domainTypes), null),
+          { autodestroy: true },
+          signal,
+        ),
+      );
     for (const { name } of guests) killDomain(name);
     // What is there when the connection is closed, libvirt destroys: then nobody would have lost it.
     await until('libvirt to have noticed', startMs, async () => {

@@ -71,37 +71,58 @@ const planCells = (runs: readonly CleanRuns[], scenarios: readonly Scenario[]): 
   });
 
 /** Runs clean first, then with every chosen fault at every step. */
-export async function runMatrix({ lab, scenarios, parallelism, mutation, choose, report, take, signal = neverAborted }: MatrixOptions): Promise<MatrixResult> {
+export async function runMatrix({
+  lab,
+  scenarios,
+  parallelism,
+  mutation,
+  choose,
+  report,
+  take,
+  signal = neverAborted,
+}: MatrixOptions): Promise<MatrixResult> {
   const clean: CleanRuns[] = [];
   const planned: Cell[] = [];
   const chosen: Cell[] = [];
   const outcomes: Outcome[] = [];
-  await withFixtures({ lab, scenarios, parallelism, signal, ...(mutation === undefined ? {} : { mutation }) }, async (opened, group) => {
-    const runs = await runClean(opened, group, report);
-    clean.push(...runs);
-    const all = planCells(runs, group);
-    const cells = choose(all);
-    planned.push(...all);
-    chosen.push(...cells);
-    report(`${group.map(({ name }) => name).join(', ')}: ${cells.length} cells on ${opened.length} fixtures`);
-    await onFixtures(opened, cells, async (fixture, cell, index) => {
-      const outcome = await runOnce(fixture, group, cell);
-      signal.throwIfAborted();
-      outcomes.push(outcome);
-      take?.(outcome);
-      if (outcomes.length % archiveEvery === 0) await fixture.environment.region?.fleet.archive();
-      const verdict = outcome.complaints.length === 0 ? 'ok    ' : 'FAILED';
-      report(`${String(index + 1).padStart(5)}/${cells.length} ${verdict} ${outcome.seconds.toFixed(0).padStart(4)} s  ${formatCell(cell)}${indented(outcome.complaints)}`);
-    });
-  });
+  await withFixtures(
+    { lab, scenarios, parallelism, signal, ...(mutation === undefined ? {} : { mutation }) },
+    async (opened, group) => {
+      const runs = await runClean(opened, group, report);
+      clean.push(...runs);
+      const all = planCells(runs, group);
+      const cells = choose(all);
+      planned.push(...all);
+      chosen.push(...cells);
+      report(`${group.map(({ name }) => name).join(', ')}: ${cells.length} cells on ${opened.length} fixtures`);
+      await onFixtures(opened, cells, async (fixture, cell, index) => {
+        const outcome = await runOnce(fixture, group, cell);
+        signal.throwIfAborted();
+        outcomes.push(outcome);
+        take?.(outcome);
+        if (outcomes.length % archiveEvery === 0) await fixture.environment.region?.fleet.archive();
+        const verdict = outcome.complaints.length === 0 ? 'ok    ' : 'FAILED';
+        report(
+          `${String(index + 1).padStart(5)}/${cells.length} ${verdict} ${outcome.seconds.toFixed(0).padStart(4)} s  ${formatCell(cell)}${indented(outcome.complaints)}`,
+        );
+      });
+    },
+  );
   return { clean, planned, chosen, outcomes };
 }
 
-const indented = (complaints: readonly string[]): string => complaints.map((complaint) => `\n        ${complaint}`).join('');
+const indented = (complaints: readonly string[]): string =>
+  complaints.map((complaint) => `\n        ${complaint}`).join('');
 
 /** Opens fixtures for each group of scenarios that can share a worker, one group after the other. */
 export async function withFixtures(
-  { lab, scenarios, parallelism, mutation, signal = neverAborted }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'parallelism' | 'mutation' | 'signal'>,
+  {
+    lab,
+    scenarios,
+    parallelism,
+    mutation,
+    signal = neverAborted,
+  }: Pick<MatrixOptions, 'lab' | 'scenarios' | 'parallelism' | 'mutation' | 'signal'>,
   use: (fixtures: readonly LabFixture[], scenarios: readonly Scenario[]) => Promise<void>,
 ): Promise<void> {
   const environment = await openEnvironment(lab);
@@ -120,7 +141,8 @@ export async function withFixtures(
   }
 }
 
-const closeFixtures = (fixtures: readonly LabFixture[]): Promise<unknown> => Promise.all(fixtures.map((fixture) => fixture.close()));
+const closeFixtures = (fixtures: readonly LabFixture[]): Promise<unknown> =>
+  Promise.all(fixtures.map((fixture) => fixture.close()));
 
 async function runOnce(fixture: LabFixture, scenarios: readonly Scenario[], cell: Cell): Promise<Outcome> {
   const scenario = scenarios.find(({ name }) => name === cell.scenario);
@@ -152,14 +174,25 @@ function groupScenarios(scenarios: readonly Scenario[]): Group[] {
   return [...groups.values()];
 }
 
-const openFixtures = async (environment: LabEnvironment, { subject, settings: fixed, settingsIn, hosts, scenarios }: Group, count: number, mutation?: string): Promise<LabFixture[]> => {
+const openFixtures = async (
+  environment: LabEnvironment,
+  { subject, settings: fixed, settingsIn, hosts, scenarios }: Group,
+  count: number,
+  mutation?: string,
+): Promise<LabFixture[]> => {
   const opened: LabFixture[] = [];
   const settings = { ...fixed, ...settingsIn?.(environment) };
   for (let number = 1; number <= count; number += 1) {
     const name = `${scenarios[0]?.name ?? 'fixture'}-${number}`;
     const names = Array.from({ length: hosts }, (_, index) => subjects[subject].nameIn(name, 'ab'[index] ?? ''));
     try {
-      const fixture = await openFixture(environment, { name, subject, hosts: names, settings, ...(mutation === undefined ? {} : { mutation }) });
+      const fixture = await openFixture(environment, {
+        name,
+        subject,
+        hosts: names,
+        settings,
+        ...(mutation === undefined ? {} : { mutation }),
+      });
       opened.push(fixture);
       await openContext(fixture, subject, () => []).clear();
     } catch (error) {
@@ -170,7 +203,11 @@ const openFixtures = async (environment: LabEnvironment, { subject, settings: fi
   return opened;
 };
 
-async function runClean(fixtures: readonly LabFixture[], scenarios: readonly Scenario[], report: (line: string) => void): Promise<CleanRuns[]> {
+async function runClean(
+  fixtures: readonly LabFixture[],
+  scenarios: readonly Scenario[],
+  report: (line: string) => void,
+): Promise<CleanRuns[]> {
   const tries = scenarios.flatMap((scenario) => Array.from({ length: cleanRuns }, () => scenario));
   const results = new Map<string, CellResult[]>();
   await onFixtures(fixtures, tries, async (fixture, scenario) => {
@@ -183,13 +220,19 @@ async function runClean(fixtures: readonly LabFixture[], scenarios: readonly Sce
     const unsteady = [...new Set(all.flatMap((result) => result.steps))].filter((step) => !steps.includes(step));
     const complaints = all.flatMap((result) => result.complaints);
     const seconds = Math.max(...all.map((result) => result.seconds));
-    report(`${name}: ${steps.length} steps in ${seconds.toFixed(0)} s${unsteady.length === 0 ? '' : `, not always ${unsteady.join(', ')}`}${indented(complaints)}`);
+    report(
+      `${name}: ${steps.length} steps in ${seconds.toFixed(0)} s${unsteady.length === 0 ? '' : `, not always ${unsteady.join(', ')}`}${indented(complaints)}`,
+    );
     return { scenario: name, steps, unsteady, complaints, seconds };
   });
 }
 
 /** Each fixture takes the next of the items as soon as it is free. */
-async function onFixtures<Item>(fixtures: readonly LabFixture[], items: readonly Item[], use: (fixture: LabFixture, item: Item, index: number) => Promise<void>): Promise<void> {
+async function onFixtures<Item>(
+  fixtures: readonly LabFixture[],
+  items: readonly Item[],
+  use: (fixture: LabFixture, item: Item, index: number) => Promise<void>,
+): Promise<void> {
   let next = 0;
   await Promise.all(
     fixtures.map(async (fixture) => {

@@ -4,7 +4,10 @@ import { openBlindStart } from './blind-start.ts';
 import type { Mutation } from './gate.ts';
 
 /** Ensure verbs broken on purpose: what shows that the matrix can fail. */
-const mutations = { blindStart: openBlindStart, blindClone: openBlindClone } as const satisfies Record<string, (config: Config) => Mutation>;
+const mutations = { blindStart: openBlindStart, blindClone: openBlindClone } as const satisfies Record<
+  string,
+  (config: Config) => Mutation
+>;
 
 export const mutationNames = Object.keys(mutations) as (keyof typeof mutations)[];
 

@@ -18,7 +18,10 @@ beforeEach(async () => {
     });
   });
   await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-  proxy = await openFaultProxy({ system: 'nova', target: `http://127.0.0.1:${(target.address() as AddressInfo).port}/v2.1` });
+  proxy = await openFaultProxy({
+    system: 'nova',
+    target: `http://127.0.0.1:${(target.address() as AddressInfo).port}/v2.1`,
+  });
 });
 afterEach(async () => {
   await proxy.close();
@@ -26,14 +29,28 @@ afterEach(async () => {
   await new Promise((resolve) => target.close(resolve));
 });
 
-const migrate = () => fetch(`${proxy.url}/servers/5f0a/action`, { method: 'POST', body: '{"os-migrateLive":{}}', headers: { 'x-openstack-request-id': 'req-0190d1f0-0000-7000-8000-000000000001' } });
+const migrate = () =>
+  fetch(`${proxy.url}/servers/5f0a/action`, {
+    method: 'POST',
+    body: '{"os-migrateLive":{}}',
+    headers: { 'x-openstack-request-id': 'req-0190d1f0-0000-7000-8000-000000000001' },
+  });
 
 test('requests pass, and are recorded with what they ask for and whose they are', async () => {
   const answer = await migrate();
   expect(answer.status).toBe(202);
   await expect(answer.json()).resolves.toEqual({ answer: 'whole' });
   expect(received).toEqual(['POST /v2.1/servers/5f0a/action {"os-migrateLive":{}}']);
-  expect(proxy.calls).toMatchObject([{ system: 'nova', method: 'POST', path: '/v2.1/servers/5f0a/action', action: 'os-migrateLive', runId: '0190d1f0-0000-7000-8000-000000000001', outcome: 202 }]);
+  expect(proxy.calls).toMatchObject([
+    {
+      system: 'nova',
+      method: 'POST',
+      path: '/v2.1/servers/5f0a/action',
+      action: 'os-migrateLive',
+      runId: '0190d1f0-0000-7000-8000-000000000001',
+      outcome: 202,
+    },
+  ]);
 });
 
 const once = (fault: ProxyFault): void => {

@@ -24,7 +24,8 @@ type AnswerFault =
   /** Pass the answer on with a body that is no JSON. */
   | { do: 'malform' };
 
-const isAnswerFault = (fault: ProxyFault): fault is AnswerFault => fault.do === 'cut' || fault.do === 'truncate' || fault.do === 'malform';
+const isAnswerFault = (fault: ProxyFault): fault is AnswerFault =>
+  fault.do === 'cut' || fault.do === 'truncate' || fault.do === 'malform';
 
 /** One request that came by. */
 export interface ProxiedCall {
@@ -74,8 +75,16 @@ export async function openFaultProxy({ system, target, ca }: ProxyOptions): Prom
   let isApart = false;
 
   const onward = (request: IncomingMessage): ClientRequest => {
-    const options: RequestOptions = { hostname: base.hostname, port: base.port, method: request.method, path: request.url, headers: { ...request.headers, host: base.host } };
-    return base.protocol === 'https:' ? httpsRequest({ ...options, ...(ca === undefined ? {} : { ca }) }) : httpRequest(options);
+    const options: RequestOptions = {
+      hostname: base.hostname,
+      port: base.port,
+      method: request.method,
+      path: request.url,
+      headers: { ...request.headers, host: base.host },
+    };
+    return base.protocol === 'https:'
+      ? httpsRequest({ ...options, ...(ca === undefined ? {} : { ca }) })
+      : httpRequest(options);
   };
 
   /** Sends the request on. */
@@ -91,7 +100,15 @@ export async function openFaultProxy({ system, target, ca }: ProxyOptions): Prom
     const method = request.method ?? '';
     const path = request.url ?? '';
     const body = await buffer(request);
-    const call: ProxiedCall = { atMs: Date.now(), system, method, path, action: actionOf(path, body), runId: runOf(request), outcome: 'failed' };
+    const call: ProxiedCall = {
+      atMs: Date.now(),
+      system,
+      method,
+      path,
+      action: actionOf(path, body),
+      runId: runOf(request),
+      outcome: 'failed',
+    };
     calls.push(call);
     if (isApart) {
       call.outcome = 'partition';
@@ -101,7 +118,13 @@ export async function openFaultProxy({ system, target, ca }: ProxyOptions): Prom
     if (fault !== null) call.outcome = fault.do;
     if (fault?.do === 'drop') return void response.destroy();
     if (fault?.do === 'answer') {
-      return void response.writeHead(fault.status, { 'content-type': 'application/json', 'x-openstack-request-id': 'req-of-the-proxy', ...fault.headers }).end(fault.body);
+      return void response
+        .writeHead(fault.status, {
+          'content-type': 'application/json',
+          'x-openstack-request-id': 'req-of-the-proxy',
+          ...fault.headers,
+        })
+        .end(fault.body);
     }
     if (fault?.do === 'delay') await delay(fault.ms);
     const answer = await reach(request, body, response);
@@ -162,4 +185,5 @@ function actionOf(path: string, body: Buffer): string | null {
   }
 }
 
-const runOf = ({ headers }: IncomingMessage): string | null => /^req-([\da-f-]{36})$/u.exec(String(headers['x-openstack-request-id'] ?? ''))?.[1] ?? null;
+const runOf = ({ headers }: IncomingMessage): string | null =>
+  /^req-([\da-f-]{36})$/u.exec(String(headers['x-openstack-request-id'] ?? ''))?.[1] ?? null;

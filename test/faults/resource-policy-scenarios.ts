@@ -13,12 +13,17 @@ const settings = {
 
 const common = { subject: 'VirtualMachineSetResourcePolicy', hosts: 1, ownRegion: true, settings } as const;
 
-const spec = { folder: 'apart', resourcePool: { name: 'gold', reservations: { memory: '64Mi' } }, clusterModuleGroups: ['web'] };
+const spec = {
+  folder: 'apart',
+  resourcePool: { name: 'gold', reservations: { memory: '64Mi' } },
+  clusterModuleGroups: ['web'],
+};
 
 interface Status {
   clustermodules?: { moduleUUID: string }[];
 }
-const modulesOf = async (context: ScenarioContext): Promise<string[]> => (((await context.read('A'))?.status ?? {}) as Status).clustermodules?.map(({ moduleUUID }) => moduleUUID) ?? [];
+const modulesOf = async (context: ScenarioContext): Promise<string[]> =>
+  (((await context.read('A'))?.status ?? {}) as Status).clustermodules?.map(({ moduleUUID }) => moduleUUID) ?? [];
 
 async function havePolicy(context: ScenarioContext): Promise<void> {
   await context.createPolicy('A', spec);
@@ -39,9 +44,15 @@ export const resourcePolicyScenarios: readonly Scenario[] = [
     ends: { A: 'Made' },
     async judge(context) {
       const { branches, modules } = await context.listMade('A');
-      const made = branches.map((path) => path.split('/').at(-1) ?? '').toSorted((a, b) => a.localeCompare(b)).join();
+      const made = branches
+        .map((path) => path.split('/').at(-1) ?? '')
+        .toSorted((a, b) => a.localeCompare(b))
+        .join();
       const missing = (await modulesOf(context)).filter((module) => !modules.includes(module));
-      return [...(made === 'apart,gold' ? [] : [`there are ${made === '' ? 'no branches' : made}`]), ...missing.map((module) => `vCenter has no module ${module}`)];
+      return [
+        ...(made === 'apart,gold' ? [] : [`there are ${made === '' ? 'no branches' : made}`]),
+        ...missing.map((module) => `vCenter has no module ${module}`),
+      ];
     },
   },
   {

@@ -52,17 +52,30 @@ export interface ScenarioResult extends Pick<CellResult, 'complaints' | 'steps'>
 }
 
 /** Runs the scenario with these faults until all objects are reconciled or blocked; checks its end and the invariants. */
-export async function runScenario(fixture: Fixture, scenario: Scenario, injections: readonly Pick<Cell, 'step' | 'fault'>[]): Promise<ScenarioResult> {
+export async function runScenario(
+  fixture: Fixture,
+  scenario: Scenario,
+  injections: readonly Pick<Cell, 'step' | 'fault'>[],
+): Promise<ScenarioResult> {
   let recording: Recording | null = null;
   const context: ScenarioContext = openContext(fixture, scenario.subject, () => recording?.steps ?? []);
   const complaints: string[] = [];
   try {
     await scenario.prepare(context);
-    recording = fixture.record(context.roles, injections.map((one) => injectionOf(context, one)));
+    recording = fixture.record(
+      context.roles,
+      injections.map((one) => injectionOf(context, one)),
+    );
     await scenario.start(context);
     await scenario.meanwhile?.(context);
     await untilConverged(context, scenario);
-    complaints.push(...(await judgeEnds(context, scenario, injections.map(({ fault }) => fault))));
+    complaints.push(
+      ...(await judgeEnds(
+        context,
+        scenario,
+        injections.map(({ fault }) => fault),
+      )),
+    );
     complaints.push(...((await scenario.judge?.(context)) ?? []));
     complaints.push(...violations(await fixture.readWorld(context)));
   } catch (error) {
@@ -71,7 +84,8 @@ export async function runScenario(fixture: Fixture, scenario: Scenario, injectio
   const { failure = null, injected = new Map<string, Call>(), steps = [] } = recording ?? {};
   if (failure !== null) complaints.push(`the fault could not be injected: ${failure.message}`);
   for (const { step } of injections) {
-    if (!injected.has(step)) complaints.push(`${step} never came, so nothing was injected; there were ${steps.join(', ')}`);
+    if (!injected.has(step))
+      complaints.push(`${step} never came, so nothing was injected; there were ${steps.join(', ')}`);
   }
   fixture.record(new Map(), []);
   return { context, complaints, injected: [...injected.keys()], steps: [...steps] };
@@ -86,9 +100,12 @@ function injectionOf(context: ScenarioContext, { step, fault }: Pick<Cell, 'step
   const actions: Record<typeof action, (call: Call) => Promise<void>> = {
     none: async () => undefined,
     killWorker: () => context.fixture.replaceWorker(),
-    cancel: async ({ workflowId }) => await unlessEnded(() => (own ? client.workflow.getHandle(workflowId) : context.run(alias)).cancel()),
+    cancel: async ({ workflowId }) =>
+      await unlessEnded(() => (own ? client.workflow.getHandle(workflowId) : context.run(alias)).cancel()),
     async terminate({ workflowId }) {
-      await unlessEnded(() => (own ? client.workflow.getHandle(workflowId) : context.run(alias)).terminate('fault matrix'));
+      await unlessEnded(() =>
+        (own ? client.workflow.getHandle(workflowId) : context.run(alias)).terminate('fault matrix'),
+      );
       await context.tell(alias, 'resync');
     },
     async signalTwice() {
@@ -128,13 +145,19 @@ async function unsettled(context: ScenarioContext, { ends }: Scenario, alias: Ho
   if (object === null) return ends[alias] === gone ? null : `${alias} has no object yet`;
   const { reason, message } = endOf(context, object);
   if (!context.subject.isSettled(object)) return `${alias} is ${reason}: ${message}`;
-  return object.metadata.finalizers?.includes(evictionFinalizer) === true ? `${alias} is ${reason} and carries its finalizer` : null;
+  return object.metadata.finalizers?.includes(evictionFinalizer) === true
+    ? `${alias} is ${reason} and carries its finalizer`
+    : null;
 }
 
 const endOf = ({ subject }: ScenarioContext, object: AnyObject | null): Pick<Condition, 'reason' | 'message'> =>
   object === null ? { reason: gone, message: 'there is no object' } : subject.endOf(object);
 
-async function judgeEnds(context: ScenarioContext, { ends, endsAfter }: Scenario, injected: readonly FaultName[]): Promise<string[]> {
+async function judgeEnds(
+  context: ScenarioContext,
+  { ends, endsAfter }: Scenario,
+  injected: readonly FaultName[],
+): Promise<string[]> {
   const mayStop = injected.some((fault) => faults[fault].mayStop);
   const found = await Promise.all(
     context.aliases.map(async (alias) => {

@@ -14,7 +14,15 @@ test('a shuffle keeps every item, and the seed decides the order', () => {
 
 test('a sample has every group as equally as it can', () => {
   const items = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'];
-  const counts = (count: number) => Object.fromEntries([...Map.groupBy(sample(items, count, 7, (item) => item[0]!), (item) => item[0]!)].map(([group, those]) => [group, those.length]));
+  const counts = (count: number) =>
+    Object.fromEntries(
+      [
+        ...Map.groupBy(
+          sample(items, count, 7, (item) => item[0]!),
+          (item) => item[0]!,
+        ),
+      ].map(([group, those]) => [group, those.length]),
+    );
   expect(counts(3)).toEqual({ a: 1, b: 1, c: 1 });
   expect(counts(5)).toEqual({ a: 2, b: 2, c: 1 });
   expect(counts(100)).toEqual({ a: 4, b: 2, c: 1 });

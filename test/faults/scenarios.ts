@@ -18,7 +18,17 @@ const { eviction } = quickSettings;
 /** Quick in everything, and one publication per phase at most, so that runs of one scenario have the same steps. */
 const settings = {
   ...quickSettings,
-  eviction: { ...eviction, retryDelayMs: 100, stuck: { ...eviction.stuck, noProgressMs: 2_000 }, poll: { minMs: 800, maxMs: 2_000 }, publishMinMs: 3_000, publishMaxMs: 6_000, maxAttempts: 2, lingerMs: 100, allowanceRenewMs: 30_000 },
+  eviction: {
+    ...eviction,
+    retryDelayMs: 100,
+    stuck: { ...eviction.stuck, noProgressMs: 2_000 },
+    poll: { minMs: 800, maxMs: 2_000 },
+    publishMinMs: 3_000,
+    publishMaxMs: 6_000,
+    maxAttempts: 2,
+    lingerMs: 100,
+    allowanceRenewMs: 30_000,
+  },
   limits: { ...quickSettings.limits, checkMs: 15_000, silentMs: 60_000 },
 };
 
@@ -30,14 +40,27 @@ const patienceMs = 120_000;
 const ofEviction = (step: string): boolean => !step.startsWith('limits/');
 
 /** Up to the first move all evictions are the same; `happy`, `late` and `limit` have that part. */
-const beginning = ['A/openEviction.1', 'A/preflightEviction.1', 'A/ensureServiceDisabled.1', 'A/wantAllowance.1', 'A/publishEviction.1'];
+const beginning = [
+  'A/openEviction.1',
+  'A/preflightEviction.1',
+  'A/ensureServiceDisabled.1',
+  'A/wantAllowance.1',
+  'A/publishEviction.1',
+];
 const fromFirstMove = (step: string): boolean => ofEviction(step) && !beginning.includes(step);
 
-const reasonOf = (context: ScenarioContext, alias: HostAlias): string | undefined => findCondition(context.latestEviction(alias)?.status?.conditions, 'Evicting')?.reason;
-const isOver = (context: ScenarioContext, alias: HostAlias): boolean => findCondition(context.latestEviction(alias)?.status?.conditions, 'Evicting')?.status === 'False';
+const reasonOf = (context: ScenarioContext, alias: HostAlias): string | undefined =>
+  findCondition(context.latestEviction(alias)?.status?.conditions, 'Evicting')?.reason;
+const isOver = (context: ScenarioContext, alias: HostAlias): boolean =>
+  findCondition(context.latestEviction(alias)?.status?.conditions, 'Evicting')?.status === 'False';
 
 /** Waits until Nova is asked to move a server, or there is nothing left to wait for. */
-const untilMoving = (context: ScenarioContext): Promise<unknown> => until('a server to move', patienceMs, () => isOver(context, 'A') || context.steps().some((step) => step.includes('/awaitMigration.')) || 'none moves');
+const untilMoving = (context: ScenarioContext): Promise<unknown> =>
+  until(
+    'a server to move',
+    patienceMs,
+    () => isOver(context, 'A') || context.steps().some((step) => step.includes('/awaitMigration.')) || 'none moves',
+  );
 
 const evictionScenarios: readonly Scenario[] = [
   {
@@ -115,7 +138,11 @@ const evictionScenarios: readonly Scenario[] = [
     ownRegion: true,
     // B does what A does, and the rest of an eviction is as in `happy`.
     targets: (step) => step.startsWith('limits/') || step.startsWith('A/wantAllowance.') || step.startsWith('A1/'),
-    settings: { ...settings, eviction: { ...settings.eviction, allowanceRenewMs: 3_000 }, limits: { migrationsPerRegion: 1, checkMs: 1_000, silentMs: 6_000 } },
+    settings: {
+      ...settings,
+      eviction: { ...settings.eviction, allowanceRenewMs: 3_000 },
+      limits: { migrationsPerRegion: 1, checkMs: 1_000, silentMs: 6_000 },
+    },
     async prepare(context) {
       await context.seed('A', [{}]);
       await context.seed('B', [{}]);
@@ -162,20 +189,39 @@ const evictionScenarios: readonly Scenario[] = [
         await context.run('A').signal(messages.pause, { by: 'fault matrix' });
         return true;
       });
-      await until('the pause to show, or the end', patienceMs, () => reasonOf(context, 'A') === 'Paused' || isOver(context, 'A') || `${reasonOf(context, 'A')}`);
-      if (!isOver(context, 'A')) await until('a resume', patienceMs, async () => (await context.run('A').signal(messages.resume, { by: 'fault matrix' }), true));
+      await until(
+        'the pause to show, or the end',
+        patienceMs,
+        () => reasonOf(context, 'A') === 'Paused' || isOver(context, 'A') || `${reasonOf(context, 'A')}`,
+      );
+      if (!isOver(context, 'A'))
+        await until(
+          'a resume',
+          patienceMs,
+          async () => (await context.run('A').signal(messages.resume, { by: 'fault matrix' }), true),
+        );
     },
     ends: { A: 'Succeeded' },
   },
 ];
 
-export const scenarios: readonly Scenario[] = [...evictionScenarios, ...hypervisorScenarios, ...guestScenarios, ...virtualMachineScenarios, ...fastDeployScenarios, ...resourcePolicyScenarios];
+export const scenarios: readonly Scenario[] = [
+  ...evictionScenarios,
+  ...hypervisorScenarios,
+  ...guestScenarios,
+  ...virtualMachineScenarios,
+  ...fastDeployScenarios,
+  ...resourcePolicyScenarios,
+];
 
 /** Of the lab: what these scenarios need. */
-export const partsFor = (some: readonly Pick<Scenario, 'subject' | 'parts'>[]) => [...new Set(some.flatMap(({ subject, parts = [] }) => [...subjects[subject].parts, ...parts]))];
+export const partsFor = (some: readonly Pick<Scenario, 'subject' | 'parts'>[]) => [
+  ...new Set(some.flatMap(({ subject, parts = [] }) => [...subjects[subject].parts, ...parts])),
+];
 
 export function findScenario(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);
-  if (found === undefined) throw new Error(`no scenario ${name}; there are ${scenarios.map((scenario) => scenario.name).join(', ')}`);
+  if (found === undefined)
+    throw new Error(`no scenario ${name}; there are ${scenarios.map((scenario) => scenario.name).join(', ')}`);
   return found;
 }

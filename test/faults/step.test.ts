@@ -1,7 +1,14 @@
 import type { Call } from './step.ts';
 import { commonSteps, nameSteps } from './step.ts';
 
-const call = (workflowId: string, activity: string, activityId: string, more: Partial<Call> = {}): Call => ({ workflowId, runId: 'run-1', activityId, activity, attempt: 1, ...more });
+const call = (workflowId: string, activity: string, activityId: string, more: Partial<Call> = {}): Call => ({
+  workflowId,
+  runId: 'run-1',
+  activityId,
+  activity,
+  attempt: 1,
+  ...more,
+});
 const roles = new Map([
   ['eviction/fixture-1', 'A'],
   ['migration/5f0a', 'A1'],
@@ -13,8 +20,12 @@ test('calls are named by role, activity and turn', () => {
   expect(name(call('eviction/fixture-1', 'observeHost', '2'))).toBe('A/observeHost.1');
   expect(name(call('eviction/fixture-1', 'publishEviction', '3'))).toBe('A/publishEviction.2');
   expect(name(call('migration/5f0a', 'awaitMigration', '1', { runId: 'run-2' }))).toBe('A1/awaitMigration.1');
-  expect(name(call('limits/migrations/RegionOne', 'observeAllowance', '9', { runId: 'run-3' }))).toBe('limits/observeAllowance.1');
-  expect(name(call('hypervisor-drift/RegionOne-2026-01-01T00:00:00Z', 'findDrift', '1', { runId: 'run-4' }))).toBe('drift/findDrift.1');
+  expect(name(call('limits/migrations/RegionOne', 'observeAllowance', '9', { runId: 'run-3' }))).toBe(
+    'limits/observeAllowance.1',
+  );
+  expect(name(call('hypervisor-drift/RegionOne-2026-01-01T00:00:00Z', 'findDrift', '1', { runId: 'run-4' }))).toBe(
+    'drift/findDrift.1',
+  );
 });
 
 test('attempts of a call share its name; the same activity id of a later run is another call', () => {
@@ -29,6 +40,12 @@ test('calls of other runs are nobody’s', () => {
 });
 
 test('only what every run has can be targeted', () => {
-  expect(commonSteps([['a', 'b', 'c', 'b'], ['c', 'b'], ['b', 'c', 'd']])).toEqual(['b', 'c']);
+  expect(
+    commonSteps([
+      ['a', 'b', 'c', 'b'],
+      ['c', 'b'],
+      ['b', 'c', 'd'],
+    ]),
+  ).toEqual(['b', 'c']);
   expect(commonSteps([])).toEqual([]);
 });

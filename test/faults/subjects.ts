@@ -3,18 +3,36 @@ import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { evictionConditions } from '../../contracts/eviction-conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import { evictionId, hypervisorId, policyAnnotations, resourcePolicyId, virtualMachineId } from '../../contracts/ids.ts';
+import {
+  evictionId,
+  hypervisorId,
+  policyAnnotations,
+  resourcePolicyId,
+  virtualMachineId,
+} from '../../contracts/ids.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { settled } from '../../contracts/settled.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
 import { labClock } from '../../lab/clock.ts';
 import type { PartName } from '../../lab/part.ts';
 import { resourcePath } from '../../runtime/resource-path.ts';
-import { signalWithStartEviction, signalWithStartHypervisor, signalWithStartResourcePolicy, signalWithStartVirtualMachine } from '../../runtime/signal-runs.ts';
+import {
+  signalWithStartEviction,
+  signalWithStartHypervisor,
+  signalWithStartResourcePolicy,
+  signalWithStartVirtualMachine,
+} from '../../runtime/signal-runs.ts';
 
 /** An object of any kind, as far as the matrix looks at it. */
 export interface AnyObject {
-  metadata: { name: string; uid?: string; generation?: number; resourceVersion?: string; finalizers?: string[]; annotations?: Readonly<Record<string, string>> };
+  metadata: {
+    name: string;
+    uid?: string;
+    generation?: number;
+    resourceVersion?: string;
+    finalizers?: string[];
+    annotations?: Readonly<Record<string, string>>;
+  };
   spec?: Readonly<Record<string, unknown>>;
   status?: { conditions?: readonly Condition[] };
 }
@@ -42,14 +60,20 @@ export interface Subject {
   origin?(host: string): string;
 }
 
-const ofHosts = { parts: ['temporal', 'kubernetes', 'openstack'], nameIn: (fixture: string, letter: string): string => `${fixture}-${letter}` } as const;
+const ofHosts = {
+  parts: ['temporal', 'kubernetes', 'openstack'],
+  nameIn: (fixture: string, letter: string): string => `${fixture}-${letter}`,
+} as const;
 
 const byCondition =
   (type: string) =>
   ({ status }: AnyObject): Pick<Condition, 'reason' | 'message'> =>
     findCondition(status?.conditions, type) ?? { reason: 'nothing', message: '' };
 
-const kvm = (kind: 'evictions' | 'hypervisors') => (host: string): string => resourcePath('kvm.cloud.sap/v1', kind, { name: host });
+const kvm =
+  (kind: 'evictions' | 'hypervisors') =>
+  (host: string): string =>
+    resourcePath('kvm.cloud.sap/v1', kind, { name: host });
 
 const wasCancelled = ({ status }: AnyObject, type: string): boolean => {
   const lifecycle = findCondition(status?.conditions, type);
@@ -71,7 +95,8 @@ export const subjects = {
     path: kvm('evictions'),
     isSettled: (object) => settled.Eviction(object as never, 'act'),
     isStopped: ({ status }) => findCondition(status?.conditions, evictionConditions.evicting)?.reason === 'Stopped',
-    tell: (client, host, signal) => signalWithStartEviction(client, { host, cluster: '', eviction: host, signal }, { clock: labClock() }),
+    tell: (client, host, signal) =>
+      signalWithStartEviction(client, { host, cluster: '', eviction: host, signal }, { clock: labClock() }),
     change: { reason: 'fault matrix, changed' },
   },
   Hypervisor: {
@@ -82,7 +107,8 @@ export const subjects = {
     path: kvm('hypervisors'),
     isSettled: (object) => settled.Hypervisor(object as never, 'act'),
     isStopped: (object) => wasCancelled(object, hypervisorConditions.lifecycle),
-    tell: (client, hypervisor, signal) => signalWithStartHypervisor(client, { hypervisor, cluster: '', signal }, { clock: labClock() }),
+    tell: (client, hypervisor, signal) =>
+      signalWithStartHypervisor(client, { hypervisor, cluster: '', signal }, { clock: labClock() }),
     change: { highAvailability: true },
     origin: (host) => resourcePath('v1', 'nodes', { name: host }),
   },
@@ -109,7 +135,10 @@ export const subjects = {
     // Whoever cancels its run has it started again: it says nothing of that.
     bridge: true,
     nameIn: (fixture, letter) => `${fixture}/${fixture}-${letter}`,
-    endOf: ({ metadata: { annotations = {} } }) => ({ reason: annotations[policyAnnotations.made] === undefined ? 'nothing' : 'Made', message: annotations[policyAnnotations.waitsFor] ?? '' }),
+    endOf: ({ metadata: { annotations = {} } }) => ({
+      reason: annotations[policyAnnotations.made] === undefined ? 'nothing' : 'Made',
+      message: annotations[policyAnnotations.waitsFor] ?? '',
+    }),
     workflowId: (policy) => resourcePolicyId(...partsOf(policy)),
     path(policy) {
       const [namespace, name] = partsOf(policy);
@@ -128,4 +157,5 @@ export const subjects = {
 export type SubjectKind = keyof typeof subjects;
 
 /** Whether what it is about is in a namespace of vCenter's, rather than on hosts. */
-export const isInVcenter = (kind: SubjectKind): boolean => (subjects[kind].parts as readonly PartName[]).includes('vsphere');
+export const isInVcenter = (kind: SubjectKind): boolean =>
+  (subjects[kind].parts as readonly PartName[]).includes('vsphere');

@@ -7,7 +7,15 @@ import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { vcenterOf } from './environment.ts';
 import type { HostAlias, ContextBase } from './context-base.ts';
 import { isInVcenter, partsOf } from './subjects.ts';
-import { attachDisk, listBranches, listFileFolders, makeVm, removeBranches, removeFileFolders, removeVms } from './virtual-machine-objects.ts';
+import {
+  attachDisk,
+  listBranches,
+  listFileFolders,
+  makeVm,
+  removeBranches,
+  removeFileFolders,
+  removeVms,
+} from './virtual-machine-objects.ts';
 
 const cachedImage = { name: 'cached', providerItemID: 'item-cached' };
 const cachedDisks = 2;
@@ -32,7 +40,14 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
     async createPolicy(alias: HostAlias, spec: object): Promise<void> {
       const [namespace, name] = partsOfVm(alias);
       const apiVersion = 'vmoperator.vmware.com/v1alpha6';
-      await api.request({ method: 'POST', path: resourcePath(apiVersion, 'virtualmachinesetresourcepolicies', { namespace }), body: { apiVersion, kind, metadata: { namespace, name }, spec } }, patience());
+      await api.request(
+        {
+          method: 'POST',
+          path: resourcePath(apiVersion, 'virtualmachinesetresourcepolicies', { namespace }),
+          body: { apiVersion, kind, metadata: { namespace, name }, spec },
+        },
+        patience(),
+      );
       await tell(alias, 'spec');
     },
     /** As `kubectl delete` does without waiting, of a VM or a policy. */
@@ -58,8 +73,13 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
     /** An image whose files are cached on every datastore. */
     async cacheImage(): Promise<void> {
       await installImageCaches(api);
-      for (const host of hosts) await makeCachedImage(api, { namespace: partsOf(host)[0], ...cachedImage }, cachedDisks);
-      await fillImageCache(api, { name: imageCacheName(cachedImage.providerItemID), providerID: cachedImage.providerItemID }, await makeCachedFiles(vcenter().witness, 'cache', cachedDisks));
+      for (const host of hosts)
+        await makeCachedImage(api, { namespace: partsOf(host)[0], ...cachedImage }, cachedDisks);
+      await fillImageCache(
+        api,
+        { name: imageCacheName(cachedImage.providerItemID), providerID: cachedImage.providerItemID },
+        await makeCachedFiles(vcenter().witness, 'cache', cachedDisks),
+      );
     },
     /** Folders of files that are neither a VM’s nor noted in the object. */
     async findLeftovers(alias: HostAlias): Promise<string[]> {
@@ -67,15 +87,29 @@ export function virtualMachineActions({ fixture, kind, subject, roles, aliases, 
       const object = await read(alias);
       const isNoted = object?.metadata.annotations?.[virtualMachineAnnotations.copies] !== undefined;
       const [vms, folders] = await Promise.all([witness.listVms(), listFileFolders(witness)]);
-      const known = new Set([...vms.map(({ extraConfig }) => extraConfig[extraConfigKeys.objectUid]), ...(isNoted ? [object?.metadata.uid] : [])]);
-      return folders.filter(({ folder }) => !known.has(folder)).map(({ path }) => `${path} is left of a VM that there is not`);
+      const known = new Set([
+        ...vms.map(({ extraConfig }) => extraConfig[extraConfigKeys.objectUid]),
+        ...(isNoted ? [object?.metadata.uid] : []),
+      ]);
+      return folders
+        .filter(({ folder }) => !known.has(folder))
+        .map(({ path }) => `${path} is left of a VM that there is not`);
     },
-    slowTasks: (delaysMs: Parameters<ReturnType<typeof vcenter>['control']['delayTasks']>[0]): Promise<void> => vcenter().control.delayTasks(delaysMs),
+    slowTasks: (delaysMs: Parameters<ReturnType<typeof vcenter>['control']['delayTasks']>[0]): Promise<void> =>
+      vcenter().control.delayTasks(delaysMs),
     async clearVms(): Promise<void> {
       for (const vm of hosts) {
-        await client.workflow.getHandle(subject.workflowId(vm)).terminate('end of the test').catch(() => undefined);
+        await client.workflow
+          .getHandle(subject.workflowId(vm))
+          .terminate('end of the test')
+          .catch(() => undefined);
         const path = subject.path(vm);
-        await unlessAbsent(() => api.request({ method: 'PATCH', patchType: 'merge', path, body: { metadata: { finalizers: null } } }, patience()));
+        await unlessAbsent(() =>
+          api.request(
+            { method: 'PATCH', patchType: 'merge', path, body: { metadata: { finalizers: null } } },
+            patience(),
+          ),
+        );
         await unlessAbsent(() => api.request({ method: 'DELETE', path }, patience()));
         await removeVms(vcenter(), partsOf(vm)[0]);
         await removeBranches(vcenter(), partsOf(vm)[0]);

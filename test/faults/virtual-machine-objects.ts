@@ -45,8 +45,13 @@ export async function watchVm(witness: VcenterWitness, namespace: string, name: 
 export async function attachDisk({ witness, strangers }: Vcenter, namespace: string, name: string): Promise<void> {
   const file = `disk-${String(labClock().now())}`;
   const folder = volumesOf(namespace);
-  await witness.attachNewDisk(`${inventory.vmFolder}/${namespace}/${name}`, { datastore, path: `${folder}/${file}`, sizeMiB: 1 });
-  const read = async (): Promise<string | null> => ((await witness.listFiles({ datastore, path: folder })).includes(`${file}.vmdk`) ? 'there' : null);
+  await witness.attachNewDisk(`${inventory.vmFolder}/${namespace}/${name}`, {
+    datastore,
+    path: `${folder}/${file}`,
+    sizeMiB: 1,
+  });
+  const read = async (): Promise<string | null> =>
+    (await witness.listFiles({ datastore, path: folder })).includes(`${file}.vmdk`) ? 'there' : null;
   strangers.get(namespace)?.push({ what: `disk ${folder}/${file}.vmdk`, before: 'there', read });
 }
 
@@ -54,7 +59,8 @@ export async function attachDisk({ witness, strangers }: Vcenter, namespace: str
 export async function removeVms({ witness, control, strangers }: Vcenter, namespace: string): Promise<void> {
   // Whatever is on its way comes to its end first.
   await control.delayTasks({});
-  for (const { name } of await witness.listVms(namespace)) if (name !== strangerOf(namespace)) await witness.destroyVm(`${inventory.vmFolder}/${namespace}/${name}`);
+  for (const { name } of await witness.listVms(namespace))
+    if (name !== strangerOf(namespace)) await witness.destroyVm(`${inventory.vmFolder}/${namespace}/${name}`);
   strangers.get(namespace)?.splice(1);
 }
 
@@ -77,15 +83,20 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;
 const datastores = inventory.datastores.map((path) => ({ path, name: path.slice(path.lastIndexOf('/') + 1) }));
 
 /** Folders of files that are called by an object's uid, on all datastores. */
-export async function listFileFolders(witness: VcenterWitness): Promise<{ datastore: string; folder: string; path: string }[]> {
+export async function listFileFolders(
+  witness: VcenterWitness,
+): Promise<{ datastore: string; folder: string; path: string }[]> {
   const found = datastores.map(async ({ path, name }) => {
     const names = await witness.listFiles({ datastore: name, path: '' });
-    return names.filter((one) => uuid.test(one)).map((folder) => ({ datastore: name, folder, path: `${path}/${folder}` }));
+    return names
+      .filter((one) => uuid.test(one))
+      .map((folder) => ({ datastore: name, folder, path: `${path}/${folder}` }));
   });
   return (await Promise.all(found)).flat();
 }
 
 /** Whatever a scenario has left. No VM may be there any more. */
 export async function removeFileFolders(witness: VcenterWitness): Promise<void> {
-  for (const { datastore: at, folder } of await listFileFolders(witness)) await witness.removeFiles({ datastore: at, path: folder });
+  for (const { datastore: at, folder } of await listFileFolders(witness))
+    await witness.removeFiles({ datastore: at, path: folder });
 }

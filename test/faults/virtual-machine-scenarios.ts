@@ -14,7 +14,14 @@ const patienceMs = 120_000;
 export const settings = {
   modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act' },
   // No guest of the lab's gets an address, and looks for one would be steps.
-  virtualMachine: { recheckMs: 10_000, lingerMs: 100, addressMs: 1, softPowerMs: 500, deletePowerOffMs: 500, taskMs: 60_000 },
+  virtualMachine: {
+    recheckMs: 10_000,
+    lingerMs: 100,
+    addressMs: 1,
+    softPowerMs: 500,
+    deletePowerOffMs: 500,
+    taskMs: 60_000,
+  },
 };
 
 /** The first look is the same in every scenario, and `made` has it. */
@@ -28,7 +35,10 @@ const untilRests = (context: ScenarioContext, alias: HostAlias = 'A'): Promise<u
   until(`${alias} to rest`, patienceMs, async () => {
     const object = await context.read(alias);
     if (object === null) return 'it has no object';
-    const { reason, message } = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle) ?? { reason: 'nothing', message: '' };
+    const { reason, message } = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle) ?? {
+      reason: 'nothing',
+      message: '',
+    };
     if (!context.subject.isSettled(object)) return `${reason}: ${message}`;
     const { status } = await context.run(alias).describe();
     return (status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW') || `its run is ${status.name}`;
@@ -38,7 +48,11 @@ const untilRests = (context: ScenarioContext, alias: HostAlias = 'A'): Promise<u
 export async function removeWhileAwaited(context: ScenarioContext): Promise<void> {
   await until('a task to be waited for, or the end', patienceMs, async () => {
     const object = await context.read('A');
-    return (object !== null && context.subject.isSettled(object)) || context.steps().some((step) => step.includes('/awaitTask.')) || 'not yet';
+    return (
+      (object !== null && context.subject.isSettled(object)) ||
+      context.steps().some((step) => step.includes('/awaitTask.')) ||
+      'not yet'
+    );
   });
   await context.remove('A');
 }
@@ -116,7 +130,9 @@ export const virtualMachineScenarios: readonly Scenario[] = [
       await until('the class to be waited for, or a cancel', patienceMs, async () => {
         const object = await context.read('A');
         const reason = findCondition(object?.status?.conditions, virtualMachineConditions.lifecycle)?.reason;
-        return (object !== null && context.subject.isStopped(object)) || reason === 'WaitingForPrerequisites' || `${reason}`;
+        return (
+          (object !== null && context.subject.isStopped(object)) || reason === 'WaitingForPrerequisites' || `${reason}`
+        );
       });
       await context.change('A', { className: vmScene.classes.small });
     },
@@ -138,7 +154,8 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     title: 'a VM is deleted while it is being made',
     // It changes the vCenter: a group of its own.
     settings: { ...settings },
-    targets: (step) => step.includes('/awaitTask.') || step.includes('/stopCreate.') || step.includes('/readVirtualMachine.'),
+    targets: (step) =>
+      step.includes('/awaitTask.') || step.includes('/stopCreate.') || step.includes('/readVirtualMachine.'),
     // Longer than a submission stays with its task.
     prepare: (context) => context.slowTasks({ CloneVm: 4_000 }),
     start: (context) => context.createVm('A'),

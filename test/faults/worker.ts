@@ -10,4 +10,6 @@ const [url, mutation] = process.argv.slice(2);
 if (url === undefined) throw new Error('worker.ts <faultControl> [mutation]');
 const { config } = loadConfig();
 const interceptActivity = gate(url, mutation === undefined ? undefined : openMutation(mutation, config));
-await untilSignalled(await startWorker(config, createLogger({ level: config.logLevel, component: 'worker' }), { interceptActivity }));
+await untilSignalled(
+  await startWorker(config, createLogger({ level: config.logLevel, component: 'worker' }), { interceptActivity }),
+);

@@ -18,7 +18,9 @@ afterAll(async () => {
 /** Events of a run by type, after a replay that agrees with it. */
 async function eventsOf(handle: WorkflowHandle, from = world) {
   const events = (await from.historyOf(handle)).events ?? [];
-  const looks = events.filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'observeAllowance').length;
+  const looks = events.filter(
+    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'observeAllowance',
+  ).length;
   return {
     total: events.length,
     signals: events.filter((event) => event.workflowExecutionSignaledEventAttributes).length,
@@ -37,22 +39,38 @@ function expectSmall({ total, signals, answers, looks, timers }: Awaited<ReturnT
 test('two consumers: fair shares, never over the limit, and it ends when unused', async () => {
   const { region, begin, ended, progress, ledger } = await world.openRegion('two');
   const consumers = await Promise.all(['a', 'b'].map((host) => begin(host, { pieces: 12, parallelism: 8 })));
-  await until('both to use half', 30_000, () => (region.inProgress['a'] === 2 && region.inProgress['b'] === 2 ? true : JSON.stringify(region.inProgress)));
-  expect(await progress()).toMatchObject({ phase: 'Sharing', limit: 4, inUse: 4, consumers: [{ allowance: 2 }, { allowance: 2 }], elsewhere: {} });
+  await until('both to use half', 30_000, () =>
+    region.inProgress['a'] === 2 && region.inProgress['b'] === 2 ? true : JSON.stringify(region.inProgress),
+  );
+  expect(await progress()).toMatchObject({
+    phase: 'Sharing',
+    limit: 4,
+    inUse: 4,
+    consumers: [{ allowance: 2 }, { allowance: 2 }],
+    elsewhere: {},
+  });
   expect(await Promise.all(consumers.map((consumer) => consumer.result()))).toEqual([12, 12]);
   expect(region.most).toBe(4);
 
   const [run] = await ended();
   expect(run!.status.name).toBe('COMPLETED');
   const attributes = run!.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
-  expect(attributes).toEqual(expect.arrayContaining([['DroverKind', 'Allowance'], ['DroverObject', region.name], ['DroverPhase', 'Sharing']]));
+  expect(attributes).toEqual(
+    expect.arrayContaining([
+      ['DroverKind', 'Allowance'],
+      ['DroverObject', region.name],
+      ['DroverPhase', 'Sharing'],
+    ]),
+  );
   expectSmall(await eventsOf(ledger));
 });
 
 test('twenty consumers for four slots: everybody has turns, nobody waits for another to end, never over', async () => {
   const { region, begin, ended, ledger } = await world.openRegion('twenty', { limit: 4, checkMs: 1_000 });
   const hosts = Array.from({ length: 20 }, (_, index) => `host-${index}`);
-  const consumers = await Promise.all(hosts.map((host) => begin(host, { pieces: 10, parallelism: 3, pieceMs: 600, renewMs: 10_000 })));
+  const consumers = await Promise.all(
+    hosts.map((host) => begin(host, { pieces: 10, parallelism: 3, pieceMs: 600, renewMs: 10_000 })),
+  );
   const first = await Promise.race(consumers.map((consumer) => consumer.result().then(() => ({ ...region.begun }))));
   expect(Object.keys(first).toSorted()).toEqual(hosts.toSorted());
   await Promise.all(consumers.map((consumer) => consumer.result()));
@@ -80,13 +98,25 @@ test('a nearer deadline goes first', async () => {
 test('a terminated holder keeps its slots until the world shows none of its work, and then gives them all back', async () => {
   const { region, begin, consumer, ended, progress } = await world.openRegion('killed');
   await begin('victim', { pieces: 3, parallelism: 3, pieceMs: 4_000 });
-  await until('the victim to work', 30_000, () => region.inProgress['victim'] === 3 || JSON.stringify(region.inProgress));
+  await until(
+    'the victim to work',
+    30_000,
+    () => region.inProgress['victim'] === 3 || JSON.stringify(region.inProgress),
+  );
   await consumer('victim').terminate('test');
   const heir = await begin('heir', { pieces: 30, parallelism: 8, pieceMs: 500 });
-  await until('the victim to be seen closed', 30_000, async () => (await progress()).consumers.some(({ closed }) => closed) || 'not yet');
+  await until(
+    'the victim to be seen closed',
+    30_000,
+    async () => (await progress()).consumers.some(({ closed }) => closed) || 'not yet',
+  );
   expect(region.inProgress['victim']).toBe(3);
   expect(region.inProgress['heir'] ?? 0).toBeLessThanOrEqual(1);
-  await until('the heir to have all', 30_000, () => region.inProgress['heir'] === 4 || JSON.stringify(region.inProgress));
+  await until(
+    'the heir to have all',
+    30_000,
+    () => region.inProgress['heir'] === 4 || JSON.stringify(region.inProgress),
+  );
   expect(await heir.result()).toBe(30);
   expect(region.most).toBe(4);
   await ended();
@@ -108,10 +138,16 @@ test('a consumer’s newer run takes the place of the old one', async () => {
 
 test('a ledger terminated in the middle is made again, and nothing goes over the limit meanwhile', async () => {
   const { region, begin, ended, ledger, runs } = await world.openRegion('terminated', { silentMs: 5_000 });
-  const consumers = await Promise.all(['a', 'b', 'c'].map((host) => begin(host, { pieces: 40, parallelism: 3, pieceMs: 300 })));
+  const consumers = await Promise.all(
+    ['a', 'b', 'c'].map((host) => begin(host, { pieces: 40, parallelism: 3, pieceMs: 300 })),
+  );
   await until('all to work', 30_000, () => totalOf(region.inProgress) === 4 || JSON.stringify(region.inProgress));
   await ledger.terminate('test');
-  await until('a consumer to make it again', 30_000, async () => (await ledger.describe()).status.name === 'RUNNING' || 'not yet');
+  await until(
+    'a consumer to make it again',
+    30_000,
+    async () => (await ledger.describe()).status.name === 'RUNNING' || 'not yet',
+  );
   expect(await Promise.all(consumers.map((consumer) => consumer.result()))).toEqual([40, 40, 40]);
   expect(region.most).toBe(4);
   await ended();
@@ -144,7 +180,9 @@ test('nothing is granted before the world is read, nor is the run lost while it 
 
 test('a lowered limit drains and aborts nothing', async () => {
   const { region, begin, ended, progress } = await world.openRegion('lowered');
-  const consumers = await Promise.all(['a', 'b'].map((host) => begin(host, { pieces: 10, parallelism: 4, pieceMs: 1_500 })));
+  const consumers = await Promise.all(
+    ['a', 'b'].map((host) => begin(host, { pieces: 10, parallelism: 4, pieceMs: 1_500 })),
+  );
   await until('both to work', 30_000, () => totalOf(region.inProgress) === 4 || JSON.stringify(region.inProgress));
   region.limit = 1;
   await until('the ledger to know', 30_000, async () => (await progress()).limit === 1 || 'not yet');
@@ -161,7 +199,14 @@ test('a report that is none changes nothing', async () => {
   const { begin, ended, progress, report } = await world.openRegion('garbage');
   const consumer = await begin('a', { pieces: 3, parallelism: 1, pieceMs: 1_000 });
   await until('the consumer to be heard', 30_000, async () => (await progress()).consumers.length === 1 || 'not yet');
-  for (const nonsense of [null, 7, {}, { consumer: 'x', runId: 'y', host: 'h', want: -1, using: 0 }, { consumer: '', runId: '', host: '', want: 1e9, using: 0 }]) await report(nonsense);
+  for (const nonsense of [
+    null,
+    7,
+    {},
+    { consumer: 'x', runId: 'y', host: 'h', want: -1, using: 0 },
+    { consumer: '', runId: '', host: '', want: 1e9, using: 0 },
+  ])
+    await report(nonsense);
   expect((await progress()).consumers).toHaveLength(1);
   expect(await consumer.result()).toBe(3);
   await ended();
@@ -169,7 +214,14 @@ test('a report that is none changes nothing', async () => {
 
 test('a consumer that does not exist gets nothing for long', async () => {
   const { begin, ended, progress, report } = await world.openRegion('ghost', { limit: 2 });
-  await report({ consumer: 'nobody', runId: '00000000-0000-4000-8000-000000000000', host: 'nowhere', want: 2, using: 0, deadline: null });
+  await report({
+    consumer: 'nobody',
+    runId: '00000000-0000-4000-8000-000000000000',
+    host: 'nowhere',
+    want: 2,
+    using: 0,
+    deadline: null,
+  });
   const consumer = await begin('a', { pieces: 4, parallelism: 2, pieceMs: 200 });
   expect(await consumer.result()).toBe(4);
   await ended();
@@ -178,8 +230,15 @@ test('a consumer that does not exist gets nothing for long', async () => {
 });
 
 test('under another id, or without a region, it refuses to run', async () => {
-  const start = (workflowId: string, input: object) => world.client.workflow.execute(workflowTypes.shareAllowance, { workflowId, taskQueue: workflowQueue, args: [input] });
-  await expect(start('limits/migrations/elsewhere', { region: 'here' })).rejects.toMatchObject({ cause: { type: 'InvalidInput', message: expect.stringContaining('limits/migrations/here') } });
+  const start = (workflowId: string, input: object) =>
+    world.client.workflow.execute(workflowTypes.shareAllowance, {
+      workflowId,
+      taskQueue: workflowQueue,
+      args: [input],
+    });
+  await expect(start('limits/migrations/elsewhere', { region: 'here' })).rejects.toMatchObject({
+    cause: { type: 'InvalidInput', message: expect.stringContaining('limits/migrations/here') },
+  });
   await expect(start('limits/migrations/', {})).rejects.toBeInstanceOf(WorkflowFailedError);
   expect(await start('limits/migrations/idle', { region: 'idle' })).toEqual({ region: 'idle', answersGiven: 0 });
 });
@@ -198,7 +257,9 @@ test('it continues as new with what it knows', async () => {
   const other = await openAllowanceWorld({ longHistory: 60 });
   try {
     const { region, begin, ended, ledger } = await other.openRegion('continued', { checkMs: 300 });
-    const consumers = await Promise.all(['a', 'b', 'c'].map((host) => begin(host, { pieces: 20, parallelism: 2, pieceMs: 300 })));
+    const consumers = await Promise.all(
+      ['a', 'b', 'c'].map((host) => begin(host, { pieces: 20, parallelism: 2, pieceMs: 300 })),
+    );
     expect(await Promise.all(consumers.map((consumer) => consumer.result()))).toEqual([20, 20, 20]);
     expect(region.most).toBe(4);
     const chain = (await ended()).map(({ status }) => status.name);
@@ -212,7 +273,12 @@ test('it continues as new with what it knows', async () => {
 }, 120_000);
 
 describe('one timer for a deadline that moves', () => {
-  type Row = [why: string, firstMs: number, thenMs: number | null, timers: { started: number; cancelled: number; fired: number }];
+  type Row = [
+    why: string,
+    firstMs: number,
+    thenMs: number | null,
+    timers: { started: number; cancelled: number; fired: number },
+  ];
   const rows: Row[] = [
     ['not at all', 2_000, 2_000, { started: 1, cancelled: 0, fired: 1 }],
     ['later: it rings for nothing once', 2_000, 3_000, { started: 2, cancelled: 0, fired: 2 }],
@@ -221,8 +287,16 @@ describe('one timer for a deadline that moves', () => {
     ['away', 600_000, null, { started: 1, cancelled: 1, fired: 0 }],
   ];
   test.each(rows)('%s', async (why, firstMs, thenMs, timers) => {
-    const handle = await world.client.workflow.start('moveDeadline', { workflowId: `timer/${why}`, taskQueue: workflowQueue, args: [firstMs, thenMs] });
-    await until('the first deadline to be set', 10_000, async () => (await handle.fetchHistory()).events!.some((event) => event.timerStartedEventAttributes) || 'not yet');
+    const handle = await world.client.workflow.start('moveDeadline', {
+      workflowId: `timer/${why}`,
+      taskQueue: workflowQueue,
+      args: [firstMs, thenMs],
+    });
+    await until(
+      'the first deadline to be set',
+      10_000,
+      async () => (await handle.fetchHistory()).events!.some((event) => event.timerStartedEventAttributes) || 'not yet',
+    );
     await handle.signal('move');
     const ended = (await handle.result()) as { due: boolean; afterMs: number };
     expect(ended.due).toBe(thenMs !== null);
@@ -237,10 +311,18 @@ describe('one timer for a deadline that moves', () => {
 });
 
 test('a consumer that leaves starts no ledger, and closed runs are found', async () => {
-  const call = (name: string, input: unknown) => world.client.workflow.execute('callActivity', { workflowId: `call/${(calls += 1)}`, taskQueue: workflowQueue, args: [name, input] });
+  const call = (name: string, input: unknown) =>
+    world.client.workflow.execute('callActivity', {
+      workflowId: `call/${(calls += 1)}`,
+      taskQueue: workflowQueue,
+      args: [name, input],
+    });
   let calls = 0;
   const { begin, consumer, ledger } = await world.openRegion('activities');
-  await call('wantAllowance', { region: 'activities', wanted: { consumer: 'x', runId: 'y', host: 'h', want: 0, using: 0, deadline: null } });
+  await call('wantAllowance', {
+    region: 'activities',
+    wanted: { consumer: 'x', runId: 'y', host: 'h', want: 0, using: 0, deadline: null },
+  });
   await expect(ledger.describe()).rejects.toThrow(/not found/i);
 
   const open = await begin('open', { pieces: 1, parallelism: 1, pieceMs: 100, region: 'nobody-serves-this' });

@@ -1,6 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { compactEtcd, freezeKubeApiserver, killKubeApiserver, restartKubeApiserver, thawKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
+import {
+  compactEtcd,
+  freezeKubeApiserver,
+  killKubeApiserver,
+  restartKubeApiserver,
+  thawKubeApiserver,
+} from '../../lab/parts/kubernetes-faults.ts';
 import { killTemporal, restartTemporal } from '../../lab/parts/temporal-faults.ts';
 import { describePages } from './bridge/pages.ts';
 import { describeServiceAccounts } from './bridge/service-accounts.ts';
@@ -66,7 +72,9 @@ const fillGap = async ({ changed, annotated, created, gone, recreated }: Gap): P
 
 /** Nothing lost: each run knows the last state. Whether the changes between were told one by one depends on how the bridge caught up. */
 const expectNothingLost = async ({ unchanged, changed, annotated, created, gone, recreated }: Gap): Promise<void> => {
-  await until('the last spec to be told', 30_000, async () => ((await world.signals(changed)).at(-1)?.generation === 3 ? {} : 'not yet'));
+  await until('the last spec to be told', 30_000, async () =>
+    (await world.signals(changed)).at(-1)?.generation === 3 ? {} : 'not yet',
+  );
   expect(causes(await world.signalled(annotated, 2))).toEqual(['spec', 'annotations']);
   expect((await world.signalled(created, 1)).length).toBe(1);
   expect(causes(await world.signalled(gone, 2))).toEqual(['spec', 'deleted']);
@@ -106,7 +114,9 @@ test('kube-apiserver hangs and comes back', async () => {
     thawKubeApiserver(world.lab.handles.kubernetes);
   }
   await fillGap(gap);
-  await until('the last spec to be told', 30_000, async () => ((await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet'));
+  await until('the last spec to be told', 30_000, async () =>
+    (await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet',
+  );
   await world.signalled(gap.created, 1);
 });
 
@@ -116,14 +126,21 @@ test('kube-apiserver is killed and started again', async () => {
   await killKubeApiserver(world.lab.handles.kubernetes);
   try {
     await until('the bridge to notice', 15_000, () => bridge.stats().reflectors.Eviction?.error !== null || 'no error');
-    expect(await bridge.health()).toMatchObject({ ok: false, reasons: expect.arrayContaining([expect.stringMatching(/^Eviction is not followed: /u)]) });
+    expect(await bridge.health()).toMatchObject({
+      ok: false,
+      reasons: expect.arrayContaining([expect.stringMatching(/^Eviction is not followed: /u)]),
+    });
   } finally {
     await restartKubeApiserver(world.lab.handles.kubernetes);
   }
   await fillGap(gap);
-  await until('the last spec to be told', 30_000, async () => ((await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet'));
+  await until('the last spec to be told', 30_000, async () =>
+    (await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet',
+  );
   await world.signalled(gap.created, 1);
-  await until('the bridge to be well', 15_000, async () => ((await bridge.health()).ok ? {} : JSON.stringify(await bridge.health())));
+  await until('the bridge to be well', 15_000, async () =>
+    (await bridge.health()).ok ? {} : JSON.stringify(await bridge.health()),
+  );
 });
 
 test('410 Gone: what etcd has compacted is listed anew, and compared', async () => {
@@ -159,16 +176,25 @@ test('Temporal is away for a while: the queue keeps the latest of each object', 
   for (let count = 0; count < 10; count += 1) await world.patch(busy, { spec: { reason: `reason ${count}` } });
   await world.remove(gone);
   await until('deliveries to fail', 15_000, () => bridge.stats().queue.failed >= 5 || 'not yet');
-  expect(await bridge.health()).toMatchObject({ ok: false, reasons: [expect.stringMatching(/^Temporal at .+ cannot be reached/u), expect.stringMatching(/^\d changes are not delivered yet; Eviction node-\d+: /u)] });
+  expect(await bridge.health()).toMatchObject({
+    ok: false,
+    reasons: [
+      expect.stringMatching(/^Temporal at .+ cannot be reached/u),
+      expect.stringMatching(/^\d changes are not delivered yet; Eviction node-\d+: /u),
+    ],
+  });
   await restartTemporal(world.lab.handles.temporal);
 
   // Which of the two depends on whether the watch was quiet for too long meanwhile.
-  for (const host of created) expect(['spec', 'relist']).toContain(causes(await world.signalled(host, 1, 30_000)).join());
+  for (const host of created)
+    expect(['spec', 'relist']).toContain(causes(await world.signalled(host, 1, 30_000)).join());
   const all = await world.signalled(busy, 2);
   expect(all.length).toBe(2);
   expect(all.at(-1)?.generation).toBe(11);
   expect(causes(await world.signalled(gone, 2))).toEqual(['spec', 'deleted']);
-  await until('the bridge to be well', 15_000, async () => ((await bridge.health()).ok ? {} : JSON.stringify(await bridge.health())));
+  await until('the bridge to be well', 15_000, async () =>
+    (await bridge.health()).ok ? {} : JSON.stringify(await bridge.health()),
+  );
 });
 
 test('Temporal’s database is lost: resync starts a run for all that is not settled', async () => {
@@ -192,10 +218,14 @@ test('two bridges, and the one that delivers loses its connection: the other tak
   await fillGap(gap);
   await until('the second to lead', 20_000, () => second.stats().leading || 'not yet');
   expect(first.stats().leading).toBe(false);
-  await until('the last spec to be told', 30_000, async () => ((await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet'));
+  await until('the last spec to be told', 30_000, async () =>
+    (await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet',
+  );
   await world.signalled(gap.created, 1);
   expect(new Set((await world.signalled(gap.recreated, 2)).map(({ uid }) => uid)).size).toBe(2);
   first.proxy?.restore();
-  await until('the first to be well, and to wait', 20_000, async () => ((await first.health()).ok ? {} : JSON.stringify(await first.health())));
+  await until('the first to be well, and to wait', 20_000, async () =>
+    (await first.health()).ok ? {} : JSON.stringify(await first.health()),
+  );
   expect([first.stats().leading, second.stats().leading]).toEqual([false, true]);
 });

@@ -18,33 +18,54 @@ let hosts = 0;
 const newHost = (): string => `host-${(hosts += 1)}`;
 
 const isHypervisor = { [nodeMarks.virtDriver]: 'libvirt' };
-const bothOn: BridgeOptions['settings'] = { modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } };
-const leading = (settings: BridgeOptions['settings'] = {}): Promise<TestBridge> => world.leadingBridge({ settings: { ...bothOn, ...settings } });
+const bothOn: BridgeOptions['settings'] = {
+  modes: { Eviction: 'act', Hypervisor: 'act', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' },
+};
+const leading = (settings: BridgeOptions['settings'] = {}): Promise<TestBridge> =>
+  world.leadingBridge({ settings: { ...bothOn, ...settings } });
 
 interface Created {
   metadata: { uid: string; generation?: number; resourceVersion: string };
 }
 
-const nodePath = (name: string, subresource?: string): string => resourcePath('v1', 'nodes', { name, ...(subresource !== undefined && { subresource }) });
-const hypervisorPath = (name: string, subresource?: string): string => resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name, ...(subresource !== undefined && { subresource }) });
+const nodePath = (name: string, subresource?: string): string =>
+  resourcePath('v1', 'nodes', { name, ...(subresource !== undefined && { subresource }) });
+const hypervisorPath = (name: string, subresource?: string): string =>
+  resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name, ...(subresource !== undefined && { subresource }) });
 const createNode = (name: string, labels: Record<string, string> = isHypervisor): Promise<Created> =>
   world.request('POST', resourcePath('v1', 'nodes'), { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } });
 const createHypervisor = (name: string): Promise<Created> =>
-  world.request('POST', resourcePath('kvm.cloud.sap/v1', 'hypervisors'), { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name }, spec: {} });
+  world.request('POST', resourcePath('kvm.cloud.sap/v1', 'hypervisors'), {
+    apiVersion: 'kvm.cloud.sap/v1',
+    kind: 'Hypervisor',
+    metadata: { name },
+    spec: {},
+  });
 const patchNode = (name: string, change: object): Promise<Created> => world.request('PATCH', nodePath(name), change);
-const patchNodeStatus = (name: string, status: object): Promise<Created> => world.request('PATCH', nodePath(name, 'status'), { status });
-const patchHypervisor = (name: string, change: object): Promise<Created> => world.request('PATCH', hypervisorPath(name), change);
+const patchNodeStatus = (name: string, status: object): Promise<Created> =>
+  world.request('PATCH', nodePath(name, 'status'), { status });
+const patchHypervisor = (name: string, change: object): Promise<Created> =>
+  world.request('PATCH', hypervisorPath(name), change);
 /** As whoever `manager` is. */
 const patchHypervisorStatus = (name: string, status: object, manager = 'kvm-node-agent'): Promise<Created> =>
   world.request('PATCH', hypervisorPath(name, 'status'), { status }, { fieldManager: manager });
 
-const condition = (type: string, status: string, reason: string, more: object = {}) => ({ type, status, reason, message: reason, lastTransitionTime: '2026-01-01T00:00:00Z', ...more });
+const condition = (type: string, status: string, reason: string, more: object = {}) => ({
+  type,
+  status,
+  reason,
+  message: reason,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  ...more,
+});
 const lifecycle = (status: string) => condition('Lifecycle', status, 'Active', { observedGeneration: 1 });
 /** What the run would say of one that is where it should be. */
-const settle = (name: string): Promise<Created> => patchHypervisorStatus(name, { numInstances: 0, conditions: [lifecycle('True')] }, 'drover');
+const settle = (name: string): Promise<Created> =>
+  patchHypervisorStatus(name, { numInstances: 0, conditions: [lifecycle('True')] }, 'drover');
 
 const told = (host: string): Promise<Signalled[]> => world.signals(host, hypervisorId(host));
-const signalled = (host: string, count: number): Promise<Signalled[]> => world.signalled(host, count, 15_000, hypervisorId(host));
+const signalled = (host: string, count: number): Promise<Signalled[]> =>
+  world.signalled(host, count, 15_000, hypervisorId(host));
 const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => cause);
 
 /** Makes a change and waits until it is told. */
@@ -64,8 +85,14 @@ test('a Node whose label makes it a hypervisor starts the run that the design na
 
   const handle = world.client.workflow.getHandle(hypervisorId(host));
   const description = await handle.describe();
-  expect(description).toMatchObject({ type: 'reconcileHypervisor', taskQueue: 'drover', memo: { startedBy: 'k8s-bridge' } });
-  expect(Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))).toEqual({ DroverHost: host, DroverKind: 'Hypervisor', DroverObject: host });
+  expect(description).toMatchObject({
+    type: 'reconcileHypervisor',
+    taskQueue: 'drover',
+    memo: { startedBy: 'k8s-bridge' },
+  });
+  expect(
+    Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])),
+  ).toEqual({ DroverHost: host, DroverKind: 'Hypervisor', DroverObject: host });
   expect(await description.staticSummary()).toBe(`Drive hypervisor ${host}`);
   expect((await world.startOf(hypervisorId(host))).input).toEqual([{ hypervisor: host }]);
 });
@@ -79,14 +106,23 @@ test('of a Node, what decisions read is told, heartbeats and the rest are not', 
   // What a kubelet reports all the time, and what nobody reads.
   const ready = (more: object) => ({ conditions: [condition('Ready', 'True', 'KubeletReady', more)] });
   await tellsNext(host, () => patchNodeStatus(host, ready({ lastHeartbeatTime: '2026-01-01T00:00:00Z' })), 'status');
-  for (let minute = 10; minute < 20; minute += 1) await patchNodeStatus(host, ready({ lastHeartbeatTime: `2026-01-01T00:${minute}:00Z` }));
+  for (let minute = 10; minute < 20; minute += 1)
+    await patchNodeStatus(host, ready({ lastHeartbeatTime: `2026-01-01T00:${minute}:00Z` }));
   await patchNodeStatus(host, { images: [{ names: ['a'] }], capacity: { cpu: '4' } });
   await patchNode(host, { metadata: { labels: { 'example.com/a': 'b' }, annotations: { 'example.com/a': 'b' } } });
   // Events of one object come in order: once this one is told, all before it were seen.
   await tellsNext(host, () => patchNode(host, { spec: { unschedulable: true } }), 'spec');
   await tellsNext(host, () => patchNodeStatus(host, { nodeInfo: { bootID: 'boot-1' } }), 'status');
-  await tellsNext(host, () => patchNodeStatus(host, { conditions: [condition('Terminating', 'True', 'ScaleDown')] }), 'status');
-  await tellsNext(host, () => patchNode(host, { metadata: { annotations: { [nodeMarks.aggregates]: 'a' } } }), 'annotations');
+  await tellsNext(
+    host,
+    () => patchNodeStatus(host, { conditions: [condition('Terminating', 'True', 'ScaleDown')] }),
+    'status',
+  );
+  await tellsNext(
+    host,
+    () => patchNode(host, { metadata: { annotations: { [nodeMarks.aggregates]: 'a' } } }),
+    'annotations',
+  );
   await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMarks.lifecycle]: '' } } }), 'labels');
   await tellsNext(host, () => patchNode(host, { metadata: { labels: { [nodeMarks.virtDriver]: null } } }), 'labels');
   expect(new Set((await told(host)).map(({ runId }) => runId)).size).toBe(1);
@@ -114,20 +150,59 @@ test('of a Hypervisor, what others write is told, what drover writes is not', as
   expect((await signalled(host, 1))[0]).toMatchObject({ uid: metadata.uid, generation: 1, cause: 'spec' });
 
   await tellsNext(host, () => patchHypervisor(host, { spec: { maintenance: 'auto' } }), 'spec');
-  await patchHypervisor(host, { metadata: { annotations: { 'drover.dev/from-node': 'x', 'drover.dev/retry-handled': 'y' }, labels: { 'kubernetes.io/hostname': host } } });
-  const own = [lifecycle('Unknown'), condition('HaEnabled', 'False', 'Onboarding'), condition('Evicting', 'True', 'Running'), condition('Onboarding', 'True', 'Testing')];
-  await patchHypervisorStatus(host, { numInstances: 0, libVirtVersion: '10.0.0', evicted: false, traits: ['A'], conditions: own }, 'drover');
+  await patchHypervisor(host, {
+    metadata: {
+      annotations: { 'drover.dev/from-node': 'x', 'drover.dev/retry-handled': 'y' },
+      labels: { 'kubernetes.io/hostname': host },
+    },
+  });
+  const own = [
+    lifecycle('Unknown'),
+    condition('HaEnabled', 'False', 'Onboarding'),
+    condition('Evicting', 'True', 'Running'),
+    condition('Onboarding', 'True', 'Testing'),
+  ];
+  await patchHypervisorStatus(
+    host,
+    { numInstances: 0, libVirtVersion: '10.0.0', evicted: false, traits: ['A'], conditions: own },
+    'drover',
+  );
   const connected = condition('LibVirtConnection', 'True', 'Connected');
   await tellsNext(host, () => patchHypervisorStatus(host, { conditions: [...own, connected] }), 'status');
   // drover keeps what others wrote, takes one of its own away, and turns another.
-  const turned = [lifecycle('False'), condition('HaEnabled', 'True', 'Succeeded'), condition('Onboarding', 'False', 'Aborted')];
+  const turned = [
+    lifecycle('False'),
+    condition('HaEnabled', 'True', 'Succeeded'),
+    condition('Onboarding', 'False', 'Aborted'),
+  ];
   await patchHypervisorStatus(host, { evicted: true, conditions: [...turned, connected] }, 'drover');
   await tellsNext(host, () => patchHypervisorStatus(host, { libVirtVersion: '10.1.0' }), 'status');
-  await tellsNext(host, () => patchHypervisorStatus(host, { numInstances: 1, instances: [{ id: 'a', name: 'a', active: true }] }), 'status');
+  await tellsNext(
+    host,
+    () => patchHypervisorStatus(host, { numInstances: 1, instances: [{ id: 'a', name: 'a', active: true }] }),
+    'status',
+  );
   await patchHypervisorStatus(host, { numInstances: 2, capacity: { cpu: '4' } });
-  await tellsNext(host, () => patchHypervisorStatus(host, { conditions: [lifecycle('False'), condition('HaEnabled', 'False', 'Evicted'), turned[2], connected] }, 'kvm-ha-service'), 'status');
-  await tellsNext(host, () => patchHypervisorStatus(host, { conditions: [lifecycle('False'), connected] }, 'kubectl-edit'), 'status');
-  await tellsNext(host, () => patchHypervisor(host, { metadata: { annotations: { 'drover.dev/retry': '1' } } }), 'retry');
+  await tellsNext(
+    host,
+    () =>
+      patchHypervisorStatus(
+        host,
+        { conditions: [lifecycle('False'), condition('HaEnabled', 'False', 'Evicted'), turned[2], connected] },
+        'kvm-ha-service',
+      ),
+    'status',
+  );
+  await tellsNext(
+    host,
+    () => patchHypervisorStatus(host, { conditions: [lifecycle('False'), connected] }, 'kubectl-edit'),
+    'status',
+  );
+  await tellsNext(
+    host,
+    () => patchHypervisor(host, { metadata: { annotations: { 'drover.dev/retry': '1' } } }),
+    'retry',
+  );
   await tellsNext(host, () => world.request('DELETE', hypervisorPath(host)), 'deleted');
 });
 
@@ -171,7 +246,9 @@ test('the end of a Node is told while its Hypervisor is there, and nobody is lef
   const bridge = await leading();
   await createNode(host);
   await createHypervisor(host);
-  await until('both to be told', 15_000, async () => (new Set((await told(host)).map(({ uid }) => uid)).size === 2 ? {} : 'not yet'));
+  await until('both to be told', 15_000, async () =>
+    new Set((await told(host)).map(({ uid }) => uid)).size === 2 ? {} : 'not yet',
+  );
   await world.client.workflow.getHandle(hypervisorId(host)).terminate();
   await tellsNext(host, () => world.request('DELETE', nodePath(host)), 'deleted');
   await world.client.workflow.getHandle(hypervisorId(host)).terminate();
@@ -232,7 +309,9 @@ describe('comparisons', () => {
 
 test('switched off, neither Hypervisors nor Nodes are watched, and Evictions concern their own runs alone', async () => {
   const host = newHost();
-  const bridge = await leading({ modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } });
+  const bridge = await leading({
+    modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' },
+  });
   await createNode(host);
   await createHypervisor(host);
   await world.create(host);
@@ -243,7 +322,9 @@ test('switched off, neither Hypervisors nor Nodes are watched, and Evictions con
 
 test('with Evictions switched off, they still concern their hosts', async () => {
   const host = newHost();
-  await leading({ modes: { Eviction: 'off', Hypervisor: 'act', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } });
+  await leading({
+    modes: { Eviction: 'off', Hypervisor: 'act', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' },
+  });
   await createHypervisor(host);
   await signalled(host, 1);
   await tellsNext(host, () => world.create(host), 'spec');

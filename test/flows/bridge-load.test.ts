@@ -37,14 +37,26 @@ const refusal = (code: number, reason: string, headers: Record<string, string> =
   do: 'answer',
   status: code,
   headers,
-  body: JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: `${reason}, by the test` }),
+  body: JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    code,
+    reason,
+    message: `${reason}, by the test`,
+  }),
 });
-const isCollection = ({ method, path }: Pick<ProxiedCall, 'method' | 'path'>): boolean => method === 'GET' && /\/evictions(\?|$)/u.test(path);
-const isWatch = (call: Pick<ProxiedCall, 'method' | 'path'>): boolean => isCollection(call) && call.path.includes('watch=true');
+const isCollection = ({ method, path }: Pick<ProxiedCall, 'method' | 'path'>): boolean =>
+  method === 'GET' && /\/evictions(\?|$)/u.test(path);
+const isWatch = (call: Pick<ProxiedCall, 'method' | 'path'>): boolean =>
+  isCollection(call) && call.path.includes('watch=true');
 const isList = (call: Pick<ProxiedCall, 'method' | 'path'>): boolean => isCollection(call) && !isWatch(call);
 
 /** Meets the calls that `concerns` selects with these, one after the other. */
-const meet = (faults: readonly ProxyFault[], concerns: (call: Pick<ProxiedCall, 'method' | 'path'>) => boolean): void => {
+const meet = (
+  faults: readonly ProxyFault[],
+  concerns: (call: Pick<ProxiedCall, 'method' | 'path'>) => boolean,
+): void => {
   const left = [...faults];
   proxy.inject((call) => (concerns(call) ? (left.shift() ?? null) : null));
 };
@@ -52,10 +64,16 @@ const meet = (faults: readonly ProxyFault[], concerns: (call: Pick<ProxiedCall, 
 /** Each try waits for longer than the one before it. */
 function expectPaced(calls: readonly ProxiedCall[]): void {
   const gapsMs = calls.slice(1).map(({ atMs }, index) => atMs - (calls[index]?.atMs ?? 0));
-  for (const [index, gapMs] of gapsMs.entries()) expect(gapMs).toBeGreaterThanOrEqual(Math.min(backOff.initialMs * backOff.factor ** index, backOff.maxMs) - 10);
+  for (const [index, gapMs] of gapsMs.entries())
+    expect(gapMs).toBeGreaterThanOrEqual(Math.min(backOff.initialMs * backOff.factor ** index, backOff.maxMs) - 10);
 }
 
-const overloads = [refusal(429, 'TooManyRequests', { 'retry-after': '1' }), refusal(500, 'InternalError'), refusal(503, 'ServiceUnavailable'), refusal(504, 'Timeout')];
+const overloads = [
+  refusal(429, 'TooManyRequests', { 'retry-after': '1' }),
+  refusal(500, 'InternalError'),
+  refusal(503, 'ServiceUnavailable'),
+  refusal(504, 'Timeout'),
+];
 
 test('the first list is refused with 429 and 5xx, cut in half and garbled: it is asked for ever more seldom, and then everything is told', async () => {
   const before = proxy.calls.length;
@@ -66,7 +84,15 @@ test('the first list is refused with 429 and 5xx, cut in half and garbled: it is
   const [signal] = await world.signalled(host, 1);
   expect(signal?.cause).toBe('relist');
   const lists = proxy.calls.slice(before).filter(isList);
-  expect(lists.map(({ outcome }) => outcome)).toEqual(['answer', 'answer', 'answer', 'answer', 'truncate', 'malform', 200]);
+  expect(lists.map(({ outcome }) => outcome)).toEqual([
+    'answer',
+    'answer',
+    'answer',
+    'answer',
+    'truncate',
+    'malform',
+    200,
+  ]);
   expectPaced(lists);
   // The first one said for how long it wants to be left alone.
   expect((lists[1]?.atMs ?? 0) - (lists[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
@@ -76,7 +102,10 @@ test('a list whose second page is refused begins anew, and is whole', async () =
   const all = Array.from({ length: 5 }, newHost);
   await inLanes(all, 5, (host) => world.create(host));
   meet(overloads, (call) => isList(call) && call.path.includes('continue='));
-  const bridge = await world.leadingBridge({ server: proxy.url, timings: { reflector: { ...quickTimings.reflector, pageSize: 2 } } });
+  const bridge = await world.leadingBridge({
+    server: proxy.url,
+    timings: { reflector: { ...quickTimings.reflector, pageSize: 2 } },
+  });
   for (const host of all) expect((await world.signalled(host, 1)).map(({ cause }) => cause)).toEqual(['relist']);
   expect(bridge.stats().reflectors.Eviction).toMatchObject({ objects: all.length, lists: 1, error: null });
 }, 60_000);
@@ -84,27 +113,40 @@ test('a list whose second page is refused begins anew, and is whole', async () =
 test.each([
   ['429 and 503 go on from where the watch was', [overloads[0]!, overloads[2]!, overloads[0]!], 0],
   ['500 and 504 list anew', [overloads[1]!, overloads[3]!], 2],
-])('the watch is refused: %s, and nothing is lost', async (_what, faults, lists) => {
-  const [host, created, gone] = [newHost(), newHost(), newHost()];
-  const bridge = await world.leadingBridge({ server: proxy.url, timings: { lease: longLease } });
-  await Promise.all([world.create(host), world.create(gone)]);
-  await Promise.all([world.signalled(host, 1), world.signalled(gone, 1)]);
-  const [before, listed] = [proxy.calls.length, bridge.stats().reflectors.Eviction?.lists ?? 0];
-  proxy.partition();
-  await Promise.all([world.patch(host, { spec: { reason: 'while it was refused' } }), world.create(created), world.remove(gone)]);
-  proxy.cure();
-  meet(faults, isWatch);
-  expect((await world.signalled(host, 2)).at(-1)).toMatchObject({ generation: 2, cause: 'spec' });
-  expect((await world.signalled(created, 1)).length).toBe(1);
-  expect((await world.signalled(gone, 2)).at(-1)?.cause).toBe('deleted');
-  const outcomes = await until('a watch that lasts', 15_000, () => {
-    const seen = proxy.calls.slice(before).filter(isWatch).map(({ outcome }) => outcome);
-    return seen.at(-1) === 200 ? seen.filter((outcome) => outcome !== 'partition') : seen.join(', ');
-  });
-  expect(outcomes).toEqual([...faults.map(() => 'answer'), 200]);
-  expect((bridge.stats().reflectors.Eviction?.lists ?? 0) - listed).toBe(lists);
-  await until('the bridge to be well', 15_000, async () => ((await bridge.health()).ok ? {} : JSON.stringify(await bridge.health())));
-}, 60_000);
+])(
+  'the watch is refused: %s, and nothing is lost',
+  async (_what, faults, lists) => {
+    const [host, created, gone] = [newHost(), newHost(), newHost()];
+    const bridge = await world.leadingBridge({ server: proxy.url, timings: { lease: longLease } });
+    await Promise.all([world.create(host), world.create(gone)]);
+    await Promise.all([world.signalled(host, 1), world.signalled(gone, 1)]);
+    const [before, listed] = [proxy.calls.length, bridge.stats().reflectors.Eviction?.lists ?? 0];
+    proxy.partition();
+    await Promise.all([
+      world.patch(host, { spec: { reason: 'while it was refused' } }),
+      world.create(created),
+      world.remove(gone),
+    ]);
+    proxy.cure();
+    meet(faults, isWatch);
+    expect((await world.signalled(host, 2)).at(-1)).toMatchObject({ generation: 2, cause: 'spec' });
+    expect((await world.signalled(created, 1)).length).toBe(1);
+    expect((await world.signalled(gone, 2)).at(-1)?.cause).toBe('deleted');
+    const outcomes = await until('a watch that lasts', 15_000, () => {
+      const seen = proxy.calls
+        .slice(before)
+        .filter(isWatch)
+        .map(({ outcome }) => outcome);
+      return seen.at(-1) === 200 ? seen.filter((outcome) => outcome !== 'partition') : seen.join(', ');
+    });
+    expect(outcomes).toEqual([...faults.map(() => 'answer'), 200]);
+    expect((bridge.stats().reflectors.Eviction?.lists ?? 0) - listed).toBe(lists);
+    await until('the bridge to be well', 15_000, async () =>
+      (await bridge.health()).ok ? {} : JSON.stringify(await bridge.health()),
+    );
+  },
+  60_000,
+);
 
 test('500 objects at the start: what is not settled is told once, the rest not at all', async () => {
   const all = Array.from({ length: 500 }, newHost);
@@ -115,10 +157,18 @@ test('500 objects at the start: what is not settled is told once, the rest not a
   });
   // Nothing runs out on a busy machine, or it would be told again.
   const bridge = await world.leadingBridge({ timings: { lease: longLease, deliveryTimeoutMs: 30_000 } });
-  await until('all that is open to be told', 60_000, () => bridge.stats().queue.delivered >= open.length || JSON.stringify(bridge.stats()));
+  await until(
+    'all that is open to be told',
+    60_000,
+    () => bridge.stats().queue.delivered >= open.length || JSON.stringify(bridge.stats()),
+  );
   const told = await inLanes(open, 8, (host) => world.signalled(host, 1));
   expect(told.map((signals) => signals.map(({ cause }) => cause))).toEqual(open.map(() => ['relist']));
-  expect(bridge.stats()).toMatchObject({ queue: { delivered: open.length, failed: 0 }, deliveries: { signalWithStart: open.length }, reflectors: { Eviction: { objects: all.length, lists: 1 } } });
+  expect(bridge.stats()).toMatchObject({
+    queue: { delivered: open.length, failed: 0 },
+    deliveries: { signalWithStart: open.length },
+    reflectors: { Eviction: { objects: all.length, lists: 1 } },
+  });
 }, 120_000);
 
 test('one object is edited 100 times a second: at most 5 signals a second, and the last state is told', async () => {

@@ -17,36 +17,79 @@ afterAll(() => world?.close(), 60_000);
 let vms = 0;
 const newVm = (): string => `vm-${(vms += 1)}`;
 
-const driven = { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'off' } } as const satisfies BridgeOptions['settings'];
-const leading = (settings: BridgeOptions['settings'] = {}): Promise<TestBridge> => world.leadingBridge({ settings: { ...driven, ...settings } });
+const driven = {
+  modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'off' },
+} as const satisfies BridgeOptions['settings'];
+const leading = (settings: BridgeOptions['settings'] = {}): Promise<TestBridge> =>
+  world.leadingBridge({ settings: { ...driven, ...settings } });
 
 const apiVersion = 'vmoperator.vmware.com/v1alpha6';
 const namespace = 'default';
-const pathOf = (plural: string, name?: string, subresource?: string): string => resourcePath(apiVersion, plural, { namespace, ...(name !== undefined && { name }), ...(subresource !== undefined && { subresource }) });
+const pathOf = (plural: string, name?: string, subresource?: string): string =>
+  resourcePath(apiVersion, plural, {
+    namespace,
+    ...(name !== undefined && { name }),
+    ...(subresource !== undefined && { subresource }),
+  });
 
 interface Created {
   metadata: { uid: string; generation: number };
 }
 
 const create = (name: string, spec: object = {}, metadata: object = {}): Promise<Created> =>
-  world.request('POST', pathOf('virtualmachines'), { apiVersion, kind: 'VirtualMachine', metadata: { name, ...metadata }, spec });
+  world.request('POST', pathOf('virtualmachines'), {
+    apiVersion,
+    kind: 'VirtualMachine',
+    metadata: { name, ...metadata },
+    spec,
+  });
 const createClass = (name: string): Promise<Created> =>
-  world.request('POST', pathOf('virtualmachineclasses'), { apiVersion, kind: 'VirtualMachineClass', metadata: { name }, spec: { hardware: { cpus: 1, memory: '1Gi' } } });
-const createImage = (name: string): Promise<Created> => world.request('POST', pathOf('virtualmachineimages'), { apiVersion, kind: 'VirtualMachineImage', metadata: { name }, spec: {} });
-const createPolicy = (name: string): Promise<Created> => world.request('POST', pathOf('virtualmachinesetresourcepolicies'), { apiVersion, kind: 'VirtualMachineSetResourcePolicy', metadata: { name }, spec: { clusterModuleGroups: ['web'] } });
-const patch = (name: string, change: object): Promise<Created> => world.request('PATCH', pathOf('virtualmachines', name), change);
-const annotate = (name: string, annotations: Record<string, string | null>): Promise<Created> => patch(name, { metadata: { annotations } });
-const patchStatus = (name: string, status: object, manager = 'drover'): Promise<Created> => world.request('PATCH', pathOf('virtualmachines', name, 'status'), { status }, { fieldManager: manager });
+  world.request('POST', pathOf('virtualmachineclasses'), {
+    apiVersion,
+    kind: 'VirtualMachineClass',
+    metadata: { name },
+    spec: { hardware: { cpus: 1, memory: '1Gi' } },
+  });
+const createImage = (name: string): Promise<Created> =>
+  world.request('POST', pathOf('virtualmachineimages'), {
+    apiVersion,
+    kind: 'VirtualMachineImage',
+    metadata: { name },
+    spec: {},
+  });
+const createPolicy = (name: string): Promise<Created> =>
+  world.request('POST', pathOf('virtualmachinesetresourcepolicies'), {
+    apiVersion,
+    kind: 'VirtualMachineSetResourcePolicy',
+    metadata: { name },
+    spec: { clusterModuleGroups: ['web'] },
+  });
+const patch = (name: string, change: object): Promise<Created> =>
+  world.request('PATCH', pathOf('virtualmachines', name), change);
+const annotate = (name: string, annotations: Record<string, string | null>): Promise<Created> =>
+  patch(name, { metadata: { annotations } });
+const patchStatus = (name: string, status: object, manager = 'drover'): Promise<Created> =>
+  world.request('PATCH', pathOf('virtualmachines', name, 'status'), { status }, { fieldManager: manager });
 const remove = (name: string): Promise<unknown> => world.request('DELETE', pathOf('virtualmachines', name));
 
-const condition = (type: string, status: string, reason: string, more: object = {}) => ({ type, status, reason, message: reason, lastTransitionTime: '2026-01-01T00:00:00Z', ...more });
+const condition = (type: string, status: string, reason: string, more: object = {}) => ({
+  type,
+  status,
+  reason,
+  message: reason,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  ...more,
+});
 /** What the run would say of one that is where it should be. */
-const settle = (name: string, observedGeneration = 1): Promise<Created> => patchStatus(name, { conditions: [condition('Lifecycle', 'True', 'Settled', { observedGeneration })] });
+const settle = (name: string, observedGeneration = 1): Promise<Created> =>
+  patchStatus(name, { conditions: [condition('Lifecycle', 'True', 'Settled', { observedGeneration })] });
 
 const told = (name: string): Promise<Signalled[]> => world.signals(name, virtualMachineId(namespace, name));
-const signalled = (name: string, count: number): Promise<Signalled[]> => world.signalled(name, count, 15_000, virtualMachineId(namespace, name));
+const signalled = (name: string, count: number): Promise<Signalled[]> =>
+  world.signalled(name, count, 15_000, virtualMachineId(namespace, name));
 const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => cause);
-const terminate = (name: string) => world.client.workflow.getHandle(virtualMachineId(namespace, name)).terminate('by mistake');
+const terminate = (name: string) =>
+  world.client.workflow.getHandle(virtualMachineId(namespace, name)).terminate('by mistake');
 
 /** Makes a change and waits until it is told. */
 const tellsNext = async (name: string, change: () => Promise<unknown>, cause: string): Promise<void> => {
@@ -57,7 +100,10 @@ const tellsNext = async (name: string, change: () => Promise<unknown>, cause: st
 };
 
 /** Events of two kinds come in any order: what a VM names is there for the bridge before the VM is. */
-const untilSeen = (bridge: TestBridge, kind: 'VirtualMachineImage' | 'VirtualMachineSetResourcePolicy'): Promise<true> =>
+const untilSeen = (
+  bridge: TestBridge,
+  kind: 'VirtualMachineImage' | 'VirtualMachineSetResourcePolicy',
+): Promise<true> =>
   until<true>(`a ${kind} to be seen`, 15_000, () => (bridge.stats().reflectors[kind]?.objects ?? 0) > 0 || 'not yet');
 
 test('a new VirtualMachine starts the run that the design names, readable in the Web UI', async () => {
@@ -67,8 +113,14 @@ test('a new VirtualMachine starts the run that the design names, readable in the
   expect((await signalled(name, 1))[0]).toMatchObject({ uid: metadata.uid, generation: 1, cause: 'spec' });
   const handle = world.client.workflow.getHandle(`virtualmachine/${namespace}/${name}`);
   const description = await handle.describe();
-  expect(description).toMatchObject({ type: 'reconcileVirtualMachine', taskQueue: 'drover', memo: { startedBy: 'k8s-bridge' } });
-  expect(Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))).toEqual({ DroverKind: 'VirtualMachine', DroverObject: `${namespace}/${name}` });
+  expect(description).toMatchObject({
+    type: 'reconcileVirtualMachine',
+    taskQueue: 'drover',
+    memo: { startedBy: 'k8s-bridge' },
+  });
+  expect(
+    Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])),
+  ).toEqual({ DroverKind: 'VirtualMachine', DroverObject: `${namespace}/${name}` });
   expect(await description.staticSummary()).toBe(`Drive VM ${namespace}/${name}`);
   expect((await world.startOf(virtualMachineId(namespace, name))).input).toEqual([{ namespace, name }]);
 });
@@ -81,10 +133,24 @@ test('what people and other controllers change is told, what drover writes is no
 
   await tellsNext(name, () => patch(name, { spec: { powerState: 'PoweredOn' } }), 'spec');
   // drover's own notes, finalizer and status.
-  await annotate(name, { 'drover.dev/creating': '2026-01-01T00:00:00Z', 'drover.dev/retry-handled': 'x', 'vmoperator.vmware.com/manager-id': 'vc', 'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true' });
-  await patch(name, { metadata: { finalizers: ['vmoperator.vmware.com/virtualmachine'], labels: { 'topology.kubernetes.io/zone': 'zone-a', app: 'web' } } });
+  await annotate(name, {
+    'drover.dev/creating': '2026-01-01T00:00:00Z',
+    'drover.dev/retry-handled': 'x',
+    'vmoperator.vmware.com/manager-id': 'vc',
+    'virtualmachine.vmoperator.vmware.com/first-boot-done': 'true',
+  });
+  await patch(name, {
+    metadata: {
+      finalizers: ['vmoperator.vmware.com/virtualmachine'],
+      labels: { 'topology.kubernetes.io/zone': 'zone-a', app: 'web' },
+    },
+  });
   const volumes = (attached: boolean) => [{ name: 'data', type: 'Managed', attached }];
-  await patchStatus(name, { powerState: 'PoweredOff', volumes: volumes(false), conditions: [condition('Lifecycle', 'Unknown', 'Creating', { observedGeneration: 2 })] });
+  await patchStatus(name, {
+    powerState: 'PoweredOff',
+    volumes: volumes(false),
+    conditions: [condition('Lifecycle', 'Unknown', 'Creating', { observedGeneration: 2 })],
+  });
   await tellsNext(name, () => patchStatus(name, { volumes: volumes(true) }, 'csi'), 'status');
   await tellsNext(name, () => annotate(name, { 'vmoperator.vmware.com/paused': 'x' }), 'annotations');
   await tellsNext(name, () => annotate(name, { 'vmoperator.vmware.com/paused': null }), 'annotations');
@@ -93,7 +159,9 @@ test('what people and other controllers change is told, what drover writes is no
   await tellsNext(name, () => annotate(name, { 'drover.dev/retry': '1' }), 'retry');
   await tellsNext(name, () => remove(name), 'deleted');
   await patch(name, { metadata: { finalizers: null } });
-  await until('its end to be told', 15_000, async () => (causes(await told(name)).filter((cause) => cause === 'deleted').length === 2 ? {} : 'not yet'));
+  await until('its end to be told', 15_000, async () =>
+    causes(await told(name)).filter((cause) => cause === 'deleted').length === 2 ? {} : 'not yet',
+  );
   expect(new Set((await told(name)).map(({ runId }) => runId)).size).toBe(1);
 });
 
@@ -122,7 +190,8 @@ test('a class that changes reaches the VMs that name it, settled or not, and no 
   }
   await createClass('another-one');
   await createClass('late');
-  for (const name of [settled, waiting]) expect((await signalled(name, 2)).at(-1)).toMatchObject({ cause: 'prerequisite', generation: 1 });
+  for (const name of [settled, waiting])
+    expect((await signalled(name, 2)).at(-1)).toMatchObject({ cause: 'prerequisite', generation: 1 });
   await world.request('PATCH', pathOf('virtualmachineclasses', 'late'), { metadata: { labels: { a: 'b' } } });
   await world.request('PATCH', pathOf('virtualmachineclasses', 'late'), { spec: { hardware: { cpus: 2 } } });
   for (const name of [settled, waiting]) expect(causes((await signalled(name, 3)).slice(2))).toEqual(['prerequisite']);
@@ -139,12 +208,23 @@ test('an image that gets ready reaches the VMs that wait for it', async () => {
   await untilSeen(bridge, 'VirtualMachineImage');
   await create(waiting, { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } });
   await create(settled, { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } });
-  await create(drive, { hardware: { cdrom: [{ name: 'cd1', image: { kind: 'VirtualMachineImage', name: 'vmi-1' } }] } });
+  await create(drive, {
+    hardware: { cdrom: [{ name: 'cd1', image: { kind: 'VirtualMachineImage', name: 'vmi-1' } }] },
+  });
   for (const name of [waiting, settled, drive]) await signalled(name, 1);
   await settle(settled);
   await tellsNext(waiting, () => annotate(waiting, { 'drover.dev/mode': 'act' }), 'annotations');
-  await world.request('PATCH', pathOf('virtualmachineimages', 'vmi-1', 'status'), { status: { providerItemID: 'item', conditions: [condition('Ready', 'True', 'Synced')] } });
-  for (const name of [waiting, drive]) expect((await until(`${name} to be told`, 15_000, async () => ((await told(name)).at(-1)?.cause === 'prerequisite' ? await told(name) : 'not yet'))).length).toBeGreaterThan(1);
+  await world.request('PATCH', pathOf('virtualmachineimages', 'vmi-1', 'status'), {
+    status: { providerItemID: 'item', conditions: [condition('Ready', 'True', 'Synced')] },
+  });
+  for (const name of [waiting, drive])
+    expect(
+      (
+        await until(`${name} to be told`, 15_000, async () =>
+          (await told(name)).at(-1)?.cause === 'prerequisite' ? await told(name) : 'not yet',
+        )
+      ).length,
+    ).toBeGreaterThan(1);
   expect(causes(await told(settled))).toEqual(['spec']);
 });
 
@@ -157,7 +237,14 @@ test('a policy whose modules are made reaches the VMs that wait for it, whoever 
   for (const name of [waiting, settled]) await signalled(name, 1);
   await settle(settled);
   await tellsNext(waiting, () => annotate(waiting, { 'drover.dev/mode': 'act' }), 'annotations');
-  await tellsNext(waiting, () => world.request('PATCH', pathOf('virtualmachinesetresourcepolicies', 'apart', 'status'), { status: { clustermodules: [{ clusterMoID: 'domain-c1', groupName: 'web', moduleUUID: 'm-1' }] } }), 'prerequisite');
+  await tellsNext(
+    waiting,
+    () =>
+      world.request('PATCH', pathOf('virtualmachinesetresourcepolicies', 'apart', 'status'), {
+        status: { clustermodules: [{ clusterMoID: 'domain-c1', groupName: 'web', moduleUUID: 'm-1' }] },
+      }),
+    'prerequisite',
+  );
   expect(causes(await told(settled))).toEqual(['spec']);
 });
 
@@ -167,8 +254,17 @@ test('a policy starts a run of its own, where drover makes them; one that says t
   const made = (count: number) => world.signalled('gold', count, 15_000, id);
   await createPolicy('gold');
   expect((await made(1))[0]).toMatchObject({ cause: 'spec', generation: 1 });
-  expect(await world.client.workflow.getHandle(id).describe()).toMatchObject({ type: 'reconcileSetResourcePolicy', taskQueue: 'drover', memo: { startedBy: 'k8s-bridge' } });
-  await world.request('PATCH', pathOf('virtualmachinesetresourcepolicies', 'gold'), { metadata: { annotations: { 'drover.dev/policy-made': '1' }, finalizers: ['vmoperator.vmware.com/virtualmachinesetresourcepolicy'] } });
+  expect(await world.client.workflow.getHandle(id).describe()).toMatchObject({
+    type: 'reconcileSetResourcePolicy',
+    taskQueue: 'drover',
+    memo: { startedBy: 'k8s-bridge' },
+  });
+  await world.request('PATCH', pathOf('virtualmachinesetresourcepolicies', 'gold'), {
+    metadata: {
+      annotations: { 'drover.dev/policy-made': '1' },
+      finalizers: ['vmoperator.vmware.com/virtualmachinesetresourcepolicy'],
+    },
+  });
   await world.client.workflow.getHandle(id).terminate('by mistake');
   const { resyncs } = bridge.stats();
   await until('more resyncs', 15_000, () => bridge.stats().resyncs >= resyncs + 3 || 'not yet');
@@ -181,11 +277,25 @@ test('a policy starts a run of its own, where drover makes them; one that says t
 
 test('two VMs of one name in two namespaces are two', async () => {
   const name = newVm();
-  await world.request('POST', resourcePath('v1', 'namespaces'), { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other-team' } });
+  await world.request('POST', resourcePath('v1', 'namespaces'), {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'other-team' },
+  });
   await leading();
-  const [here, there] = [await create(name), await world.request<Created>('POST', resourcePath(apiVersion, 'virtualmachines', { namespace: 'other-team' }), { apiVersion, kind: 'VirtualMachine', metadata: { name }, spec: {} })];
+  const [here, there] = [
+    await create(name),
+    await world.request<Created>('POST', resourcePath(apiVersion, 'virtualmachines', { namespace: 'other-team' }), {
+      apiVersion,
+      kind: 'VirtualMachine',
+      metadata: { name },
+      spec: {},
+    }),
+  ];
   expect((await signalled(name, 1))[0]?.uid).toBe(here.metadata.uid);
-  expect((await world.signalled(name, 1, 15_000, virtualMachineId('other-team', name)))[0]?.uid).toBe(there.metadata.uid);
+  expect((await world.signalled(name, 1, 15_000, virtualMachineId('other-team', name)))[0]?.uid).toBe(
+    there.metadata.uid,
+  );
   await world.request('DELETE', resourcePath(apiVersion, 'virtualmachines', { namespace: 'other-team', name }));
 });
 
@@ -208,7 +318,9 @@ test('a VM whose run was terminated is healed at a resync, and one that is settl
 
 test('switched off, none of it is watched', async () => {
   const name = newVm();
-  const bridge = await leading({ modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } });
+  const bridge = await leading({
+    modes: { Eviction: 'act', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' },
+  });
   await create(name);
   await world.create(name);
   await world.signalled(name, 1);

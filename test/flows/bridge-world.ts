@@ -21,7 +21,10 @@ import { readSignals, type Signalled } from './read-signals.ts';
 import { until } from './until.ts';
 
 const path = (name?: string, subresource?: string): string =>
-  resourcePath('kvm.cloud.sap/v1', 'evictions', { ...(name !== undefined && { name }), ...(subresource !== undefined && { subresource }) });
+  resourcePath('kvm.cloud.sap/v1', 'evictions', {
+    ...(name !== undefined && { name }),
+    ...(subresource !== undefined && { subresource }),
+  });
 
 export interface LabBridgeOptions extends BridgeOptions {
   /** Puts a proxy of connections between the bridge and kube-apiserver. */
@@ -40,7 +43,8 @@ export type LabBridgeWorld = Awaited<ReturnType<typeof openLabBridgeWorld>>;
 /** Bridges without a worker, on a lab; with DROVER_SIMULATED in a simulation. */
 export async function openBridgeWorld() {
   const { env } = process;
-  if (env['DROVER_SIMULATED'] === undefined) return composeBridgeWorld<TestBridge, BridgeOptions>((await openLabBase()).base);
+  if (env['DROVER_SIMULATED'] === undefined)
+    return composeBridgeWorld<TestBridge, BridgeOptions>((await openLabBase()).base);
   const { openSimulatedBridgeBase } = await import('../simulator/bridge-flow-world.ts');
   return composeBridgeWorld(await openSimulatedBridgeBase());
 }
@@ -57,7 +61,9 @@ async function onceServed(ask: () => Promise<unknown>): Promise<unknown> {
     try {
       return { answer: await ask() };
     } catch (error) {
-      const isThrottled = error instanceof ApplicationFailure && (error.details?.[0] as KubernetesFaultDetails | undefined)?.httpStatus === 429;
+      const isThrottled =
+        error instanceof ApplicationFailure &&
+        (error.details?.[0] as KubernetesFaultDetails | undefined)?.httpStatus === 429;
       return isThrottled ? error.message : { error };
     }
   });
@@ -66,11 +72,19 @@ async function onceServed(ask: () => Promise<unknown>): Promise<unknown> {
 }
 
 /** A real kube-apiserver and a real Temporal of their own, and bridges that run under the service account that deploy/rbac gives them. */
-async function openLabBase(): Promise<{ lab: Lab<'temporal' | 'kubernetes'>; root: string; base: BridgeBase<LabBridge, LabBridgeOptions> }> {
+async function openLabBase(): Promise<{
+  lab: Lab<'temporal' | 'kubernetes'>;
+  root: string;
+  base: BridgeBase<LabBridge, LabBridgeOptions>;
+}> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'drover-bridge-')));
   const lab = await startLab({ dir: join(root, 'lab'), parts: ['temporal', 'kubernetes'] });
   const admin = connectKubernetes({ kubeconfig: lab.handles.kubernetes.kubeconfig });
-  const account = await writeServiceAccountKubeconfig(lab.handles.kubernetes, { namespace: 'drover-system', name: 'drover-bridge', path: join(root, 'bridge.kubeconfig') });
+  const account = await writeServiceAccountKubeconfig(lab.handles.kubernetes, {
+    namespace: 'drover-system',
+    name: 'drover-bridge',
+    path: join(root, 'bridge.kubeconfig'),
+  });
   const client = openClient(readTemporalSettings(lab.exports));
   const log = createLogger({ level: 'error', component: 'bridge' });
   let proxies = 0;
@@ -79,7 +93,9 @@ async function openLabBase(): Promise<{ lab: Lab<'temporal' | 'kubernetes'>; roo
     const kubeconfig = join(root, `proxied-${(proxies += 1)}.kubeconfig`);
     const moved = readFileSync(account, 'utf8').replaceAll(lab.handles.kubernetes.server, server);
     // The client library takes plain HTTP for a mistake unless it is told that nothing is to be verified.
-    const trusting = server.startsWith('https:') ? moved : moved.replace(/certificate-authority-data: .+/u, 'insecure-skip-tls-verify: true');
+    const trusting = server.startsWith('https:')
+      ? moved
+      : moved.replace(/certificate-authority-data: .+/u, 'insecure-skip-tls-verify: true');
     writeFileSync(kubeconfig, trusting, { mode: 0o600 });
     return kubeconfig;
   };
@@ -115,7 +131,9 @@ async function openLabBase(): Promise<{ lab: Lab<'temporal' | 'kubernetes'>; roo
   return { lab, root, base: { client, admin, start, temporal, close } };
 }
 
-function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOptions>(base: BridgeBase<Started, Options>) {
+function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOptions>(
+  base: BridgeBase<Started, Options>,
+) {
   const { admin, client, temporal } = base;
   const cleanups: (() => Promise<unknown>)[] = [];
 
@@ -125,7 +143,13 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
     body?: unknown,
     query: KubernetesRequest['query'] = {},
   ): Promise<Answer> => {
-    const asked: KubernetesRequest = { method, path: to, query, body, ...(method === 'PATCH' && { patchType: 'merge' }) };
+    const asked: KubernetesRequest = {
+      method,
+      path: to,
+      query,
+      body,
+      ...(method === 'PATCH' && { patchType: 'merge' }),
+    };
     return onceServed(() => admin.request(asked, AbortSignal.timeout(20_000))) as Promise<Answer>;
   };
 
@@ -136,7 +160,8 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
     return started;
   };
 
-  const isLeading = (one: TestBridge): boolean => one.stats().leading && Object.values(one.stats().reflectors).every(({ synced }) => synced);
+  const isLeading = (one: TestBridge): boolean =>
+    one.stats().leading && Object.values(one.stats().reflectors).every(({ synced }) => synced);
 
   /** Default: those of the runs that empty the host. */
   const signals = (host: string, workflowId?: string): Promise<Signalled[]> => readSignals(client, host, workflowId);
@@ -162,7 +187,9 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
       const { payloadConverter } = client.options.loadedDataConverter;
       return {
         input: (started?.input?.payloads ?? []).map((payload) => payloadConverter.fromPayload(payload)),
-        timeoutsSeconds: [started?.workflowExecutionTimeout, started?.workflowRunTimeout].map((timeout) => Number(timeout?.seconds ?? 0)),
+        timeoutsSeconds: [started?.workflowExecutionTimeout, started?.workflowRunTimeout].map((timeout) =>
+          Number(timeout?.seconds ?? 0),
+        ),
       };
     },
     request,
@@ -176,31 +203,65 @@ function composeBridgeWorld<Started extends TestBridge, Options extends BridgeOp
     isLeading,
 
     create: (host: string, { name = host, annotations = {}, finalizers = [] as string[] } = {}): Promise<Eviction> =>
-      request('POST', path(), { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name, annotations, finalizers }, spec: { hypervisor: host, reason: 'test' } }),
+      request('POST', path(), {
+        apiVersion: 'kvm.cloud.sap/v1',
+        kind: 'Eviction',
+        metadata: { name, annotations, finalizers },
+        spec: { hypervisor: host, reason: 'test' },
+      }),
     get: (name: string): Promise<Eviction> => request('GET', path(name)),
     patch: (name: string, change: object): Promise<Eviction> => request('PATCH', path(name), change),
-    patchStatus: (name: string, status: object): Promise<Eviction> => request('PATCH', path(name, 'status'), { status }),
+    patchStatus: (name: string, status: object): Promise<Eviction> =>
+      request('PATCH', path(name, 'status'), { status }),
     remove: (name: string): Promise<unknown> => request('DELETE', path(name)),
-    annotate: (name: string, annotations: Record<string, string | null>): Promise<Eviction> => request('PATCH', path(name), { metadata: { annotations } }),
+    annotate: (name: string, annotations: Record<string, string | null>): Promise<Eviction> =>
+      request('PATCH', path(name), { metadata: { annotations } }),
     /** The status that a worker would write. */
     report: (name: string, status: 'True' | 'False', reason: string, observedGeneration = 1): Promise<Eviction> =>
       request('PATCH', path(name, 'status'), {
-        status: { conditions: [{ type: 'Evicting', status, reason, message: reason, observedGeneration, lastTransitionTime: new Date(labClock().now()).toISOString() }] },
+        status: {
+          conditions: [
+            {
+              type: 'Evicting',
+              status,
+              reason,
+              message: reason,
+              observedGeneration,
+              lastTransitionTime: new Date(labClock().now()).toISOString(),
+            },
+          ],
+        },
       }),
 
     /** Stops what a test started and removes what it made; the Lease too, as a bridge whose connection is broken cannot release it. */
     async clear(): Promise<void> {
       await Promise.all(cleanups.splice(0).map((cleanup) => cleanup()));
-      await request('DELETE', resourcePath('coordination.k8s.io/v1', 'leases', { namespace: 'drover-system', name: 'drover-bridge' })).catch(() => undefined);
+      await request(
+        'DELETE',
+        resourcePath('coordination.k8s.io/v1', 'leases', { namespace: 'drover-system', name: 'drover-bridge' }),
+      ).catch(() => undefined);
       const { items } = await request<{ items: Eviction[] }>('GET', path());
       await inLanes(items, 16, async ({ metadata: { name, finalizers = [] } }) => {
         if (finalizers.length > 0) await request('PATCH', path(name), { metadata: { finalizers: null } });
         await request('DELETE', path(name)).catch(() => undefined);
       });
       // The lab has no Nodes of its own.
-      const ofVms = ['virtualmachines', 'virtualmachineclasses', 'virtualmachineimages', 'virtualmachinesetresourcepolicies'].map((plural) => resourcePath('vmoperator.vmware.com/v1alpha6', plural, { namespace: 'default' }));
-      for (const all of [resourcePath('kvm.cloud.sap/v1', 'hypervisors'), resourcePath('v1', 'nodes'), resourcePath('vmoperator.vmware.com/v1alpha6', 'clustervirtualmachineimages'), ...ofVms]) {
-        const { items: others } = await request<{ items: { metadata: { name: string; finalizers?: string[] } }[] }>('GET', all);
+      const ofVms = [
+        'virtualmachines',
+        'virtualmachineclasses',
+        'virtualmachineimages',
+        'virtualmachinesetresourcepolicies',
+      ].map((plural) => resourcePath('vmoperator.vmware.com/v1alpha6', plural, { namespace: 'default' }));
+      for (const all of [
+        resourcePath('kvm.cloud.sap/v1', 'hypervisors'),
+        resourcePath('v1', 'nodes'),
+        resourcePath('vmoperator.vmware.com/v1alpha6', 'clustervirtualmachineimages'),
+        ...ofVms,
+      ]) {
+        const { items: others } = await request<{ items: { metadata: { name: string; finalizers?: string[] } }[] }>(
+          'GET',
+          all,
+        );
         await inLanes(others, 16, async ({ metadata: { name, finalizers = [] } }) => {
           if (finalizers.length > 0) await request('PATCH', `${all}/${name}`, { metadata: { finalizers: null } });
           await request('DELETE', `${all}/${name}`).catch(() => undefined);

@@ -19,18 +19,30 @@ const newHost = (): string => `node-${(hosts += 1)}`;
 
 const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => cause);
 const isHeld = { finalizers: ['drover.dev/eviction'] };
-const conditionOf = async (name: string, type = 'Evicting') => (await world.get(name)).status?.conditions?.find((condition) => condition.type === type);
+const conditionOf = async (name: string, type = 'Evicting') =>
+  (await world.get(name)).status?.conditions?.find((condition) => condition.type === type);
 
 test('a new Eviction starts the run that the design names, readable in the Web UI', async () => {
   const host = newHost();
   await world.leadingBridge();
   const { metadata } = await world.create(host, { name: `evict-${host}` });
   const [signal] = await world.signalled(host, 1);
-  expect(signal).toMatchObject({ uid: metadata.uid, generation: 1, resourceVersion: metadata.resourceVersion, cause: 'spec' });
+  expect(signal).toMatchObject({
+    uid: metadata.uid,
+    generation: 1,
+    resourceVersion: metadata.resourceVersion,
+    cause: 'spec',
+  });
 
   const description = await world.client.workflow.getHandle(evictionId(host)).describe();
-  expect(description).toMatchObject({ type: 'evictHypervisor', taskQueue: 'drover', memo: { startedBy: 'k8s-bridge' } });
-  expect(Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))).toEqual({
+  expect(description).toMatchObject({
+    type: 'evictHypervisor',
+    taskQueue: 'drover',
+    memo: { startedBy: 'k8s-bridge' },
+  });
+  expect(
+    Object.fromEntries(description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])),
+  ).toEqual({
     DroverHost: host,
     DroverKind: 'Eviction',
     DroverObject: `evict-${host}`,
@@ -75,7 +87,9 @@ test('a burst of edits becomes few signals, and the last one carries the last st
   const host = newHost();
   const bridge = await world.leadingBridge();
   await world.create(host);
-  await Promise.all(Array.from({ length: 50 }, (_, index) => world.patch(host, { spec: { reason: `reason ${index}` } })));
+  await Promise.all(
+    Array.from({ length: 50 }, (_, index) => world.patch(host, { spec: { reason: `reason ${index}` } })),
+  );
   const { metadata } = await world.get(host);
   const all = await until('the last state to be told', 15_000, async () => {
     const seen = await world.signals(host);
@@ -130,7 +144,11 @@ test('a change of something settled starts no run', async () => {
 
 test('a kind that is switched off is not routed', async () => {
   const host = newHost();
-  const bridge = await world.bridge({ settings: { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' } } });
+  const bridge = await world.bridge({
+    settings: {
+      modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'off', VirtualMachineSetResourcePolicy: 'off' },
+    },
+  });
   await world.create(host);
   await until('the lease', 15_000, () => bridge.stats().leading || 'not held');
   expect(bridge.stats().reflectors).toEqual({});
@@ -158,7 +176,9 @@ describe('a person’s stop is final', () => {
     const host = await stopped();
     const condition = await conditionOf(host);
     expect(condition).toMatchObject({ status: 'False', reason: 'Stopped', observedGeneration: 1 });
-    expect(condition?.message).toMatch(new RegExp(`terminated by .+ at \\d{4}-.+ \\(too risky today\\).+drover retry ${host}`, 'u'));
+    expect(condition?.message).toMatch(
+      new RegExp(`terminated by .+ at \\d{4}-.+ \\(too risky today\\).+drover retry ${host}`, 'u'),
+    );
     // Several resyncs later nothing has moved; another object shows that they go on.
     const fence = newHost();
     await world.create(fence);
@@ -221,14 +241,21 @@ describe('a person’s stop is final', () => {
     await world.remove(host);
     const { metadata } = await world.create(host);
     // The end of the old one may reach the new run as well: they are two objects, told side by side.
-    await until('the new object to be told', 15_000, async () => (await world.signals(host)).find(({ uid, cause }) => uid === metadata.uid && cause === 'spec') ?? 'not yet');
+    await until(
+      'the new object to be told',
+      15_000,
+      async () =>
+        (await world.signals(host)).find(({ uid, cause }) => uid === metadata.uid && cause === 'spec') ?? 'not yet',
+    );
   });
 });
 
 test('two bridges: one delivers, and when it stops the other goes on at once', async () => {
   const first = await world.leadingBridge();
   const second = await world.bridge();
-  await until('the second to be ready', 15_000, async () => ((await second.health()).ok ? {} : JSON.stringify(await second.health())));
+  await until('the second to be ready', 15_000, async () =>
+    (await second.health()).ok ? {} : JSON.stringify(await second.health()),
+  );
   const hostOf = async (): Promise<string> => {
     const host = newHost();
     await world.create(host);
@@ -242,7 +269,9 @@ test('two bridges: one delivers, and when it stops the other goes on at once', a
   await Promise.all([first.stop(), world.patch(changing, { spec: { reason: 'while they change over' } })]);
   const { generation } = (await world.get(changing)).metadata;
   await until('the second to lead', 5_000, () => second.stats().leading || 'not yet');
-  await until('the change to be told', 15_000, async () => ((await world.signals(changing)).some((signal) => signal.generation === generation) ? {} : 'not yet'));
+  await until('the change to be told', 15_000, async () =>
+    (await world.signals(changing)).some((signal) => signal.generation === generation) ? {} : 'not yet',
+  );
   const after = await hostOf();
   expect(causes(await world.signalled(after, 1))).toEqual(['spec']);
 });
@@ -250,13 +279,20 @@ test('two bridges: one delivers, and when it stops the other goes on at once', a
 test('a stop delivers what is queued, releases the Lease and can be told twice', async () => {
   const bridge = await world.leadingBridge();
   const all = Array.from({ length: 20 }, newHost);
-  const seen = until('the watch to have seen all', 15_000, () => (bridge.stats().reflectors.Eviction?.objects ?? 0) >= all.length || 'not yet');
+  const seen = until(
+    'the watch to have seen all',
+    15_000,
+    () => (bridge.stats().reflectors.Eviction?.objects ?? 0) >= all.length || 'not yet',
+  );
   await Promise.all(all.map((host) => world.create(host)));
   await seen;
   const [left, again] = await Promise.all([bridge.stop(), bridge.stop()]);
   expect([left, again]).toEqual([0, 0]);
   for (const host of all) expect(causes(await world.signalled(host, 1))).toEqual(['spec']);
-  const lease = await world.request<{ spec: { holderIdentity: string } }>('GET', '/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-bridge');
+  const lease = await world.request<{ spec: { holderIdentity: string } }>(
+    'GET',
+    '/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-bridge',
+  );
   expect(lease.spec.holderIdentity).toBe('');
 });
 

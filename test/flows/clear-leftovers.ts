@@ -7,7 +7,8 @@ import type { Kubernetes } from '../../runtime/kubernetes.ts';
 import { resourcePath } from '../../runtime/resource-path.ts';
 import { stopConfigMap } from '../../runtime/stop.ts';
 
-const evictions = (name?: string): string => resourcePath('kvm.cloud.sap/v1', 'evictions', name === undefined ? {} : { name });
+const evictions = (name?: string): string =>
+  resourcePath('kvm.cloud.sap/v1', 'evictions', name === undefined ? {} : { name });
 const patient = (): AbortSignal => AbortSignal.timeout(20_000);
 
 /**
@@ -17,20 +18,36 @@ const patient = (): AbortSignal => AbortSignal.timeout(20_000);
 export async function clearLeftovers(client: Client, kubernetes: Kubernetes): Promise<void> {
   await endRuns(client);
   await removeObjects(kubernetes);
-  for (const path of [resourcePath('v1', 'nodes'), resourcePath('kvm.cloud.sap/v1', 'hypervisors')]) await kubernetes.request({ method: 'DELETE', path }, patient());
-  await unlessAbsent(() => kubernetes.request({ method: 'DELETE', path: resourcePath('v1', 'configmaps', { namespace: 'drover-system', name: stopConfigMap }) }, patient()));
+  for (const path of [resourcePath('v1', 'nodes'), resourcePath('kvm.cloud.sap/v1', 'hypervisors')])
+    await kubernetes.request({ method: 'DELETE', path }, patient());
+  await unlessAbsent(() =>
+    kubernetes.request(
+      { method: 'DELETE', path: resourcePath('v1', 'configmaps', { namespace: 'drover-system', name: stopConfigMap }) },
+      patient(),
+    ),
+  );
 }
 
 /** Removes every Eviction and Migration. */
 export async function removeObjects(kubernetes: Kubernetes): Promise<void> {
   await Promise.all((await listEvictions(kubernetes)).map(({ metadata }) => removeEviction(kubernetes, metadata.name)));
-  await unlessAbsent(() => kubernetes.request({ method: 'DELETE', path: resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3' }) }, patient()));
+  await unlessAbsent(() =>
+    kubernetes.request(
+      { method: 'DELETE', path: resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3' }) },
+      patient(),
+    ),
+  );
 }
 
 /** Terminates the open runs that the query finds; all of them without one. */
 export async function endRuns(client: Client, query = ''): Promise<void> {
-  for await (const { workflowId, runId } of client.workflow.list({ query: `ExecutionStatus="Running"${query === '' ? '' : ` AND ${query}`}` })) {
-    await client.workflow.getHandle(workflowId, runId).terminate('end of the test').catch(() => undefined);
+  for await (const { workflowId, runId } of client.workflow.list({
+    query: `ExecutionStatus="Running"${query === '' ? '' : ` AND ${query}`}`,
+  })) {
+    await client.workflow
+      .getHandle(workflowId, runId)
+      .terminate('end of the test')
+      .catch(() => undefined);
   }
 }
 
@@ -41,7 +58,12 @@ export async function listEvictions(kubernetes: Kubernetes): Promise<Eviction[]>
 /** Takes its finalizers off by hand, because nobody serves it any more, and deletes it. */
 export async function removeEviction(kubernetes: Kubernetes, name: string): Promise<void> {
   const path = evictions(name);
-  await unlessAbsent(() => kubernetes.request({ method: 'PATCH', patchType: 'merge', path, body: { metadata: { finalizers: null } } }, patient()));
+  await unlessAbsent(() =>
+    kubernetes.request(
+      { method: 'PATCH', patchType: 'merge', path, body: { metadata: { finalizers: null } } },
+      patient(),
+    ),
+  );
   await unlessAbsent(() => kubernetes.request({ method: 'DELETE', path }, patient()));
 }
 
@@ -60,10 +82,16 @@ export async function unlessAbsent(action: () => Promise<unknown>): Promise<void
  */
 export async function releaseAllocations(session: Session, host: string | null = null): Promise<void> {
   const servers = new Set((await listServers(session)).map(({ id }) => id));
-  const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string; name: string }[] }>('GET', '/resource_providers');
+  const { resource_providers: providers } = await session.placement<{
+    resource_providers: { uuid: string; name: string }[];
+  }>('GET', '/resource_providers');
   for (const { uuid, name } of providers) {
     if (host !== null && name !== host && !name.startsWith(`${host}.`)) continue;
-    const { allocations } = await session.placement<{ allocations: Record<string, object> }>('GET', `/resource_providers/${uuid}/allocations`);
-    for (const consumer of Object.keys(allocations)) if (!servers.has(consumer)) await session.placement('DELETE', `/allocations/${consumer}`);
+    const { allocations } = await session.placement<{ allocations: Record<string, object> }>(
+      'GET',
+      `/resource_providers/${uuid}/allocations`,
+    );
+    for (const consumer of Object.keys(allocations))
+      if (!servers.has(consumer)) await session.placement('DELETE', `/allocations/${consumer}`);
   }
 }

@@ -22,11 +22,16 @@ afterAll(() => world.close(), limitMs);
 /** Runs the command and expects its exit code; what it printed is in the failure. */
 async function drover(exitCode: number, ...args: string[]): Promise<CommandEnd> {
   const end = await world.command(...args);
-  if (end.code !== exitCode) throw new Error(`drover ${args.join(' ')} exited ${String(end.code)}, not ${String(exitCode)}\n${end.stdout}${end.stderr}`);
+  if (end.code !== exitCode)
+    throw new Error(
+      `drover ${args.join(' ')} exited ${String(end.code)}, not ${String(exitCode)}\n${end.stdout}${end.stderr}`,
+    );
   return end;
 }
-const json = async <Shape>(...args: string[]): Promise<Shape> => JSON.parse((await drover(exitCodes.ok, ...args, '--json')).stdout) as Shape;
-const listed = async (host: string): Promise<ListedEviction | undefined> => (await json<ListedEviction[]>('ls')).find((eviction) => eviction.host === host);
+const json = async <Shape>(...args: string[]): Promise<Shape> =>
+  JSON.parse((await drover(exitCodes.ok, ...args, '--json')).stdout) as Shape;
+const listed = async (host: string): Promise<ListedEviction | undefined> =>
+  (await json<ListedEviction[]>('ls')).find((eviction) => eviction.host === host);
 
 /** Moves that last until the test has said everything it wants to say. */
 const slow = { migrate: 'slow' as const, seconds: 60 };
@@ -45,22 +50,47 @@ test.concurrent(
   'an eviction from its start to its end',
   async () => {
     const host = await world.freshHost('node-1');
-    await Promise.all(refused(host).map(async ([exitCode, words, args]) => expect((await drover(exitCode, ...args)).stderr).toMatch(words)));
+    await Promise.all(
+      refused(host).map(async ([exitCode, words, args]) =>
+        expect((await drover(exitCode, ...args)).stderr).toMatch(words),
+      ),
+    );
     expect(await world.getEviction(host)).toBeNull();
     const servers = await world.seedMany(host, 3);
-    const { stdout } = await drover(exitCodes.ok, 'evict', host, '--reason', 'broken DIMM', '--parallelism', '3', '--re-enable', '--wait');
+    const { stdout } = await drover(
+      exitCodes.ok,
+      'evict',
+      host,
+      '--reason',
+      'broken DIMM',
+      '--parallelism',
+      '3',
+      '--re-enable',
+      '--wait',
+    );
     expect(stdout).toMatch(/^Eviction node-1 made; run eviction\/node-1 started\.$/mu);
     expect(stdout).toMatch(/^Succeeded: 3 of 3 servers have left node-1$/mu);
 
     const eviction = await world.getEviction(host);
     expect(eviction?.spec).toEqual({ hypervisor: host, reason: 'broken DIMM' });
-    expect(eviction?.metadata.annotations).toMatchObject({ 'drover.dev/started-by': 'flow-test', 'drover.dev/parallelism': '3', 'drover.dev/re-enable': 'true' });
+    expect(eviction?.metadata.annotations).toMatchObject({
+      'drover.dev/started-by': 'flow-test',
+      'drover.dev/parallelism': '3',
+      'drover.dev/re-enable': 'true',
+    });
     expect((await world.service(host)).status).toBe('enabled');
-    expect(await listed(host)).toMatchObject({ state: 'ended', phase: 'Succeeded', startedBy: 'flow-test', eviction: host });
+    expect(await listed(host)).toMatchObject({
+      state: 'ended',
+      phase: 'Succeeded',
+      startedBy: 'flow-test',
+      eviction: host,
+    });
 
     const described = await json<EvictionDescription>('describe', host);
     expect(described).toMatchObject({ ending: { outcome: 'Succeeded' }, problems: [], stops: [] });
-    expect(new Map(described.migrations.map(({ id, type }) => [id, type]))).toEqual(new Map(servers.map(({ id }) => [id, 'completed'])));
+    expect(new Map(described.migrations.map(({ id, type }) => [id, type]))).toEqual(
+      new Map(servers.map(({ id }) => [id, 'completed'])),
+    );
     expect((await drover(exitCodes.ok, 'describe', host)).stdout).toMatch(/^node-1: Succeeded .* ago$/mu);
     // What has ended can still be watched: it ends at once, and as it ended.
     expect((await drover(exitCodes.ok, 'watch', host)).stdout).toMatch(/Succeeded: 3 of 3/u);
@@ -88,20 +118,35 @@ test.concurrent(
     expect(paused).toMatch(/^ {2}drover resume node-2 /mu);
     expect(paused).toMatch(/^ {2}deadline .* to spare$/mu);
 
-    expect((await drover(exitCodes.ok, 'skip', host, `${host}-vm-3`, '--reason', 'its owner moves it')).stdout).toMatch(/stays on the host/u);
+    expect((await drover(exitCodes.ok, 'skip', host, `${host}-vm-3`, '--reason', 'its owner moves it')).stdout).toMatch(
+      /stays on the host/u,
+    );
     expect((await drover(exitCodes.ok, 'retry', host, `${host}-vm-3`)).stdout).toMatch(/is tried again/u);
     expect((await drover(exitCodes.refused, 'skip', host, 'nobody')).stderr).toMatch(/No server nobody belongs/u);
     expect((await drover(exitCodes.ok, 'parallelism', host, '2')).stdout).toMatch(/^Up to 2 servers/u);
     expect((await drover(exitCodes.ok, 'resume', host)).stdout).toMatch(/^Resumed/u);
     await world.untilMoving(host, 2);
 
-    const refusals = await Promise.all([drover(exitCodes.refused, 'evict', host, '--reason', 'another'), drover(exitCodes.refused, 'accept', host, 'NoTargets')]);
-    expect(refusals.map(({ stderr }) => stderr)).toEqual([expect.stringMatching(/already asks for node-2.*another reason/u), expect.stringMatching(/no obstacle NoTargets/u)]);
+    const refusals = await Promise.all([
+      drover(exitCodes.refused, 'evict', host, '--reason', 'another'),
+      drover(exitCodes.refused, 'accept', host, 'NoTargets'),
+    ]);
+    expect(refusals.map(({ stderr }) => stderr)).toEqual([
+      expect.stringMatching(/already asks for node-2.*another reason/u),
+      expect.stringMatching(/no obstacle NoTargets/u),
+    ]);
 
     const watching = drover(exitCodes.failed, 'watch', host, '--json');
-    expect((await drover(exitCodes.ok, 'cancel', host, '--abort', '--re-enable')).stdout).toMatch(/^Stopping\. 2 in flight are aborted/u);
-    const news = (await watching).stdout.trim().split('\n').map((line) => JSON.parse(line) as { ending?: { outcome: string; message: string } });
-    expect(news.at(-1)).toMatchObject({ ending: { outcome: 'Stopped', message: expect.stringMatching(/0 of 3 servers have left node-2/u) } });
+    expect((await drover(exitCodes.ok, 'cancel', host, '--abort', '--re-enable')).stdout).toMatch(
+      /^Stopping\. 2 in flight are aborted/u,
+    );
+    const news = (await watching).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { ending?: { outcome: string; message: string } });
+    expect(news.at(-1)).toMatchObject({
+      ending: { outcome: 'Stopped', message: expect.stringMatching(/0 of 3 servers have left node-2/u) },
+    });
     expect((await world.service(host)).status).toBe('enabled');
     expect(await listed(host)).toMatchObject({ state: 'ended', phase: 'Stopped' });
   },
@@ -141,10 +186,14 @@ test.concurrent(
     try {
       const refused = await drover(exitCodes.failed, 'evict', host, '--reason', 'firmware');
       expect(refused.stdout).toMatch(/^Failed: Refused: /mu);
-      expect((await drover(exitCodes.ok, 'describe', host)).stdout).toMatch(/^ {2}drover accept node-4 OsUpdateInProgress /mu);
+      expect((await drover(exitCodes.ok, 'describe', host)).stdout).toMatch(
+        /^ {2}drover accept node-4 OsUpdateInProgress /mu,
+      );
       expect((await world.service(host)).status).toBe('enabled');
 
-      expect((await drover(exitCodes.ok, 'accept', host, 'OsUpdateInProgress', '--as', 'alice')).stdout).toMatch(/^Accepted OsUpdateInProgress, by alice\./mu);
+      expect((await drover(exitCodes.ok, 'accept', host, 'OsUpdateInProgress', '--as', 'alice')).stdout).toMatch(
+        /^Accepted OsUpdateInProgress, by alice\./mu,
+      );
       const eviction = await world.untilReason(host, 'Succeeded');
       expect(eviction.metadata.annotations?.['drover.dev/consent-by']).toMatch(/^alice \d{4}-/u);
     } finally {
@@ -160,7 +209,9 @@ test(
     const host = await world.freshHost('node-1');
     await world.seedMany(host, 1);
     expect((await drover(exitCodes.ok, 'stop', '--show')).stdout).toBe('Nothing is stopped.\n');
-    expect((await drover(exitCodes.ok, 'stop', '--reason', 'power work')).stdout).toMatch(/^Everything was stopped by flow-test at .*: power work$/mu);
+    expect((await drover(exitCodes.ok, 'stop', '--reason', 'power work')).stdout).toMatch(
+      /^Everything was stopped by flow-test at .*: power work$/mu,
+    );
     try {
       await drover(exitCodes.ok, 'evict', host, '--reason', 'firmware', '--re-enable');
       const described = (await drover(exitCodes.ok, 'describe', host)).stdout;
@@ -184,11 +235,17 @@ test(
     await drover(exitCodes.ok, 'evict', host, '--reason', 'firmware');
     await world.untilMoving(host);
     await world.drover.kill('worker');
-    const [inList, described, pause] = await Promise.all([listed(host), drover(exitCodes.ok, 'describe', host), drover(exitCodes.unreachable, 'pause', host)]);
+    const [inList, described, pause] = await Promise.all([
+      listed(host),
+      drover(exitCodes.ok, 'describe', host),
+      drover(exitCodes.unreachable, 'pause', host),
+    ]);
     expect(inList).toMatchObject({ state: 'running', reason: 'no worker answers' });
     expect(described.stdout).toMatch(/no worker answers for it$/mu);
     expect(pause.stderr).toMatch(/drover worker/u);
-    expect((await drover(exitCodes.ok, 'cancel', host, '--abort', '--re-enable')).stdout).toMatch(/stops as soon as one does/u);
+    expect((await drover(exitCodes.ok, 'cancel', host, '--abort', '--re-enable')).stdout).toMatch(
+      /stops as soon as one does/u,
+    );
     await world.drover.restart('worker');
     expect((await drover(exitCodes.failed, 'watch', host)).stdout).toMatch(/Stopped: /u);
     expect((await world.service(host)).status).toBe('enabled');

@@ -37,44 +37,59 @@ interface OwnLab {
   fleet: Fleet;
 }
 
-async function startOwnLab(dir: string, options: NonNullable<LabOptions<'openstack'>['openstack']> = {}): Promise<OwnLab> {
+async function startOwnLab(
+  dir: string,
+  options: NonNullable<LabOptions<'openstack'>['openstack']> = {},
+): Promise<OwnLab> {
   const { handles } = await startLab({ dir, parts: ['openstack'], openstack: options });
-  return { handle: handles.openstack, session: await openSession(handles.openstack), fleet: connectFleet(handles.openstack) };
+  return {
+    handle: handles.openstack,
+    session: await openSession(handles.openstack),
+    fleet: connectFleet(handles.openstack),
+  };
 }
 
-function connect({ handle }: OwnLab, ...[change = {}, clock = systemClock]: Parameters<Parameters<Parameters<ContractTest>[1]>[0]['connect']>): KeystoneSession {
+function connect(
+  { handle }: OwnLab,
+  ...[change = {}, clock = systemClock]: Parameters<Parameters<Parameters<ContractTest>[1]>[0]['connect']>
+): KeystoneSession {
   const session = openKeystone({ ...settingsOf(handle), ...change }, { clock });
   open.push(session);
   return session;
 }
 
-const settingsOf = (handle: OpenStackHandle, cloud: CloudName = 'lab') => loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: handle.cloudsFile, OS_CLOUD: cloud });
+const settingsOf = (handle: OpenStackHandle, cloud: CloudName = 'lab') =>
+  loadOpenStackSettings({ OS_CLIENT_CONFIG_FILE: handle.cloudsFile, OS_CLOUD: cloud });
 
 /** Each test of a contract finds the lab as it was when it was new. */
 const onLab =
   (own: () => OwnLab): ContractTest =>
   (name, body) => {
-    test(name, async () => {
-      const lab = own();
-      const { handle, session, fleet } = lab;
-      await resetOpenStack(handle);
-      await dropLeftAllocations(session);
-      await dropLeftTraits(session);
-      const startedMs = Date.now();
-      try {
-        await body({
-          admin: session,
-          fleet,
-          settings: (cloud) => settingsOf(handle, cloud),
-          connect: (...given) => connect(lab, ...given),
-          apiCalls: (service, sinceMs) => readApiCalls(handle, service, Math.max(sinceMs, startedMs)),
-          migrationEvents: (sinceMs) => readMigrationEvents(handle, Math.max(sinceMs, startedMs)),
-        });
-      } finally {
-        await endCopies(lab);
-        await Promise.all(open.splice(0).map((one) => one.close()));
-      }
-    }, testTimeoutMs);
+    test(
+      name,
+      async () => {
+        const lab = own();
+        const { handle, session, fleet } = lab;
+        await resetOpenStack(handle);
+        await dropLeftAllocations(session);
+        await dropLeftTraits(session);
+        const startedMs = Date.now();
+        try {
+          await body({
+            admin: session,
+            fleet,
+            settings: (cloud) => settingsOf(handle, cloud),
+            connect: (...given) => connect(lab, ...given),
+            apiCalls: (service, sinceMs) => readApiCalls(handle, service, Math.max(sinceMs, startedMs)),
+            migrationEvents: (sinceMs) => readMigrationEvents(handle, Math.max(sinceMs, startedMs)),
+          });
+        } finally {
+          await endCopies(lab);
+          await Promise.all(open.splice(0).map((one) => one.close()));
+        }
+      },
+      testTimeoutMs,
+    );
   };
 
 /** A copy that hangs holds its host's one slot, even when its server is gone. */
@@ -89,21 +104,35 @@ async function endCopies(lab: OwnLab): Promise<void> {
 
 /** A nova-compute that was restarted meanwhile does not know the traits that the one before it has set. */
 async function dropLeftTraits(session: Session): Promise<void> {
-  const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string }[] }>('GET', '/resource_providers?required=CUSTOM_LAB').catch(() => ({ resource_providers: [] }));
+  const { resource_providers: providers } = await session
+    .placement<{ resource_providers: { uuid: string }[] }>('GET', '/resource_providers?required=CUSTOM_LAB')
+    .catch(() => ({ resource_providers: [] }));
   for (const { uuid } of providers) {
     const path = `/resource_providers/${uuid}/traits`;
-    const { traits, ...rest } = await session.placement<{ traits: string[]; resource_provider_generation: number }>('GET', path);
-    await session.placement('PUT', path, { body: { ...rest, traits: traits.filter((trait) => trait !== 'CUSTOM_LAB') } });
+    const { traits, ...rest } = await session.placement<{ traits: string[]; resource_provider_generation: number }>(
+      'GET',
+      path,
+    );
+    await session.placement('PUT', path, {
+      body: { ...rest, traits: traits.filter((trait) => trait !== 'CUSTOM_LAB') },
+    });
   }
 }
 
 /** Nova forgets the share of a migration whose server is deleted on the way. */
 async function dropLeftAllocations(session: Session): Promise<void> {
-  const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string }[] }>('GET', '/resource_providers');
+  const { resource_providers: providers } = await session.placement<{ resource_providers: { uuid: string }[] }>(
+    'GET',
+    '/resource_providers',
+  );
   const servers = new Set((await listServers(session)).map(({ id }) => id));
   for (const { uuid } of providers) {
-    const { allocations } = await session.placement<{ allocations: object }>('GET', `/resource_providers/${uuid}/allocations`);
-    for (const consumer of Object.keys(allocations)) if (!servers.has(consumer)) await session.placement('DELETE', `/allocations/${consumer}`);
+    const { allocations } = await session.placement<{ allocations: object }>(
+      'GET',
+      `/resource_providers/${uuid}/allocations`,
+    );
+    for (const consumer of Object.keys(allocations))
+      if (!servers.has(consumer)) await session.placement('DELETE', `/allocations/${consumer}`);
   }
 }
 

@@ -9,7 +9,12 @@ import type { KubernetesWorld } from './kubernetes-world.ts';
 let world: KubernetesWorld;
 const namespace = migrationNamespace;
 
-const hypervisor = (name: string, spec: object) => ({ apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', metadata: { name: `crds-${name}` }, spec });
+const hypervisor = (name: string, spec: object) => ({
+  apiVersion: 'kvm.cloud.sap/v1',
+  kind: 'Hypervisor',
+  metadata: { name: `crds-${name}` },
+  spec,
+});
 const eviction = (name: string, spec: object = { hypervisor: `crds-${name}`, reason: 'test' }) => ({
   apiVersion: 'kvm.cloud.sap/v1',
   kind: 'Eviction',
@@ -17,7 +22,13 @@ const eviction = (name: string, spec: object = { hypervisor: `crds-${name}`, rea
   spec,
 });
 const create = ['create', '-f', '-'];
-const mergePatch = (resource: string, change: object): string[] => ['patch', ...resource.split(' '), '--type=merge', '-p', JSON.stringify(change)];
+const mergePatch = (resource: string, change: object): string[] => [
+  'patch',
+  ...resource.split(' '),
+  '--type=merge',
+  '-p',
+  JSON.stringify(change),
+];
 
 beforeAll(async () => {
   world = await openKubernetesWorld();
@@ -25,8 +36,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['hypervisors', 'evictions', 'migrations']) {
-    const names = (await world.kubectl(['get', kind, '-A', '-o', 'name'])).split('\n').filter((name) => name.includes('/crds-'));
-    for (const name of names) await world.kubectl(['delete', name, ...(kind === 'migrations' ? ['-n', namespace] : [])]);
+    const names = (await world.kubectl(['get', kind, '-A', '-o', 'name']))
+      .split('\n')
+      .filter((name) => name.includes('/crds-'));
+    for (const name of names)
+      await world.kubectl(['delete', name, ...(kind === 'migrations' ? ['-n', namespace] : [])]);
   }
   await world.close();
 }, 60_000);
@@ -37,21 +51,38 @@ interface ServedDefinition {
   status: { conditions: { type: string; status: string; message: string }[]; acceptedNames: { shortNames?: string[] } };
 }
 
-test.each(definitions.map((definition) => [definition.kind, definition] as const))('%s is structural, and nothing of it was dropped', async (_kind, definition) => {
-  const wanted = toCustomResourceDefinition(definition);
-  const served = await world.read<ServedDefinition>('crd', wanted.metadata.name);
-  expect(served?.status.conditions).toEqual(expect.arrayContaining([expect.objectContaining({ type: 'Established', status: 'True' })]));
-  expect(served?.status.conditions.map(({ type }) => type)).not.toContain('NonStructuralSchema');
-  expect(served?.status.acceptedNames.shortNames).toEqual(definition.shortNames);
-  expect(served?.spec.versions).toMatchObject(JSON.parse(JSON.stringify(wanted.spec.versions)) as object[]);
-});
+test.each(definitions.map((definition) => [definition.kind, definition] as const))(
+  '%s is structural, and nothing of it was dropped',
+  async (_kind, definition) => {
+    const wanted = toCustomResourceDefinition(definition);
+    const served = await world.read<ServedDefinition>('crd', wanted.metadata.name);
+    expect(served?.status.conditions).toEqual(
+      expect.arrayContaining([expect.objectContaining({ type: 'Established', status: 'True' })]),
+    );
+    expect(served?.status.conditions.map(({ type }) => type)).not.toContain('NonStructuralSchema');
+    expect(served?.status.acceptedNames.shortNames).toEqual(definition.shortNames);
+    expect(served?.spec.versions).toMatchObject(JSON.parse(JSON.stringify(wanted.spec.versions)) as object[]);
+  },
+);
 
 const refused: [why: string, object: object, words: string][] = [
-  ['manual maintenance without a reason', hypervisor('x', { maintenance: 'manual' }), "maintenanceReason must be non-empty when maintenance is 'manual'"],
+  [
+    'manual maintenance without a reason',
+    hypervisor('x', { maintenance: 'manual' }),
+    "maintenanceReason must be non-empty when maintenance is 'manual'",
+  ],
   ['undercommitting', hypervisor('x', { overcommit: { cpu: 0.5 } }), 'overcommit ratios must be >= 1.0'],
   ['a group that is nothing', hypervisor('x', { groups: [{}] }), 'exactly one group type must be set'],
-  ['an aggregate without a proper id', hypervisor('x', { groups: [{ aggregate: { name: 'a', uuid: 'b' } }] }), 'should match'],
-  ['a field that nobody knows', eviction('x', { hypervisor: 'h', reason: 'r', force: true }), 'unknown field "spec.force"'],
+  [
+    'an aggregate without a proper id',
+    hypervisor('x', { groups: [{ aggregate: { name: 'a', uuid: 'b' } }] }),
+    'should match',
+  ],
+  [
+    'a field that nobody knows',
+    eviction('x', { hypervisor: 'h', reason: 'r', force: true }),
+    'unknown field "spec.force"',
+  ],
 ];
 
 test.each(refused)('%s is refused', async (_why, object, words) => {
@@ -60,34 +91,94 @@ test.each(refused)('%s is refused', async (_why, object, words) => {
 
 test('the host of an Eviction cannot be changed, its reason can', async () => {
   await world.kubectl(create, eviction('immutable'));
-  expect(await world.refusal(mergePatch('evi crds-immutable', { spec: { hypervisor: 'other' } }))).toContain('Value is immutable');
+  expect(await world.refusal(mergePatch('evi crds-immutable', { spec: { hypervisor: 'other' } }))).toContain(
+    'Value is immutable',
+  );
   await world.kubectl(mergePatch('evi crds-immutable', { spec: { reason: 'another' } }));
   expect(evictionSchema.parse(await world.read<Eviction>('evi', 'crds-immutable')).metadata.generation).toBe(2);
 });
 
 test('a host that is being terminated can only be handed to high availability', async () => {
   await world.kubectl(create, hypervisor('termination', { maintenance: 'termination' }));
-  expect(await world.refusal(mergePatch('hv crds-termination', { spec: { maintenance: '' } }))).toContain("spec is immutable when maintenance is 'termination'");
-  expect(await world.refusal(mergePatch('hv crds-termination', { spec: { skipTests: true } }))).toContain('spec is immutable');
+  expect(await world.refusal(mergePatch('hv crds-termination', { spec: { maintenance: '' } }))).toContain(
+    "spec is immutable when maintenance is 'termination'",
+  );
+  expect(await world.refusal(mergePatch('hv crds-termination', { spec: { skipTests: true } }))).toContain(
+    'spec is immutable',
+  );
   await world.kubectl(mergePatch('hv crds-termination', { spec: { maintenance: 'ha', skipTests: true } }));
 });
 
 const tables: [args: string[], columns: string[]][] = [
   [['evi'], ['NAME', 'HYPERVISOR', 'REASON', 'STATE', 'CREATED']],
-  [['hv'], ['NAME', 'READY', 'STATE', 'TAINT', 'LIFECYCLE', 'HIGH AVAILABILITY', 'SKIP TESTS', 'VERSION', 'IP', 'INSTANCES', 'AGE']],
+  [
+    ['hv'],
+    [
+      'NAME',
+      'READY',
+      'STATE',
+      'TAINT',
+      'LIFECYCLE',
+      'HIGH AVAILABILITY',
+      'SKIP TESTS',
+      'VERSION',
+      'IP',
+      'INSTANCES',
+      'AGE',
+    ],
+  ],
   [
     ['hv', '-o', 'wide'],
-    ['NAME', 'ZONE', 'BUILDING BLOCK', 'GROUP', 'READY', 'STATE', 'TAINT', 'LIFECYCLE', 'HIGH AVAILABILITY', 'SKIP TESTS', 'VERSION', 'IP', 'INSTANCES', 'HARDWARE', 'KERNEL', 'ONBOARDING', 'SERVICE ID', 'HYPERVISOR ID', 'AGE'],
+    [
+      'NAME',
+      'ZONE',
+      'BUILDING BLOCK',
+      'GROUP',
+      'READY',
+      'STATE',
+      'TAINT',
+      'LIFECYCLE',
+      'HIGH AVAILABILITY',
+      'SKIP TESTS',
+      'VERSION',
+      'IP',
+      'INSTANCES',
+      'HARDWARE',
+      'KERNEL',
+      'ONBOARDING',
+      'SERVICE ID',
+      'HYPERVISOR ID',
+      'AGE',
+    ],
   ],
   [
     ['migrations', '-n', namespace],
-    ['NAME', 'ORIGIN', 'DESTINATION', 'TYPE', 'OPERATION', 'STARTED', 'ELAPSED', 'DATA TOTAL', 'DATA PROCESSED', 'DATA REMAINING', 'MEMORY TX', 'MEMORY DIRTY RATE', 'MEMORY ITERATION'],
+    [
+      'NAME',
+      'ORIGIN',
+      'DESTINATION',
+      'TYPE',
+      'OPERATION',
+      'STARTED',
+      'ELAPSED',
+      'DATA TOTAL',
+      'DATA PROCESSED',
+      'DATA REMAINING',
+      'MEMORY TX',
+      'MEMORY DIRTY RATE',
+      'MEMORY ITERATION',
+    ],
   ],
 ];
 
 // kubectl prints no head for an empty list.
 beforeAll(async () => {
-  await world.kubectl(create, { apiVersion: 'kvm.cloud.sap/v1alpha1', kind: 'Migration', metadata: { name: 'crds-listed', namespace }, spec: {} });
+  await world.kubectl(create, {
+    apiVersion: 'kvm.cloud.sap/v1alpha1',
+    kind: 'Migration',
+    metadata: { name: 'crds-listed', namespace },
+    spec: {},
+  });
 });
 
 test.each(tables)('kubectl get %j shows the columns of the operator', async (args, columns) => {
@@ -97,7 +188,18 @@ test.each(tables)('kubectl get %j shows the columns of the operator', async (arg
 
 test('kubectl shows an Eviction as people expect', async () => {
   await world.kubectl(create, eviction('shown'));
-  const condition = { type: 'Evicting', status: 'True', reason: 'Running', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
-  await world.kubectl([...mergePatch('evi crds-shown', { status: { conditions: [condition] } }), '--subresource=status']);
-  expect(await world.kubectl(['get', 'evi', 'crds-shown', '--no-headers'])).toMatch(/^crds-shown +crds-shown +test +Running +\d+s/u);
+  const condition = {
+    type: 'Evicting',
+    status: 'True',
+    reason: 'Running',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+  await world.kubectl([
+    ...mergePatch('evi crds-shown', { status: { conditions: [condition] } }),
+    '--subresource=status',
+  ]);
+  expect(await world.kubectl(['get', 'evi', 'crds-shown', '--no-headers'])).toMatch(
+    /^crds-shown +crds-shown +test +Running +\d+s/u,
+  );
 });

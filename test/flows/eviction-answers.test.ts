@@ -44,7 +44,10 @@ test(
     const through = (cloud: object): object => ({ ...cloud, compute_endpoint_override: nova.url });
     await world.replaceDrover({ env: writeOwnCloud(world.lab.handles.openstack, world.dir, through) });
     nova.inject(({ method, path }) => {
-      const found = method === 'GET' && path.includes('/servers/detail') ? broken.find(([host]) => new URL(path, nova.url).searchParams.get('host') === host) : undefined;
+      const found =
+        method === 'GET' && path.includes('/servers/detail')
+          ? broken.find(([host]) => new URL(path, nova.url).searchParams.get('host') === host)
+          : undefined;
       return found === undefined ? null : { do: 'answer', status: found[2], body: found[3] };
     });
     for (const [host] of broken) await world.createEviction(host);

@@ -33,17 +33,23 @@ const inputs: [input: string | null, words: string][] = [
   ['{"hypervisor": "node-1", "reason": " "}', 'reason: must not be empty: say why the host is to be emptied'],
   ['{"hypervisor": "node-1", "reason": "x", "priority": 1}', 'priority: unknown field; known are hypervisor, reason'],
   ['{"hypervisor": "node-1", "reason": "x", "parallelism": 1000}', 'parallelism: must be from 1 to 64'],
-  ['{"hypervisor": "node-1", "reason": "x", "parallelism": 0, "cause": "mood"}', 'cause: Invalid option: expected one of "admin"|"decommission"|"rolling-update"|"termination"|"node-failure"; parallelism: must be from 1 to 64'],
+  [
+    '{"hypervisor": "node-1", "reason": "x", "parallelism": 0, "cause": "mood"}',
+    'cause: Invalid option: expected one of "admin"|"decommission"|"rolling-update"|"termination"|"node-failure"; parallelism: must be from 1 to 64',
+  ],
   ['{"hypervisor": "node-1", "reason": "x", "deadline": "tomorrow"}', 'deadline: must be an RFC 3339 time'],
   ['{"hypervisor": "node-1", "reason": "x", "consent": ["cold-migrate"]}', 'startedBy: say who consents'],
 ];
 
 /** How the run of that id has failed. */
 const failureOf = (id: string): Promise<string> =>
-  world.client.workflow.getHandle(id).result().then(
-    () => 'it succeeded',
-    (error: unknown) => (error as { cause?: Error }).cause?.message ?? String(error),
-  );
+  world.client.workflow
+    .getHandle(id)
+    .result()
+    .then(
+      () => 'it succeeded',
+      (error: unknown) => (error as { cause?: Error }).cause?.message ?? String(error),
+    );
 
 test(
   'wrong JSON: the run fails with every problem, and there is no Eviction',
@@ -76,8 +82,12 @@ test(
       [['node-1', '--reason', 'x', '--priority', '1'], "unknown option '--priority'"],
     ];
     const ends = await Promise.all(bad.map(([args]) => world.command('evict', ...args)));
-    for (const [index, [, words]] of bad.entries()) expect(ends[index]).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
-    expect(await world.command('evict', 'node-11', '--reason', 'x')).toMatchObject({ code: 4, stderr: expect.stringContaining('There is no Hypervisor node-11. Nothing was started.') });
+    for (const [index, [, words]] of bad.entries())
+      expect(ends[index]).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(words) });
+    expect(await world.command('evict', 'node-11', '--reason', 'x')).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('There is no Hypervisor node-11. Nothing was started.'),
+    });
     expect(world.evictions.latest('node-1')).toBeNull();
   },
   limitMs,
@@ -87,25 +97,50 @@ test(
   'what is no Eviction is refused by kube-apiserver, and what drover cannot read says so',
   async () => {
     const create = (spec: object, annotations: object = {}): Promise<string> =>
-      world.kubectl(['create', '-f', '-'], JSON.stringify({ apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: 'node-1', annotations }, spec })).then(
-        () => 'it was taken',
-        (error: unknown) => (error as Error).message,
-      );
+      world
+        .kubectl(
+          ['create', '-f', '-'],
+          JSON.stringify({
+            apiVersion: 'kvm.cloud.sap/v1',
+            kind: 'Eviction',
+            metadata: { name: 'node-1', annotations },
+            spec,
+          }),
+        )
+        .then(
+          () => 'it was taken',
+          (error: unknown) => (error as Error).message,
+        );
     expect(await create({ hypervisor: 'node-1', reason: '' })).toContain('spec.reason');
     expect(await create({ hypervisor: 'node-1' })).toContain('spec.reason');
 
     const host = await world.freshHost('node-1');
     const servers = await world.seedMany(host, 1);
     const fromMs = labClock().now();
-    await world.createEviction(host, { annotations: { 'drover.dev/parallelism': 'many', 'drover.dev/deadline': 'soon', 'drover.dev/eviction-cause': 'mood' } });
+    await world.createEviction(host, {
+      annotations: {
+        'drover.dev/parallelism': 'many',
+        'drover.dev/deadline': 'soon',
+        'drover.dev/eviction-cause': 'mood',
+      },
+    });
     const refused = await world.untilReason(host, 'InvalidObject');
     const { message } = refused.status?.conditions?.[0] ?? { message: '' };
-    for (const words of ['drover.dev/parallelism: `many` is no whole number from 1 to 64', 'drover.dev/deadline: `soon` is no RFC 3339 time', 'drover.dev/eviction-cause: `mood` is unknown; known are admin']) expect(message).toContain(words);
+    for (const words of [
+      'drover.dev/parallelism: `many` is no whole number from 1 to 64',
+      'drover.dev/deadline: `soon` is no RFC 3339 time',
+      'drover.dev/eviction-cause: `mood` is unknown; known are admin',
+    ])
+      expect(message).toContain(words);
     expect(message).toContain(errors.InvalidObject.advice);
     expect(await world.untilClosed(host)).toMatchObject({ status: 'FAILED' });
     expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
 
-    await world.annotate(host, { 'drover.dev/parallelism': '2', 'drover.dev/deadline': null, 'drover.dev/eviction-cause': null });
+    await world.annotate(host, {
+      'drover.dev/parallelism': '2',
+      'drover.dev/deadline': null,
+      'drover.dev/eviction-cause': null,
+    });
     await world.untilReason(host, 'Succeeded');
     await world.untilClosed(host);
     await checkInvariants(world, [host]);
@@ -123,7 +158,10 @@ test(
     expect(told).toMatchObject({ code: 1, stdout: expect.stringContaining('node-88') });
     for (const host of ['node-99', 'node-88']) {
       const refused = await world.untilReason(host, 'HostNotFound');
-      expect(refused.status?.conditions?.[0]).toMatchObject({ status: 'False', message: expect.stringContaining(errors.HostNotFound.advice) });
+      expect(refused.status?.conditions?.[0]).toMatchObject({
+        status: 'False',
+        message: expect.stringContaining(errors.HostNotFound.advice),
+      });
       expect(await world.untilClosed(host)).toMatchObject({ status: 'FAILED' });
       expect(await world.getEviction(host)).not.toHaveProperty('metadata.finalizers');
     }
@@ -189,7 +227,12 @@ const astray: [type: string, id: string, inputs: string[], words: string][] = [
   ['migrateInstance', 'migration/by-hand', ['{"instance": "vm-1"}'], 'start that one'],
   ['shareAllowance', 'limits/by-hand', [], 'needs a region'],
   ['shareAllowance', 'limits/by-hand', ['"RegionOne"'], 'needs a region'],
-  ['evictHypervisor', 'eviction/node-6', ['{"hypervisor": "node-6", "reason": "x"}', '{"desired": 7}'], 'was given a state of another run'],
+  [
+    'evictHypervisor',
+    'eviction/node-6',
+    ['{"hypervisor": "node-6", "reason": "x"}', '{"desired": 7}'],
+    'was given a state of another run',
+  ],
 ];
 
 test(
@@ -206,7 +249,9 @@ test(
     const { status, runId } = await world.untilClosed(host);
     expect(status).toBe('COMPLETED');
     const { events } = await world.client.workflow.getHandle(evictionId(host), runId).fetchHistory();
-    expect((events ?? []).flatMap(({ workflowTaskFailedEventAttributes: task }) => task?.failure?.message ?? [])).toEqual([]);
+    expect(
+      (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: task }) => task?.failure?.message ?? []),
+    ).toEqual([]);
 
     for (const [type, workflowId, inputs, words] of astray) {
       const args = inputs.map((input) => JSON.parse(input) as unknown);

@@ -1,7 +1,14 @@
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { listMigrations } from '../../lab/openstack/migrations.ts';
 import { checkInvariants } from '../invariants.ts';
-import { beginEviction, expectStopped, expectToEndStopped, expectToGoOn, expectToStay, patientSettings } from './stopped-eviction.ts';
+import {
+  beginEviction,
+  expectStopped,
+  expectToEndStopped,
+  expectToGoOn,
+  expectToStay,
+  patientSettings,
+} from './stopped-eviction.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';
 import { openWorld } from './world.ts';
@@ -22,7 +29,10 @@ test.concurrent(
       const motion = await beginEviction(world, host);
       await world.kubectl(['delete', 'eviction', host, '--wait=false']);
       const held = await world.untilReason(host, 'Stopping');
-      expect(held.metadata).toMatchObject({ deletionTimestamp: expect.any(String), finalizers: ['drover.dev/eviction'] });
+      expect(held.metadata).toMatchObject({
+        deletionTimestamp: expect.any(String),
+        finalizers: ['drover.dev/eviction'],
+      });
       await motion.release();
       await world.untilGone(host);
       await expectStopped(world, motion, world.evictions.of(host).at(-1) as Eviction);
@@ -46,7 +56,10 @@ test.concurrent(
       const told = await world.command('cancel', host);
       expect(told).toMatchObject({ code: 0, stdout: 'Stopping. 1 in flight may finish; the host is left disabled.\n' });
       await expectToEndStopped(world, motion);
-      expect(await world.command('cancel', host)).toMatchObject({ code: 4, stderr: expect.stringContaining(`No eviction of ${host} is running.`) });
+      expect(await world.command('cancel', host)).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining(`No eviction of ${host} is running.`),
+      });
       await expectToGoOn(world, motion);
     }),
   limitMs,
@@ -58,12 +71,19 @@ test.concurrent(
     world.onFreshHost(async (host) => {
       const motion = await beginEviction(world, host);
       const told = await world.command('cancel', host, '--abort', '--re-enable');
-      expect(told).toMatchObject({ code: 0, stdout: 'Stopping. 1 in flight are aborted; the host is enabled again if drover disabled it.\n' });
+      expect(told).toMatchObject({
+        code: 0,
+        stdout: 'Stopping. 1 in flight are aborted; the host is enabled again if drover disabled it.\n',
+      });
       const eviction = await world.untilReason(host, 'Stopped');
       expect(await world.untilClosed(host)).toMatchObject({ status: 'CANCELLED' });
-      expect(eviction.status?.conditions?.find(({ type }) => type === 'Evicting')?.message).toBe(`0 of 3 servers have left ${host}; 3 not moved`);
+      expect(eviction.status?.conditions?.find(({ type }) => type === 'Evicting')?.message).toBe(
+        `0 of 3 servers have left ${host}; 3 not moved`,
+      );
       expect(eviction.status?.outstandingInstances).toHaveLength(3);
-      expect(eviction.status?.conditions?.find(({ type }) => type === 'HypervisorDisabled')).toMatchObject({ status: 'False' });
+      expect(eviction.status?.conditions?.find(({ type }) => type === 'HypervisorDisabled')).toMatchObject({
+        status: 'False',
+      });
       expect(await world.service(host)).toMatchObject({ status: 'enabled' });
       expect(await listMigrations(world.session, motion.moving.id)).toMatchObject([{ status: 'cancelled' }]);
       expect(await world.mutations(world.sinceMs, { servers: motion.pending })).toEqual([]);

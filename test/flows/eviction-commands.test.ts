@@ -15,7 +15,15 @@ let world: World;
 beforeAll(async () => {
   const { eviction } = quickSettings;
   // What hangs here is held by the test, and must not be taken for stuck.
-  world = await openWorld({ settings: { ...quickSettings, eviction: { ...eviction, stuck: { msPerGiB: 600_000, floorMs: 600_000, noProgressMs: 600_000, startMs: 600_000 } } } });
+  world = await openWorld({
+    settings: {
+      ...quickSettings,
+      eviction: {
+        ...eviction,
+        stuck: { msPerGiB: 600_000, floorMs: 600_000, noProgressMs: 600_000, startMs: 600_000 },
+      },
+    },
+  });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
 
@@ -30,7 +38,8 @@ async function begin(host: string, count: number): Promise<Server[]> {
 
 const release = (server: Server): Promise<unknown> => world.fleet.script(server.id, [{ migrate: 'ok', seconds: 0.2 }]);
 
-const states = ({ instances }: EvictionProgress): Record<string, string> => Object.fromEntries(instances.map(({ name, state }) => [name, state]));
+const states = ({ instances }: EvictionProgress): Record<string, string> =>
+  Object.fromEntries(instances.map(({ name, state }) => [name, state]));
 
 const untilStates = (host: string, wanted: Record<string, string>): Promise<EvictionProgress> =>
   until(`${host} to be ${JSON.stringify(wanted)}`, 120_000, async () => {
@@ -45,37 +54,85 @@ test.concurrent(
     world.onFreshHost(async (host) => {
       const servers = await begin(host, 4);
       const [first, second, third, fourth] = servers as [Server, Server, Server, Server];
-      expect(states(await world.progress(host))).toEqual({ [first.name]: 'moving', [second.name]: 'pending', [third.name]: 'pending', [fourth.name]: 'pending' });
+      expect(states(await world.progress(host))).toEqual({
+        [first.name]: 'moving',
+        [second.name]: 'pending',
+        [third.name]: 'pending',
+        [fourth.name]: 'pending',
+      });
 
-      expect(await world.command('pause', host, '--reason', 'network work')).toMatchObject({ code: 0, stdout: 'Paused. 1 in flight will end; nothing more starts.\n' });
+      expect(await world.command('pause', host, '--reason', 'network work')).toMatchObject({
+        code: 0,
+        stdout: 'Paused. 1 in flight will end; nothing more starts.\n',
+      });
       await release(first);
       await untilStates(host, { [first.name]: 'moved' });
       const paused = await world.untilReason(host, 'Paused');
       expect(paused.status?.conditions?.[0]?.message).toContain('paused by flow-test');
-      expect(await world.command('skip', host, fourth.name, '--reason', 'its owner moves it')).toMatchObject({ code: 0, stdout: `${fourth.name} stays on the host, so the host will not count as empty.\n` });
-      expect(await world.command('parallelism', host, '2')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Up to 2 servers move at once\./u) });
-      expect(states(await world.progress(host))).toEqual({ [first.name]: 'moved', [second.name]: 'pending', [third.name]: 'pending', [fourth.name]: 'skipped' });
+      expect(await world.command('skip', host, fourth.name, '--reason', 'its owner moves it')).toMatchObject({
+        code: 0,
+        stdout: `${fourth.name} stays on the host, so the host will not count as empty.\n`,
+      });
+      expect(await world.command('parallelism', host, '2')).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Up to 2 servers move at once\./u),
+      });
+      expect(states(await world.progress(host))).toEqual({
+        [first.name]: 'moved',
+        [second.name]: 'pending',
+        [third.name]: 'pending',
+        [fourth.name]: 'skipped',
+      });
 
       expect(await world.command('resume', host)).toMatchObject({ code: 0, stdout: 'Resumed. 2 to go.\n' });
       await untilStates(host, { [second.name]: 'moving', [third.name]: 'moving', [fourth.name]: 'skipped' });
 
       // Refused, and nothing is changed by it.
-      expect(await world.command('skip', host, second.name)).toMatchObject({ code: 5, stderr: expect.stringContaining(`${second.name} is moving now.`) });
-      expect(await world.command('retry', host, first.name)).toMatchObject({ code: 5, stderr: expect.stringContaining(`${first.name} has left the host already.`) });
-      expect(await world.command('retry', host, 'nobody')).toMatchObject({ code: 5, stderr: expect.stringContaining('No server nobody belongs to this eviction.') });
-      expect(await world.command('accept', host, 'NoTargets')).toMatchObject({ code: 5, stderr: expect.stringContaining('There is no obstacle NoTargets. There are: none.') });
-      expect(await world.command('parallelism', host, '0')).toMatchObject({ code: 2, stderr: expect.stringContaining('A whole number from 1 to 64.') });
+      expect(await world.command('skip', host, second.name)).toMatchObject({
+        code: 5,
+        stderr: expect.stringContaining(`${second.name} is moving now.`),
+      });
+      expect(await world.command('retry', host, first.name)).toMatchObject({
+        code: 5,
+        stderr: expect.stringContaining(`${first.name} has left the host already.`),
+      });
+      expect(await world.command('retry', host, 'nobody')).toMatchObject({
+        code: 5,
+        stderr: expect.stringContaining('No server nobody belongs to this eviction.'),
+      });
+      expect(await world.command('accept', host, 'NoTargets')).toMatchObject({
+        code: 5,
+        stderr: expect.stringContaining('There is no obstacle NoTargets. There are: none.'),
+      });
+      expect(await world.command('parallelism', host, '0')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('A whole number from 1 to 64.'),
+      });
       expect(await world.command('resume', host)).toMatchObject({ code: 0, stdout: 'It was not paused.\n' });
       const untouched = await world.progress(host);
-      expect(states(untouched)).toEqual({ [first.name]: 'moved', [second.name]: 'moving', [third.name]: 'moving', [fourth.name]: 'skipped' });
+      expect(states(untouched)).toEqual({
+        [first.name]: 'moved',
+        [second.name]: 'moving',
+        [third.name]: 'moving',
+        [fourth.name]: 'skipped',
+      });
       expect(untouched.window.parallelism).toBe(2);
 
-      expect(await world.command('retry', host, fourth.name)).toMatchObject({ code: 0, stdout: `${fourth.name} is tried again.\n` });
+      expect(await world.command('retry', host, fourth.name)).toMatchObject({
+        code: 0,
+        stdout: `${fourth.name} is tried again.\n`,
+      });
       for (const server of servers) await release(server);
       await world.untilReason(host, 'Succeeded');
       await world.untilClosed(host);
       expect(await world.eventsOf(host)).toEqual(
-        expect.arrayContaining(['Paused: Paused by flow-test: network work', `InstanceSkipped: ${fourth.name} skipped by flow-test: its owner moves it`, 'ParallelismSet: 2 at a time, by flow-test', 'Resumed: Resumed by flow-test', `InstanceRetried: ${fourth.name} is tried again, by flow-test`]),
+        expect.arrayContaining([
+          'Paused: Paused by flow-test: network work',
+          `InstanceSkipped: ${fourth.name} skipped by flow-test: its owner moves it`,
+          'ParallelismSet: 2 at a time, by flow-test',
+          'Resumed: Resumed by flow-test',
+          `InstanceRetried: ${fourth.name} is tried again, by flow-test`,
+        ]),
       );
       await checkInvariants(world, [host]);
     }),
@@ -93,16 +150,30 @@ test.concurrent(
       const told = await world.command('evict', host, '--reason', 'test of obstacles', '--wait');
       expect(told).toMatchObject({ code: 1 });
       const refused = await world.untilReason(host, 'PreflightFailed');
-      expect(refused.status?.conditions?.find(({ type }) => type === 'PreflightChecksSucceeded')).toMatchObject({ status: 'False', message: expect.stringContaining(`[${obstacle}]`) });
+      expect(refused.status?.conditions?.find(({ type }) => type === 'PreflightChecksSucceeded')).toMatchObject({
+        status: 'False',
+        message: expect.stringContaining(`[${obstacle}]`),
+      });
       expect(await world.mutations(fromMs, { servers: [server, locked], hosts: [host] })).toEqual([]);
       expect(await world.service(host)).toMatchObject({ status: 'enabled' });
       await world.untilClosed(host);
 
-      expect(await world.command('accept', host, 'Nonsense')).toMatchObject({ code: 2, stderr: expect.stringContaining('"Nonsense" is not the id of an obstacle') });
+      expect(await world.command('accept', host, 'Nonsense')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('"Nonsense" is not the id of an obstacle'),
+      });
       const accepted = await world.command('accept', host, obstacle);
-      expect(accepted).toMatchObject({ code: 0, stdout: expect.stringContaining(`Accepted ${obstacle}, by flow-test. Eviction ${host} of ${host} is tried again.`) });
+      expect(accepted).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(
+          `Accepted ${obstacle}, by flow-test. Eviction ${host} of ${host} is tried again.`,
+        ),
+      });
       const done = await world.untilReason(host, 'Succeeded');
-      expect(done.metadata.annotations).toMatchObject({ 'drover.dev/accept-obstacles': obstacle, 'drover.dev/consent-by': expect.stringMatching(/^flow-test \d{4}-/u) });
+      expect(done.metadata.annotations).toMatchObject({
+        'drover.dev/accept-obstacles': obstacle,
+        'drover.dev/consent-by': expect.stringMatching(/^flow-test \d{4}-/u),
+      });
       expect(await world.serversOn(host)).toEqual([]);
       await world.untilClosed(host);
       await checkInvariants(world, [host]);
@@ -115,7 +186,10 @@ test.concurrent(
   async () => {
     for (const command of [['pause'], ['resume'], ['skip', 'vm'], ['parallelism', '2'], ['cancel']]) {
       const [name = '', ...rest] = command;
-      expect(await world.command(name, 'node-6', ...rest)).toMatchObject({ code: 4, stderr: expect.stringContaining('No eviction of node-6 is running.') });
+      expect(await world.command(name, 'node-6', ...rest)).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining('No eviction of node-6 is running.'),
+      });
     }
   },
   limitMs,

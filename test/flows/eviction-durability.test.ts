@@ -27,7 +27,13 @@ afterAll(() => world.close(), limitMs);
 afterEach(() => checkInvariants(world), 60_000);
 
 /** Kills and starts again, and tells how long nothing that the eviction does was seen. */
-async function figures(what: string, host: string, servers: readonly Server[], strike: () => Promise<unknown>, heal: () => Promise<unknown>): Promise<void> {
+async function figures(
+  what: string,
+  host: string,
+  servers: readonly Server[],
+  strike: () => Promise<unknown>,
+  heal: () => Promise<unknown>,
+): Promise<void> {
   const killedMs = Date.now();
   await strike();
   await heal();
@@ -40,14 +46,22 @@ async function figures(what: string, host: string, servers: readonly Server[], s
     return /^[1-9]/u.test(moved) ? Date.now() : moved;
   });
   const seconds = (ms: number): string => ((ms - killedMs) / 1_000).toFixed(1);
-  console.info(`kill -9 of ${what}: next migration asked for after ${seconds(progressMs)} s, told in the Eviction after at most ${seconds(toldMs)} s`);
+  console.info(
+    `kill -9 of ${what}: next migration asked for after ${seconds(progressMs)} s, told in the Eviction after at most ${seconds(toldMs)} s`,
+  );
 }
 
 test(
   'kill -9 of the worker with four moves in flight',
   async () => {
     const servers = await beginMoves(world, 'node-1');
-    await figures('the worker', 'node-1', servers, () => world.drover.kill('worker'), () => world.drover.restart('worker'));
+    await figures(
+      'the worker',
+      'node-1',
+      servers,
+      () => world.drover.kill('worker'),
+      () => world.drover.restart('worker'),
+    );
     await expectMovedOnce(world, 'node-1', servers);
     for (const server of servers) expect(await migrationStatuses(world, server)).toEqual(['completed']);
   },
@@ -81,7 +95,13 @@ test(
   async () => {
     const servers = await beginMoves(world, 'node-3');
     const { temporal } = world.lab.handles;
-    await figures('Temporal', 'node-3', servers, () => killTemporal(temporal), () => restartTemporal(temporal));
+    await figures(
+      'Temporal',
+      'node-3',
+      servers,
+      () => killTemporal(temporal),
+      () => restartTemporal(temporal),
+    );
     await expectMovedOnce(world, 'node-3', servers);
   },
   limitMs,
@@ -92,7 +112,13 @@ test(
   async () => {
     const servers = await beginMoves(world, 'node-4');
     const { kubernetes } = world.lab.handles;
-    await figures('kube-apiserver', 'node-4', servers, () => killKubeApiserver(kubernetes), () => restartKubeApiserver(kubernetes));
+    await figures(
+      'kube-apiserver',
+      'node-4',
+      servers,
+      () => killKubeApiserver(kubernetes),
+      () => restartKubeApiserver(kubernetes),
+    );
     await expectMovedOnce(world, 'node-4', servers);
   },
   limitMs,
@@ -107,10 +133,27 @@ test(
     const { kubernetes } = world.lab.handles;
     await killKubeApiserver(kubernetes);
     try {
-      expect(await world.command('evict', host, '--reason', 'x')).toMatchObject({ code: 3, stderr: expect.stringContaining('no answer from https://') });
-      const start = ['workflow', 'start', '--task-queue', 'drover', '--type', 'evictHypervisor', '--workflow-id', evictionId(host), '--input', JSON.stringify({ hypervisor: host, reason: 'away' })];
+      expect(await world.command('evict', host, '--reason', 'x')).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('no answer from https://'),
+      });
+      const start = [
+        'workflow',
+        'start',
+        '--task-queue',
+        'drover',
+        '--type',
+        'evictHypervisor',
+        '--workflow-id',
+        evictionId(host),
+        '--input',
+        JSON.stringify({ hypervisor: host, reason: 'away' }),
+      ];
       expect(await world.tool('temporal', ...start)).toMatchObject({ code: 0 });
-      expect(await until('the run to say what it waits for', 60_000, () => world.progress(host))).toMatchObject({ phase: 'Opening', waitingFor: 'kube-apiserver to answer' });
+      expect(await until('the run to say what it waits for', 60_000, () => world.progress(host))).toMatchObject({
+        phase: 'Opening',
+        waitingFor: 'kube-apiserver to answer',
+      });
       const failed = await until('an attempt to have failed', 60_000, async () => {
         const { raw } = await world.describeRun(host);
         const message = raw.pendingActivities?.[0]?.lastFailure?.message;

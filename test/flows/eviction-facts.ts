@@ -11,21 +11,26 @@ import type { World } from './world.ts';
 
 /** What tests of evictions ask about the world, beside what the world itself tells. */
 
-export const hostOf = async ({ session }: World, { id }: Server): Promise<string | null> => (await getServer(session, id))['OS-EXT-SRV-ATTR:host'];
+export const hostOf = async ({ session }: World, { id }: Server): Promise<string | null> =>
+  (await getServer(session, id))['OS-EXT-SRV-ATTR:host'];
 
 /** How Nova's migrations of the server stand, the oldest first. */
 export const migrationStatuses = async ({ session }: World, { id }: Server): Promise<string[]> =>
   (await listMigrations(session, id)).toSorted((a, b) => a.id - b.id).map(({ status }) => status);
 
 /** The message of a condition; empty where there is none. */
-export const messageOf = (eviction: Eviction | null, type = 'Evicting'): string => findCondition(eviction?.status?.conditions, type)?.message ?? '';
+export const messageOf = (eviction: Eviction | null, type = 'Evicting'): string =>
+  findCondition(eviction?.status?.conditions, type)?.message ?? '';
 
 /** All conditions in one text, for what must be named somewhere. */
-export const allMessages = (eviction: Eviction | null): string => (eviction?.status?.conditions ?? []).map(({ type, reason, message }) => `${type}/${reason}: ${message}`).join('\n');
+export const allMessages = (eviction: Eviction | null): string =>
+  (eviction?.status?.conditions ?? []).map(({ type, reason, message }) => `${type}/${reason}: ${message}`).join('\n');
 
 /** Every reason that the condition has gone through, without repetitions. */
 export function reasonsOf(history: readonly Eviction[], type = 'Evicting'): string[] {
-  const reasons = history.map((eviction) => findCondition(eviction.status?.conditions, type)?.reason).filter((reason) => reason !== undefined);
+  const reasons = history
+    .map((eviction) => findCondition(eviction.status?.conditions, type)?.reason)
+    .filter((reason) => reason !== undefined);
   return reasons.filter((reason, index) => reason !== reasons[index - 1]);
 }
 
@@ -40,10 +45,18 @@ export const parallelism = (number: number): Record<string, string> => ({ [annot
 export const cause = (name: string): Record<string, string> => ({ [annotations.cause]: name });
 
 /** Waits until Nova shows a migration of the server with one of the statuses, and returns its id. */
-export const untilMigrationIs = (world: World, server: Server, statuses: readonly string[], deadlineMs = 60_000): Promise<{ id: number }> =>
+export const untilMigrationIs = (
+  world: World,
+  server: Server,
+  statuses: readonly string[],
+  deadlineMs = 60_000,
+): Promise<{ id: number }> =>
   until(`a migration of ${server.name} to be ${statuses.join(' or ')}`, deadlineMs, async () => {
     const all = await listMigrations(world.session, server.id);
-    return all.find(({ status }) => statuses.includes(status)) ?? (all.map(({ status }) => status).join(', ') || 'it has none');
+    return (
+      all.find(({ status }) => statuses.includes(status)) ??
+      (all.map(({ status }) => status).join(', ') || 'it has none')
+    );
   });
 
 /**
@@ -52,7 +65,10 @@ export const untilMigrationIs = (world: World, server: Server, statuses: readonl
  */
 export async function clearOrphanAllocations({ session }: World, host: string): Promise<string[]> {
   const provider = await findResourceProvider(session, `${host}.lab.drover.dev`);
-  const { allocations } = await session.placement<{ allocations: Record<string, unknown> }>('GET', `/resource_providers/${provider}/allocations`);
+  const { allocations } = await session.placement<{ allocations: Record<string, unknown> }>(
+    'GET',
+    `/resource_providers/${provider}/allocations`,
+  );
   const servers = new Set((await listServers(session)).map(({ id }) => id));
   const orphans = Object.keys(allocations).filter((consumer) => !servers.has(consumer));
   for (const consumer of orphans) await session.placement('DELETE', `/allocations/${consumer}`);

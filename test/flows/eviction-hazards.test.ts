@@ -3,7 +3,16 @@ import { labClock } from '../../lab/clock.ts';
 import { readApiCalls } from '../../lab/openstack/journal.ts';
 import { deleteInstances, getServer, requestInstance, waitForServer } from '../../lab/openstack/seed.ts';
 import { checkInvariants } from '../invariants.ts';
-import { agreed, allMessages, cause, hostOf, messageOf, migrationStatuses, parallelism, reasonsOf } from './eviction-facts.ts';
+import {
+  agreed,
+  allMessages,
+  cause,
+  hostOf,
+  messageOf,
+  migrationStatuses,
+  parallelism,
+  reasonsOf,
+} from './eviction-facts.ts';
 import { openHostPool } from './host-pool.ts';
 import { ensureTpmFlavor, tpmTraits } from './tpm-flavor.ts';
 import { until } from './until.ts';
@@ -34,7 +43,10 @@ test.concurrent(
         expect(await hostOf(world, server)).not.toBe(host);
         expect(await migrationStatuses(world, server)).toEqual(['completed']);
       }
-      expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: `drover: eviction ${name}: flow test` });
+      expect(await world.service(host)).toMatchObject({
+        status: 'disabled',
+        disabled_reason: `drover: eviction ${name}: flow test`,
+      });
     }),
   limitMs,
 );
@@ -43,7 +55,13 @@ test.concurrent(
   'H2: the outstanding memory comes from flavors and shrinks to nothing',
   () =>
     pool.with({ seconds: 1 }, async (host) => {
-      await world.seed([1, 2, 3, 4].map((number) => ({ name: `${host}-vm-${number}`, host, flavor: number === 4 ? 'lab.small' : 'lab.tiny' })));
+      await world.seed(
+        [1, 2, 3, 4].map((number) => ({
+          name: `${host}-vm-${number}`,
+          host,
+          flavor: number === 4 ? 'lab.small' : 'lab.tiny',
+        })),
+      );
       await world.createEviction(host);
       await world.untilReason(host, 'Succeeded');
       const shown = world.evictions.of(host).filter(({ status }) => (status?.conditions ?? []).length > 0);
@@ -69,7 +87,9 @@ test.concurrent(
         { name: `${host}-c`, host },
         { name: `${host}-d`, host },
       ]);
-      await world.createEviction(host, { annotations: { ...cause('termination'), ...agreed({ acceptObstacles: `Vtpm/${refused!.id}` }) } });
+      await world.createEviction(host, {
+        annotations: { ...cause('termination'), ...agreed({ acceptObstacles: `Vtpm/${refused!.id}` }) },
+      });
       const eviction = await world.untilReason(host, 'Failed');
       for (const server of others) expect(await hostOf(world, server)).not.toBe(host);
       for (const server of [locked!, refused!]) expect(await hostOf(world, server)).toBe(host);
@@ -78,8 +98,14 @@ test.concurrent(
       expect(message).toContain(`2 of 4 servers have left ${host}; 2 not migratable`);
       expect(message).toMatch(new RegExp(`${locked!.name} \\(${locked!.id}\\): .*locked`, 'u'));
       expect(message).toMatch(new RegExp(`${refused!.name} \\(${refused!.id}\\): .*vTPM`, 'u'));
-      expect(findCondition(eviction.status?.conditions, 'MigratingInstance')).toMatchObject({ status: 'False', reason: 'Failed', message: expect.stringContaining(refused!.id) });
-      const asked = (await world.mutations(world.sinceMs, { servers: [refused!] })).filter(({ action }) => action === 'os-migrateLive');
+      expect(findCondition(eviction.status?.conditions, 'MigratingInstance')).toMatchObject({
+        status: 'False',
+        reason: 'Failed',
+        message: expect.stringContaining(refused!.id),
+      });
+      const asked = (await world.mutations(world.sinceMs, { servers: [refused!] })).filter(
+        ({ action }) => action === 'os-migrateLive',
+      );
       expect(asked.length).toBe(1);
     }),
   limitMs,
@@ -98,7 +124,10 @@ test.concurrent(
       ]);
       await world.createEviction(host, { annotations: { ...cause('termination'), ...parallelism(4) } });
       const eviction = await world.untilReason(host, 'Failed');
-      expect(await getServer(world.session, paused!.id)).toMatchObject({ status: 'PAUSED', 'OS-EXT-SRV-ATTR:host': expect.not.stringMatching(`^${host}$`) });
+      expect(await getServer(world.session, paused!.id)).toMatchObject({
+        status: 'PAUSED',
+        'OS-EXT-SRV-ATTR:host': expect.not.stringMatching(`^${host}$`),
+      });
       expect(await migrationStatuses(world, paused!)).toEqual(['completed']);
       expect(await hostOf(world, active!)).not.toBe(host);
       for (const server of [suspended!, rescued!]) {
@@ -127,7 +156,13 @@ test.concurrent(
         { name: `${host}-source`, host, migrate: 'precheck-source' },
         { name: `${host}-fine`, host },
       ]);
-      await world.createEviction(host, { annotations: { ...cause('termination'), ...parallelism(4), ...agreed({ acceptObstacles: `NoValidTarget/${noHost!.id}` }) } });
+      await world.createEviction(host, {
+        annotations: {
+          ...cause('termination'),
+          ...parallelism(4),
+          ...agreed({ acceptObstacles: `NoValidTarget/${noHost!.id}` }),
+        },
+      });
       const eviction = await world.untilReason(host, 'Failed');
       expect(await hostOf(world, fine!)).not.toBe(host);
       const message = messageOf(eviction);
@@ -160,8 +195,13 @@ test.concurrent(
       expect(await migrationStatuses(world, once!)).toEqual(['cancelled', 'completed']);
       expect(await migrationStatuses(world, always!)).toEqual(['cancelled', 'cancelled']);
       expect(await migrationStatuses(world, fine!)).toEqual(['completed']);
-      expect(await getServer(world.session, always!.id)).toMatchObject({ status: 'ACTIVE', 'OS-EXT-SRV-ATTR:host': host });
-      expect(messageOf(eviction)).toMatch(new RegExp(`2 of 3 servers have left ${host}; 1 not migratable.*${always!.name}.*(stuck|cancelled)`, 'u'));
+      expect(await getServer(world.session, always!.id)).toMatchObject({
+        status: 'ACTIVE',
+        'OS-EXT-SRV-ATTR:host': host,
+      });
+      expect(messageOf(eviction)).toMatch(
+        new RegExp(`2 of 3 servers have left ${host}; 1 not migratable.*${always!.name}.*(stuck|cancelled)`, 'u'),
+      );
     }),
   limitMs,
 );
@@ -175,7 +215,12 @@ test.concurrent(
       await world.untilReason(host, 'Succeeded');
       expect(await migrationStatuses(world, always!)).toEqual(['cancelled', 'completed']);
       const asked = await world.mutations(world.sinceMs, { servers: [always!] });
-      expect(asked.map(({ action, method }) => action ?? method)).toEqual(['os-migrateLive', 'DELETE', 'os-migrateLive', 'force_complete']);
+      expect(asked.map(({ action, method }) => action ?? method)).toEqual([
+        'os-migrateLive',
+        'DELETE',
+        'os-migrateLive',
+        'force_complete',
+      ]);
     }),
   limitMs,
 );
@@ -192,11 +237,16 @@ test.concurrent(
       const accepted = agreed({ acceptObstacles: `InstanceState/${first!.id}` });
       await world.createEviction(host, { annotations: { ...cause('termination'), ...parallelism(3), ...accepted } });
       await world.untilMoving(host);
-      await until('the slow one to be copied', 60_000, async () => (await migrationStatuses(world, slow!)).includes('running') || 'not yet');
+      await until(
+        'the slow one to be copied',
+        60_000,
+        async () => (await migrationStatuses(world, slow!)).includes('running') || 'not yet',
+      );
       const fromMs = labClock().now();
       const eviction = await world.untilReason(host, 'Failed');
       const broken = readApiCalls(world.session.handle, 'nova', fromMs).filter(
-        ({ path, query, userAgent }) => userAgent === 'drover' && [first!.id, second!.id].some((id) => path.includes(id) || query.includes(id)),
+        ({ path, query, userAgent }) =>
+          userAgent === 'drover' && [first!.id, second!.id].some((id) => path.includes(id) || query.includes(id)),
       );
       expect(broken.length).toBeLessThan(12);
       for (const server of [first!, second!]) expect(messageOf(eviction)).toContain(server.name);
@@ -213,11 +263,18 @@ test.concurrent(
       await world.fleet.change(host, { buildDelaySeconds: 5 });
       const late = await requestInstance(world.session, { name: `${host}-late`, host });
       world.expectServer(late, 'ACTIVE');
-      await until('the late one to be placed', 20_000, async () => (await getServer(world.session, late)).status === 'BUILD' || 'not yet');
+      await until(
+        'the late one to be placed',
+        20_000,
+        async () => (await getServer(world.session, late)).status === 'BUILD' || 'not yet',
+      );
       await world.createEviction(host, { annotations: parallelism(2) });
       const eviction = await world.untilReason(host, 'Succeeded');
       expect(messageOf(eviction)).toBe(`3 of 3 servers have left ${host}`);
-      expect(await getServer(world.session, late)).toMatchObject({ status: 'ACTIVE', 'OS-EXT-SRV-ATTR:host': expect.not.stringMatching(`^${host}$`) });
+      expect(await getServer(world.session, late)).toMatchObject({
+        status: 'ACTIVE',
+        'OS-EXT-SRV-ATTR:host': expect.not.stringMatching(`^${host}$`),
+      });
       expect(await world.serversOn(host)).toEqual([]);
     }),
   limitMs,
@@ -227,12 +284,17 @@ test.concurrent(
   'H10: a failed eviction never shows as Succeeded and says what is left',
   () =>
     pool.with({}, async (host) => {
-      const [stays] = await world.seed([{ name: `${host}-stays`, host, migrate: 'fail' }, { name: `${host}-goes`, host }]);
+      const [stays] = await world.seed([
+        { name: `${host}-stays`, host, migrate: 'fail' },
+        { name: `${host}-goes`, host },
+      ]);
       await world.createEviction(host, { annotations: { ...parallelism(2), 'drover.dev/re-enable': 'true' } });
       const eviction = await world.untilReason(host, 'Failed');
       expect(reasonsOf(world.evictions.of(host))).not.toContain('Succeeded');
       expect(eviction.status).toMatchObject({ outstandingInstances: [stays!.id], outstandingRamMb: 512 });
-      expect(messageOf(eviction)).toContain(`1 of 2 servers have left ${host}; 1 not migratable. ${stays!.name} (${stays!.id})`);
+      expect(messageOf(eviction)).toContain(
+        `1 of 2 servers have left ${host}; 1 not migratable. ${stays!.name} (${stays!.id})`,
+      );
       // Nothing that follows from an empty host happens.
       expect((await world.service(host)).status).toBe('disabled');
       await world.untilClosed(host);
@@ -270,8 +332,13 @@ test.concurrent(
       const eviction = await world.untilReason(host, 'Succeeded');
       expect(messageOf(eviction)).toBe(`3 of 3 servers have left ${host}`);
       expect((await getServer(world.session, intruder))['OS-EXT-SRV-ATTR:host']).not.toBe(host);
-      expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: `drover: eviction ${host}: flow test` });
-      expect(await world.eventsOf(host)).toContainEqual(expect.stringMatching(/^ServiceEnabled: .*drover disables it again/u));
+      expect(await world.service(host)).toMatchObject({
+        status: 'disabled',
+        disabled_reason: `drover: eviction ${host}: flow test`,
+      });
+      expect(await world.eventsOf(host)).toContainEqual(
+        expect.stringMatching(/^ServiceEnabled: .*drover disables it again/u),
+      );
     }),
   limitMs,
 );

@@ -14,7 +14,8 @@ import { openWorld } from './world.ts';
 
 let world: World;
 
-const inWords = ({ events, activityCalls, calls }: Cost): string => `${events} events, ${activityCalls} activity calls, ${Array.from(calls ?? [], ([system, count]) => `${count} of ${system}`).join(' and ')}`;
+const inWords = ({ events, activityCalls, calls }: Cost): string =>
+  `${events} events, ${activityCalls} activity calls, ${Array.from(calls ?? [], ([system, count]) => `${count} of ${system}`).join(' and ')}`;
 
 beforeAll(async () => {
   // Publishing and renewing as in production: quick intervals would measure the test's settings.
@@ -34,22 +35,40 @@ async function evict(host: string, guests: readonly Pick<InstanceSpec, 'migrate'
   const tookMs = labClock().now() - startedMs;
   await world.untilClosed(host);
   const calls = world.callsByRun();
-  const cost = async (workflowId: string): Promise<Cost> => costOf(await world.client.workflow.getHandle(workflowId).fetchHistory(), calls.get(workflowId) ?? new Map());
-  const [parent, allowance, ...children] = await Promise.all([evictionId(host), migrationAllowanceId(world.session.handle.region), ...servers.map(({ id }) => migrationId(id))].map(cost));
+  const cost = async (workflowId: string): Promise<Cost> =>
+    costOf(await world.client.workflow.getHandle(workflowId).fetchHistory(), calls.get(workflowId) ?? new Map());
+  const [parent, allowance, ...children] = await Promise.all(
+    [
+      evictionId(host),
+      migrationAllowanceId(world.session.handle.region),
+      ...servers.map(({ id }) => migrationId(id)),
+    ].map(cost),
+  );
   if (parent === undefined || allowance === undefined) throw new Error('no cost');
   // A count of nothing would be within every budget.
   for (const { calls: counted } of [parent, allowance, ...children]) expect(counted?.get('nova')).toBeGreaterThan(0);
-  console.info([`${servers.length} servers in ${(tookMs / 1_000).toFixed(0)} s`, `parent ${inWords(parent)}`, ...children.map((child, index) => `child ${index + 1} ${inWords(child)}`), `allowance ${inWords(allowance)}`].join('\n'));
+  console.info(
+    [
+      `${servers.length} servers in ${(tookMs / 1_000).toFixed(0)} s`,
+      `parent ${inWords(parent)}`,
+      ...children.map((child, index) => `child ${index + 1} ${inWords(child)}`),
+      `allowance ${inWords(allowance)}`,
+    ].join('\n'),
+  );
   return { servers, parent, children, allowance };
 }
 
 test(
   '24 servers one by one, one of which hangs once',
   async () => {
-    const { servers, parent, children, allowance } = await evict('node-1', Array.from({ length: 24 }, (_, index) => (index === 7 ? { migrate: ['hang', 'ok'] } : {})));
+    const { servers, parent, children, allowance } = await evict(
+      'node-1',
+      Array.from({ length: 24 }, (_, index) => (index === 7 ? { migrate: ['hang', 'ok'] } : {})),
+    );
     expect(await migrationStatuses(world, servers[7]!)).toEqual(['cancelled', 'completed']);
     expect(excesses(parent, budgets.largeEviction)).toEqual([]);
-    for (const [index, child] of children.entries()) expect(excesses(child, index === 7 ? budgets.retriedMigration : budgets.migration)).toEqual([]);
+    for (const [index, child] of children.entries())
+      expect(excesses(child, index === 7 ? budgets.retriedMigration : budgets.migration)).toEqual([]);
     expect(excesses(allowance, budgets.allowance)).toEqual([]);
   },
   limitMs,

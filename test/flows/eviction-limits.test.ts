@@ -15,7 +15,11 @@ import { openWorld } from './world.ts';
 let world: World;
 const limit = 3;
 const sources = ['node-1', 'node-2', 'node-3', 'node-4'] as const;
-const settings = { ...quickSettings, eviction: { ...quickSettings.eviction, allowanceRenewMs: 3_000 }, limits: { migrationsPerRegion: limit, checkMs: 2_000, silentMs: 10_000 } };
+const settings = {
+  ...quickSettings,
+  eviction: { ...quickSettings.eviction, allowanceRenewMs: 3_000 },
+  limits: { migrationsPerRegion: limit, checkMs: 2_000, silentMs: 10_000 },
+};
 
 beforeAll(async () => {
   world = await openWorld({ settings });
@@ -39,9 +43,15 @@ function mostAtOnce(events: readonly MigrationEvent[], of: (event: MigrationEven
   return most;
 }
 
-async function fill(counts: Readonly<Record<string, number>>, seconds: number, coldFrom: string | null = null): Promise<void> {
+async function fill(
+  counts: Readonly<Record<string, number>>,
+  seconds: number,
+  coldFrom: string | null = null,
+): Promise<void> {
   for (const host of Object.keys(counts)) await world.freshHost(host, { seconds });
-  const specs = Object.entries(counts).flatMap(([host, count]) => Array.from({ length: count }, (_, index) => ({ name: `${host}-vm-${index + 1}`, host })));
+  const specs = Object.entries(counts).flatMap(([host, count]) =>
+    Array.from({ length: count }, (_, index) => ({ name: `${host}-vm-${index + 1}`, host })),
+  );
   await world.seed(specs.map((spec) => (spec.host === coldFrom ? { ...spec, state: 'SHUTOFF' as const } : spec)));
 }
 
@@ -51,19 +61,31 @@ test(
     await fill({ 'node-1': 4, 'node-2': 4, 'node-3': 4, 'node-4': 4 }, 1);
     const fromMs = labClock().now();
     const asked = { 'node-1': 1, 'node-2': 2, 'node-3': 3, 'node-4': 3 };
-    await Promise.all(sources.map((host) => world.createEviction(host, host === 'node-1' ? {} : { annotations: parallelism(asked[host]) })));
-    for (const host of sources) expect(messageOf(await world.untilReason(host, 'Succeeded', { deadlineMs: 180_000 }))).toBe(`4 of 4 servers have left ${host}`);
+    await Promise.all(
+      sources.map((host) =>
+        world.createEviction(host, host === 'node-1' ? {} : { annotations: parallelism(asked[host]) }),
+      ),
+    );
+    for (const host of sources)
+      expect(messageOf(await world.untilReason(host, 'Succeeded', { deadlineMs: 180_000 }))).toBe(
+        `4 of 4 servers have left ${host}`,
+      );
     const events = journal(fromMs);
     const most = mostAtOnce(events);
     expect(most).toBeLessThanOrEqual(limit);
     expect(most).toBe(limit);
-    for (const host of sources) expect(mostAtOnce(events, ({ source }) => source === host)).toBeLessThanOrEqual(asked[host]);
+    for (const host of sources)
+      expect(mostAtOnce(events, ({ source }) => source === host)).toBeLessThanOrEqual(asked[host]);
     // Nobody waits for another to end.
     const lastOf = new Map(events.map(({ source, timeMs }) => [source, timeMs]));
     const firstToEnd = Math.min(...lastOf.values());
-    expect(new Set(events.filter(({ timeMs }) => timeMs < firstToEnd).map(({ source }) => source))).toEqual(new Set(sources));
+    expect(new Set(events.filter(({ timeMs }) => timeMs < firstToEnd).map(({ source }) => source))).toEqual(
+      new Set(sources),
+    );
     const seconds = (Math.max(...lastOf.values()) - events[0]!.timeMs) / 1_000;
-    console.info(`16 migrations of 1 s by four evictions, ${limit} at once: ${seconds.toFixed(1)} s from the first to the last (nominal ${(16 / limit).toFixed(1)} s)`);
+    console.info(
+      `16 migrations of 1 s by four evictions, ${limit} at once: ${seconds.toFixed(1)} s from the first to the last (nominal ${(16 / limit).toFixed(1)} s)`,
+    );
   },
   limitMs,
 );
@@ -76,7 +98,9 @@ test(
     const fromMs = labClock().now();
     await world.createEviction('node-1', { annotations: parallelism(limit) });
     await until('all slots to be used by node-1', 60_000, async () => {
-      const running = journal(fromMs).filter(({ status, source }) => status === 'migrating' && source === 'node-1').length;
+      const running = journal(fromMs).filter(
+        ({ status, source }) => status === 'migrating' && source === 'node-1',
+      ).length;
       return running >= limit || `${running}`;
     });
     await world.createEviction('node-2', { annotations: parallelism(limit) });
@@ -104,9 +128,15 @@ test(
   async () => {
     await fill({ 'node-3': 6, 'node-4': 6 }, 1.5);
     const fromMs = labClock().now();
-    await Promise.all(['node-3', 'node-4'].map((host) => world.createEviction(host, { annotations: parallelism(limit) })));
+    await Promise.all(
+      ['node-3', 'node-4'].map((host) => world.createEviction(host, { annotations: parallelism(limit) })),
+    );
     await until('both to move', 60_000, () => {
-      const moving = new Set(journal(fromMs).filter(({ status }) => status === 'running').map(({ source }) => source));
+      const moving = new Set(
+        journal(fromMs)
+          .filter(({ status }) => status === 'running')
+          .map(({ source }) => source),
+      );
       return moving.size === 2 || [...moving].join(', ');
     });
     const id = migrationAllowanceId('RegionOne');
@@ -130,13 +160,16 @@ test(
 test(
   'the per-target limit is planned: a start waits while the only target has its share',
   async () => {
-    await world.replaceDrover({ settings: { ...settings, eviction: { ...settings.eviction, perTarget: 1, targetBusyMs: 60_000 } } });
+    await world.replaceDrover({
+      settings: { ...settings, eviction: { ...settings.eviction, perTarget: 1, targetBusyMs: 60_000 } },
+    });
     await fill({ 'node-1': 2 }, 1);
     await world.freshHost('node-2', { seconds: 6 });
     const [stranger] = await world.seedMany('node-2', 1);
     const others = ['node-3', 'node-4', 'node-6'];
     const mine = 'no target in this test';
-    for (const host of others) if ((await world.service(host)).status === 'enabled') await world.disableService(host, mine);
+    for (const host of others)
+      if ((await world.service(host)).status === 'enabled') await world.disableService(host, mine);
     const fromMs = labClock().now();
     await liveMigrate(world.session, stranger!.id, 'node-5');
     await untilMigrationIs(world, stranger!, ['running']);
@@ -148,7 +181,8 @@ test(
     expect(new Set(events.map(({ dest }) => dest).filter((dest) => dest !== null))).toEqual(new Set(['node-5']));
     expect(new Set(events.map(({ source }) => source))).toEqual(new Set(['node-1', 'node-2']));
     expect(mostAtOnce(events)).toBe(1);
-    for (const host of ['node-2', ...others]) if ((await world.service(host)).disabled_reason === mine) await world.enableService(host);
+    for (const host of ['node-2', ...others])
+      if ((await world.service(host)).disabled_reason === mine) await world.enableService(host);
   },
   limitMs,
 );

@@ -24,7 +24,13 @@ test(
     await world.createEviction(host, { annotations: { 'drover.dev/mode': 'observe' } });
     const observed = await world.untilReason(host, 'Observed', { type: 'Observed' });
     expect(observed.status?.conditions).toEqual([
-      expect.objectContaining({ type: 'Observed', status: 'True', message: expect.stringContaining(`Observed only: ${host} would be disabled and 2 servers moved, 1 at a time; no obstacle stands in the way`) }),
+      expect.objectContaining({
+        type: 'Observed',
+        status: 'True',
+        message: expect.stringContaining(
+          `Observed only: ${host} would be disabled and 2 servers moved, 1 at a time; no obstacle stands in the way`,
+        ),
+      }),
     ]);
     expect(await world.untilClosed(host)).toMatchObject({ status: 'COMPLETED' });
     expect(await world.getEviction(host)).not.toHaveProperty('metadata.finalizers');
@@ -39,18 +45,30 @@ test(
   async () => {
     const host = await world.freshHost('node-2');
     const servers = await world.seedMany(host, 2);
-    expect(await world.command('stop', '--reason', 'storage is on fire')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Everything was stopped by flow-test at .*: storage is on fire\n$/u) });
-    expect(await world.command('stop', '--show')).toMatchObject({ code: 0, stdout: expect.stringContaining('storage is on fire') });
+    expect(await world.command('stop', '--reason', 'storage is on fire')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Everything was stopped by flow-test at .*: storage is on fire\n$/u),
+    });
+    expect(await world.command('stop', '--show')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('storage is on fire'),
+    });
     const fromMs = labClock().now();
     await world.createEviction(host);
     const held = await world.untilReason(host, 'Stopped');
-    expect(held.status?.conditions?.[0]).toMatchObject({ status: 'True', message: expect.stringContaining('storage is on fire') });
+    expect(held.status?.conditions?.[0]).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('storage is on fire'),
+    });
     // Two resyncs are time enough to do what must not be done.
     await world.untilResynced(2);
     expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
     expect(await world.progress(host)).toMatchObject({ waitingFor: expect.stringContaining('storage is on fire') });
 
-    expect(await world.command('stop', '--lift')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Lifted: Everything was stopped by flow-test/u) });
+    expect(await world.command('stop', '--lift')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Lifted: Everything was stopped by flow-test/u),
+    });
     await world.untilReason(host, 'Succeeded');
     await world.untilClosed(host);
     expect(await world.serversOn(host)).toEqual([]);
@@ -65,13 +83,23 @@ test(
     const host = await world.freshHost('node-3');
     const servers = await world.seedMany(host, 1);
     const fromMs = labClock().now();
-    const sentence = 'A dead host cannot be emptied by live migration. Fence it and evacuate, or choose another cause if nova-compute is up.';
-    expect(await world.command('evict', host, '--reason', 'dead', '--cause', 'node-failure')).toMatchObject({ code: 5, stderr: expect.stringContaining(sentence) });
+    const sentence =
+      'A dead host cannot be emptied by live migration. Fence it and evacuate, or choose another cause if nova-compute is up.';
+    expect(await world.command('evict', host, '--reason', 'dead', '--cause', 'node-failure')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining(sentence),
+    });
     expect(await world.getEviction(host)).toBeNull();
 
     await world.createEviction(host, { annotations: { 'drover.dev/eviction-cause': 'node-failure' } });
     const refused = await world.untilReason(host, 'CauseNotSupported');
-    expect(refused.status?.conditions).toEqual([expect.objectContaining({ type: 'Evicting', status: 'False', message: `${host} is said to have failed. ${sentence}` })]);
+    expect(refused.status?.conditions).toEqual([
+      expect.objectContaining({
+        type: 'Evicting',
+        status: 'False',
+        message: `${host} is said to have failed. ${sentence}`,
+      }),
+    ]);
     expect(await world.untilClosed(host)).toMatchObject({ status: 'FAILED' });
     expect(await world.mutations(fromMs, { servers, hosts: [host] })).toEqual([]);
 
@@ -90,11 +118,15 @@ test(
     const host = await world.freshHost('node-4');
     const servers = await world.seedMany(host, 2);
     const fromMs = labClock().now();
-    const inMode = (mode: string): Promise<void> => world.replaceDrover({ settings: { ...quickSettings, modes: { Eviction: mode } } });
+    const inMode = (mode: string): Promise<void> =>
+      world.replaceDrover({ settings: { ...quickSettings, modes: { Eviction: mode } } });
     await inMode('off');
     await world.createEviction(host);
     await world.untilResynced(2);
-    const startedMs = await world.describeRun(host).then(({ startTime }) => startTime.getTime(), () => 0);
+    const startedMs = await world.describeRun(host).then(
+      ({ startTime }) => startTime.getTime(),
+      () => 0,
+    );
     // One of an earlier test at most.
     expect(startedMs).toBeLessThan(fromMs);
     expect((await world.getEviction(host))?.status?.conditions).toBeUndefined();

@@ -5,7 +5,18 @@ import { createServerGroup, deleteInstances, getServer, listServers } from '../.
 import type { Server } from '../../lab/openstack/seed.ts';
 import { resourcePath } from '../../runtime/resource-path.ts';
 import { checkInvariants } from '../invariants.ts';
-import { agreed, allMessages, cause, clearOrphanAllocations, hostOf, messageOf, migrationStatuses, parallelism, reasonsOf, untilMigrationIs } from './eviction-facts.ts';
+import {
+  agreed,
+  allMessages,
+  cause,
+  clearOrphanAllocations,
+  hostOf,
+  messageOf,
+  migrationStatuses,
+  parallelism,
+  reasonsOf,
+  untilMigrationIs,
+} from './eviction-facts.ts';
 import { openHostPool } from './host-pool.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
@@ -29,7 +40,10 @@ test.concurrent(
   'a stopped server goes cold and its own resize is confirmed; a stranger’s is left alone and keeps the host from being empty',
   () =>
     pool.with({}, async (host) => {
-      const [stopped, stranger] = await world.seed([{ name: `${host}-stopped`, host, state: 'SHUTOFF' }, { name: `${host}-stranger`, host, state: 'VERIFY_RESIZE' }]);
+      const [stopped, stranger] = await world.seed([
+        { name: `${host}-stopped`, host, state: 'SHUTOFF' },
+        { name: `${host}-stranger`, host, state: 'VERIFY_RESIZE' },
+      ]);
       await world.createEviction(host, { annotations: { ...cause('termination'), ...parallelism(2) } });
       const eviction = await world.untilReason(host, 'NotEmpty');
       expect(await migrationStatuses(world, stopped!)).toEqual(['confirmed']);
@@ -62,7 +76,15 @@ test.concurrent(
       await world.fleet.script(server!.id, attempts);
       await world.createEviction(host, { name: `${host}-second`, annotations: agreed({ consent: 'cold-migrate' }) });
       await world.untilReason(`${host}-second`, 'Succeeded');
-      expect(await migrationStatuses(world, server!)).toEqual(['failed', 'failed', 'failed', 'failed', 'failed', 'failed', 'confirmed']);
+      expect(await migrationStatuses(world, server!)).toEqual([
+        'failed',
+        'failed',
+        'failed',
+        'failed',
+        'failed',
+        'failed',
+        'confirmed',
+      ]);
       expect(await getServer(world.session, server!.id)).toMatchObject({ status: 'ACTIVE' });
       await left(host, server!);
     }),
@@ -98,7 +120,10 @@ test.concurrent(
   'a server that is migrating already when the eviction starts is not asked for again',
   () =>
     pool.with({ seconds: 4 }, async (host) => {
-      const [server, other] = await world.seed([{ name: `${host}-moves`, host }, { name: `${host}-other`, host, seconds: 0.5 }]);
+      const [server, other] = await world.seed([
+        { name: `${host}-moves`, host },
+        { name: `${host}-other`, host, seconds: 0.5 },
+      ]);
       await liveMigrate(world.session, server!.id);
       await world.createEviction(host, { annotations: parallelism(2) });
       const eviction = await world.untilReason(host, 'Succeeded');
@@ -115,16 +140,21 @@ test.concurrent(
   () =>
     pool.with({ seconds: 1.5 }, async (host) => {
       const serverGroup = await createServerGroup(world.session, `${host}-group`, 'soft-affinity');
-      const members = await world.seed([1, 2, 3].map((number) => ({ name: `${host}-member-${number}`, host, serverGroup })));
+      const members = await world.seed(
+        [1, 2, 3].map((number) => ({ name: `${host}-member-${number}`, host, serverGroup })),
+      );
       const others = await world.seed([1, 2].map((number) => ({ name: `${host}-other-${number}`, host })));
       await world.createEviction(host, { annotations: parallelism(5) });
       await world.untilReason(host, 'Succeeded');
       const spans = spansOf(world, host);
       const ofMembers = members.map(({ id }) => spans.get(id)!).toSorted((a, b) => a.fromMs - b.fromMs);
       expect(ofMembers).toHaveLength(3);
-      for (const [index, span] of ofMembers.entries()) expect(span.fromMs).toBeGreaterThanOrEqual(ofMembers[index - 1]?.toMs ?? 0);
+      for (const [index, span] of ofMembers.entries())
+        expect(span.fromMs).toBeGreaterThanOrEqual(ofMembers[index - 1]?.toMs ?? 0);
       const first = ofMembers[0]!;
-      expect(others.some(({ id }) => spans.get(id)!.fromMs < first.toMs && spans.get(id)!.toMs > first.fromMs)).toBe(true);
+      expect(others.some(({ id }) => spans.get(id)!.fromMs < first.toMs && spans.get(id)!.toMs > first.fromMs)).toBe(
+        true,
+      );
       await left(host, ...members, ...others);
     }),
   limitMs,
@@ -155,8 +185,12 @@ test.concurrent.each([
       await world.createEviction(host, { annotations: hasDeadline ? { 'drover.dev/deadline': deadline } : {} });
       await world.untilReason(host, 'Succeeded');
       const spans = spansOf(world, host);
-      const order = servers.toSorted((a, b) => spans.get(a.id)!.fromMs - spans.get(b.id)!.fromMs).map(({ name }) => name.slice(host.length + 1));
-      expect(order).toEqual(hasDeadline ? ['lab.medium', 'lab.small', 'lab.tiny'] : ['lab.tiny', 'lab.small', 'lab.medium']);
+      const order = servers
+        .toSorted((a, b) => spans.get(a.id)!.fromMs - spans.get(b.id)!.fromMs)
+        .map(({ name }) => name.slice(host.length + 1));
+      expect(order).toEqual(
+        hasDeadline ? ['lab.medium', 'lab.small', 'lab.tiny'] : ['lab.tiny', 'lab.small', 'lab.medium'],
+      );
     }),
   limitMs,
 );
@@ -166,20 +200,31 @@ test.concurrent(
   () =>
     pool.with({ seconds: 5 }, async (host) => {
       const [server] = await world.seed([{ name: `${host}-shown`, host, flavor: 'lab.small' }]);
-      const eviction = JSON.parse(await world.createEviction(host).then(() => world.kubectl(['get', 'evi', host, '-o', 'json']))) as { metadata: { uid: string } };
+      const eviction = JSON.parse(
+        await world.createEviction(host).then(() => world.kubectl(['get', 'evi', host, '-o', 'json'])),
+      ) as { metadata: { uid: string } };
       const running = await until('the Migration to show the copy', 60_000, async () => {
         const migration = await world.getMigration(server!.id);
-        return migration?.status?.type === 'unbounded' && migration.status.destination !== undefined ? migration : JSON.stringify(migration?.status ?? 'none');
+        return migration?.status?.type === 'unbounded' && migration.status.destination !== undefined
+          ? migration
+          : JSON.stringify(migration?.status ?? 'none');
       });
       expect(running.status).toMatchObject({ origin: host, operation: 'migration_out' });
-      expect(running.metadata.labels).toMatchObject({ 'drover.dev/eviction-uid': eviction.metadata.uid, 'drover.dev/host': host });
+      expect(running.metadata.labels).toMatchObject({
+        'drover.dev/eviction-uid': eviction.metadata.uid,
+        'drover.dev/host': host,
+      });
       expect(new Set(running.metadata.managedFields?.map(({ manager }) => manager))).toEqual(new Set(['drover']));
       const agents = { memBps: '1.0 GiB/s', memIteration: 3, memRemaining: '12.0 MiB' };
       await world.api.request(
         {
           method: 'PATCH',
           patchType: 'merge',
-          path: resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3', name: server!.id, subresource: 'status' }),
+          path: resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', {
+            namespace: 'monsoon3',
+            name: server!.id,
+            subresource: 'status',
+          }),
           query: { fieldManager: 'kvm-node-agent' },
           body: { status: agents },
         },
@@ -187,7 +232,12 @@ test.concurrent(
       );
       await world.untilReason(host, 'Succeeded');
       const done = await world.getMigration(server!.id);
-      expect(done?.status).toMatchObject({ ...agents, type: 'completed', destination: await hostOf(world, server!), origin: host });
+      expect(done?.status).toMatchObject({
+        ...agents,
+        type: 'completed',
+        destination: await hostOf(world, server!),
+        origin: host,
+      });
     }),
   limitMs,
 );
@@ -197,7 +247,10 @@ test('after all of these the invariants hold', () => checkInvariants(world), lim
 /** Nova leaves a guest on the target, and an allocation on the source, when a live migration ends badly: these come last, and are cleared. */
 const targets = ['node-5', 'node-6'];
 afterAll(async () => {
-  await deleteInstances(world.session, (await listServers(world.session)).map(({ id }) => id));
+  await deleteInstances(
+    world.session,
+    (await listServers(world.session)).map(({ id }) => id),
+  );
   for (const host of targets) {
     await world.fleet.crash(host);
     await world.fleet.reinstall(host);
@@ -209,14 +262,19 @@ test(
   'a server that is deleted on its way is gone, and what Nova leaves of it on the host is named until somebody clears it',
   () =>
     pool.with({}, async (host) => {
-      const [doomed, other] = await world.seed([{ name: `${host}-doomed`, host, seconds: 4 }, { name: `${host}-other`, host }]);
+      const [doomed, other] = await world.seed([
+        { name: `${host}-doomed`, host, seconds: 4 },
+        { name: `${host}-other`, host },
+      ]);
       await world.createEviction(host, { annotations: parallelism(2) });
       await untilMigrationIs(world, doomed!, ['running']);
       await world.session.compute('DELETE', `/servers/${doomed!.id}`);
       world.expectServer(doomed!.id, null);
       const eviction = await until('the eviction to end', 90_000, () => {
         const latest = world.evictions.latest(host);
-        return latest !== null && /Evicting\/(Succeeded|NotEmpty)/u.test(allMessages(latest)) ? latest : allMessages(latest);
+        return latest !== null && /Evicting\/(Succeeded|NotEmpty)/u.test(allMessages(latest))
+          ? latest
+          : allMessages(latest);
       });
       await left(host, other!);
       await deleteInstances(world.session, [doomed!.id]);
@@ -244,11 +302,15 @@ test(
       expect(await migrationStatuses(world, twice!)).toEqual(['failed', 'completed']);
       expect(await migrationStatuses(world, broken!)).toEqual(['error']);
       world.expectServer(broken!.id, 'ERROR');
-      expect(messageOf(eviction)).toMatch(new RegExp(`2 of 3 servers have left ${host}; 1 not migratable\\. ${broken!.name} \\([^)]*\\): in ERROR: Migration \\d+ ended as error`, 'u'));
+      expect(messageOf(eviction)).toMatch(
+        new RegExp(
+          `2 of 3 servers have left ${host}; 1 not migratable\\. ${broken!.name} \\([^)]*\\): in ERROR: Migration \\d+ ended as error`,
+          'u',
+        ),
+      );
       await left(host, twice!, fine!);
       await clearOrphanAllocations(world, host);
       await checkInvariants(world, [host]);
     }),
   limitMs,
 );
-

@@ -16,7 +16,9 @@ let world: World;
 const pool = openHostPool(() => world, ['node-1', 'node-2', 'node-3', 'node-4']);
 
 beforeAll(async () => {
-  world = await openWorld({ settings: { ...quickSettings, eviction: { ...quickSettings.eviction, nodeReturnMs: 20_000 } } });
+  world = await openWorld({
+    settings: { ...quickSettings, eviction: { ...quickSettings.eviction, nodeReturnMs: 20_000 } },
+  });
 }, limitMs);
 afterAll(() => world.close());
 
@@ -39,7 +41,10 @@ test.concurrent(
         await world.createEviction(host, { name: `${host}-${name}`, annotations: cause(name) });
         await world.untilReason(`${host}-${name}`, 'Succeeded');
         expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: false });
-        expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: `drover: eviction ${host}-${name}: flow test` });
+        expect(await world.service(host)).toMatchObject({
+          status: 'disabled',
+          disabled_reason: `drover: eviction ${host}-${name}: flow test`,
+        });
       }
     }),
   limitMs,
@@ -54,7 +59,9 @@ test.concurrent(
       await world.untilReason(host, 'Succeeded', { type: 'HypervisorReEnabled' });
       expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: true });
       expect(await world.service(host)).toMatchObject({ status: 'enabled', disabled_reason: null });
-      expect(findCondition((await world.getEviction(host))?.status?.conditions, 'HypervisorDisabled')).toMatchObject({ status: 'False' });
+      expect(findCondition((await world.getEviction(host))?.status?.conditions, 'HypervisorDisabled')).toMatchObject({
+        status: 'False',
+      });
     }),
   limitMs,
 );
@@ -68,7 +75,10 @@ test.concurrent(
       await world.createEviction(host, { annotations: reEnable(true) });
       await world.untilReason(host, 'Succeeded');
       expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: false });
-      expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: 'bad memory, see ticket 7' });
+      expect(await world.service(host)).toMatchObject({
+        status: 'disabled',
+        disabled_reason: 'bad memory, see ticket 7',
+      });
       expect(reEnabled(await world.getEviction(host))).toMatchObject({ status: 'False', reason: 'LeftDisabled' });
     }),
   limitMs,
@@ -99,8 +109,27 @@ async function setNode(name: string, { bootID, ready }: NodeState): Promise<void
   const at = new Date(labClock().now()).toISOString();
   const status = ready ? 'True' : 'False';
   const conditions = [{ type: 'Ready', status, reason: 'FlowTest', lastHeartbeatTime: at, lastTransitionTime: at }];
-  const nodeInfo = { bootID, machineID: name, systemUUID: name, kernelVersion: '6', osImage: 'x', containerRuntimeVersion: 'x', kubeletVersion: 'v1', kubeProxyVersion: 'v1', operatingSystem: 'linux', architecture: 'amd64' };
-  await world.kubectl(['patch', 'node', name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { conditions, nodeInfo } })]);
+  const nodeInfo = {
+    bootID,
+    machineID: name,
+    systemUUID: name,
+    kernelVersion: '6',
+    osImage: 'x',
+    containerRuntimeVersion: 'x',
+    kubeletVersion: 'v1',
+    kubeProxyVersion: 'v1',
+    operatingSystem: 'linux',
+    architecture: 'amd64',
+  };
+  await world.kubectl([
+    'patch',
+    'node',
+    name,
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ status: { conditions, nodeInfo } }),
+  ]);
 }
 
 const withNode = (test: (host: string) => Promise<void>): Promise<void> =>
@@ -122,7 +151,10 @@ test.concurrent(
       const waiting = await world.untilReason(host, 'WaitingForNode', { type: 'HypervisorReEnabled' });
       expect(reEnabled(waiting)).toMatchObject({ status: 'Unknown', message: expect.stringContaining(host) });
       // Who asks whether the host is empty has the answer already.
-      expect(findCondition(waiting.status?.conditions, 'Evicting')).toMatchObject({ status: 'False', reason: 'Succeeded' });
+      expect(findCondition(waiting.status?.conditions, 'Evicting')).toMatchObject({
+        status: 'False',
+        reason: 'Succeeded',
+      });
       expect(await world.serversOn(host)).toEqual([]);
       expect((await world.service(host)).status).toBe('disabled');
       await setNode(host, { bootID: 'after', ready: false });
@@ -142,7 +174,10 @@ test.concurrent(
       await world.createEviction(host, { annotations: cause('rolling-update') });
       await world.untilReason(host, 'WaitingForNode', { type: 'HypervisorReEnabled' });
       const left = await world.untilReason(host, 'LeftDisabled', { type: 'HypervisorReEnabled' });
-      expect(findCondition(left.status?.conditions, 'Evicting')).toMatchObject({ status: 'False', reason: 'Succeeded' });
+      expect(findCondition(left.status?.conditions, 'Evicting')).toMatchObject({
+        status: 'False',
+        reason: 'Succeeded',
+      });
       expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: false });
       expect((await world.service(host)).status).toBe('disabled');
       expect(await world.eventsOf(host)).toContainEqual(expect.stringMatching(/^NodeNotReturned: /u));
@@ -167,12 +202,22 @@ test.concurrent(
   'obstacles are carried along for rolling-update: the rest moves, and the host is neither empty nor enabled',
   () =>
     withNode(async (host) => {
-      const [locked, other] = await world.seed([{ name: `${host}-locked`, host, locked: true }, { name: `${host}-other`, host }]);
+      const [locked, other] = await world.seed([
+        { name: `${host}-locked`, host, locked: true },
+        { name: `${host}-other`, host },
+      ]);
       await world.createEviction(host, { annotations: cause('rolling-update') });
       const eviction = await world.untilReason(host, 'Failed');
-      expect(findCondition(eviction.status?.conditions, 'PreflightChecksSucceeded')).toMatchObject({ status: 'False', reason: 'Failed', message: expect.stringContaining(`InstanceLocked/${locked!.id}`) });
+      expect(findCondition(eviction.status?.conditions, 'PreflightChecksSucceeded')).toMatchObject({
+        status: 'False',
+        reason: 'Failed',
+        message: expect.stringContaining(`InstanceLocked/${locked!.id}`),
+      });
       expect(messageOf(eviction)).toContain(`1 of 2 servers have left ${host}; 1 not migratable. ${locked!.name}`);
-      expect([await hostOf(world, locked!), await hostOf(world, other!)]).toEqual([host, expect.not.stringMatching(`^${host}$`)]);
+      expect([await hostOf(world, locked!), await hostOf(world, other!)]).toEqual([
+        host,
+        expect.not.stringMatching(`^${host}$`),
+      ]);
       expect(reasonsOf(world.evictions.of(host), 'HypervisorReEnabled')).not.toContain('WaitingForNode');
       expect((await world.service(host)).status).toBe('disabled');
     }),
@@ -183,7 +228,10 @@ test.concurrent(
   'obstacles refuse a decommission: nothing is changed',
   () =>
     pool.with({}, async (host) => {
-      const servers = await world.seed([{ name: `${host}-locked`, host, locked: true }, { name: `${host}-other`, host }]);
+      const servers = await world.seed([
+        { name: `${host}-locked`, host, locked: true },
+        { name: `${host}-other`, host },
+      ]);
       const fromMs = labClock().now();
       await world.createEviction(host, { annotations: cause('decommission') });
       const eviction = await world.untilReason(host, 'PreflightFailed');

@@ -27,12 +27,27 @@ test(
     const [other] = await world.seedMany('node-3', 1);
     await world.drover.kill('worker');
     await world.createEviction('node-3');
-    const moving = new Set(readMigrationEvents(world.session.handle, world.sinceMs).filter(({ source }) => source === 'node-1').map(({ instance }) => instance));
-    await until('Nova to be through with what was under way', 60_000, () => inProgress(world, 'node-1') === 0 || `${inProgress(world, 'node-1')}`);
+    const moving = new Set(
+      readMigrationEvents(world.session.handle, world.sinceMs)
+        .filter(({ source }) => source === 'node-1')
+        .map(({ instance }) => instance),
+    );
+    await until(
+      'Nova to be through with what was under way',
+      60_000,
+      () => inProgress(world, 'node-1') === 0 || `${inProgress(world, 'node-1')}`,
+    );
     await until('Temporal to give up on those who waited', 60_000, async () => {
-      const runs = await Promise.all([...moving].map((id) => world.client.workflow.getHandle(migrationId(id)).describe()));
-      const waits = runs.filter(({ status }) => status.name === 'RUNNING').flatMap(({ raw }) => raw.pendingActivities ?? []);
-      return (waits.length > 0 && waits.every(({ attempt }) => (attempt ?? 0) > 1)) || waits.map(({ attempt }) => attempt).join(', ');
+      const runs = await Promise.all(
+        [...moving].map((id) => world.client.workflow.getHandle(migrationId(id)).describe()),
+      );
+      const waits = runs
+        .filter(({ status }) => status.name === 'RUNNING')
+        .flatMap(({ raw }) => raw.pendingActivities ?? []);
+      return (
+        (waits.length > 0 && waits.every(({ attempt }) => (attempt ?? 0) > 1)) ||
+        waits.map(({ attempt }) => attempt).join(', ')
+      );
     });
     const backMs = labClock().now();
     await world.drover.restart('worker');
@@ -63,7 +78,9 @@ test(
     await world.annotate(host, { 'drover.dev/retry': 'again' });
     await expectMovedOnce(world, host, servers);
     expect(await migrationStatuses(world, moving)).toEqual(['completed']);
-    const asked = (await world.mutations(world.sinceMs, { servers: [moving] })).map(({ action, method }) => action ?? method);
+    const asked = (await world.mutations(world.sinceMs, { servers: [moving] })).map(
+      ({ action, method }) => action ?? method,
+    );
     expect(asked).toEqual(['os-migrateLive']);
   },
   limitMs,

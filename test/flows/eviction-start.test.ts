@@ -24,7 +24,9 @@ afterAll(() => world.close(), limitMs);
 /** Four servers: one is shut off, so that it goes cold. */
 const fill = async (host: string): Promise<Server[]> => {
   await world.freshHost(host);
-  return await world.seed([1, 2, 3, 4].map((number) => ({ name: `${host}-vm-${number}`, host, state: number === 4 ? 'SHUTOFF' : 'ACTIVE' })));
+  return await world.seed(
+    [1, 2, 3, 4].map((number) => ({ name: `${host}-vm-${number}`, host, state: number === 4 ? 'SHUTOFF' : 'ACTIVE' })),
+  );
 };
 
 /** Everything that the outside can see of an eviction, without the name of its host. */
@@ -35,17 +37,37 @@ async function outcomeOf(host: string, servers: readonly Server[]): Promise<obje
   const eviction = await world.getEviction(host);
   const result = (await world.client.workflow.getHandle(evictionId(host), runId).result()) as EvictionResult;
   const migrations = await Promise.all(servers.map(({ id }) => world.getMigration(id)));
-  const there = await Promise.all(servers.map(async ({ id }) => (await world.session.compute<{ server: Server }>('GET', `/servers/${id}`)).server));
+  const there = await Promise.all(
+    servers.map(async ({ id }) => (await world.session.compute<{ server: Server }>('GET', `/servers/${id}`)).server),
+  );
   const service = await world.service(host);
   return {
     spec: { ...eviction?.spec, hypervisor: neutral(eviction?.spec.hypervisor ?? '') },
     finalizers: eviction?.metadata.finalizers ?? [],
-    conditions: (eviction?.status?.conditions ?? []).map(({ type, status: its, reason: why, message, observedGeneration }) => ({ type, its, why, message: neutral(message), observedGeneration })),
+    conditions: (eviction?.status?.conditions ?? []).map(
+      ({ type, status: its, reason: why, message, observedGeneration }) => ({
+        type,
+        its,
+        why,
+        message: neutral(message),
+        observedGeneration,
+      }),
+    ),
     outstanding: [eviction?.status?.outstandingInstances, eviction?.status?.outstandingRamMb],
     hypervisorServiceId: eviction?.status?.hypervisorServiceId === service.id,
     run: status,
-    result: { ...result, eviction: neutral(result.eviction), hypervisor: neutral(result.hypervisor), message: neutral(result.message) },
-    migrations: migrations.map((migration) => ({ origin: neutral(migration?.status?.origin ?? ''), type: migration?.status?.type, operation: migration?.status?.operation, of: migration?.metadata.labels?.['drover.dev/eviction-uid'] === eviction?.metadata.uid })),
+    result: {
+      ...result,
+      eviction: neutral(result.eviction),
+      hypervisor: neutral(result.hypervisor),
+      message: neutral(result.message),
+    },
+    migrations: migrations.map((migration) => ({
+      origin: neutral(migration?.status?.origin ?? ''),
+      type: migration?.status?.type,
+      operation: migration?.status?.operation,
+      of: migration?.metadata.labels?.['drover.dev/eviction-uid'] === eviction?.metadata.uid,
+    })),
     events: (await world.eventsOf(host)).map(neutral),
     left: await world.serversOn(host),
     moved: there.map((server) => ({ status: server.status, elsewhere: server['OS-EXT-SRV-ATTR:host'] !== host })),
@@ -57,11 +79,35 @@ const expected = {
   spec: { hypervisor: 'HOST', reason },
   finalizers: [],
   conditions: [
-    { type: 'Evicting', its: 'False', why: 'Succeeded', message: '4 of 4 servers have left HOST', observedGeneration: 1 },
-    { type: 'PreflightChecksSucceeded', its: 'True', why: 'Succeeded', message: 'Preflight checks passed.', observedGeneration: 1 },
-    { type: 'HypervisorDisabled', its: 'True', why: 'Succeeded', message: `Disabled in Nova: drover: eviction HOST: ${reason}`, observedGeneration: 1 },
+    {
+      type: 'Evicting',
+      its: 'False',
+      why: 'Succeeded',
+      message: '4 of 4 servers have left HOST',
+      observedGeneration: 1,
+    },
+    {
+      type: 'PreflightChecksSucceeded',
+      its: 'True',
+      why: 'Succeeded',
+      message: 'Preflight checks passed.',
+      observedGeneration: 1,
+    },
+    {
+      type: 'HypervisorDisabled',
+      its: 'True',
+      why: 'Succeeded',
+      message: `Disabled in Nova: drover: eviction HOST: ${reason}`,
+      observedGeneration: 1,
+    },
     { type: 'MigratingInstance', its: 'False', why: 'Succeeded', message: expect.any(String), observedGeneration: 1 },
-    { type: 'HypervisorReEnabled', its: 'False', why: 'LeftDisabled', message: 'Left disabled in Nova (cause admin)', observedGeneration: 1 },
+    {
+      type: 'HypervisorReEnabled',
+      its: 'False',
+      why: 'LeftDisabled',
+      message: 'Left disabled in Nova (cause admin)',
+      observedGeneration: 1,
+    },
   ],
   outstanding: [[], 0],
   hypervisorServiceId: true,
@@ -84,51 +130,103 @@ const expected = {
 
 const input = (host: string): string => JSON.stringify({ hypervisor: host, reason, parallelism: 4 });
 
-test.concurrent('an Eviction made with kubectl', async () => {
-  const servers = await fill('node-1');
-  await world.createEviction('node-1', { reason, annotations: { 'drover.dev/parallelism': '4' } });
-  await world.untilReason('node-1', 'Succeeded');
-  expect(await outcomeOf('node-1', servers)).toEqual(expected);
-  await checkInvariants(world, ['node-1']);
-}, limitMs);
+test.concurrent(
+  'an Eviction made with kubectl',
+  async () => {
+    const servers = await fill('node-1');
+    await world.createEviction('node-1', { reason, annotations: { 'drover.dev/parallelism': '4' } });
+    await world.untilReason('node-1', 'Succeeded');
+    expect(await outcomeOf('node-1', servers)).toEqual(expected);
+    await checkInvariants(world, ['node-1']);
+  },
+  limitMs,
+);
 
-test.concurrent('drover evict', async () => {
-  const servers = await fill('node-2');
-  const told = await world.command('evict', 'node-2', '--reason', reason, '--parallelism', '4', '--wait');
-  expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('4 of 4 servers have left node-2') });
-  expect(await outcomeOf('node-2', servers)).toEqual(expected);
-  await checkInvariants(world, ['node-2']);
-  expect((await world.getEviction('node-2'))?.metadata.annotations).toMatchObject({ 'drover.dev/started-by': 'flow-test' });
-}, limitMs);
+test.concurrent(
+  'drover evict',
+  async () => {
+    const servers = await fill('node-2');
+    const told = await world.command('evict', 'node-2', '--reason', reason, '--parallelism', '4', '--wait');
+    expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('4 of 4 servers have left node-2') });
+    expect(await outcomeOf('node-2', servers)).toEqual(expected);
+    await checkInvariants(world, ['node-2']);
+    expect((await world.getEviction('node-2'))?.metadata.annotations).toMatchObject({
+      'drover.dev/started-by': 'flow-test',
+    });
+  },
+  limitMs,
+);
 
-test.concurrent('plain JSON through tctl under any id: the right run does the work', async () => {
-  const servers = await fill('node-3');
-  const started = await world.tool('tctl', 'workflow', 'start', '--taskqueue', 'drover', '--workflow_type', 'evictHypervisor', '--workflow_id', 'my-eviction', '--input', input('node-3'));
-  expect(started).toMatchObject({ code: 0 });
-  const handedOver = (await world.client.workflow.getHandle('my-eviction').result()) as EvictionResult;
-  expect(handedOver).toMatchObject({ outcome: 'HandedOver', workflowId: 'eviction/node-3', eviction: 'node-3' });
-  await world.untilReason('node-3', 'Succeeded');
-  expect(await outcomeOf('node-3', servers)).toEqual(expected);
-  await checkInvariants(world, ['node-3']);
-}, limitMs);
+test.concurrent(
+  'plain JSON through tctl under any id: the right run does the work',
+  async () => {
+    const servers = await fill('node-3');
+    const started = await world.tool(
+      'tctl',
+      'workflow',
+      'start',
+      '--taskqueue',
+      'drover',
+      '--workflow_type',
+      'evictHypervisor',
+      '--workflow_id',
+      'my-eviction',
+      '--input',
+      input('node-3'),
+    );
+    expect(started).toMatchObject({ code: 0 });
+    const handedOver = (await world.client.workflow.getHandle('my-eviction').result()) as EvictionResult;
+    expect(handedOver).toMatchObject({ outcome: 'HandedOver', workflowId: 'eviction/node-3', eviction: 'node-3' });
+    await world.untilReason('node-3', 'Succeeded');
+    expect(await outcomeOf('node-3', servers)).toEqual(expected);
+    await checkInvariants(world, ['node-3']);
+  },
+  limitMs,
+);
 
-test.concurrent('plain JSON through temporal, and a second Eviction that waits its turn', async () => {
-  const servers = await fill('node-4');
-  const started = await world.tool('temporal', 'workflow', 'start', '--task-queue', 'drover', '--type', 'evictHypervisor', '--workflow-id', evictionId('node-4'), '--input', input('node-4'));
-  expect(started).toMatchObject({ code: 0 });
-  await world.untilReason('node-4', 'Running');
-  await world.createEviction('node-4', { name: 'node-4-again', reason: 'the same wish, of somebody else' });
-  const waiting = await world.untilReason('node-4-again', 'AlreadyRunning');
-  expect(waiting.status?.conditions).toEqual([expect.objectContaining({ type: 'Evicting', status: 'Unknown', message: expect.stringContaining('Eviction node-4 empties node-4') })]);
-  const served = await world.untilReason('node-4-again', 'Succeeded');
-  expect(served.status?.conditions?.[0]?.message).toBe('0 of 0 servers have left node-4');
-  await world.untilClosed('node-4');
-  await until('the second one to be let go', 10_000, async () => ((await world.getEviction('node-4-again'))?.metadata.finalizers ?? []).length === 0 || 'it is held');
-  const first = (await outcomeOf('node-4', servers)) as typeof expected;
-  // The run served both: its result speaks of the one it ended with.
-  expect({ ...first, result: null }).toEqual({ ...expected, result: null });
-  await checkInvariants(world, ['node-4']);
-}, limitMs);
+test.concurrent(
+  'plain JSON through temporal, and a second Eviction that waits its turn',
+  async () => {
+    const servers = await fill('node-4');
+    const started = await world.tool(
+      'temporal',
+      'workflow',
+      'start',
+      '--task-queue',
+      'drover',
+      '--type',
+      'evictHypervisor',
+      '--workflow-id',
+      evictionId('node-4'),
+      '--input',
+      input('node-4'),
+    );
+    expect(started).toMatchObject({ code: 0 });
+    await world.untilReason('node-4', 'Running');
+    await world.createEviction('node-4', { name: 'node-4-again', reason: 'the same wish, of somebody else' });
+    const waiting = await world.untilReason('node-4-again', 'AlreadyRunning');
+    expect(waiting.status?.conditions).toEqual([
+      expect.objectContaining({
+        type: 'Evicting',
+        status: 'Unknown',
+        message: expect.stringContaining('Eviction node-4 empties node-4'),
+      }),
+    ]);
+    const served = await world.untilReason('node-4-again', 'Succeeded');
+    expect(served.status?.conditions?.[0]?.message).toBe('0 of 0 servers have left node-4');
+    await world.untilClosed('node-4');
+    await until(
+      'the second one to be let go',
+      10_000,
+      async () => ((await world.getEviction('node-4-again'))?.metadata.finalizers ?? []).length === 0 || 'it is held',
+    );
+    const first = (await outcomeOf('node-4', servers)) as typeof expected;
+    // The run served both: its result speaks of the one it ended with.
+    expect({ ...first, result: null }).toEqual({ ...expected, result: null });
+    await checkInvariants(world, ['node-4']);
+  },
+  limitMs,
+);
 
 test(
   'updates by temporal, signals and the query by tctl',

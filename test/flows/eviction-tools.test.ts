@@ -72,8 +72,16 @@ test.concurrent(
   limitMs,
 );
 
-const execute = (type: string, id: string): string[] =>
-  ['workflow', 'execute', '--task-queue', 'drover', '--type', type, '--workflow-id', id];
+const execute = (type: string, id: string): string[] => [
+  'workflow',
+  'execute',
+  '--task-queue',
+  'drover',
+  '--type',
+  type,
+  '--workflow-id',
+  id,
+];
 
 test(
   'wrong JSON by tctl: the run fails with every problem; who waits at a terminal reads it there',

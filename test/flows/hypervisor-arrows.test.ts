@@ -34,24 +34,42 @@ beforeAll(async () => {
 afterAll(() => world.close(), limitMs);
 afterEach(() => checkInvariants(world), 60_000);
 
-const conditionOf = (hypervisor: Hypervisor | null, type: string) => findCondition(hypervisor?.status?.conditions, type);
+const conditionOf = (hypervisor: Hypervisor | null, type: string) =>
+  findCondition(hypervisor?.status?.conditions, type);
 const evictionOf = (host: string) => world.getEviction(host);
-const untilEmpty = (host: string): Promise<Hypervisor> => scene.untilCondition(host, hypervisorConditions.evicting, 'Succeeded');
+const untilEmpty = (host: string): Promise<Hypervisor> =>
+  scene.untilCondition(host, hypervisorConditions.evicting, 'Succeeded');
 /** Of the last runs of that type, completed ones. */
-const runsOf = async (query: string): Promise<number> => (await world.client.workflow.count(`${query} AND ExecutionStatus = "Completed"`)).count;
+const runsOf = async (query: string): Promise<number> =>
+  (await world.client.workflow.count(`${query} AND ExecutionStatus = "Completed"`)).count;
 const looksForDrift = (): Promise<number> => runsOf(`WorkflowType = "${workflowTypes.findDrift}"`);
-const ofProvider = async <Part>(host: string, part: string): Promise<Part> => world.session.placement<Part>('GET', `/resource_providers/${await findResourceProvider(world.session, `${host}.lab.drover.dev`)}/${part}`);
-const traitsOf = async (host: string): Promise<string[]> => (await ofProvider<{ traits: string[] }>(host, 'traits')).traits;
+const ofProvider = async <Part>(host: string, part: string): Promise<Part> =>
+  world.session.placement<Part>(
+    'GET',
+    `/resource_providers/${await findResourceProvider(world.session, `${host}.lab.drover.dev`)}/${part}`,
+  );
+const traitsOf = async (host: string): Promise<string[]> =>
+  (await ofProvider<{ traits: string[] }>(host, 'traits')).traits;
 
 test(
   'Initial → Onboarding → Testing → Ready → Active: four Nodes at once, one of them without custom traits (H3)',
   async () => {
-    await Promise.all(hosts.map((host) => scene.applyNode(host, { aggregates: ['fast'], ...(host === drifting && { customTraits: [trait] }) })));
+    await Promise.all(
+      hosts.map((host) =>
+        scene.applyNode(host, { aggregates: ['fast'], ...(host === drifting && { customTraits: [trait] }) }),
+      ),
+    );
     await Promise.all(hosts.map((host) => scene.reportNode(host)));
     for (const host of hosts) {
       const hypervisor = await scene.untilState(host, 'Active');
-      expect(conditionOf(hypervisor, hypervisorConditions.traitsUpdated)).toMatchObject({ status: 'True', reason: 'Succeeded' });
-      expect(conditionOf(hypervisor, hypervisorConditions.onboarding)).toMatchObject({ status: 'False', reason: 'Succeeded' });
+      expect(conditionOf(hypervisor, hypervisorConditions.traitsUpdated)).toMatchObject({
+        status: 'True',
+        reason: 'Succeeded',
+      });
+      expect(conditionOf(hypervisor, hypervisorConditions.onboarding)).toMatchObject({
+        status: 'False',
+        reason: 'Succeeded',
+      });
       expect(await scene.aggregatesOf(host)).toEqual([zone, 'fast'].toSorted());
       await scene.reportAgent(host);
     }
@@ -66,18 +84,29 @@ test(
     // A cordon alone is a person's.
     await scene.changeNode(updated, { spec: { unschedulable: true } });
     await scene.changeNode(updated, { metadata: { labels: { [nodeMarks.selectedForUpdate]: 'true' } } });
-    const empty = await scene.untilCondition(updated, hypervisorConditions.lifecycle, 'Maintenance', /come back from its update/u);
+    const empty = await scene.untilCondition(
+      updated,
+      hypervisorConditions.lifecycle,
+      'Maintenance',
+      /come back from its update/u,
+    );
     expect(empty.spec).toMatchObject({ maintenance: 'auto' });
     expect(empty.metadata.annotations).toMatchObject({ [hypervisorAnnotations.rollingUpdate]: 'boot-1' });
     expect(empty.status).toMatchObject({ evicted: true });
     expect((await evictionOf(updated))?.metadata.annotations).toMatchObject({ [annotations.cause]: 'rolling-update' });
-    expect(await world.service(updated)).toMatchObject({ status: 'disabled', disabled_reason: expect.stringContaining('drover: maintenance auto') });
+    expect(await world.service(updated)).toMatchObject({
+      status: 'disabled',
+      disabled_reason: expect.stringContaining('drover: maintenance auto'),
+    });
     expect((await world.serversOn(updated)).map(({ id }) => id)).not.toContain(guest?.id);
 
     // It reboots, comes back Ready, and is opened again.
     await scene.reportNode(updated, { ready: 'Unknown' });
     await scene.reportNode(updated, { bootId: 'boot-2' });
-    await scene.changeNode(updated, { metadata: { labels: { [nodeMarks.selectedForUpdate]: null, [nodeMarks.updateResult]: 'successful' } }, spec: { unschedulable: null } });
+    await scene.changeNode(updated, {
+      metadata: { labels: { [nodeMarks.selectedForUpdate]: null, [nodeMarks.updateResult]: 'successful' } },
+      spec: { unschedulable: null },
+    });
     const back = await scene.untilState(updated, 'Active');
     expect(back.spec).toMatchObject({ maintenance: '' });
     expect(back.metadata.annotations?.[hypervisorAnnotations.rollingUpdate]).toBeUndefined();
@@ -95,7 +124,11 @@ test(
     await scene.untilRunClosed(updated);
     await scene.clearCondition(updated, hypervisorConditions.onboarding);
     const aborted = await scene.untilState(updated, 'Aborted', 'False');
-    expect(conditionOf(aborted, hypervisorConditions.onboarding)).toMatchObject({ status: 'False', reason: 'Aborted', message: expect.stringContaining('aggregates not found: [later]') });
+    expect(conditionOf(aborted, hypervisorConditions.onboarding)).toMatchObject({
+      status: 'False',
+      reason: 'Aborted',
+      message: expect.stringContaining('aggregates not found: [later]'),
+    });
     await createAggregate(world.session, { name: 'later' });
     await scene.untilRunClosed(updated);
     await scene.clearCondition(updated, hypervisorConditions.onboarding);
@@ -112,14 +145,23 @@ test(
     const untilSpec = (what: string, fits: (hypervisor: Hypervisor) => boolean): Promise<Hypervisor> =>
       until(what, 60_000, async () => {
         const hypervisor = await scene.read(updated);
-        return hypervisor !== null && fits(hypervisor) ? hypervisor : JSON.stringify([hypervisor?.metadata.labels, hypervisor?.spec]);
+        return hypervisor !== null && fits(hypervisor)
+          ? hypervisor
+          : JSON.stringify([hypervisor?.metadata.labels, hypervisor?.spec]);
       });
     await scene.changeNode(updated, { metadata: { labels: { [buildingBlock]: 'bb-1' } } });
     await untilSpec('the label to be copied', ({ metadata }) => metadata.labels?.[buildingBlock] === 'bb-1');
     await scene.changeNode(updated, { metadata: { labels: { [buildingBlock]: null, [nodeMarks.lifecycle]: null } } });
-    await untilSpec('both to be taken back', ({ metadata, spec }) => metadata.labels?.[buildingBlock] === undefined && spec?.lifecycleEnabled === false && !spec.skipTests);
+    await untilSpec(
+      'both to be taken back',
+      ({ metadata, spec }) =>
+        metadata.labels?.[buildingBlock] === undefined && spec?.lifecycleEnabled === false && !spec.skipTests,
+    );
     await scene.changeNode(updated, { metadata: { labels: { [nodeMarks.lifecycle]: 'skip-tests' } } });
-    await untilSpec('the lifecycle to be driven again', ({ spec }) => spec?.lifecycleEnabled === true && spec.skipTests);
+    await untilSpec(
+      'the lifecycle to be driven again',
+      ({ spec }) => spec?.lifecycleEnabled === true && spec.skipTests,
+    );
     await scene.untilState(updated, 'Active');
   },
   limitMs,
@@ -138,12 +180,27 @@ test(
       return (status === 'disabled' && reason?.startsWith('drover: maintenance manual: disks') === true) || status;
     });
     const fast = (await listAggregates(world.session)).find(({ name }) => name === 'fast');
-    await world.session.compute('POST', `/os-aggregates/${fast?.id}/action`, { body: { remove_host: { host: drifting } } });
-    await until('it to be in the aggregate again', 60_000, async () => (await scene.aggregatesOf(drifting)).includes('fast') || 'not yet');
-    const { traits, resource_provider_generation: generation } = await ofProvider<{ traits: string[]; resource_provider_generation: number }>(drifting, 'traits');
+    await world.session.compute('POST', `/os-aggregates/${fast?.id}/action`, {
+      body: { remove_host: { host: drifting } },
+    });
+    await until(
+      'it to be in the aggregate again',
+      60_000,
+      async () => (await scene.aggregatesOf(drifting)).includes('fast') || 'not yet',
+    );
+    const { traits, resource_provider_generation: generation } = await ofProvider<{
+      traits: string[];
+      resource_provider_generation: number;
+    }>(drifting, 'traits');
     const provider = await findResourceProvider(world.session, `${drifting}.lab.drover.dev`);
-    await world.session.placement('PUT', `/resource_providers/${provider}/traits`, { body: { resource_provider_generation: generation, traits: traits.filter((one) => one !== trait) } });
-    await until('the trait to be there again', 60_000, async () => (await traitsOf(drifting)).includes(trait) || 'not yet');
+    await world.session.placement('PUT', `/resource_providers/${provider}/traits`, {
+      body: { resource_provider_generation: generation, traits: traits.filter((one) => one !== trait) },
+    });
+    await until(
+      'the trait to be there again',
+      60_000,
+      async () => (await traitsOf(drifting)).includes(trait) || 'not yet',
+    );
     await scene.untilState(drifting, 'Maintenance');
     await scene.untilRunClosed(drifting);
 
@@ -156,7 +213,9 @@ test(
     await scene.untilState(drifting, 'Active');
     // A stranger's disable is theirs; it is said, and so is that it is over.
     await world.disableService(drifting, 'CHG-1');
-    expect(conditionOf(await scene.untilState(drifting, 'Ready', 'False'), hypervisorConditions.lifecycle)?.message).toContain('CHG-1');
+    expect(
+      conditionOf(await scene.untilState(drifting, 'Ready', 'False'), hypervisorConditions.lifecycle)?.message,
+    ).toContain('CHG-1');
     await world.enableService(drifting);
     await scene.untilState(drifting, 'Active');
   },
@@ -184,8 +243,15 @@ test(
       const { code, stderr } = await world.command('pause', terminating);
       return code === 0 || stderr;
     });
-    const late = await scene.untilCondition(terminating, hypervisorConditions.offboarded, 'Offboarding', /more than half of the time is over/u);
-    expect(conditionOf(late, hypervisorConditions.offboarded)?.message).toContain(`The machine is taken away at ${timeOf(sinceMs + 120 * minute)}`);
+    const late = await scene.untilCondition(
+      terminating,
+      hypervisorConditions.offboarded,
+      'Offboarding',
+      /more than half of the time is over/u,
+    );
+    expect(conditionOf(late, hypervisorConditions.offboarded)?.message).toContain(
+      `The machine is taken away at ${timeOf(sinceMs + 120 * minute)}`,
+    );
     expect(conditionOf(late, hypervisorConditions.terminating)).toMatchObject({ status: 'True' });
     expect(late.spec).toMatchObject({ maintenance: '' });
     expect((await evictionOf(terminating))?.metadata.annotations).toMatchObject({ [annotations.cause]: 'termination' });
@@ -197,7 +263,10 @@ test(
     await world.fleet.change(terminating, { migrate: 'ok' });
     await scene.reportNode(terminating);
     const back = await scene.untilState(terminating, 'Active', 'True', 240_000);
-    expect(conditionOf(back, hypervisorConditions.terminating)).toMatchObject({ status: 'False', reason: 'NotTerminating' });
+    expect(conditionOf(back, hypervisorConditions.terminating)).toMatchObject({
+      status: 'False',
+      reason: 'NotTerminating',
+    });
     expect(conditionOf(back, hypervisorConditions.offboarded)).toBeUndefined();
     expect(await world.service(terminating)).toMatchObject({ status: 'enabled' });
     expect(await evictionOf(terminating)).toBeNull();
@@ -213,7 +282,10 @@ test(
     await untilEmpty(maintained);
     expect((await scene.untilState(maintained, 'Maintenance')).status).toMatchObject({ evicted: true });
     expect((await evictionOf(maintained))?.metadata.annotations).toMatchObject({ [annotations.cause]: 'termination' });
-    expect(await world.service(maintained)).toMatchObject({ status: 'disabled', disabled_reason: expect.stringContaining('drover: maintenance ha') });
+    expect(await world.service(maintained)).toMatchObject({
+      status: 'disabled',
+      disabled_reason: expect.stringContaining('drover: maintenance ha'),
+    });
     await scene.patchSpec(maintained, { maintenance: '' });
     await scene.untilState(maintained, 'Active');
   },
@@ -229,9 +301,17 @@ test(
     const failed = await scene.untilCondition(maintained, hypervisorConditions.evicting, 'Failed');
     expect(conditionOf(failed, hypervisorConditions.evicting)).toMatchObject({ status: 'Unknown' });
     expect(failed.status?.evicted).not.toBe(true);
-    expect(conditionOf(await scene.untilState(maintained, 'Evicting', 'False'), hypervisorConditions.ready)).toMatchObject({ status: 'False', reason: 'Evicting' });
+    expect(
+      conditionOf(await scene.untilState(maintained, 'Evicting', 'False'), hypervisorConditions.ready),
+    ).toMatchObject({ status: 'False', reason: 'Evicting' });
     await world.fleet.change(maintained, { migrate: 'ok' });
-    await world.kubectl(['annotate', 'hypervisor', maintained, `${annotations.retry}=${new Date(labClock().now()).toISOString()}`, '--overwrite']);
+    await world.kubectl([
+      'annotate',
+      'hypervisor',
+      maintained,
+      `${annotations.retry}=${new Date(labClock().now()).toISOString()}`,
+      '--overwrite',
+    ]);
     expect((await scene.untilState(maintained, 'Maintenance')).status).toMatchObject({ evicted: true });
     await scene.patchSpec(maintained, { maintenance: '' });
     await scene.untilState(maintained, 'Active');
@@ -260,7 +340,12 @@ test(
   async () => {
     expect(await world.command('stop', '--kind', 'Hypervisor', '--reason', 'a look first')).toMatchObject({ code: 0 });
     await scene.patchSpec(maintained, { maintenance: 'manual', maintenanceReason: 'stopped' });
-    await scene.untilCondition(maintained, hypervisorConditions.lifecycle, 'Evicting', /kind Hypervisor was stopped by/u);
+    await scene.untilCondition(
+      maintained,
+      hypervisorConditions.lifecycle,
+      'Evicting',
+      /kind Hypervisor was stopped by/u,
+    );
     expect(await world.service(maintained)).toMatchObject({ status: 'enabled' });
     expect(await evictionOf(maintained)).toBeNull();
     expect(await world.command('stop', '--lift')).toMatchObject({ code: 0 });
@@ -276,18 +361,38 @@ test(
   async () => {
     const leftover = randomUUID();
     const provider = await findResourceProvider(world.session, `${terminating}.lab.drover.dev`);
-    const allocation = { allocations: { [provider]: { resources: { VCPU: 1 } } }, consumer_generation: null, consumer_type: 'INSTANCE', project_id: 'p', user_id: 'u' };
+    const allocation = {
+      allocations: { [provider]: { resources: { VCPU: 1 } } },
+      consumer_generation: null,
+      consumer_type: 'INSTANCE',
+      project_id: 'p',
+      user_id: 'u',
+    };
     await world.session.placement('PUT', `/allocations/${leftover}`, { body: allocation });
     expect(await world.command('decommission', terminating, '--reason', 'lease ends')).toMatchObject({ code: 0 });
-    await scene.untilCondition(terminating, hypervisorConditions.lifecycle, 'Evicting', new RegExp(`Nothing but allocations of 1 consumer\\(s\\): ${leftover} is left`, 'u'));
+    await scene.untilCondition(
+      terminating,
+      hypervisorConditions.lifecycle,
+      'Evicting',
+      new RegExp(`Nothing but allocations of 1 consumer\\(s\\): ${leftover} is left`, 'u'),
+    );
     expect(await listServices(world.session)).toContainEqual(expect.objectContaining({ host: terminating }));
 
-    expect(await world.command('decommission', terminating, '--reason', 'lease ends', '--consent', 'delete-allocations')).toMatchObject({ code: 0 });
+    expect(
+      await world.command('decommission', terminating, '--reason', 'lease ends', '--consent', 'delete-allocations'),
+    ).toMatchObject({ code: 0 });
     // As its kubelet would be: the service of one that answers is not removed.
-    await scene.untilCondition(terminating, hypervisorConditions.lifecycle, 'Evicting', /nova-compute on the host still answers/u);
+    await scene.untilCondition(
+      terminating,
+      hypervisorConditions.lifecycle,
+      'Evicting',
+      /nova-compute on the host still answers/u,
+    );
     await world.fleet.crash(terminating);
     await scene.untilState(terminating, 'Decommissioned');
-    expect(await world.session.placement<{ allocations: object }>('GET', `/allocations/${leftover}`)).toMatchObject({ allocations: {} });
+    expect(await world.session.placement<{ allocations: object }>('GET', `/allocations/${leftover}`)).toMatchObject({
+      allocations: {},
+    });
     expect(await scene.aggregatesOf(terminating)).toEqual([]);
     expect((await listServices(world.session)).map(({ host }) => host)).not.toContain(terminating);
   },
@@ -300,7 +405,12 @@ test(
     await world.fleet.change(drifting, { migrate: 'ok' });
     await world.seed([{ name: 'on-gone', host: drifting }]);
     await world.kubectl(['delete', 'node', drifting]);
-    await scene.untilCondition(drifting, hypervisorConditions.lifecycle, 'Evicting', /nova-compute on the host still answers/u);
+    await scene.untilCondition(
+      drifting,
+      hypervisorConditions.lifecycle,
+      'Evicting',
+      /nova-compute on the host still answers/u,
+    );
     expect((await world.serversOn(drifting)).map(({ id }) => id)).toEqual([]);
     await world.fleet.crash(drifting);
     const gone = await scene.untilState(drifting, 'Decommissioned');

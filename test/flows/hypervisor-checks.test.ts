@@ -28,7 +28,9 @@ const startLimitMs = 20 * 60_000;
   beforeAll(async () => {
     world = await openWorld({ ownLab: true });
     checked = await world.openCheckedHost(host);
-    await world.replaceDrover({ settings: lifecycleSettings({ hypervisor: { maxTestAttempts: 2, ...checked.settings } }) });
+    await world.replaceDrover({
+      settings: lifecycleSettings({ hypervisor: { maxTestAttempts: 2, ...checked.settings } }),
+    });
     scene = await openHypervisorScene(world, { zone, hosts: [host] });
   }, startLimitMs);
 
@@ -39,7 +41,11 @@ const startLimitMs = 20 * 60_000;
 
   /** Names of its checks with what came of them. */
   const checksOf = ({ status }: Hypervisor): Record<string, string> =>
-    Object.fromEntries((status?.conditions ?? []).filter(({ type }) => /^(?:Libvirt|Ovs|Ceph|Smoke)/u.test(type)).map(({ type, reason }) => [type, reason]));
+    Object.fromEntries(
+      (status?.conditions ?? [])
+        .filter(({ type }) => /^(?:Libvirt|Ovs|Ceph|Smoke)/u.test(type))
+        .map(({ type, reason }) => [type, reason]),
+    );
 
   const allPassed = {
     LibvirtReachable: 'Passed',
@@ -63,7 +69,10 @@ const startLimitMs = 20 * 60_000;
       await scene.reportNode(host, { address: checked.address });
       const hypervisor = await scene.untilState(host, 'Active');
       expect(checksOf(hypervisor)).toEqual(allPassed);
-      expect(hypervisor.status).toMatchObject({ internalIp: checked.address, libVirtVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/u) });
+      expect(hypervisor.status).toMatchObject({
+        internalIp: checked.address,
+        libVirtVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/u),
+      });
       expect((await world.serversOn(host)).map(({ id }) => id)).toEqual([]);
     },
     limitMs,
@@ -79,11 +88,23 @@ const startLimitMs = 20 * 60_000;
       await scene.patchSpec(host, { maintenance: '' });
       const aborted = await scene.untilState(host, 'Aborted', 'False');
       expect(findCondition(aborted.status?.conditions, hypervisorConditions.lifecycle)?.message).toMatch(/br-ex/u);
-      expect(findCondition(aborted.status?.conditions, 'OvsBridge.br-ex')).toMatchObject({ status: 'False', reason: 'OvsBridgeMissing', message: expect.stringContaining('br-ex') });
-      expect(findCondition(aborted.status?.conditions, hypervisorConditions.disabled)).toMatchObject({ status: 'True' });
+      expect(findCondition(aborted.status?.conditions, 'OvsBridge.br-ex')).toMatchObject({
+        status: 'False',
+        reason: 'OvsBridgeMissing',
+        message: expect.stringContaining('br-ex'),
+      });
+      expect(findCondition(aborted.status?.conditions, hypervisorConditions.disabled)).toMatchObject({
+        status: 'True',
+      });
 
       await checked.setBridges(defaultBridges);
-      await world.kubectl(['annotate', 'hypervisor', host, `${annotations.retry}=${new Date(labClock().now()).toISOString()}`, '--overwrite']);
+      await world.kubectl([
+        'annotate',
+        'hypervisor',
+        host,
+        `${annotations.retry}=${new Date(labClock().now()).toISOString()}`,
+        '--overwrite',
+      ]);
       const again = await scene.untilState(host, 'Active');
       expect(checksOf(again)).toEqual(allPassed);
       expect(findCondition(again.status?.conditions, hypervisorConditions.disabled)).toMatchObject({ status: 'False' });

@@ -33,11 +33,16 @@ afterEach(() => checkInvariants(world), 60_000);
 
 async function drover(exitCode: number, ...args: string[]): Promise<CommandEnd> {
   const end = await world.command(...args);
-  if (end.code !== exitCode) throw new Error(`drover ${args.join(' ')} exited ${String(end.code)}, not ${String(exitCode)}\n${end.stdout}${end.stderr}`);
+  if (end.code !== exitCode)
+    throw new Error(
+      `drover ${args.join(' ')} exited ${String(end.code)}, not ${String(exitCode)}\n${end.stdout}${end.stderr}`,
+    );
   return end;
 }
-const json = async <Shape>(...args: string[]): Promise<Shape> => JSON.parse((await drover(exitCodes.ok, ...args, '--json')).stdout) as Shape;
-const listed = async (name: string): Promise<ListedHost | undefined> => (await json<ListedHost[]>('hosts')).find((one) => one.host === name);
+const json = async <Shape>(...args: string[]): Promise<Shape> =>
+  JSON.parse((await drover(exitCodes.ok, ...args, '--json')).stdout) as Shape;
+const listed = async (name: string): Promise<ListedHost | undefined> =>
+  (await json<ListedHost[]>('hosts')).find((one) => one.host === name);
 
 test(
   'a host that nobody drives is onboarded by its spec, which its Node does not take back',
@@ -45,7 +50,12 @@ test(
     await scene.applyNode(host, { lifecycle: null });
     await scene.untilState(host, 'Initial', 'False');
     expect((await drover(exitCodes.ok, 'describe', host)).stdout).toMatch(/^ {2}drover onboard node-4 /mu);
-    expect(await listed(host)).toMatchObject({ state: 'Initial', stands: 'rests', needsSomebody: false, lifecycleEnabled: false });
+    expect(await listed(host)).toMatchObject({
+      state: 'Initial',
+      stands: 'rests',
+      needsSomebody: false,
+      lifecycleEnabled: false,
+    });
 
     const { stdout, stderr } = await drover(exitCodes.ok, 'onboard', host, '--skip-tests', '--wait', '--timeout', '5m');
     expect(stdout).toMatch(/^The lifecycle of node-4 is driven from now on\.$/mu);
@@ -54,7 +64,9 @@ test(
     expect(stderr).toMatch(/^\d{4}-\S+Z \S/mu);
     // What the Node says of something else is taken over, and what it does not say stays.
     await world.kubectl(['annotate', 'node', host, `${nodeMarks.customTraits}=CUSTOM_COMMANDS`]);
-    await until('the traits to be taken over', 60_000, async () => ((await scene.read(host))?.spec?.customTraits?.includes('CUSTOM_COMMANDS') ? true : 'not yet'));
+    await until('the traits to be taken over', 60_000, async () =>
+      (await scene.read(host))?.spec?.customTraits?.includes('CUSTOM_COMMANDS') ? true : 'not yet',
+    );
     expect((await scene.untilState(host, 'Active')).spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
     expect((await drover(exitCodes.ok, 'onboard', host)).stdout).toMatch(/driven already\. Active: /u);
   },
@@ -65,9 +77,15 @@ test(
   'a Node that speaks of the lifecycle is what onboard changes',
   async () => {
     await world.kubectl(['label', 'node', host, `${nodeMarks.lifecycle}=yes`]);
-    await until('the Node to be heard', 60_000, async () => ((await scene.read(host))?.spec?.skipTests === false ? true : 'not yet'));
-    expect((await drover(exitCodes.ok, 'onboard', host, '--skip-tests', '--wait', '--timeout', '5m')).stdout).toMatch(/of Node node-4 is set: tests are left out/u);
-    const node = JSON.parse(await world.kubectl(['get', 'node', host, '-o', 'json'])) as { metadata: { labels: object } };
+    await until('the Node to be heard', 60_000, async () =>
+      (await scene.read(host))?.spec?.skipTests === false ? true : 'not yet',
+    );
+    expect((await drover(exitCodes.ok, 'onboard', host, '--skip-tests', '--wait', '--timeout', '5m')).stdout).toMatch(
+      /of Node node-4 is set: tests are left out/u,
+    );
+    const node = JSON.parse(await world.kubectl(['get', 'node', host, '-o', 'json'])) as {
+      metadata: { labels: object };
+    };
     expect(node.metadata.labels).toMatchObject({ [nodeMarks.lifecycle]: 'skip-tests' });
     expect((await scene.read(host))?.spec).toMatchObject({ lifecycleEnabled: true, skipTests: true });
   },
@@ -79,28 +97,59 @@ test(
   async () => {
     await scene.reportAgent(host);
     await world.seed([{ name: 'guest', host }]);
-    const { stdout, stderr } = await drover(exitCodes.ok, 'maintain', host, '--reason', 'disks', '--wait', '--timeout', '5m', '--as', 'alice');
+    const { stdout, stderr } = await drover(
+      exitCodes.ok,
+      'maintain',
+      host,
+      '--reason',
+      'disks',
+      '--wait',
+      '--timeout',
+      '5m',
+      '--as',
+      'alice',
+    );
     expect(stdout).toMatch(/^node-4 goes into maintenance manual: disks$/mu);
     expect(stdout).toMatch(/^Maintenance: node-4 is disabled and empty: disks$/mu);
     expect(stderr).toMatch(/^\d{4}-\S+Z \S/mu);
-    expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: expect.stringContaining('drover: maintenance manual: disks') });
-    expect(await listed(host)).toMatchObject({ state: 'Maintenance', stands: 'there', maintenance: 'manual', maintenanceReason: 'disks', maintainedBy: expect.stringMatching(/^alice \d{4}-/u), libVirtVersion: '10.0.0' });
+    expect(await world.service(host)).toMatchObject({
+      status: 'disabled',
+      disabled_reason: expect.stringContaining('drover: maintenance manual: disks'),
+    });
+    expect(await listed(host)).toMatchObject({
+      state: 'Maintenance',
+      stands: 'there',
+      maintenance: 'manual',
+      maintenanceReason: 'disks',
+      maintainedBy: expect.stringMatching(/^alice \d{4}-/u),
+      libVirtVersion: '10.0.0',
+    });
 
     const refusals = await Promise.all([
       drover(exitCodes.refused, 'maintain', host, '--reason', 'memory'),
       drover(exitCodes.refused, 'maintain', host, '--reason', 'disks', '--mode', 'ha'),
       drover(exitCodes.notFound, 'maintain', 'node-44', '--reason', 'disks'),
     ]);
-    expect(refusals.map((end) => end.stderr)).toEqual([expect.stringMatching(/already in maintenance manual, by alice .*: disks\./u), expect.stringMatching(/stays manual/u), expect.stringMatching(/Did you mean node-4\?/u)]);
+    expect(refusals.map((end) => end.stderr)).toEqual([
+      expect.stringMatching(/already in maintenance manual, by alice .*: disks\./u),
+      expect.stringMatching(/stays manual/u),
+      expect.stringMatching(/Did you mean node-4\?/u),
+    ]);
     expect((await drover(exitCodes.ok, 'maintain', host, '--reason', 'disks')).stdout).toMatch(/Nothing was changed/u);
     // Whoever writes the field after a command is who is named.
     await scene.patchSpec(host, { maintenance: 'auto' });
     expect(await listed(host)).toMatchObject({ maintenance: 'auto', maintainedBy: expect.stringMatching(/^kubectl/u) });
 
-    expect((await drover(exitCodes.ok, 'activate', host, '--wait', '--timeout', '5m')).stdout).toMatch(/^Active: node-4 is in service$/mu);
+    expect((await drover(exitCodes.ok, 'activate', host, '--wait', '--timeout', '5m')).stdout).toMatch(
+      /^Active: node-4 is in service$/mu,
+    );
     expect(await world.service(host)).toMatchObject({ status: 'enabled' });
     const { spec, metadata } = await scene.untilState(host, 'Active');
-    expect([spec?.maintenance, spec?.maintenanceReason, metadata.annotations?.['drover.dev/maintenance-by']]).toEqual(['', undefined, undefined]);
+    expect([spec?.maintenance, spec?.maintenanceReason, metadata.annotations?.['drover.dev/maintenance-by']]).toEqual([
+      '',
+      undefined,
+      undefined,
+    ]);
     expect((await drover(exitCodes.ok, 'activate', host)).stdout).toMatch(/not in maintenance\. Active/u);
   },
   limitMs,
@@ -111,7 +160,11 @@ test(
   async () => {
     await scene.untilState(zoneless, 'Aborted', 'False');
     const described = await json<EvictionDescription>('describe', zoneless);
-    expect(described).toMatchObject({ run: null, eviction: null, hypervisor: { object: { name: zoneless }, takenAwayAt: null } });
+    expect(described).toMatchObject({
+      run: null,
+      eviction: null,
+      hypervisor: { object: { name: zoneless }, takenAwayAt: null },
+    });
     const { stdout } = await drover(exitCodes.ok, 'describe', zoneless);
     expect(stdout).toMatch(/^node-3: Aborted for .*, and needs somebody$/mu);
     expect(stdout).toMatch(/^ {2}drover retry node-3 /mu);
@@ -121,9 +174,13 @@ test(
     expect((await drover(exitCodes.refused, 'activate', zoneless)).stderr).toMatch(/drover retry node-3/u);
 
     await createAggregate(world.session, { name: 'zone-a', availabilityZone: 'zone-a' });
-    expect((await drover(exitCodes.ok, 'retry', zoneless)).stdout).toMatch(/^Hypervisor node-3 is tried again\. It was Aborted: /mu);
+    expect((await drover(exitCodes.ok, 'retry', zoneless)).stdout).toMatch(
+      /^Hypervisor node-3 is tried again\. It was Aborted: /mu,
+    );
     await scene.untilState(zoneless, 'Active');
-    expect((await drover(exitCodes.notFound, 'retry', zoneless)).stderr).toMatch(/no Eviction of node-3.*waits for nobody either: Active/su);
+    expect((await drover(exitCodes.notFound, 'retry', zoneless)).stderr).toMatch(
+      /no Eviction of node-3.*waits for nobody either: Active/su,
+    );
   },
   limitMs,
 );
@@ -131,9 +188,22 @@ test(
 test(
   'out of Nova for good, with the way back told',
   async () => {
-    const waiting = drover(exitCodes.ok, 'decommission', zoneless, '--reason', 'lease ends', '--consent', 'delete-allocations', '--wait', '--timeout', '5m');
+    const waiting = drover(
+      exitCodes.ok,
+      'decommission',
+      zoneless,
+      '--reason',
+      'lease ends',
+      '--consent',
+      'delete-allocations',
+      '--wait',
+      '--timeout',
+      '5m',
+    );
     const asked = until('somebody to be asked to stop nova-compute', 120_000, async () => {
-      const message = findCondition((await scene.read(zoneless))?.status?.conditions, hypervisorConditions.lifecycle)?.message ?? 'nothing said';
+      const message =
+        findCondition((await scene.read(zoneless))?.status?.conditions, hypervisorConditions.lifecycle)?.message ??
+        'nothing said';
       return message.includes('nova-compute on the host still answers') ? {} : message;
     });
     await Promise.race([asked, waiting]);
@@ -143,18 +213,32 @@ test(
     expect(stdout).toMatch(/^Decommissioned: Offboarding successful$/mu);
     const { metadata, spec } = await scene.untilState(zoneless, 'Decommissioned');
     expect(spec).toMatchObject({ maintenance: 'termination', maintenanceReason: 'lease ends' });
-    expect(metadata.annotations).toMatchObject({ 'drover.dev/consent': 'delete-allocations', 'drover.dev/consent-by': expect.stringMatching(/^flow-test \d{4}-/u) });
-    for (const [command, words] of [['activate', /taken out of Nova for good.*--mode ha/su], ['onboard', /was taken out of Nova/u]] as const) expect((await drover(exitCodes.refused, command, zoneless)).stderr).toMatch(words);
+    expect(metadata.annotations).toMatchObject({
+      'drover.dev/consent': 'delete-allocations',
+      'drover.dev/consent-by': expect.stringMatching(/^flow-test \d{4}-/u),
+    });
+    for (const [command, words] of [
+      ['activate', /taken out of Nova for good.*--mode ha/su],
+      ['onboard', /was taken out of Nova/u],
+    ] as const)
+      expect((await drover(exitCodes.refused, command, zoneless)).stderr).toMatch(words);
     expect((await drover(exitCodes.refused, 'maintain', zoneless, '--reason', 'x')).stderr).toMatch(/--mode ha/u);
-    expect((await drover(exitCodes.ok, 'decommission', zoneless, '--reason', 'again')).stdout).toMatch(/decommissioned already/u);
+    expect((await drover(exitCodes.ok, 'decommission', zoneless, '--reason', 'again')).stdout).toMatch(
+      /decommissioned already/u,
+    );
 
-    expect((await drover(exitCodes.ok, 'maintain', zoneless, '--mode', 'ha', '--reason', 'too early')).stdout).toMatch(/not taken out of Nova any more/u);
+    expect((await drover(exitCodes.ok, 'maintain', zoneless, '--mode', 'ha', '--reason', 'too early')).stdout).toMatch(
+      /not taken out of Nova any more/u,
+    );
     expect((await drover(exitCodes.ok, 'activate', zoneless)).stdout).toMatch(/comes back/u);
     // It is onboarded anew: nova-compute is waited for, or has registered already.
     const back = await until('the onboarding to begin anew', 60_000, async () => {
       const hypervisor = await scene.read(zoneless);
-      const reason = findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle)?.reason ?? 'nothing said';
-      return hypervisor !== null && ['Onboarding', 'Testing', 'Ready', 'Active', 'Aborted'].includes(reason) ? hypervisor : reason;
+      const reason =
+        findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle)?.reason ?? 'nothing said';
+      return hypervisor !== null && ['Onboarding', 'Testing', 'Ready', 'Active', 'Aborted'].includes(reason)
+        ? hypervisor
+        : reason;
     });
     expect(back.spec?.maintenance).toBe('');
   },

@@ -28,12 +28,20 @@ interface Aggregate {
   hosts: string[];
 }
 
-export const listAggregates = async (session: Session): Promise<Aggregate[]> => (await session.compute<{ aggregates: Aggregate[] }>('GET', '/os-aggregates')).aggregates;
+export const listAggregates = async (session: Session): Promise<Aggregate[]> =>
+  (await session.compute<{ aggregates: Aggregate[] }>('GET', '/os-aggregates')).aggregates;
 
 /** Makes a zone, the test aggregate, and others by name, where they are not there. */
-export async function ensureSceneAggregates(session: Session, { zone, others = [] }: { zone?: string; others?: readonly string[] }): Promise<void> {
+export async function ensureSceneAggregates(
+  session: Session,
+  { zone, others = [] }: { zone?: string; others?: readonly string[] },
+): Promise<void> {
   const names = (await listAggregates(session)).map(({ name }) => name);
-  const wanted = [...(zone === undefined ? [] : [{ name: zone, availabilityZone: zone }]), testAggregate, ...others.map((name) => ({ name }))];
+  const wanted = [
+    ...(zone === undefined ? [] : [{ name: zone, availabilityZone: zone }]),
+    testAggregate,
+    ...others.map((name) => ({ name })),
+  ];
   for (const aggregate of wanted) if (!names.includes(aggregate.name)) await createAggregate(session, aggregate);
 }
 
@@ -46,12 +54,20 @@ export interface NodeSpec {
 }
 
 /** A Node whose labels make it a hypervisor. */
-export const nodeManifest = (name: string, { zone, lifecycle = 'skip-tests', aggregates = [], customTraits = [] }: NodeSpec): object => ({
+export const nodeManifest = (
+  name: string,
+  { zone, lifecycle = 'skip-tests', aggregates = [], customTraits = [] }: NodeSpec,
+): object => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: {
     name,
-    labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.zone]: zone, 'kubernetes.io/hostname': name, ...(lifecycle !== null && { [nodeMarks.lifecycle]: lifecycle }) },
+    labels: {
+      [nodeMarks.virtDriver]: 'kvm',
+      [nodeMarks.zone]: zone,
+      'kubernetes.io/hostname': name,
+      ...(lifecycle !== null && { [nodeMarks.lifecycle]: lifecycle }),
+    },
     annotations: {
       ...(aggregates.length > 0 && { [nodeMarks.aggregates]: aggregates.join(',') }),
       ...(customTraits.length > 0 && { [nodeMarks.customTraits]: customTraits.join(',') }),
@@ -77,11 +93,15 @@ export interface NodeReport {
 export type HypervisorScene = Awaited<ReturnType<typeof openHypervisorScene>>;
 
 /** @param hosts whose Hypervisors are to come from their Nodes */
-export async function openHypervisorScene(world: World, { zone, aggregates = [], hosts }: { zone: string; aggregates?: readonly string[]; hosts: readonly string[] }) {
+export async function openHypervisorScene(
+  world: World,
+  { zone, aggregates = [], hosts }: { zone: string; aggregates?: readonly string[]; hosts: readonly string[] },
+) {
   await ensureSceneAggregates(world.session, { zone, others: aggregates });
   await world.kubectl(['delete', 'hypervisor', ...hosts, '--ignore-not-found']);
 
-  const merge = (kind: string, name: string, body: object, ...more: string[]): Promise<string> => world.kubectl(['patch', kind, name, ...more, '--type=merge', '--patch', JSON.stringify(body)]);
+  const merge = (kind: string, name: string, body: object, ...more: string[]): Promise<string> =>
+    world.kubectl(['patch', kind, name, ...more, '--type=merge', '--patch', JSON.stringify(body)]);
   // Not by kubectl: waits look several times a second, and it takes a seventh of one.
   const read = async (host: string): Promise<Hypervisor | null> => {
     const found = await world.getHypervisor(host);
@@ -92,21 +112,46 @@ export async function openHypervisorScene(world: World, { zone, aggregates = [],
     zone,
     read,
     /** Makes the Node, or changes it to that. */
-    applyNode: (host: string, spec: Partial<NodeSpec> = {}): Promise<string> => world.kubectl(['apply', '-f', '-'], JSON.stringify(nodeManifest(host, { zone, ...spec }))),
+    applyNode: (host: string, spec: Partial<NodeSpec> = {}): Promise<string> =>
+      world.kubectl(['apply', '-f', '-'], JSON.stringify(nodeManifest(host, { zone, ...spec }))),
     /** As its kubelet and machine-controller-manager report it. */
-    reportNode: (host: string, { ready = 'True', readySinceMs, bootId = 'boot-1', address, terminatingSinceMs, inPlaceUpdate }: NodeReport = {}): Promise<string> => {
+    reportNode: (
+      host: string,
+      { ready = 'True', readySinceMs, bootId = 'boot-1', address, terminatingSinceMs, inPlaceUpdate }: NodeReport = {},
+    ): Promise<string> => {
       const now = new Date(labClock().now()).toISOString();
-      const condition = (type: string, status: string, reason: string, sinceMs = labClock().now()): object => ({ type, status, reason, message: reason, lastHeartbeatTime: now, lastTransitionTime: new Date(sinceMs).toISOString() });
+      const condition = (type: string, status: string, reason: string, sinceMs = labClock().now()): object => ({
+        type,
+        status,
+        reason,
+        message: reason,
+        lastHeartbeatTime: now,
+        lastTransitionTime: new Date(sinceMs).toISOString(),
+      });
       const conditions = [
         condition('Ready', ready, 'FlowTest', readySinceMs),
-        ...(terminatingSinceMs === undefined ? [] : [condition('Terminating', 'True', 'ScaleDown', terminatingSinceMs)]),
+        ...(terminatingSinceMs === undefined
+          ? []
+          : [condition('Terminating', 'True', 'ScaleDown', terminatingSinceMs)]),
         ...(inPlaceUpdate === undefined ? [] : [condition('InPlaceUpdate', 'True', inPlaceUpdate)]),
       ];
-      const nodeInfo = { bootID: bootId, machineID: host, systemUUID: host, kernelVersion: '6', osImage: 'x', containerRuntimeVersion: 'x', kubeletVersion: 'v1', kubeProxyVersion: 'v1', operatingSystem: 'linux', architecture: 'amd64' };
+      const nodeInfo = {
+        bootID: bootId,
+        machineID: host,
+        systemUUID: host,
+        kernelVersion: '6',
+        osImage: 'x',
+        containerRuntimeVersion: 'x',
+        kubeletVersion: 'v1',
+        kubeProxyVersion: 'v1',
+        operatingSystem: 'linux',
+        architecture: 'amd64',
+      };
       const addresses = address === undefined ? {} : { addresses: [{ type: 'InternalIP', address }] };
       return merge('node', host, { status: { conditions, nodeInfo, ...addresses } }, '--subresource=status');
     },
-    changeNode: (host: string, change: { metadata?: object; spec?: object }): Promise<string> => merge('node', host, change),
+    changeNode: (host: string, change: { metadata?: object; spec?: object }): Promise<string> =>
+      merge('node', host, change),
     reportAgent: (host: string, facts?: AgentFacts): Promise<void> => reportAgentFacts(world.api, host, facts),
     patchSpec: (host: string, spec: object): Promise<string> => merge('hypervisor', host, { spec }),
     /** As a person resets a status. Only of one at rest: drover's own writes would be lost. */
@@ -115,19 +160,34 @@ export async function openHypervisorScene(world: World, { zone, aggregates = [],
       await merge('hypervisor', host, { status: { conditions } }, '--subresource=status');
     },
     /** Waits until the Hypervisor says that state, and that it is where it should be. */
-    untilState: (host: string, state: string, status: 'True' | 'False' | 'Unknown' = 'True', deadlineMs = 180_000): Promise<Hypervisor> =>
+    untilState: (
+      host: string,
+      state: string,
+      status: 'True' | 'False' | 'Unknown' = 'True',
+      deadlineMs = 180_000,
+    ): Promise<Hypervisor> =>
       until(`${host} to be ${state} ${status}`, deadlineMs, async () => {
         const hypervisor = await read(host);
         const lifecycle = findCondition(hypervisor?.status?.conditions, hypervisorConditions.lifecycle);
         if (hypervisor !== null && lifecycle?.reason === state && lifecycle.status === status) return hypervisor;
-        return lifecycle === undefined ? 'no Hypervisor yet' : `${lifecycle.reason} ${lifecycle.status}: ${lifecycle.message}`;
+        return lifecycle === undefined
+          ? 'no Hypervisor yet'
+          : `${lifecycle.reason} ${lifecycle.status}: ${lifecycle.message}`;
       }),
     /** Waits until a condition has that reason and, where it is given, says that. */
-    untilCondition: (host: string, type: string, reason: string, says = /(?:)/u, deadlineMs = 180_000): Promise<Hypervisor> =>
+    untilCondition: (
+      host: string,
+      type: string,
+      reason: string,
+      says = /(?:)/u,
+      deadlineMs = 180_000,
+    ): Promise<Hypervisor> =>
       until(`${host} to be ${type}/${reason}`, deadlineMs, async () => {
         const hypervisor = await read(host);
         const found = findCondition(hypervisor?.status?.conditions, type);
-        return hypervisor !== null && found?.reason === reason && says.test(found.message ?? '') ? hypervisor : `${found?.reason ?? 'no condition'}: ${found?.message ?? ''}`;
+        return hypervisor !== null && found?.reason === reason && says.test(found.message ?? '')
+          ? hypervisor
+          : `${found?.reason ?? 'no condition'}: ${found?.message ?? ''}`;
       }),
     /** Waits until the run that drives the host is closed, as that of a settled one is. */
     untilRunClosed: (host: string): Promise<true> =>
@@ -136,6 +196,10 @@ export async function openHypervisorScene(world: World, { zone, aggregates = [],
         return status.name === 'COMPLETED' || status.name;
       }),
     /** Sorted. */
-    aggregatesOf: async (host: string): Promise<string[]> => (await listAggregates(world.session)).filter(({ hosts: members }) => members.includes(host)).map(({ name }) => name).toSorted(),
+    aggregatesOf: async (host: string): Promise<string[]> =>
+      (await listAggregates(world.session))
+        .filter(({ hosts: members }) => members.includes(host))
+        .map(({ name }) => name)
+        .toSorted(),
   };
 }

@@ -29,10 +29,16 @@ test(
   async () => {
     await scene.applyNode(host, { aggregates: ['fast'], customTraits: ['CUSTOM_DROVER_TEST'] });
     const { status, spec } = await scene.untilState(host, 'Active');
-    expect(spec).toMatchObject({ lifecycleEnabled: true, skipTests: true, aggregates: ['fast', zone], customTraits: ['CUSTOM_DROVER_TEST'] });
+    expect(spec).toMatchObject({
+      lifecycleEnabled: true,
+      skipTests: true,
+      aggregates: ['fast', zone],
+      customTraits: ['CUSTOM_DROVER_TEST'],
+    });
     expect(await scene.aggregatesOf(host)).toEqual([zone, 'fast'].toSorted());
     expect(status).toMatchObject({ traits: expect.arrayContaining(['CUSTOM_DROVER_TEST']) });
-    for (const type of ['Ready', 'TraitsUpdated', 'AggregatesUpdated']) expect(findCondition(status?.conditions, type)).toMatchObject({ status: 'True' });
+    for (const type of ['Ready', 'TraitsUpdated', 'AggregatesUpdated'])
+      expect(findCondition(status?.conditions, type)).toMatchObject({ status: 'True' });
     expect(findCondition(status?.conditions, 'Onboarding')).toMatchObject({ status: 'False', reason: 'Succeeded' });
     expect(findCondition(status?.conditions, 'HypervisorDisabled')).toMatchObject({ status: 'False' });
     await scene.untilRunClosed(host);
@@ -49,7 +55,10 @@ test(
     const { status } = await scene.untilState(host, 'Maintenance');
     expect(status).toMatchObject({ evicted: true });
     expect(findCondition(status?.conditions, 'Evicting')).toMatchObject({ status: 'False', reason: 'Succeeded' });
-    expect(await findService(world.session, host)).toMatchObject({ status: 'disabled', disabled_reason: expect.stringContaining('drover: maintenance manual') });
+    expect(await findService(world.session, host)).toMatchObject({
+      status: 'disabled',
+      disabled_reason: expect.stringContaining('drover: maintenance manual'),
+    });
     expect((await world.serversOn(host)).map(({ id }) => id)).toEqual([]);
 
     await scene.patchSpec(host, { maintenance: '' });
@@ -65,7 +74,9 @@ test(
   async () => {
     await world.kubectl(['annotate', 'node', host, `${nodeMarks.aggregates}=fast,nowhere`, '--overwrite']);
     const { status } = await scene.untilCondition(host, hypervisorConditions.aggregatesUpdated, 'Failed', /nowhere/u);
-    expect(findCondition(status?.conditions, hypervisorConditions.aggregatesUpdated)).toMatchObject({ status: 'False' });
+    expect(findCondition(status?.conditions, hypervisorConditions.aggregatesUpdated)).toMatchObject({
+      status: 'False',
+    });
     expect(await scene.aggregatesOf(host)).toContain('fast');
     await world.kubectl(['annotate', 'node', host, `${nodeMarks.aggregates}=fast`, '--overwrite']);
     await scene.untilState(host, 'Active');

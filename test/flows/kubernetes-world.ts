@@ -18,8 +18,16 @@ export async function openKubernetesWorld() {
   const shared = process.env['DROVER_LAB'];
   const lab = await startLab({ dir: shared ?? join(dir, 'lab'), parts: ['kubernetes'] });
   const handle = lab.handles.kubernetes;
-  const asWorker = await writeServiceAccountKubeconfig(handle, { namespace: 'drover-system', name: 'drover-worker', path: join(dir, 'worker.kubeconfig') });
-  await kubectl(handle, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: migrationNamespace } }));
+  const asWorker = await writeServiceAccountKubeconfig(handle, {
+    namespace: 'drover-system',
+    name: 'drover-worker',
+    path: join(dir, 'worker.kubeconfig'),
+  });
+  await kubectl(
+    handle,
+    ['apply', '-f', '-'],
+    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: migrationNamespace } }),
+  );
   const admin = connectKubernetes({ kubeconfig: handle.kubeconfig });
   /** With exactly the permissions of deploy/rbac. */
   const worker = connectKubernetes({ kubeconfig: asWorker });
@@ -27,7 +35,8 @@ export async function openKubernetesWorld() {
     handle,
     admin,
     worker,
-    kubectl: (args: readonly string[], object?: object): Promise<string> => kubectl(handle, args, object === undefined ? undefined : JSON.stringify(object)),
+    kubectl: (args: readonly string[], object?: object): Promise<string> =>
+      kubectl(handle, args, object === undefined ? undefined : JSON.stringify(object)),
     /** What kubectl says when it fails; empty when it does not. */
     refusal: async (args: readonly string[], object?: object): Promise<string> => {
       const input = object === undefined ? {} : { input: JSON.stringify(object) };

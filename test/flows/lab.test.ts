@@ -1,5 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -29,7 +39,9 @@ const inLab = async (lab: TestLab, command: string, ...args: string[]) => {
 };
 
 const statusOf = async (lab: TestLab, id: string) => {
-  const description = JSON.parse(await inLab(lab, 'temporal', 'workflow', 'describe', '--workflow-id', id, '-o', 'json')) as { workflowExecutionInfo: { status: string } };
+  const description = JSON.parse(
+    await inLab(lab, 'temporal', 'workflow', 'describe', '--workflow-id', id, '-o', 'json'),
+  ) as { workflowExecutionInfo: { status: string } };
   return description.workflowExecutionInfo.status;
 };
 
@@ -50,7 +62,8 @@ test('two labs side by side share nothing', async () => {
   expect(await inLab(a, 'kubectl', 'get', 'configmap', 'only-in-a', '-o', 'name')).toBe('configmap/only-in-a');
   await expect(inLab(b, 'kubectl', 'get', 'configmap', 'only-in-a')).rejects.toThrow('NotFound');
 
-  const start = (lab: TestLab, id: string) => inLab(lab, 'temporal', 'workflow', 'start', '--type', 'nobody', '--task-queue', 'nowhere', '--workflow-id', id);
+  const start = (lab: TestLab, id: string) =>
+    inLab(lab, 'temporal', 'workflow', 'start', '--type', 'nobody', '--task-queue', 'nowhere', '--workflow-id', id);
   await Promise.all([start(a, 'only-in-a'), start(b, 'only-in-b')]);
   const describe = (lab: TestLab, id: string) => inLab(lab, 'tctl', 'workflow', 'describe', '--workflow_id', id);
   expect(await describe(a, 'only-in-a')).toContain('only-in-a');
@@ -59,7 +72,8 @@ test('two labs side by side share nothing', async () => {
 
 test('search attributes are there', async () => {
   const attributes = await inLab(a, 'temporal', 'operator', 'search-attribute', 'list');
-  for (const name of ['DroverKind', 'DroverObject', 'DroverHost', 'DroverPhase', 'DroverReason']) expect(attributes).toMatch(new RegExp(`${name}\\s+Keyword`));
+  for (const name of ['DroverKind', 'DroverObject', 'DroverHost', 'DroverPhase', 'DroverReason'])
+    expect(attributes).toMatch(new RegExp(`${name}\\s+Keyword`));
 });
 
 test('secrets are for their owner only, and in no process argument', () => {
@@ -67,17 +81,24 @@ test('secrets are for their owner only, and in no process argument', () => {
     readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
       const file = join(path, entry.name);
       if (entry.isDirectory()) return modes(file);
-      return /kubeconfig$|token|\.key$|handle\.json$|processes/.test(file) && entry.isFile() && (statSync(file).mode & 0o077) !== 0 ? [file] : [];
+      return /kubeconfig$|token|\.key$|handle\.json$|processes/.test(file) &&
+        entry.isFile() &&
+        (statSync(file).mode & 0o077) !== 0
+        ? [file]
+        : [];
     });
   expect(modes(a.dir)).toEqual([]);
   for (const part of parts) expect(statSync(join(a.dir, part)).mode & 0o777).toBe(0o700);
   const token = readFileSync(a.handles.kubernetes.tokenFile, 'utf8');
-  for (const record of parts.flatMap((part) => readProcesses(join(a.dir, part)))) expect(record.args.join(' ')).not.toContain(token);
+  for (const record of parts.flatMap((part) => readProcesses(join(a.dir, part))))
+    expect(record.args.join(' ')).not.toContain(token);
 });
 
 test('etcd listens on no network at all', () => {
   const { pid } = readProcess(join(a.dir, 'kubernetes'), 'etcd');
-  const sockets = readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]);
+  const sockets = readdirSync(`/proc/${pid}/fd`).map(
+    (fd) => /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1],
+  );
   const listening = ['tcp', 'tcp6'].flatMap((family) =>
     readFileSync(`/proc/${pid}/net/${family}`, 'utf8')
       .split('\n')
@@ -97,7 +118,9 @@ test('a second up attaches, and the command line tells what is up', async () => 
   expect(readProcesses(join(a.dir, 'kubernetes'))).toEqual(before);
   expect(lines.find((line) => line.startsWith('kubernetes'))).toMatch(/^kubernetes {2}is up already, logs in /);
 
-  const { stdout } = await run(process.execPath, [join(checkout, 'lab/main.ts'), 'status'], { env: { ...process.env, DROVER_LAB: a.dir } });
+  const { stdout } = await run(process.execPath, [join(checkout, 'lab/main.ts'), 'status'], {
+    env: { ...process.env, DROVER_LAB: a.dir },
+  });
   expect(stdout).toContain(`# kubernetes  up  Kubernetes API ${a.handles.kubernetes.server}`);
   expect(stdout).toContain(`export KUBECONFIG=${a.handles.kubernetes.kubeconfig}`);
   expect(stdout).toContain(`export TEMPORAL_ADDRESS=${a.handles.temporal.address}`);
@@ -107,16 +130,23 @@ test('a service account has its own rights and no more', async () => {
   const path = join(root, 'default.kubeconfig');
   await writeServiceAccountKubeconfig(a.handles.kubernetes, { namespace: 'default', name: 'default', path });
   const kubectl = (...args: string[]) => run(a.handles.kubernetes.kubectl, ['--kubeconfig', path, ...args]);
-  expect((await kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).stdout).toBe('system:serviceaccount:default:default');
+  expect((await kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')).stdout).toBe(
+    'system:serviceaccount:default:default',
+  );
   await expect(kubectl('get', 'secrets')).rejects.toThrow('Forbidden');
-  await expect(writeServiceAccountKubeconfig(a.handles.kubernetes, { namespace: 'default', name: 'nobody', path })).rejects.toThrow('404');
+  await expect(
+    writeServiceAccountKubeconfig(a.handles.kubernetes, { namespace: 'default', name: 'nobody', path }),
+  ).rejects.toThrow('404');
 });
 
 test('kube-apiserver survives kill -9, and what etcd has compacted is Gone', async () => {
   const { kubernetes } = a.handles;
   await killKubeApiserver(kubernetes);
   await expect(kubeGet(kubernetes, '/readyz')).rejects.toThrow('ECONNREFUSED');
-  expect(readLab(a.dir).parts.find(({ name }) => name === 'kubernetes')).toMatchObject({ state: 'broken', dead: ['kube-apiserver'] });
+  expect(readLab(a.dir).parts.find(({ name }) => name === 'kubernetes')).toMatchObject({
+    state: 'broken',
+    dead: ['kube-apiserver'],
+  });
   const revision = await compactEtcd(kubernetes);
   await restartKubeApiserver(kubernetes);
   expect(revision).toBeGreaterThan(1);
@@ -158,7 +188,9 @@ test('a part that cannot start is told in one error and leaves nothing behind', 
   const dir = join(root, 'failing');
   process.env['DROVER_TEMPORAL'] = '/bin/false';
   try {
-    await expect(startLab({ dir, parts: ['temporal', 'tctl'] })).rejects.toThrow(/^temporal: temporal ended before it was ready; its log .*temporal\.log ends with/);
+    await expect(startLab({ dir, parts: ['temporal', 'tctl'] })).rejects.toThrow(
+      /^temporal: temporal ended before it was ready; its log .*temporal\.log ends with/,
+    );
   } finally {
     delete process.env['DROVER_TEMPORAL'];
   }

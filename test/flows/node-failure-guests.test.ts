@@ -16,7 +16,11 @@ test('from libvirt to the run: guests that crash start the run of their host, wh
   const { machine, watch, events, crash, stop } = await listenToGuests(world, 'heard');
   try {
     crash(['vm-1', 'vm-2']);
-    await until('the host to be handed over', patienceMs, () => machine.deeds.includes('maintenance ha') || JSON.stringify(machine.deeds));
+    await until(
+      'the host to be handed over',
+      patienceMs,
+      () => machine.deeds.includes('maintenance ha') || JSON.stringify(machine.deeds),
+    );
     expect(await world.failureOf('heard').result()).toMatchObject({ outcome: 'HandedOver' });
     expect(events).toEqual(['GuestStopped: vm-1 has lost its QEMU', 'GuestStopped: vm-2 has lost its QEMU']);
   } finally {

@@ -24,10 +24,29 @@ const patienceMs = 30_000;
 
 test('a dead host is fenced, evacuated, held, and restored once it came back as another boot', async () => {
   const { machine, handle, progress, replay } = await world.fail('dead');
-  await until('all to be evacuated', patienceMs, () => Object.values(machine.servers).every((host) => host === 'elsewhere') || JSON.stringify(machine.deeds));
-  expect(machine.deeds).toEqual(['powerOff', 'disable', 'forceDown by power-off', 'evacuate a', 'evacuate b', 'evacuate c']);
-  await until('it to wait for the host', patienceMs, async () => (await progress()).waitingFor?.includes('to be mended') ?? 'not yet');
-  expect(machine).toMatchObject({ hold: 'NodeFailure', fencedBootId: 'boot-1', condition: { status: 'True', reason: 'Fenced', message: expect.stringContaining('3 of 3 servers have left it') } });
+  await until(
+    'all to be evacuated',
+    patienceMs,
+    () => Object.values(machine.servers).every((host) => host === 'elsewhere') || JSON.stringify(machine.deeds),
+  );
+  expect(machine.deeds).toEqual([
+    'powerOff',
+    'disable',
+    'forceDown by power-off',
+    'evacuate a',
+    'evacuate b',
+    'evacuate c',
+  ]);
+  await until(
+    'it to wait for the host',
+    patienceMs,
+    async () => (await progress()).waitingFor?.includes('to be mended') ?? 'not yet',
+  );
+  expect(machine).toMatchObject({
+    hold: 'NodeFailure',
+    fencedBootId: 'boot-1',
+    condition: { status: 'True', reason: 'Fenced', message: expect.stringContaining('3 of 3 servers have left it') },
+  });
   await untilLookedAt(machine, 3);
   comeBack(machine, 'boot-2');
   expect(await handle.result()).toMatchObject({ outcome: 'Restored' });
@@ -42,7 +61,12 @@ test('a partition: everything is silent and the BMC says On, so nothing is done 
   await untilLookedAt(machine, 10);
   await expect(confirm()).rejects.toMatchObject({ cause: { message: expect.stringContaining('PowerOn') } });
   await untilLookedAt(machine, 10);
-  expect(machine).toMatchObject({ deeds: [], hold: null, forcedDown: false, condition: { status: 'True', reason: 'NoWitness' } });
+  expect(machine).toMatchObject({
+    deeds: [],
+    hold: null,
+    forcedDown: false,
+    condition: { status: 'True', reason: 'NoWitness' },
+  });
   expect(machine.events).toEqual([expect.stringContaining('drover confirm cut-off --incident cut-off/')]);
   // The network is mended: the same boot, as it never was off.
   comeBack(machine, 'boot-1');
@@ -52,16 +76,29 @@ test('a partition: everything is silent and the BMC says On, so nothing is done 
 }, 120_000);
 
 test('without a BMC a person confirms, once and for this incident only', async () => {
-  const { machine, handle, progress, confirm, replay } = await world.fail('by-hand', { power: null, mode: 'recommend' });
+  const { machine, handle, progress, confirm, replay } = await world.fail('by-hand', {
+    power: null,
+    mode: 'recommend',
+  });
   await until('it to be a suspect', patienceMs, async () => (await progress()).confirm !== null || 'not yet');
   await untilLookedAt(machine, 5);
   expect(machine.deeds).toEqual([]);
-  await expect(confirm({ incident: 'by-hand/yesterday' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('WrongIncident') } });
-  await expect(confirm({ bootId: 'boot-0' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('WrongBootId') } });
-  await expect(confirm({ person: ' ' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('bootId') } });
+  await expect(confirm({ incident: 'by-hand/yesterday' })).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('WrongIncident') },
+  });
+  await expect(confirm({ bootId: 'boot-0' })).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('WrongBootId') },
+  });
+  await expect(confirm({ person: ' ' })).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('bootId') },
+  });
   expect(machine.deeds).toEqual([]);
   expect(await confirm()).toContain('jane');
-  await until('all to be evacuated', patienceMs, () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds));
+  await until(
+    'all to be evacuated',
+    patienceMs,
+    () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds),
+  );
   expect(machine.deeds.slice(0, 2)).toEqual(['disable', 'forceDown by person']);
   expect(machine.events).toEqual(expect.arrayContaining([expect.stringContaining('ConfirmedOff: jane')]));
   comeBack(machine, 'boot-2');
@@ -76,9 +113,17 @@ test('a confirmation by a signal counts as well, as tctl knows no updates; a ref
     return now.confirm === null ? 'not yet' : now;
   });
   await handle.signal(messages.confirmOff, { incident: 'another', bootId, person: 'jane' });
-  await until('the refusal', patienceMs, async () => (await progress()).refusal?.includes('WrongIncident') ?? 'not yet');
+  await until(
+    'the refusal',
+    patienceMs,
+    async () => (await progress()).refusal?.includes('WrongIncident') ?? 'not yet',
+  );
   await handle.signal(messages.confirmOff, { incident, bootId, person: 'jane' });
-  await until('all to be evacuated', patienceMs, () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds));
+  await until(
+    'all to be evacuated',
+    patienceMs,
+    () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds),
+  );
   comeBack(machine, 'boot-2');
   await handle.result();
 }, 120_000);
@@ -90,29 +135,43 @@ const lives: [what: string, sign: (machine: Machine) => void][] = [
   ['has power again', (machine) => void (machine.power = 'On')],
   ['is let go by somebody', (machine) => void (machine.forcedDown = false)],
 ];
-test.each(lives.map((row, index) => [...row, index] as const))('where it %s while servers are evacuated, nothing more begins', async (_what, sign, index) => {
-  const { machine, handle, replay } = await world.fail(`lives-${index}`, { evacuationsEnd: false });
-  await until('the first to be on its way', patienceMs, () => evacuations(machine).length === 1 || JSON.stringify(machine.deeds));
-  sign(machine);
-  machine.mode = 'recommend';
-  await untilLookedAt(machine, 3);
-  machine.evacuationsEnd = true;
-  await until('the first to have ended', patienceMs, () => machine.servers['a'] === 'elsewhere' || 'not yet');
-  if (machine.ready === 'True' && machine.bootId === 'boot-2') await handle.result();
-  else if (!machine.forcedDown) expect(await handle.result()).toMatchObject({ outcome: 'TakenOver' });
-  else await untilLookedAt(machine, 6);
-  expect(evacuations(machine)).toEqual(['evacuate a']);
-  expect(machine.servers).toEqual({ a: 'elsewhere', b: machine.host, c: machine.host });
-  if (machine.bootId === 'boot-1' && machine.forcedDown) expect(machine.hold).toBe('NodeFailure');
-  await replay();
-  if ((await handle.describe()).status.name === 'RUNNING') await handle.terminate('the test is over');
-}, 120_000);
+test.each(lives.map((row, index) => [...row, index] as const))(
+  'where it %s while servers are evacuated, nothing more begins',
+  async (_what, sign, index) => {
+    const { machine, handle, replay } = await world.fail(`lives-${index}`, { evacuationsEnd: false });
+    await until(
+      'the first to be on its way',
+      patienceMs,
+      () => evacuations(machine).length === 1 || JSON.stringify(machine.deeds),
+    );
+    sign(machine);
+    machine.mode = 'recommend';
+    await untilLookedAt(machine, 3);
+    machine.evacuationsEnd = true;
+    await until('the first to have ended', patienceMs, () => machine.servers['a'] === 'elsewhere' || 'not yet');
+    if (machine.ready === 'True' && machine.bootId === 'boot-2') await handle.result();
+    else if (!machine.forcedDown) expect(await handle.result()).toMatchObject({ outcome: 'TakenOver' });
+    else await untilLookedAt(machine, 6);
+    expect(evacuations(machine)).toEqual(['evacuate a']);
+    expect(machine.servers).toEqual({ a: 'elsewhere', b: machine.host, c: machine.host });
+    if (machine.bootId === 'boot-1' && machine.forcedDown) expect(machine.hold).toBe('NodeFailure');
+    await replay();
+    if ((await handle.describe()).status.name === 'RUNNING') await handle.terminate('the test is over');
+  },
+  120_000,
+);
 
 test('a run that was terminated is taken up by the next: what was fenced stays so, and new evidence is needed', async () => {
   const first = await world.fail('terminated', { evacuationsEnd: false });
   await until('the first to be on its way', patienceMs, () => evacuations(first.machine).length === 1 || 'not yet');
   await first.handle.terminate('by somebody');
-  const { machine, handle, progress } = await world.fail('terminated', { ...first.machine, mode: 'recommend', power: null, deeds: [], evacuationsEnd: true });
+  const { machine, handle, progress } = await world.fail('terminated', {
+    ...first.machine,
+    mode: 'recommend',
+    power: null,
+    deeds: [],
+    evacuationsEnd: true,
+  });
   await until('it to know', patienceMs, async () => (await progress()).forcedDown || 'not yet');
   await untilLookedAt(machine, 6);
   expect(machine.deeds).toEqual([]);
@@ -129,7 +188,11 @@ test('a cancel begins nothing more, lets what is in flight end, and leaves the h
   machine.evacuationsEnd = true;
   await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
   expect(evacuations(machine)).toHaveLength(1);
-  expect(machine).toMatchObject({ hold: 'NodeFailure', forcedDown: true, condition: { reason: 'Cancelled', message: expect.stringContaining('stays forced down and held') } });
+  expect(machine).toMatchObject({
+    hold: 'NodeFailure',
+    forcedDown: true,
+    condition: { reason: 'Cancelled', message: expect.stringContaining('stays forced down and held') },
+  });
   await replay();
 }, 120_000);
 
@@ -154,7 +217,11 @@ test('guests that fail on a host that lives: it is handed over where drover may 
   expect(acted.machine).toMatchObject({ deeds: ['maintenance ha'], hold: null, forcedDown: false });
   await acted.replay();
 
-  const { machine, handle, progress, confirm, replay } = await world.fail('guests-told', { ...alive, mode: 'recommend' }, '2 guests failed: vm-1, vm-2');
+  const { machine, handle, progress, confirm, replay } = await world.fail(
+    'guests-told',
+    { ...alive, mode: 'recommend' },
+    '2 guests failed: vm-1, vm-2',
+  );
   await until('it to be recommended', patienceMs, () => machine.events.length > 0 || 'not yet');
   await untilLookedAt(machine, 3);
   // The same word once more is no news.
@@ -166,7 +233,11 @@ test('guests that fail on a host that lives: it is handed over where drover may 
   expect(machine.deeds).toEqual(['advise']);
   expect(machine.events).toEqual([expect.stringMatching(/^GuestsFailing: .*vm-1, vm-2.*"maintenance":"ha"/u)]);
   machine.libvirt = 'silent';
-  await until('libvirt to be what is wrong', patienceMs, async () => (await progress()).reason === 'LibvirtSilent' || 'not yet');
+  await until(
+    'libvirt to be what is wrong',
+    patienceMs,
+    async () => (await progress()).reason === 'LibvirtSilent' || 'not yet',
+  );
   machine.libvirt = null;
   expect(await handle.result()).toMatchObject({ outcome: 'Recovered' });
   expect(machine.deeds).toEqual(['advise', 'withdraw advice']);
@@ -174,9 +245,18 @@ test('guests that fail on a host that lives: it is handed over where drover may 
 }, 120_000);
 
 test('whoever listens to guests takes turn after turn, waits after a failure until somebody asks, and ends where nobody wants it', async () => {
-  world.turns.push(quietTurn, ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }), quietTurn);
+  world.turns.push(
+    quietTurn,
+    ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }),
+    quietTurn,
+  );
   const { handle, replay } = await world.listen(0);
-  await until('it to wait', patienceMs, async () => (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet');
+  await until(
+    'it to wait',
+    patienceMs,
+    async () =>
+      (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet',
+  );
   expect(await handle.query<GuestWatchProgress>(messages.progress)).toMatchObject({ shard: 0, lastTurn: quietTurn });
   await handle.executeUpdate(messages.retryNow);
   expect(await handle.result()).toMatchObject({ outcome: 'SwitchedOff' });
@@ -189,20 +269,44 @@ test('whoever listens to guests takes turn after turn, waits after a failure unt
 
 test('local disks stay until a person gives them up, server by server', async () => {
   const { machine, handle, progress, replay } = await world.fail('disks', { localDisks: ['b', 'c'] });
-  await until('the others to be evacuated', patienceMs, () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.deeds));
-  await until('it to wait', patienceMs, async () => (await progress()).waitingFor?.includes('to be mended') ?? 'not yet');
+  await until(
+    'the others to be evacuated',
+    patienceMs,
+    () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.deeds),
+  );
+  await until(
+    'it to wait',
+    patienceMs,
+    async () => (await progress()).waitingFor?.includes('to be mended') ?? 'not yet',
+  );
   const { incident, servers } = await progress();
   expect(servers?.left.map(({ name }) => name)).toEqual(['vm-b', 'vm-c']);
-  const giveUp = (change: object) => handle.executeUpdate<string, [object]>(messages.abandonDisks, { args: [{ incident, instances: ['vm-b'], person: 'jane', ...change }] });
-  await expect(giveUp({ incident: 'disks/yesterday' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('the one at hand is disks/') } });
-  await expect(giveUp({ instances: ['vm-b', 'vm-a'] })).rejects.toMatchObject({ cause: { message: expect.stringContaining('vm-a has no disks on the host') } });
-  await expect(giveUp({ person: '' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('Giving up disks is') } });
+  const giveUp = (change: object) =>
+    handle.executeUpdate<string, [object]>(messages.abandonDisks, {
+      args: [{ incident, instances: ['vm-b'], person: 'jane', ...change }],
+    });
+  await expect(giveUp({ incident: 'disks/yesterday' })).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('the one at hand is disks/') },
+  });
+  await expect(giveUp({ instances: ['vm-b', 'vm-a'] })).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('vm-a has no disks on the host') },
+  });
+  await expect(giveUp({ person: '' })).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('Giving up disks is') },
+  });
   expect(evacuations(machine)).toEqual(['evacuate a']);
   expect(await giveUp({})).toContain('jane gives up the local disks of vm-b');
-  await until('that one to follow', patienceMs, () => machine.servers['b'] === 'elsewhere' || JSON.stringify(machine.deeds));
+  await until(
+    'that one to follow',
+    patienceMs,
+    () => machine.servers['b'] === 'elsewhere' || JSON.stringify(machine.deeds),
+  );
   await untilLookedAt(machine, 3);
   expect(evacuations(machine)).toEqual(['evacuate a', 'evacuate b']);
-  expect((await progress()).servers).toMatchObject({ left: [{ name: 'vm-c' }], abandoned: [{ id: 'b', person: 'jane' }] });
+  expect((await progress()).servers).toMatchObject({
+    left: [{ name: 'vm-c' }],
+    abandoned: [{ id: 'b', person: 'jane' }],
+  });
   comeBack(machine, 'boot-2');
   await handle.result();
   await replay();
@@ -210,9 +314,25 @@ test('local disks stay until a person gives them up, server by server', async ()
 
 test('an evacuation that fails lets the others pass, and is tried again after pauses that grow, so many times', async () => {
   const { machine, handle, progress, replay } = await world.fail('refused', { servers: { a: 'refused' }, refusals: 2 });
-  await until('the first failure', patienceMs, async () => (await progress()).servers?.retrying.length === 1 || 'not yet');
-  expect((await progress()).servers?.retrying).toEqual([{ id: 'a', name: 'vm-a', why: 'no host has room for it', attempts: expect.any(Number), at: expect.stringMatching(/Z$/u) }]);
-  await until('it to be evacuated', patienceMs, () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.deeds));
+  await until(
+    'the first failure',
+    patienceMs,
+    async () => (await progress()).servers?.retrying.length === 1 || 'not yet',
+  );
+  expect((await progress()).servers?.retrying).toEqual([
+    {
+      id: 'a',
+      name: 'vm-a',
+      why: 'no host has room for it',
+      attempts: expect.any(Number),
+      at: expect.stringMatching(/Z$/u),
+    },
+  ]);
+  await until(
+    'it to be evacuated',
+    patienceMs,
+    () => machine.servers['a'] === 'elsewhere' || JSON.stringify(machine.deeds),
+  );
   const [first = 0, second = 0, third = 0] = machine.askedMs;
   expect(machine.askedMs).toHaveLength(3);
   // The clock of the run has a resolution of its own.
@@ -223,7 +343,11 @@ test('an evacuation that fails lets the others pass, and is tried again after pa
   await replay();
 
   const never = await world.fail('refused-always', { servers: { a: 'refused-always' }, refusals: 100 });
-  await until('it to be left', patienceMs, async () => (await never.progress()).servers?.left.length === 1 || 'not yet');
+  await until(
+    'it to be left',
+    patienceMs,
+    async () => (await never.progress()).servers?.left.length === 1 || 'not yet',
+  );
   await untilLookedAt(never.machine, 3);
   expect(evacuations(never.machine)).toHaveLength(3);
   expect(never.machine.condition?.message).toContain('left behind: vm-a (no host has room for it)');
@@ -244,15 +368,29 @@ test('while Nova does not answer nothing is begun, and it goes on when it does',
   await untilLookedAt(machine, 3);
   expect(evacuations(machine)).toHaveLength(1);
   machine.novaSilent = false;
-  await until('the others to follow', patienceMs, () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds));
+  await until(
+    'the others to follow',
+    patienceMs,
+    () => evacuations(machine).length === 3 || JSON.stringify(machine.deeds),
+  );
   comeBack(machine, 'boot-2');
   await handle.result();
 }, 120_000);
 
 test('the hypervisor’s run tells of a Node that is not Ready, once, and goes its way', async () => {
   const seenWith = (ready: boolean) => {
-    const { desired, observed: { tests: _tests, failure: _failure, ...observed }, settings } = contextOf({ highAvailability: true }, { node: nodeOf({ ready }) });
-    return { next: 'run', settings: { ...settings, lingerMs: 0 }, desired, observed, shown: { traits: null, aggregates: null, internalIp: null } } as const;
+    const {
+      desired,
+      observed: { tests: _tests, failure: _failure, ...observed },
+      settings,
+    } = contextOf({ highAvailability: true }, { node: nodeOf({ ready }) });
+    return {
+      next: 'run',
+      settings: { ...settings, lingerMs: 0 },
+      desired,
+      observed,
+      shown: { traits: null, aggregates: null, internalIp: null },
+    } as const;
   };
   await world.drive('node-1', seenWith(true));
   expect(world.told).toEqual([]);

@@ -33,9 +33,25 @@ beforeAll(async () => {
   bmcs = await startLab({ dir: join(root, 'lab'), parts: ['redfish'] });
   const { redfish } = bmcs.handles;
   machines = connectMachines(redfish);
-  const bmc = { hosts: { [host]: { url: redfish.url, uuid: redfish.machines[host] } }, username: redfish.username, passwordFile: redfish.passwordFile, caFile: redfish.caFile, auth: 'basic' };
-  const nodeFailure = { mode: 'recommend', failAfterMs: 3_000, lookMs: 500, restLookMs: 1_000, power: { recheckMs: 300, pollMs: 100 }, bmc };
-  world = await openWorld({ settings: lifecycleSettings({ nodeFailure, hypervisor: { driftMs: 2_000 } }), ownLab: true });
+  const bmc = {
+    hosts: { [host]: { url: redfish.url, uuid: redfish.machines[host] } },
+    username: redfish.username,
+    passwordFile: redfish.passwordFile,
+    caFile: redfish.caFile,
+    auth: 'basic',
+  };
+  const nodeFailure = {
+    mode: 'recommend',
+    failAfterMs: 3_000,
+    lookMs: 500,
+    restLookMs: 1_000,
+    power: { recheckMs: 300, pollMs: 100 },
+    bmc,
+  };
+  world = await openWorld({
+    settings: lifecycleSettings({ nodeFailure, hypervisor: { driftMs: 2_000 } }),
+    ownLab: true,
+  });
   scene = await openHypervisorScene(world, { zone, hosts: [host] });
 }, limitMs);
 
@@ -45,9 +61,12 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 }, limitMs);
 
-const progress = (): Promise<NodeFailureProgress> => world.client.workflow.getHandle(nodeFailureId(host)).query<NodeFailureProgress>('progress');
-const confirm = ({ incident, bootId }: NodeFailureProgress) => world.command('confirm', host, '--incident', incident ?? '', '--boot-id', bootId ?? '');
-const evacuations = async (): Promise<number> => (await world.mutations(world.sinceMs)).filter(({ action }) => action === 'evacuate').length;
+const progress = (): Promise<NodeFailureProgress> =>
+  world.client.workflow.getHandle(nodeFailureId(host)).query<NodeFailureProgress>('progress');
+const confirm = ({ incident, bootId }: NodeFailureProgress) =>
+  world.command('confirm', host, '--incident', incident ?? '', '--boot-id', bootId ?? '');
+const evacuations = async (): Promise<number> =>
+  (await world.mutations(world.sinceMs)).filter(({ action }) => action === 'evacuate').length;
 
 test(
   'a host in service',
@@ -66,7 +85,10 @@ test(
     await world.fleet.crash(host);
     await until('it to be a suspect, after it was watched', 180_000, async () => {
       const found = findCondition((await scene.read(host))?.status?.conditions, hypervisorConditions.nodeFailure);
-      return (found?.status === 'True' && found.reason === 'ComputeDown') || `${found?.status} ${found?.reason}: ${found?.message}`;
+      return (
+        (found?.status === 'True' && found.reason === 'ComputeDown') ||
+        `${found?.status} ${found?.reason}: ${found?.message}`
+      );
     });
     expect([await evacuations(), (await machines.all())[host]?.resets]).toEqual([0, []]);
     await world.fleet.start(host);
@@ -79,17 +101,29 @@ test(
 test(
   'a partition: all is silent and the BMC says On, so nothing is fenced and nothing evacuated, whoever asks',
   async () => {
-    await world.seed([{ name: 'guest-1', host }, { name: 'guest-2', host }]);
+    await world.seed([
+      { name: 'guest-1', host },
+      { name: 'guest-2', host },
+    ]);
     await machines.change(host, { power: 'On', behaviour: 'obeys', resets: [] });
     await world.fleet.crash(host);
     await scene.reportNode(host, { ready: 'Unknown', bootId: 'boot-1' });
     const { status } = await scene.untilCondition(host, hypervisorConditions.nodeFailure, 'NoWitness');
-    expect(findCondition(status?.conditions, hypervisorConditions.nodeFailure)).toMatchObject({ status: 'True', message: expect.stringContaining(`drover confirm ${host} --incident ${host}/`) });
+    expect(findCondition(status?.conditions, hypervisorConditions.nodeFailure)).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining(`drover confirm ${host} --incident ${host}/`),
+    });
     const refused = await confirm(await progress());
     expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining('PowerOn') });
     // Without the names it confirms nothing, and says what to type.
-    expect(await world.command('confirm', host)).toMatchObject({ code: 2, stderr: expect.stringContaining(`drover confirm ${host} --incident ${host}/`) });
-    expect(await world.command('describe', host)).toMatchObject({ code: 0, stdout: expect.stringContaining(`Failure of ${host}`) });
+    expect(await world.command('confirm', host)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`drover confirm ${host} --incident ${host}/`),
+    });
+    expect(await world.command('describe', host)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`Failure of ${host}`),
+    });
     expect(await evacuations()).toBe(0);
     expect((await findService(world.session, host)).forced_down).toBe(false);
     expect((await machines.all())[host]?.resets).toEqual([]);
@@ -109,8 +143,15 @@ test(
       return servers !== null && servers.evacuated === 2 ? true : JSON.stringify(servers);
     });
     expect((await world.serversOn(host)).map(({ id }) => id)).toEqual([]);
-    expect(await findService(world.session, host)).toMatchObject({ forced_down: true, status: 'disabled', disabled_reason: expect.stringContaining('drover: maintenance ha: node failure') });
-    expect((await scene.read(host))?.metadata.annotations).toMatchObject({ [hypervisorAnnotations.hold]: expect.stringMatching(/^NodeFailure: /u), [hypervisorAnnotations.fencedBootId]: 'boot-1' });
+    expect(await findService(world.session, host)).toMatchObject({
+      forced_down: true,
+      status: 'disabled',
+      disabled_reason: expect.stringContaining('drover: maintenance ha: node failure'),
+    });
+    expect((await scene.read(host))?.metadata.annotations).toMatchObject({
+      [hypervisorAnnotations.hold]: expect.stringMatching(/^NodeFailure: /u),
+      [hypervisorAnnotations.fencedBootId]: 'boot-1',
+    });
   },
   limitMs,
 );

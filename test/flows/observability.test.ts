@@ -34,14 +34,27 @@ describeWithPrometheus('Prometheus', () => {
   const moves = 'node-1';
   const hangs = 'node-2';
 
-  const read = async (process: 'worker' | 'bridge'): Promise<string> => (await fetch(`http://${pages[process]}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
-  const firing = async (): Promise<string[]> => (await prometheus.alerts()).filter(({ state }) => state === 'firing').map(({ labels }) => `${labels['alertname']} ${labels['host'] ?? ''}`.trim());
+  const read = async (process: 'worker' | 'bridge'): Promise<string> =>
+    (await fetch(`http://${pages[process]}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
+  const firing = async (): Promise<string[]> =>
+    (await prometheus.alerts())
+      .filter(({ state }) => state === 'firing')
+      .map(({ labels }) => `${labels['alertname']} ${labels['host'] ?? ''}`.trim());
 
   beforeAll(async () => {
     const ports = await reservePorts({ ...owner, signal: AbortSignal.timeout(30_000) }, ['worker', 'prometheus']);
     const worker = `127.0.0.1:${ports.worker}`;
-    world = await openWorld({ settings: { ...quickSettings, eviction: { ...quickSettings.eviction, stuck: patient }, worker: { healthAddress: worker }, logLevel: 'debug' } });
-    const { bridge } = parse(readFileSync(join(world.dir, 'drover.yaml'), 'utf8')) as { bridge: { healthAddress: string } };
+    world = await openWorld({
+      settings: {
+        ...quickSettings,
+        eviction: { ...quickSettings.eviction, stuck: patient },
+        worker: { healthAddress: worker },
+        logLevel: 'debug',
+      },
+    });
+    const { bridge } = parse(readFileSync(join(world.dir, 'drover.yaml'), 'utf8')) as {
+      bridge: { healthAddress: string };
+    };
     pages = { worker, bridge: bridge.healthAddress };
     await world.freshHost(moves, { seconds: 1 });
     await world.freshHost(hangs);
@@ -55,53 +68,76 @@ describeWithPrometheus('Prometheus', () => {
     rmSync(dir, { recursive: true, force: true });
   }, limitMs);
 
-  test('scrapes both processes, and every rule can be evaluated', async () => {
-    await until('both to be up', 30_000, async () => {
-      const up = (await prometheus.query('up')).filter(({ value }) => value === 1).map(({ labels }) => labels['job']);
-      return up.length === 2 || `up: ${up.join(', ')}`;
-    });
-    await until('every rule to be evaluated', 30_000, async () => {
-      const health = await prometheus.ruleHealth();
-      return Object.values(health).every((one) => one === 'ok') || JSON.stringify(health);
-    });
-  }, limitMs);
+  test(
+    'scrapes both processes, and every rule can be evaluated',
+    async () => {
+      await until('both to be up', 30_000, async () => {
+        const up = (await prometheus.query('up')).filter(({ value }) => value === 1).map(({ labels }) => labels['job']);
+        return up.length === 2 || `up: ${up.join(', ')}`;
+      });
+      await until('every rule to be evaluated', 30_000, async () => {
+        const health = await prometheus.ruleHealth();
+        return Object.values(health).every((one) => one === 'ok') || JSON.stringify(health);
+      });
+    },
+    limitMs,
+  );
 
-  test('an eviction that ends shows in every metric', async () => {
-    await world.seedMany(moves, 3);
-    await world.createEviction(moves, { annotations: { 'drover.dev/parallelism': '2' } });
-    await until('Prometheus to see how many servers are left', 60_000, async () => {
-      const [left] = await prometheus.query(`drover_eviction_outstanding_instances{host="${moves}"}`);
-      return (left?.value ?? 0) > 0 || `${left?.value ?? 'no series'}`;
-    });
-    await world.untilReason(moves, 'Succeeded');
-    await world.untilClosed(moves);
+  test(
+    'an eviction that ends shows in every metric',
+    async () => {
+      await world.seedMany(moves, 3);
+      await world.createEviction(moves, { annotations: { 'drover.dev/parallelism': '2' } });
+      await until('Prometheus to see how many servers are left', 60_000, async () => {
+        const [left] = await prometheus.query(`drover_eviction_outstanding_instances{host="${moves}"}`);
+        return (left?.value ?? 0) > 0 || `${left?.value ?? 'no series'}`;
+      });
+      await world.untilReason(moves, 'Succeeded');
+      await world.untilClosed(moves);
 
-    shown = await until('the worker to show the run', 30_000, async () => {
-      const seen = { worker: await read('worker'), bridge: await read('bridge') };
-      return seen.worker.includes('result="Succeeded"') ? seen : 'no run yet';
-    });
-    const { worker, bridge } = shown;
-    const described = (page: string): string[] => [...page.matchAll(/^# TYPE (?<name>\S+)/gmu)].map(([, name = '']) => name);
-    // No host fails here, and none is taken away.
-    const elsewhere: readonly unknown[] = [metrics.hostFailures, metrics.drainsHalfOver];
-    for (const { name, from } of Object.values(metrics).filter((one) => !elsewhere.includes(one))) {
-      const found = from.map((process) => [process, described(process === 'bridge' ? bridge : worker).includes(name)]);
-      expect([name, found]).toEqual([name, from.map((process) => [process, true])]);
-    }
-    expect(worker).toMatch(/^drover_runs_total\{[^}]*kind="Eviction"[^}]*result="Succeeded"[^}]*\} 1$/mu);
-    expect(worker).toMatch(/^drover_runs_total\{[^}]*kind="Migration"[^}]*result="moved"[^}]*\} 3$/mu);
-    expect(worker).toMatch(/^drover_migrations_total\{[^}]*outcome="completed"[^}]*\} 3$/mu);
-    expect(worker).toMatch(/^drover_outside_calls_total\{system="nova",verb="POST \/servers\/\{id\}\/action os-migrateLive",outcome="ok"\} 3$/mu);
-    expect(worker).toMatch(/^drover_steps_total\{step="awaitMigration",outcome="completed"\} 3$/mu);
-    expect(bridge).toMatch(/^drover_bridge_signal_seconds_count\{kind="Eviction"\} [1-9]/mu);
-    // Settled, it disappears.
-    await until('the Eviction to be settled', 30_000, async () => !(await read('bridge')).includes(`object="${moves}"`) || 'not yet');
-  }, limitMs);
+      shown = await until('the worker to show the run', 30_000, async () => {
+        const seen = { worker: await read('worker'), bridge: await read('bridge') };
+        return seen.worker.includes('result="Succeeded"') ? seen : 'no run yet';
+      });
+      const { worker, bridge } = shown;
+      const described = (page: string): string[] =>
+        [...page.matchAll(/^# TYPE (?<name>\S+)/gmu)].map(([, name = '']) => name);
+      // No host fails here, and none is taken away.
+      const elsewhere: readonly unknown[] = [metrics.hostFailures, metrics.drainsHalfOver];
+      for (const { name, from } of Object.values(metrics).filter((one) => !elsewhere.includes(one))) {
+        const found = from.map((process) => [
+          process,
+          described(process === 'bridge' ? bridge : worker).includes(name),
+        ]);
+        expect([name, found]).toEqual([name, from.map((process) => [process, true])]);
+      }
+      expect(worker).toMatch(/^drover_runs_total\{[^}]*kind="Eviction"[^}]*result="Succeeded"[^}]*\} 1$/mu);
+      expect(worker).toMatch(/^drover_runs_total\{[^}]*kind="Migration"[^}]*result="moved"[^}]*\} 3$/mu);
+      expect(worker).toMatch(/^drover_migrations_total\{[^}]*outcome="completed"[^}]*\} 3$/mu);
+      expect(worker).toMatch(
+        /^drover_outside_calls_total\{system="nova",verb="POST \/servers\/\{id\}\/action os-migrateLive",outcome="ok"\} 3$/mu,
+      );
+      expect(worker).toMatch(/^drover_steps_total\{step="awaitMigration",outcome="completed"\} 3$/mu);
+      expect(bridge).toMatch(/^drover_bridge_signal_seconds_count\{kind="Eviction"\} [1-9]/mu);
+      // Settled, it disappears.
+      await until(
+        'the Eviction to be settled',
+        30_000,
+        async () => !(await read('bridge')).includes(`object="${moves}"`) || 'not yet',
+      );
+    },
+    limitMs,
+  );
 
   test('what dashboards and alerts ask of Temporal’s SDK and of Node is there', () => {
     const page = `${shown.worker}\n${shown.bridge}`;
-    const asked = [...readRules().map(({ expr }) => expr), ...readPanels().flatMap(({ targets }) => targets.map(({ expr }) => expr))].flatMap(seriesIn);
-    const missing = new Set(asked.filter((name) => !seriesOfTable.has(name) && !new RegExp(`^${name}[ {]`, 'mu').test(page)));
+    const asked = [
+      ...readRules().map(({ expr }) => expr),
+      ...readPanels().flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+    ].flatMap(seriesIn);
+    const missing = new Set(
+      asked.filter((name) => !seriesOfTable.has(name) && !new RegExp(`^${name}[ {]`, 'mu').test(page)),
+    );
     expect([...missing]).toEqual([]);
   });
 
@@ -110,13 +146,19 @@ describeWithPrometheus('Prometheus', () => {
       const page = shown[process];
       expect(page.split('\n').filter((line) => uuid.test(line))).toEqual([]);
       const ours = page.split('\n').filter((line) => /^(?:# (?:HELP|TYPE) )?drover_/u.test(line));
-      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: `${ours.join('\n')}\n`, encoding: 'utf8' });
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+        input: `${ours.join('\n')}\n`,
+        encoding: 'utf8',
+      });
       expect([process, status, `${stdout}${stderr}`]).toEqual([process, 0, '']);
     }
   });
 
   test('the log is JSON, line by line; a call of Nova names its run, its step and Nova’s own id of it', async () => {
-    const lines = readFileSync(join(world.dir, 'log/worker.log'), 'utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = readFileSync(join(world.dir, 'log/worker.log'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines).toContainEqual(
       expect.objectContaining({
         level: 'debug',
@@ -132,31 +174,58 @@ describeWithPrometheus('Prometheus', () => {
     );
   });
 
-  test('an eviction in which everything hangs is told as stuck, and nothing else is; paused, it is told no more', async () => {
-    const [server] = await world.seed([{ name: `${hangs}-hangs`, host: hangs, migrate: 'hang' }]);
-    await world.createEviction(hangs);
-    await world.untilMoving(hangs);
-    const alert = await until('the alert', 120_000, async () => {
-      const alerts = await prometheus.alerts();
-      return alerts.find(({ state, labels }) => state === 'firing' && labels['alertname'] === 'DroverEvictionStuck') ?? JSON.stringify(alerts);
-    });
-    expect(alert.labels).toEqual({ alertname: 'DroverEvictionStuck', severity: 'warning', object: hangs, host: hangs });
-    expect(alert.annotations).toMatchObject({ description: `Eviction ${hangs} has 1 servers left on ${hangs}, and is not paused.`, type: `drover describe ${hangs}` });
-    expect(await firing()).toEqual([`DroverEvictionStuck ${hangs}`]);
+  test(
+    'an eviction in which everything hangs is told as stuck, and nothing else is; paused, it is told no more',
+    async () => {
+      const [server] = await world.seed([{ name: `${hangs}-hangs`, host: hangs, migrate: 'hang' }]);
+      await world.createEviction(hangs);
+      await world.untilMoving(hangs);
+      const alert = await until('the alert', 120_000, async () => {
+        const alerts = await prometheus.alerts();
+        return (
+          alerts.find(({ state, labels }) => state === 'firing' && labels['alertname'] === 'DroverEvictionStuck') ??
+          JSON.stringify(alerts)
+        );
+      });
+      expect(alert.labels).toEqual({
+        alertname: 'DroverEvictionStuck',
+        severity: 'warning',
+        object: hangs,
+        host: hangs,
+      });
+      expect(alert.annotations).toMatchObject({
+        description: `Eviction ${hangs} has 1 servers left on ${hangs}, and is not paused.`,
+        type: `drover describe ${hangs}`,
+      });
+      expect(await firing()).toEqual([`DroverEvictionStuck ${hangs}`]);
 
-    await world.command('pause', hangs);
-    await until('the alert to be over', 60_000, async () => (await firing()).length === 0 || (await firing()).join());
-    await world.command('cancel', hangs, '--abort');
-    await world.untilClosed(hangs);
-    world.expectServer(server!.id, 'ACTIVE');
-  }, limitMs);
+      await world.command('pause', hangs);
+      await until('the alert to be over', 60_000, async () => (await firing()).length === 0 || (await firing()).join());
+      await world.command('cancel', hangs, '--abort');
+      await world.untilClosed(hangs);
+      world.expectServer(server!.id, 'ACTIVE');
+    },
+    limitMs,
+  );
 
-  test('a worker that is gone is told as missing', async () => {
-    await world.drover.kill('worker');
-    await until('the alert', 60_000, async () => (await firing()).includes('DroverWorkerMissing') || (await firing()).join());
-    await world.drover.restart('worker');
-    await until('the alert to be over', 60_000, async () => !(await firing()).includes('DroverWorkerMissing') || (await firing()).join());
-  }, limitMs);
+  test(
+    'a worker that is gone is told as missing',
+    async () => {
+      await world.drover.kill('worker');
+      await until(
+        'the alert',
+        60_000,
+        async () => (await firing()).includes('DroverWorkerMissing') || (await firing()).join(),
+      );
+      await world.drover.restart('worker');
+      await until(
+        'the alert to be over',
+        60_000,
+        async () => !(await firing()).includes('DroverWorkerMissing') || (await firing()).join(),
+      );
+    },
+    limitMs,
+  );
 
   test('after all of it the invariants hold', () => checkInvariants(world), limitMs);
 });

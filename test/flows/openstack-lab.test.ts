@@ -8,9 +8,28 @@ import { type Attempt, connectFleet, type Fleet } from '../../lab/openstack/flee
 import type { MigrateMode } from '../../lab/openstack/host-profile.ts';
 import { changeService, findService } from '../../lab/openstack/hosts.ts';
 import { readApiCalls, readMigrationEvents } from '../../lab/openstack/journal.ts';
-import { abortMigration, coldMigrate, forceCompleteMigration, listMigrations, listMigrationsInProgress, liveMigrate, waitForMigration } from '../../lab/openstack/migrations.ts';
+import {
+  abortMigration,
+  coldMigrate,
+  forceCompleteMigration,
+  listMigrations,
+  listMigrationsInProgress,
+  liveMigrate,
+  waitForMigration,
+} from '../../lab/openstack/migrations.ts';
 import { resetOpenStack } from '../../lab/openstack/reset.ts';
-import { act, createInstance, createInstances, deleteInstances, getServer, listServers, requestInstance, type SeedState, type Server, waitForServer } from '../../lab/openstack/seed.ts';
+import {
+  act,
+  createInstance,
+  createInstances,
+  deleteInstances,
+  getServer,
+  listServers,
+  requestInstance,
+  type SeedState,
+  type Server,
+  waitForServer,
+} from '../../lab/openstack/seed.ts';
 import { openSession, type Session } from '../../lab/openstack/session.ts';
 import { readProcesses } from '../../lab/processes.ts';
 
@@ -30,10 +49,17 @@ const takeServer = () => servers.shift()!.id;
 beforeAll(async () => {
   folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'drover-openstack-')));
   lab = await startLab({ dir: folders[0]!, parts: ['openstack'] });
-  other = await startLab({ dir: folders[1]!, parts: ['openstack'], openstack: { hosts: { left: { seconds: 0 }, right: { memoryMiB: 4096 } } } });
+  other = await startLab({
+    dir: folders[1]!,
+    parts: ['openstack'],
+    openstack: { hosts: { left: { seconds: 0 }, right: { memoryMiB: 4096 } } },
+  });
   session = await openSession(lab.handles.openstack);
   fleet = connectFleet(lab.handles.openstack);
-  servers = await createInstances(session, Array.from({ length: 24 }, (_, index) => ({ name: `vm-${index + 1}`, host: 'node-1', seconds: 0.2 })));
+  servers = await createInstances(
+    session,
+    Array.from({ length: 24 }, (_, index) => ({ name: `vm-${index + 1}`, host: 'node-1', seconds: 0.2 })),
+  );
 }, START_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -77,16 +103,24 @@ describe('the fleet', () => {
   });
 
   test('refuses what makes no sense, and whoever has no token', async () => {
-    await expect(fleet.change('node-1', { migrate: 'teleport' as MigrateMode })).rejects.toThrow("unknown mode 'teleport'");
+    await expect(fleet.change('node-1', { migrate: 'teleport' as MigrateMode })).rejects.toThrow(
+      "unknown mode 'teleport'",
+    );
     await expect(fleet.change('node-1', { colour: 'blue' } as object)).rejects.toThrow("unknown field 'colour'");
     await expect(fleet.crash('node-77')).rejects.toThrow('there is no host node-77');
     expect((await fetch(`${lab.handles.openstack.controlUrl}/fleet`)).status).toBe(401);
   });
 
   test('adds a host while it runs', async () => {
-    expect(await fleet.change('node-7', { vcpus: 8, traits: ['CUSTOM_LAB'], inventory: { VGPU: 1 } })).toMatchObject({ vcpus: 8, running: true });
+    expect(await fleet.change('node-7', { vcpus: 8, traits: ['CUSTOM_LAB'], inventory: { VGPU: 1 } })).toMatchObject({
+      vcpus: 8,
+      running: true,
+    });
     expect(await findService(session, 'node-7')).toMatchObject({ state: 'up', status: 'enabled' });
-    const [traited, accelerated] = await createInstances(session, [{ name: 'traited', flavor: 'lab.trait' }, { name: 'accelerated', flavor: 'lab.vgpu' }]);
+    const [traited, accelerated] = await createInstances(session, [
+      { name: 'traited', flavor: 'lab.trait' },
+      { name: 'accelerated', flavor: 'lab.vgpu' },
+    ]);
     expect([hostOf(traited!), hostOf(accelerated!)]).toEqual(['node-7', 'node-7']);
   });
 
@@ -172,7 +206,11 @@ describe('cold migration', () => {
     await waitForServer(session, id, status);
     const migration = await coldMigrate(session, id);
     await waitForServer(session, id, 'VERIFY_RESIZE');
-    expect((await listMigrations(session, id))[0]).toMatchObject({ id: migration, status: 'finished', source_compute: 'node-1' });
+    expect((await listMigrations(session, id))[0]).toMatchObject({
+      id: migration,
+      status: 'finished',
+      source_compute: 'node-1',
+    });
     await act(session, id, { confirmResize: null });
     await waitForMigration(session, id, migration, ['confirmed']);
     expect(hostOf(await waitForServer(session, id, status))).not.toBe('node-1');
@@ -188,7 +226,10 @@ describe('cold migration', () => {
 
 test('seeds servers in the states an eviction meets', async () => {
   const states: SeedState[] = ['SHUTOFF', 'PAUSED', 'SUSPENDED', 'RESCUE', 'ERROR', 'VERIFY_RESIZE'];
-  const seeded = await createInstances(session, states.map((state) => ({ name: state.toLowerCase(), host: 'node-4', state, locked: state === 'PAUSED' })));
+  const seeded = await createInstances(
+    session,
+    states.map((state) => ({ name: state.toLowerCase(), host: 'node-4', state, locked: state === 'PAUSED' })),
+  );
   expect(seeded.map(({ status }) => status)).toEqual(states);
   expect(await getServer(session, seeded[1]!.id)).toMatchObject({ locked: true });
 });
@@ -211,7 +252,12 @@ test('a crash leaves the migration running, the next start of nova-compute ends 
 test('a server arrives on a host that was disabled meanwhile', async () => {
   await fleet.change('node-6', { buildDelaySeconds: 2 });
   const id = await requestInstance(session, { name: 'late', host: 'node-6' });
-  while (!readApiCalls(lab.handles.openstack, 'placement').some(({ path, method }) => method === 'PUT' && path === `/allocations/${id}`)) await delay(50);
+  while (
+    !readApiCalls(lab.handles.openstack, 'placement').some(
+      ({ path, method }) => method === 'PUT' && path === `/allocations/${id}`,
+    )
+  )
+    await delay(50);
   await changeService(session, 'node-6', { status: 'disabled', disabled_reason: 'test' });
   expect(await listServers(session, 'node-6')).not.toContainEqual(expect.objectContaining({ id }));
   expect(hostOf(await waitForServer(session, id, 'ACTIVE'))).toBe('node-6');
@@ -231,7 +277,13 @@ test('the journals tell of requests and migrations to the millisecond', async ()
   const startMs = Date.now();
   await waitForMigration(session, id, await liveMigrate(session, id), ['completed']);
   const post = readApiCalls(lab.handles.openstack, 'nova', startMs).find(({ action }) => action === 'os-migrateLive');
-  expect(post).toMatchObject({ method: 'POST', path: `/v2.1/servers/${id}/action`, status: 202, userAgent: 'drover-lab', requestId: expect.stringMatching(/^req-/) });
+  expect(post).toMatchObject({
+    method: 'POST',
+    path: `/v2.1/servers/${id}/action`,
+    status: 202,
+    userAgent: 'drover-lab',
+    requestId: expect.stringMatching(/^req-/),
+  });
   const events = readMigrationEvents(lab.handles.openstack, startMs).filter(({ instance }) => instance === id);
   expect(events.map(({ status }) => status)).toEqual(['accepted', 'queued', 'preparing', 'running', 'completed']);
   expect(events.at(-1)!.timeMs - post!.timeMs).toBeGreaterThanOrEqual(200);
@@ -259,10 +311,15 @@ test('secrets are in files of mode 0600, and not in process arguments or logs', 
   const files = readdirSync(dir, { recursive: true, withFileTypes: true });
   const openTo = (path: string) => statSync(path).mode & 0o077;
   expect(files.filter((file) => openTo(join(file.parentPath, file.name)) !== 0).map(({ name }) => name)).toEqual([]);
-  const { secrets } = JSON.parse(readFileSync(join(dir, 'settings.json'), 'utf8')) as { secrets: Record<string, string> };
+  const { secrets } = JSON.parse(readFileSync(join(dir, 'settings.json'), 'utf8')) as {
+    secrets: Record<string, string>;
+  };
   const { applicationCredentialId: _, ...hidden } = secrets;
   const processes = readProcesses(dir);
-  const visible = [...processes.map(({ args, env }) => JSON.stringify([args, env])), ...processes.map(({ logFile }) => readFileSync(logFile, 'utf8'))].join('\n');
+  const visible = [
+    ...processes.map(({ args, env }) => JSON.stringify([args, env])),
+    ...processes.map(({ logFile }) => readFileSync(logFile, 'utf8')),
+  ].join('\n');
   expect(Object.values(hidden).filter((secret) => visible.includes(secret))).toEqual([]);
 });
 

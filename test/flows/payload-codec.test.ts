@@ -45,7 +45,10 @@ afterEach(() => checkInvariants(world), 60_000);
 /** Everything that Temporal has written, with what is still in its log. */
 function database(): string {
   const folder = world.lab.handles.temporal.dir;
-  return readdirSync(folder).filter((name) => name.startsWith('temporal.sqlite')).map((name) => readFileSync(join(folder, name), 'latin1')).join('\n');
+  return readdirSync(folder)
+    .filter((name) => name.startsWith('temporal.sqlite'))
+    .map((name) => readFileSync(join(folder, name), 'latin1'))
+    .join('\n');
 }
 
 /** A history as it is stored, bytes as text. */
@@ -56,11 +59,19 @@ async function rawHistory(workflowId: string): Promise<string> {
 
 /** `drover codec-server` as a person starts it. */
 async function serveCodec(use: (url: string) => Promise<void>): Promise<void> {
-  const server = spawn(process.execPath, [join(checkoutDirectory, 'starters/main.ts'), 'codec-server', '--listen', '127.0.0.1:0'], { env: { ...process.env, ...world.drover.env }, stdio: ['ignore', 'ignore', 'pipe'] });
+  const server = spawn(
+    process.execPath,
+    [join(checkoutDirectory, 'starters/main.ts'), 'codec-server', '--listen', '127.0.0.1:0'],
+    { env: { ...process.env, ...world.drover.env }, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
   let log = '';
   server.stderr?.setEncoding('utf8').on('data', (text: string) => (log += text));
   try {
-    const [, url = ''] = await until('the codec to serve', 30_000, () => /"url":"([^"]+)"/u.exec(log) ?? log.slice(-400));
+    const [, url = ''] = await until(
+      'the codec to serve',
+      30_000,
+      () => /"url":"([^"]+)"/u.exec(log) ?? log.slice(-400),
+    );
     await use(url);
     expect(log).toContain('"verb":"decode"');
     expect(log).not.toContain(canary);
@@ -105,13 +116,18 @@ test(
 
     const result: unknown = await world.client.workflow.getHandle(evictionId(host)).result();
     expect(result).toMatchObject({ outcome: 'Failed', notMoved: [{ name: `${canary}-stays` }] });
-    expect(await world.command('describe', host)).toMatchObject({ code: 0, stdout: expect.stringContaining(`${canary} wants it`) });
+    expect(await world.command('describe', host)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${canary} wants it`),
+    });
     await serveCodec(async (url) => {
       const show = ['workflow', 'show', '--workflow-id', evictionId(host), '--output', 'json'];
       expect((await world.tool('temporal', ...show)).stdout).not.toContain(canary);
       // The tool shows the bytes of a history as base64, as they would be replayed.
       const { stdout } = await world.tool('temporal', ...show, '--codec-endpoint', url);
-      expect(stdout.replaceAll(/"data": "([^"]*)"/gu, (_, data: string) => Buffer.from(data, 'base64').toString())).toContain(`${canary} wants it`);
+      expect(
+        stdout.replaceAll(/"data": "([^"]*)"/gu, (_, data: string) => Buffer.from(data, 'base64').toString()),
+      ).toContain(`${canary} wants it`);
     });
   },
   limitMs,
@@ -133,7 +149,10 @@ test(
     await world.replaceDrover({});
     const paused = await world.progress(host);
     expect(paused).toMatchObject({ reason: `${canary} again`, paused: expect.any(String) });
-    expect(await world.command('describe', 'node-1')).toMatchObject({ code: 0, stdout: expect.stringContaining(`${canary} wants it`) });
+    expect(await world.command('describe', 'node-1')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${canary} wants it`),
+    });
 
     // A worker, a bridge and a person without any key.
     const { runId } = await world.describeRun(host);
@@ -141,11 +160,16 @@ test(
     await world.tool('temporal', 'workflow', 'signal', '--workflow-id', evictionId(host), '--name', 'retryNow');
     const [told] = await until('the worker to say what it lacks', 90_000, async () => {
       const { events } = await world.client.workflow.getHandle(evictionId(host), runId).fetchHistory();
-      const failed = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: task }) => (task?.failure?.message ? [task.failure.message] : []));
+      const failed = (events ?? []).flatMap(({ workflowTaskFailedEventAttributes: task }) =>
+        task?.failure?.message ? [task.failure.message] : [],
+      );
       return failed.length > 0 ? failed : `${events?.length} events, none of a failed task`;
     });
     expect(told).toMatch(/encrypted with key "(one|two)"; this process has no keys.*DROVER_PAYLOAD_KEYS/u);
-    const without = await run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), 'describe', 'node-1'], { env: { ...world.drover.env, KUBECONFIG: world.lab.handles.kubernetes.kubeconfig }, limitMs: 60_000 });
+    const without = await run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), 'describe', 'node-1'], {
+      env: { ...world.drover.env, KUBECONFIG: world.lab.handles.kubernetes.kubeconfig },
+      limitMs: 60_000,
+    });
     expect(without.stdout + without.stderr).not.toContain('Unknown encoding');
 
     // The key comes back, and the run goes on as if nothing had been.

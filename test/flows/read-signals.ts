@@ -27,5 +27,8 @@ export async function readSignals(client: Client, host: string, workflowId = evi
 
 /** The most signals within any `windowMs`. */
 export function mostSignalsWithin(signals: readonly Pick<Signalled, 'atMs'>[], windowMs: number): number {
-  return Math.max(0, ...signals.map(({ atMs }) => signals.filter((other) => other.atMs >= atMs && other.atMs < atMs + windowMs).length));
+  return Math.max(
+    0,
+    ...signals.map(({ atMs }) => signals.filter((other) => other.atMs >= atMs && other.atMs < atMs + windowMs).length),
+  );
 }

@@ -14,7 +14,9 @@ let world: VmWorld;
 
 beforeAll(async () => {
   world = await openVmWorld({
-    settings: { modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' } },
+    settings: {
+      modes: { Eviction: 'off', Hypervisor: 'off', VirtualMachine: 'act', VirtualMachineSetResourcePolicy: 'act' },
+    },
   });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
@@ -22,35 +24,54 @@ afterEach(() => checkInvariants(world.observed), limitMs);
 
 const kind = 'virtualmachinesetresourcepolicy';
 const make = (name: string, spec: object, given: Record<string, string> = {}): Promise<string> =>
-  world.make({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachineSetResourcePolicy', metadata: { namespace, name, annotations: given }, spec });
-const change = (name: string, spec: object): Promise<string> => world.kubectl('patch', kind, name, '-n', namespace, '--type=merge', '-p', JSON.stringify({ spec }));
+  world.make({
+    apiVersion: 'vmoperator.vmware.com/v1alpha6',
+    kind: 'VirtualMachineSetResourcePolicy',
+    metadata: { namespace, name, annotations: given },
+    spec,
+  });
+const change = (name: string, spec: object): Promise<string> =>
+  world.kubectl('patch', kind, name, '-n', namespace, '--type=merge', '-p', JSON.stringify({ spec }));
 const find = async (name: string): Promise<VirtualMachineSetResourcePolicy | null> => {
-  const { items } = JSON.parse(await world.kubectl('get', kind, '-n', namespace, '-o', 'json')) as { items: VirtualMachineSetResourcePolicy[] };
+  const { items } = JSON.parse(await world.kubectl('get', kind, '-n', namespace, '-o', 'json')) as {
+    items: VirtualMachineSetResourcePolicy[];
+  };
   return items.find(({ metadata }) => metadata.name === name) ?? null;
 };
 const untilMade = async (name: string): Promise<VirtualMachineSetResourcePolicy> =>
   until(`policy ${name} to be made`, 40_000, async () => {
     const policy = await find(name);
     const { annotations: notes = {}, generation } = policy?.metadata ?? {};
-    return policy !== null && notes[policyAnnotations.made] === String(generation) ? policy : `${notes[policyAnnotations.made] ?? 'nothing'} made; ${notes[policyAnnotations.waitsFor] ?? 'waits for nothing'}`;
+    return policy !== null && notes[policyAnnotations.made] === String(generation)
+      ? policy
+      : `${notes[policyAnnotations.made] ?? 'nothing'} made; ${notes[policyAnnotations.waitsFor] ?? 'waits for nothing'}`;
   });
-const untilGone = (name: string): Promise<unknown> => until(`policy ${name} to be gone`, 40_000, async () => ((await find(name)) === null ? { gone: true } : 'still there'));
+const untilGone = (name: string): Promise<unknown> =>
+  until(`policy ${name} to be gone`, 40_000, async () =>
+    (await find(name)) === null ? { gone: true } : 'still there',
+  );
 const untilWaits = (name: string, words: RegExp): Promise<unknown> =>
   until(`policy ${name} to say ${words.source}`, 40_000, async () => {
     const said = (await find(name))?.metadata.annotations?.[policyAnnotations.waitsFor] ?? 'nothing';
     return words.test(said) ? { said } : said;
   });
 
-const there = async (kind: 'vm' | 'folder' | 'pool', name: string): Promise<string[]> => (await world.vcenter.find(kind, '/')).filter((path) => path.endsWith(`/${name}`));
+const there = async (kind: 'vm' | 'folder' | 'pool', name: string): Promise<string[]> =>
+  (await world.vcenter.find(kind, '/')).filter((path) => path.endsWith(`/${name}`));
 const folders = (name: string): Promise<string[]> => there('folder', name);
 const pools = (name: string): Promise<string[]> => there('pool', name);
 const modules = (): Promise<string[]> => world.vcenter.listModules();
-const posts = async (method: string): Promise<number> => (await world.control.requests()).filter((request) => request.method === method).length;
+const posts = async (method: string): Promise<number> =>
+  (await world.control.requests()).filter((request) => request.method === method).length;
 
 test(
   'folder, pool and modules are made once; a VM lies in them; they change with the policy, and go with it',
   async () => {
-    await make('apart', { folder: 'apart', resourcePool: { name: 'gold', reservations: { memory: '64Mi' }, limits: { memory: '8Gi' } }, clusterModuleGroups: ['web', 'db'] });
+    await make('apart', {
+      folder: 'apart',
+      resourcePool: { name: 'gold', reservations: { memory: '64Mi' }, limits: { memory: '8Gi' } },
+      clusterModuleGroups: ['web', 'db'],
+    });
     const { status, metadata } = await untilMade('apart');
     expect(metadata.annotations?.[policyAnnotations.waitsFor]).toBeUndefined();
     expect(await folders('apart')).toHaveLength(1);
@@ -62,11 +83,17 @@ test(
     const memoryOf = async () => (await world.vcenter.describePool(pool)).memoryAllocation;
     expect(await memoryOf()).toMatchObject({ reservation: 64, expandableReservation: true, limit: 8_192 });
 
-    await world.create('member', { reserved: { resourcePolicyName: 'apart' } }, { [virtualMachineAnnotations.clusterModuleGroup]: 'web' });
+    await world.create(
+      'member',
+      { reserved: { resourcePolicyName: 'apart' } },
+      { [virtualMachineAnnotations.clusterModuleGroup]: 'web' },
+    );
     await world.untilSaid('member', /^True Settled/u);
     expect(await there('vm', 'member')).toEqual([expect.stringMatching(/\/apart\/member$/u)]);
     const webModule = status?.clustermodules?.find(({ groupName }) => groupName === 'web')?.moduleUUID ?? '';
-    expect(await world.vcenter.listModuleMembers(webModule)).toContain((await world.read('member'))?.status?.uniqueID ?? 'no id');
+    expect(await world.vcenter.listModuleMembers(webModule)).toContain(
+      (await world.read('member'))?.status?.uniqueID ?? 'no id',
+    );
 
     await change('apart', { resourcePool: { name: 'gold', limits: { memory: '4Gi' } }, clusterModuleGroups: ['web'] });
     const changed = await untilMade('apart');
@@ -76,7 +103,9 @@ test(
 
     await world.kubectl('delete', kind, 'apart', '-n', namespace, '--wait=false');
     await untilWaits('apart', /^member to be deleted: it names this policy/u);
-    expect(await world.kubectl('get', 'events.events.k8s.io', '-n', namespace, '-o', 'json')).toContain('Waiting for member to be deleted');
+    expect(await world.kubectl('get', 'events.events.k8s.io', '-n', namespace, '-o', 'json')).toContain(
+      'Waiting for member to be deleted',
+    );
     await world.remove('member');
     await untilGone('apart');
     expect([...(await folders('apart')), ...(await pools('gold'))]).toEqual([]);

@@ -80,7 +80,10 @@ async function historiesOf({ name, workflowIds }: Scenario, of: Client): Promise
 }
 
 async function onServer(scenario: Scenario): Promise<Histories> {
-  await scenario.run({ client, taskQueue, sleep: (ms) => systemClock.sleep(ms) }, (part = '') => `${scenario.name}${part}`);
+  await scenario.run(
+    { client, taskQueue, sleep: (ms) => systemClock.sleep(ms) },
+    (part = '') => `${scenario.name}${part}`,
+  );
   return await historiesOf(scenario, client);
 }
 

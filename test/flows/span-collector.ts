@@ -27,7 +27,8 @@ export async function openSpanCollector(): Promise<{ url: string; spans: Span[];
       if (request.url === '/v1/traces') {
         for (const { resource, scopeSpans } of (JSON.parse(body) as ExportRequest).resourceSpans) {
           const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
-          for (const one of scopeSpans.flatMap((scope) => scope.spans)) spans.push({ ...one, parentSpanId: one.parentSpanId ?? '', service });
+          for (const one of scopeSpans.flatMap((scope) => scope.spans))
+            spans.push({ ...one, parentSpanId: one.parentSpanId ?? '', service });
         }
       }
       response.writeHead(200, { 'content-type': 'application/json' });

@@ -13,7 +13,13 @@ import type { KubernetesWorld } from './kubernetes-world.ts';
 let world: KubernetesWorld;
 const namespace = 'drover-system';
 const place = { kind: 'Eviction', cluster: '', region: 'stop-test' } as const;
-const region: Stop = { of: 'region', name: 'stop-test', by: 'jane', reason: 'storage is down', at: '2026-01-01T00:00:00Z' };
+const region: Stop = {
+  of: 'region',
+  name: 'stop-test',
+  by: 'jane',
+  reason: 'storage is down',
+  at: '2026-01-01T00:00:00Z',
+};
 const { signal } = new AbortController();
 
 beforeAll(async () => {
@@ -33,7 +39,9 @@ test('a person stops a region, and lifts it again', async () => {
   expect(await stopped()).toEqual([region]);
   await setStop(world.admin, namespace, { ...region, reason: 'still' }, signal);
   expect(findStop(await stopped(), place)?.reason).toBe('still');
-  expect(await liftStops(world.admin, namespace, { of: 'region', name: 'stop-test' }, signal)).toMatchObject([{ reason: 'still' }]);
+  expect(await liftStops(world.admin, namespace, { of: 'region', name: 'stop-test' }, signal)).toMatchObject([
+    { reason: 'still' },
+  ]);
   expect(await stopped()).toEqual([]);
 });
 
@@ -57,7 +65,10 @@ test('the gate closes within its second', async () => {
   await setStop(world.admin, namespace, region, signal);
   await gate(signal);
   nowMs = 1_000;
-  await expect(gate(signal)).rejects.toMatchObject({ type: 'Stopped', message: expect.stringContaining('region stop-test was stopped by jane at 2026-01-01T00:00:00Z: storage is down') });
+  await expect(gate(signal)).rejects.toMatchObject({
+    type: 'Stopped',
+    message: expect.stringContaining('region stop-test was stopped by jane at 2026-01-01T00:00:00Z: storage is down'),
+  });
   await liftStops(world.admin, namespace, 'every', signal);
 });
 
@@ -68,7 +79,10 @@ test('where nobody can tell, nothing goes ahead', async () => {
   writeFileSync(kubeconfig, text.replace(/https:\/\/127\.0\.0\.1:\d+/u, 'https://127.0.0.1:1'), { mode: 0o600 });
   const away = connectKubernetes({ kubeconfig });
   try {
-    await expect(createStopGate(away, namespace, place, systemClock)(signal)).rejects.toMatchObject({ type: 'KubernetesUnavailable', nonRetryable: false });
+    await expect(createStopGate(away, namespace, place, systemClock)(signal)).rejects.toMatchObject({
+      type: 'KubernetesUnavailable',
+      nonRetryable: false,
+    });
   } finally {
     await away.close();
     rmSync(kubeconfig);

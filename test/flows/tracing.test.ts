@@ -22,28 +22,32 @@ afterAll(async () => {
   await collector?.close();
 }, limitMs);
 
-test('from the watch event to the call of Nova', async () => {
-  await world.seedMany(host, 1);
-  await world.createEviction(host);
-  await world.untilReason(host, 'Succeeded');
-  await world.untilClosed(host);
+test(
+  'from the watch event to the call of Nova',
+  async () => {
+    await world.seedMany(host, 1);
+    await world.createEviction(host);
+    await world.untilReason(host, 'Succeeded');
+    await world.untilClosed(host);
 
-  const path = await until('the whole trace', 30_000, () => {
-    const call = collector.spans.find(({ name }) => name === 'nova POST /servers/{id}/action os-migrateLive');
-    const found = call === undefined ? [] : pathOf(call, collector.spans);
-    return found.length >= 8 ? found : found.join(' → ') || `${collector.spans.length} spans`;
-  });
-  expect(path).toEqual([
-    'drover-bridge: deliver Eviction',
-    'drover-bridge: SignalWithStartWorkflow:evictHypervisor',
-    'drover-worker: RunWorkflow:evictHypervisor',
-    'drover-worker: StartChildWorkflow:migrateInstance',
-    'drover-worker: RunWorkflow:migrateInstance',
-    'drover-worker: StartActivity:startLiveMigration',
-    'drover-worker: RunActivity:startLiveMigration',
-    'drover-worker: nova POST /servers/{id}/action os-migrateLive',
-  ]);
-}, limitMs);
+    const path = await until('the whole trace', 30_000, () => {
+      const call = collector.spans.find(({ name }) => name === 'nova POST /servers/{id}/action os-migrateLive');
+      const found = call === undefined ? [] : pathOf(call, collector.spans);
+      return found.length >= 8 ? found : found.join(' → ') || `${collector.spans.length} spans`;
+    });
+    expect(path).toEqual([
+      'drover-bridge: deliver Eviction',
+      'drover-bridge: SignalWithStartWorkflow:evictHypervisor',
+      'drover-worker: RunWorkflow:evictHypervisor',
+      'drover-worker: StartChildWorkflow:migrateInstance',
+      'drover-worker: RunWorkflow:migrateInstance',
+      'drover-worker: StartActivity:startLiveMigration',
+      'drover-worker: RunActivity:startLiveMigration',
+      'drover-worker: nova POST /servers/{id}/action os-migrateLive',
+    ]);
+  },
+  limitMs,
+);
 
 test('what processes do all the time by themselves makes no traces', () => {
   const names = new Set(collector.spans.map(({ name }) => name));

@@ -19,7 +19,11 @@ afterAll(async () => {
 /** How many events of its history have that name, by a part of it, after a replay that agrees. */
 async function eventsOf(handle: WorkflowHandle): Promise<{ total: number; of: (attributes: string) => number }> {
   const events = (await world.historyOf(handle)).events ?? [];
-  return { total: events.length, of: (attributes) => events.filter((event) => Boolean((event as unknown as Record<string, unknown>)[attributes])).length };
+  return {
+    total: events.length,
+    of: (attributes) =>
+      events.filter((event) => Boolean((event as unknown as Record<string, unknown>)[attributes])).length,
+  };
 }
 
 /** How long it has waited between its questions, in milliseconds. */
@@ -34,14 +38,21 @@ test('alone, it has its turn with the answer to its question: no signal, no time
   await (await begin('a')).result();
   expect(vcenter.begun).toEqual(['a']);
   const { total, of } = await eventsOf(run('a'));
-  expect({ signals: of('workflowExecutionSignaledEventAttributes'), timers: of('timerStartedEventAttributes'), given: of('signalExternalWorkflowExecutionInitiatedEventAttributes') }).toEqual({ signals: 0, timers: 0, given: 1 });
+  expect({
+    signals: of('workflowExecutionSignaledEventAttributes'),
+    timers: of('timerStartedEventAttributes'),
+    given: of('signalExternalWorkflowExecutionInitiatedEventAttributes'),
+  }).toEqual({ signals: 0, timers: 0, given: 1 });
   // Its start, its task and its end have 11; to ask has six, and to give back five.
   expect(total).toBe(22);
   expect(await ended()).toEqual({ status: 'COMPLETED' });
 });
 
 test('forty for three: never more, those who came first go first, nobody polls', async () => {
-  const { vcenter, begin, run, waitingFor, progress, ended, ledger } = await world.openVcenter('forty', { limit: 3, checkMs: 60_000 });
+  const { vcenter, begin, run, waitingFor, progress, ended, ledger } = await world.openVcenter('forty', {
+    limit: 3,
+    checkMs: 60_000,
+  });
   vcenter.gate = Promise.withResolvers<void>();
   const first = await Promise.all(['a', 'b', 'c'].map((name) => begin(name)));
   await until('the first three to be made', 30_000, () => vcenter.tasks.size === 3 || [...vcenter.tasks.keys()].join());
@@ -58,7 +69,10 @@ test('forty for three: never more, those who came first go first, nobody polls',
   expect(vcenter.most).toBe(3);
   const { of } = await eventsOf(run('vm-36'));
   // Under load it may have asked twice.
-  expect({ asked: of('activityTaskScheduledEventAttributes') <= 3, told: of('workflowExecutionSignaledEventAttributes') }).toEqual({ asked: true, told: 1 });
+  expect({
+    asked: of('activityTaskScheduledEventAttributes') <= 3,
+    told: of('workflowExecutionSignaledEventAttributes'),
+  }).toEqual({ asked: true, told: 1 });
   await ended();
   await eventsOf(ledger);
 }, 240_000);
@@ -82,7 +96,11 @@ test('a run that is terminated keeps its turn as long as its task may go on, and
   await until('the victim to be made', 30_000, () => vcenter.tasks.size === 1 || 'not yet');
   await run('victim').terminate('test');
   const heir = await begin('heir', { taskMs: 100 });
-  await until('the victim to be seen closed', 30_000, async () => (await progress()).consumers.some(({ closed }) => closed) || 'not yet');
+  await until(
+    'the victim to be seen closed',
+    30_000,
+    async () => (await progress()).consumers.some(({ closed }) => closed) || 'not yet',
+  );
   expect(vcenter.begun).toEqual(['victim']);
   await heir.result();
   expect(vcenter.most).toBe(1);
@@ -93,7 +111,11 @@ test('one that is cancelled, or terminated, while it waits leaves the queue', as
   const { vcenter, begin, run, progress, ended } = await world.openVcenter('leaving', { limit: 1, checkMs: 500 });
   const first = await begin('first', { taskMs: 3_000 });
   await until('the first to be made', 30_000, () => vcenter.tasks.size === 1 || 'not yet');
-  const [cancelled, , last] = [await begin('cancelled'), await begin('terminated'), await begin('last', { taskMs: 50 })];
+  const [cancelled, , last] = [
+    await begin('cancelled'),
+    await begin('terminated'),
+    await begin('last', { taskMs: 50 }),
+  ];
   await until('three to wait', 30_000, async () => (await progress()).consumers.length === 4 || 'not yet');
   await run('cancelled').cancel();
   await run('terminated').terminate('test');
@@ -119,10 +141,16 @@ test('one that continues as new goes to the end of the queue, and leaves nothing
 
 test('the run of the turns is terminated: those that wait make it anew, and no more than may be are under way', async () => {
   const { vcenter, begin, ledger, progress, ended } = await world.openVcenter('terminated', { limit: 2 });
-  const runs = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => begin(name, { taskMs: 5_000, turnRenewMs: 1_500 })));
+  const runs = await Promise.all(
+    ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => begin(name, { taskMs: 5_000, turnRenewMs: 1_500 })),
+  );
   await until('two to be made', 30_000, () => vcenter.tasks.size === 2 || 'not yet');
   await ledger.terminate('test');
-  await until('somebody to ask again', 30_000, async () => (await ledger.describe()).status.name === 'RUNNING' || 'not yet');
+  await until(
+    'somebody to ask again',
+    30_000,
+    async () => (await ledger.describe()).status.name === 'RUNNING' || 'not yet',
+  );
   expect(await progress()).toMatchObject({ phase: 'Looking' });
   await Promise.all(runs.map((one) => one.result()));
   expect(vcenter.begun).toHaveLength(6);

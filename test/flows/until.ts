@@ -11,10 +11,15 @@ const patience = 2;
  *
  * @param signal nothing is waited for any more once it is aborted
  */
-export async function until<Fact>(what: string, deadlineMs: number, look: () => Promise<Fact | string> | Fact | string, signal?: AbortSignal): Promise<Exclude<Fact, string | null>> {
+export async function until<Fact>(
+  what: string,
+  deadlineMs: number,
+  look: () => Promise<Fact | string> | Fact | string,
+  signal?: AbortSignal,
+): Promise<Exclude<Fact, string | null>> {
   const clock = labClock();
   const endMs = clock.now() + patience * deadlineMs;
-  for (let seen = 'nothing'; ; ) {
+  for (let seen = 'nothing'; ;) {
     try {
       const fact = await look();
       if (typeof fact !== 'string' && fact !== null) return fact as Exclude<Fact, string | null>;
@@ -23,7 +28,8 @@ export async function until<Fact>(what: string, deadlineMs: number, look: () => 
       seen = error instanceof Error ? error.message : String(error);
     }
     signal?.throwIfAborted();
-    if (clock.now() > endMs) throw new Error(`waited ${(patience * deadlineMs) / 1000} s for ${what}; last seen: ${seen}`);
+    if (clock.now() > endMs)
+      throw new Error(`waited ${(patience * deadlineMs) / 1000} s for ${what}; last seen: ${seen}`);
     await clock.sleep(pauseMs);
   }
 }

@@ -19,7 +19,8 @@ let world: VmWorld;
 
 beforeAll(async () => {
   world = await openVmWorld();
-  for (const text of [first, second, third]) world.observed.planted.push({ name: 'the user data', value: text.split('\n')[1] ?? '' });
+  for (const text of [first, second, third])
+    world.observed.planted.push({ name: 'the user data', value: text.split('\n')[1] ?? '' });
 }, startTimeoutMs);
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
@@ -31,18 +32,28 @@ const third = `#cloud-config\n# canary-${randomUUID()}`;
 const cloudInit = (key: string): object => ({ bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key } } } });
 const settled = /^True Settled/u;
 
-const write = (data: Record<string, string>): Promise<unknown> => world.kubectl('patch', 'secret', secret, '-n', namespace, '--type=merge', '-p', JSON.stringify({ stringData: data }));
+const write = (data: Record<string, string>): Promise<unknown> =>
+  world.kubectl('patch', 'secret', secret, '-n', namespace, '--type=merge', '-p', JSON.stringify({ stringData: data }));
 let retries = 0;
 /** Nobody tells of Secrets. */
-const retry = (name: string): Promise<unknown> => world.change(name, { metadata: { annotations: { [annotations.retry]: `again-${(retries += 1)}` } } });
+const retry = (name: string): Promise<unknown> =>
+  world.change(name, { metadata: { annotations: { [annotations.retry]: `again-${(retries += 1)}` } } });
 
-const unpack = (value: string): string => (value === '' ? '' : gunzipSync(Buffer.from(value, 'base64')).toString('utf8'));
+const unpack = (value: string): string =>
+  value === '' ? '' : gunzipSync(Buffer.from(value, 'base64')).toString('utf8');
 
 /** As another client sees it. */
-async function guestOf(name: string): Promise<{ userData: string; metadata: string; macAddresses: string[]; packed: string }> {
+async function guestOf(
+  name: string,
+): Promise<{ userData: string; metadata: string; macAddresses: string[]; packed: string }> {
   const vm = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/${name}`);
   const valueOf = (key: string): string => vm?.config.extraConfig.find((option) => option.key === key)?.value ?? '';
-  return { userData: unpack(valueOf('guestinfo.userdata')), metadata: unpack(valueOf('guestinfo.metadata')), macAddresses: vm?.config.hardware.device.flatMap(({ macAddress }) => macAddress ?? []) ?? [], packed: valueOf('guestinfo.userdata') };
+  return {
+    userData: unpack(valueOf('guestinfo.userdata')),
+    metadata: unpack(valueOf('guestinfo.metadata')),
+    macAddresses: vm?.config.hardware.device.flatMap(({ macAddress }) => macAddress ?? []) ?? [],
+    packed: valueOf('guestinfo.userdata'),
+  };
 }
 
 const untilGiven = (name: string, userData: string): Promise<unknown> =>
@@ -51,19 +62,30 @@ const untilGiven = (name: string, userData: string): Promise<unknown> =>
     return seen.userData === userData ? seen : `user data of ${seen.userData.length} characters`;
   });
 
-const writesOf = async (): Promise<RecordedRequest[]> => (await world.control.requests()).filter(({ method, body }) => method === 'ReconfigVM_Task' && body.includes('guestinfo.userdata<'));
+const writesOf = async (): Promise<RecordedRequest[]> =>
+  (await world.control.requests()).filter(
+    ({ method, body }) => method === 'ReconfigVM_Task' && body.includes('guestinfo.userdata<'),
+  );
 
 test(
   'CloudInit: made, powered on and set up; set up again once for a changed Secret; and the Secret is nowhere else',
   async () => {
-    await world.make({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: secret }, stringData: { data: first } });
+    await world.make({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: secret },
+      stringData: { data: first },
+    });
     await world.create('cloudy', cloudInit('data'));
     await world.untilSaid('cloudy', settled);
     const { metadata, macAddresses, packed } = await guestOf('cloudy');
     await untilGiven('cloudy', first);
     expect(await world.witness('cloudy')).toMatchObject({ powerState: 'poweredOn' });
     expect(macAddresses).toHaveLength(1);
-    expect(JSON.parse(metadata)).toMatchObject({ 'local-hostname': 'cloudy', network: { ethernets: { eth0: { match: { macaddress: macAddresses[0]?.toLowerCase() } } } } });
+    expect(JSON.parse(metadata)).toMatchObject({
+      'local-hostname': 'cloudy',
+      network: { ethernets: { eth0: { match: { macaddress: macAddresses[0]?.toLowerCase() } } } },
+    });
     expect(await writesOf()).toHaveLength(1);
 
     await write({ data: second });
@@ -72,7 +94,12 @@ test(
     await world.untilSaid('cloudy', settled);
 
     // A vCenter that repeats what it was given.
-    await world.control.fail({ method: 'ReconfigVM_Task', fault: 'InvalidArgument', fields: { invalidProperty: `${third} ${Buffer.from(third).toString('base64')}` }, inTask: true });
+    await world.control.fail({
+      method: 'ReconfigVM_Task',
+      fault: 'InvalidArgument',
+      fields: { invalidProperty: `${third} ${Buffer.from(third).toString('base64')}` },
+      inTask: true,
+    });
     await write({ data: third });
     await retry('cloudy');
     await world.untilSaid('cloudy', /^False Failed: .*ended with InvalidArgument/u);
@@ -83,11 +110,17 @@ test(
     const { packed: last } = await guestOf('cloudy');
 
     const texts = await world.texts();
-    const [history, audit, log] = [/^the history of/u, /audit/u, /log/u].map((where) => expect.stringMatching(where) as string);
+    const [history, audit, log] = [/^the history of/u, /audit/u, /log/u].map(
+      (where) => expect.stringMatching(where) as string,
+    );
     expect(texts.map(({ where }) => where)).toEqual(expect.arrayContaining([history, audit, log]));
     // They are those that tell of it.
-    expect(texts.filter(({ text }) => text.includes('submitBootstrap')).map(({ where }) => where)).toEqual(expect.arrayContaining([history, audit]));
-    for (const value of [first, second, third].flatMap((text) => [text.split('\n')[1] ?? '', Buffer.from(text).toString('base64')]).concat(packed, last)) {
+    expect(texts.filter(({ text }) => text.includes('submitBootstrap')).map(({ where }) => where)).toEqual(
+      expect.arrayContaining([history, audit]),
+    );
+    for (const value of [first, second, third]
+      .flatMap((text) => [text.split('\n')[1] ?? '', Buffer.from(text).toString('base64')])
+      .concat(packed, last)) {
       expect(texts.filter(({ text }) => text.includes(value)).map(({ where }) => where)).toEqual([]);
     }
   },
@@ -99,7 +132,13 @@ test(
   async () => {
     await world.create('keyless', cloudInit('later'));
     await world.untilSaid('keyless', /WaitingForPrerequisites: .*user-data\/later/u);
-    expect(findCondition((await world.read('keyless'))?.status?.conditions, virtualMachineConditions.bootstrapReady)).toMatchObject({ status: 'False', reason: 'RequiredKeyNotFound', message: expect.stringContaining('user-data/later') });
+    expect(
+      findCondition((await world.read('keyless'))?.status?.conditions, virtualMachineConditions.bootstrapReady),
+    ).toMatchObject({
+      status: 'False',
+      reason: 'RequiredKeyNotFound',
+      message: expect.stringContaining('user-data/later'),
+    });
     expect(await world.witness('keyless')).toBeNull();
     await write({ later: first });
     await world.untilSaid('keyless', settled);

@@ -69,7 +69,9 @@ test(
     );
 
     const first = await drover(exitCodes.ok, 'retry', 'vm', 'web', '--as', 'alice');
-    expect(first.stdout).toMatch(/^VirtualMachine team-a\/web is tried again\. It was no run has said anything of it yet$/mu);
+    expect(first.stdout).toMatch(
+      /^VirtualMachine team-a\/web is tried again\. It was no run has said anything of it yet$/mu,
+    );
     expect(first.stdout).toMatch(/^WaitingForPrerequisites: Waiting for .*There is no VirtualMachineClass missing/mu);
     const noted = (await world.read('web'))?.metadata.annotations ?? {};
     expect(noted[annotations.retry]).toMatch(/^\d{4}-/u);
@@ -102,7 +104,9 @@ test(
       /^Steps of the run$.*Look at team-a\/web: .*^ {2}kubectl get virtualmachineclasses -n team-a /msu,
     );
     // Who sees a namespace alone may still be asked of another one.
-    expect((await drover(exitCodes.ok, 'vms', '-n', 'default')).stdout).toBe('There is no VirtualMachine in default.\n');
+    expect((await drover(exitCodes.ok, 'vms', '-n', 'default')).stdout).toBe(
+      'There is no VirtualMachine in default.\n',
+    );
 
     // The run that is open looks at once, and what fails is told with its next try.
     await world.control.fail({ method: 'FindAllByUuid', fault: 'NoPermission', count: 100 });

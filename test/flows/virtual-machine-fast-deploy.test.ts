@@ -35,7 +35,11 @@ const uidOf = async (name: string): Promise<string> => (await world.read(name))?
 
 /** Folders and what they hold, on both datastores: `<uid>/disk-0.vmdk`. */
 async function filesOf(folder: string): Promise<string[]> {
-  const all = await Promise.all(inventory.datastores.map((path) => world.vcenter.listFiles({ datastore: path.slice(path.lastIndexOf('/') + 1), path: folder })));
+  const all = await Promise.all(
+    inventory.datastores.map((path) =>
+      world.vcenter.listFiles({ datastore: path.slice(path.lastIndexOf('/') + 1), path: folder }),
+    ),
+  );
   return all.flat();
 }
 
@@ -46,7 +50,8 @@ async function configOf(name: string): Promise<DescribedVm['config'] & { disks: 
 }
 const asked = async (uid: string): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {};
-  for (const { method, body } of await world.control.requests()) if (method.endsWith('_Task') && body.includes(uid)) counts[method] = (counts[method] ?? 0) + 1;
+  for (const { method, body } of await world.control.requests())
+    if (method.endsWith('_Task') && body.includes(uid)) counts[method] = (counts[method] ?? 0) + 1;
   return counts;
 };
 const home = (uid: string): RegExp => new RegExp(String.raw`^\[LocalDS_\d\] ${uid}/`, 'u');
@@ -56,21 +61,40 @@ test(
   async () => {
     await world.create('copied', image);
     await world.untilSaid('copied', /Waiting for the cached files|WaitingForImageCache/u);
-    const wanted = JSON.parse(await world.kubectl('get', 'virtualmachineimagecache', cache.name, '-n', 'drover-system', '-o', 'json')) as { spec: { locations: object[] } };
-    expect(locations.map(({ datacenterID, datastoreID, profileID }) => ({ datacenterID, datastoreID, profileID }))).toEqual(expect.arrayContaining(wanted.spec.locations));
+    const wanted = JSON.parse(
+      await world.kubectl('get', 'virtualmachineimagecache', cache.name, '-n', 'drover-system', '-o', 'json'),
+    ) as { spec: { locations: object[] } };
+    expect(
+      locations.map(({ datacenterID, datastoreID, profileID }) => ({ datacenterID, datastoreID, profileID })),
+    ).toEqual(expect.arrayContaining(wanted.spec.locations));
     expect(await world.witness('copied')).toBeNull();
 
     await fillCache(locations);
     await world.untilSaid('copied', settled);
     const uid = await uidOf('copied');
-    expect(await world.witness('copied')).toMatchObject({ powerState: 'poweredOn', instanceUuid: uid, marks: { 'vmservice.namespacedName': `${namespace}/copied`, 'drover.uid': uid } });
+    expect(await world.witness('copied')).toMatchObject({
+      powerState: 'poweredOn',
+      instanceUuid: uid,
+      marks: { 'vmservice.namespacedName': `${namespace}/copied`, 'drover.uid': uid },
+    });
     const { files, disks, guestId, firmware, extraConfig } = await configOf('copied');
     expect(files.vmPathName).toMatch(home(uid));
-    expect(disks.map(({ backing }) => backing?.fileName)).toEqual([expect.stringMatching(/disk-0\.vmdk$/u), expect.stringMatching(/disk-1\.vmdk$/u)]);
-    for (const { backing } of disks) expect([home(uid).test(backing?.fileName ?? ''), backing?.parent]).toEqual([true, undefined]);
+    expect(disks.map(({ backing }) => backing?.fileName)).toEqual([
+      expect.stringMatching(/disk-0\.vmdk$/u),
+      expect.stringMatching(/disk-1\.vmdk$/u),
+    ]);
+    for (const { backing } of disks)
+      expect([home(uid).test(backing?.fileName ?? ''), backing?.parent]).toEqual([true, undefined]);
     expect([guestId, firmware]).toEqual(['otherGuest64', 'efi']);
-    expect(extraConfig).toEqual(expect.arrayContaining([expect.objectContaining({ key: 'nvram', value: 'copied.nvram' })]));
-    expect(await asked(uid)).toMatchObject({ CopyVirtualDisk_Task: 2, MoveVirtualDisk_Task: 2, CopyDatastoreFile_Task: 1, CreateVM_Task: 1 });
+    expect(extraConfig).toEqual(
+      expect.arrayContaining([expect.objectContaining({ key: 'nvram', value: 'copied.nvram' })]),
+    );
+    expect(await asked(uid)).toMatchObject({
+      CopyVirtualDisk_Task: 2,
+      MoveVirtualDisk_Task: 2,
+      CopyDatastoreFile_Task: 1,
+      CreateVM_Task: 1,
+    });
     expect(await filesOf(uid)).toEqual(expect.not.arrayContaining([expect.stringContaining('.part.')]));
     expect((await world.read('copied'))?.metadata.annotations).not.toHaveProperty(['drover.dev/copies']);
 
@@ -89,8 +113,15 @@ test(
     await world.untilSaid('linked', settled);
     const uid = await uidOf('linked');
     const { disks, extraConfig } = await configOf('linked');
-    expect(disks.map(({ backing }) => [home(uid).test(backing?.fileName ?? ''), backing?.parent?.fileName])).toEqual([[true, expect.stringMatching(/ cache\/cached-0\.vmdk$/u)], [true, expect.stringMatching(/ cache\/cached-1\.vmdk$/u)]]);
-    expect(extraConfig).toEqual(expect.arrayContaining([expect.objectContaining({ key: 'vmprov.keepDisks', value: 'cached-0.vmdk,cached-1.vmdk' })]));
+    expect(disks.map(({ backing }) => [home(uid).test(backing?.fileName ?? ''), backing?.parent?.fileName])).toEqual([
+      [true, expect.stringMatching(/ cache\/cached-0\.vmdk$/u)],
+      [true, expect.stringMatching(/ cache\/cached-1\.vmdk$/u)],
+    ]);
+    expect(extraConfig).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ key: 'vmprov.keepDisks', value: 'cached-0.vmdk,cached-1.vmdk' }),
+      ]),
+    );
     expect(await asked(uid)).toMatchObject({ CreateVM_Task: 1 });
     expect(await asked(uid)).not.toHaveProperty('CopyVirtualDisk_Task');
     await world.remove('linked');
@@ -101,7 +132,11 @@ test(
 );
 
 const untilCopying = async (name: string): Promise<string> => {
-  await until(`${name} to be copied`, 30_000, async () => ((await asked(await uidOf(name)))['CopyVirtualDisk_Task'] ?? 0) > 0 || 'not yet');
+  await until(
+    `${name} to be copied`,
+    30_000,
+    async () => ((await asked(await uidOf(name)))['CopyVirtualDisk_Task'] ?? 0) > 0 || 'not yet',
+  );
   return uidOf(name);
 };
 
@@ -138,7 +173,10 @@ test(
 test(
   'a file that is not there any more is named, and tried again',
   async () => {
-    const without = locations.map((location) => ({ ...location, files: location.files.map((file) => ({ ...file, id: file.id.replace('cached-1', 'lost') })) }));
+    const without = locations.map((location) => ({
+      ...location,
+      files: location.files.map((file) => ({ ...file, id: file.id.replace('cached-1', 'lost') })),
+    }));
     await fillCache(without);
     await world.create('lost', image);
     // vCenter names the file that is not there; govmomi's simulator the one that it would become.

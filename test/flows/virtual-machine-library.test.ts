@@ -28,23 +28,45 @@ afterEach(() => checkInvariants(world.observed), limitMs);
 
 const settled = /^True Settled/u;
 const deploysOf = async (name: string): Promise<number> =>
-  (await world.control.requests()).filter(({ method, body }) => method === 'POST /com/vmware/vcenter/ovf/library-item deploy' && body.includes(`"name":"${name}"`)).length;
+  (await world.control.requests()).filter(
+    ({ method, body }) =>
+      method === 'POST /com/vmware/vcenter/ovf/library-item deploy' && body.includes(`"name":"${name}"`),
+  ).length;
 /** As a person starts it. */
 const sync = (input: object): Promise<unknown> =>
-  world.client.workflow.execute(workflowTypes.syncContentLibrary, { taskQueue: workflowQueue, workflowId: 'content-library/images', args: [input] });
-const imagesOf = async (kind: string, ...args: string[]): Promise<Pick<VirtualMachineImage, 'metadata' | 'status'>[]> => (JSON.parse(await world.kubectl('get', kind, '-o', 'json', ...args)) as { items: VirtualMachineImage[] }).items;
+  world.client.workflow.execute(workflowTypes.syncContentLibrary, {
+    taskQueue: workflowQueue,
+    workflowId: 'content-library/images',
+    args: [input],
+  });
+const imagesOf = async (kind: string, ...args: string[]): Promise<Pick<VirtualMachineImage, 'metadata' | 'status'>[]> =>
+  (JSON.parse(await world.kubectl('get', kind, '-o', 'json', ...args)) as { items: VirtualMachineImage[] }).items;
 
 const image = (name: string): object => ({ image: { kind: 'VirtualMachineImage', name } });
 
 test(
   'made of an OVF whose answer is lost: one VM, with its marks, in the size of its class, and on; deleted, it is gone',
   async () => {
-    await world.control.strike({ method: 'POST /com/vmware/vcenter/ovf/library-item deploy', after: true, does: 'cut' });
+    await world.control.strike({
+      method: 'POST /com/vmware/vcenter/ovf/library-item deploy',
+      after: true,
+      does: 'cut',
+    });
     await world.create('deployed', image('tiny'));
     await world.untilSaid('deployed', settled);
     const { metadata, status } = (await world.read('deployed')) ?? {};
-    expect(await world.witness('deployed')).toMatchObject({ powerState: 'poweredOn', cpus: 1, memoryMiB: 1_024, instanceUuid: metadata?.uid, marks: { 'vmservice.namespacedName': `${namespace}/deployed`, 'drover.uid': metadata?.uid } });
-    expect(status).toMatchObject({ powerState: 'PoweredOn', instanceUUID: metadata?.uid, hardware: { cpu: { total: 1 } } });
+    expect(await world.witness('deployed')).toMatchObject({
+      powerState: 'poweredOn',
+      cpus: 1,
+      memoryMiB: 1_024,
+      instanceUuid: metadata?.uid,
+      marks: { 'vmservice.namespacedName': `${namespace}/deployed`, 'drover.uid': metadata?.uid },
+    });
+    expect(status).toMatchObject({
+      powerState: 'PoweredOn',
+      instanceUUID: metadata?.uid,
+      hardware: { cpu: { total: 1 } },
+    });
     expect(await deploysOf('deployed')).toBe(1);
     await world.remove('deployed');
     await world.untilSaid('deployed', /^gone/u);
@@ -56,10 +78,17 @@ test(
 test(
   'made of an ISO: an empty disk, and the ISO of the library in its drive',
   async () => {
-    await world.create('installed', { ...image('install'), guestID: 'otherGuest64', hardware: { cdrom: [{ name: 'cdrom1', ...image('install') }] }, advanced: { bootDiskCapacity: '1Gi' } });
+    await world.create('installed', {
+      ...image('install'),
+      guestID: 'otherGuest64',
+      hardware: { cdrom: [{ name: 'cdrom1', ...image('install') }] },
+      advanced: { bootDiskCapacity: '1Gi' },
+    });
     await world.untilSaid('installed', settled);
     const installed = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/installed`);
-    expect(installed?.config.hardware.device.map(({ backing }) => backing?.fileName)).toContainEqual(expect.stringMatching(/^\[LocalDS_0\] contentlib-[^/]+\/[^/]+\/install\.iso$/u));
+    expect(installed?.config.hardware.device.map(({ backing }) => backing?.fileName)).toContainEqual(
+      expect.stringMatching(/^\[LocalDS_0\] contentlib-[^/]+\/[^/]+\/install\.iso$/u),
+    );
     expect(await world.witness('installed')).toMatchObject({ powerState: 'poweredOn', memoryMiB: 1_024 });
     expect(await deploysOf('installed')).toBe(0);
   },
@@ -72,14 +101,37 @@ test(
     const cluster = '/DC0/host/DC0_C0';
     const moduleUUID = await world.vcenter.createModule(cluster);
     const clusterMoID = await world.vcenter.idOf(cluster);
-    await world.make({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachineSetResourcePolicy', metadata: { namespace, name: 'apart' }, spec: { clusterModuleGroups: ['web'] } });
-    await world.kubectl('patch', 'virtualmachinesetresourcepolicy', 'apart', '-n', namespace, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { clustermodules: [{ clusterMoID, groupName: 'web', moduleUUID }] } }));
-    await world.create('member', { reserved: { resourcePolicyName: 'apart' } }, { [virtualMachineAnnotations.clusterModuleGroup]: 'web' });
+    await world.make({
+      apiVersion: 'vmoperator.vmware.com/v1alpha6',
+      kind: 'VirtualMachineSetResourcePolicy',
+      metadata: { namespace, name: 'apart' },
+      spec: { clusterModuleGroups: ['web'] },
+    });
+    await world.kubectl(
+      'patch',
+      'virtualmachinesetresourcepolicy',
+      'apart',
+      '-n',
+      namespace,
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      JSON.stringify({ status: { clustermodules: [{ clusterMoID, groupName: 'web', moduleUUID }] } }),
+    );
+    await world.create(
+      'member',
+      { reserved: { resourcePolicyName: 'apart' } },
+      { [virtualMachineAnnotations.clusterModuleGroup]: 'web' },
+    );
     await world.untilSaid('member', settled);
     const object = await world.read('member');
     expect(object?.metadata.annotations).toMatchObject({ [virtualMachineAnnotations.clusterModuleUuid]: moduleUUID });
     expect(await world.vcenter.listModuleMembers(moduleUUID)).toContain(object?.status?.uniqueID ?? 'no id');
-    expect((await world.control.requests()).filter(({ method }) => method === 'POST /vcenter/cluster/modules/vm/*/members add')).toHaveLength(1);
+    expect(
+      (await world.control.requests()).filter(
+        ({ method }) => method === 'POST /vcenter/cluster/modules/vm/*/members add',
+      ),
+    ).toHaveLength(1);
   },
   limitMs,
 );
@@ -88,14 +140,32 @@ test(
   'the images of a library follow it: made, changed and removed; somebody else’s stays; a VM is made of one',
   async () => {
     const theirs = imageCacheName(library.iso);
-    await world.make({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachineImage', metadata: { namespace, name: theirs }, spec: {} });
+    await world.make({
+      apiVersion: 'vmoperator.vmware.com/v1alpha6',
+      kind: 'VirtualMachineImage',
+      metadata: { namespace, name: theirs },
+      spec: {},
+    });
     const made = [library.ovf, library.ova, library.broken].map(imageCacheName);
     const nothing = { made: [], changed: [], removed: [], foreign: [theirs], unchanged: 0 };
     expect(await sync({ library: 'images', namespace })).toEqual({ ...nothing, made: expect.arrayContaining(made) });
     expect(await sync({ library: 'images', namespace })).toEqual({ ...nothing, unchanged: 3 });
     const seen = await imagesOf('virtualmachineimage', '-n', namespace, '-l', labels.contentLibrary);
-    expect(Object.fromEntries(seen.map(({ metadata: { name }, status }) => [name, [status?.name, status?.type, status?.providerItemID, findCondition(status?.conditions, 'Ready')?.status]]))).toEqual(
-      Object.fromEntries([['tiny', library.ovf], ['packed', library.ova], ['broken', library.broken]].map(([shown = '', item = '']) => [imageCacheName(item), [shown, 'OVF', item, 'True']])),
+    expect(
+      Object.fromEntries(
+        seen.map(({ metadata: { name }, status }) => [
+          name,
+          [status?.name, status?.type, status?.providerItemID, findCondition(status?.conditions, 'Ready')?.status],
+        ]),
+      ),
+    ).toEqual(
+      Object.fromEntries(
+        [
+          ['tiny', library.ovf],
+          ['packed', library.ova],
+          ['broken', library.broken],
+        ].map(([shown = '', item = '']) => [imageCacheName(item), [shown, 'OVF', item, 'True']]),
+      ),
     );
 
     await world.create('synced', image(imageCacheName(library.ova)));
@@ -103,9 +173,15 @@ test(
     expect(await world.witness('synced')).toMatchObject({ powerState: 'poweredOn' });
 
     await world.vcenter.removeLibraryItem('images', 'broken');
-    expect(await sync({ library: 'images', namespace })).toEqual({ ...nothing, removed: [imageCacheName(library.broken)], unchanged: 2 });
+    expect(await sync({ library: 'images', namespace })).toEqual({
+      ...nothing,
+      removed: [imageCacheName(library.broken)],
+      unchanged: 2,
+    });
     expect(await imagesOf('virtualmachineimage', '-n', namespace, '-l', labels.contentLibrary)).toHaveLength(2);
-    expect(await imagesOf('virtualmachineimage', '-n', namespace)).toEqual(expect.arrayContaining([expect.objectContaining({ metadata: expect.objectContaining({ name: theirs }) })]));
+    expect(await imagesOf('virtualmachineimage', '-n', namespace)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ metadata: expect.objectContaining({ name: theirs }) })]),
+    );
 
     // Those of the cluster are others.
     expect(await sync({ library: 'images' })).toMatchObject({ removed: [], foreign: [], unchanged: 0 });
@@ -114,8 +190,20 @@ test(
   limitMs,
 );
 
-test('a library that is not there, and input that is wrong, is said so', async () => {
-  const failure = (input: object): Promise<unknown> => sync(input).then(() => 'no failure', (error: unknown) => error);
-  expect(await failure({ library: 'none' })).toMatchObject({ cause: { cause: { type: 'VsphereObjectNotFound', message: expect.stringContaining('no content library none') } } });
-  expect(await failure({ namespace: 'Team' })).toMatchObject({ cause: { cause: { type: 'InvalidInput', message: expect.stringContaining('library: give the name') } } });
-}, limitMs);
+test(
+  'a library that is not there, and input that is wrong, is said so',
+  async () => {
+    const failure = (input: object): Promise<unknown> =>
+      sync(input).then(
+        () => 'no failure',
+        (error: unknown) => error,
+      );
+    expect(await failure({ library: 'none' })).toMatchObject({
+      cause: { cause: { type: 'VsphereObjectNotFound', message: expect.stringContaining('no content library none') } },
+    });
+    expect(await failure({ namespace: 'Team' })).toMatchObject({
+      cause: { cause: { type: 'InvalidInput', message: expect.stringContaining('library: give the name') } },
+    });
+  },
+  limitMs,
+);

@@ -26,12 +26,18 @@ afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-const waits = (what: string): RegExp => new RegExp(`Waiting for its turn: 2 of 2 ${what} of vCenter lab are under way`, 'u');
+const waits = (what: string): RegExp =>
+  new RegExp(`Waiting for its turn: 2 of 2 ${what} of vCenter lab are under way`, 'u');
 
 /** How many of them say so now. */
-const thatSay = async (said: RegExp): Promise<number> => (await Promise.all(names.map((name) => world.lifecycleOf(name)))).filter((lifecycle) => said.test(lifecycle)).length;
-const untilAll = (said: RegExp): Promise<unknown> => Promise.all(names.map((name) => world.untilSaid(name, said, 120_000)));
-const tasksOf = async (kind: RegExp, sinceMs: number) => (await world.vcenter.readTasks()).filter(({ descriptionId, startMs }) => kind.test(descriptionId) && startMs >= sinceMs);
+const thatSay = async (said: RegExp): Promise<number> =>
+  (await Promise.all(names.map((name) => world.lifecycleOf(name)))).filter((lifecycle) => said.test(lifecycle)).length;
+const untilAll = (said: RegExp): Promise<unknown> =>
+  Promise.all(names.map((name) => world.untilSaid(name, said, 120_000)));
+const tasksOf = async (kind: RegExp, sinceMs: number) =>
+  (await world.vcenter.readTasks()).filter(
+    ({ descriptionId, startMs }) => kind.test(descriptionId) && startMs >= sinceMs,
+  );
 
 test(
   'one alone asks for its turn once, has it at once and gives it back once; a change that needs none asks for none',
@@ -41,8 +47,12 @@ test(
     const run = world.client.workflow.getHandle(virtualMachineId(namespace, 'alone'));
     await run.result();
     const { events } = await run.fetchHistory();
-    const asked = (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn');
-    const told = (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'allowanceGranted');
+    const asked = (events ?? []).filter(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn',
+    );
+    const told = (events ?? []).filter(
+      (event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'allowanceGranted',
+    );
     const given = (events ?? []).filter((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes);
     console.info(`the run of one VM: ${events?.length ?? 0} events`);
     expect([asked, told, given].map(({ length }) => length)).toEqual([1, 0, 1]);
@@ -50,7 +60,9 @@ test(
     await world.change('alone', { spec: { powerState: 'PoweredOff' } });
     await world.untilSaid('alone', /^True Settled/u);
     const change = await world.client.workflow.getHandle(virtualMachineId(namespace, 'alone')).fetchHistory();
-    expect(change.events?.some((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn')).toBe(false);
+    expect(
+      change.events?.some((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn'),
+    ).toBe(false);
     await world.remove('alone');
     await world.untilSaid('alone', /^gone$/u);
   },
@@ -76,7 +88,9 @@ test(
       expect(mostAtOnce(clones)).toBe(2);
 
       await world.kubectl('delete', 'namespace', namespace, '--wait=false');
-      await until('four to wait for their turn', 60_000, async () => ((await thatSay(waits('destroys'))) === 4 ? {} : 'not yet'));
+      await until('four to wait for their turn', 60_000, async () =>
+        (await thatSay(waits('destroys'))) === 4 ? {} : 'not yet',
+      );
       await untilAll(/^gone$/u);
       const destroys = await tasksOf(/^VirtualMachine\.destroy/u, beganMs);
       expect(destroys).toHaveLength(6);

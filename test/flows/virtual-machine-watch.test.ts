@@ -38,32 +38,50 @@ interface RunShort {
 
 async function runsOf(name: string): Promise<RunShort[]> {
   const runs: RunShort[] = [];
-  for await (const { runId, status, historyLength } of world.client.workflow.list({ query: `WorkflowId = '${idOf(name)}'` })) runs.push({ runId, isOpen: status.name === 'RUNNING', events: historyLength ?? 0 });
+  for await (const { runId, status, historyLength } of world.client.workflow.list({
+    query: `WorkflowId = '${idOf(name)}'`,
+  }))
+    runs.push({ runId, isOpen: status.name === 'RUNNING', events: historyLength ?? 0 });
   return runs;
 }
 
 /** No run of it is open: only the watch can know of what comes. */
-const untilQuiet = (name: string): Promise<unknown> => until(`the runs of ${name} to end`, 20_000, async () => ((await runsOf(name)).some(({ isOpen }) => isOpen) ? 'one is open' : {}));
+const untilQuiet = (name: string): Promise<unknown> =>
+  until(`the runs of ${name} to end`, 20_000, async () =>
+    (await runsOf(name)).some(({ isOpen }) => isOpen) ? 'one is open' : {},
+  );
 
 /** Waits until the watch knows of every VM that there is, and of none that is gone, and has nothing left to tell. @returns how many they are */
 const untilAllKnown = async (): Promise<number> =>
-  (await until('the watch to know what there is, and to have nothing left to tell', 40_000, async () => {
-    const count = (await world.vcenter.find('vm', '/')).length;
-    const { vms, waiting } = await heartbeat();
-    return vms === count && waiting === 0 ? { count } : `${vms} VMs of ${count}, ${waiting} waiting`;
-  })).count;
+  (
+    await until('the watch to know what there is, and to have nothing left to tell', 40_000, async () => {
+      const count = (await world.vcenter.find('vm', '/')).length;
+      const { vms, waiting } = await heartbeat();
+      return vms === count && waiting === 0 ? { count } : `${vms} VMs of ${count}, ${waiting} waiting`;
+    })
+  ).count;
 
 /** How many VMs the watch knows, what it still has to tell, and how it gets on, as its heartbeat says. */
 async function heartbeat(): Promise<{ vms: number; waiting: number; trouble: unknown; memory: unknown }> {
-  const [activity] = (await world.client.workflow.getHandle(vcenterWatchId(labVcenter)).describe()).raw.pendingActivities ?? [];
-  return world.client.options.loadedDataConverter.payloadConverter.fromPayload(activity!.heartbeatDetails!.payloads![0]!);
+  const [activity] =
+    (await world.client.workflow.getHandle(vcenterWatchId(labVcenter)).describe()).raw.pendingActivities ?? [];
+  return world.client.options.loadedDataConverter.payloadConverter.fromPayload(
+    activity!.heartbeatDetails!.payloads![0]!,
+  );
 }
 
 /** What the status of a VM says of its power, and when it came to say so, by a watch as anybody's. */
-async function followPower(name: string): Promise<{ states: { is: string; atMs: number }[]; until(is: string, fromMs: number): Promise<number>; stop(): void }> {
+async function followPower(name: string): Promise<{
+  states: { is: string; atMs: number }[];
+  until(is: string, fromMs: number): Promise<number>;
+  stop(): void;
+}> {
   const stop = new AbortController();
   const path = resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace });
-  const stream = await world.api.stream({ method: 'GET', path, query: { watch: true, fieldSelector: `metadata.name=${name}` } }, stop.signal);
+  const stream = await world.api.stream(
+    { method: 'GET', path, query: { watch: true, fieldSelector: `metadata.name=${name}` } },
+    stop.signal,
+  );
   const states: { is: string; atMs: number }[] = [];
   const follow = async (): Promise<void> => {
     const lines = createLineDecoder();
@@ -79,7 +97,11 @@ async function followPower(name: string): Promise<{ states: { is: string; atMs: 
   return {
     states,
     until: async (is, fromMs) => {
-      const { atMs } = await until(`the status of ${name} to say ${is}`, 30_000, () => states.find((one) => one.is === is && one.atMs >= fromMs) ?? JSON.stringify(states));
+      const { atMs } = await until(
+        `the status of ${name} to say ${is}`,
+        30_000,
+        () => states.find((one) => one.is === is && one.atMs >= fromMs) ?? JSON.stringify(states),
+      );
       return atMs;
     },
     stop: () => stop.abort(),
@@ -97,7 +119,9 @@ test(
       const begunMs = labClock().now();
       await world.vcenter.setPower(web, 'off');
       const saidMs = await power.until('PoweredOff', begunMs);
-      const signalled = (await signalsOf('web')).filter(({ cause, atMs }) => cause.includes('powered off') && atMs >= begunMs);
+      const signalled = (await signalsOf('web')).filter(
+        ({ cause, atMs }) => cause.includes('powered off') && atMs >= begunMs,
+      );
       await power.until('PoweredOn', saidMs);
       await world.untilSaid('web', settled);
       expect(await world.witness('web')).toMatchObject({ powerState: 'poweredOn' });
@@ -114,14 +138,27 @@ test(
     await untilQuiet('web');
     const before = (await runsOf('web')).map(({ runId }) => runId);
     await world.vcenter.createSnapshot(web, 'by-hand');
-    await until('the snapshot', 20_000, async () => (await world.read('web'))?.status?.rootSnapshots?.find(({ name, type }) => name === 'by-hand' && type === 'Unmanaged') ?? 'none');
+    await until(
+      'the snapshot',
+      20_000,
+      async () =>
+        (await world.read('web'))?.status?.rootSnapshots?.find(
+          ({ name, type }) => name === 'by-hand' && type === 'Unmanaged',
+        ) ?? 'none',
+    );
     await world.vcenter.changeVm(web, { extraConfig: { 'SET.guest.ipAddress': '192.0.2.77' } });
-    await until('the address', 20_000, async () => ((await world.read('web'))?.status?.network?.primaryIP4 === '192.0.2.77' ? {} : 'another'));
+    await until('the address', 20_000, async () =>
+      (await world.read('web'))?.status?.network?.primaryIP4 === '192.0.2.77' ? {} : 'another',
+    );
     await world.vcenter.removeSnapshots(web);
-    await until('the snapshot to go', 20_000, async () => ((await world.read('web'))?.status?.rootSnapshots === undefined ? {} : 'it is there'));
+    await until('the snapshot to go', 20_000, async () =>
+      (await world.read('web'))?.status?.rootSnapshots === undefined ? {} : 'it is there',
+    );
     await untilQuiet('web');
     await world.vcenter.rename(web, 'web-by-hand');
-    await until('the new name to be told', 20_000, async () => ((await signalsOf('web')).some(({ cause }) => cause.includes('renamed')) ? {} : 'not yet'));
+    await until('the new name to be told', 20_000, async () =>
+      (await signalsOf('web')).some(({ cause }) => cause.includes('renamed')) ? {} : 'not yet',
+    );
     await world.vcenter.rename(`${web}-by-hand`, 'web');
     await untilQuiet('web');
     await world.untilSaid('web', settled);
@@ -143,7 +180,9 @@ test(
       await world.vcenter.setPower(nobodys, 'on');
       // What comes later than it is told: so it would have been told as well.
       await world.vcenter.changeVm(web, { extraConfig: { 'SET.guest.ipAddress': '192.0.2.78' } });
-      await until('the address', 20_000, async () => ((await world.read('web'))?.status?.network?.primaryIP4 === '192.0.2.78' ? {} : 'another'));
+      await until('the address', 20_000, async () =>
+        (await world.read('web'))?.status?.network?.primaryIP4 === '192.0.2.78' ? {} : 'another',
+      );
       expect(await runsOf('nobodys')).toEqual([]);
       await untilQuiet('web');
       const told = (await signalsOf('web')).slice(before).map(({ cause }) => cause);
@@ -164,8 +203,14 @@ test(
     await world.drover.kill('worker');
     await world.vcenter.setPower(web, 'off');
     await world.drover.restart('worker');
-    await until('the run to be told', 40_000, async () => ((await signalsOf('web')).slice(before).some(({ cause }) => cause.startsWith('vcenter: ')) ? {} : 'not yet'));
-    await until('it to be powered on again', 40_000, async () => (await world.witness('web'))?.powerState === 'poweredOn' || 'off');
+    await until('the run to be told', 40_000, async () =>
+      (await signalsOf('web')).slice(before).some(({ cause }) => cause.startsWith('vcenter: ')) ? {} : 'not yet',
+    );
+    await until(
+      'it to be powered on again',
+      40_000,
+      async () => (await world.witness('web'))?.powerState === 'poweredOn' || 'off',
+    );
     await world.untilSaid('web', settled);
   },
   limitMs,
@@ -179,12 +224,18 @@ test(
     // That of the worker's calls, and that of its watch.
     expect(ended).toBeGreaterThan(1);
     await world.vcenter.setPower(web, 'off');
-    await until('it to be powered on again', 40_000, async () => (await world.witness('web'))?.powerState === 'poweredOn' || 'off');
+    await until(
+      'it to be powered on again',
+      40_000,
+      async () => (await world.witness('web'))?.powerState === 'poweredOn' || 'off',
+    );
     await world.untilSaid('web', settled);
     await untilQuiet('web');
     const before = (await signalsOf('web')).length;
     await world.vcenter.destroyVm(web);
-    await until('the run to be told', 20_000, async () => ((await signalsOf('web')).slice(before).some(({ cause }) => cause.includes('gone')) ? {} : 'not yet'));
+    await until('the run to be told', 20_000, async () =>
+      (await signalsOf('web')).slice(before).some(({ cause }) => cause.includes('gone')) ? {} : 'not yet',
+    );
     // drover makes it again.
     await until('web to be there again', 40_000, async () => (await world.witness('web')) ?? 'not yet');
     await world.untilSaid('web', settled);
@@ -220,7 +271,9 @@ test(
     // What the tests before have done may still have to be told.
     await until('a heartbeat without trouble, and nothing left to tell', 30_000, async () => {
       const { trouble, waiting, memory } = await heartbeat();
-      return trouble === null && waiting === 0 && typeof memory === 'string' ? true : JSON.stringify({ trouble, waiting });
+      return trouble === null && waiting === 0 && typeof memory === 'string'
+        ? true
+        : JSON.stringify({ trouble, waiting });
     });
   },
   limitMs,

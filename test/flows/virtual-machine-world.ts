@@ -56,7 +56,18 @@ async function openLabVmBase(options: VmWorldOptions): Promise<VmBase> {
   const objectLog = await openObjectLog(api);
   const vms = { namespace, strangers: [await watchVm(vcenter, namespace, stranger)] };
   const { dir } = drover;
-  const observed: VmBase['observed'] = { lab, drover, dir, api, client, sinceMs, objectLog, vms, planted: [], outputs: [] };
+  const observed: VmBase['observed'] = {
+    lab,
+    drover,
+    dir,
+    api,
+    client,
+    sinceMs,
+    objectLog,
+    vms,
+    planted: [],
+    outputs: [],
+  };
   return {
     client,
     api,
@@ -65,7 +76,8 @@ async function openLabVmBase(options: VmWorldOptions): Promise<VmBase> {
     drover,
     observed,
     kubectl: (args, input) => kubectl(kubernetes, args, input),
-    command: (args) => run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env, limitMs: 180_000 }),
+    command: (args) =>
+      run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env, limitMs: 180_000 }),
     texts: async () => (await readWorld(observed)).texts,
     async close() {
       await drover.stop();
@@ -80,11 +92,14 @@ async function openLabVmBase(options: VmWorldOptions): Promise<VmBase> {
 
 function composeVmWorld(base: VmBase) {
   const { api, vcenter, control } = base;
-  const path = (name: string): string => resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
+  const path = (name: string): string =>
+    resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
 
   const read = async (name: string): Promise<VirtualMachine | null> => {
     try {
-      return virtualMachineSchema.parse(await api.request({ method: 'GET', path: path(name) }, AbortSignal.timeout(10_000)));
+      return virtualMachineSchema.parse(
+        await api.request({ method: 'GET', path: path(name) }, AbortSignal.timeout(10_000)),
+      );
     } catch (error) {
       if (isFailure(error, 'ObjectNotFound')) return null;
       throw error;
@@ -94,7 +109,9 @@ function composeVmWorld(base: VmBase) {
     const object = await read(name);
     if (object === null) return 'gone';
     const said = findCondition(object.status?.conditions, virtualMachineConditions.lifecycle);
-    return said === undefined || said.observedGeneration !== object.metadata.generation ? `nothing said of generation ${object.metadata.generation}` : `${said.status} ${said.reason}: ${said.message}`;
+    return said === undefined || said.observedGeneration !== object.metadata.generation
+      ? `nothing said of generation ${object.metadata.generation}`
+      : `${said.status} ${said.reason}: ${said.message}`;
   };
   /** Any object, as `kubectl create` makes it. */
   const make = (object: object): Promise<string> => base.kubectl(['create', '-f', '-'], JSON.stringify(object));
@@ -104,10 +121,13 @@ function composeVmWorld(base: VmBase) {
     read,
     lifecycleOf,
     witness: (name: string) => witnessVm(vcenter, namespace, name),
-    create: (name: string, spec: object = {}, annotations: Record<string, string> = {}): Promise<string> => make(vmManifest(namespace, name, spec, annotations)),
+    create: (name: string, spec: object = {}, annotations: Record<string, string> = {}): Promise<string> =>
+      make(vmManifest(namespace, name, spec, annotations)),
     make,
-    change: (name: string, change: object): Promise<unknown> => api.request({ method: 'PATCH', patchType: 'merge', path: path(name), body: change }, AbortSignal.timeout(10_000)),
-    remove: (name: string): Promise<unknown> => api.request({ method: 'DELETE', path: path(name) }, AbortSignal.timeout(10_000)),
+    change: (name: string, change: object): Promise<unknown> =>
+      api.request({ method: 'PATCH', patchType: 'merge', path: path(name), body: change }, AbortSignal.timeout(10_000)),
+    remove: (name: string): Promise<unknown> =>
+      api.request({ method: 'DELETE', path: path(name) }, AbortSignal.timeout(10_000)),
     /** While vCenter takes so long for some of its tasks. */
     async whileSlow(delaysMs: Parameters<typeof control.delayTasks>[0], work: () => Promise<void>): Promise<void> {
       await control.delayTasks(delaysMs);

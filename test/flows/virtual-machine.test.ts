@@ -27,9 +27,13 @@ afterEach(() => checkInvariants(world.observed), limitMs);
 const settled = /^True Settled/u;
 const userData = `#cloud-config\n# canary-${randomUUID()}`;
 
-const clonesOf = async (name: string): Promise<RecordedRequest[]> => (await world.control.requests()).filter(({ method, body }) => method === 'CloneVM_Task' && body.includes(`<name>${name}</name>`));
+const clonesOf = async (name: string): Promise<RecordedRequest[]> =>
+  (await world.control.requests()).filter(
+    ({ method, body }) => method === 'CloneVM_Task' && body.includes(`<name>${name}</name>`),
+  );
 
-const untilCloning = (name: string): Promise<unknown> => until('the clone to be under way', 30_000, async () => ((await clonesOf(name)).length > 0 ? {} : 'not yet'));
+const untilCloning = (name: string): Promise<unknown> =>
+  until('the clone to be under way', 30_000, async () => ((await clonesOf(name)).length > 0 ? {} : 'not yet'));
 
 /** Somebody else's VM in the folder of the namespace. */
 async function makeForeign(name: string): Promise<WitnessedVm | null> {
@@ -45,10 +49,21 @@ test(
     await world.untilSaid('web', settled);
     const made = await world.witness('web');
     const object = await world.read('web');
-    expect(made).toMatchObject({ powerState: 'poweredOn', cpus: 1, memoryMiB: 1_024, instanceUuid: object?.metadata.uid, marks: { 'vmservice.namespacedName': `${namespace}/web`, 'drover.uid': object?.metadata.uid } });
+    expect(made).toMatchObject({
+      powerState: 'poweredOn',
+      cpus: 1,
+      memoryMiB: 1_024,
+      instanceUuid: object?.metadata.uid,
+      marks: { 'vmservice.namespacedName': `${namespace}/web`, 'drover.uid': object?.metadata.uid },
+    });
     expect(object?.metadata.finalizers).toContain(virtualMachineFinalizers.current);
-    expect(object?.status).toMatchObject({ powerState: 'PoweredOn', instanceUUID: object?.metadata.uid, zone: vmScene.zone });
-    for (const type of ['VirtualMachineClassReady', 'VirtualMachineCreated']) expect(findCondition(object?.status?.conditions, type)).toMatchObject({ status: 'True' });
+    expect(object?.status).toMatchObject({
+      powerState: 'PoweredOn',
+      instanceUUID: object?.metadata.uid,
+      zone: vmScene.zone,
+    });
+    for (const type of ['VirtualMachineClassReady', 'VirtualMachineCreated'])
+      expect(findCondition(object?.status?.conditions, type)).toMatchObject({ status: 'True' });
 
     await world.change('web', { spec: { powerState: 'PoweredOff' } });
     await world.untilSaid('web', settled);
@@ -66,7 +81,13 @@ test(
     await world.untilSaid('web', /^gone$/u);
     expect(await world.witness('web')).toBeNull();
     const lives = (await world.vcenter.readJournal()).filter(({ uid }) => uid === object?.metadata.uid);
-    expect(lives).toEqual([expect.objectContaining({ kind: 'VirtualMachine', id: expect.stringMatching(/^vm-\d+$/u), goneMs: expect.any(Number) })]);
+    expect(lives).toEqual([
+      expect.objectContaining({
+        kind: 'VirtualMachine',
+        id: expect.stringMatching(/^vm-\d+$/u),
+        goneMs: expect.any(Number),
+      }),
+    ]);
   },
   limitMs,
 );
@@ -89,7 +110,12 @@ test(
 test(
   'what vCenter has no room for is told, and tried again until there is',
   async () => {
-    await world.control.fail({ method: 'PowerOnVM_Task', fault: 'InsufficientMemoryResourcesFault', inTask: true, fields: { unreserved: 1, requested: 2 } });
+    await world.control.fail({
+      method: 'PowerOnVM_Task',
+      fault: 'InsufficientMemoryResourcesFault',
+      inTask: true,
+      fields: { unreserved: 1, requested: 2 },
+    });
     await world.create('crowded');
     await world.untilSaid('crowded', /another try: .*InsufficientMemoryResourcesFault.*Make room/u);
     expect(await world.witness('crowded')).toMatchObject({ powerState: 'poweredOff' });
@@ -123,7 +149,11 @@ test(
       await untilCloning('unwanted');
       await world.remove('unwanted');
       await world.untilSaid('unwanted', /^gone$/u, 60_000);
-      expect((await world.control.requests()).filter(({ method }) => method === 'CancelTask' || method === 'Destroy_Task').map(({ method }) => method)).toEqual(expect.arrayContaining(['CancelTask', 'Destroy_Task']));
+      expect(
+        (await world.control.requests())
+          .filter(({ method }) => method === 'CancelTask' || method === 'Destroy_Task')
+          .map(({ method }) => method),
+      ).toEqual(expect.arrayContaining(['CancelTask', 'Destroy_Task']));
       expect(await world.witness('unwanted')).toBeNull();
     }),
   limitMs,
@@ -145,7 +175,12 @@ test(
 test(
   'what drover’s own account may read of a Secret is in the VM, and its metrics tell of the watch',
   async () => {
-    await world.make({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'user-data' }, stringData: { key: userData } });
+    await world.make({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: 'user-data' },
+      stringData: { key: userData },
+    });
     await world.create('cloudy', { bootstrap: { cloudInit: { rawCloudConfig: { name: 'user-data', key: 'key' } } } });
     await world.untilSaid('cloudy', settled);
     const vm = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/cloudy`);

@@ -67,7 +67,8 @@ export async function openVsphereWorld(): Promise<VsphereWorld> {
     ...context,
     handle: counterpart.handle,
     connect,
-    gateway: (change = {}, options = {}) => openGateway(connect(change, options), context.settings(change).budget, systemClock),
+    gateway: (change = {}, options = {}) =>
+      openGateway(connect(change, options), context.settings(change).budget, systemClock),
     async close() {
       await Promise.all(open.map((vim) => vim.close()));
       await context.close();

@@ -23,13 +23,21 @@ beforeEach(() => world.control.reset());
 
 const read = (gateway: ReturnType<VsphereWorld['gateway']>) => gateway.read(world.ids.template, never);
 
-test('what is checked in is what the selection and govmomi make', async () => {
-  expect(await typesThatDrifted()).toEqual([]);
-}, startTimeoutMs);
+test(
+  'what is checked in is what the selection and govmomi make',
+  async () => {
+    expect(await typesThatDrifted()).toEqual([]);
+  },
+  startTimeoutMs,
+);
 
 test('one login for all who speak to it at once, and a logout at the end', async () => {
   const vim = world.connect();
-  await Promise.all(Array.from({ length: 20 }, () => vim.call('FindByInventoryPath', { type: 'SearchIndex', value: 'SearchIndex' }, { inventoryPath: '/DC0' }, never)));
+  await Promise.all(
+    Array.from({ length: 20 }, () =>
+      vim.call('FindByInventoryPath', { type: 'SearchIndex', value: 'SearchIndex' }, { inventoryPath: '/DC0' }, never),
+    ),
+  );
   expect(await world.requests('Login')).toHaveLength(1);
   const [login] = await world.requests('Login');
   expect(login).toMatchObject({ hasSession: false, soapAction: 'urn:vim25/8.0.1.0' });
@@ -53,14 +61,39 @@ test('a session that ends between two pages fails the read, which is tried again
   for (let more = 0; more < 3; more += 1) await makeVm(activities, world.newVm(`paged-${more}`));
   const vim = world.connect();
   const { propertyCollector } = await vim.content(never);
-  const spec = { propSet: [{ type: 'VirtualMachine', pathSet: ['name'] }], objectSet: [{ obj: { type: 'Folder', value: world.ids.folder }, skip: true, selectSet: [{ $type: 'TraversalSpec', type: 'Folder', path: 'childEntity' }] }] };
-  const page = await vim.call('RetrievePropertiesEx', propertyCollector, { specSet: [spec], options: { maxObjects: 2 } }, never);
+  const spec = {
+    propSet: [{ type: 'VirtualMachine', pathSet: ['name'] }],
+    objectSet: [
+      {
+        obj: { type: 'Folder', value: world.ids.folder },
+        skip: true,
+        selectSet: [{ $type: 'TraversalSpec', type: 'Folder', path: 'childEntity' }],
+      },
+    ],
+  };
+  const page = await vim.call(
+    'RetrievePropertiesEx',
+    propertyCollector,
+    { specSet: [spec], options: { maxObjects: 2 } },
+    never,
+  );
   expect(page?.objects).toHaveLength(2);
   const next = await vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: page?.token ?? '' }, never);
   expect(next.objects?.length).toBeGreaterThan(0);
-  const again = await vim.call('RetrievePropertiesEx', propertyCollector, { specSet: [spec], options: { maxObjects: 2 } }, never);
+  const again = await vim.call(
+    'RetrievePropertiesEx',
+    propertyCollector,
+    { specSet: [spec], options: { maxObjects: 2 } },
+    never,
+  );
   await world.control.endSessions();
-  expect(await failureOf(vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: again?.token ?? '' }, never, { needsSameSession: true }))).toMatchObject({ type: 'VsphereUnavailable', nonRetryable: false });
+  expect(
+    await failureOf(
+      vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: again?.token ?? '' }, never, {
+        needsSameSession: true,
+      }),
+    ),
+  ).toMatchObject({ type: 'VsphereUnavailable', nonRetryable: false });
 });
 
 test('a read of a VM is one call with explicit paths', async () => {
@@ -78,7 +111,11 @@ test('the lab refuses elements out of order, as a vCenter does', async () => {
     `<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body><FindByInventoryPath xmlns="urn:vim25">${first}${second}</FindByInventoryPath></soapenv:Body></soapenv:Envelope>`;
   const self = '<_this type="SearchIndex">SearchIndex</_this>';
   const path = '<inventoryPath>/DC0</inventoryPath>';
-  await expect(world.connect().call('FindByInventoryPath', { type: 'SearchIndex', value: 'SearchIndex' }, { inventoryPath: '/DC0' }, never)).resolves.toMatchObject({ type: 'Datacenter' });
+  await expect(
+    world
+      .connect()
+      .call('FindByInventoryPath', { type: 'SearchIndex', value: 'SearchIndex' }, { inventoryPath: '/DC0' }, never),
+  ).resolves.toMatchObject({ type: 'Datacenter' });
   const answer = await sendRaw(order(path, self));
   expect(answer).toContain('InvalidRequest');
   expect(answer).toContain('_this comes after inventoryPath');
@@ -96,13 +133,22 @@ async function sendRaw(body: string): Promise<string> {
 
 describe('who vCenter is', () => {
   test('a thumbprint is enough, and takes the one certificate only', async () => {
-    expect(await read(world.gateway({ ca: null, thumbprint: world.handle.thumbprint }))).toMatchObject({ name: 'DC0_C0_RP0_VM0' });
-    expect(await failureOf(read(world.gateway({ ca: null, thumbprint: 'ab'.repeat(32) })))).toMatchObject({ type: 'CertificateNotTrusted', nonRetryable: true, message: expect.stringContaining(`its certificate has the thumbprint ${world.handle.thumbprint}`) });
+    expect(await read(world.gateway({ ca: null, thumbprint: world.handle.thumbprint }))).toMatchObject({
+      name: 'DC0_C0_RP0_VM0',
+    });
+    expect(await failureOf(read(world.gateway({ ca: null, thumbprint: 'ab'.repeat(32) })))).toMatchObject({
+      type: 'CertificateNotTrusted',
+      nonRetryable: true,
+      message: expect.stringContaining(`its certificate has the thumbprint ${world.handle.thumbprint}`),
+    });
   });
 
   test('one whose certificate nobody knows is not spoken to', async () => {
     await world.control.forgetRequests();
-    expect(await failureOf(read(world.gateway({ ca: null })))).toMatchObject({ type: 'CertificateNotTrusted', message: expect.stringContaining('vsphere.vcenters.lab.caFile') });
+    expect(await failureOf(read(world.gateway({ ca: null })))).toMatchObject({
+      type: 'CertificateNotTrusted',
+      message: expect.stringContaining('vsphere.vcenters.lab.caFile'),
+    });
     expect(await world.control.requests()).toEqual([]);
   });
 
@@ -110,8 +156,12 @@ describe('who vCenter is', () => {
     const certificate = makeCertificate();
     const impostor = await startScriptedService(() => ({ json: {} }), certificate);
     try {
-      expect(await failureOf(read(world.gateway({ url: impostor.url })))).toMatchObject({ type: 'CertificateNotTrusted' });
-      expect(await failureOf(read(world.gateway({ url: impostor.url, ca: null, thumbprint: world.handle.thumbprint })))).toMatchObject({ type: 'CertificateNotTrusted' });
+      expect(await failureOf(read(world.gateway({ url: impostor.url })))).toMatchObject({
+        type: 'CertificateNotTrusted',
+      });
+      expect(
+        await failureOf(read(world.gateway({ url: impostor.url, ca: null, thumbprint: world.handle.thumbprint }))),
+      ).toMatchObject({ type: 'CertificateNotTrusted' });
       expect(impostor.received).toEqual([]);
     } finally {
       await impostor.close();
@@ -121,10 +171,16 @@ describe('who vCenter is', () => {
 
 describe('who drover is', () => {
   test('a wrong password is said so once, not tried again for a minute, and not shown', async () => {
-    const gateway = world.gateway({ credential: () => Promise.resolve({ username: world.handle.username, password: 'not-the-password' }) });
+    const gateway = world.gateway({
+      credential: () => Promise.resolve({ username: world.handle.username, password: 'not-the-password' }),
+    });
     for (let time = 0; time < 5; time += 1) {
       const failure = await failureOf(read(gateway));
-      expect(failure).toMatchObject({ type: 'VsphereCredentialRefused', nonRetryable: true, message: expect.stringContaining('InvalidLogin') });
+      expect(failure).toMatchObject({
+        type: 'VsphereCredentialRefused',
+        nonRetryable: true,
+        message: expect.stringContaining('InvalidLogin'),
+      });
       expect(JSON.stringify(failure)).not.toContain('not-the-password');
     }
     expect(await world.requests('Login')).toHaveLength(1);
@@ -154,7 +210,11 @@ describe('when the answer does not come', () => {
     const gateway = world.gateway({}, quick);
     await read(gateway);
     await world.control.strike({ method: 'RetrievePropertiesEx', ...strike });
-    expect(await failureOf(read(gateway))).toMatchObject({ type: 'VsphereUnavailable', nonRetryable: false, message: expect.stringMatching(words) });
+    expect(await failureOf(read(gateway))).toMatchObject({
+      type: 'VsphereUnavailable',
+      nonRetryable: false,
+      message: expect.stringMatching(words),
+    });
     expect(await read(gateway)).not.toBeNull();
   });
 
@@ -169,8 +229,21 @@ describe('when the answer does not come', () => {
     const vim = world.connect({ budget: { calls: 1, callsPerSecond: 1_000, tasks: 1 } }, { callMs: 500 });
     await vim.content(never);
     await world.control.strike({ does: 'hang', count: 2 });
-    const calls = [0, 1].map(() => failureOf(vim.call('FindByInventoryPath', { type: 'SearchIndex', value: 'SearchIndex' }, { inventoryPath: '/DC0' }, never)));
-    for (const call of calls) expect(await call).toMatchObject({ type: 'VsphereUnavailable', message: expect.stringContaining('was not done within 0.5 s') });
+    const calls = [0, 1].map(() =>
+      failureOf(
+        vim.call(
+          'FindByInventoryPath',
+          { type: 'SearchIndex', value: 'SearchIndex' },
+          { inventoryPath: '/DC0' },
+          never,
+        ),
+      ),
+    );
+    for (const call of calls)
+      expect(await call).toMatchObject({
+        type: 'VsphereUnavailable',
+        message: expect.stringContaining('was not done within 0.5 s'),
+      });
   });
 
   test('a cancel ends a call at once, and a login that others wait for goes on', async () => {
@@ -190,33 +263,70 @@ describe('when the answer does not come', () => {
 test('no more tasks of a worker at once than its budget allows; those that have ended make room, whoever waited for them', async () => {
   const gateway = world.gateway({ budget: { calls: 8, callsPerSecond: 1_000, tasks: 2 } });
   await world.control.delayTasks({ CloneVm: 300 });
-  const clone = (name: string) => gateway.submit('CloneVM_Task', vmRef(world.ids.template), { folder: folderRef(world.ids.folder), name, spec: { location: { pool: poolRef(world.ids.pool) }, template: false, powerOn: false } }, never);
+  const clone = (name: string) =>
+    gateway.submit(
+      'CloneVM_Task',
+      vmRef(world.ids.template),
+      {
+        folder: folderRef(world.ids.folder),
+        name,
+        spec: { location: { pool: poolRef(world.ids.pool) }, template: false, powerOn: false },
+      },
+      never,
+    );
   const submitted = await Promise.all(Array.from({ length: 6 }, (_, number) => clone(`budget-${number}`)));
   expect(new Set(submitted).size).toBe(6);
-  const clones = (await world.control.requests()).map(({ method, body }) => (method === 'CloneVM_Task' ? 'clone' : method === 'RetrievePropertiesEx' && body.includes('info.state') ? 'look' : null)).filter((what) => what !== null);
+  const clones = (await world.control.requests())
+    .map(({ method, body }) =>
+      method === 'CloneVM_Task'
+        ? 'clone'
+        : method === 'RetrievePropertiesEx' && body.includes('info.state')
+          ? 'look'
+          : null,
+    )
+    .filter((what) => what !== null);
   // Of the first three, the third waited for a look.
   expect(clones.slice(0, 3)).toEqual(['clone', 'clone', 'look']);
-  for (const taskId of submitted) await world.activities(gateway).awaitTask({ taskId, purpose: { kind: 'change', vmId: world.ids.template } });
+  for (const taskId of submitted)
+    await world.activities(gateway).awaitTask({ taskId, purpose: { kind: 'change', vmId: world.ids.template } });
 });
 
 test('what vCenter does not allow is told with the privilege that is missing', async () => {
   const gateway = world.gateway();
-  await world.control.fail({ method: 'PowerOffVM_Task', fault: 'NoPermission', fields: { privilegeId: 'VirtualMachine.Interact.PowerOff' } });
-  expect(await failureOf(gateway.submit('PowerOffVM_Task', vmRef(world.ids.template), {}, never))).toMatchObject({ type: 'VsphereNotPermitted', nonRetryable: true, message: expect.stringContaining('VirtualMachine.Interact.PowerOff') });
+  await world.control.fail({
+    method: 'PowerOffVM_Task',
+    fault: 'NoPermission',
+    fields: { privilegeId: 'VirtualMachine.Interact.PowerOff' },
+  });
+  expect(await failureOf(gateway.submit('PowerOffVM_Task', vmRef(world.ids.template), {}, never))).toMatchObject({
+    type: 'VsphereNotPermitted',
+    nonRetryable: true,
+    message: expect.stringContaining('VirtualMachine.Interact.PowerOff'),
+  });
 });
 
 test('the lab refuses a configuration out of order, as a vCenter does', async () => {
-  const xml = Buffer.from('<obj xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><memoryMB>1</memoryMB><numCPUs>1</numCPUs></obj>').toString('base64');
-  const body = { deployment_spec: { name: 'untidy', vm_config_spec: { provider: 'XML', xml } }, target: { resource_pool_id: world.ids.pool } };
+  const xml = Buffer.from(
+    '<obj xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><memoryMB>1</memoryMB><numCPUs>1</numCPUs></obj>',
+  ).toString('base64');
+  const body = {
+    deployment_spec: { name: 'untidy', vm_config_spec: { provider: 'XML', xml } },
+    target: { resource_pool_id: world.ids.pool },
+  };
   const { ovf } = await world.witness.makeLibrary('untidy');
-  expect(await failureOf(deployItem(world.rest, ovf, body, 'untidy', never))).toMatchObject({ type: 'RequestRefused', message: expect.stringContaining('numCPUs comes after memoryMB') });
+  expect(await failureOf(deployItem(world.rest, ovf, body, 'untidy', never))).toMatchObject({
+    type: 'RequestRefused',
+    message: expect.stringContaining('numCPUs comes after memoryMB'),
+  });
 });
 
 test('a session of REST that vCenter has ended is renewed once', async () => {
   await world.rest.call({ method: 'GET', path: '/com/vmware/content/library' }, ids, never);
   await world.control.endSessions();
   await world.control.forgetRequests();
-  expect(await world.rest.call({ method: 'GET', path: '/com/vmware/content/library' }, ids, never)).toEqual(expect.any(Array));
+  expect(await world.rest.call({ method: 'GET', path: '/com/vmware/content/library' }, ids, never)).toEqual(
+    expect.any(Array),
+  );
   expect((await world.control.requests()).map(({ method, status }) => [method, status])).toEqual([
     ['GET /com/vmware/content/library', 401],
     ['POST /com/vmware/cis/session', 200],

@@ -33,7 +33,14 @@ const specs: InstanceSpec[] = Array.from({ length: 24 }, (_, index) =>
 );
 
 /** Nothing is stuck while somebody looks, and what the table shows is seconds old. */
-const settings = { ...quickSettings, eviction: { ...quickSettings.eviction, stuck: { msPerGiB: 60_000, floorMs: 60_000, noProgressMs: 60_000, startMs: 60_000 }, publishMaxMs: 2_000 } };
+const settings = {
+  ...quickSettings,
+  eviction: {
+    ...quickSettings.eviction,
+    stuck: { msPerGiB: 60_000, floorMs: 60_000, noProgressMs: 60_000, startMs: 60_000 },
+    publishMaxMs: 2_000,
+  },
+};
 
 describeWithBrowser('Web UI', () => {
   let world: World;
@@ -50,11 +57,19 @@ describeWithBrowser('Web UI', () => {
     browser = await openBrowser(chromium ?? '', profileDir);
     page = await browser.newPage();
     await page.setViewport(pictureSize);
-    await world.createEviction(host, { reason: 'new firmware', annotations: { 'drover.dev/parallelism': '5', 'drover.dev/cause': 'rolling-update' } });
+    await world.createEviction(host, {
+      reason: 'new firmware',
+      annotations: { 'drover.dev/parallelism': '5', 'drover.dev/cause': 'rolling-update' },
+    });
     await until('one to be blocked, some to move and some to have moved', 90_000, async () => {
       const { counts, instances } = await world.progress(host);
-      const underWay = instances.filter(({ state, target, percent }) => state === 'moving' && target !== null && percent !== null);
-      return (counts.blocked === 1 && counts.done >= 5 && underWay.length >= 3) || `${underWay.length} under way, ${JSON.stringify(counts)}`;
+      const underWay = instances.filter(
+        ({ state, target, percent }) => state === 'moving' && target !== null && percent !== null,
+      );
+      return (
+        (counts.blocked === 1 && counts.done >= 5 && underWay.length >= 3) ||
+        `${underWay.length} under way, ${JSON.stringify(counts)}`
+      );
     });
     const { runId } = await world.describeRun(host);
     runUrl = `${world.lab.handles.temporal.uiUrl}/namespaces/default/workflows/${encodeURIComponent(evictionId(host))}/${runId}`;
@@ -68,50 +83,69 @@ describeWithBrowser('Web UI', () => {
     await world?.close();
   }, limitMs);
 
-  test('shows the table of servers, those that need a person first, under one sentence', async () => {
-    await page.goto(`${runUrl}/user-metadata`, { waitUntil: 'domcontentloaded' });
-    const { sentences, rows } = await readDetails(page);
-    const [header, first, ...rest] = rows;
-    const all = [first ?? [], ...rest];
+  test(
+    'shows the table of servers, those that need a person first, under one sentence',
+    async () => {
+      await page.goto(`${runUrl}/user-metadata`, { waitUntil: 'domcontentloaded' });
+      const { sentences, rows } = await readDetails(page);
+      const [header, first, ...rest] = rows;
+      const all = [first ?? [], ...rest];
 
-    expect(sentences).toMatch(/^Moving: \d+ of 24 servers have left node-1$/mu);
-    expect(sentences).toMatch(/Waiting for \d in flight and \d+ pending/u);
-    expect(header).toEqual(['instance', 'state', 'attempt', 'progress', 'target', 'remark']);
-    expect(all.length).toBe(specs.length);
-    expect(new Set(all.map(([name]) => name))).toEqual(new Set(specs.map(({ name }) => name)));
-    expect(first).toEqual([staysBehind, 'blocked', '3', '', '', expect.stringContaining('Nova gives no reason')]);
-    const moving = all.filter(([, state]) => state === 'moving');
-    expect(moving.length).toBeGreaterThan(0);
-    expect(rest.slice(0, moving.length)).toEqual(moving);
-    const moved = all.filter(([, state]) => state === 'moved');
-    expect(moved).toContainEqual([expect.any(String), 'moved', '1', '100 %', expect.stringMatching(/^\S+$/u), '']);
-    expect(moved.map(([, , , , target]) => target)).not.toContain(host);
+      expect(sentences).toMatch(/^Moving: \d+ of 24 servers have left node-1$/mu);
+      expect(sentences).toMatch(/Waiting for \d in flight and \d+ pending/u);
+      expect(header).toEqual(['instance', 'state', 'attempt', 'progress', 'target', 'remark']);
+      expect(all.length).toBe(specs.length);
+      expect(new Set(all.map(([name]) => name))).toEqual(new Set(specs.map(({ name }) => name)));
+      expect(first).toEqual([staysBehind, 'blocked', '3', '', '', expect.stringContaining('Nova gives no reason')]);
+      const moving = all.filter(([, state]) => state === 'moving');
+      expect(moving.length).toBeGreaterThan(0);
+      expect(rest.slice(0, moving.length)).toEqual(moving);
+      const moved = all.filter(([, state]) => state === 'moved');
+      expect(moved).toContainEqual([expect.any(String), 'moved', '1', '100 %', expect.stringMatching(/^\S+$/u), '']);
+      expect(moved.map(([, , , , target]) => target)).not.toContain(host);
 
-    const text = await textOfFrames(page);
-    expect(text).toContain(`Evict ${host}`);
-    expect(text).toContain(`Empties compute host ${host}`);
-    mkdirSync(dirname(screenshot), { recursive: true });
-    const picture = process.env['DROVER_PICTURE'];
-    for (const path of [screenshot, ...(picture === undefined ? [] : [picture])]) await page.screenshot({ path });
-  }, limitMs);
+      const text = await textOfFrames(page);
+      expect(text).toContain(`Evict ${host}`);
+      expect(text).toContain(`Empties compute host ${host}`);
+      mkdirSync(dirname(screenshot), { recursive: true });
+      const picture = process.env['DROVER_PICTURE'];
+      for (const path of [screenshot, ...(picture === undefined ? [] : [picture])]) await page.screenshot({ path });
+    },
+    limitMs,
+  );
 
-  test('labels the timeline with what each step does', async () => {
-    await page.goto(`${runUrl}/history`, { waitUntil: 'domcontentloaded' });
-    await untilText(page, [
-      'openEviction • Find the Eviction and validate it',
-      `preflightEviction • Preflight: what stands in the way of emptying ${host}`,
-      `ensureServiceDisabled • Disable the compute service of ${host}`,
-      `Move ${staysBehind} off ${host}`,
-    ]);
-  }, limitMs);
+  test(
+    'labels the timeline with what each step does',
+    async () => {
+      await page.goto(`${runUrl}/history`, { waitUntil: 'domcontentloaded' });
+      await untilText(page, [
+        'openEviction • Find the Eviction and validate it',
+        `preflightEviction • Preflight: what stands in the way of emptying ${host}`,
+        `ensureServiceDisabled • Disable the compute service of ${host}`,
+        `Move ${staysBehind} off ${host}`,
+      ]);
+    },
+    limitMs,
+  );
 
-  test('shows the search attributes, and finds the run by them', async () => {
-    await page.goto(`${runUrl}/search-attributes`, { waitUntil: 'domcontentloaded' });
-    await untilText(page, ['"DroverKind": "Eviction"', `"DroverHost": "${host}"`, `"DroverObject": "${host}"`, '"DroverPhase": "Moving"']);
-    const query = encodeURIComponent(`DroverHost="${host}" AND DroverPhase="Moving" AND ExecutionStatus="Running"`);
-    await page.goto(`${world.lab.handles.temporal.uiUrl}/namespaces/default/workflows?query=${query}`, { waitUntil: 'domcontentloaded' });
-    await untilText(page, [evictionId(host), 'evictHypervisor']);
-  }, limitMs);
+  test(
+    'shows the search attributes, and finds the run by them',
+    async () => {
+      await page.goto(`${runUrl}/search-attributes`, { waitUntil: 'domcontentloaded' });
+      await untilText(page, [
+        '"DroverKind": "Eviction"',
+        `"DroverHost": "${host}"`,
+        `"DroverObject": "${host}"`,
+        '"DroverPhase": "Moving"',
+      ]);
+      const query = encodeURIComponent(`DroverHost="${host}" AND DroverPhase="Moving" AND ExecutionStatus="Running"`);
+      await page.goto(`${world.lab.handles.temporal.uiUrl}/namespaces/default/workflows?query=${query}`, {
+        waitUntil: 'domcontentloaded',
+      });
+      await untilText(page, [evictionId(host), 'evictHypervisor']);
+    },
+    limitMs,
+  );
 });
 
 const openBrowser = (executablePath: string, userDataDir: string): Promise<Browser> =>
@@ -142,7 +176,9 @@ async function textOfFrames(page: Page): Promise<string> {
 const readDetails = (page: Page): Promise<{ sentences: string; rows: string[][] }> =>
   until('the table of servers', seenMs, async () => {
     for (const frame of frames(page)) {
-      const rows = await frame.$$eval('tr', (all) => all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent.trim())));
+      const rows = await frame.$$eval('tr', (all) =>
+        all.map((row) => [...row.querySelectorAll('th, td')].map((cell) => cell.textContent.trim())),
+      );
       if (rows.length > 1) return { sentences: await frame.$eval('body', (body) => body.innerText), rows };
     }
     return `${frames(page).length} frames without a table`;

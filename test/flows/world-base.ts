@@ -114,7 +114,10 @@ export interface WorldBase {
   /** What a host has besides nova-compute; whoever opens it closes it. */
   openCheckedHost(host: string): Promise<CheckedHost>;
   /** The snapshot for the invariants, where it is not read from a lab. */
-  readSnapshot?: (seen: { expected: ReadonlyMap<string, Expected>; hosts: readonly string[] | null }) => Promise<Snapshot>;
+  readSnapshot?: (seen: {
+    expected: ReadonlyMap<string, Expected>;
+    hosts: readonly string[] | null;
+  }) => Promise<Snapshot>;
   close(): Promise<void>;
 }
 

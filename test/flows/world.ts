@@ -57,7 +57,14 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 /** Attaches to the lab that DROVER_LAB names, or starts one for this file; starts drover's worker and bridge on it. */
-async function openLabBase({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'], cloud = 'lab', env: extra = {}, ownLab = false }: WorldOptions): Promise<WorldBase> {
+async function openLabBase({
+  settings = quickSettings,
+  bridge = true,
+  sinks = ['node-5', 'node-6'],
+  cloud = 'lab',
+  env: extra = {},
+  ownLab = false,
+}: WorldOptions): Promise<WorldBase> {
   const shared = ownLab ? undefined : process.env['DROVER_LAB'];
   const ownDir = shared === undefined ? mkdtempSync(join(tmpdir(), 'drover-flow-')) : null;
   const lab = await startLab({ dir: shared ?? join(ownDir ?? '', 'lab') });
@@ -94,7 +101,11 @@ async function openLabBase({ settings = quickSettings, bridge = true, sinks = ['
   const objectLog = await openObjectLog(api);
   const evictions = evictionsIn(objectLog);
 
-  const env = (): Record<string, string> => ({ DROVER_USER: 'flow-test', ...drover.env, KUBECONFIG: kubernetes.kubeconfig });
+  const env = (): Record<string, string> => ({
+    DROVER_USER: 'flow-test',
+    ...drover.env,
+    KUBECONFIG: kubernetes.kubeconfig,
+  });
   return {
     lab,
     client,
@@ -115,7 +126,8 @@ async function openLabBase({ settings = quickSettings, bridge = true, sinks = ['
     novaCalls: (fromMs) => readApiCalls(openstack, 'nova', fromMs),
     callsByRun: () => countCalls(readFileSync(join(drover.dir, 'log', 'worker.log'), 'utf8')),
     kubectl: (args, input) => kubectl(kubernetes, args, input),
-    command: (args) => run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 }),
+    command: (args) =>
+      run(process.execPath, [join(checkoutDirectory, 'bin/drover.mjs'), ...args], { env: env(), limitMs: 180_000 }),
     tool: (program, args) => run(join(lab.dir, 'bin', program), args, { env: env(), limitMs: 60_000 }),
     bridgeHealth: () => readBridgeHealth(drover),
     openCheckedHost: (host) => openLabHost(host, openstack),
@@ -140,10 +152,12 @@ function composeWorld(base: WorldBase) {
   const planted: { name: string; value: string }[] = [];
   const outputs: { where: string; text: string }[] = [];
   const expect = (servers: readonly Server[]): Server[] => {
-    for (const { id, name, status, 'OS-EXT-SRV-ATTR:host': host } of servers) expected.set(id, { id, name, status, host: host ?? '' });
+    for (const { id, name, status, 'OS-EXT-SRV-ATTR:host': host } of servers)
+      expected.set(id, { id, name, status, host: host ?? '' });
     return [...servers];
   };
-  const seed = async (specs: readonly InstanceSpec[]): Promise<Server[]> => expect(await createInstances(session, specs));
+  const seed = async (specs: readonly InstanceSpec[]): Promise<Server[]> =>
+    expect(await createInstances(session, specs));
   const get = async <Kind>(path: string): Promise<Kind | null> => {
     try {
       return (await api.request({ method: 'GET', path }, AbortSignal.timeout(10_000))) as Kind;
@@ -152,11 +166,13 @@ function composeWorld(base: WorldBase) {
       throw error;
     }
   };
-  const getEviction = (name: string): Promise<Eviction | null> => get<Eviction>(resourcePath('kvm.cloud.sap/v1', 'evictions', { name }));
+  const getEviction = (name: string): Promise<Eviction | null> =>
+    get<Eviction>(resourcePath('kvm.cloud.sap/v1', 'evictions', { name }));
   /** A source host as a new lab has it: enabled, running, without servers, without Evictions and runs of earlier tests. */
   const freshHost = async (host: string, profile: Partial<HostProfile> = {}): Promise<string> => {
     await endRuns(client, `DroverHost="${host}"`);
-    for (const { metadata, spec } of await listEvictions(api)) if (spec.hypervisor === host) await removeEviction(api, metadata.name);
+    for (const { metadata, spec } of await listEvictions(api))
+      if (spec.hypervisor === host) await removeEviction(api, metadata.name);
     const left = (await listServers(session, host)).map(({ id }) => id);
     for (const id of left) expected.delete(id);
     if (left.length > 0) await deleteInstances(session, left);
@@ -235,7 +251,10 @@ function composeWorld(base: WorldBase) {
     serversOn: (host: string): Promise<Server[]> => listServers(session, host),
     setFacts: (facts: Readonly<Record<string, AgentFacts>>) => applyHypervisors(api, facts),
     /** What drover asked Nova to change since then, of the given servers and hosts' services; of all without. */
-    async mutations(fromMs: number, concerning?: { servers?: readonly Server[]; hosts?: readonly string[] }): Promise<ApiCall[]> {
+    async mutations(
+      fromMs: number,
+      concerning?: { servers?: readonly Server[]; hosts?: readonly string[] },
+    ): Promise<ApiCall[]> {
       const ids = concerning === undefined ? null : (concerning.servers ?? []).map(({ id }) => id);
       if (ids !== null) for (const host of concerning?.hosts ?? []) ids.push((await findService(session, host)).id);
       const mine = base.novaCalls(fromMs).filter(({ method, userAgent }) => method !== 'GET' && userAgent === 'drover');
@@ -257,30 +276,56 @@ function composeWorld(base: WorldBase) {
     tool: (program: 'tctl' | 'temporal', ...args: string[]): Promise<CommandEnd> => base.tool(program, args),
 
     // Kubernetes
-    createEviction: (host: string, more: { name?: string; reason?: string; annotations?: Record<string, string> } = {}): Promise<string> =>
-      base.kubectl(['create', '-f', '-'], JSON.stringify(evictionOf(host, more))),
+    createEviction: (
+      host: string,
+      more: { name?: string; reason?: string; annotations?: Record<string, string> } = {},
+    ): Promise<string> => base.kubectl(['create', '-f', '-'], JSON.stringify(evictionOf(host, more))),
     annotate: (name: string, annotations: Record<string, string | null>): Promise<unknown> =>
-      api.request({ method: 'PATCH', patchType: 'merge', path: resourcePath('kvm.cloud.sap/v1', 'evictions', { name }), body: { metadata: { annotations } } }, AbortSignal.timeout(10_000)),
+      api.request(
+        {
+          method: 'PATCH',
+          patchType: 'merge',
+          path: resourcePath('kvm.cloud.sap/v1', 'evictions', { name }),
+          body: { metadata: { annotations } },
+        },
+        AbortSignal.timeout(10_000),
+      ),
     getEviction,
-    getHypervisor: (name: string): Promise<Hypervisor | null> => get<Hypervisor>(resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name })),
-    getMigration: (serverId: string): Promise<Migration | null> => get<Migration>(resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3', name: serverId })),
+    getHypervisor: (name: string): Promise<Hypervisor | null> =>
+      get<Hypervisor>(resourcePath('kvm.cloud.sap/v1', 'hypervisors', { name })),
+    getMigration: (serverId: string): Promise<Migration | null> =>
+      get<Migration>(resourcePath('kvm.cloud.sap/v1alpha1', 'migrations', { namespace: 'monsoon3', name: serverId })),
     /** `reason: note` of the events about the last Eviction of that name, oldest first. */
     async eventsOf(name: string): Promise<string[]> {
       const uid = evictions.of(name).at(-1)?.metadata.uid;
-      const found = await get<{ items: { regarding: { uid?: string }; reason: string; note: string; eventTime: string }[] }>(resourcePath('events.k8s.io/v1', 'events'));
+      const found = await get<{
+        items: { regarding: { uid?: string }; reason: string; note: string; eventTime: string }[];
+      }>(resourcePath('events.k8s.io/v1', 'events'));
       const mine = (found?.items ?? []).filter(({ regarding }) => regarding.uid === uid);
-      return mine.sort((a, b) => a.eventTime.localeCompare(b.eventTime)).map(({ reason, note }) => `${reason}: ${note}`);
+      return mine
+        .sort((a, b) => a.eventTime.localeCompare(b.eventTime))
+        .map(({ reason, note }) => `${reason}: ${note}`);
     },
     /** Waits until the Eviction's condition has the reason, and returns the Eviction. */
-    untilReason: (name: string, reason: string, { type = 'Evicting', deadlineMs = 150_000 }: { type?: string; deadlineMs?: number } = {}): Promise<Eviction> =>
+    untilReason: (
+      name: string,
+      reason: string,
+      { type = 'Evicting', deadlineMs = 150_000 }: { type?: string; deadlineMs?: number } = {},
+    ): Promise<Eviction> =>
       until(`Eviction ${name} to be ${type}/${reason}`, deadlineMs, () => {
         const eviction = evictions.latest(name);
         const found = eviction === null ? undefined : findCondition(eviction.status?.conditions, type);
-        return eviction !== null && found?.reason === reason ? eviction : `${found?.reason ?? 'no condition'}: ${found?.message ?? ''}`;
+        return eviction !== null && found?.reason === reason
+          ? eviction
+          : `${found?.reason ?? 'no condition'}: ${found?.message ?? ''}`;
       }),
     /** Waits until the Eviction is no more. */
     untilGone: (name: string, deadlineMs = 120_000): Promise<true> =>
-      until<true>(`Eviction ${name} to be gone`, deadlineMs, () => (evictions.latest(name) === null ? true : `it is there, with ${JSON.stringify(evictions.latest(name)?.metadata.finalizers)}`)),
+      until<true>(`Eviction ${name} to be gone`, deadlineMs, () =>
+        evictions.latest(name) === null
+          ? true
+          : `it is there, with ${JSON.stringify(evictions.latest(name)?.metadata.finalizers)}`,
+      ),
 
     // Temporal
     progress: (host: string): Promise<EvictionProgress> => runOf(host).query<EvictionProgress>(messages.progress),
@@ -289,7 +334,9 @@ function composeWorld(base: WorldBase) {
     untilClosed: (host: string, deadlineMs = 120_000): Promise<{ status: string; runId: string }> =>
       until(`run ${evictionId(host)} to be closed`, deadlineMs, async () => {
         const { status, runId } = await runOf(host).describe();
-        return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW' ? `it is ${status.name}` : { status: status.name, runId };
+        return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW'
+          ? `it is ${status.name}`
+          : { status: status.name, runId };
       }),
     /** Waits until as many servers of the host are on their way, by the run's own account. */
     untilMoving: (host: string, count = 1, deadlineMs = 120_000): Promise<EvictionProgress> =>
@@ -298,7 +345,8 @@ function composeWorld(base: WorldBase) {
         return progress.counts.moving >= count ? progress : `${progress.phase}: ${JSON.stringify(progress.counts)}`;
       }),
     /** Whether a run moves this server now. */
-    isMoving: async (serverId: string): Promise<boolean> => (await client.workflow.getHandle(migrationId(serverId)).describe()).status.name === 'RUNNING',
+    isMoving: async (serverId: string): Promise<boolean> =>
+      (await client.workflow.getHandle(migrationId(serverId)).describe()).status.name === 'RUNNING',
 
     /** Waits until the bridge has compared unsettled objects with open runs so many times more. */
     async untilResynced(times = 2): Promise<void> {
@@ -312,7 +360,10 @@ function composeWorld(base: WorldBase) {
     openCheckedHost: (host: string): Promise<CheckedHost> => base.openCheckedHost(host),
 
     /** The snapshot for the invariants of a world that is no lab's. */
-    readSnapshot: base.readSnapshot === undefined ? undefined : (concerned: readonly string[] | null) => base.readSnapshot?.({ expected, hosts: concerned }),
+    readSnapshot:
+      base.readSnapshot === undefined
+        ? undefined
+        : (concerned: readonly string[] | null) => base.readSnapshot?.({ expected, hosts: concerned }),
 
     /** Stops drover, and a lab of its own. The invariants are the caller's to check before. */
     close: (): Promise<void> => base.close(),
@@ -322,12 +373,21 @@ function composeWorld(base: WorldBase) {
 /** Hosts that an earlier test added stay in the lab; in service, they would be targets that this test does not count on. */
 async function setAsideOthers(session: Session): Promise<OwnChange[]> {
   const reason = 'not of this test';
-  const others = (await listServices(session)).map(({ host }) => host).filter((host) => !(hosts as readonly string[]).includes(host));
+  const others = (await listServices(session))
+    .map(({ host }) => host)
+    .filter((host) => !(hosts as readonly string[]).includes(host));
   for (const host of others) await changeService(session, host, { status: 'disabled', disabled_reason: reason });
   return others.map((host) => ({ host, atMs: labClock().now(), enabled: false, reason }));
 }
 
-const evictionOf = (host: string, { name = host, reason = 'flow test', annotations = {} }: { name?: string; reason?: string; annotations?: Record<string, string> }): object => ({
+const evictionOf = (
+  host: string,
+  {
+    name = host,
+    reason = 'flow test',
+    annotations = {},
+  }: { name?: string; reason?: string; annotations?: Record<string, string> },
+): object => ({
   apiVersion: 'kvm.cloud.sap/v1',
   kind: 'Eviction',
   metadata: { name, annotations },
@@ -336,12 +396,18 @@ const evictionOf = (host: string, { name = host, reason = 'flow test', annotatio
 
 /** Where Migration objects live; `kubectl apply` may run twice. */
 const ensureNamespace = ({ handles }: Lab): Promise<string> =>
-  kubectl(handles.kubernetes, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }));
+  kubectl(
+    handles.kubernetes,
+    ['apply', '-f', '-'],
+    JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } }),
+  );
 
 /** What the bridge says of itself on /readyz. */
 async function readBridgeHealth({ dir }: Drover): Promise<BridgeHealth> {
   const { bridge } = parse(readFileSync(join(dir, 'drover.yaml'), 'utf8')) as { bridge: { healthAddress: string } };
-  return (await (await fetch(`http://${bridge.healthAddress}/readyz`, { signal: AbortSignal.timeout(5_000) })).json()) as BridgeHealth;
+  return (await (
+    await fetch(`http://${bridge.healthAddress}/readyz`, { signal: AbortSignal.timeout(5_000) })
+  ).json()) as BridgeHealth;
 }
 
 export type { Drover };

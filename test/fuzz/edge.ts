@@ -52,7 +52,8 @@ export async function fuzz(one: Edge, runs: number, seed: number | null): Promis
   const startedMs = performance.now();
   const property = fc.asyncProperty(one.inputs, async (input) => {
     let { outcome, cpuMs } = await measure(one, input);
-    for (let reading = 1; cpuMs > mostCpuMs && reading < mostReadings; reading += 1) ({ outcome, cpuMs } = await measure(one, input));
+    for (let reading = 1; cpuMs > mostCpuMs && reading < mostReadings; reading += 1)
+      ({ outcome, cpuMs } = await measure(one, input));
     tally.slowestMs = Math.max(tally.slowestMs, cpuMs);
     if (outcome === null) tally.accepted += 1;
     else tally.refused[outcome] = (tally.refused[outcome] ?? 0) + 1;
@@ -78,17 +79,24 @@ async function attempt(one: Edge, input: unknown): Promise<string | null> {
   } catch (error) {
     return typedFailure(one, error);
   }
-  if (!(one.holds ?? isPlain)(value, input)) throw new Error(`it gave a value that is none of its type: ${JSON.stringify(value).slice(0, 400)}`);
+  if (!(one.holds ?? isPlain)(value, input))
+    throw new Error(`it gave a value that is none of its type: ${JSON.stringify(value).slice(0, 400)}`);
   return null;
 }
 
 function typedFailure({ failures }: Edge, error: unknown): string {
-  const isUsage = error instanceof InvalidArgumentError || (error instanceof CommandError && error.exitCode === exitCodes.usage);
+  const isUsage =
+    error instanceof InvalidArgumentError || (error instanceof CommandError && error.exitCode === exitCodes.usage);
   const code = isUsage ? 'usage' : failureCode(error);
   const known = failures.find((one) => one === code);
-  if (known === undefined) throw new Error(`it threw ${error instanceof Error ? `${code ?? error.name}: ${error.message.slice(0, 400)}` : String(error)}`, { cause: error });
+  if (known === undefined)
+    throw new Error(
+      `it threw ${error instanceof Error ? `${code ?? error.name}: ${error.message.slice(0, 400)}` : String(error)}`,
+      { cause: error },
+    );
   const { message } = error as Error;
-  if (message.length > longestMessage) throw new Error(`its failure has ${message.length} characters: ${message.slice(0, 200)} …`);
+  if (message.length > longestMessage)
+    throw new Error(`its failure has ${message.length} characters: ${message.slice(0, 200)} …`);
   return known;
 }
 

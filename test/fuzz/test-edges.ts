@@ -14,7 +14,10 @@ export function testEdges(edges: readonly Edge[]): void {
     async (_, edge) => {
       const { accepted, refused, seconds, slowestMs } = await fuzz(edge, runs, seed);
       const codes = Object.entries(refused).map(([code, count]) => `${code} ${count}`);
-      if (isTold) process.stderr.write(`${edge.name}: ${[`${accepted} taken`, ...codes].join(', ')} (${seconds.toFixed(1)} s, slowest ${slowestMs.toFixed(0)} ms)\n`);
+      if (isTold)
+        process.stderr.write(
+          `${edge.name}: ${[`${accepted} taken`, ...codes].join(', ')} (${seconds.toFixed(1)} s, slowest ${slowestMs.toFixed(0)} ms)\n`,
+        );
       // Inputs that are all refused, or all taken, would prove nothing.
       if (edge.takes !== 'nothing') expect(accepted).toBeGreaterThan(runs / 50);
       if (edge.failures.length > 0) expect(runs - accepted).toBeGreaterThan(runs / 50);

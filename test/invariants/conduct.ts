@@ -84,8 +84,7 @@ function take(seen: Conduct, event: HistoryEvent): string[] {
   const signal = event.workflowExecutionSignaledEventAttributes;
   const update = event.workflowExecutionUpdateAcceptedEventAttributes;
   if (signal) obey(seen, signal.signalName ?? '', firstOf(signal.input));
-  else if (update)
-    obey(seen, update.acceptedRequest?.input?.name ?? '', firstOf(update.acceptedRequest?.input?.args));
+  else if (update) obey(seen, update.acceptedRequest?.input?.name ?? '', firstOf(update.acceptedRequest?.input?.args));
   else if (event.workflowExecutionCancelRequestedEventAttributes) seen.isStopped = seen.isCancelled = true;
   else if (event.activityTaskScheduledEventAttributes) ask(seen, event);
   else if (event.activityTaskCompletedEventAttributes) hear(seen, event);

@@ -19,7 +19,9 @@ export const settledIsReleased: Check = (world) => {
   for (const eviction of evictionsOf(world)) {
     const { metadata } = eviction;
     if (!settled.Eviction(eviction, 'act') || metadata.deletionTimestamp !== undefined) continue;
-    const [evicting, observed] = ['Evicting', 'Observed'].map((type) => findCondition(eviction.status?.conditions, type));
+    const [evicting, observed] = ['Evicting', 'Observed'].map((type) =>
+      findCondition(eviction.status?.conditions, type),
+    );
     // One that was switched to observe and ended so keeps what it said then, and is observed anew when it changes.
     const isObserved = onlyObserves(metadata, 'act') && observed?.observedGeneration === metadata.generation;
     const condition = isObserved ? observed : (evicting ?? observed);

@@ -10,7 +10,10 @@ type Call = Snapshot['novaCalls'][number];
 /** Who has begun a migration; null: nobody that Nova's journal knows of. */
 function starterOf({ novaCalls }: Snapshot, instanceId: string, beforeMs: number): string | null {
   const isStart = ({ path, action, status, timeMs }: Call): boolean =>
-    status < 300 && timeMs <= beforeMs && (action === 'os-migrateLive' || action === 'migrate' || action === 'resize') && path.includes(instanceId);
+    status < 300 &&
+    timeMs <= beforeMs &&
+    (action === 'os-migrateLive' || action === 'migrate' || action === 'resize') &&
+    path.includes(instanceId);
   return novaCalls.findLast(isStart)?.userAgent ?? null;
 }
 

@@ -22,9 +22,7 @@ export const everyServerOnce: Check = (world) => {
       found.push(`server ${name} (${id}) is ${server.status} and was ${status}`);
   }
   // A machine has more while a migration arrives, and a cold one keeps the source's copy until it is confirmed.
-  const inMotion = new Set(
-    moving.flatMap(({ sourceHost, targetHost }) => [sourceHost, targetHost]),
-  );
+  const inMotion = new Set(moving.flatMap(({ sourceHost, targetHost }) => [sourceHost, targetHost]));
   // Of a server that others delete while it is moved live, a guest arrives that Nova does not know.
   const deleted = new Set(expectedServers.filter(({ status }) => status === null).map(({ id }) => id));
   const strays = migrationEvents.filter(({ instanceId, status }) => status === 'error' && deleted.has(instanceId));

@@ -169,7 +169,10 @@ function answered({ metadata }: Eviction): Pick<Eviction, 'metadata'> {
   const { [annotations.retry]: _, ...others } = metadata.annotations ?? {};
   const handled = others[retryHandledAnnotation];
   return {
-    metadata: { ...metadata, annotations: { ...others, ...(handled !== undefined && { [annotations.retry]: handled }) } },
+    metadata: {
+      ...metadata,
+      annotations: { ...others, ...(handled !== undefined && { [annotations.retry]: handled }) },
+    },
   };
 }
 

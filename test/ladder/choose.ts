@@ -90,10 +90,7 @@ export async function chooseChanged(
   return {
     ...chosen,
     unit: unit.length === 0 ? null : ['--passWithNoTests', '--findRelatedTests', ...unit],
-    notes: [
-      `${changed.length} files differ from ${base}; flows: ${named.join(', ') || 'none'}`,
-      ...chosen.notes,
-    ],
+    notes: [`${changed.length} files differ from ${base}; flows: ${named.join(', ') || 'none'}`, ...chosen.notes],
   };
 }
 

@@ -13,9 +13,14 @@ export interface FailureRecording {
 const patienceMs = 30_000;
 
 const untilEvacuated = ({ machine: { servers, deeds } }: Failing): Promise<unknown> =>
-  until('all servers to be elsewhere', patienceMs, () => Object.values(servers).every((place) => place === 'elsewhere') || deeds.join());
+  until(
+    'all servers to be elsewhere',
+    patienceMs,
+    () => Object.values(servers).every((place) => place === 'elsewhere') || deeds.join(),
+  );
 
-const untilFirstOnItsWay = ({ machine: { deeds } }: Failing): Promise<unknown> => until('an evacuation', patienceMs, () => deeds.some((deed) => deed.startsWith('evacuate')) || deeds.join());
+const untilFirstOnItsWay = ({ machine: { deeds } }: Failing): Promise<unknown> =>
+  until('an evacuation', patienceMs, () => deeds.some((deed) => deed.startsWith('evacuate')) || deeds.join());
 
 /** One recording for each way out of the run. */
 export const failures: readonly FailureRecording[] = [
@@ -61,7 +66,11 @@ export const failures: readonly FailureRecording[] = [
     async goesOn(failing) {
       await untilFirstOnItsWay(failing);
       await failing.handle.cancel();
-      await until('the cancel to be known', patienceMs, async () => (await failing.progress()).message.includes('was cancelled') || 'not yet');
+      await until(
+        'the cancel to be known',
+        patienceMs,
+        async () => (await failing.progress()).message.includes('was cancelled') || 'not yet',
+      );
       failing.machine.evacuationsEnd = true;
       await failing.handle.result().catch(() => undefined);
     },
@@ -77,7 +86,10 @@ export const failures: readonly FailureRecording[] = [
   },
 ];
 
-export async function recordFailure(world: FailureWorld, { name, machine, goesOn }: FailureRecording): Promise<Omit<RecordedRun, 'name'>[]> {
+export async function recordFailure(
+  world: FailureWorld,
+  { name, machine, goesOn }: FailureRecording,
+): Promise<Omit<RecordedRun, 'name'>[]> {
   const failing = await world.fail(name, machine);
   await goesOn(failing);
   return [{ workflowId: failing.handle.workflowId, history: await failing.handle.fetchHistory() }];

@@ -14,8 +14,12 @@ export interface GuestRecording {
 
 const patienceMs = 30_000;
 
-type Handle = ReturnType<FailureWorld['failureOf']> | Awaited<ReturnType<FailureWorld['listen']>>['handle'] | Awaited<ReturnType<FailureWorld['listenTo']>>;
-const runsOf = (handles: readonly Handle[]): Promise<Omit<RecordedRun, 'name'>[]> => Promise.all(handles.map(async (handle) => ({ workflowId: handle.workflowId, history: await handle.fetchHistory() })));
+type Handle =
+  | ReturnType<FailureWorld['failureOf']>
+  | Awaited<ReturnType<FailureWorld['listen']>>['handle']
+  | Awaited<ReturnType<FailureWorld['listenTo']>>;
+const runsOf = (handles: readonly Handle[]): Promise<Omit<RecordedRun, 'name'>[]> =>
+  Promise.all(handles.map(async (handle) => ({ workflowId: handle.workflowId, history: await handle.fetchHistory() })));
 
 export const guestRecordings: readonly GuestRecording[] = [
   {
@@ -25,7 +29,12 @@ export const guestRecordings: readonly GuestRecording[] = [
       try {
         crash(['vm-1', 'vm-2']);
         const failure = world.failureOf('guests-handed-over');
-        await until('the run of the failure', patienceMs, () => failure.describe().then(() => true as const, (error: unknown) => (error as Error).message));
+        await until('the run of the failure', patienceMs, () =>
+          failure.describe().then(
+            () => true as const,
+            (error: unknown) => (error as Error).message,
+          ),
+        );
         await failure.result();
       } finally {
         await stop();
@@ -43,7 +52,14 @@ export const guestRecordings: readonly GuestRecording[] = [
         await until('it to be recommended', patienceMs, () => machine.events.length > 0 || 'not yet');
         // One more is news.
         crash(['vm-1', 'vm-2', 'vm-3']);
-        await until('the next word', patienceMs, async () => ((await failure.fetchHistory()).events ?? []).filter(({ workflowExecutionSignaledEventAttributes: signaled }) => signaled).length > 1 || 'not yet');
+        await until(
+          'the next word',
+          patienceMs,
+          async () =>
+            ((await failure.fetchHistory()).events ?? []).filter(
+              ({ workflowExecutionSignaledEventAttributes: signaled }) => signaled,
+            ).length > 1 || 'not yet',
+        );
       } finally {
         await stop();
       }
@@ -56,9 +72,18 @@ export const guestRecordings: readonly GuestRecording[] = [
   {
     name: 'guests-switched-off',
     async record(world) {
-      world.turns.push(quietTurn, ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }), quietTurn);
+      world.turns.push(
+        quietTurn,
+        ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }),
+        quietTurn,
+      );
       const { handle } = await world.listen(0);
-      await until('it to wait', patienceMs, async () => (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet');
+      await until(
+        'it to wait',
+        patienceMs,
+        async () =>
+          (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet',
+      );
       await handle.executeUpdate(messages.retryNow);
       await handle.result();
       return await runsOf([handle]);

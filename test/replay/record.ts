@@ -14,18 +14,24 @@ import { failures, recordFailure } from './record-failures.ts';
 import { guestRecordings } from './record-guests.ts';
 import { recordings, recordScenario } from './record-scenarios.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const names = [...recordings, ...failures, ...guestRecordings].map(({ name }) => name);
 
 const list = (text: string): string[] => {
   const asked = text.split(',').map((part) => part.trim());
-  for (const name of asked) if (!names.includes(name)) throw new InvalidArgumentError(`Choose from ${names.join(', ')}.`);
+  for (const name of asked)
+    if (!names.includes(name)) throw new InvalidArgumentError(`Choose from ${names.join(', ')}.`);
   return asked;
 };
 
 /** One after the other; one that goes wrong keeps what was recorded before, and the others go on. */
-async function recordAll<Recording extends { name: string }>(chosen: readonly Recording[], record: (recording: Recording) => Promise<Omit<RecordedRun, 'name'>[]>): Promise<void> {
+async function recordAll<Recording extends { name: string }>(
+  chosen: readonly Recording[],
+  record: (recording: Recording) => Promise<Omit<RecordedRun, 'name'>[]>,
+): Promise<void> {
   for (const recording of chosen) {
     try {
       const runs = await record(recording);
@@ -41,14 +47,20 @@ async function recordAll<Recording extends { name: string }>(chosen: readonly Re
 
 function inWords({ workflowId, history, calls = {} }: Omit<RecordedRun, 'name'>): string {
   const { events, activityCalls } = costOf(history);
-  return `  ${workflowId}: ${events} events, ${activityCalls} activity calls${Object.entries(calls).map(([system, count]) => `, ${count} of ${system}`).join('')}`;
+  return `  ${workflowId}: ${events} events, ${activityCalls} activity calls${Object.entries(calls)
+    .map(([system, count]) => `, ${count} of ${system}`)
+    .join('')}`;
 }
 
 async function main({ only }: { only: string[] }): Promise<void> {
   const scenarios = recordings.filter(({ name }) => only.includes(name));
   if (scenarios.length > 0) {
     const dir = mkdtempSync(join(tmpdir(), 'drover-record-'));
-    const lab = await startLab({ dir: join(dir, 'lab'), parts: partsFor(scenarios.map(({ scenario }) => scenario)), report: print });
+    const lab = await startLab({
+      dir: join(dir, 'lab'),
+      parts: partsFor(scenarios.map(({ scenario }) => scenario)),
+      report: print,
+    });
     try {
       await recordAll(scenarios, (recording) => recordScenario(lab, recording));
     } finally {
@@ -69,7 +81,9 @@ async function main({ only }: { only: string[] }): Promise<void> {
 }
 
 await new Command('record-histories')
-  .description('Runs the scenarios of the fault matrix, hosts that fail and guests that do, and keeps what their runs wrote.')
+  .description(
+    'Runs the scenarios of the fault matrix, hosts that fail and guests that do, and keeps what their runs wrote.',
+  )
   .option('--only <names>', `of ${names.join(', ')}`, list, names)
   .action(main)
   .parseAsync();

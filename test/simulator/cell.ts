@@ -37,13 +37,20 @@ const formatTarget = (target: Target): string => {
 };
 
 /** `happy/A/publishEviction.2/failAfter`: what a person types to see the cell again. Two faults are joined by ` + `. */
-export const formatCell = ({ scenario, targets }: SimulatedCell): string => `${scenario}/${targets.map(formatTarget).join(' + ')}`;
+export const formatCell = ({ scenario, targets }: SimulatedCell): string =>
+  `${scenario}/${targets.map(formatTarget).join(' + ')}`;
 
 /** @throws where the text is no cell */
 export function parseCell(text: string): SimulatedCell {
   const slash = text.indexOf('/');
   if (slash < 1) throw new Error(`${text} is no cell: scenario/step/fault, as the matrix prints them`);
-  return { scenario: text.slice(0, slash), targets: text.slice(slash + 1).split(' + ').map(parseTarget) };
+  return {
+    scenario: text.slice(0, slash),
+    targets: text
+      .slice(slash + 1)
+      .split(' + ')
+      .map(parseTarget),
+  };
 }
 
 function parseTarget(text: string): Target {
@@ -56,7 +63,8 @@ function parseTarget(text: string): Target {
     if (known !== undefined) return { at: 'call', call: place.slice('call '.length), fault: known };
   }
   const known = faultNames.find((one) => one === fault);
-  if (known === undefined || place === '') throw new Error(`${text} is no step and fault; faults are ${[...faultNames, ...callFaults, 'kill'].join(', ')}`);
+  if (known === undefined || place === '')
+    throw new Error(`${text} is no step and fault; faults are ${[...faultNames, ...callFaults, 'kill'].join(', ')}`);
   return { at: 'activity', step: place, fault: known };
 }
 
@@ -72,7 +80,9 @@ export const activityCells = (scenario: string, { steps }: CleanRun): SimulatedC
 
 /** Every fault at every call of an outside system, and a kill with every workflow task. */
 export const fineCells = (scenario: string, { calls, tasks }: CleanRun): SimulatedCell[] => [
-  ...calls.flatMap((call) => callFaults.map((fault) => ({ scenario, targets: [{ at: 'call' as const, call, fault }] }))),
+  ...calls.flatMap((call) =>
+    callFaults.map((fault) => ({ scenario, targets: [{ at: 'call' as const, call, fault }] })),
+  ),
   ...Array.from({ length: tasks }, (_, index) => ({ scenario, targets: [{ at: 'task' as const, number: index + 1 }] })),
 ];
 

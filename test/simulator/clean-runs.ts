@@ -24,7 +24,9 @@ export async function writeCleanRuns(names: readonly string[], print: (line: str
   for (const name of names) {
     const run = await observeCleanRun(name);
     runs[name] = run;
-    print(`${name}: ${run.steps.length} activity calls, ${run.calls.length} calls of outside systems, ${run.tasks} workflow tasks`);
+    print(
+      `${name}: ${run.steps.length} activity calls, ${run.calls.length} calls of outside systems, ${run.tasks} workflow tasks`,
+    );
   }
   const sorted = Object.fromEntries(Object.entries(runs).toSorted(([a], [b]) => a.localeCompare(b, 'en')));
   writeFileSync(file, `${JSON.stringify(sorted, null, 1)}\n`);

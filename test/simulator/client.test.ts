@@ -162,9 +162,7 @@ describe('schedules', () => {
     const simulation = make();
     const handle = await schedule(simulation, 60_000);
     await expect(schedule(simulation, 60_000)).rejects.toMatchObject({ name: 'ScheduleAlreadyRunning' });
-    await handle.update(
-      (before) => ({ ...before, spec: { intervals: [{ every: 30_000 }] } }),
-    );
+    await handle.update((before) => ({ ...before, spec: { intervals: [{ every: 30_000 }] } }));
     await simulation.run(undefined, 65_000);
     expect(simulation.runs()).toHaveLength(2);
     await handle.pause();

@@ -75,7 +75,12 @@ export function createVirtualClock(startMs: number, random: () => number): Virtu
     monotonicMs: () => nowMs - startMs,
     at(atMs, action) {
       const process = currentProcess();
-      const entry: Entry = { atMs: Math.max(atMs, nowMs), order: random(), action: () => (process.isAlive ? runIn(process, action) : undefined), isCancelled: false };
+      const entry: Entry = {
+        atMs: Math.max(atMs, nowMs),
+        order: random(),
+        action: () => (process.isAlive ? runIn(process, action) : undefined),
+        isCancelled: false,
+      };
       push(entry);
       return entry;
     },

@@ -57,15 +57,30 @@ export interface Deployment {
   close(): void;
 }
 
-const noMeter: WatchMeter = { heard: () => undefined, looked: () => undefined, told: () => undefined, spared: () => undefined };
+const noMeter: WatchMeter = {
+  heard: () => undefined,
+  looked: () => undefined,
+  told: () => undefined,
+  spared: () => undefined,
+};
 
 /** drover is deployed and has started; nothing has happened yet. */
-export function deploy({ parts, settings, bridge: withBridge, mutate = () => null, ...options }: DeploymentOptions): Deployment {
+export function deploy({
+  parts,
+  settings,
+  bridge: withBridge,
+  mutate = () => null,
+  ...options
+}: DeploymentOptions): Deployment {
   let config = parse(settings);
   let cloud: Partial<OpenStackSettings> = {};
   const audit: AuditLine[] = [];
   const log: string[] = [];
-  const logger = createLogger({ level: 'warn', component: 'simulation', destination: { write: (line) => void log.push(line) } });
+  const logger = createLogger({
+    level: 'warn',
+    component: 'simulation',
+    destination: { write: (line) => void log.push(line) },
+  });
   // The worker starts with the simulation, and needs the fakes then, which need its clock.
   let fakes: Fakes | null = null;
   const fakesOf = (simulation: Simulation): Fakes => (fakes ??= createFakes(simulation, parts));
@@ -75,7 +90,8 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
     serve(running) {
       const { kubernetes, openstack, vcenter, hosts } = fakesOf(running);
       const { client, clock, random } = running;
-      const vcenters: VcenterSettings[] = vcenter === null || config.modes.VirtualMachine === 'off' ? [] : [vcenter.settings];
+      const vcenters: VcenterSettings[] =
+        vcenter === null || config.modes.VirtualMachine === 'off' ? [] : [vcenter.settings];
       const shared: SharedSystems = {
         config,
         temporal: client,
@@ -86,7 +102,9 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
         watchMeter: noMeter,
         leaving: new AbortController().signal,
         // When it was, whatever the worker's clock says.
-        audit: { record: async (entry: AuditEntry) => void audit.push({ ...structuredClone(entry), atMs: clock.nowMs }) },
+        audit: {
+          record: async (entry: AuditEntry) => void audit.push({ ...structuredClone(entry), atMs: clock.nowMs }),
+        },
         ports: {
           openVcenter: () => present(vcenter, 'vCenter').openVim(),
           openRest: () => present(vcenter, 'vCenter').openRest(),
@@ -144,7 +162,12 @@ export function deploy({ parts, settings, bridge: withBridge, mutate = () => nul
 }
 
 const mutated = (activities: object, mutate: Mutate): object =>
-  Object.fromEntries(Object.entries(activities as Record<string, AnyActivity>).map(([name, activity]) => [name, mutate(name, activity) ?? activity]));
+  Object.fromEntries(
+    Object.entries(activities as Record<string, AnyActivity>).map(([name, activity]) => [
+      name,
+      mutate(name, activity) ?? activity,
+    ]),
+  );
 
 type Fakes = Pick<Deployment, 'kubernetes' | 'openstack' | 'vcenter' | 'hosts'>;
 
@@ -155,7 +178,10 @@ function createFakes({ clock, network, random }: Simulation, parts: readonly Sim
     kubernetes: createFakeKubernetes(tools),
     openstack,
     vcenter: parts.includes('vsphere') ? createFakeVcenter(tools) : null,
-    hosts: createFakeHosts({ ...tools, onPower: (host, power) => void (power === 'Off' && openstack?.losePower(host)) }),
+    hosts: createFakeHosts({
+      ...tools,
+      onPower: (host, power) => void (power === 'Off' && openstack?.losePower(host)),
+    }),
   };
 }
 
@@ -167,6 +193,16 @@ function present<Part>(part: Part | null, what: string): Part {
 }
 
 const secretsOf = (openstack: FakeOpenStack | null): Deployment['secrets'] => [
-  ...(openstack?.model.keystone.users.map(({ name, password }) => ({ name: `the password of ${name}`, value: password })) ?? []),
-  ...(openstack === null ? [] : [{ name: 'the secret of the application credential', value: openstack.model.keystone.applicationCredential.secret }]),
+  ...(openstack?.model.keystone.users.map(({ name, password }) => ({
+    name: `the password of ${name}`,
+    value: password,
+  })) ?? []),
+  ...(openstack === null
+    ? []
+    : [
+        {
+          name: 'the secret of the application credential',
+          value: openstack.model.keystone.applicationCredential.secret,
+        },
+      ]),
 ];

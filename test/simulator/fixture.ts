@@ -28,7 +28,10 @@ export interface SimulatedFixture extends Fixture {
   readonly injected: readonly string[];
 }
 
-export interface SimulatedFixtureOptions extends Pick<DeploymentOptions, 'onEvent' | 'onSink' | 'seed' | 'bundle' | 'mutate'> {
+export interface SimulatedFixtureOptions extends Pick<
+  DeploymentOptions,
+  'onEvent' | 'onSink' | 'seed' | 'bundle' | 'mutate'
+> {
   scenario: Scenario;
   /** Faults of calls and of workflow tasks; those of activities are given to {@link Fixture.record}. */
   targets?: readonly Target[];
@@ -43,7 +46,11 @@ const fates: Readonly<Record<Order, ActivityFate>> = {
 };
 
 /** What the scenario starts from. Nothing has happened yet but what makes its hosts or its namespace. */
-export async function openSimulatedFixture({ scenario, targets = [], ...options }: SimulatedFixtureOptions): Promise<SimulatedFixture> {
+export async function openSimulatedFixture({
+  scenario,
+  targets = [],
+  ...options
+}: SimulatedFixtureOptions): Promise<SimulatedFixture> {
   const { subject, hosts: count, settings, settingsIn } = scenario;
   const { bridge, nameIn } = subjects[subject];
   const name = `${scenario.name}-1`;
@@ -62,8 +69,14 @@ export async function openSimulatedFixture({ scenario, targets = [], ...options 
   const { simulation, kubernetes, openstack, vcenter } = deployment;
   const environment: Environment = {
     api: kubernetes.admin,
-    region: openstack === null ? null : { session: openstack.admin, fleet: openstack.fleet, evictions: evictionLogOf(kubernetes) },
-    vcenter: vcenter === null ? null : { settings: {}, witness: vcenter.witness, control: vcenter.control, strangers: new Map() },
+    region:
+      openstack === null
+        ? null
+        : { session: openstack.admin, fleet: openstack.fleet, evictions: evictionLogOf(kubernetes) },
+    vcenter:
+      vcenter === null
+        ? null
+        : { settings: {}, witness: vcenter.witness, control: vcenter.control, strangers: new Map() },
     libvirt: libvirtOf(deployment.hosts),
     bmc: bmcOf(deployment.hosts, hosts[0] ?? ''),
   };
@@ -90,7 +103,12 @@ export async function openSimulatedFixture({ scenario, targets = [], ...options 
       return recording;
     },
     replaceWorker: async () => simulation.killWorker(),
-    readWorld: (seen) => snapshotOf(deployment, { ...seen, hosts, vms: { namespace: name, strangers: environment.vcenter?.strangers.get(name) ?? [] } }),
+    readWorld: (seen) =>
+      snapshotOf(deployment, {
+        ...seen,
+        hosts,
+        vms: { namespace: name, strangers: environment.vcenter?.strangers.get(name) ?? [] },
+      }),
   };
 }
 
@@ -145,7 +163,10 @@ async function openRegion({ api, region }: Environment, subject: SubjectKind, ho
   await applyObject(api, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
   for (const host of sinks) await region?.fleet.change(host, sink);
   for (const host of hosts) await region?.fleet.change(host, {});
-  await applyHypervisors(api, Object.fromEntries([...sinks, ...(subject === 'Hypervisor' ? [] : hosts)].map((host) => [host, {}])));
+  await applyHypervisors(
+    api,
+    Object.fromEntries([...sinks, ...(subject === 'Hypervisor' ? [] : hosts)].map((host) => [host, {}])),
+  );
 }
 
 /** The hypervisor that scenarios of guests are about, as its libvirt is reached. */
@@ -157,7 +178,9 @@ const libvirtOf = (hosts: FakeHosts | null): LibvirtHost => ({
   address: libvirtAddress,
   settings: libvirtSettings,
   async loseGuests(count) {
-    const { guests } = hosts?.all.find(({ address }) => address === libvirtAddress)?.libvirt ?? raise(new Error('no host has a libvirt'));
+    const { guests } =
+      hosts?.all.find(({ address }) => address === libvirtAddress)?.libvirt ??
+      raise(new Error('no host has a libvirt'));
     const names = Array.from({ length: count }, (_, index) => `guest-${index + 1}`);
     for (const name of names) guests.start({ name });
     await labClock().sleep(1_000);

@@ -26,7 +26,11 @@ const foreverMs = 365 * 24 * 3_600_000;
 export const seed = 1;
 
 /** A flow's world without a lab: drover's own worker and bridge over fakes. Virtual time passes whenever the test waits. */
-export async function openSimulatedBase({ settings = quickSettings, bridge = true, sinks = ['node-5', 'node-6'] }: WorldOptions): Promise<WorldBase> {
+export async function openSimulatedBase({
+  settings = quickSettings,
+  bridge = true,
+  sinks = ['node-5', 'node-6'],
+}: WorldOptions): Promise<WorldBase> {
   const deployment = deploy({ bundle: await loadWorkflows(), seed, parts: ['openstack'], settings, bridge });
   const { simulation, kubernetes, openstack } = deployment;
   if (openstack === null) throw new Error('there is no OpenStack');
@@ -73,7 +77,12 @@ export async function openSimulatedBase({ settings = quickSettings, bridge = tru
     tool: (program) => Promise.reject(new Error(`${program} is not simulated`)),
     async bridgeHealth() {
       const stats = deployment.bridge?.stats();
-      return { ok: stats?.leading === true, reasons: [], resyncs: stats?.resyncs ?? 0, deliveries: stats?.deliveries ?? {} };
+      return {
+        ok: stats?.leading === true,
+        reasons: [],
+        resyncs: stats?.resyncs ?? 0,
+        deliveries: stats?.deliveries ?? {},
+      };
     },
     openCheckedHost: (host) => Promise.resolve(openCheckedHost(deployment, host)),
     readSnapshot: ({ expected, hosts: concerned }) =>

@@ -36,7 +36,11 @@ test.each(Object.entries(waits))('an activity that waits for %s fails the simula
 test('an activity may pack something, as that waits for nothing', async () => {
   const activities = { ...createSampleActivities([]), note: async () => void gzipSync('text') };
   const simulation = createSimulation({ bundle, seed: 1, serve: () => [{ taskQueue: 'samples', activities }] });
-  const run = await simulation.client.workflow.start('patches', { workflowId: 'patches', taskQueue: 'samples', args: [] });
+  const run = await simulation.client.workflow.start('patches', {
+    workflowId: 'patches',
+    taskQueue: 'samples',
+    args: [],
+  });
   await simulation.run(run.result(), 60_000);
   simulation.close();
 });

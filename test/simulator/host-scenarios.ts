@@ -3,7 +3,15 @@ import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { bmcOf, libvirtOf, regionOf } from '../faults/environment.ts';
 import { neighbours, putIntoCare } from '../faults/guest-scenarios.ts';
-import { ensureAggregates, lifecycleOf, removeObjectsOf, reportReady, shared, trait, zone } from '../faults/hypervisor-objects.ts';
+import {
+  ensureAggregates,
+  lifecycleOf,
+  removeObjectsOf,
+  reportReady,
+  shared,
+  trait,
+  zone,
+} from '../faults/hypervisor-objects.ts';
 import { hypervisorScenarioSettings, isStopped, unlessStopped } from '../faults/hypervisor-scenarios.ts';
 import { judgeInService, judgeMoved } from '../faults/judge-hypervisor.ts';
 import type { Scenario } from '../faults/scenario.ts';
@@ -54,7 +62,9 @@ async function mendWhenEmpty(context: ScenarioContext): Promise<void> {
   await reportReady(environment, host, address(context), { bootId: 'boot-2' });
   await until('it to be in service again, or to be left so', patienceMs, async () => {
     const { reason, status, message } = lifecycleOf(await context.read('A'));
-    return (reason === 'Active' && status === 'True') || (await isStopped(context)) || `${reason} ${status}: ${message}`;
+    return (
+      (reason === 'Active' && status === 'True') || (await isStopped(context)) || `${reason} ${status}: ${message}`
+    );
   });
   for (const name of neighbours) await removeObjectsOf(environment, name);
 }

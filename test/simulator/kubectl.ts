@@ -20,7 +20,12 @@ const resources: Readonly<Record<string, { apiVersion: string; kind: string; plu
       { kind: 'VirtualMachineSetResourcePolicy', plural: 'virtualmachinesetresourcepolicies' },
     ].map((one) => ({ names: [one.kind.toLowerCase()], apiVersion: vmoperator, ...one })),
     { names: ['eviction', 'evictions', 'evi'], apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', plural: 'evictions' },
-    { names: ['hypervisor', 'hypervisors', 'hv'], apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', plural: 'hypervisors' },
+    {
+      names: ['hypervisor', 'hypervisors', 'hv'],
+      apiVersion: 'kvm.cloud.sap/v1',
+      kind: 'Hypervisor',
+      plural: 'hypervisors',
+    },
     { names: ['node', 'nodes'], apiVersion: 'v1', kind: 'Node', plural: 'nodes' },
   ].flatMap(({ names, ...resource }) => names.map((name) => [name, resource])),
 );
@@ -33,14 +38,24 @@ const signal = (): AbortSignal => AbortSignal.timeout(60_000);
  *
  * @throws for any other command: a test that needs the real kubectl stays on a lab
  */
-export async function simulatedKubectl(kubernetes: Kubernetes, args: readonly string[], input?: string): Promise<string> {
+export async function simulatedKubectl(
+  kubernetes: Kubernetes,
+  args: readonly string[],
+  input?: string,
+): Promise<string> {
   const [verb = '', ...rest] = args;
   const api = writingAs(kubernetes, verb === 'apply' ? 'kubectl-client-side-apply' : `kubectl-${verb}`);
   const words = rest.filter((word) => !word.startsWith('-'));
   const has = (flag: string): boolean => rest.includes(flag);
   const valueOf = (...flags: string[]): string | undefined => {
     const index = rest.findIndex((word) => flags.includes(word));
-    return index < 0 ? rest.find((word) => flags.some((flag) => word.startsWith(`${flag}=`)))?.split('=').slice(1).join('=') : rest[index + 1];
+    return index < 0
+      ? rest
+          .find((word) => flags.some((flag) => word.startsWith(`${flag}=`)))
+          ?.split('=')
+          .slice(1)
+          .join('=')
+      : rest[index + 1];
   };
   const values = [valueOf('-p', '--patch'), valueOf('-o'), valueOf('-n'), valueOf('-l')];
   const [kind = '', ...names] = words.filter((word) => !values.includes(word));
@@ -54,16 +69,26 @@ export async function simulatedKubectl(kubernetes: Kubernetes, args: readonly st
   }
   const resource = resources[kind];
   if (resource === undefined) throw new Error(`kubectl ${args.join(' ')} is not simulated`);
-  const pathOf = (name?: string): string => resourcePath(resource.apiVersion, resource.plural, { ...within, ...(name !== undefined && { name }) });
-  const identity = (name: string): object => ({ apiVersion: resource.apiVersion, kind: resource.kind, metadata: { ...within, name } });
+  const pathOf = (name?: string): string =>
+    resourcePath(resource.apiVersion, resource.plural, { ...within, ...(name !== undefined && { name }) });
+  const identity = (name: string): object => ({
+    apiVersion: resource.apiVersion,
+    kind: resource.kind,
+    metadata: { ...within, name },
+  });
   switch (verb) {
     case 'delete':
-      for (const name of names) await remove(api, pathOf(name), { ignoresNotFound: has('--ignore-not-found'), waits: !has('--wait=false') });
+      for (const name of names)
+        await remove(api, pathOf(name), { ignoresNotFound: has('--ignore-not-found'), waits: !has('--wait=false') });
       return names.map((name) => `${kind} "${name}" deleted\n`).join('');
     case 'patch': {
       const patch = JSON.parse(valueOf('-p', '--patch') ?? '{}') as object;
       const body = { ...identity(names[0] ?? ''), ...patch } as { metadata?: object };
-      await mergeObject(api, { ...body, metadata: { ...body.metadata, ...within, name: names[0] } }, has('--subresource=status') ? 'status' : undefined);
+      await mergeObject(
+        api,
+        { ...body, metadata: { ...body.metadata, ...within, name: names[0] } },
+        has('--subresource=status') ? 'status' : undefined,
+      );
       return `${kind}/${names[0]} patched\n`;
     }
     case 'annotate':
@@ -75,7 +100,10 @@ export async function simulatedKubectl(kubernetes: Kubernetes, args: readonly st
           return pair.endsWith('-') && value.length === 0 ? [pair.slice(0, -1), null] : [key, value.join('=')];
         }),
       );
-      await mergeObject(api, { ...identity(name), metadata: { ...within, name, [verb === 'label' ? 'labels' : 'annotations']: fields } });
+      await mergeObject(api, {
+        ...identity(name),
+        metadata: { ...within, name, [verb === 'label' ? 'labels' : 'annotations']: fields },
+      });
       return `${kind}/${name} ${verb}d\n`;
     }
     case 'get': {
@@ -83,7 +111,10 @@ export async function simulatedKubectl(kubernetes: Kubernetes, args: readonly st
       const query = labelSelector === undefined ? {} : { query: { labelSelector } };
       const answer = await api.request({ method: 'GET', path: pathOf(names[0]), ...query }, signal());
       if (valueOf('-o') === 'json') return JSON.stringify(answer);
-      if (valueOf('-o') === 'name') return (answer as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => `${kind}/${metadata.name}\n`).join('');
+      if (valueOf('-o') === 'name')
+        return (answer as { items: { metadata: { name: string } }[] }).items
+          .map(({ metadata }) => `${kind}/${metadata.name}\n`)
+          .join('');
     }
   }
   throw new Error(`kubectl ${args.join(' ')} is not simulated`);
@@ -103,7 +134,11 @@ async function create(api: Kubernetes, manifest: Manifest): Promise<void> {
   await api.request({ method: 'POST', path, body: manifest }, signal());
 }
 
-async function remove(api: Kubernetes, path: string, { ignoresNotFound, waits }: { ignoresNotFound: boolean; waits: boolean }): Promise<void> {
+async function remove(
+  api: Kubernetes,
+  path: string,
+  { ignoresNotFound, waits }: { ignoresNotFound: boolean; waits: boolean },
+): Promise<void> {
   try {
     await api.request({ method: 'DELETE', path }, signal());
     if (!waits) return;

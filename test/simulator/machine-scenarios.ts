@@ -72,7 +72,8 @@ export const machineScenarios: readonly Scenario[] = [
         metadata: { namespace: namespaceOf(context), name: secret },
         stringData: { key: userData },
       }),
-    start: (context) => context.createVm('A', { bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key: 'key' } } } }),
+    start: (context) =>
+      context.createVm('A', { bootstrap: { cloudInit: { rawCloudConfig: { name: secret, key: 'key' } } } }),
     ends: { A: 'Settled' },
     judge: unlessStopped(judgeUserData),
   },

@@ -43,14 +43,37 @@ const collect = (text: string, cells: string[] = []): string[] => [...cells, tex
 const evidenceMinutes = 60;
 const signal = untilInterrupted(new Error('interrupted'));
 
-async function main({ scenario: named, cell, fine, pairs, sample: count, seed, processes, json, writeCells, trace, minutes, record, path }: Options): Promise<void> {
+async function main({
+  scenario: named,
+  cell,
+  fine,
+  pairs,
+  sample: count,
+  seed,
+  processes,
+  json,
+  writeCells,
+  trace,
+  minutes,
+  record,
+  path,
+}: Options): Promise<void> {
   const names = named ?? Object.keys(readCleanRuns());
   const print = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
-  if (record && (minutes ?? 0) < evidenceMinutes) throw new InvalidArgumentError(`${evidenceMinutes} minutes are evidence, not less.`);
-  if (trace === true) return await traceCell(cell?.[0] === undefined ? { scenario: names[0] ?? '', targets: [] } : parseCell(cell[0]), print);
+  if (record && (minutes ?? 0) < evidenceMinutes)
+    throw new InvalidArgumentError(`${evidenceMinutes} minutes are evidence, not less.`);
+  if (trace === true)
+    return await traceCell(
+      cell?.[0] === undefined ? { scenario: names[0] ?? '', targets: [] } : parseCell(cell[0]),
+      print,
+    );
   if (writeCells === true) return await writeCleanRuns(named ?? scenarios.map(({ name }) => name), print);
-  if (minutes !== undefined || path !== undefined) return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
-  const cells = cell === undefined ? chooseCells(names, { fine: fine === true, pairs, random: randomOf(seed) }) : cell.map(parseCell);
+  if (minutes !== undefined || path !== undefined)
+    return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
+  const cells =
+    cell === undefined
+      ? chooseCells(names, { fine: fine === true, pairs, random: randomOf(seed) })
+      : cell.map(parseCell);
   const chosen = count === undefined ? cells : sample(cells, count, seed, ({ scenario }) => scenario);
   const startedMs = performance.now();
   const failures: CellOutcome[] = [];
@@ -61,22 +84,32 @@ async function main({ scenario: named, cell, fine, pairs, sample: count, seed, p
     done += 1;
     if (outcome.complaints.length > 0) {
       failures.push(outcome);
-      print(`FAILED ${outcome.cell}\n${outcome.complaints.map((complaint) => `       ${complaint}`).join('\n')}\n       again: npm run simulate -- --cell '${outcome.cell}'`);
+      print(
+        `FAILED ${outcome.cell}\n${outcome.complaints.map((complaint) => `       ${complaint}`).join('\n')}\n       again: npm run simulate -- --cell '${outcome.cell}'`,
+      );
     }
-    if (process.stdout.isTTY && !json) process.stdout.write(`\r${done}/${all.length} cells, ${failures.length} failed `);
+    if (process.stdout.isTTY && !json)
+      process.stdout.write(`\r${done}/${all.length} cells, ${failures.length} failed `);
   });
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
-  if (json) process.stdout.write(`${JSON.stringify({ cells: done, mutations: broken.length, failed: failures.length, seconds, failures })}\n`);
+  if (json)
+    process.stdout.write(
+      `${JSON.stringify({ cells: done, mutations: broken.length, failed: failures.length, seconds, failures })}\n`,
+    );
   else print(`\n${done - failures.length} cells passed, ${failures.length} failed, in ${seconds} s`);
   process.exitCode = failures.length === 0 && done > 0 ? 0 : 1;
 }
 
 /** Of the committed list: a cell that vanishes or appears is a change of that file. */
-function chooseCells(names: readonly string[], { fine, pairs, random }: { fine: boolean; pairs: number; random: () => number }): SimulatedCell[] {
+function chooseCells(
+  names: readonly string[],
+  { fine, pairs, random }: { fine: boolean; pairs: number; random: () => number },
+): SimulatedCell[] {
   const runs = readCleanRuns();
   const known = names.map((name) => {
     const run = runs[name];
-    if (run === undefined) throw new Error(`${name} has no cells: npm run simulate -- --write-cells --scenario ${name}`);
+    if (run === undefined)
+      throw new Error(`${name} has no cells: npm run simulate -- --write-cells --scenario ${name}`);
     return { name, run };
   });
   const ofActivities = known.flatMap(({ name, run }) => activityCells(name, run));
@@ -88,7 +121,10 @@ function chooseCells(names: readonly string[], { fine, pairs, random }: { fine: 
 await new Command('simulate')
   .description('Runs every scenario with faults in a simulation, and checks how each ends and the invariants.')
   .addOption(new Option('--matrix', 'every fault at every activity call').default(true).hideHelp())
-  .option('--fine', 'besides, every call of an outside system fails or is slow, and the worker dies with every workflow task')
+  .option(
+    '--fine',
+    'besides, every call of an outside system fails or is slow, and the worker dies with every workflow task',
+  )
   .option('--pairs <number>', 'so many runs with two faults, sampled', number, 0)
   .option('--scenario <names>', `of ${scenarios.map(({ name }) => name).join(', ')}`, list)
   .option('--cell <cell>', 'one cell, as the matrix prints it; may be repeated', collect)

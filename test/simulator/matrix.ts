@@ -21,7 +21,12 @@ const mostVirtualMs = 6 * 3_600_000;
 const seed = 1;
 
 /** Runs a scenario in a simulation of its own, without a fault where the cell has no target. */
-export async function simulate(bundle: WorkflowBundle, scenario: Scenario, { targets }: Pick<SimulatedCell, 'targets'>, hooks: Pick<SimulatedFixtureOptions, 'onEvent' | 'mutate'> = {}): Promise<SimulatedResult> {
+export async function simulate(
+  bundle: WorkflowBundle,
+  scenario: Scenario,
+  { targets }: Pick<SimulatedCell, 'targets'>,
+  hooks: Pick<SimulatedFixtureOptions, 'onEvent' | 'mutate'> = {},
+): Promise<SimulatedResult> {
   const fixture = await openSimulatedFixture({ bundle, seed, scenario, targets, ...hooks });
   const { simulation } = fixture.deployment;
   const startMs = simulation.clock.nowMs;
@@ -37,6 +42,9 @@ export async function simulate(bundle: WorkflowBundle, scenario: Scenario, { tar
     fixture.deployment.close();
   }
   const missed = targets.filter((target) => target.at !== 'activity').length - fixture.injected.length;
-  if (missed > 0) complaints.push(`${missed} of the targets never came; what was injected: ${fixture.injected.join(', ') || 'nothing'}`);
+  if (missed > 0)
+    complaints.push(
+      `${missed} of the targets never came; what was injected: ${fixture.injected.join(', ') || 'nothing'}`,
+    );
   return { complaints, run: fixture.recorded, virtualMs: simulation.clock.nowMs - startMs };
 }

@@ -8,7 +8,9 @@ export type { AnyActivity, Mutate, Mutation };
 const asked =
   (name: string, change: (request: object) => object): Mutate =>
   (activity, original) =>
-    activity === name ? (...args: never[]) => original(change(args[0] as unknown as object) as never, ...args.slice(1)) : null;
+    activity === name
+      ? (...args: never[]) => original(change(args[0] as unknown as object) as never, ...args.slice(1))
+      : null;
 
 /** The activity of that name does nothing, and gives this answer. */
 const skipped =

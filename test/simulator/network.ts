@@ -48,7 +48,12 @@ export interface Network {
    * @param lost what the real client throws when no answer comes: of each system its own failure
    * @throws what `effect` throws; the signal's reason when it is aborted; `lost()`
    */
-  call<Answer>(call: Pick<NetworkCall, 'system' | 'verb'>, effect: () => Answer | Promise<Answer>, signal: AbortSignal, lost: () => Error): Promise<Answer>;
+  call<Answer>(
+    call: Pick<NetworkCall, 'system' | 'verb'>,
+    effect: () => Answer | Promise<Answer>,
+    signal: AbortSignal,
+    lost: () => Error,
+  ): Promise<Answer>;
   /** Takes a system away, or gives it back: while it is away every call of it fails before its effect. */
   setAway(system: NetworkCall['system'], isAway: boolean): void;
   isAway(system: NetworkCall['system']): boolean;
@@ -58,7 +63,14 @@ export interface Network {
 
 const outside = { name: 'outside', isAlive: true };
 
-export function createNetwork({ clock, random, onCall = () => 'works', currentActivity = () => null, latencyMs = 5, slowMs = 5_000 }: NetworkOptions): Network {
+export function createNetwork({
+  clock,
+  random,
+  onCall = () => 'works',
+  currentActivity = () => null,
+  latencyMs = 5,
+  slowMs = 5_000,
+}: NetworkOptions): Network {
   const calls: (NetworkCall & { atMs: number; fate: CallFate })[] = [];
   const away = new Set<NetworkCall['system']>();
 
@@ -72,7 +84,13 @@ export function createNetwork({ clock, random, onCall = () => 'works', currentAc
     async call({ system, verb }, effect, signal, lost) {
       signal.throwIfAborted();
       const caller = currentProcess();
-      const call: NetworkCall = { number: calls.length + 1, system, verb, process: caller.name, activity: currentActivity() };
+      const call: NetworkCall = {
+        number: calls.length + 1,
+        system,
+        verb,
+        process: caller.name,
+        activity: currentActivity(),
+      };
       const fate = away.has(system) ? 'failBefore' : onCall(call);
       calls.push({ ...call, atMs: clock.nowMs, fate });
       const answered = Promise.withResolvers<Awaited<ReturnType<typeof effect>>>();

@@ -23,7 +23,9 @@ test('a run that opens its next Eviction keeps what it is told meanwhile for tha
       openings += 1;
       const handle = simulation.client.workflow.getHandle(evictionId(host));
       if (openings === 2)
-        handle.executeUpdate<string, [object]>(messages.pause, { args: [{ by: 'test' }] }).then(told.resolve, told.reject);
+        handle
+          .executeUpdate<string, [object]>(messages.pause, { args: [{ by: 'test' }] })
+          .then(told.resolve, told.reject);
       return 'works';
     },
   });

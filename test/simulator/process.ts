@@ -31,7 +31,8 @@ export function endProcess(process: Process): void {
   for (const reference of simulated.get(process) ?? []) {
     const signal = reference.deref();
     if (signal === undefined) continue;
-    for (const listener of getEventListeners(signal, 'abort')) signal.removeEventListener('abort', listener as () => void);
+    for (const listener of getEventListeners(signal, 'abort'))
+      signal.removeEventListener('abort', listener as () => void);
   }
   simulated.get(process)?.clear();
 }

@@ -8,6 +8,7 @@ export const scenarios: readonly Scenario[] = [...onLabs.scenarios, ...hostScena
 
 export function findScenario(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);
-  if (found === undefined) throw new Error(`no scenario ${name}; there are ${scenarios.map((one) => one.name).join(', ')}`);
+  if (found === undefined)
+    throw new Error(`no scenario ${name}; there are ${scenarios.map((one) => one.name).join(', ')}`);
   return found;
 }

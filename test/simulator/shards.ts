@@ -25,10 +25,17 @@ export const formatMutation = ({ name }: Pick<Mutation, 'name'>): string => `${m
 const batchSize = 8;
 
 /** Runs cells in processes of their own, as a processor each; a process that dies fails the cells that it had. */
-export async function runInShards(cells: readonly string[], processes: number, signal: AbortSignal, report: (outcome: CellOutcome) => void): Promise<void> {
+export async function runInShards(
+  cells: readonly string[],
+  processes: number,
+  signal: AbortSignal,
+  report: (outcome: CellOutcome) => void,
+): Promise<void> {
   const waiting = [...cells];
   const shards = Array.from({ length: Math.min(processes, Math.ceil(waiting.length / batchSize)) }, async () => {
-    const child = fork(fileURLToPath(new URL('shard.ts', import.meta.url)), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = fork(fileURLToPath(new URL('shard.ts', import.meta.url)), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     const end = (): void => void child.kill('SIGKILL');
     signal.addEventListener('abort', end, { once: true });
     const batch = new Set<string>();
@@ -98,4 +105,5 @@ function rewritten(code: string, { from, to }: NonNullable<Mutation['rewrite']>)
 }
 
 /** A scenario alone is one without a fault. */
-const readCell = (text: string): SimulatedCell => (text.includes('/') ? parseCell(text) : { scenario: text, targets: [] });
+const readCell = (text: string): SimulatedCell =>
+  text.includes('/') ? parseCell(text) : { scenario: text, targets: [] };

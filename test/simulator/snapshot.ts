@@ -32,7 +32,11 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
   const runs = simulation.runs();
   const histories = simulation.histories();
   const emptied = objectsOf({ objects }, 'Eviction')
-    .filter(({ spec, status }) => findCondition(status?.conditions, 'Evicting')?.reason === 'Succeeded' && (hosts?.includes(spec.hypervisor) ?? true))
+    .filter(
+      ({ spec, status }) =>
+        findCondition(status?.conditions, 'Evicting')?.reason === 'Succeeded' &&
+        (hosts?.includes(spec.hypervisor) ?? true),
+    )
     .map(({ spec }) => spec.hypervisor);
   return {
     atMs: simulation.clock.now(),
@@ -40,21 +44,40 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
     isAtRest: true,
     waitingEventsPerSecond,
     runs: runs.map(({ workflowId, runId, type, status, startMs, closeMs }, index) =>
-      runFactsOf({ workflowId, runId, type, status, startedAtMs: startMs, closedAtMs: closeMs }, histories[index]?.history ?? {}),
+      runFactsOf(
+        { workflowId, runId, type, status, startedAtMs: startMs, closedAtMs: closeMs },
+        histories[index]?.history ?? {},
+      ),
     ),
     objects,
     watchEvents: kubernetes.changes
       .filter(({ resource }) => plurals.has(resource.plural))
       .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as DroverObject })),
-    ...(openstack === null ? noRegion : await readRegion({ session: openstack.admin, fleet: openstack.fleet, journal: { novaCalls: openstack.journal.apiCalls('nova', sinceMs), migrationEvents: openstack.journal.migrationEvents(sinceMs) }, expected: expected.values(), emptied })),
+    ...(openstack === null
+      ? noRegion
+      : await readRegion({
+          session: openstack.admin,
+          fleet: openstack.fleet,
+          journal: {
+            novaCalls: openstack.journal.apiCalls('nova', sinceMs),
+            migrationEvents: openstack.journal.migrationEvents(sinceMs),
+          },
+          expected: expected.values(),
+          emptied,
+        })),
     ...(vcenter === null || seen.vms === null ? noVcenter : await readVcenter(vcenter.witness, seen.vms, sinceMs)),
-    modes: Object.fromEntries(kinds.flatMap((kind) => (deployment.config.modes[kind] === 'off' ? [] : [[kind, deployment.config.modes[kind]]]))),
+    modes: Object.fromEntries(
+      kinds.flatMap((kind) => (deployment.config.modes[kind] === 'off' ? [] : [[kind, deployment.config.modes[kind]]])),
+    ),
     migrationsPerRegion: deployment.config.limits.migrationsPerRegion,
     audit: audit.map(({ atMs, ...line }) => ({ ...line, time: new Date(atMs).toISOString() })),
     ownChanges,
     secrets: deployment.secrets,
     texts: [
-      ...histories.map(({ workflowId, history }) => ({ where: `the history of ${workflowId}`, text: (history.events ?? []).map(textOf).join('\n') })),
+      ...histories.map(({ workflowId, history }) => ({
+        where: `the history of ${workflowId}`,
+        text: (history.events ?? []).map(textOf).join('\n'),
+      })),
       { where: 'the log', text: log.join('') },
       { where: 'the audit log', text: JSON.stringify(audit) },
       { where: 'the objects', text: JSON.stringify(objects) },

@@ -7,11 +7,20 @@ import type { HistoryEvent } from './temporal/sdk.ts';
 /** Prints every event of every run of a cell with its moment, and how it ended. */
 export async function traceCell({ scenario, targets }: SimulatedCell, print: (line: string) => void): Promise<void> {
   let startMs = 0;
-  const { complaints, virtualMs } = await simulate(await loadWorkflows(), findScenario(scenario), { targets }, { onEvent: ({ workflowId, name, event, atMs }) => {
-    startMs ||= atMs;
-    print(`${((atMs - startMs) / 1_000).toFixed(3).padStart(9)} s  ${workflowId}  ${name}  ${detailsOf(event)}`);
-  } });
-  print(`${(virtualMs / 1_000).toFixed(0)} s of virtual time; ${complaints.length === 0 ? 'passed' : complaints.join('\n')}`);
+  const { complaints, virtualMs } = await simulate(
+    await loadWorkflows(),
+    findScenario(scenario),
+    { targets },
+    {
+      onEvent: ({ workflowId, name, event, atMs }) => {
+        startMs ||= atMs;
+        print(`${((atMs - startMs) / 1_000).toFixed(3).padStart(9)} s  ${workflowId}  ${name}  ${detailsOf(event)}`);
+      },
+    },
+  );
+  print(
+    `${(virtualMs / 1_000).toFixed(0)} s of virtual time; ${complaints.length === 0 ? 'passed' : complaints.join('\n')}`,
+  );
 }
 
 /** Names and failures, which say what the event is about. */

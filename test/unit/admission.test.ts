@@ -5,11 +5,19 @@ import { parseAllDocuments } from 'yaml';
 interface Policy {
   kind: string;
   metadata: { name: string };
-  spec?: { policyName?: string; failurePolicy?: string; validations?: { expression: string; message: string }[]; variables?: { name: string; expression: string }[]; mutations?: { jsonPatch: { expression: string } }[] };
+  spec?: {
+    policyName?: string;
+    failurePolicy?: string;
+    validations?: { expression: string; message: string }[];
+    variables?: { name: string; expression: string }[];
+    mutations?: { jsonPatch: { expression: string } }[];
+  };
 }
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-const objects = parseAllDocuments(read('deploy/admission/virtual-machines.yaml')).map((document) => document.toJS() as Policy);
+const objects = parseAllDocuments(read('deploy/admission/virtual-machines.yaml')).map(
+  (document) => document.toJS() as Policy,
+);
 const of = (kind: string): Policy[] => objects.filter((object) => object.kind === kind);
 
 test.each(['ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy'])('every %s is bound, and fails closed', (kind) => {
@@ -21,7 +29,9 @@ test.each(['ValidatingAdmissionPolicy', 'MutatingAdmissionPolicy'])('every %s is
 
 test('every refusal has words of its own, and the ADR has them too', () => {
   const adr = read('docs/adr/0012-rules-without-webhooks.md');
-  const messages = of('ValidatingAdmissionPolicy').flatMap(({ spec }) => spec?.validations?.map(({ message }) => message) ?? []);
+  const messages = of('ValidatingAdmissionPolicy').flatMap(
+    ({ spec }) => spec?.validations?.map(({ message }) => message) ?? [],
+  );
   expect(new Set(messages).size).toBe(messages.length);
   expect(messages.filter((message) => !adr.includes(message))).toEqual([]);
 });
@@ -29,7 +39,9 @@ test('every refusal has words of its own, and the ADR has them too', () => {
 test('every variable is used', () => {
   for (const { spec } of of('ValidatingAdmissionPolicy')) {
     const expressions = JSON.stringify(spec?.validations);
-    const unused = spec?.variables?.filter(({ name }) => !expressions.includes(`variables.${name}`)).map(({ name }) => name);
+    const unused = spec?.variables
+      ?.filter(({ name }) => !expressions.includes(`variables.${name}`))
+      .map(({ name }) => name);
     expect(unused).toEqual([]);
   }
 });

@@ -11,7 +11,10 @@ const read = (file: string): string => readFileSync(join(checkout, file), 'utf8'
 
 /** `5s`, `1m30s`: a duration of the Compose specification. */
 const duration = z.string().regex(/^(\d+(us|ms|s|m|h))+$/u);
-const image = z.string().regex(/^[a-z0-9./-]+:[\w.-]+$/u, 'an image needs a tag').refine((name) => !name.endsWith(':latest'), 'an image needs a tag that stays what it is');
+const image = z
+  .string()
+  .regex(/^[a-z0-9./-]+:[\w.-]+$/u, 'an image needs a tag')
+  .refine((name) => !name.endsWith(':latest'), 'an image needs a tag that stays what it is');
 /** Reachable from this machine only. */
 const loopbackPort = z.string().regex(/^127\.0\.0\.1:\d{2,5}:\d{2,5}$/u, 'bind to 127.0.0.1');
 
@@ -20,15 +23,30 @@ const service = z
     image,
     build: z.string().optional(),
     restart: z.string().regex(/^(no|always|unless-stopped|on-failure(:\d+)?)$/u),
-    depends_on: z.record(z.string(), z.strictObject({ condition: z.enum(['service_started', 'service_healthy', 'service_completed_successfully']) })).optional(),
+    depends_on: z
+      .record(
+        z.string(),
+        z.strictObject({ condition: z.enum(['service_started', 'service_healthy', 'service_completed_successfully']) }),
+      )
+      .optional(),
     environment: z.record(z.string(), z.string()).optional(),
     entrypoint: z.array(z.string()).optional(),
     command: z.array(z.string()).optional(),
     ports: z.array(loopbackPort).optional(),
     volumes: z.array(z.string().regex(/^[^:]+:\/[^:]+(:ro)?$/u)).optional(),
-    healthcheck: z.strictObject({ test: z.tuple([z.enum(['CMD', 'CMD-SHELL'])], z.string()), interval: duration, timeout: duration, retries: z.int().min(1) }).optional(),
+    healthcheck: z
+      .strictObject({
+        test: z.tuple([z.enum(['CMD', 'CMD-SHELL'])], z.string()),
+        interval: duration,
+        timeout: duration,
+        retries: z.int().min(1),
+      })
+      .optional(),
   })
-  .refine(({ command, build }) => build === undefined || (command?.length ?? 0) > 0, 'an image of our own is told what to run');
+  .refine(
+    ({ command, build }) => build === undefined || (command?.length ?? 0) > 0,
+    'an image of our own is told what to run',
+  );
 
 /**
  * What docker-compose.yml uses of the Compose specification, and no more: a field that is spelled otherwise is refused here, as
@@ -64,12 +82,16 @@ describe('docker-compose.yml', () => {
 
   test('has no circle of waits', () => {
     const reaches = (from: string, to: string, path: readonly string[] = []): boolean =>
-      Object.keys(services[from]?.depends_on ?? {}).some((next) => next === to || (!path.includes(next) && reaches(next, to, [...path, next])));
+      Object.keys(services[from]?.depends_on ?? {}).some(
+        (next) => next === to || (!path.includes(next) && reaches(next, to, [...path, next])),
+      );
     expect(all.map(([name]) => name).filter((name) => reaches(name, name))).toEqual([]);
   });
 
   test('declares every volume that it names, and uses every one it declares', () => {
-    const named = all.flatMap(([, { volumes: mounts = [] }]) => mounts.map((mount) => mount.split(':')[0] ?? '')).filter((source) => !source.startsWith('.'));
+    const named = all
+      .flatMap(([, { volumes: mounts = [] }]) => mounts.map((mount) => mount.split(':')[0] ?? ''))
+      .filter((source) => !source.startsWith('.'));
     expect([...new Set(named)].sort()).toEqual(Object.keys(volumes).sort());
   });
 
@@ -80,10 +102,13 @@ describe('docker-compose.yml', () => {
   });
 
   test('holds no secret', () => {
-    const secrets = all.flatMap(([, { environment = {} }]) => Object.entries(environment)).filter(([name]) => /PASSWORD|PWD|SECRET|TOKEN|KEY/u.test(name));
+    const secrets = all
+      .flatMap(([, { environment = {} }]) => Object.entries(environment))
+      .filter(([name]) => /PASSWORD|PWD|SECRET|TOKEN|KEY/u.test(name));
     expect(secrets.length).toBeGreaterThan(0);
     // From the caller's environment, and refused where it is not set.
-    for (const secret of secrets) expect(secret).toEqual([secret[0], expect.stringMatching(/^\$\{[A-Z_]+:\?[^}]+\}$/u)]);
+    for (const secret of secrets)
+      expect(secret).toEqual([secret[0], expect.stringMatching(/^\$\{[A-Z_]+:\?[^}]+\}$/u)]);
   });
 
   test('registers exactly the search attributes that runs use', () => {
@@ -92,20 +117,31 @@ describe('docker-compose.yml', () => {
     expect(new Set(registered)).toEqual(new Set(Object.values(searchAttributes)));
   });
 
-  test.each(all.filter(([, { build }]) => build !== undefined))('runs a command of drover as %s', (_, { command = [] }) => {
-    const { status, stdout } = spawnSync(process.execPath, [join(checkout, 'starters/main.ts'), ...command, '--help'], { encoding: 'utf8' });
-    // Of a command that it does not know, drover shows the overview.
-    expect([status, stdout]).toEqual([0, expect.stringContaining(`Usage: drover ${command[0] ?? ''} `)]);
-  });
+  test.each(all.filter(([, { build }]) => build !== undefined))(
+    'runs a command of drover as %s',
+    (_, { command = [] }) => {
+      const { status, stdout } = spawnSync(
+        process.execPath,
+        [join(checkout, 'starters/main.ts'), ...command, '--help'],
+        { encoding: 'utf8' },
+      );
+      // Of a command that it does not know, drover shows the overview.
+      expect([status, stdout]).toEqual([0, expect.stringContaining(`Usage: drover ${command[0] ?? ''} `)]);
+    },
+  );
 
   test('runs worker and bridge with what they need', () => {
-    const needed = { worker: ['TEMPORAL_ADDRESS', 'KUBECONFIG', 'OS_CLIENT_CONFIG_FILE', 'OS_CLOUD'], bridge: ['TEMPORAL_ADDRESS', 'KUBECONFIG'] };
+    const needed = {
+      worker: ['TEMPORAL_ADDRESS', 'KUBECONFIG', 'OS_CLIENT_CONFIG_FILE', 'OS_CLOUD'],
+      bridge: ['TEMPORAL_ADDRESS', 'KUBECONFIG'],
+    };
     for (const [name, variables] of Object.entries(needed)) {
       const { environment = {}, volumes: mounts = [] } = services[name] ?? {};
       expect(Object.keys(environment)).toEqual(expect.arrayContaining(variables));
       // A file that a variable names is mounted.
       const targets = mounts.map((mount) => mount.split(':')[1]);
-      for (const file of Object.values(environment).filter((value) => value.startsWith('/'))) expect(targets).toContain(file);
+      for (const file of Object.values(environment).filter((value) => value.startsWith('/')))
+        expect(targets).toContain(file);
     }
   });
 });
@@ -116,7 +152,9 @@ describe('Dockerfile', () => {
 
   test('copies every folder that the command reads at run time, under its own name', () => {
     const folders = [...reachableFolders('starters/main.ts'), 'workflows'].sort();
-    expect(folders).toEqual(expect.arrayContaining(['activities', 'contracts', 'k8s-bridge', 'runtime', 'starters', 'workers', 'workflows']));
+    expect(folders).toEqual(
+      expect.arrayContaining(['activities', 'contracts', 'k8s-bridge', 'runtime', 'starters', 'workers', 'workflows']),
+    );
     expect(copied).toEqual(expect.arrayContaining(folders.map((folder) => [folder, folder])));
   });
 
@@ -129,7 +167,9 @@ describe('Dockerfile', () => {
   });
 
   test('keeps the native parts that the workflow bundler needs', () => {
-    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { optional?: boolean; dev?: boolean }> };
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      packages: Record<string, { optional?: boolean; dev?: boolean }>;
+    };
     const compiler = Object.entries(packages).filter(([path]) => path.startsWith('node_modules/@swc/core-linux-x64'));
     expect(compiler.length).toBeGreaterThan(0);
     expect(compiler.some(([, { optional, dev }]) => optional === true && dev !== true)).toBe(true);
@@ -149,7 +189,9 @@ function reachableFolders(entry: string): Set<string> {
   const visit = (file: string): void => {
     if (seen.has(file)) return;
     seen.add(file);
-    const imports = read(file).matchAll(/(?:^import (?!type )[^;]*?from |^export (?!type )[^;]*? from |\bimport\()\s*'(\.[^']+)'/gmu);
+    const imports = read(file).matchAll(
+      /(?:^import (?!type )[^;]*?from |^export (?!type )[^;]*? from |\bimport\()\s*'(\.[^']+)'/gmu,
+    );
     for (const [, specifier = ''] of imports) {
       const target = relative(checkout, resolve(checkout, dirname(file), specifier));
       if (target.endsWith('.ts')) visit(target);

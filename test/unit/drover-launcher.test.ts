@@ -27,7 +27,9 @@ afterEach(() => launcher?.kill('SIGKILL'));
 afterAll(() => rmSync(checkout, { recursive: true }));
 
 function drover(...args: string[]) {
-  const child = spawn(process.execPath, [join(checkout, 'bin', 'drover.mjs'), ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [join(checkout, 'bin', 'drover.mjs'), ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   launcher = child;
   return { child, ended: once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]> };
 }

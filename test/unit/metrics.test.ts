@@ -20,7 +20,8 @@ test.each(expressions)('%s asks for metrics that exist, by labels that they have
     const labels = seriesOfTable.get(name);
     expect([name, labels === undefined ? 'is not in contracts/metrics.ts' : 'exists']).toEqual([name, 'exists']);
     for (const [, matchers = ''] of expression.matchAll(new RegExp(`${name}\\{(?<matchers>[^}]*)\\}`, 'gu'))) {
-      for (const [, label = ''] of matchers.matchAll(/(?<label>\w+)\s*[=!]/gu)) expect([name, labels]).toEqual([name, expect.arrayContaining([label])]);
+      for (const [, label = ''] of matchers.matchAll(/(?<label>\w+)\s*[=!]/gu))
+        expect([name, labels]).toEqual([name, expect.arrayContaining([label])]);
     }
   }
 });
@@ -49,7 +50,10 @@ test('every panel says what it shows', () => {
 });
 
 test('docs/observability.md has the table of metrics', () => {
-  const rows = Object.values(metrics).map(({ name, kind, labels, from, help }) => `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${from.join(', ')} | ${help} |`);
+  const rows = Object.values(metrics).map(
+    ({ name, kind, labels, from, help }) =>
+      `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${from.join(', ')} | ${help} |`,
+  );
   expect(guide.split('\n').filter((line) => line.startsWith('| `drover_'))).toEqual(rows);
 });
 
@@ -63,10 +67,16 @@ const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
   };
 
   test('takes the alert rules', () => {
-    expect(promtool('check', 'rules', rulesFile)).toEqual({ status: 0, output: expect.stringContaining(`SUCCESS: ${rules.length} rules found`) });
+    expect(promtool('check', 'rules', rulesFile)).toEqual({
+      status: 0,
+      output: expect.stringContaining(`SUCCESS: ${rules.length} rules found`),
+    });
   });
 
   test('finds that they fire when they should, and not when they should not', () => {
-    expect(promtool('test', 'rules', join(dirname(rulesFile), 'drover.test.yaml'))).toEqual({ status: 0, output: expect.stringContaining('SUCCESS') });
+    expect(promtool('test', 'rules', join(dirname(rulesFile), 'drover.test.yaml'))).toEqual({
+      status: 0,
+      output: expect.stringContaining('SUCCESS'),
+    });
   });
 });

@@ -25,5 +25,7 @@ const refused: [name: CommandName, given: unknown, words: string][] = [
   ['cancelEviction', { abort: 'yes' }, 'cancelEviction: abort must be true or false'],
 ];
 test.each(refused)('%s refuses %j', (name, given, words) => {
-  expect(() => readCommand(name, given)).toThrow(expect.objectContaining({ type: 'InvalidInput', message: expect.stringContaining(words) }));
+  expect(() => readCommand(name, given)).toThrow(
+    expect.objectContaining({ type: 'InvalidInput', message: expect.stringContaining(words) }),
+  );
 });

@@ -1,5 +1,13 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { AcceptObstacle, CancelEviction, Pause, Resume, RetryInstance, SetParallelism, SkipInstance } from '../../contracts/messages.ts';
+import type {
+  AcceptObstacle,
+  CancelEviction,
+  Pause,
+  Resume,
+  RetryInstance,
+  SetParallelism,
+  SkipInstance,
+} from '../../contracts/messages.ts';
 
 /** What each command takes. */
 export interface CommandArguments {
@@ -24,7 +32,10 @@ interface Field {
 /** What people say ends up in conditions and events, which Kubernetes bounds. */
 const longestText = 1_024;
 
-const text: Field = { is: (value) => typeof value === 'string' && value.length <= longestText, expected: `a text of at most ${longestText} characters` };
+const text: Field = {
+  is: (value) => typeof value === 'string' && value.length <= longestText,
+  expected: `a text of at most ${longestText} characters`,
+};
 const flag: Field = { is: (value) => typeof value === 'boolean', expected: 'true or false' };
 const count: Field = { is: Number.isSafeInteger, expected: 'a whole number' };
 const needed = (field: Field): Field => ({ ...field, required: true });
@@ -57,4 +68,5 @@ export function readCommand<Name extends CommandName>(name: Name, given: unknown
   return Object.fromEntries(read) as CommandArguments[Name];
 }
 
-const refusal = (message: string): ApplicationFailure => ApplicationFailure.create({ type: 'InvalidInput', message, nonRetryable: true });
+const refusal = (message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'InvalidInput', message, nonRetryable: true });

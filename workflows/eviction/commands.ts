@@ -16,7 +16,9 @@ export const refuse = (message: string): never => {
 type Steered = Pick<EvictionRun, 'state' | 'events' | 'unpublished' | 'readAtMs' | 'unheard'>;
 
 /** What each command does to a run. Each answers with a sentence; none awaits, so two can never interleave. */
-export const commands: { readonly [Name in CommandName]: (run: Steered, argument: CommandArguments[Name], nowMs: number) => string } = {
+export const commands: {
+  readonly [Name in CommandName]: (run: Steered, argument: CommandArguments[Name], nowMs: number) => string;
+} = {
   pause(run, { by = 'unknown', reason }, nowMs) {
     if (run.state.paused !== null) return `It is paused already, by ${run.state.paused.by}.`;
     run.state.paused = { by, reason: reason ?? null, sinceMs: nowMs };
@@ -31,7 +33,8 @@ export const commands: { readonly [Name in CommandName]: (run: Steered, argument
   },
   skipInstance(run, { instance, by = 'unknown', reason }, nowMs) {
     const one = find(run, instance);
-    if (one.state === 'moving') return refuse(`${one.instance.name} is moving now. Cancel the eviction with --abort, or wait.`);
+    if (one.state === 'moving')
+      return refuse(`${one.instance.name} is moving now. Cancel the eviction with --abort, or wait.`);
     if (one.state === 'moved' || one.state === 'gone') return refuse(`${one.instance.name} has left the host already.`);
     become(one, 'skipped', nowMs, `skipped by ${by}${reason === undefined ? '' : `: ${reason}`}`);
     note(run, 'Normal', 'InstanceSkipped', `${one.instance.name} ${one.message}`);
@@ -47,7 +50,8 @@ export const commands: { readonly [Name in CommandName]: (run: Steered, argument
     return `${one.instance.name} is tried again.`;
   },
   setParallelism(run, { parallelism, by = 'unknown' }) {
-    if (parallelism < 1 || parallelism > mostParallel) return refuse(`parallelism is a whole number from 1 to ${mostParallel}`);
+    if (parallelism < 1 || parallelism > mostParallel)
+      return refuse(`parallelism is a whole number from 1 to ${mostParallel}`);
     run.state.parallelism = parallelism;
     note(run, 'Normal', 'ParallelismSet', `${parallelism} at a time, by ${by}`);
     const granted = run.state.allowance?.allowance;
@@ -57,7 +61,10 @@ export const commands: { readonly [Name in CommandName]: (run: Steered, argument
   acceptObstacle(run, { obstacle, by = 'unknown' }, nowMs) {
     const { obstacles, accepted, instances } = run.state;
     const found = obstacles.find(({ id }) => id === obstacle);
-    if (found === undefined) return refuse(`There is no obstacle ${obstacle}. There are: ${obstacles.map(({ id }) => id).join(', ') || 'none'}.`);
+    if (found === undefined)
+      return refuse(
+        `There is no obstacle ${obstacle}. There are: ${obstacles.map(({ id }) => id).join(', ') || 'none'}.`,
+      );
     if (!accepted.includes(obstacle)) accepted.push(obstacle);
     const one = found.instanceId === null ? undefined : instances[found.instanceId];
     if (one?.state === 'blocked') become(one, 'pending', nowMs);
@@ -66,10 +73,17 @@ export const commands: { readonly [Name in CommandName]: (run: Steered, argument
   },
   cancelEviction(run, { by = 'unknown', abort = false, reEnable = false }, nowMs) {
     const { state } = run;
-    state.stop = { abort: abort || (state.stop?.abort ?? false), reEnable: reEnable || (state.stop?.reEnable ?? false), by, atMs: state.stop?.atMs ?? nowMs, aborted: false };
+    state.stop = {
+      abort: abort || (state.stop?.abort ?? false),
+      reEnable: reEnable || (state.stop?.reEnable ?? false),
+      by,
+      atMs: state.stop?.atMs ?? nowMs,
+      aborted: false,
+    };
     note(run, 'Normal', 'Stopping', `Cancelled by ${by}`);
     const moving = inState(state, 'moving').length;
-    const inFlight = moving === 0 ? 'Nothing is in flight' : `${moving} in flight ${state.stop.abort ? 'are aborted' : 'may finish'}`;
+    const inFlight =
+      moving === 0 ? 'Nothing is in flight' : `${moving} in flight ${state.stop.abort ? 'are aborted' : 'may finish'}`;
     return `Stopping. ${inFlight}; the host is ${state.stop.reEnable ? 'enabled again if drover disabled it' : 'left disabled'}.`;
   },
   retryNow(run, _argument, nowMs) {
@@ -87,6 +101,9 @@ function find(run: Steered, nameOrId: string): TrackedInstance {
   const found = all.filter(({ instance }) => instance.id === nameOrId || instance.name === nameOrId);
   const [one] = found;
   if (one === undefined) return refuse(`No server ${nameOrId} belongs to this eviction.`);
-  if (found.length > 1) return refuse(`${found.length} servers are called ${nameOrId}. Give the id: ${found.map(({ instance }) => instance.id).join(', ')}.`);
+  if (found.length > 1)
+    return refuse(
+      `${found.length} servers are called ${nameOrId}. Give the id: ${found.map(({ instance }) => instance.id).join(', ')}.`,
+    );
   return one;
 }

@@ -42,7 +42,8 @@ async function reEnable(run: EvictionRun): Promise<void> {
   const { state } = run;
   const plan = planReEnable(state.desired);
   if (state.host === null) return;
-  state.reEnabled = plan.how === 'now' ? await enable(run) : plan.how === 'afterReboot' ? await enableAfterReboot(run) : false;
+  state.reEnabled =
+    plan.how === 'now' ? await enable(run) : plan.how === 'afterReboot' ? await enableAfterReboot(run) : false;
 }
 
 /** The eviction has succeeded and says so; only the host's return is still awaited, visibly and until a deadline. */
@@ -60,7 +61,12 @@ async function enableAfterReboot(run: EvictionRun): Promise<boolean> {
   });
   run.waiting = null;
   if (isBack) return await enable(run);
-  note(run, 'Warning', 'NodeNotReturned', `Node ${hypervisor} did not come back with a new boot id and Ready, so the host is left disabled`);
+  note(
+    run,
+    'Warning',
+    'NodeNotReturned',
+    `Node ${hypervisor} did not come back with a new boot id and Ready, so the host is left disabled`,
+  );
   return false;
 }
 
@@ -84,15 +90,24 @@ async function enable(run: EvictionRun): Promise<boolean> {
   for (let attempt = 1; attempt <= enableAttempts; attempt += 1) {
     try {
       const host = state.host?.host ?? hypervisor;
-      const enabled = await nova(state.settings.region, `Enable the compute service of ${hypervisor} again`).ensureServiceEnabled({ host });
-      if (enabled && state.host !== null) state.host.service = { ...state.host.service, status: 'enabled', disabledReason: null };
+      const enabled = await nova(
+        state.settings.region,
+        `Enable the compute service of ${hypervisor} again`,
+      ).ensureServiceEnabled({ host });
+      if (enabled && state.host !== null)
+        state.host.service = { ...state.host.service, status: 'enabled', disabledReason: null };
       return enabled;
     } catch (error) {
       failed(run, explain(error), 'step');
       await sleep(retryAfterMs(attempt), { summary: 'Try again to enable the host' });
     }
   }
-  note(run, 'Warning', 'NotReEnabled', `${hypervisor} could not be enabled again: ${state.problem?.message ?? 'see the log'}`);
+  note(
+    run,
+    'Warning',
+    'NotReEnabled',
+    `${hypervisor} could not be enabled again: ${state.problem?.message ?? 'see the log'}`,
+  );
   return false;
 }
 

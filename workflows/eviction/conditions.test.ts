@@ -10,28 +10,156 @@ const state = (change: (state: EvictionState) => unknown = () => undefined): Evi
   return made;
 };
 const obstacle = { id: 'Vgpu/a', code: 'Vgpu' as const, instanceId: 'a', message: 'has a vGPU' };
-const end = (outcome: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed', reason: string = outcome) => ({ outcome, reason, message: 'how it went' });
+const end = (outcome: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed', reason: string = outcome) => ({
+  outcome,
+  reason,
+  message: 'how it went',
+});
 
 type Row = [why: string, state: EvictionState, waiting: string | null, type: string, expected: object];
 const rows: Row[] = [
-  ['it runs, with figures and what it waits for', state(), '1 in flight', 'Evicting', { status: 'True', reason: 'Running', message: '0 of 2 servers have left node-1; 2 not moved. Waiting for 1 in flight' }],
-  ['paused is a reason of its own', state((s) => (s.paused = { by: 'ann', reason: null, sinceMs: 0 })), null, 'Evicting', { status: 'True', reason: 'Paused' }],
-  ['so is a system that fails', state((s) => (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 0, of: 'step' })), 'Nova is away', 'Evicting', { status: 'True', reason: 'NovaUnavailable', message: '0 of 2 servers have left node-1; 2 not moved. Nova is away' }],
-  ['which says why before anything is waited for', state((s) => ((s.host = null), (s.problem = { reason: 'NotPermitted', message: 'Use an admin', failures: 1, retryAtMs: 0, of: 'step' }))), null, 'Evicting', { status: 'True', reason: 'NotPermitted', message: 'Moving node-1. Use an admin' }],
-  ['a failure is False/Failed, never Succeeded (H10)', state((s) => (become(s.instances['a']!, 'blocked', 1, 'locked'), (s.end = end('Failed')))), null, 'Evicting', { status: 'False', reason: 'Failed', message: 'how it went. vm-a (a): locked' }],
-  ['a refusal does not name its obstacles twice', state((s) => (become(s.instances['a']!, 'blocked', 1, 'locked'), (s.end = end('Failed', 'PreflightFailed')))), null, 'Evicting', { status: 'False', reason: 'PreflightFailed', message: 'how it went' }],
-  ['success is False/Succeeded', state((s) => (s.end = end('Succeeded'))), null, 'Evicting', { status: 'False', reason: 'Succeeded' }],
-  ['a passed preflight', state(), null, 'PreflightChecksSucceeded', { status: 'True', reason: 'Succeeded', message: 'Preflight checks passed.' }],
-  ['accepted obstacles stay visible', state((s) => (s.obstacles.push(obstacle), s.accepted.push('Vgpu/a'))), null, 'PreflightChecksSucceeded', { status: 'True', message: 'Preflight checks passed. Accepted: Vgpu/a.' }],
-  ['obstacles are named with their ids', state((s) => (s.obstacles.push(obstacle), (s.end = end('Failed', 'PreflightFailed')))), null, 'PreflightChecksSucceeded', { status: 'False', reason: 'Failed', message: 'has a vGPU [Vgpu/a].' }],
-  ['carried along, they say why', state((s) => (s.obstacles.push(obstacle), (s.desired.cause = 'rolling-update'))), null, 'PreflightChecksSucceeded', { status: 'False', message: 'has a vGPU [Vgpu/a]. Carried along because the cause is rolling-update.' }],
-  ['the last that moved is named', state((s) => (become(s.instances['a']!, 'moved', 5), (s.instances['a']!.target = 'node-2'))), null, 'MigratingInstance', { status: 'False', reason: 'Succeeded', message: 'Migration of instance a (vm-a) finished: it is on node-2' }],
-  ['a failure stays while others move', state((s) => (become(s.instances['a']!, 'moved', 5), become(s.instances['b']!, 'blocked', 4, 'locked'))), null, 'MigratingInstance', { status: 'False', reason: 'Failed', message: 'vm-b (b): locked' }],
-  ['the disabled service says whose reason it carries', state(), null, 'HypervisorDisabled', { status: 'True', message: 'Disabled in Nova: drover: eviction node-1: kernel update' }],
-  ['the host’s return is awaited visibly', state((s) => ((s.phase = 'ReEnabling'), (s.end = end('Succeeded')))), null, 'HypervisorReEnabled', { status: 'Unknown', reason: 'WaitingForNode' }],
-  ['left disabled', state((s) => ((s.reEnabled = false), (s.end = end('Succeeded')))), null, 'HypervisorReEnabled', { status: 'False', reason: 'LeftDisabled' }],
-  ['enabled again', state((s) => ((s.reEnabled = true), (s.end = end('Succeeded')))), null, 'HypervisorReEnabled', { status: 'True', reason: 'Succeeded' }],
-  ['observing says what it would do; the activity that writes it keeps to a condition of its own', state((s) => ((s.desired.mode = 'observe'), (s.end = end('Observed')))), null, 'Evicting', { status: 'False', reason: 'Observed' }],
+  [
+    'it runs, with figures and what it waits for',
+    state(),
+    '1 in flight',
+    'Evicting',
+    {
+      status: 'True',
+      reason: 'Running',
+      message: '0 of 2 servers have left node-1; 2 not moved. Waiting for 1 in flight',
+    },
+  ],
+  [
+    'paused is a reason of its own',
+    state((s) => (s.paused = { by: 'ann', reason: null, sinceMs: 0 })),
+    null,
+    'Evicting',
+    { status: 'True', reason: 'Paused' },
+  ],
+  [
+    'so is a system that fails',
+    state(
+      (s) =>
+        (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 0, of: 'step' }),
+    ),
+    'Nova is away',
+    'Evicting',
+    {
+      status: 'True',
+      reason: 'NovaUnavailable',
+      message: '0 of 2 servers have left node-1; 2 not moved. Nova is away',
+    },
+  ],
+  [
+    'which says why before anything is waited for',
+    state(
+      (s) => (
+        (s.host = null),
+        (s.problem = { reason: 'NotPermitted', message: 'Use an admin', failures: 1, retryAtMs: 0, of: 'step' })
+      ),
+    ),
+    null,
+    'Evicting',
+    { status: 'True', reason: 'NotPermitted', message: 'Moving node-1. Use an admin' },
+  ],
+  [
+    'a failure is False/Failed, never Succeeded (H10)',
+    state((s) => (become(s.instances['a']!, 'blocked', 1, 'locked'), (s.end = end('Failed')))),
+    null,
+    'Evicting',
+    { status: 'False', reason: 'Failed', message: 'how it went. vm-a (a): locked' },
+  ],
+  [
+    'a refusal does not name its obstacles twice',
+    state((s) => (become(s.instances['a']!, 'blocked', 1, 'locked'), (s.end = end('Failed', 'PreflightFailed')))),
+    null,
+    'Evicting',
+    { status: 'False', reason: 'PreflightFailed', message: 'how it went' },
+  ],
+  [
+    'success is False/Succeeded',
+    state((s) => (s.end = end('Succeeded'))),
+    null,
+    'Evicting',
+    { status: 'False', reason: 'Succeeded' },
+  ],
+  [
+    'a passed preflight',
+    state(),
+    null,
+    'PreflightChecksSucceeded',
+    { status: 'True', reason: 'Succeeded', message: 'Preflight checks passed.' },
+  ],
+  [
+    'accepted obstacles stay visible',
+    state((s) => (s.obstacles.push(obstacle), s.accepted.push('Vgpu/a'))),
+    null,
+    'PreflightChecksSucceeded',
+    { status: 'True', message: 'Preflight checks passed. Accepted: Vgpu/a.' },
+  ],
+  [
+    'obstacles are named with their ids',
+    state((s) => (s.obstacles.push(obstacle), (s.end = end('Failed', 'PreflightFailed')))),
+    null,
+    'PreflightChecksSucceeded',
+    { status: 'False', reason: 'Failed', message: 'has a vGPU [Vgpu/a].' },
+  ],
+  [
+    'carried along, they say why',
+    state((s) => (s.obstacles.push(obstacle), (s.desired.cause = 'rolling-update'))),
+    null,
+    'PreflightChecksSucceeded',
+    { status: 'False', message: 'has a vGPU [Vgpu/a]. Carried along because the cause is rolling-update.' },
+  ],
+  [
+    'the last that moved is named',
+    state((s) => (become(s.instances['a']!, 'moved', 5), (s.instances['a']!.target = 'node-2'))),
+    null,
+    'MigratingInstance',
+    { status: 'False', reason: 'Succeeded', message: 'Migration of instance a (vm-a) finished: it is on node-2' },
+  ],
+  [
+    'a failure stays while others move',
+    state((s) => (become(s.instances['a']!, 'moved', 5), become(s.instances['b']!, 'blocked', 4, 'locked'))),
+    null,
+    'MigratingInstance',
+    { status: 'False', reason: 'Failed', message: 'vm-b (b): locked' },
+  ],
+  [
+    'the disabled service says whose reason it carries',
+    state(),
+    null,
+    'HypervisorDisabled',
+    { status: 'True', message: 'Disabled in Nova: drover: eviction node-1: kernel update' },
+  ],
+  [
+    'the host’s return is awaited visibly',
+    state((s) => ((s.phase = 'ReEnabling'), (s.end = end('Succeeded')))),
+    null,
+    'HypervisorReEnabled',
+    { status: 'Unknown', reason: 'WaitingForNode' },
+  ],
+  [
+    'left disabled',
+    state((s) => ((s.reEnabled = false), (s.end = end('Succeeded')))),
+    null,
+    'HypervisorReEnabled',
+    { status: 'False', reason: 'LeftDisabled' },
+  ],
+  [
+    'enabled again',
+    state((s) => ((s.reEnabled = true), (s.end = end('Succeeded')))),
+    null,
+    'HypervisorReEnabled',
+    { status: 'True', reason: 'Succeeded' },
+  ],
+  [
+    'observing says what it would do; the activity that writes it keeps to a condition of its own',
+    state((s) => ((s.desired.mode = 'observe'), (s.end = end('Observed')))),
+    null,
+    'Evicting',
+    { status: 'False', reason: 'Observed' },
+  ],
 ];
 
 test.each(rows)('%s', (_why, its, waiting, type, expected) => {
@@ -40,7 +168,13 @@ test.each(rows)('%s', (_why, its, waiting, type, expected) => {
 });
 
 test('every condition is one that Kubernetes takes', () => {
-  const its = state((s) => (become(s.instances['a']!, 'blocked', 1, 'x'.repeat(3_000)), s.obstacles.push(obstacle), (s.end = end('Failed'))));
+  const its = state(
+    (s) => (
+      become(s.instances['a']!, 'blocked', 1, 'x'.repeat(3_000)),
+      s.obstacles.push(obstacle),
+      (s.end = end('Failed'))
+    ),
+  );
   for (const { reason, message } of describeConditions(its, null)) {
     expect(reason).toMatch(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/);
     expect(message.length).toBeLessThanOrEqual(32_768);

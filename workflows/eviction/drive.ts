@@ -36,7 +36,16 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
   try {
     while (state.end === null) {
       woken = false;
-      const step = planRun(state, { readAtMs: run.readAtMs, unheard: run.unheard !== null, old: isOld(state.startedAtMs), inFlight: run.moves.size }, Date.now());
+      const step = planRun(
+        state,
+        {
+          readAtMs: run.readAtMs,
+          unheard: run.unheard !== null,
+          old: isOld(state.startedAtMs),
+          inFlight: run.moves.size,
+        },
+        Date.now(),
+      );
       if (step.do === 'continueAsNew') return 'old';
       if (step.do === 'refresh') {
         await refresh(run);
@@ -70,7 +79,8 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
   }
 }
 
-const isOld = (startedAtMs: number): boolean => workflowInfo().continueAsNewSuggested || Date.now() - startedAtMs > oldMs;
+const isOld = (startedAtMs: number): boolean =>
+  workflowInfo().continueAsNewSuggested || Date.now() - startedAtMs > oldMs;
 
 const earliest = (...times: (number | null)[]): number | null => {
   const set = times.filter((time) => time !== null);
@@ -117,7 +127,10 @@ async function carryOut(run: EvictionRun, step: Exclude<Step, { do: 'wait' }>): 
   switch (step.do) {
     case 'preflight': {
       enterPhase(run, 'Preflight');
-      const found = await novaSurvey(settings.region, `Preflight: what stands in the way of emptying ${hypervisor}`).preflightEviction({
+      const found = await novaSurvey(
+        settings.region,
+        `Preflight: what stands in the way of emptying ${hypervisor}`,
+      ).preflightEviction({
         hypervisor,
         evictionUid: desired.uid,
       });
@@ -126,11 +139,20 @@ async function carryOut(run: EvictionRun, step: Exclude<Step, { do: 'wait' }>): 
       return;
     }
     case 'disable': {
-      if (state.phase !== 'Preflight') note(run, 'Warning', 'ServiceEnabled', `Somebody enabled the compute service of ${hypervisor}; drover disables it again`);
+      if (state.phase !== 'Preflight')
+        note(
+          run,
+          'Warning',
+          'ServiceEnabled',
+          `Somebody enabled the compute service of ${hypervisor}; drover disables it again`,
+        );
       enterPhase(run, 'Disabling');
       const reason = `${disabledReasonPrefix} eviction ${desired.name}: ${desired.reason}`.slice(0, 255);
       const host = hostOf(run);
-      host.service = await nova(settings.region, `Disable the compute service of ${hypervisor}`).ensureServiceDisabled({ host: host.host, reason });
+      host.service = await nova(settings.region, `Disable the compute service of ${hypervisor}`).ensureServiceDisabled({
+        host: host.host,
+        reason,
+      });
       run.unpublished = true;
       return;
     }
@@ -149,7 +171,10 @@ async function carryOut(run: EvictionRun, step: Exclude<Step, { do: 'wait' }>): 
       return abortMoves(run);
     case 'reEnable': {
       const host = hostOf(run);
-      state.reEnabled = await nova(settings.region, `Enable the compute service of ${hypervisor} again`).ensureServiceEnabled({ host: host.host });
+      state.reEnabled = await nova(
+        settings.region,
+        `Enable the compute service of ${hypervisor} again`,
+      ).ensureServiceEnabled({ host: host.host });
       if (state.reEnabled) host.service = { ...host.service, status: 'enabled', disabledReason: null };
       return;
     }

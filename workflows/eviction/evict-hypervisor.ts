@@ -57,26 +57,40 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
       // What is asked for while the next Eviction is opened is meant for that one.
       inbox.run = null;
       // What it was started with has been served after the first round: what else waits for the host asks for itself.
-      const opened = await open(done === null ? input : { hypervisor: input.hypervisor }, state?.desired.uid ?? null, inbox);
+      const opened = await open(
+        done === null ? input : { hypervisor: input.hypervisor },
+        state?.desired.uid ?? null,
+        inbox,
+      );
       if (opened.next === 'handedOver') return handedOver(input, opened);
       if (opened.next === 'nothing') {
         inbox.run = ended;
         // No await since the look: what came before it was seen by it, what comes now makes another round.
         if (inbox.changed) continue;
         if (failure !== null) throw failure;
-        return done ?? { eviction: '', hypervisor: input.hypervisor, outcome: 'NothingToDo', message: `No open Eviction for ${input.hypervisor}` };
+        return (
+          done ?? {
+            eviction: '',
+            hypervisor: input.hypervisor,
+            outcome: 'NothingToDo',
+            message: `No open Eviction for ${input.hypervisor}`,
+          }
+        );
       }
       const run = beginRun(opened, state, () => undefined);
       inbox.run = run;
       // It may have come while the Eviction was read.
       if (inbox.cancelled) stopForCancel(run);
-      if ((await drive(run)) === 'old') await continueAsNew<typeof evictHypervisor>({ hypervisor: input.hypervisor }, run.state);
+      if ((await drive(run)) === 'old')
+        await continueAsNew<typeof evictHypervisor>({ hypervisor: input.hypervisor }, run.state);
       const end = endOf(run.state);
       await conclude(run, end);
       if (end.outcome === 'Stopped') return await endAsCancelled(input, inbox, end);
       done = describeResult(run, end);
       await condition(() => inbox.changed, run.state.settings.lingerMs);
-      failure = isErrorCode(end.reason) ? ApplicationFailure.create({ type: end.reason, message: end.message, nonRetryable: true, details: [done] }) : null;
+      failure = isErrorCode(end.reason)
+        ? ApplicationFailure.create({ type: end.reason, message: end.message, nonRetryable: true, details: [done] })
+        : null;
       if (failure !== null && !inbox.changed) throw failure;
     }
   });
@@ -92,7 +106,9 @@ interface Inbox {
 /** Before the first await, so that nothing that was sent with the start is missed. */
 function takeMessages(inbox: Inbox, input: EvictionInput | undefined): void {
   setHandler(defineQuery<EvictionProgress>(messages.progress), () =>
-    inbox.run === null ? progressBeforeOpening(input?.hypervisor ?? '', workflowInfo().startTime) : describeProgress(inbox.run.state, inbox.run.waiting, Date.now()),
+    inbox.run === null
+      ? progressBeforeOpening(input?.hypervisor ?? '', workflowInfo().startTime)
+      : describeProgress(inbox.run.state, inbox.run.waiting, Date.now()),
   );
   setHandler(defineSignal<[ObjectChanged]>(messages.objectChanged), () => {
     inbox.changed = true;
@@ -127,7 +143,8 @@ async function open(input: EvictionInput, servingUid: string | null, inbox: Inbo
       return await openEviction(input, servingUid);
     } catch (error) {
       const problem = explain(error);
-      if (isFinal(problem)) throw ApplicationFailure.create({ type: problem.reason, message: problem.message, nonRetryable: true });
+      if (isFinal(problem))
+        throw ApplicationFailure.create({ type: problem.reason, message: problem.message, nonRetryable: true });
       if (inbox.cancelled) throw new CancelledFailure('Cancelled before the Eviction could be read');
       setCurrentDetails(`**Cannot read the Eviction:** ${problem.message}`);
       await sleep(retryAfterMs(failures), { summary: 'Try again to read the Eviction' });
@@ -135,7 +152,10 @@ async function open(input: EvictionInput, servingUid: string | null, inbox: Inbo
   }
 }
 
-const handedOver = (input: EvictionInput, { workflowId, eviction }: Extract<EvictionOpened, { next: 'handedOver' }>): EvictionResult => ({
+const handedOver = (
+  input: EvictionInput,
+  { workflowId, eviction }: Extract<EvictionOpened, { next: 'handedOver' }>,
+): EvictionResult => ({
   eviction,
   hypervisor: input.hypervisor,
   outcome: 'HandedOver',
@@ -157,7 +177,9 @@ async function endAsCancelled(input: EvictionInput, inbox: Inbox, end: End): Pro
   if (next?.next === 'run') return await continueAsNew<typeof evictHypervisor>({ hypervisor: input.hypervisor });
   if (!inbox.cancelled) {
     const { workflowId, runId } = workflowInfo();
-    await temporal('Close this run as cancelled').cancelRun({ workflowId, runId }).catch((error: unknown) => void explain(error));
+    await temporal('Close this run as cancelled')
+      .cancelRun({ workflowId, runId })
+      .catch((error: unknown) => void explain(error));
     await condition(() => inbox.cancelled, ownCancelMs);
   }
   throw new CancelledFailure(end.message);

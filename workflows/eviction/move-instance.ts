@@ -43,7 +43,10 @@ export function startMove(run: EvictionRun, one: TrackedInstance): void {
     });
 }
 
-function start({ state }: EvictionRun, { instance }: TrackedInstance): Promise<ChildWorkflowHandle<typeof migrateInstance>> {
+function start(
+  { state }: EvictionRun,
+  { instance }: TrackedInstance,
+): Promise<ChildWorkflowHandle<typeof migrateInstance>> {
   const { desired, settings, host } = state;
   const accepted = acceptedObstacles(state);
   return startChild(migrateInstance, {
@@ -68,7 +71,13 @@ function start({ state }: EvictionRun, { instance }: TrackedInstance): Promise<C
 
 function takeResult(run: EvictionRun, one: TrackedInstance, result: MigrateInstanceResult): void {
   moveEnded(run.state, one.instance.id, result, Date.now());
-  if (one.state === 'blocked') note(run, 'Warning', 'InstanceNotMigratable', `${one.instance.name} (${one.instance.id}): ${one.message ?? 'did not move'}`);
+  if (one.state === 'blocked')
+    note(
+      run,
+      'Warning',
+      'InstanceNotMigratable',
+      `${one.instance.name} (${one.instance.id}): ${one.message ?? 'did not move'}`,
+    );
 }
 
 /** A failed child concerns Nova as a whole: its server waits, and so does the eviction. */

@@ -7,6 +7,7 @@ import { inState } from './state.ts';
 export function needOf(state: EvictionState): Need {
   const using = inState(state, 'moving').length;
   // What is in flight runs to its end; nothing more is wanted than that.
-  if (state.paused !== null || state.stop !== null || state.end !== null || state.host === null) return { want: using, using };
+  if (state.paused !== null || state.stop !== null || state.end !== null || state.host === null)
+    return { want: using, using };
   return { want: Math.min(parallelismOf(state), using + inState(state, 'pending').length), using };
 }

@@ -12,14 +12,34 @@ import { askToStop, beginEviction } from './state.ts';
 
 /** Finds or makes the Eviction of the host and reads what it asks for. */
 export const openEviction = (input: EvictionInput, servingUid: string | null): Promise<EvictionOpened> =>
-  kubernetes(servingUid === null ? 'Find the Eviction and validate it' : 'Read the Eviction again').openEviction(input, servingUid);
+  kubernetes(servingUid === null ? 'Find the Eviction and validate it' : 'Read the Eviction again').openEviction(
+    input,
+    servingUid,
+  );
 
-export function beginRun(opened: Extract<EvictionOpened, { next: 'run' }>, carried: EvictionState | null, wake: () => void): EvictionRun {
+export function beginRun(
+  opened: Extract<EvictionOpened, { next: 'run' }>,
+  carried: EvictionState | null,
+  wake: () => void,
+): EvictionRun {
   const nowMs = Date.now();
   const fresh = beginEviction(opened.desired, opened.settings, opened.bootId, nowMs);
-  const state: EvictionState = carried === null ? fresh : { ...carried, desired: opened.desired, settings: opened.settings, startedAtMs: nowMs, allowance: null };
+  const state: EvictionState =
+    carried === null
+      ? fresh
+      : { ...carried, desired: opened.desired, settings: opened.settings, startedAtMs: nowMs, allowance: null };
   if (opened.desired.deleting) askToStop(state, 'the deletion of the Eviction', nowMs);
-  return { state, wake, moves: new Map(), share: noShare, unheard: null, waiting: null, unpublished: true, events: [], readAtMs: null };
+  return {
+    state,
+    wake,
+    moves: new Map(),
+    share: noShare,
+    unheard: null,
+    waiting: null,
+    unpublished: true,
+    events: [],
+    readAtMs: null,
+  };
 }
 
 /** Takes in a change of the Eviction while the run serves it. */

@@ -4,7 +4,12 @@ import type { TrackedInstance } from './state.ts';
  * Which of the pending servers go next, at most `slots`. With a deadline the largest first, so that the long ones are not left for the
  * end; else the smallest, so that the host gets lighter soonest. Members of one server group move one at a time (design section 5, step 3).
  */
-export function pickNext(pending: readonly TrackedInstance[], moving: readonly TrackedInstance[], slots: number, hasDeadline: boolean): TrackedInstance[] {
+export function pickNext(
+  pending: readonly TrackedInstance[],
+  moving: readonly TrackedInstance[],
+  slots: number,
+  hasDeadline: boolean,
+): TrackedInstance[] {
   const largestFirst = hasDeadline ? -1 : 1;
   const sorted = pending.toSorted(
     (a, b) =>

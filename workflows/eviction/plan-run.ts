@@ -33,7 +33,10 @@ export function planRun(state: EvictionState, facts: RunFacts, nowMs: number): R
   if (readAtMs !== null && nowMs >= readAtMs) return { do: 'refresh' };
   const planned = planEviction(state, nowMs);
   // Nothing new once the run is to continue as new: it must be quiet for that.
-  const step: Step = old && planned.do === 'move' ? { do: 'wait', for: 'what is in flight, to continue as a new run', untilMs: null } : planned;
+  const step: Step =
+    old && planned.do === 'move'
+      ? { do: 'wait', for: 'what is in flight, to continue as a new run', untilMs: null }
+      : planned;
   if (isOver(state, facts, step, nowMs)) return { do: 'forget' };
   if (step.do !== 'wait' || readAtMs === null) return step;
   return { ...step, untilMs: Math.min(step.untilMs ?? Infinity, readAtMs) };
@@ -48,5 +51,9 @@ function isOver(state: EvictionState, { readAtMs, unheard }: RunFacts, step: Ste
   if (problem === null) return false;
   if (problem.of === 'read') return readAtMs === null;
   if (problem.of === 'report') return !unheard;
-  return step.do === 'wait' && nowMs >= problem.retryAtMs && inState(state, 'moving').every(({ sinceMs }) => sinceMs < problem.retryAtMs);
+  return (
+    step.do === 'wait' &&
+    nowMs >= problem.retryAtMs &&
+    inState(state, 'moving').every(({ sinceMs }) => sinceMs < problem.retryAtMs)
+  );
 }

@@ -56,7 +56,9 @@ function planObservation(state: EvictionState): Step {
 
 /** A failing system is left alone for a while. */
 const waitOut = ({ problem }: EvictionState, nowMs: number): Step | null =>
-  problem !== null && nowMs < problem.retryAtMs ? { do: 'wait', for: problem.message, untilMs: problem.retryAtMs } : null;
+  problem !== null && nowMs < problem.retryAtMs
+    ? { do: 'wait', for: problem.message, untilMs: problem.retryAtMs }
+    : null;
 
 function refuse(state: EvictionState): Step | null {
   const open = unacceptedObstacles(state);
@@ -65,16 +67,26 @@ function refuse(state: EvictionState): Step | null {
   const [first] = refusing;
   if (first === undefined) return null;
   const others = refusing.length === 1 ? '' : ` and ${refusing.length - 1} more`;
-  const change = !hasChanged(state) ? 'Nothing was changed.' : `${state.desired.hypervisor} ${state.host?.service.status === 'disabled' ? 'is' : 'may be'} left disabled.`;
-  return { do: 'end', outcome: 'Failed', reason: evictingReasons.preflightFailed, message: `Refused: ${first.message}${others}. ${change}` };
+  const change = !hasChanged(state)
+    ? 'Nothing was changed.'
+    : `${state.desired.hypervisor} ${state.host?.service.status === 'disabled' ? 'is' : 'may be'} left disabled.`;
+  return {
+    do: 'end',
+    outcome: 'Failed',
+    reason: evictingReasons.preflightFailed,
+    message: `Refused: ${first.message}${others}. ${change}`,
+  };
 }
 
 /** Whether drover has done anything to the host or its servers, in this run or before it; or may have, where no answer came. */
 const hasChanged = (state: EvictionState): boolean =>
-  hasBegun(state) || (state.phase !== 'Opening' && state.phase !== 'Preflight') || state.host?.service.disabledReason?.startsWith(disabledReasonPrefix) === true;
+  hasBegun(state) ||
+  (state.phase !== 'Opening' && state.phase !== 'Preflight') ||
+  state.host?.service.disabledReason?.startsWith(disabledReasonPrefix) === true;
 
 /** Once moves have begun an obstacle concerns its server alone. What the preflight blocked has not begun. */
-const hasBegun = (state: EvictionState): boolean => tracked(state).some(({ state: its, attempts }) => attempts > 0 || (its !== 'pending' && its !== 'blocked'));
+const hasBegun = (state: EvictionState): boolean =>
+  tracked(state).some(({ state: its, attempts }) => attempts > 0 || (its !== 'pending' && its !== 'blocked'));
 
 function planMoves(state: EvictionState, nowMs: number): Step {
   const moving = inState(state, 'moving');
@@ -86,8 +98,10 @@ function planMoves(state: EvictionState, nowMs: number): Step {
   }
   const next = pickNext(pending, moving, slots(state, moving.length), state.desired.deadline !== null);
   if (next.length > 0) return { do: 'move', instances: next };
-  if (moving.length > 0) return { do: 'wait', for: `${moving.length} in flight and ${pending.length} pending`, untilMs: null };
-  if (pending.length > 0) return { do: 'wait', for: 'its share of the migrations that the region may have at once', untilMs: null };
+  if (moving.length > 0)
+    return { do: 'wait', for: `${moving.length} in flight and ${pending.length} pending`, untilMs: null };
+  if (pending.length > 0)
+    return { do: 'wait', for: 'its share of the migrations that the region may have at once', untilMs: null };
   const busyUntilMs = Math.min(...inState(state, 'busy').map(({ lookAgainAtMs }) => lookAgainAtMs ?? nowMs));
   if (Number.isFinite(busyUntilMs)) {
     if (nowMs >= busyUntilMs) return { do: 'look', why: 'Look whether servers that another run moves have left' };
@@ -101,7 +115,8 @@ export function slots(state: EvictionState, using: number): number {
   return Math.max(0, Math.min(parallelismOf(state), state.allowance?.allowance ?? 0) - using);
 }
 
-export const parallelismOf = ({ parallelism, desired, settings }: EvictionState): number => parallelism ?? desired.parallelism ?? settings.perSource;
+export const parallelismOf = ({ parallelism, desired, settings }: EvictionState): number =>
+  parallelism ?? desired.parallelism ?? settings.perSource;
 
 /** Nothing is left to move: is the host empty? It must be seen so twice, some time apart. */
 function planVerification(state: EvictionState, nowMs: number): Step {
@@ -112,11 +127,18 @@ function planVerification(state: EvictionState, nowMs: number): Step {
   if (stuck.length > 0) return { do: 'end', outcome: 'Failed', reason: 'Failed', message: describeRest(state) };
   const lookAgainAtMs = lookedAtMs + settings.emptyRecheckMs;
   const lookOrWait = (what: string): Step =>
-    nowMs >= lookAgainAtMs ? { do: 'look', why: 'Look again whether the host is empty' } : { do: 'wait', for: what, untilMs: lookAgainAtMs };
+    nowMs >= lookAgainAtMs
+      ? { do: 'look', why: 'Look again whether the host is empty' }
+      : { do: 'wait', for: what, untilMs: lookAgainAtMs };
   if (emptySinceMs === null) {
     const deadlineMs = (nothingLeftSinceMs ?? nowMs) + settings.emptyDeadlineMs;
     if (nowMs >= deadlineMs) {
-      return { do: 'end', outcome: 'Failed', reason: 'NotEmpty', message: `Every server is dealt with, but the host still has ${remains(host).join(', ')}` };
+      return {
+        do: 'end',
+        outcome: 'Failed',
+        reason: 'NotEmpty',
+        message: `Every server is dealt with, but the host still has ${remains(host).join(', ')}`,
+      };
     }
     return lookOrWait(`what is left on the host: ${remains(host).join(', ')}`);
   }
@@ -132,7 +154,8 @@ function planStop(state: EvictionState, stop: NonNullable<EvictionState['stop']>
     if (nowMs >= abortAtMs) return { do: 'abort' };
     return { do: 'wait', for: `${moving} in flight to end after the cancel by ${stop.by}`, untilMs: abortAtMs };
   }
-  if (stop.reEnable && state.reEnabled === null && state.host?.service.status === 'disabled') return waitOut(state, nowMs) ?? { do: 'reEnable' };
+  if (stop.reEnable && state.reEnabled === null && state.host?.service.status === 'disabled')
+    return waitOut(state, nowMs) ?? { do: 'reEnable' };
   return { do: 'end', outcome: 'Stopped', reason: 'Stopped', message: describeRest(state) };
 }
 
@@ -142,7 +165,11 @@ const times = (number: number, word: string): string => `${number} ${word}`;
 export function describeRest(state: EvictionState): string {
   const all = tracked(state).length;
   const done = inState(state, 'moved', 'gone').length;
-  const parts = [times(inState(state, 'blocked').length, 'not migratable'), times(inState(state, 'skipped').length, 'skipped'), times(inState(state, 'pending', 'moving', 'busy').length, 'not moved')];
+  const parts = [
+    times(inState(state, 'blocked').length, 'not migratable'),
+    times(inState(state, 'skipped').length, 'skipped'),
+    times(inState(state, 'pending', 'moving', 'busy').length, 'not moved'),
+  ];
   const rest = parts.filter((part) => !part.startsWith('0 '));
   return `${done} of ${all} servers have left ${state.desired.hypervisor}${rest.length > 0 ? `; ${rest.join(', ')}` : ''}`;
 }
@@ -150,6 +177,7 @@ export function describeRest(state: EvictionState): string {
 function describePlan(state: EvictionState): string {
   const all = tracked(state).length;
   const open = unacceptedObstacles(state).length;
-  const obstacles = open === 0 ? 'no obstacle stands in the way' : `${open} obstacle${open === 1 ? ' stands' : 's stand'} in the way`;
+  const obstacles =
+    open === 0 ? 'no obstacle stands in the way' : `${open} obstacle${open === 1 ? ' stands' : 's stand'} in the way`;
   return `Observed only: ${state.desired.hypervisor} would be disabled and ${all} server${all === 1 ? '' : 's'} moved, ${parallelismOf(state)} at a time; ${obstacles}`;
 }

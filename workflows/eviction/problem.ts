@@ -6,7 +6,15 @@ import { note } from './run.ts';
 import type { EvictionState, StandingProblem } from './state.ts';
 
 /** Waiting does not mend these: a person has to change what they asked for. */
-const finalCodes: ReadonlySet<ErrorCode> = new Set(['HostNotFound', 'HostAmbiguous', 'HostDown', 'InvalidInput', 'InvalidObject', 'ModeOff', 'CauseNotSupported']);
+const finalCodes: ReadonlySet<ErrorCode> = new Set([
+  'HostNotFound',
+  'HostAmbiguous',
+  'HostDown',
+  'InvalidInput',
+  'InvalidObject',
+  'ModeOff',
+  'CauseNotSupported',
+]);
 
 export const isFinal = ({ code }: Problem): boolean => code !== null && finalCodes.has(code);
 
@@ -17,7 +25,12 @@ export function failed(run: EvictionRun, { reason, message }: Problem, of: Stand
   run.unpublished = true;
 }
 
-export function remember(state: EvictionState, { reason, message }: Pick<Problem, 'reason' | 'message'>, of: StandingProblem['of'], nowMs: number): void {
+export function remember(
+  state: EvictionState,
+  { reason, message }: Pick<Problem, 'reason' | 'message'>,
+  of: StandingProblem['of'],
+  nowMs: number,
+): void {
   const failures = (state.problem?.failures ?? 0) + 1;
   state.problem = { reason, message, failures, retryAtMs: nowMs + retryAfterMs(failures), of };
 }

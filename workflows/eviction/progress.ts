@@ -9,7 +9,11 @@ const rowOrder: InstanceState[] = ['blocked', 'moving', 'busy', 'pending', 'skip
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** The answer of the query `progress`. Pure. */
-export function describeProgress(state: EvictionState, waiting: { for: string; untilMs: number | null } | null, nowMs: number): EvictionProgress {
+export function describeProgress(
+  state: EvictionState,
+  waiting: { for: string; untilMs: number | null } | null,
+  nowMs: number,
+): EvictionProgress {
   const { desired } = state;
   const accepted = acceptedObstacles(state);
   return {
@@ -25,8 +29,15 @@ export function describeProgress(state: EvictionState, waiting: { for: string; u
     nextWakeUp: waiting?.untilMs === null || waiting === null ? null : iso(waiting.untilMs),
     deadline: desired.deadline,
     etaMs: estimateMs(state, nowMs),
-    paused: state.paused === null ? null : `by ${state.paused.by}${state.paused.reason === null ? '' : `: ${state.paused.reason}`}`,
-    window: { parallelism: parallelismOf(state), allowance: state.allowance?.allowance ?? 0, using: inState(state, 'moving').length },
+    paused:
+      state.paused === null
+        ? null
+        : `by ${state.paused.by}${state.paused.reason === null ? '' : `: ${state.paused.reason}`}`,
+    window: {
+      parallelism: parallelismOf(state),
+      allowance: state.allowance?.allowance ?? 0,
+      using: inState(state, 'moving').length,
+    },
     counts: countStates(state),
     outstandingRamMb: outstandingRamMiB(state),
     obstacles: state.obstacles.map((obstacle) => ({ ...obstacle, accepted: accepted.has(obstacle.id) })),
@@ -44,7 +55,11 @@ export const countStates = (state: EvictionState): EvictionProgress['counts'] =>
 });
 
 const rows = (state: EvictionState): TrackedInstance[] =>
-  tracked(state).toSorted((a, b) => rowOrder.indexOf(a.state) - rowOrder.indexOf(b.state) || a.instance.name.localeCompare(b.instance.name, 'en', { numeric: true }));
+  tracked(state).toSorted(
+    (a, b) =>
+      rowOrder.indexOf(a.state) - rowOrder.indexOf(b.state) ||
+      a.instance.name.localeCompare(b.instance.name, 'en', { numeric: true }),
+  );
 
 const describeInstance = (one: TrackedInstance): InstanceProgress => ({
   id: one.instance.id,
@@ -67,10 +82,18 @@ export function estimateMs(state: EvictionState, nowMs: number): number | null {
   const left = inState(state, 'pending', 'moving', 'busy');
   if (left.length === 0 || state.end !== null) return state.end === null && tracked(state).length > 0 ? 0 : null;
   if (done.length === 0) return null;
-  const sum = (of: readonly TrackedInstance[], measure: (one: TrackedInstance) => number): number => of.reduce((total, one) => total + measure(one), 0);
-  const msPerMiB = sum(done, ({ tookMs }) => tookMs ?? 0) / Math.max(1, sum(done, ({ instance }) => instance.memoryMiB));
+  const sum = (of: readonly TrackedInstance[], measure: (one: TrackedInstance) => number): number =>
+    of.reduce((total, one) => total + measure(one), 0);
+  const msPerMiB =
+    sum(done, ({ tookMs }) => tookMs ?? 0) /
+    Math.max(
+      1,
+      sum(done, ({ instance }) => instance.memoryMiB),
+    );
   const lanes = Math.max(1, Math.min(parallelismOf(state), state.allowance?.allowance ?? 1));
-  const elapsed = sum(inState(state, 'moving'), ({ sinceMs, instance }) => Math.min(nowMs - sinceMs, instance.memoryMiB * msPerMiB));
+  const elapsed = sum(inState(state, 'moving'), ({ sinceMs, instance }) =>
+    Math.min(nowMs - sinceMs, instance.memoryMiB * msPerMiB),
+  );
   return Math.max(0, Math.round((sum(left, ({ instance }) => instance.memoryMiB * msPerMiB) - elapsed) / lanes));
 }
 
@@ -85,12 +108,16 @@ export function describeDetails(progress: EvictionProgress, endMessage: string |
     `${window.using} of ${Math.min(window.parallelism, window.allowance)} slots in use`,
   ].filter((fact) => fact !== null);
   const open = progress.obstacles.filter(({ accepted }) => !accepted);
-  const obstacles = open.length === 0 ? [] : ['', ...open.slice(0, 20).map(({ id, message }) => `- \`${id}\`: ${cell(message)}`)];
+  const obstacles =
+    open.length === 0 ? [] : ['', ...open.slice(0, 20).map(({ id, message }) => `- \`${id}\`: ${cell(message)}`)];
   const table = progress.instances.map(
     ({ name, state, attempt, target, percent, message }) =>
       `| ${cell(name)} | ${state} | ${attempt === 0 ? '' : attempt} | ${percent === null ? '' : `${percent} %`} | ${cell(target ?? '')} | ${cell(message ?? '')} |`,
   );
-  const header = table.length === 0 ? [] : ['', '| instance | state | attempt | progress | target | remark |', '|---|---|---|---|---|---|'];
+  const header =
+    table.length === 0
+      ? []
+      : ['', '| instance | state | attempt | progress | target | remark |', '|---|---|---|---|---|---|'];
   return [`**${headline}**`, '', facts.join(' · '), ...obstacles, ...header, ...table].join('\n');
 }
 

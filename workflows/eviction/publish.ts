@@ -9,7 +9,10 @@ import type { EvictionRun } from './run.ts';
 import { askToStop, outstanding, outstandingRamMiB } from './state.ts';
 
 /** Half of the run's age: early news is fresh, and a long eviction does not fill its history with reports. */
-export function publishIntervalMs(ageMs: number, { publishMinMs, publishMaxMs }: { publishMinMs: number; publishMaxMs: number }): number {
+export function publishIntervalMs(
+  ageMs: number,
+  { publishMinMs, publishMaxMs }: { publishMinMs: number; publishMaxMs: number },
+): number {
   return Math.min(publishMaxMs, Math.max(publishMinMs, ageMs / 2));
 }
 
@@ -20,7 +23,13 @@ export function enterPhase(run: EvictionRun, phase: EvictionPhase, reason?: stri
   state.phase = phase;
   state.phaseSinceMs = Date.now();
   run.unpublished = true;
-  showAttributes({ kind: 'Eviction', object: state.desired.name, host: state.desired.hypervisor, phase, ...(reason === undefined ? {} : { reason }) });
+  showAttributes({
+    kind: 'Eviction',
+    object: state.desired.name,
+    host: state.desired.hypervisor,
+    phase,
+    ...(reason === undefined ? {} : { reason }),
+  });
 }
 
 /** Shows the run as it is now in the Web UI. Costs no event. */
@@ -34,16 +43,18 @@ export async function publishNow(run: EvictionRun, options: { releaseFinalizer: 
   run.unpublished = false;
   const events = run.events.splice(0);
   try {
-    const { migrations, gone } = await kubernetes(`Write the status of Eviction ${state.desired.name}`).publishEviction({
-      name: state.desired.name,
-      uid: state.desired.uid,
-      conditions: describeConditions(state, run.waiting?.for ?? null),
-      hypervisorServiceId: state.host?.serviceId ?? null,
-      outstandingInstances: outstanding(state).map(({ instance }) => instance.id),
-      outstandingRamMb: outstandingRamMiB(state),
-      events,
-      releaseFinalizer: options.releaseFinalizer,
-    });
+    const { migrations, gone } = await kubernetes(`Write the status of Eviction ${state.desired.name}`).publishEviction(
+      {
+        name: state.desired.name,
+        uid: state.desired.uid,
+        conditions: describeConditions(state, run.waiting?.for ?? null),
+        hypervisorServiceId: state.host?.serviceId ?? null,
+        outstandingInstances: outstanding(state).map(({ instance }) => instance.id),
+        outstandingRamMb: outstandingRamMiB(state),
+        events,
+        releaseFinalizer: options.releaseFinalizer,
+      },
+    );
     for (const [id, shown] of Object.entries(migrations)) {
       const one = state.instances[id];
       if (one?.state === 'moving') Object.assign(one, shown);
@@ -63,7 +74,11 @@ export async function publishNow(run: EvictionRun, options: { releaseFinalizer: 
  * Publishes beside the actions: at most one report is under way, and reports come no faster than {@link publishIntervalMs}. A report
  * that fails is not the eviction's problem: the next one carries the same news.
  */
-export function createPublisher(run: EvictionRun): { publishWhenDue(): void; nextMs(): number | null; idle(): Promise<void> } {
+export function createPublisher(run: EvictionRun): {
+  publishWhenDue(): void;
+  nextMs(): number | null;
+  idle(): Promise<void>;
+} {
   let lastMs = 0;
   let current: Promise<void> | null = null;
   const dueMs = (): number => lastMs + publishIntervalMs(lastMs - run.state.startedAtMs, run.state.settings);

@@ -25,7 +25,12 @@ export interface EvictionRun {
 }
 
 /** Notes an event for people; written with the next report. */
-export function note(run: Pick<EvictionRun, 'events' | 'unpublished'>, type: 'Normal' | 'Warning', reason: string, message: string): void {
+export function note(
+  run: Pick<EvictionRun, 'events' | 'unpublished'>,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+): void {
   run.events.push({ type, reason, message });
   run.unpublished = true;
 }
@@ -34,7 +39,10 @@ export function note(run: Pick<EvictionRun, 'events' | 'unpublished'>, type: 'No
  * Waits for `activity`, but no longer than until the run is asked to stop or its Eviction has changed (which may ask for that too): then
  * the activity is cancelled and the answer is undefined.
  */
-export async function unlessSteered<Result>(run: EvictionRun, activity: () => Promise<Result>): Promise<Result | undefined> {
+export async function unlessSteered<Result>(
+  run: EvictionRun,
+  activity: () => Promise<Result>,
+): Promise<Result | undefined> {
   const scope = new CancellationScope();
   const result = scope.run(activity);
   const steered = condition(() => run.state.stop !== null || run.readAtMs !== null).then(() => undefined);

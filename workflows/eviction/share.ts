@@ -12,11 +12,20 @@ import type { EvictionRun } from './run.ts';
 /** Takes in what the region grants. */
 export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
   run.share = hearAnswer(run.share, granted);
-  run.state.allowance = { allowance: allowanceOf(run.share), limit: granted.limit, consumers: granted.consumers, sequence: granted.sequence };
+  run.state.allowance = {
+    allowance: allowanceOf(run.share),
+    limit: granted.limit,
+    consumers: granted.consumers,
+    sequence: granted.sequence,
+  };
 }
 
 /** Keeps the run that shares out the region's migrations informed, beside the actions. */
-export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(): number | null; leave(): Promise<void> } {
+export function createReporter(run: EvictionRun): {
+  tellWhenDue(): void;
+  nextMs(): number | null;
+  leave(): Promise<void>;
+} {
   let current: Promise<void> | null = null;
   const dueMs = (): number | null => {
     const atMs = reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
@@ -30,11 +39,20 @@ export function createReporter(run: EvictionRun): { tellWhenDue(): void; nextMs(
     run.share = onItsWay(before, share);
     // Nothing more is begun with what is being given back.
     if (share.said === null) run.state.allowance = null;
-    const summary = need.want === 0 ? 'Give back the share of the region’s migrations' : `Ask for ${need.want} of the region’s migrations`;
+    const summary =
+      need.want === 0
+        ? 'Give back the share of the region’s migrations'
+        : `Ask for ${need.want} of the region’s migrations`;
     try {
       await temporal(summary).wantAllowance({
         region: settings.region,
-        wanted: { consumer: workflowId, runId, deadline: desired.deadline, host: host?.host ?? desired.hypervisor, ...said },
+        wanted: {
+          consumer: workflowId,
+          runId,
+          deadline: desired.deadline,
+          host: host?.host ?? desired.hypervisor,
+          ...said,
+        },
       });
       if (share.said === null) run.share = share;
     } catch (error) {

@@ -45,11 +45,21 @@ describe('what a look at the host changes', () => {
 
 describe('what the end of a move changes', () => {
   type Row = [outcome: 'moved' | 'gone' | 'nonMigratable' | 'stopped', state: string, ramMiB: number];
-  const rows: Row[] = [['moved', 'moved', 0], ['gone', 'gone', 0], ['nonMigratable', 'blocked', 512], ['stopped', 'pending', 512]];
+  const rows: Row[] = [
+    ['moved', 'moved', 0],
+    ['gone', 'gone', 0],
+    ['nonMigratable', 'blocked', 512],
+    ['stopped', 'pending', 512],
+  ];
   test.each(rows)('%s makes it %s', (outcome, its, ramMiB) => {
     const state = evictionOf(hostWith(server('a')));
     become(theOnly(state), 'moving', 1_000);
-    moveEnded(state, 'a', { outcome, targetHost: outcome === 'moved' ? 'node-2' : null, attempts: 2, message: 'why' }, 5_000);
+    moveEnded(
+      state,
+      'a',
+      { outcome, targetHost: outcome === 'moved' ? 'node-2' : null, attempts: 2, message: 'why' },
+      5_000,
+    );
     expect(theOnly(state)).toMatchObject({ state: its, attempts: 2, target: outcome === 'moved' ? 'node-2' : null });
     expect(outstandingRamMiB(state)).toBe(ramMiB);
   });
@@ -97,7 +107,9 @@ describe('what reading the Eviction again changes', () => {
 
 describe('which go next', () => {
   test('members of one server group move one at a time', () => {
-    const state = evictionOf(hostWith(server('a', { serverGroups: ['g'] }), server('b', { serverGroups: ['g'] }), server('c')));
+    const state = evictionOf(
+      hostWith(server('a', { serverGroups: ['g'] }), server('b', { serverGroups: ['g'] }), server('c')),
+    );
     const all = Object.values(state.instances);
     expect(ids(pickNext(all, [], 3, false))).toEqual(['a', 'c']);
     expect(ids(pickNext(all.slice(1), all.slice(0, 1), 3, false))).toEqual(['c']);
@@ -112,10 +124,16 @@ describe('which go next', () => {
 describe('whether the host is enabled again', () => {
   type Row = [cause: typeof desired.cause, reEnable: boolean | null, how: string];
   const rows: Row[] = [
-    ['admin', null, 'leave'], ['admin', true, 'now'], ['admin', false, 'leave'],
-    ['decommission', null, 'leave'], ['decommission', true, 'now'],
-    ['termination', null, 'leave'], ['node-failure', null, 'leave'],
-    ['rolling-update', null, 'afterReboot'], ['rolling-update', true, 'afterReboot'], ['rolling-update', false, 'leave'],
+    ['admin', null, 'leave'],
+    ['admin', true, 'now'],
+    ['admin', false, 'leave'],
+    ['decommission', null, 'leave'],
+    ['decommission', true, 'now'],
+    ['termination', null, 'leave'],
+    ['node-failure', null, 'leave'],
+    ['rolling-update', null, 'afterReboot'],
+    ['rolling-update', true, 'afterReboot'],
+    ['rolling-update', false, 'leave'],
   ];
   test.each(rows)('%s, asked %s: %s', (cause, reEnable, how) => {
     expect(planReEnable({ cause, reEnable })).toEqual({ how });

@@ -1,5 +1,11 @@
 import type { AllowanceGranted } from '../../contracts/allowance.ts';
-import type { DesiredEviction, EvictionPhase, EvictionSettings, InstanceState, Obstacle } from '../../contracts/eviction.ts';
+import type {
+  DesiredEviction,
+  EvictionPhase,
+  EvictionSettings,
+  InstanceState,
+  Obstacle,
+} from '../../contracts/eviction.ts';
 import type { HostObservation, Instance } from '../../contracts/instance.ts';
 
 /** Everything an eviction knows. Plain JSON, so that it is carried over when the run continues as new. Times are milliseconds since the epoch. */
@@ -77,7 +83,12 @@ export interface TrackedInstance {
   tookMs: number | null;
 }
 
-export function beginEviction(desired: DesiredEviction, settings: EvictionSettings, bootId: string | null, nowMs: number): EvictionState {
+export function beginEviction(
+  desired: DesiredEviction,
+  settings: EvictionSettings,
+  bootId: string | null,
+  nowMs: number,
+): EvictionState {
   return {
     desired,
     settings,
@@ -113,7 +124,8 @@ export const inState = (state: EvictionState, ...states: InstanceState[]): Track
   tracked(state).filter((one) => states.includes(one.state));
 
 /** Obstacle ids that somebody accepted, in the Eviction or by update. */
-export const acceptedObstacles = ({ accepted, desired }: EvictionState): ReadonlySet<string> => new Set([...accepted, ...desired.acceptedObstacles]);
+export const acceptedObstacles = ({ accepted, desired }: EvictionState): ReadonlySet<string> =>
+  new Set([...accepted, ...desired.acceptedObstacles]);
 
 export const unacceptedObstacles = (state: EvictionState): Obstacle[] => {
   const accepted = acceptedObstacles(state);
@@ -156,7 +168,17 @@ export function takeIn(state: EvictionState, host: HostObservation, nowMs: numbe
 }
 
 function newcomer(instance: Instance, nowMs: number): TrackedInstance {
-  return { instance, state: 'pending', sinceMs: nowMs, attempts: 0, target: null, percent: null, message: null, lookAgainAtMs: null, tookMs: null };
+  return {
+    instance,
+    state: 'pending',
+    sinceMs: nowMs,
+    attempts: 0,
+    target: null,
+    percent: null,
+    message: null,
+    lookAgainAtMs: null,
+    tookMs: null,
+  };
 }
 
 /** What is still on the host or holds on to it, as people read it; empty when the host is (design section 5, step 5). */
@@ -168,7 +190,11 @@ export function remains(host: HostObservation): string[] {
   count(host.instances.length, 'server', 'servers');
   count(host.migrations.length, 'migration in progress', 'migrations in progress');
   count(host.unconfirmedResizes.length, 'unconfirmed resize', 'unconfirmed resizes');
-  count(host.allocations.length, `allocation in Placement${describeOrphans(host)}`, `allocations in Placement${describeOrphans(host)}`);
+  count(
+    host.allocations.length,
+    `allocation in Placement${describeOrphans(host)}`,
+    `allocations in Placement${describeOrphans(host)}`,
+  );
   if (!host.schedulingDisabled) found.push('Placement does not show the host as disabled yet');
   return found;
 }
@@ -183,7 +209,8 @@ function describeOrphans({ allocations, instances }: HostObservation): string {
 }
 
 /** Bytes-free measure of what is left: the memory of every server that has not left yet, from their flavors (hazard H2). */
-export const outstanding = (state: EvictionState): TrackedInstance[] => inState(state, 'pending', 'moving', 'blocked', 'skipped', 'busy');
+export const outstanding = (state: EvictionState): TrackedInstance[] =>
+  inState(state, 'pending', 'moving', 'blocked', 'skipped', 'busy');
 
 export const outstandingRamMiB = (state: EvictionState): number =>
   outstanding(state).reduce((sum, { instance }) => sum + instance.memoryMiB, 0);

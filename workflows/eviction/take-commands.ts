@@ -25,6 +25,7 @@ export function takeCommands(current: () => EvictionRun | null): void {
   }
 }
 
-const carryOut = <Name extends CommandName>(run: EvictionRun, name: Name, argument: CommandArguments[Name]): string => commands[name](run, argument, Date.now());
+const carryOut = <Name extends CommandName>(run: EvictionRun, name: Name, argument: CommandArguments[Name]): string =>
+  commands[name](run, argument, Date.now());
 
 const noAnswer = (): void => undefined;

@@ -40,7 +40,11 @@ export async function carryOut(run: HypervisorRun, step: Step): Promise<void> {
     case 'removeFromAggregates':
       return await region.removeFromAggregates({ host: step.host, aggregates: step.aggregates });
     case 'deleteTestServers':
-      return void (await region.ensureSmokeServerGone({ host: hostOf(run), ids: step.ids, deadlineMs: testServerGoneMs }));
+      return void (await region.ensureSmokeServerGone({
+        host: hostOf(run),
+        ids: step.ids,
+        deadlineMs: testServerGoneMs,
+      }));
     case 'deleteService':
       return await region.ensureServiceDeleted({ host: step.host, serviceId: step.serviceId });
     case 'createTraits':
@@ -52,8 +56,16 @@ export async function carryOut(run: HypervisorRun, step: Step): Promise<void> {
     case 'releaseAllocations':
       return await region.releaseAllocations({ providerId: step.providerId, consentBy: step.consentBy });
     case 'runCheck': {
-      const found = await hostCheck(step.words).runHypervisorCheck({ check: step.check, hypervisor: run.name, uid: self.uid });
-      run.state.tests = recordCheck(run.state.tests, { check: step.check, ...found, atMs: Date.now(), sinceMs: step.sinceMs }, step.attempt);
+      const found = await hostCheck(step.words).runHypervisorCheck({
+        check: step.check,
+        hypervisor: run.name,
+        uid: self.uid,
+      });
+      run.state.tests = recordCheck(
+        run.state.tests,
+        { check: step.check, ...found, atMs: Date.now(), sinceMs: step.sinceMs },
+        step.attempt,
+      );
       return;
     }
   }

@@ -36,12 +36,33 @@ export function describeFailure({ name, state, seen, waiting, message }: Failure
 function countServers({ servers, consentedDisks }: FencingState): NodeFailureProgress['servers'] {
   if (servers === null) return null;
   const count = (...states: string[]): number => servers.filter(({ state }) => states.includes(state)).length;
-  const left = servers.filter(({ state }) => state === 'left').map(({ id, name, why }) => ({ id, name, why: why ?? '' }));
+  const left = servers
+    .filter(({ state }) => state === 'left')
+    .map(({ id, name, why }) => ({ id, name, why: why ?? '' }));
   const retrying = servers
     .filter(({ state, attempts }) => state === 'pending' && attempts > 0)
-    .map(({ id, name, why, attempts, retryAtMs }) => ({ id, name, why: why ?? '', attempts, at: retryAtMs === null ? null : timeOf(retryAtMs) }));
-  const abandoned = consentedDisks.map(({ id, person, atMs }) => ({ id, name: servers.find((server) => server.id === id)?.name ?? id, person, at: timeOf(atMs) }));
-  return { total: servers.length, evacuated: count('evacuated', 'gone'), evacuating: count('evacuating'), pending: count('pending'), retrying, left, abandoned };
+    .map(({ id, name, why, attempts, retryAtMs }) => ({
+      id,
+      name,
+      why: why ?? '',
+      attempts,
+      at: retryAtMs === null ? null : timeOf(retryAtMs),
+    }));
+  const abandoned = consentedDisks.map(({ id, person, atMs }) => ({
+    id,
+    name: servers.find((server) => server.id === id)?.name ?? id,
+    person,
+    at: timeOf(atMs),
+  }));
+  return {
+    total: servers.length,
+    evacuated: count('evacuated', 'gone'),
+    evacuating: count('evacuating'),
+    pending: count('pending'),
+    retrying,
+    left,
+    abandoned,
+  };
 }
 
 export const describeEvidence = (evidence: FenceEvidence): string =>
@@ -62,14 +83,34 @@ const shellWord = (text: string): string => (/^[\w.:/+-]+$/u.test(text) ? text :
 export function failureCondition(state: FencingState, step: FailureStep): Omit<ConditionUpdate, 'observedGeneration'> {
   const { verdict, forcedDown, evidence } = state;
   const isFenced = forcedDown || evidence !== null;
-  const status = isFenced || verdict.verdict === 'failed' || verdict.verdict === 'suspect' ? 'True' : verdict.verdict === 'healthy' ? 'False' : 'Unknown';
+  const status =
+    isFenced || verdict.verdict === 'failed' || verdict.verdict === 'suspect'
+      ? 'True'
+      : verdict.verdict === 'healthy'
+        ? 'False'
+        : 'Unknown';
   const command = confirmCommand(state);
-  const sentences = [verdict.message, ...(isFenced ? [describeServers(state)] : []), sentenceOf(step), ...(command === null ? [] : [`Once you have made sure that it is off and stays off: ${command}`])];
-  return { type: hypervisorConditions.nodeFailure, status, reason: isFenced ? 'Fenced' : verdict.reason, message: sentences.filter((one) => one !== '' && one !== verdict.message).reduce((all, one) => `${all}. ${one}`, verdict.message) };
+  const sentences = [
+    verdict.message,
+    ...(isFenced ? [describeServers(state)] : []),
+    sentenceOf(step),
+    ...(command === null ? [] : [`Once you have made sure that it is off and stays off: ${command}`]),
+  ];
+  return {
+    type: hypervisorConditions.nodeFailure,
+    status,
+    reason: isFenced ? 'Fenced' : verdict.reason,
+    message: sentences
+      .filter((one) => one !== '' && one !== verdict.message)
+      .reduce((all, one) => `${all}. ${one}`, verdict.message),
+  };
 }
 
 /** What it says once the run has ended. */
-export const endCondition = ({ outcome, message }: Pick<NodeFailureResult, 'outcome' | 'message'>): Omit<ConditionUpdate, 'observedGeneration'> => ({
+export const endCondition = ({
+  outcome,
+  message,
+}: Pick<NodeFailureResult, 'outcome' | 'message'>): Omit<ConditionUpdate, 'observedGeneration'> => ({
   type: hypervisorConditions.nodeFailure,
   status: outcome === 'HandedOver' ? 'True' : 'False',
   reason: outcome,
@@ -105,29 +146,47 @@ export function sentenceOf(step: FailureStep): string {
 }
 
 /** What is the same in two reports that differ only by a time: a clock that goes on is no news. */
-export const reportKey = ({ status, reason, message }: Omit<ConditionUpdate, 'observedGeneration'>): string => `${status} ${reason} ${message.replaceAll(/\d+ (?:s|min)\b/gu, '')}`;
+export const reportKey = ({ status, reason, message }: Omit<ConditionUpdate, 'observedGeneration'>): string =>
+  `${status} ${reason} ${message.replaceAll(/\d+ (?:s|min)\b/gu, '')}`;
 
 /** The search attribute `DroverPhase`. */
-export const phaseOf = ({ fencing }: FailureState): string => (fencing === null ? 'Looking' : fencing.forcedDown || fencing.evidence !== null ? 'Fenced' : fencing.verdict.reason);
+export const phaseOf = ({ fencing }: FailureState): string =>
+  fencing === null ? 'Looking' : fencing.forcedDown || fencing.evidence !== null ? 'Fenced' : fencing.verdict.reason;
 
 /** The run as the Web UI shows it. */
 export function describeFailureRun(run: FailureRun): string {
-  const { incident, message, verdict, reason, gate, evidence, problem, unread, servers, confirm } = describeFailure(run);
+  const { incident, message, verdict, reason, gate, evidence, problem, unread, servers, confirm } =
+    describeFailure(run);
   const left = [
-    ...(servers?.retrying.map(({ name, why, attempts, at }) => `- ${name}: attempt ${attempts} failed, ${at === null ? 'again at once' : `again at ${at}`}: ${why}`) ?? []),
+    ...(servers?.retrying.map(
+      ({ name, why, attempts, at }) =>
+        `- ${name}: attempt ${attempts} failed, ${at === null ? 'again at once' : `again at ${at}`}: ${why}`,
+    ) ?? []),
     ...(servers?.left.map(({ name, why }) => `- ${name}: ${why}`) ?? []),
-    ...(servers?.abandoned.map(({ name, person, at }) => `- ${name}: ${person} gave up its local disks at ${at}`) ?? []),
+    ...(servers?.abandoned.map(({ name, person, at }) => `- ${name}: ${person} gave up its local disks at ${at}`) ??
+      []),
   ];
   const rows: [string, string | null][] = [
     ['incident', incident],
     ['verdict', verdict === null ? null : `${verdict}: ${reason}`],
     ['held back by', gate],
     ['evidence', evidence],
-    ['servers', servers === null ? null : `${servers.evacuated} of ${servers.total} evacuated, ${servers.evacuating} in flight, ${servers.pending} pending, ${servers.left.length} left behind`],
+    [
+      'servers',
+      servers === null
+        ? null
+        : `${servers.evacuated} of ${servers.total} evacuated, ${servers.evacuating} in flight, ${servers.pending} pending, ${servers.left.length} left behind`,
+    ],
     ['problem', problem],
     ['not read', unread.length === 0 ? null : unread.join(' ')],
   ];
-  return [`**${run.name}** ${message}`, '', ...rows.flatMap(([what, value]) => (value === null ? [] : [`- ${what}: ${value}`])), ...left, ...(confirm === null ? [] : ['', 'Once you have made sure that it is off:', '', `    ${confirm}`])].join('\n');
+  return [
+    `**${run.name}** ${message}`,
+    '',
+    ...rows.flatMap(([what, value]) => (value === null ? [] : [`- ${what}: ${value}`])),
+    ...left,
+    ...(confirm === null ? [] : ['', 'Once you have made sure that it is off:', '', `    ${confirm}`]),
+  ].join('\n');
 }
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();

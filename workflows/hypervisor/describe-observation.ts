@@ -8,8 +8,24 @@ export const observeOnly = (plan: Decision): Decision => done(describe(plan));
 
 /** Beside a replaced operator every other condition is that operator's, so this is all that is said. */
 export function describeObservation({ desired }: Context, plan: Decision): HypervisorStatusPatch {
-  const condition = { type: hypervisorConditions.observed, status: 'True', reason: 'Observed', message: describe(plan), observedGeneration: desired.generation } as const;
-  return { conditions: [condition], removed: [], hypervisorId: null, serviceId: null, traits: null, aggregates: null, internalIp: null, evicted: null, libVirtVersion: null };
+  const condition = {
+    type: hypervisorConditions.observed,
+    status: 'True',
+    reason: 'Observed',
+    message: describe(plan),
+    observedGeneration: desired.generation,
+  } as const;
+  return {
+    conditions: [condition],
+    removed: [],
+    hypervisorId: null,
+    serviceId: null,
+    traits: null,
+    aggregates: null,
+    internalIp: null,
+    evicted: null,
+    libVirtVersion: null,
+  };
 }
 
 function describe(plan: Decision): string {

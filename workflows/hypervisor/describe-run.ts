@@ -13,13 +13,18 @@ export function describeProgress({ name, seen, state, waiting, message }: Hyperv
     waitingFor: waiting?.for ?? null,
     nextWakeUp: waiting === null ? null : new Date(waiting.untilMs).toISOString(),
     failure: state.failure?.message ?? null,
-    tests: state.tests.map(({ check, attempts, results }) => ({ check, attempts, passed: results.length > 0 && results.every(({ outcome }) => outcome === 'passed') })),
+    tests: state.tests.map(({ check, attempts, results }) => ({
+      check,
+      attempts,
+      passed: results.length > 0 && results.every(({ outcome }) => outcome === 'passed'),
+    })),
   };
 }
 
 /** The run as the Web UI shows it: a sentence, and the conditions as a table. Pure. */
 export function describeRun({ name, message, seen }: HypervisorRun, status: HypervisorStatusPatch | null): string {
   const nova = seen?.observed.nova ?? null;
-  const on = nova === null ? 'not in Nova' : `${nova.servers} servers, service ${nova.service.status} and ${nova.service.state}`;
+  const on =
+    nova === null ? 'not in Nova' : `${nova.servers} servers, service ${nova.service.status} and ${nova.service.state}`;
   return [`**${name}** ${message}`, '', on, '', ...conditionsTable(status?.conditions ?? [])].join('\n');
 }

@@ -2,15 +2,34 @@ import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition, setConditions } from '../../contracts/conditions.ts';
 import type { HypervisorStatusPatch } from '../../contracts/hypervisor.ts';
 import { describeStatus } from './describe-status.ts';
-import { aggregatesWith, beginMs, conditionOf, contextOf, disabledFor, minute, nodeOf, onboarding, ownEvictionOf, providerOf, testOf } from './sample.ts';
+import {
+  aggregatesWith,
+  beginMs,
+  conditionOf,
+  contextOf,
+  disabledFor,
+  minute,
+  nodeOf,
+  onboarding,
+  ownEvictionOf,
+  providerOf,
+  testOf,
+} from './sample.ts';
 import type { Context } from './step.ts';
 import { act, done, rest, wait } from './step.ts';
 
 const terminating = nodeOf({ terminatingSinceMs: beginMs });
 const empty = { nova: disabledFor('drover: maintenance termination'), evictions: [ownEvictionOf('succeeded')] };
-const said = (context: Context, plan = done('as it should be')): HypervisorStatusPatch => describeStatus(context, plan, []);
+const said = (context: Context, plan = done('as it should be')): HypervisorStatusPatch =>
+  describeStatus(context, plan, []);
 
-type Row = [why: string, type: string, context: Context, plan: Parameters<typeof said>[1], says: [status: string, reason: string, message: string] | null];
+type Row = [
+  why: string,
+  type: string,
+  context: Context,
+  plan: Parameters<typeof said>[1],
+  says: [status: string, reason: string, message: string] | null,
+];
 const inService = done('node-1 is in service');
 const rows: Row[] = [
   ['in service', 'Ready', contextOf(), inService, ['True', 'Ready', 'Hypervisor is ready']],
@@ -20,45 +39,235 @@ const rows: Row[] = [
   ['', 'AggregatesUpdated', contextOf(), inService, ['True', 'Succeeded', 'Aggregates from spec applied successfully']],
   ['', 'HaEnabled', contextOf(), inService, ['True', 'Succeeded', 'HA is enabled']],
   ['', 'Tainted', contextOf(), inService, ['False', 'NoKubectl', '🟢']],
-  ['somebody wrote it by kubectl', 'Tainted', contextOf({ touchedByKubectl: true }), inService, ['True', 'Kubectl', '⚠️']],
+  [
+    'somebody wrote it by kubectl',
+    'Tainted',
+    contextOf({ touchedByKubectl: true }),
+    inService,
+    ['True', 'Kubectl', '⚠️'],
+  ],
   ['nothing of an end is said of a host that stays', 'Terminating', contextOf(), inService, null],
   ['', 'Offboarded', contextOf(), inService, null],
   ['', 'Evicting', contextOf(), inService, null],
   ['', 'AgentPodsEvicted', contextOf(), inService, null],
 
-  ['no custom traits are traits too (H3)', 'TraitsUpdated', contextOf({ customTraits: [], appliedTraits: [] }, { provider: providerOf({ traits: [] }) }, [onboarding('handover')]), inService, ['True', 'Succeeded', 'Traits successfully updated']],
-  ['Nova’s own are named', 'TraitsUpdated', contextOf({ customTraits: ['CUSTOM_FAST', 'HW_CPU_X86_AVX'] }), inService, ['True', 'Succeeded', 'Traits successfully updated; left to Nova: HW_CPU_X86_AVX']],
-  ['names that are none', 'TraitsUpdated', contextOf({ customTraits: ['fast'] }), inService, ['False', 'Failed', 'Failed to update traits in placement: no names of traits: fast']],
-  ['no provider', 'TraitsUpdated', contextOf({}, { provider: null }), inService, ['False', 'Failed', 'Failed to get current traits from placement: no resource provider hypervisor-id']],
-  ['what is still to be done is not said to be done', 'TraitsUpdated', contextOf({}, { provider: providerOf({ traits: [] }) }), inService, null],
+  [
+    'no custom traits are traits too (H3)',
+    'TraitsUpdated',
+    contextOf({ customTraits: [], appliedTraits: [] }, { provider: providerOf({ traits: [] }) }, [
+      onboarding('handover'),
+    ]),
+    inService,
+    ['True', 'Succeeded', 'Traits successfully updated'],
+  ],
+  [
+    'Nova’s own are named',
+    'TraitsUpdated',
+    contextOf({ customTraits: ['CUSTOM_FAST', 'HW_CPU_X86_AVX'] }),
+    inService,
+    ['True', 'Succeeded', 'Traits successfully updated; left to Nova: HW_CPU_X86_AVX'],
+  ],
+  [
+    'names that are none',
+    'TraitsUpdated',
+    contextOf({ customTraits: ['fast'] }),
+    inService,
+    ['False', 'Failed', 'Failed to update traits in placement: no names of traits: fast'],
+  ],
+  [
+    'no provider',
+    'TraitsUpdated',
+    contextOf({}, { provider: null }),
+    inService,
+    ['False', 'Failed', 'Failed to get current traits from placement: no resource provider hypervisor-id'],
+  ],
+  [
+    'what is still to be done is not said to be done',
+    'TraitsUpdated',
+    contextOf({}, { provider: providerOf({ traits: [] }) }),
+    inService,
+    null,
+  ],
   ['nor of aggregates', 'AggregatesUpdated', contextOf({}, { aggregates: aggregatesWith() }), inService, null],
-  ['missing ones are named', 'AggregatesUpdated', contextOf({ aggregates: ['x', 'y'] }), inService, ['False', 'Failed', 'failed to apply aggregates: aggregates not found: [x y]']],
-  ['a host that was not tested is not put where guests come (H13)', 'AggregatesUpdated', contextOf({}, {}, []), inService, null],
+  [
+    'missing ones are named',
+    'AggregatesUpdated',
+    contextOf({ aggregates: ['x', 'y'] }),
+    inService,
+    ['False', 'Failed', 'failed to apply aggregates: aggregates not found: [x y]'],
+  ],
+  [
+    'a host that was not tested is not put where guests come (H13)',
+    'AggregatesUpdated',
+    contextOf({}, {}, []),
+    inService,
+    null,
+  ],
 
-  ['the stage, and what it waits for', 'Onboarding', contextOf({}, {}, [onboarding('testing', 'before')]), wait('the next attempt of ovs'), ['True', 'Testing', 'Running onboarding tests. Waiting for the next attempt of ovs']],
-  ['', 'Ready', contextOf({}, {}, [onboarding('testing', 'before')]), wait('the next attempt of ovs'), ['False', 'Onboarding', 'Onboarding in progress: Running onboarding tests. Waiting for the next attempt of ovs']],
-  ['', 'HaEnabled', contextOf({}, {}, [onboarding('testing')]), inService, ['False', 'Onboarding', 'HA disabled before onboarding']],
-  ['a check that passed', 'Check.libvirt', contextOf({}, { tests: [testOf('libvirt', null)] }), inService, ['True', 'Passed', 'Expected libvirt to work; saw that it works (1.5 s, attempt 1)']],
-  ['a check that failed', 'Check.ovs', contextOf({}, { tests: [testOf('ovs', 'NovaUnavailable', { attempts: 2 })] }), inService, ['False', 'NovaUnavailable', 'Expected ovs to work; saw that it does not (1.5 s, attempt 2)']],
+  [
+    'the stage, and what it waits for',
+    'Onboarding',
+    contextOf({}, {}, [onboarding('testing', 'before')]),
+    wait('the next attempt of ovs'),
+    ['True', 'Testing', 'Running onboarding tests. Waiting for the next attempt of ovs'],
+  ],
+  [
+    '',
+    'Ready',
+    contextOf({}, {}, [onboarding('testing', 'before')]),
+    wait('the next attempt of ovs'),
+    ['False', 'Onboarding', 'Onboarding in progress: Running onboarding tests. Waiting for the next attempt of ovs'],
+  ],
+  [
+    '',
+    'HaEnabled',
+    contextOf({}, {}, [onboarding('testing')]),
+    inService,
+    ['False', 'Onboarding', 'HA disabled before onboarding'],
+  ],
+  [
+    'a check that passed',
+    'Check.libvirt',
+    contextOf({}, { tests: [testOf('libvirt', null)] }),
+    inService,
+    ['True', 'Passed', 'Expected libvirt to work; saw that it works (1.5 s, attempt 1)'],
+  ],
+  [
+    'a check that failed',
+    'Check.ovs',
+    contextOf({}, { tests: [testOf('ovs', 'NovaUnavailable', { attempts: 2 })] }),
+    inService,
+    ['False', 'NovaUnavailable', 'Expected ovs to work; saw that it does not (1.5 s, attempt 2)'],
+  ],
 
-  ['somebody else’s disable is told from drover’s', 'HypervisorDisabled', contextOf({}, { nova: disabledFor('broken') }), inService, ['True', 'Succeeded', 'Hypervisor is disabled, not for its maintenance: broken']],
-  ['', 'HypervisorDisabled', contextOf({}, { nova: disabledFor('drover: maintenance manual') }), inService, ['True', 'Succeeded', 'Hypervisor is disabled']],
-  ['a failed eviction (H10)', 'Evicting', contextOf({ maintenance: 'manual' }, { ...empty, evictions: [ownEvictionOf('failed', { message: 'no room' })] }), inService, ['Unknown', 'Failed', 'Eviction node-1: no room. Remove what stands in the way, then `drover retry` the Eviction']],
-  ['an empty host', 'Evicting', contextOf({ maintenance: 'manual' }, empty), inService, ['False', 'Succeeded', 'Evicted']],
-  ['', 'HaEnabled', contextOf({ maintenance: 'manual' }, empty), inService, ['False', 'Evicted', 'HA disabled due to eviction']],
-  ['', 'Lifecycle', contextOf({ maintenance: 'manual' }, empty), done('node-1 is disabled and empty'), ['True', 'Maintenance', 'node-1 is disabled and empty']],
+  [
+    'somebody else’s disable is told from drover’s',
+    'HypervisorDisabled',
+    contextOf({}, { nova: disabledFor('broken') }),
+    inService,
+    ['True', 'Succeeded', 'Hypervisor is disabled, not for its maintenance: broken'],
+  ],
+  [
+    '',
+    'HypervisorDisabled',
+    contextOf({}, { nova: disabledFor('drover: maintenance manual') }),
+    inService,
+    ['True', 'Succeeded', 'Hypervisor is disabled'],
+  ],
+  [
+    'a failed eviction (H10)',
+    'Evicting',
+    contextOf({ maintenance: 'manual' }, { ...empty, evictions: [ownEvictionOf('failed', { message: 'no room' })] }),
+    inService,
+    ['Unknown', 'Failed', 'Eviction node-1: no room. Remove what stands in the way, then `drover retry` the Eviction'],
+  ],
+  [
+    'an empty host',
+    'Evicting',
+    contextOf({ maintenance: 'manual' }, empty),
+    inService,
+    ['False', 'Succeeded', 'Evicted'],
+  ],
+  [
+    '',
+    'HaEnabled',
+    contextOf({ maintenance: 'manual' }, empty),
+    inService,
+    ['False', 'Evicted', 'HA disabled due to eviction'],
+  ],
+  [
+    '',
+    'Lifecycle',
+    contextOf({ maintenance: 'manual' }, empty),
+    done('node-1 is disabled and empty'),
+    ['True', 'Maintenance', 'node-1 is disabled and empty'],
+  ],
 
-  ['a Node that goes', 'Terminating', contextOf({}, { node: terminating }), inService, ['True', 'Terminating', 'Node is terminating']],
-  ['and one that does not after all (H15)', 'Terminating', contextOf({}, {}, [onboarding('succeeded'), conditionOf('Terminating', 'True', 'Terminating')]), inService, ['False', 'NotTerminating', 'Node is not terminating']],
-  ['by when it has to be empty', 'Offboarded', contextOf({}, { node: terminating }), wait('Eviction node-1: 3 of 9'), ['False', 'Offboarding', 'Waiting for Eviction node-1: 3 of 9. The machine is taken away at 2026-01-01T02:00:00.000Z']],
-  ['and that it is getting late', 'Offboarded', contextOf({}, { node: terminating }, undefined, {}, beginMs + 60 * minute), wait('Eviction node-1: 3 of 9'), ['False', 'Offboarding', 'Waiting for Eviction node-1: 3 of 9. The machine is taken away at 2026-01-01T02:00:00.000Z, and more than half of the time is over']],
-  ['a person who takes it out has no deadline', 'Offboarded', contextOf({ maintenance: 'termination' }), rest('no room'), ['False', 'Offboarding', 'no room']],
-  ['in the middle', 'Offboarded', contextOf({ maintenance: 'termination' }), act({ do: 'taintNode', node: 'node-1', words: 'Taint' }), ['False', 'Offboarding', 'Hypervisor is being offboarded, removing host from nova']],
-  ['agents', 'AgentPodsEvicted', contextOf({}, { agentPods: ['b/y', 'a/x'], node: nodeOf({ offboardingTaint: true }) }), inService, ['False', 'AgentPodsRunning', '2 agent pod(s) still running on node: a/x, b/y']],
-  ['no agents', 'AgentPodsEvicted', contextOf({}, { agentPods: [], node: nodeOf({ offboardingTaint: true }) }), inService, ['True', 'NoAgentPods', 'No agent pods are running on this node']],
-  ['gone from Nova', 'Offboarded', contextOf({ maintenance: 'termination' }, { nova: null, provider: null, aggregates: [] }), done('Offboarding successful'), ['True', 'Offboarded', 'Offboarding successful']],
-  ['', 'Ready', contextOf({ maintenance: 'termination' }, { nova: null, provider: null, aggregates: [] }), done('Offboarding successful'), ['False', 'Offboarded', 'Hypervisor has been offboarded']],
-  ['', 'Lifecycle', contextOf({ maintenance: 'termination' }, { nova: null, provider: null, aggregates: [] }), done('Offboarding successful'), ['True', 'Decommissioned', 'Offboarding successful']],
+  [
+    'a Node that goes',
+    'Terminating',
+    contextOf({}, { node: terminating }),
+    inService,
+    ['True', 'Terminating', 'Node is terminating'],
+  ],
+  [
+    'and one that does not after all (H15)',
+    'Terminating',
+    contextOf({}, {}, [onboarding('succeeded'), conditionOf('Terminating', 'True', 'Terminating')]),
+    inService,
+    ['False', 'NotTerminating', 'Node is not terminating'],
+  ],
+  [
+    'by when it has to be empty',
+    'Offboarded',
+    contextOf({}, { node: terminating }),
+    wait('Eviction node-1: 3 of 9'),
+    [
+      'False',
+      'Offboarding',
+      'Waiting for Eviction node-1: 3 of 9. The machine is taken away at 2026-01-01T02:00:00.000Z',
+    ],
+  ],
+  [
+    'and that it is getting late',
+    'Offboarded',
+    contextOf({}, { node: terminating }, undefined, {}, beginMs + 60 * minute),
+    wait('Eviction node-1: 3 of 9'),
+    [
+      'False',
+      'Offboarding',
+      'Waiting for Eviction node-1: 3 of 9. The machine is taken away at 2026-01-01T02:00:00.000Z, and more than half of the time is over',
+    ],
+  ],
+  [
+    'a person who takes it out has no deadline',
+    'Offboarded',
+    contextOf({ maintenance: 'termination' }),
+    rest('no room'),
+    ['False', 'Offboarding', 'no room'],
+  ],
+  [
+    'in the middle',
+    'Offboarded',
+    contextOf({ maintenance: 'termination' }),
+    act({ do: 'taintNode', node: 'node-1', words: 'Taint' }),
+    ['False', 'Offboarding', 'Hypervisor is being offboarded, removing host from nova'],
+  ],
+  [
+    'agents',
+    'AgentPodsEvicted',
+    contextOf({}, { agentPods: ['b/y', 'a/x'], node: nodeOf({ offboardingTaint: true }) }),
+    inService,
+    ['False', 'AgentPodsRunning', '2 agent pod(s) still running on node: a/x, b/y'],
+  ],
+  [
+    'no agents',
+    'AgentPodsEvicted',
+    contextOf({}, { agentPods: [], node: nodeOf({ offboardingTaint: true }) }),
+    inService,
+    ['True', 'NoAgentPods', 'No agent pods are running on this node'],
+  ],
+  [
+    'gone from Nova',
+    'Offboarded',
+    contextOf({ maintenance: 'termination' }, { nova: null, provider: null, aggregates: [] }),
+    done('Offboarding successful'),
+    ['True', 'Offboarded', 'Offboarding successful'],
+  ],
+  [
+    '',
+    'Ready',
+    contextOf({ maintenance: 'termination' }, { nova: null, provider: null, aggregates: [] }),
+    done('Offboarding successful'),
+    ['False', 'Offboarded', 'Hypervisor has been offboarded'],
+  ],
+  [
+    '',
+    'Lifecycle',
+    contextOf({ maintenance: 'termination' }, { nova: null, provider: null, aggregates: [] }),
+    done('Offboarding successful'),
+    ['True', 'Decommissioned', 'Offboarding successful'],
+  ],
 ];
 
 test.each(rows)('%s %s', (_why, type, context, plan, says) => {
@@ -71,22 +280,46 @@ test('evicted is true only while the host is empty and disabled, and is taken ba
     const { evicted, removed } = said(context);
     return [evicted, removed];
   };
-  const was = { conditions: [onboarding('succeeded'), conditionOf('Evicting', 'False', 'Succeeded')], hypervisorId: 'hypervisor-id', serviceId: 'service-id', evicted: true, libVirtVersion: null };
+  const was = {
+    conditions: [onboarding('succeeded'), conditionOf('Evicting', 'False', 'Succeeded')],
+    hypervisorId: 'hypervisor-id',
+    serviceId: 'service-id',
+    evicted: true,
+    libVirtVersion: null,
+  };
   expect(of(contextOf({ maintenance: 'manual' }, empty))).toEqual([true, []]);
-  expect(of(contextOf({ maintenance: 'manual' }, { ...empty, recorded: was, nova: disabledFor('drover: maintenance manual', { servers: 1 }) }))).toEqual([false, ['Evicting']]);
+  expect(
+    of(
+      contextOf(
+        { maintenance: 'manual' },
+        { ...empty, recorded: was, nova: disabledFor('drover: maintenance manual', { servers: 1 }) },
+      ),
+    ),
+  ).toEqual([false, ['Evicting']]);
   expect(of(contextOf({}, { ...empty, recorded: was }))).toEqual([false, ['Evicting']]);
   expect(of(contextOf())).toEqual([null, []]);
 });
 
 test('ids, traits and aggregates are what was seen', () => {
   expect(said(contextOf())).toMatchObject({
-    hypervisorId: 'hypervisor-id', serviceId: 'service-id', traits: ['CUSTOM_FAST', 'HW_CPU_X86_VMX'], internalIp: '192.0.2.1',
-    aggregates: [{ name: 'zone-a', uuid: 'uuid-of-zone-a', metadata: { availability_zone: 'zone-a' } }, { name: 'tenants', uuid: 'uuid-of-tenants', metadata: {} }],
+    hypervisorId: 'hypervisor-id',
+    serviceId: 'service-id',
+    traits: ['CUSTOM_FAST', 'HW_CPU_X86_VMX'],
+    internalIp: '192.0.2.1',
+    aggregates: [
+      { name: 'zone-a', uuid: 'uuid-of-zone-a', metadata: { availability_zone: 'zone-a' } },
+      { name: 'tenants', uuid: 'uuid-of-tenants', metadata: {} },
+    ],
   });
 });
 
 test('where the lifecycle is not driven they are not drover’s to write', () => {
-  expect(said(contextOf({ lifecycleEnabled: false }))).toMatchObject({ hypervisorId: null, serviceId: null, traits: null, aggregates: null });
+  expect(said(contextOf({ lifecycleEnabled: false }))).toMatchObject({
+    hypervisorId: null,
+    serviceId: null,
+    traits: null,
+    aggregates: null,
+  });
 });
 
 test('the node agent’s libvirt version stays; until there is one, the check’s is written', () => {
@@ -99,12 +332,20 @@ test('the node agent’s libvirt version stays; until there is one, the check’
 test('what could not be read changes nothing that was said, but for what it waits for', () => {
   const failure = { reason: 'NovaUnavailable', message: 'Nova is away', retryable: true, retryAtMs: 0 };
   const conditions = [onboarding('succeeded'), conditionOf('Lifecycle', 'True', 'Maintenance')];
-  const status = said(contextOf({ maintenance: 'manual' }, { failure, nova: null, provider: null }, conditions), wait('Nova is away'));
+  const status = said(
+    contextOf({ maintenance: 'manual' }, { failure, nova: null, provider: null }, conditions),
+    wait('Nova is away'),
+  );
   expect(status.conditions.map(({ type }) => type)).toEqual(['Onboarding', 'Lifecycle']);
   expect(status).toMatchObject({ removed: [], evicted: null, hypervisorId: null, traits: null });
-  expect(setConditions(conditions, status.conditions, '').map(({ type, reason }) => [type, reason])).toEqual([['Onboarding', 'Succeeded'], ['Lifecycle', 'Maintenance']]);
+  expect(setConditions(conditions, status.conditions, '').map(({ type, reason }) => [type, reason])).toEqual([
+    ['Onboarding', 'Succeeded'],
+    ['Lifecycle', 'Maintenance'],
+  ]);
 });
 
 test('everything that is said speaks of the generation', () => {
-  expect(new Set(said(contextOf({ generation: 7 })).conditions.map(({ observedGeneration }) => observedGeneration))).toEqual(new Set([7]));
+  expect(
+    new Set(said(contextOf({ generation: 7 })).conditions.map(({ observedGeneration }) => observedGeneration)),
+  ).toEqual(new Set([7]));
 });

@@ -1,4 +1,15 @@
-import { allHandlersFinished, ApplicationFailure, CancellationScope, condition, currentUpdateInfo, defineQuery, defineSignal, defineUpdate, setHandler, uuid4 } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  currentUpdateInfo,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setHandler,
+  uuid4,
+} from '@temporalio/workflow';
 import type { Confirmation } from '../../contracts/fencing.ts';
 import { messages, type AbandonDisks } from '../../contracts/messages.ts';
 import type { NodeFailureProgress } from '../../contracts/node-failure-run.ts';
@@ -61,17 +72,28 @@ function onWord(run: FailureRun, inbox: Inbox, name: string, read: (argument: un
     return message;
   };
   setHandler(defineUpdate<string, [unknown]>(name), ask);
-  setHandler(defineSignal<[unknown]>(name), (argument) => ask(argument).then(noAnswer, (error: unknown) => void (run.state.refusal = explain(error).message)));
+  setHandler(defineSignal<[unknown]>(name), (argument) =>
+    ask(argument).then(noAnswer, (error: unknown) => void (run.state.refusal = explain(error).message)),
+  );
 }
 
 const noAnswer = (): void => undefined;
 
 function confirmation(argument: unknown): Asked['judge'] {
-  const given: Confirmation = { id: currentUpdateInfo()?.id ?? uuid4(), ...readConfirmation(argument), atMs: Date.now() };
+  const given: Confirmation = {
+    id: currentUpdateInfo()?.id ?? uuid4(),
+    ...readConfirmation(argument),
+    atMs: Date.now(),
+  };
   return (fencing) => {
     const { state, decision } = takeConfirmation(fencing, given, Date.now());
-    if (decision.consent === 'refused') return { state, taken: false, message: `Refused (${decision.reason}): ${decision.message}` };
-    return { state, taken: true, message: `Taken: ${given.person} has made sure that ${state.incident.host} is off. Its servers are evacuated unless it shows life.` };
+    if (decision.consent === 'refused')
+      return { state, taken: false, message: `Refused (${decision.reason}): ${decision.message}` };
+    return {
+      state,
+      taken: true,
+      message: `Taken: ${given.person} has made sure that ${state.incident.host} is off. Its servers are evacuated unless it shows life.`,
+    };
   };
 }
 
@@ -79,7 +101,9 @@ function abandonment(argument: unknown): Asked['judge'] {
   const given: AbandonDisks = readAbandonment(argument);
   return (fencing) => {
     const { taken, message } = judgeDiskConsent(given, fencing, Date.now());
-    return taken === null ? { state: fencing, taken: false, message: `Refused: ${message}` } : { state: consentToLoss(fencing, taken), taken: true, message };
+    return taken === null
+      ? { state: fencing, taken: false, message: `Refused: ${message}` }
+      : { state: consentToLoss(fencing, taken), taken: true, message };
   };
 }
 

@@ -9,12 +9,24 @@ test('a Node that is not Ready is told of, by words that change with it', () => 
   expect(told).toContain('not Ready since');
   expect(failureNews(contextOf({ highAvailability: true }, { node: down }), undefined)).toBe(told);
   expect(failureNews(contextOf({ highAvailability: true }, { node: down }), told!)).toBeNull();
-  expect(failureNews(contextOf({ highAvailability: true }, { node: nodeOf({ ready: false, readySinceMs: down.readySinceMs + 1_000 }) }), undefined)).not.toBe(told);
+  expect(
+    failureNews(
+      contextOf(
+        { highAvailability: true },
+        { node: nodeOf({ ready: false, readySinceMs: down.readySinceMs + 1_000 }) },
+      ),
+      undefined,
+    ),
+  ).not.toBe(told);
 });
 
 test('so is a nova-compute that is down while its Node is Ready', () => {
-  const isDown = { nova: novaOf({ service: { status: 'enabled', disabledReason: null, state: 'down', forcedDown: false } }) };
-  expect(failureNews(contextOf({ highAvailability: true }, isDown), undefined)).toMatch(/is Ready since .*nova-compute is down$/u);
+  const isDown = {
+    nova: novaOf({ service: { status: 'enabled', disabledReason: null, state: 'down', forcedDown: false } }),
+  };
+  expect(failureNews(contextOf({ highAvailability: true }, isDown), undefined)).toMatch(
+    /is Ready since .*nova-compute is down$/u,
+  );
   expect(failureNews(contextOf({ highAvailability: false }, isDown), undefined)).toBeNull();
   expect(failureNews(contextOf({ highAvailability: true }, { nova: null }), undefined)).toBeNull();
 });
@@ -27,7 +39,11 @@ const silent: [why: string, ...context: Parameters<typeof contextOf>][] = [
   ['its Hypervisor does not want it', { highAvailability: false }, { node: down }],
   ['it is being deleted', { highAvailability: true, deleting: true }, { node: down }],
   ['there is no Node', { highAvailability: true }, { node: null }],
-  ['it is empty for maintenance', { highAvailability: true, maintenance: 'manual' }, { node: down, recorded: { ...contextOf().observed.recorded, evicted: true } }],
+  [
+    'it is empty for maintenance',
+    { highAvailability: true, maintenance: 'manual' },
+    { node: down, recorded: { ...contextOf().observed.recorded, evicted: true } },
+  ],
   ['something else holds it', { highAvailability: true }, { hold: { reason: 'Held', message: 'disks' } }],
 ];
 test.each(silent)('nothing is told where %s', (_why, ...context) => {

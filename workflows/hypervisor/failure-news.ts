@@ -12,10 +12,21 @@ import type { Context } from './step.ts';
 export function failureNews(context: Context, told: string | undefined): string | null {
   const { desired, observed, settings } = context;
   const { node, nova, hold } = observed;
-  if (!settings.handlesNodeFailure || settings.mode === 'observe' || desired.mode === 'observe' || desired.deleting || node === null) return null;
+  if (
+    !settings.handlesNodeFailure ||
+    settings.mode === 'observe' ||
+    desired.mode === 'observe' ||
+    desired.deleting ||
+    node === null
+  )
+    return null;
   const isFenced = hold?.reason === fencedHold;
   const isComputeDown = nova?.service.state === 'down';
-  if (!isFenced && ((node.ready && !isComputeDown) || judgeHighAvailability(highAvailabilityFacts(context)).status !== 'True')) return null;
+  if (
+    !isFenced &&
+    ((node.ready && !isComputeDown) || judgeHighAvailability(highAvailabilityFacts(context)).status !== 'True')
+  )
+    return null;
   const since = new Date(node.readySinceMs).toISOString();
   const news = `Node ${node.name} is ${node.ready ? 'Ready' : 'not Ready'} since ${since}, boot ${node.bootId || 'unknown'}${isComputeDown ? '; nova-compute is down' : ''}`;
   return news === told && !isFenced ? null : news;

@@ -30,6 +30,16 @@ export interface FailureRun {
   message: string;
 }
 
-export const beginFailureState = (): FailureState => ({ fencing: null, held: false, advised: false, failures: 0, guests: null, refusal: null, said: null, phase: null });
+export const beginFailureState = (): FailureState => ({
+  fencing: null,
+  held: false,
+  advised: false,
+  failures: 0,
+  guests: null,
+  refusal: null,
+  said: null,
+  phase: null,
+});
 
-export const inFlight = ({ fencing }: FailureState): number => fencing?.servers?.filter(({ state }) => state === 'evacuating').length ?? 0;
+export const inFlight = ({ fencing }: FailureState): number =>
+  fencing?.servers?.filter(({ state }) => state === 'evacuating').length ?? 0;

@@ -5,7 +5,20 @@ import { fencingDefaults } from '../../contracts/fencing.ts';
 import type { FailureVerdict, GateDecision, HostSigns } from '../../contracts/node-failure.ts';
 import { powerStates, type PowerState } from '../../contracts/power.ts';
 import { candidate, incident, openedAtMs, proofAt, silentSigns, verdictOf } from './fencing-sample.ts';
-import { beginEvacuations, beginFencing, endEvacuation, loseEvidence, takeConfirmation, takeLook, takePower, takeProblem, takeProof, takeServers, useConfirmation, type FencingState } from './fencing-state.ts';
+import {
+  beginEvacuations,
+  beginFencing,
+  endEvacuation,
+  loseEvidence,
+  takeConfirmation,
+  takeLook,
+  takePower,
+  takeProblem,
+  takeProof,
+  takeServers,
+  useConfirmation,
+  type FencingState,
+} from './fencing-state.ts';
 import { planFencing, type FencingStep } from './plan-fencing.ts';
 
 /**
@@ -20,17 +33,34 @@ const proofEnds = ['good', 'good', 'good', 'failure', 'too close', 'of another h
 
 type Event =
   | { what: 'time'; ms: number }
-  | { what: 'look'; verdict: FailureVerdict['verdict']; alive: FailureVerdict['alive']; ready: 'True' | 'False' | 'Unknown'; boot: string | null; compute: 'up' | 'down' | null; libvirt: 'healthy' | 'failing' | 'silent' | null }
+  | {
+      what: 'look';
+      verdict: FailureVerdict['verdict'];
+      alive: FailureVerdict['alive'];
+      ready: 'True' | 'False' | 'Unknown';
+      boot: string | null;
+      compute: 'up' | 'down' | null;
+      libvirt: 'healthy' | 'failing' | 'silent' | null;
+    }
   | { what: 'gate'; gate: GateDecision }
   | { what: 'mode'; mode: FencingState['mode'] }
   | { what: 'confirm'; id: string; incident: string; boot: string; person: string; agoMs: number }
   | { what: 'power'; power: PowerState }
   /** What the next steps come to. */
-  | { what: 'fate'; proof: (typeof proofEnds)[number]; held: PowerState | 'failure'; evacuation: 'evacuated' | 'failed' | null };
+  | {
+      what: 'fate';
+      proof: (typeof proofEnds)[number];
+      held: PowerState | 'failure';
+      evacuation: 'evacuated' | 'failed' | null;
+    };
 
-const mostly = <Value>(usual: Value, ...others: Value[]) => fc.oneof({ weight: 8, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(usual, ...others) });
+const mostly = <Value>(usual: Value, ...others: Value[]) =>
+  fc.oneof({ weight: 8, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(usual, ...others) });
 const anyEvent: fc.Arbitrary<Event> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ what: fc.constant('time' as const), ms: fc.oneof(fc.nat(20_000), fc.nat(1_200_000)) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ what: fc.constant('time' as const), ms: fc.oneof(fc.nat(20_000), fc.nat(1_200_000)) }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -44,9 +74,36 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     }),
   },
   // It came back.
-  { weight: 2, arbitrary: fc.record({ what: fc.constant('look' as const), verdict: fc.constant('watch' as const), alive: fc.constant('yes' as const), ready: fc.constant('True' as const), boot: mostly<string | null>('boot-2', 'boot-1', null), compute: fc.constant('down' as const), libvirt: mostly<'healthy' | null>('healthy', null) }) },
-  { weight: 1, arbitrary: fc.record({ what: fc.constant('gate' as const), gate: mostly<GateDecision>({ gate: 'go' }, { gate: 'hold', name: 'DomainFailure', message: '' }, { gate: 'hold', name: 'SchedulerDown', message: '' }) }) },
-  { weight: 1, arbitrary: fc.record({ what: fc.constant('mode' as const), mode: mostly<FencingState['mode']>('automatic', 'recommend') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      what: fc.constant('look' as const),
+      verdict: fc.constant('watch' as const),
+      alive: fc.constant('yes' as const),
+      ready: fc.constant('True' as const),
+      boot: mostly<string | null>('boot-2', 'boot-1', null),
+      compute: fc.constant('down' as const),
+      libvirt: mostly<'healthy' | null>('healthy', null),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constant('gate' as const),
+      gate: mostly<GateDecision>(
+        { gate: 'go' },
+        { gate: 'hold', name: 'DomainFailure', message: '' },
+        { gate: 'hold', name: 'SchedulerDown', message: '' },
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constant('mode' as const),
+      mode: mostly<FencingState['mode']>('automatic', 'recommend'),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -59,7 +116,15 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('power' as const), power: fc.constantFrom(...powerStates) }) },
-  { weight: 3, arbitrary: fc.record({ what: fc.constant('fate' as const), proof: fc.constantFrom(...proofEnds), held: mostly<PowerState | 'failure'>('Off', 'On', 'Unknown', 'PoweringOn', 'failure'), evacuation: mostly<'evacuated' | 'failed' | null>('evacuated', 'failed', null) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      what: fc.constant('fate' as const),
+      proof: fc.constantFrom(...proofEnds),
+      held: mostly<PowerState | 'failure'>('Off', 'On', 'Unknown', 'PoweringOn', 'failure'),
+      evacuation: mostly<'evacuated' | 'failed' | null>('evacuated', 'failed', null),
+    }),
+  },
 );
 
 /** Knows what is true, and whether servers may be started elsewhere. */
@@ -97,10 +162,23 @@ class Referee {
   }
 
   hears({ id, incident: which, bootId, person, atMs }: Confirmation, nowMs: number): void {
-    const powered = this.power !== null && this.power.power !== 'Off' && this.power.power !== 'Unknown' && nowMs - this.power.atMs <= holdCheckMs;
+    const powered =
+      this.power !== null &&
+      this.power.power !== 'Off' &&
+      this.power.power !== 'Unknown' &&
+      nowMs - this.power.atMs <= holdCheckMs;
     const counts =
-      which === incident.id && bootId === 'boot-1' && (this.boot === null || this.boot === 'boot-1') && person !== '' && !this.used.has(id) &&
-      atMs <= nowMs && nowMs - atMs < consentMs && this.compute === 'down' && this.alive !== 'yes' && !this.speaks && !powered;
+      which === incident.id &&
+      bootId === 'boot-1' &&
+      (this.boot === null || this.boot === 'boot-1') &&
+      person !== '' &&
+      !this.used.has(id) &&
+      atMs <= nowMs &&
+      nowMs - atMs < consentMs &&
+      this.compute === 'down' &&
+      this.alive !== 'yes' &&
+      !this.speaks &&
+      !powered;
     if (!counts) return;
     this.used.add(id);
     this.mayEvacuate = 'person';
@@ -156,7 +234,10 @@ function doStep(world: World, step: FencingStep): boolean {
       world.state = { ...state, forcedDown: true };
       return true;
     case 'listServers':
-      world.state = takeServers(state, ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => candidate(id, id === 'f' ? { localDiskGiB: 1 } : {})));
+      world.state = takeServers(
+        state,
+        ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => candidate(id, id === 'f' ? { localDiskGiB: 1 } : {})),
+      );
       return true;
     case 'checkPower':
       if (fate.held === 'failure') return fail();
@@ -165,7 +246,10 @@ function doStep(world: World, step: FencingStep): boolean {
       return true;
     case 'evacuate':
       judge(world, step.servers);
-      world.state = beginEvacuations(state, step.servers.map(({ id }) => id));
+      world.state = beginEvacuations(
+        state,
+        step.servers.map(({ id }) => id),
+      );
       return true;
     case 'loseEvidence':
       world.state = loseEvidence(state);
@@ -210,7 +294,11 @@ function happen(world: World, event: Event): void {
       world.state = takeLook(state, { mode: event.mode });
       return;
     case 'confirm':
-      world.state = takeConfirmation(state, { id: event.id, incident: event.incident, bootId: event.boot, person: event.person, atMs: nowMs - event.agoMs }, nowMs).state;
+      world.state = takeConfirmation(
+        state,
+        { id: event.id, incident: event.incident, bootId: event.boot, person: event.person, atMs: nowMs - event.agoMs },
+        nowMs,
+      ).state;
       return;
     case 'power':
       referee.reads(event.power, nowMs);
@@ -219,7 +307,9 @@ function happen(world: World, event: Event): void {
     case 'fate': {
       world.fate = event;
       const flying = state.servers?.filter(({ state: its }) => its === 'evacuating') ?? [];
-      for (const { id } of flying) if (event.evacuation !== null) world.state = endEvacuation(world.state, id, event.evacuation, null, world.nowMs);
+      for (const { id } of flying)
+        if (event.evacuation !== null)
+          world.state = endEvacuation(world.state, id, event.evacuation, null, world.nowMs);
     }
   }
 }
@@ -228,8 +318,21 @@ function happen(world: World, event: Event): void {
 const mostSteps = 40;
 
 function play(events: readonly Event[]): World {
-  const state = beginFencing({ incident, settings: fencingDefaults, mode: 'recommend', signs: silentSigns, verdict: verdictOf('suspect', 'unknown'), gate: { gate: 'go' } });
-  const world: World = { state, nowMs: openedAtMs + powerRecheckMs, fate: { what: 'fate', proof: 'failure', held: 'Off', evacuation: null }, referee: new Referee(), evacuations: [] };
+  const state = beginFencing({
+    incident,
+    settings: fencingDefaults,
+    mode: 'recommend',
+    signs: silentSigns,
+    verdict: verdictOf('suspect', 'unknown'),
+    gate: { gate: 'go' },
+  });
+  const world: World = {
+    state,
+    nowMs: openedAtMs + powerRecheckMs,
+    fate: { what: 'fate', proof: 'failure', held: 'Off', evacuation: null },
+    referee: new Referee(),
+    evacuations: [],
+  };
   for (const event of events) {
     happen(world, event);
     let steps = 0;
@@ -258,29 +361,78 @@ test('nothing is evacuated without a proof that the power is Off or a valid conf
 });
 
 test('whatever stands in the state, evidence that does not count evacuates nothing', () => {
-  const anyMs = fc.oneof(fc.integer({ min: openedAtMs - 20_000, max: openedAtMs + 2 * consentMs }), fc.constant(Number.NaN));
-  const anyProof = fc.record({ by: fc.constant('power' as const), proof: fc.record({ host: mostly('node-1', 'node-2'), systemPath: fc.constant('/'), systemUuid: fc.constant(null), firstOffMs: anyMs, secondOffMs: anyMs, asked: fc.boolean() }) });
+  const anyMs = fc.oneof(
+    fc.integer({ min: openedAtMs - 20_000, max: openedAtMs + 2 * consentMs }),
+    fc.constant(Number.NaN),
+  );
+  const anyProof = fc.record({
+    by: fc.constant('power' as const),
+    proof: fc.record({
+      host: mostly('node-1', 'node-2'),
+      systemPath: fc.constant('/'),
+      systemUuid: fc.constant(null),
+      firstOffMs: anyMs,
+      secondOffMs: anyMs,
+      asked: fc.boolean(),
+    }),
+  });
   const anyWord = fc.record({
     by: fc.constant('person' as const),
-    confirmation: fc.record({ id: fc.constantFrom('update-1', 'update-2'), incident: mostly(incident.id, 'node-1/0'), bootId: mostly('boot-1', 'boot-2'), person: fc.constant('jane'), atMs: anyMs }),
+    confirmation: fc.record({
+      id: fc.constantFrom('update-1', 'update-2'),
+      incident: mostly(incident.id, 'node-1/0'),
+      bootId: mostly('boot-1', 'boot-2'),
+      person: fc.constant('jane'),
+      atMs: anyMs,
+    }),
     usedAtMs: anyMs,
   });
   let evacuated = 0;
   fc.assert(
-    fc.property(fc.option(fc.oneof(anyProof, anyWord), { nil: null }), fc.subarray(['update-1', 'update-2']), anyMs, fc.constantFrom(...powerStates), (evidence, usedConfirmations, nowMs, power) => {
-      const begun = beginFencing({ incident, settings: fencingDefaults, mode: 'automatic', signs: silentSigns, verdict: verdictOf('failed', 'no'), gate: { gate: 'go' } });
-      const state: FencingState = { ...takeServers(begun, [candidate('a')]), evidence, usedConfirmations, forcedDown: true, power: { host: 'node-1', power, atMs: nowMs } };
-      if (planFencing(state, nowMs).do !== 'evacuate') return;
-      evacuated += 1;
-      if (evidence?.by === 'power') {
-        const { host, firstOffMs, secondOffMs } = evidence.proof;
-        expect([host, firstOffMs >= openedAtMs, secondOffMs - firstOffMs >= powerRecheckMs, power]).toEqual(['node-1', true, true, 'Off']);
-      } else {
-        expect(evidence).not.toBeNull();
-        const { confirmation, usedAtMs } = evidence!;
-        expect([confirmation.incident, confirmation.bootId, usedConfirmations.includes(confirmation.id), usedAtMs - confirmation.atMs < consentMs, usedAtMs >= confirmation.atMs]).toEqual([incident.id, 'boot-1', true, true, true]);
-      }
-    }),
+    fc.property(
+      fc.option(fc.oneof(anyProof, anyWord), { nil: null }),
+      fc.subarray(['update-1', 'update-2']),
+      anyMs,
+      fc.constantFrom(...powerStates),
+      (evidence, usedConfirmations, nowMs, power) => {
+        const begun = beginFencing({
+          incident,
+          settings: fencingDefaults,
+          mode: 'automatic',
+          signs: silentSigns,
+          verdict: verdictOf('failed', 'no'),
+          gate: { gate: 'go' },
+        });
+        const state: FencingState = {
+          ...takeServers(begun, [candidate('a')]),
+          evidence,
+          usedConfirmations,
+          forcedDown: true,
+          power: { host: 'node-1', power, atMs: nowMs },
+        };
+        if (planFencing(state, nowMs).do !== 'evacuate') return;
+        evacuated += 1;
+        if (evidence?.by === 'power') {
+          const { host, firstOffMs, secondOffMs } = evidence.proof;
+          expect([host, firstOffMs >= openedAtMs, secondOffMs - firstOffMs >= powerRecheckMs, power]).toEqual([
+            'node-1',
+            true,
+            true,
+            'Off',
+          ]);
+        } else {
+          expect(evidence).not.toBeNull();
+          const { confirmation, usedAtMs } = evidence!;
+          expect([
+            confirmation.incident,
+            confirmation.bootId,
+            usedConfirmations.includes(confirmation.id),
+            usedAtMs - confirmation.atMs < consentMs,
+            usedAtMs >= confirmation.atMs,
+          ]).toEqual([incident.id, 'boot-1', true, true, true]);
+        }
+      },
+    ),
     { numRuns: 10_000, seed: 20_260_131 },
   );
   expect(evacuated).toBeGreaterThan(50);

@@ -17,7 +17,11 @@ export const silentSigns: HostSigns = {
   witnesses: [],
 };
 
-export const verdictOf = (verdict: FailureVerdict['verdict'], alive: FailureVerdict['alive'], change: Partial<FailureVerdict> = {}): FailureVerdict => ({ verdict, alive, reason: 'Dead', message: 'node-1 is silent', untilMs: null, ...change });
+export const verdictOf = (
+  verdict: FailureVerdict['verdict'],
+  alive: FailureVerdict['alive'],
+  change: Partial<FailureVerdict> = {},
+): FailureVerdict => ({ verdict, alive, reason: 'Dead', message: 'node-1 is silent', untilMs: null, ...change });
 
 export const dead = verdictOf('failed', 'no');
 
@@ -31,14 +35,37 @@ export const proofAt = (firstOffMs: number, change: Partial<PowerProof> = {}): P
   ...change,
 });
 
-export const confirmationAt = (atMs: number, change: Partial<Confirmation> = {}): Confirmation => ({ id: 'update-1', incident: incident.id, bootId: 'boot-1', person: 'jane', atMs, ...change });
+export const confirmationAt = (atMs: number, change: Partial<Confirmation> = {}): Confirmation => ({
+  id: 'update-1',
+  incident: incident.id,
+  bootId: 'boot-1',
+  person: 'jane',
+  atMs,
+  ...change,
+});
 
 export const candidate = (id: string, change: Partial<EvacuationCandidate> = {}): EvacuationCandidate => ({
-  id, name: `vm-${id}`, vmState: 'active', memoryMiB: 512, localDiskGiB: 0, metadata: {}, imageId: 'image', imageTags: [], serverGroups: [], ...change,
+  id,
+  name: `vm-${id}`,
+  vmState: 'active',
+  memoryMiB: 512,
+  localDiskGiB: 0,
+  metadata: {},
+  imageId: 'image',
+  imageTags: [],
+  serverGroups: [],
+  ...change,
 });
 
 export const fencingOf = (change: Partial<FencingState> = {}): FencingState => ({
-  ...beginFencing({ incident, settings: fencingDefaults, mode: 'automatic', signs: silentSigns, verdict: dead, gate: { gate: 'go' } }),
+  ...beginFencing({
+    incident,
+    settings: fencingDefaults,
+    mode: 'automatic',
+    signs: silentSigns,
+    verdict: dead,
+    gate: { gate: 'go' },
+  }),
   recommended: 'fence',
   ...change,
 });

@@ -9,6 +9,11 @@ import { hypervisorRegion } from '../lib/hypervisor-activities.ts';
  */
 export async function findDrift(input: DriftInput): Promise<DriftFindings> {
   const { region } = Object(input) as Partial<DriftInput>;
-  if (typeof region !== 'string' || region === '') throw ApplicationFailure.create({ type: 'InvalidInput', message: 'Expected {"region": "RegionOne"}', nonRetryable: true });
+  if (typeof region !== 'string' || region === '')
+    throw ApplicationFailure.create({
+      type: 'InvalidInput',
+      message: 'Expected {"region": "RegionOne"}',
+      nonRetryable: true,
+    });
   return await hypervisorRegion(region, 'Compare Nova and Placement with what the Hypervisors say').findDrift();
 }

@@ -23,6 +23,7 @@ export function guardDrain(context: Context): Step | null {
   if (!settings.guardsDrain || !desired.lifecycleEnabled || node === null) return null;
   const guard = judgeDrainGuard(context);
   if (drainGuard?.minAvailable === guard.minAvailable && drainGuard.ready === guard.ready) return null;
-  const words = guard.minAvailable === 1 ? `Hold the drain of Node ${node.name} back` : `Let the drain of Node ${node.name} go on`;
+  const words =
+    guard.minAvailable === 1 ? `Hold the drain of Node ${node.name} back` : `Let the drain of Node ${node.name} go on`;
   return { do: 'ensureDrainGuard', node: node.name, guard, words };
 }

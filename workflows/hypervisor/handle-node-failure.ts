@@ -1,4 +1,12 @@
-import { allHandlersFinished, ApplicationFailure, CancellationScope, CancelledFailure, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { NodeFailureInput } from '../../contracts/node-failure-activities.ts';
 import type { NodeFailureResult } from '../../contracts/node-failure-run.ts';
 import { cancelledFailure, fencedHold } from '../../contracts/ids.ts';
@@ -24,7 +32,13 @@ import { takeInLook } from './take-look.ts';
  * @param carried what an earlier run knew, when it continues as new
  */
 export async function handleNodeFailure(input: NodeFailureInput, carried?: FailureState): Promise<NodeFailureResult> {
-  const run: FailureRun = { name: input.hypervisor, state: { ...beginFailureState(), ...readCarried(carried) }, seen: null, waiting: null, message: 'Begins' };
+  const run: FailureRun = {
+    name: input.hypervisor,
+    state: { ...beginFailureState(), ...readCarried(carried) },
+    seen: null,
+    waiting: null,
+    message: 'Begins',
+  };
   const inbox = emptyInbox();
   takeMessages(run, inbox);
   return await CancellationScope.nonCancellable(async () => {
@@ -59,12 +73,24 @@ async function look(run: FailureRun, inbox: Inbox, input: NodeFailureInput): Pro
       run.seen = null;
       await condition(() => inFlight(state) === 0);
       const incident = state.fencing?.incident.id ?? null;
-      if (seen.next === 'handedOver') return { hypervisor: name, incident, outcome: 'OtherRun', message: `Run ${seen.workflowId} deals with ${name}` };
+      if (seen.next === 'handedOver')
+        return {
+          hypervisor: name,
+          incident,
+          outcome: 'OtherRun',
+          message: `Run ${seen.workflowId} deals with ${name}`,
+        };
       return { hypervisor: name, incident, outcome: 'NothingToDo', message: seen.message };
     }
     run.seen = seen;
     const { look: found, settings } = seen;
-    state.fencing = takeInLook(state.fencing, name, { look: found, askedMs, guests: state.guests }, settings, Date.now());
+    state.fencing = takeInLook(
+      state.fencing,
+      name,
+      { look: found, askedMs, guests: state.guests },
+      settings,
+      Date.now(),
+    );
     if (found.hypervisor?.hold === fencedHold && state.fencing !== null) state.held = true;
     return null;
   } catch (error) {
@@ -79,7 +105,8 @@ async function look(run: FailureRun, inbox: Inbox, input: NodeFailureInput): Pro
 
 function fail({ state }: FailureRun, message: string): void {
   state.failures += 1;
-  if (state.fencing !== null) state.fencing = takeProblem(state.fencing, message, Date.now() + retryAfterMs(state.failures));
+  if (state.fencing !== null)
+    state.fencing = takeProblem(state.fencing, message, Date.now() + retryAfterMs(state.failures));
 }
 
 /** Null while not all is known that a step is made on. */
@@ -89,17 +116,27 @@ function stageOf(run: FailureRun): Stage | null {
   return { run, fencing: state.fencing, hypervisor: seen.look.hypervisor, nova: seen.look.nova };
 }
 
-const notSeen = ({ name, seen, state }: FailureRun): FailureStep => ({ do: 'wait', for: `a look at ${name}: ${seen?.look.problems.join(' ') || state.fencing?.problem?.message || 'Nova or kube-apiserver does not know it'}`, untilMs: null });
+const notSeen = ({ name, seen, state }: FailureRun): FailureStep => ({
+  do: 'wait',
+  for: `a look at ${name}: ${seen?.look.problems.join(' ') || state.fencing?.problem?.message || 'Nova or kube-apiserver does not know it'}`,
+  untilMs: null,
+});
 
 function plan({ fencing, run }: Stage): FailureStep {
   const step = planFailure(fencing, run.seen!.look, Date.now());
   // A run whose history is long lets what is in flight end, and goes on as a new one.
-  if (step.do === 'evacuate' && workflowInfo().continueAsNewSuggested) return { do: 'wait', for: 'what is in flight to end, to go on as a new run', untilMs: null };
+  if (step.do === 'evacuate' && workflowInfo().continueAsNewSuggested)
+    return { do: 'wait', for: 'what is in flight to end, to go on as a new run', untilMs: null };
   return step;
 }
 
 /** Takes the step, or waits. Null: look again. */
-async function proceed(run: FailureRun, inbox: Inbox, stage: Stage | null, step: FailureStep): Promise<NodeFailureResult | null> {
+async function proceed(
+  run: FailureRun,
+  inbox: Inbox,
+  stage: Stage | null,
+  step: FailureStep,
+): Promise<NodeFailureResult | null> {
   const { state } = run;
   if (step.do === 'wait') {
     await waitFor(run, inbox, step.for, step.untilMs);
@@ -124,15 +161,27 @@ async function proceed(run: FailureRun, inbox: Inbox, stage: Stage | null, step:
 }
 
 /** Evacuations that have ended while a step was taken are not forgotten. */
-function merge({ state }: FailureRun, after: NonNullable<FailureState['fencing']>): NonNullable<FailureState['fencing']> {
+function merge(
+  { state }: FailureRun,
+  after: NonNullable<FailureState['fencing']>,
+): NonNullable<FailureState['fencing']> {
   const servers = state.fencing?.servers ?? null;
   return servers === null ? after : { ...after, servers };
 }
 
-function evacuate(run: FailureRun, inbox: Inbox, fencing: Stage['fencing'], host: string, servers: Extract<FailureStep, { do: 'evacuate' }>['servers']): void {
+function evacuate(
+  run: FailureRun,
+  inbox: Inbox,
+  fencing: Stage['fencing'],
+  host: string,
+  servers: Extract<FailureStep, { do: 'evacuate' }>['servers'],
+): void {
   const { state } = run;
   const { settings } = run.seen!;
-  state.fencing = beginEvacuations(fencing, servers.map(({ id }) => id));
+  state.fencing = beginEvacuations(
+    fencing,
+    servers.map(({ id }) => id),
+  );
   for (const server of servers) {
     void evacuateServer(server, host, fencing.incident, settings).then(({ outcome, why }) => {
       if (state.fencing !== null) state.fencing = endEvacuation(state.fencing, server.id, outcome, why, Date.now());
@@ -145,7 +194,13 @@ async function waitFor(run: FailureRun, inbox: Inbox, what: string, until: numbe
   const { seen, state } = run;
   const nowMs = Date.now();
   const isBusy = until !== null || inFlight(state) > 0;
-  const lookAgainMs = nowMs + (seen === null ? retryAfterMs(Math.max(1, Math.min(3, state.failures))) : isBusy ? seen.settings.lookMs : seen.settings.restLookMs);
+  const lookAgainMs =
+    nowMs +
+    (seen === null
+      ? retryAfterMs(Math.max(1, Math.min(3, state.failures)))
+      : isBusy
+        ? seen.settings.lookMs
+        : seen.settings.restLookMs);
   const untilMs = Math.min(until ?? Infinity, lookAgainMs);
   run.waiting = { for: what, untilMs };
   inbox.retryNow = false;
@@ -163,7 +218,10 @@ async function end(run: FailureRun, inbox: Inbox, result: NodeFailureResult): Pr
 
 async function endAsCancelled(run: FailureRun, inbox: Inbox): Promise<CancelledFailure> {
   const { fencing, held } = run.state;
-  const stays = [...(fencing?.forcedDown === true && !fencing.restored ? ['forced down'] : []), ...(held ? ['held'] : [])].join(' and ');
+  const stays = [
+    ...(fencing?.forcedDown === true && !fencing.restored ? ['forced down'] : []),
+    ...(held ? ['held'] : []),
+  ].join(' and ');
   const message = `The run was cancelled: nothing more is begun${stays === '' ? '' : `, and ${run.name} stays ${stays}`}`;
   run.message = message;
   await condition(() => inFlight(run.state) === 0);

@@ -2,9 +2,27 @@ import type { HypervisorStatusPatch, RecordedStatus, ShownStatus } from '../../c
 import { isSaid } from './is-said.ts';
 
 const condition = { type: 'Ready', status: 'True', reason: 'Ready', message: 'ready', observedGeneration: 2 } as const;
-const recorded: RecordedStatus = { conditions: [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z' }], hypervisorId: 'h', serviceId: 's', evicted: false, libVirtVersion: '9.0.0' };
-const shown: ShownStatus = { traits: ['CUSTOM_A'], aggregates: [{ name: 'zone-a', uuid: 'u', metadata: {} }], internalIp: '192.0.2.1' };
-const status: HypervisorStatusPatch = { conditions: [condition], removed: ['Evicting'], hypervisorId: 'h', serviceId: 's', evicted: false, libVirtVersion: null, ...shown };
+const recorded: RecordedStatus = {
+  conditions: [{ ...condition, lastTransitionTime: '2026-01-01T00:00:00Z' }],
+  hypervisorId: 'h',
+  serviceId: 's',
+  evicted: false,
+  libVirtVersion: '9.0.0',
+};
+const shown: ShownStatus = {
+  traits: ['CUSTOM_A'],
+  aggregates: [{ name: 'zone-a', uuid: 'u', metadata: {} }],
+  internalIp: '192.0.2.1',
+};
+const status: HypervisorStatusPatch = {
+  conditions: [condition],
+  removed: ['Evicting'],
+  hypervisorId: 'h',
+  serviceId: 's',
+  evicted: false,
+  libVirtVersion: null,
+  ...shown,
+};
 
 test('what says the same is not said again', () => expect(isSaid(recorded, shown, status)).toBe(true));
 
@@ -24,6 +42,14 @@ const news: [what: string, change: Partial<HypervisorStatusPatch>][] = [
 test.each(news)('%s is news', (_what, change) => expect(isSaid(recorded, shown, { ...status, ...change })).toBe(false));
 
 test('null leaves a field as it is', () => {
-  const untouched = { hypervisorId: null, serviceId: null, evicted: null, libVirtVersion: null, traits: null, aggregates: null, internalIp: null };
+  const untouched = {
+    hypervisorId: null,
+    serviceId: null,
+    evicted: null,
+    libVirtVersion: null,
+    traits: null,
+    aggregates: null,
+    internalIp: null,
+  };
   expect(isSaid(recorded, shown, { ...status, ...untouched })).toBe(true);
 });

@@ -6,7 +6,12 @@ export function isSaid(recorded: RecordedStatus, shown: ShownStatus, status: Hyp
   return (
     status.conditions.every((update) => {
       const current = findCondition(recorded.conditions, update.type);
-      return current?.status === update.status && current.reason === update.reason && current.message === update.message && current.observedGeneration === update.observedGeneration;
+      return (
+        current?.status === update.status &&
+        current.reason === update.reason &&
+        current.message === update.message &&
+        current.observedGeneration === update.observedGeneration
+      );
     }) &&
     status.removed.every((type) => findCondition(recorded.conditions, type) === undefined) &&
     isSame(status.hypervisorId, recorded.hypervisorId) &&
@@ -20,4 +25,5 @@ export function isSaid(recorded: RecordedStatus, shown: ShownStatus, status: Hyp
 }
 
 /** Null leaves it as it is. */
-const isSame = (wanted: unknown, current: unknown): boolean => wanted === null || JSON.stringify(wanted) === JSON.stringify(current);
+const isSame = (wanted: unknown, current: unknown): boolean =>
+  wanted === null || JSON.stringify(wanted) === JSON.stringify(current);

@@ -15,7 +15,13 @@ const listed = takeServers(fencingOf({ forcedDown: true }), [
 ]);
 const given = consentToLoss(listed, [{ id: 'a', person: 'joe', atMs: openedAtMs }]);
 
-const rows: [what: string, change: Partial<AbandonDisks>, state: typeof listed, words: RegExp, taken: string[] | null][] = [
+const rows: [
+  what: string,
+  change: Partial<AbandonDisks>,
+  state: typeof listed,
+  words: RegExp,
+  taken: string[] | null,
+][] = [
   ['by id', { instances: ['a'] }, listed, /^Taken: jane gives up the local disks of vm-a\./u, ['a']],
   ['by name', { instances: ['vm-b'] }, listed, /vm-b/u, ['b']],
   ['several', { instances: ['a', 'vm-b'] }, listed, /vm-a, vm-b/u, ['a', 'b']],
@@ -26,12 +32,22 @@ const rows: [what: string, change: Partial<AbandonDisks>, state: typeof listed, 
   ['which of them, by id', { instances: ['d'] }, listed, /twin/u, ['d']],
   ['one on volumes', { instances: ['volume'] }, listed, /has no disks on the host/u, null],
   ['given up already', { instances: ['a'] }, given, /given up already/u, null],
-  ['one whose image is excluded', { instances: ['amphora'] }, listed, /would stay all the same: its image has the tag amphora/u, null],
+  [
+    'one whose image is excluded',
+    { instances: ['amphora'] },
+    listed,
+    /would stay all the same: its image has the tag amphora/u,
+    null,
+  ],
   ['one that Nova does not evacuate', { instances: ['building'] }, listed, /state building/u, null],
   ['all or none', { instances: ['a', 'volume'] }, listed, /vm-volume has no disks/u, null],
 ];
 test.each(rows)('%s', (_what, change, state, words, taken) => {
-  const decision = judgeDiskConsent({ incident: incident.id, instances: ['a'], person: 'jane', ...change }, state, openedAtMs + 1);
+  const decision = judgeDiskConsent(
+    { incident: incident.id, instances: ['a'], person: 'jane', ...change },
+    state,
+    openedAtMs + 1,
+  );
   expect(decision.message).toMatch(words);
   expect(decision.taken).toEqual(taken?.map((id) => ({ id, person: 'jane', atMs: openedAtMs + 1 })) ?? null);
 });

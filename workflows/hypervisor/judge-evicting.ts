@@ -14,7 +14,9 @@ export function ownEviction({ desired, observed }: Pick<Context, 'desired' | 'ob
 
 /** Evictions of the host that somebody else made and that have not ended. */
 export const foreignEvictions = ({ desired, observed }: Pick<Context, 'desired' | 'observed'>): EvictionFacts[] =>
-  observed.evictions.filter(({ ownerUid, state }) => ownerUid !== desired.uid && (state === 'waiting' || state === 'running'));
+  observed.evictions.filter(
+    ({ ownerUid, state }) => ownerUid !== desired.uid && (state === 'waiting' || state === 'running'),
+  );
 
 /**
  * How the emptying of a host stands:
@@ -32,7 +34,8 @@ export function judgeEmptying(context: Context): Emptying {
   const own = ownEviction(context);
   const isBare = nova.service.status === 'disabled' && remainsOn(nova).length === 0;
   const before = findCondition(recorded.conditions, hypervisorConditions.evicting);
-  const wasEmptied = own?.state === 'succeeded' || (before?.status === 'False' && before.reason === hostEvictingReasons.succeeded);
+  const wasEmptied =
+    own?.state === 'succeeded' || (before?.status === 'False' && before.reason === hostEvictingReasons.succeeded);
   if (isBare && (wasEmptied || nova.service.state === 'down')) return 'empty';
 
   if (own !== null && own.deleting && own.state !== 'stopped') return 'running';
@@ -55,8 +58,12 @@ export function judgeEmptying(context: Context): Emptying {
 
 /** There was an Eviction for this very generation, and it is gone before it had ended: somebody deleted it. */
 function wasStopped(before: ReturnType<typeof findCondition>, generation: number): boolean {
-  if (before === undefined || (before.observedGeneration !== undefined && before.observedGeneration !== generation)) return false;
-  return before.reason === hostEvictingReasons.stopped || (before.status === 'True' && before.reason === hostEvictingReasons.running);
+  if (before === undefined || (before.observedGeneration !== undefined && before.observedGeneration !== generation))
+    return false;
+  return (
+    before.reason === hostEvictingReasons.stopped ||
+    (before.status === 'True' && before.reason === hostEvictingReasons.running)
+  );
 }
 
 /** Whether `status.evicted` may say true. */
@@ -83,9 +90,17 @@ export function judgeEvicting(context: Context): { condition: ConditionUpdate; e
     case 'empty':
       return of('False', 'succeeded', 'Evicted');
     case 'failed':
-      return of('Unknown', 'failed', `${named.replace(/\.$/u, '')}. Remove what stands in the way, then \`drover retry\` the Eviction`);
+      return of(
+        'Unknown',
+        'failed',
+        `${named.replace(/\.$/u, '')}. Remove what stands in the way, then \`drover retry\` the Eviction`,
+      );
     case 'stopped':
-      return of('Unknown', 'stopped', `${named === '' ? 'The Eviction was deleted' : named}. \`drover retry\` starts it again`);
+      return of(
+        'Unknown',
+        'stopped',
+        `${named === '' ? 'The Eviction was deleted' : named}. \`drover retry\` starts it again`,
+      );
     case 'running':
       return of('True', 'running', 'Evicting');
     case 'open':

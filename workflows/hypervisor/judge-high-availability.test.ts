@@ -10,7 +10,13 @@ const rows: [why: string, facts: Partial<HighAvailabilityFacts>, status: string,
   ['nor when it was aborted', { onboarding: 'aborted' }, 'False', 'Onboarding', 'HA disabled before onboarding'],
   ['an empty host has nothing to save', { evicted: true }, 'False', 'Evicted', 'HA disabled due to eviction'],
   ['nobody wants it', { wanted: false, evicted: true }, 'False', 'Succeeded', 'HA disabled per spec'],
-  ['nobody does it', { handled: false }, 'False', 'Succeeded', 'HA disabled by drover’s settings: failed nodes are not handled'],
+  [
+    'nobody does it',
+    { handled: false },
+    'False',
+    'Succeeded',
+    'HA disabled by drover’s settings: failed nodes are not handled',
+  ],
 ];
 
 test.each(rows)('%s', (_why, more, status, reason, message) => {

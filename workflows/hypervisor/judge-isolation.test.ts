@@ -9,7 +9,9 @@ const rows: [why: string, metadata: Record<string, string>, isProblem: boolean][
   ['a key without a project', { filter_tenant_id: ' ' }, true],
 ];
 test.each(rows)('%s', (_why, metadata, isProblem) => {
-  expect(isolationProblem([aggregate('other', true), aggregate('tests', true, metadata)], 'tests')).toEqual(isProblem ? expect.stringMatching(/tests keeps nobody off.*filter_tenant_id/u) : null);
+  expect(isolationProblem([aggregate('other', true), aggregate('tests', true, metadata)], 'tests')).toEqual(
+    isProblem ? expect.stringMatching(/tests keeps nobody off.*filter_tenant_id/u) : null,
+  );
 });
 
 test('one that is not there is said to be missing elsewhere', () => {

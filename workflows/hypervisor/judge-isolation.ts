@@ -10,6 +10,10 @@ const tenantKey = 'filter_tenant_id';
  */
 export function isolationProblem(aggregates: readonly AggregateFacts[], testAggregate: string): string | null {
   const found = aggregates.find(({ name }) => name === testAggregate);
-  if (found === undefined || Object.entries(found.metadata).some(([key, value]) => key.startsWith(tenantKey) && value.trim() !== '')) return null;
+  if (
+    found === undefined ||
+    Object.entries(found.metadata).some(([key, value]) => key.startsWith(tenantKey) && value.trim() !== '')
+  )
+    return null;
   return `aggregate ${testAggregate} keeps nobody off: set its property ${tenantKey} to the project of the tests`;
 }

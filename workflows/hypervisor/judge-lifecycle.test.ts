@@ -6,7 +6,13 @@ import { act, done, rest, wait } from './step.ts';
 
 const bare = disabledFor('drover: maintenance manual');
 
-const rows: [why: string, conditions: Condition[], desired: Partial<DesiredHypervisor>, observed: Partial<HypervisorObservation>, state: string][] = [
+const rows: [
+  why: string,
+  conditions: Condition[],
+  desired: Partial<DesiredHypervisor>,
+  observed: Partial<HypervisorObservation>,
+  state: string,
+][] = [
   ['a new Node', [], {}, {}, 'Initial'],
   ['registration, aggregates, traits', [onboarding('initial')], {}, {}, 'Onboarding'],
   ['the checks', [onboarding('testing')], {}, {}, 'Testing'],
@@ -17,13 +23,49 @@ const rows: [why: string, conditions: Condition[], desired: Partial<DesiredHyper
   ['enabled', [onboarding('succeeded')], {}, {}, 'Active'],
   ['Nova has lost it', [onboarding('succeeded')], {}, { nova: null }, 'Ready'],
   ['a maintenance begins', [onboarding('succeeded')], { maintenance: 'manual' }, {}, 'Evicting'],
-  ['and is being emptied', [onboarding('succeeded')], { maintenance: 'auto' }, { nova: bare, evictions: [ownEvictionOf('running')] }, 'Evicting'],
-  ['empty', [onboarding('succeeded')], { maintenance: 'ha' }, { nova: bare, evictions: [ownEvictionOf('succeeded')] }, 'Maintenance'],
-  ['a failed eviction is no maintenance (H10)', [onboarding('succeeded')], { maintenance: 'manual' }, { nova: bare, evictions: [ownEvictionOf('failed')] }, 'Evicting'],
-  ['a maintenance before the tests have ended', [onboarding('testing')], { maintenance: 'manual' }, { nova: bare, evictions: [ownEvictionOf('succeeded')] }, 'Maintenance'],
+  [
+    'and is being emptied',
+    [onboarding('succeeded')],
+    { maintenance: 'auto' },
+    { nova: bare, evictions: [ownEvictionOf('running')] },
+    'Evicting',
+  ],
+  [
+    'empty',
+    [onboarding('succeeded')],
+    { maintenance: 'ha' },
+    { nova: bare, evictions: [ownEvictionOf('succeeded')] },
+    'Maintenance',
+  ],
+  [
+    'a failed eviction is no maintenance (H10)',
+    [onboarding('succeeded')],
+    { maintenance: 'manual' },
+    { nova: bare, evictions: [ownEvictionOf('failed')] },
+    'Evicting',
+  ],
+  [
+    'a maintenance before the tests have ended',
+    [onboarding('testing')],
+    { maintenance: 'manual' },
+    { nova: bare, evictions: [ownEvictionOf('succeeded')] },
+    'Maintenance',
+  ],
   ['one before Nova knows the host', [onboarding('initial')], { maintenance: 'manual' }, { nova: null }, 'Onboarding'],
-  ['somebody’s Eviction of an active host', [onboarding('succeeded')], {}, { evictions: [ownEvictionOf('running', { ownerUid: null })] }, 'Evicting'],
-  ['the way out', [onboarding('succeeded')], {}, { nova: bare, node: nodeOf({ terminatingSinceMs: 1 }), evictions: [ownEvictionOf('succeeded')] }, 'Evicting'],
+  [
+    'somebody’s Eviction of an active host',
+    [onboarding('succeeded')],
+    {},
+    { evictions: [ownEvictionOf('running', { ownerUid: null })] },
+    'Evicting',
+  ],
+  [
+    'the way out',
+    [onboarding('succeeded')],
+    {},
+    { nova: bare, node: nodeOf({ terminatingSinceMs: 1 }), evictions: [ownEvictionOf('succeeded')] },
+    'Evicting',
+  ],
 ];
 
 test.each(rows)('%s', (_why, conditions, desired, observed, state) => {

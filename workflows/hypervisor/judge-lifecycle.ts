@@ -14,7 +14,8 @@ export function judgeState(context: Context, offboarded: boolean): LifecycleStat
   const { state } = onboardingOf(observed);
   if (offboarded) return 'Decommissioned';
   if (mode === 'termination') return 'Evicting';
-  if (mode !== '' && nova !== null) return nova.service.status === 'disabled' && isEmptied(context) ? 'Maintenance' : 'Evicting';
+  if (mode !== '' && nova !== null)
+    return nova.service.status === 'disabled' && isEmptied(context) ? 'Maintenance' : 'Evicting';
   if (state !== 'aborted' && nova !== null && foreignEvictions(context).length > 0) return 'Evicting';
   switch (state) {
     case 'aborted':

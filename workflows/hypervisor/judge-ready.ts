@@ -15,8 +15,10 @@ export interface ReadyFacts {
 export function judgeReady({ conditions, mode, lifecycleEnabled, registered }: ReadyFacts): ConditionUpdate {
   const of = (type: string) => findCondition(conditions as readonly Condition[], type);
   const onboarding = of(hypervisorConditions.onboarding);
-  if (of(hypervisorConditions.offboarded)?.status === 'True') return notReady('offboarded', 'Hypervisor has been offboarded');
-  if (of(hypervisorConditions.terminating)?.status === 'True') return notReady('terminating', 'Hypervisor is terminating');
+  if (of(hypervisorConditions.offboarded)?.status === 'True')
+    return notReady('offboarded', 'Hypervisor has been offboarded');
+  if (of(hypervisorConditions.terminating)?.status === 'True')
+    return notReady('terminating', 'Hypervisor is terminating');
   if (onboarding?.status === 'True') return notReady('onboarding', `Onboarding in progress: ${onboarding.message}`);
   if (mode !== '') return judgeMaintenance(of(hypervisorConditions.evicting));
   if (onboarding === undefined) {
@@ -29,7 +31,12 @@ export function judgeReady({ conditions, mode, lifecycleEnabled, registered }: R
   }
   if (onboarding.reason === onboardingReasons.aborted) return notReady('onboarding', 'Onboarding was aborted');
   if (onboarding.reason !== onboardingReasons.succeeded) return notReady('onboarding', 'Onboarding not yet completed');
-  return { type: hypervisorConditions.ready, status: 'True', reason: readyReasons.ready, message: 'Hypervisor is ready' };
+  return {
+    type: hypervisorConditions.ready,
+    status: 'True',
+    reason: readyReasons.ready,
+    message: 'Hypervisor is ready',
+  };
 }
 
 function judgeMaintenance(evicting: Pick<Condition, 'status' | 'message'> | undefined): ConditionUpdate {

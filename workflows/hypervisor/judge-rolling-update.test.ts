@@ -4,8 +4,10 @@ import { judgeRollingUpdate } from './judge-rolling-update.ts';
 import { beginMs, nodeOf } from './sample.ts';
 
 const { selectedForUpdate, updateResult } = nodeMarks;
-const marked = (more: Partial<NodeFacts> = {}): NodeFacts => nodeOf({ cordoned: true, labels: { ...nodeOf().labels, [selectedForUpdate]: 'true' }, ...more });
-const resulted = (result: string, more: Partial<NodeFacts> = {}): NodeFacts => nodeOf({ labels: { ...nodeOf().labels, [updateResult]: result }, ...more });
+const marked = (more: Partial<NodeFacts> = {}): NodeFacts =>
+  nodeOf({ cordoned: true, labels: { ...nodeOf().labels, [selectedForUpdate]: 'true' }, ...more });
+const resulted = (result: string, more: Partial<NodeFacts> = {}): NodeFacts =>
+  nodeOf({ labels: { ...nodeOf().labels, [updateResult]: result }, ...more });
 
 const rows: [why: string, node: NodeFacts | null, begunBootId: string | null, update: string][] = [
   ['no marks', nodeOf(), null, 'none'],

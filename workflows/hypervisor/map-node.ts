@@ -1,5 +1,11 @@
 import { copiedLabels, hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
-import type { DesiredHypervisor, HypervisorPatch, HypervisorSpec, NewHypervisor, NodeFacts } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorPatch,
+  HypervisorSpec,
+  NewHypervisor,
+  NodeFacts,
+} from '../../contracts/hypervisor.ts';
 import { isTerminating } from './mode.ts';
 import type { Step } from './step.ts';
 
@@ -27,7 +33,12 @@ function askedBy({ labels, annotations }: NodeFacts): Asked {
 
 /** A comma list; null where there is no such annotation. */
 const listOf = (text: string | undefined): string[] | null =>
-  text === undefined ? null : text.split(',').map((item) => item.trim()).filter((item) => item !== '');
+  text === undefined
+    ? null
+    : text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '');
 
 /** The Hypervisor of a Node that has none; null where the Node is no hypervisor. Source: hypervisor.md B.1. */
 export function newHypervisor(node: NodeFacts, moreLabels: readonly string[]): NewHypervisor | null {
@@ -39,7 +50,10 @@ export function newHypervisor(node: NodeFacts, moreLabels: readonly string[]): N
   return {
     name: node.name,
     labels,
-    annotations: { [hypervisorAnnotations.fromNode]: memory.toSorted().join(','), [hypervisorAnnotations.nodeUid]: node.uid },
+    annotations: {
+      [hypervisorAnnotations.fromNode]: memory.toSorted().join(','),
+      [hypervisorAnnotations.nodeUid]: node.uid,
+    },
     spec: {
       lifecycleEnabled: false,
       skipTests: false,
@@ -58,10 +72,13 @@ export function newHypervisor(node: NodeFacts, moreLabels: readonly string[]): N
 }
 
 /** The two fields that are taken back when the Node says nothing of them any more. A list stays, as upstream leaves it. */
-const memoryOf = (asked: Asked): string[] => (asked.lifecycleEnabled === undefined ? [] : ['lifecycleEnabled', 'skipTests']);
+const memoryOf = (asked: Asked): string[] =>
+  asked.lifecycleEnabled === undefined ? [] : ['lifecycleEnabled', 'skipTests'];
 
 function copied({ labels }: NodeFacts, more: readonly string[]): Record<string, string> {
-  const found = [...copiedLabels, ...more].flatMap((key) => (labels[key] === undefined ? [] : [[key, labels[key]] as const]));
+  const found = [...copiedLabels, ...more].flatMap((key) =>
+    labels[key] === undefined ? [] : [[key, labels[key]] as const],
+  );
   return Object.fromEntries(found);
 }
 
@@ -69,7 +86,11 @@ function copied({ labels }: NodeFacts, more: readonly string[]): Record<string, 
  * What has to be written so that the Hypervisor says what its Node says; null: nothing. What the Node says no more is taken back, but
  * only where drover had written it (hypervisor.md C.1, H15). A Node that is gone says nothing: its Hypervisor stays as it is.
  */
-export function mapNode(desired: DesiredHypervisor, node: NodeFacts | null, moreLabels: readonly string[]): Step | null {
+export function mapNode(
+  desired: DesiredHypervisor,
+  node: NodeFacts | null,
+  moreLabels: readonly string[],
+): Step | null {
   if (node === null) return null;
   // A Node that never was a hypervisor is none of drover's.
   if (node.labels[nodeMarks.virtDriver] === undefined && desired.nodeUid === null) return null;
@@ -82,13 +103,18 @@ export function mapNode(desired: DesiredHypervisor, node: NodeFacts | null, more
   const mayWrite = desired.maintenance !== 'termination' || undoTermination;
 
   const spec: Partial<HypervisorSpec> = mayWrite ? differences(desired, { ...takenBack(asked, isMine), ...asked }) : {};
-  const stale = desired.fromNode.flatMap((memory) => (memory.startsWith('label:') && labels[memory.slice(6)] === undefined ? [memory.slice(6)] : []));
+  const stale = desired.fromNode.flatMap((memory) =>
+    memory.startsWith('label:') && labels[memory.slice(6)] === undefined ? [memory.slice(6)] : [],
+  );
   const labelPatch: Record<string, string | null> = {
     ...Object.fromEntries(stale.filter((key) => desired.labels[key] !== undefined).map((key) => [key, null])),
     ...Object.fromEntries(Object.entries(labels).filter(([key, value]) => desired.labels[key] !== value)),
   };
-  const keptFields = mayWrite ? memoryOf(asked) : desired.fromNode.filter((memory) => memory === 'lifecycleEnabled' || memory === 'skipTests');
-  const keptMaintenance = isMine('maintenance') && desired.maintenance === 'termination' && !undoTermination ? ['maintenance'] : [];
+  const keptFields = mayWrite
+    ? memoryOf(asked)
+    : desired.fromNode.filter((memory) => memory === 'lifecycleEnabled' || memory === 'skipTests');
+  const keptMaintenance =
+    isMine('maintenance') && desired.maintenance === 'termination' && !undoTermination ? ['maintenance'] : [];
   const fromNode = [...keptFields, ...keptMaintenance, ...Object.keys(labels).map(labelMemory)].toSorted().join(',');
   const annotationPatch: Record<string, string> = {
     ...(fromNode !== desired.fromNode.toSorted().join(',') && { [hypervisorAnnotations.fromNode]: fromNode }),
@@ -103,9 +129,15 @@ export function mapNode(desired: DesiredHypervisor, node: NodeFacts | null, more
   if (undoTermination) {
     const words = `The Node terminates no more: take ${desired.name} out of termination`;
     // The only way out of `termination` that the CRD's rule allows leads through `ha`.
-    return { do: 'patchHypervisor', patches: [{ ...patch, spec: { ...spec, maintenance: 'ha' } }, { spec: { maintenance: '' } }], words };
+    return {
+      do: 'patchHypervisor',
+      patches: [{ ...patch, spec: { ...spec, maintenance: 'ha' } }, { spec: { maintenance: '' } }],
+      words,
+    };
   }
-  return Object.keys(patch).length === 0 ? null : { do: 'patchHypervisor', patches: [patch], words: describe(patch, node.name) };
+  return Object.keys(patch).length === 0
+    ? null
+    : { do: 'patchHypervisor', patches: [patch], words: describe(patch, node.name) };
 }
 
 const takenBack = (asked: Asked, isMine: (field: string) => boolean): Partial<HypervisorSpec> => ({
@@ -114,7 +146,11 @@ const takenBack = (asked: Asked, isMine: (field: string) => boolean): Partial<Hy
 });
 
 const differences = (desired: DesiredHypervisor, wanted: Partial<HypervisorSpec>): Partial<HypervisorSpec> =>
-  Object.fromEntries(Object.entries(wanted).filter(([field, value]) => JSON.stringify(desired[field as keyof HypervisorSpec]) !== JSON.stringify(value)));
+  Object.fromEntries(
+    Object.entries(wanted).filter(
+      ([field, value]) => JSON.stringify(desired[field as keyof HypervisorSpec]) !== JSON.stringify(value),
+    ),
+  );
 
 function describe({ labels = {}, spec = {}, annotations, dropNodeOwner }: HypervisorPatch, node: string): string {
   const parts = [...Object.keys(spec), ...Object.keys(labels).map((key) => `label ${key}`)];

@@ -1,7 +1,12 @@
 import { hypervisorConditions, onboardingReasons } from '../../contracts/hypervisor-conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Condition } from '../../contracts/conditions.ts';
-import type { DesiredHypervisor, HypervisorObservation, MaintenanceMode, NodeFacts } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  MaintenanceMode,
+  NodeFacts,
+} from '../../contracts/hypervisor.ts';
 
 type Wanted = Pick<DesiredHypervisor, 'lifecycleEnabled' | 'maintenance' | 'nodeUid'>;
 
@@ -24,14 +29,24 @@ export function isTerminating({ nodeUid }: Pick<Wanted, 'nodeUid'>, node: NodeFa
 /** How far the onboarding has come. */
 export type OnboardingState = 'none' | 'initial' | 'testing' | 'handover' | 'succeeded' | 'aborted';
 
-export function onboardingOf({ recorded }: Pick<HypervisorObservation, 'recorded'>): { state: OnboardingState; condition: Condition | undefined } {
+export function onboardingOf({ recorded }: Pick<HypervisorObservation, 'recorded'>): {
+  state: OnboardingState;
+  condition: Condition | undefined;
+} {
   const condition = findCondition(recorded.conditions, hypervisorConditions.onboarding);
   if (condition === undefined) return { state: 'none', condition };
-  if (condition.status === 'False') return { state: condition.reason === onboardingReasons.succeeded ? 'succeeded' : 'aborted', condition };
+  if (condition.status === 'False')
+    return { state: condition.reason === onboardingReasons.succeeded ? 'succeeded' : 'aborted', condition };
   // A word that is not known was written by another version: what it has done is done again, as all of it is safe to repeat.
-  const state = condition.reason === onboardingReasons.testing ? 'testing' : condition.reason === onboardingReasons.handover ? 'handover' : 'initial';
+  const state =
+    condition.reason === onboardingReasons.testing
+      ? 'testing'
+      : condition.reason === onboardingReasons.handover
+        ? 'handover'
+        : 'initial';
   return { state, condition };
 }
 
 /** Whether the onboarding is under way. */
-export const isOnboarding = (state: OnboardingState): boolean => state === 'initial' || state === 'testing' || state === 'handover';
+export const isOnboarding = (state: OnboardingState): boolean =>
+  state === 'initial' || state === 'testing' || state === 'handover';

@@ -24,7 +24,15 @@ const servers: [what: string, change: Partial<EvacuationCandidate>, why: RegExp 
   ['a key of all objects', { metadata: {} }, null],
 ];
 test.each(servers)('%s', (_what, change, why) => {
-  const found = whyLeft(candidate('a', change), { imageIds: ['excluded'], imageTags: exclusions.imageTags, metadata: [...exclusions.metadata, 'cattle', 'constructor'] }, []);
+  const found = whyLeft(
+    candidate('a', change),
+    {
+      imageIds: ['excluded'],
+      imageTags: exclusions.imageTags,
+      metadata: [...exclusions.metadata, 'cattle', 'constructor'],
+    },
+    [],
+  );
   if (why === null) expect(found).toBeNull();
   else expect(found).toMatch(why);
 });
@@ -36,20 +44,76 @@ test('a local disk is given up server by server, and nothing else with it', () =
   expect(whyLeft({ ...local, imageTags: ['amphora'] }, exclusions, [{ id: 'a' }])).toMatch(/amphora/);
 });
 
-const tracked = (id: string, change: Partial<TrackedEvacuation> = {}): TrackedEvacuation => ({ ...candidate(id), state: 'pending', attempts: 0, why: null, retryAtMs: null, ...change });
+const tracked = (id: string, change: Partial<TrackedEvacuation> = {}): TrackedEvacuation => ({
+  ...candidate(id),
+  state: 'pending',
+  attempts: 0,
+  why: null,
+  retryAtMs: null,
+  ...change,
+});
 const orders: [what: string, all: TrackedEvacuation[], parallelism: number, picked: string[]][] = [
-  ['the highest priority first', [tracked('a'), tracked('b', { metadata: { 'drover:priority': '900' } }), tracked('c', { metadata: { 'drover:priority': '10' } })], 9, ['b', 'a', 'c']],
-  ['priorities that are none are as usual', [tracked('a', { metadata: { 'drover:priority': '0' } }), tracked('b', { metadata: { 'drover:priority': '501' } }), tracked('c', { metadata: { 'drover:priority': 'high' } }), tracked('d', { metadata: { 'drover:priority': '1001' } })], 9, ['b', 'a', 'c', 'd']],
-  ['those that ran before those that were stopped', [tracked('a', { vmState: 'stopped' }), tracked('b')], 9, ['b', 'a']],
+  [
+    'the highest priority first',
+    [
+      tracked('a'),
+      tracked('b', { metadata: { 'drover:priority': '900' } }),
+      tracked('c', { metadata: { 'drover:priority': '10' } }),
+    ],
+    9,
+    ['b', 'a', 'c'],
+  ],
+  [
+    'priorities that are none are as usual',
+    [
+      tracked('a', { metadata: { 'drover:priority': '0' } }),
+      tracked('b', { metadata: { 'drover:priority': '501' } }),
+      tracked('c', { metadata: { 'drover:priority': 'high' } }),
+      tracked('d', { metadata: { 'drover:priority': '1001' } }),
+    ],
+    9,
+    ['b', 'a', 'c', 'd'],
+  ],
+  [
+    'those that ran before those that were stopped',
+    [tracked('a', { vmState: 'stopped' }), tracked('b')],
+    9,
+    ['b', 'a'],
+  ],
   ['large ones before small ones', [tracked('a'), tracked('b', { memoryMiB: 1024 })], 9, ['b', 'a']],
-  ['one that failed lets the others pass', [tracked('a', { attempts: 1, metadata: { 'drover:priority': '900' } }), tracked('b')], 9, ['b', 'a']],
-  ['one that waits for its next attempt lets them go alone', [tracked('a', { attempts: 1, retryAtMs: 1 }), tracked('b')], 9, ['b']],
+  [
+    'one that failed lets the others pass',
+    [tracked('a', { attempts: 1, metadata: { 'drover:priority': '900' } }), tracked('b')],
+    9,
+    ['b', 'a'],
+  ],
+  [
+    'one that waits for its next attempt lets them go alone',
+    [tracked('a', { attempts: 1, retryAtMs: 1 }), tracked('b')],
+    9,
+    ['b'],
+  ],
   ['when its time has come it goes', [tracked('a', { attempts: 1, retryAtMs: 0 })], 9, ['a']],
   ['not more than may go at once', [tracked('a', { state: 'evacuating' }), tracked('b'), tracked('c')], 2, ['b']],
   ['none where all slots are taken', [tracked('a', { state: 'evacuating' }), tracked('b')], 1, []],
-  ['of a server group one at a time', [tracked('a', { serverGroups: ['g'] }), tracked('b', { serverGroups: ['g'] }), tracked('c')], 9, ['a', 'c']],
-  ['and none while one of it goes', [tracked('a', { state: 'evacuating', serverGroups: ['g'] }), tracked('b', { serverGroups: ['g'] })], 9, []],
-  ['only those that wait', [tracked('a', { state: 'left' }), tracked('b', { state: 'evacuated' }), tracked('c', { state: 'gone' })], 9, []],
+  [
+    'of a server group one at a time',
+    [tracked('a', { serverGroups: ['g'] }), tracked('b', { serverGroups: ['g'] }), tracked('c')],
+    9,
+    ['a', 'c'],
+  ],
+  [
+    'and none while one of it goes',
+    [tracked('a', { state: 'evacuating', serverGroups: ['g'] }), tracked('b', { serverGroups: ['g'] })],
+    9,
+    [],
+  ],
+  [
+    'only those that wait',
+    [tracked('a', { state: 'left' }), tracked('b', { state: 'evacuated' }), tracked('c', { state: 'gone' })],
+    9,
+    [],
+  ],
 ];
 test.each(orders)('%s', (_what, all, parallelism, picked) => {
   expect(pickEvacuations(all, parallelism, 0).map(({ id }) => id)).toEqual(picked);

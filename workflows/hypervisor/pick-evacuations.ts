@@ -1,4 +1,9 @@
-import type { DiskConsent, EvacuationCandidate, EvacuationExclusions, TrackedEvacuation } from '../../contracts/fencing.ts';
+import type {
+  DiskConsent,
+  EvacuationCandidate,
+  EvacuationExclusions,
+  TrackedEvacuation,
+} from '../../contracts/fencing.ts';
 import { priorityKey } from '../../contracts/fencing.ts';
 
 /** Nova evacuates servers in these states only. */
@@ -10,14 +15,20 @@ const evacuable: readonly string[] = ['active', 'stopped', 'error'];
  *
  * @param consentedDisks the servers whose local disks somebody gave up
  */
-export function whyLeft(server: EvacuationCandidate, exclusions: EvacuationExclusions, consentedDisks: readonly Pick<DiskConsent, 'id'>[]): string | null {
+export function whyLeft(
+  server: EvacuationCandidate,
+  exclusions: EvacuationExclusions,
+  consentedDisks: readonly Pick<DiskConsent, 'id'>[],
+): string | null {
   if (!evacuable.includes(server.vmState)) return `Nova evacuates no server in the state ${server.vmState}`;
   const mark = exclusions.metadata.find((one) => hasMetadata(server.metadata, one));
   if (mark !== undefined) return `its metadata has ${mark}`;
-  if (server.imageId !== null && exclusions.imageIds.includes(server.imageId)) return `its image ${server.imageId} is excluded`;
+  if (server.imageId !== null && exclusions.imageIds.includes(server.imageId))
+    return `its image ${server.imageId} is excluded`;
   const tag = exclusions.imageTags.find((one) => server.imageTags.includes(one));
   if (tag !== undefined) return `its image has the tag ${tag}`;
-  if (hasLocalDisk(server) && !consentedDisks.some(({ id }) => id === server.id)) return `${server.localDiskGiB} GiB of its disks lie on the host and would be lost; it needs a consent of its own`;
+  if (hasLocalDisk(server) && !consentedDisks.some(({ id }) => id === server.id))
+    return `${server.localDiskGiB} GiB of its disks lie on the host and would be lost; it needs a consent of its own`;
   return null;
 }
 
@@ -39,13 +50,18 @@ function priorityOf({ metadata }: EvacuationCandidate): number {
 }
 
 /** Whether it waits for its next attempt. */
-export const isPaused = ({ retryAtMs }: TrackedEvacuation, nowMs: number): boolean => retryAtMs !== null && nowMs < retryAtMs;
+export const isPaused = ({ retryAtMs }: TrackedEvacuation, nowMs: number): boolean =>
+  retryAtMs !== null && nowMs < retryAtMs;
 
 /**
  * Which of the pending servers go next: the highest priority first, those that ran before those that were stopped, large ones before
  * small ones while there is room for them. Members of one server group go one at a time, as the scheduler must see where the last one is.
  */
-export function pickEvacuations(all: readonly TrackedEvacuation[], parallelism: number, nowMs: number): TrackedEvacuation[] {
+export function pickEvacuations(
+  all: readonly TrackedEvacuation[],
+  parallelism: number,
+  nowMs: number,
+): TrackedEvacuation[] {
   const inFlight = all.filter(({ state }) => state === 'evacuating');
   const sorted = all
     .filter((server) => server.state === 'pending' && !isPaused(server, nowMs))

@@ -14,9 +14,16 @@ export function planActive(context: Context): Plan {
   const { desired, observed, settings, nowMs } = context;
   const { nova, hold } = observed;
   // It was there before. Nothing is undone for that: Nova may only be mistaken.
-  if (nova === null) return wait(`nova-compute to register ${desired.name} in Nova again`, nowMs + settings.registrationMs);
+  if (nova === null)
+    return wait(`nova-compute to register ${desired.name} in Nova again`, nowMs + settings.registrationMs);
   const own = observed.evictions.find(({ ownerUid, deleting }) => ownerUid === desired.uid && !deleting);
-  if (own !== undefined) return act({ do: 'deleteEviction', name: own.name, uid: own.uid, words: `The maintenance of ${desired.name} is over: delete Eviction ${own.name}` });
+  if (own !== undefined)
+    return act({
+      do: 'deleteEviction',
+      name: own.name,
+      uid: own.uid,
+      words: `The maintenance of ${desired.name} is over: delete Eviction ${own.name}`,
+    });
   const leaving = observed.evictions.find(({ ownerUid }) => ownerUid === desired.uid);
   if (leaving !== undefined) return wait(`Eviction ${leaving.name} to be gone`);
 
@@ -30,8 +37,13 @@ export function planActive(context: Context): Plan {
   if (hold !== null) return rest(`${desired.name} is held out of service: ${hold.message}`);
   const by = disabledBy(nova);
   if (by === 'maintenance' && isDriven && !desired.skipTests && settings.checks.length > 0) return beginTesting();
-  if (by === 'stranger' || (by === 'novaDefault' && !isDriven)) return rest(`${nova.host} stays disabled, as it was not for a maintenance of this Hypervisor: ${nova.service.disabledReason ?? 'no reason given'}`);
+  if (by === 'stranger' || (by === 'novaDefault' && !isDriven))
+    return rest(
+      `${nova.host} stays disabled, as it was not for a maintenance of this Hypervisor: ${nova.service.disabledReason ?? 'no reason given'}`,
+    );
   const enabling = planEnabling(context);
   if (enabling !== null) return enabling;
-  return problem === null ? done(`${desired.name} is in service`) : rest(`${desired.name} is in service, but ${problem}`);
+  return problem === null
+    ? done(`${desired.name} is in service`)
+    : rest(`${desired.name} is in service, but ${problem}`);
 }

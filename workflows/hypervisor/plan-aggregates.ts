@@ -19,7 +19,12 @@ const zoneKey = 'availability_zone';
  * @param host      Nova's compute host, as aggregates know it
  * @param hasServers Nova moves no host with servers from one zone to another
  */
-export function planAggregates(wanted: readonly string[], known: readonly AggregateFacts[], host: string, hasServers: boolean): AggregatesPlan {
+export function planAggregates(
+  wanted: readonly string[],
+  known: readonly AggregateFacts[],
+  host: string,
+  hasServers: boolean,
+): AggregatesPlan {
   const names = [...new Set(wanted)];
   const missing = names.filter((name) => !known.some((aggregate) => aggregate.name === name));
   if (missing.length > 0) return { steps: [], problem: `aggregates not found: [${missing.join(' ')}]` };
@@ -35,14 +40,33 @@ export function planAggregates(wanted: readonly string[], known: readonly Aggreg
   if (hasServers) return { steps: [], problem: `${zones}: Nova moves no host with servers from zone to zone` };
   // Nova refuses a second zone, so this one goes first; all other filters stay on meanwhile.
   const others = remove.filter((aggregate) => aggregate !== from);
-  return { steps: [...adding(host, add.filter((aggregate) => aggregate !== to)), ...removing(host, [from]), ...adding(host, [to]), ...removing(host, others)], problem: null };
+  return {
+    steps: [
+      ...adding(
+        host,
+        add.filter((aggregate) => aggregate !== to),
+      ),
+      ...removing(host, [from]),
+      ...adding(host, [to]),
+      ...removing(host, others),
+    ],
+    problem: null,
+  };
 }
 
 /** An aggregate that the host is in and one that it shall be in, of two zones. */
-function findZoneClash(known: readonly AggregateFacts[], add: readonly AggregateFacts[]): { from: AggregateFacts; to: AggregateFacts } | null {
+function findZoneClash(
+  known: readonly AggregateFacts[],
+  add: readonly AggregateFacts[],
+): { from: AggregateFacts; to: AggregateFacts } | null {
   for (const to of add) {
     const zone = to.metadata[zoneKey];
-    const from = zone === undefined ? undefined : known.find(({ hasHost, metadata }) => hasHost && metadata[zoneKey] !== undefined && metadata[zoneKey] !== zone);
+    const from =
+      zone === undefined
+        ? undefined
+        : known.find(
+            ({ hasHost, metadata }) => hasHost && metadata[zoneKey] !== undefined && metadata[zoneKey] !== zone,
+          );
     if (from !== undefined) return { from, to };
   }
   return null;
@@ -52,7 +76,25 @@ const named = (aggregates: readonly AggregateFacts[]) => aggregates.map(({ id, n
 const list = (aggregates: readonly AggregateFacts[]): string => aggregates.map(({ name }) => name).join(', ');
 
 const adding = (host: string, aggregates: readonly AggregateFacts[]): Step[] =>
-  aggregates.length === 0 ? [] : [{ do: 'addToAggregates', host, aggregates: named(aggregates), words: `Add ${host} to aggregates ${list(aggregates)}` }];
+  aggregates.length === 0
+    ? []
+    : [
+        {
+          do: 'addToAggregates',
+          host,
+          aggregates: named(aggregates),
+          words: `Add ${host} to aggregates ${list(aggregates)}`,
+        },
+      ];
 
 const removing = (host: string, aggregates: readonly AggregateFacts[]): Step[] =>
-  aggregates.length === 0 ? [] : [{ do: 'removeFromAggregates', host, aggregates: named(aggregates), words: `Remove ${host} from aggregates ${list(aggregates)}` }];
+  aggregates.length === 0
+    ? []
+    : [
+        {
+          do: 'removeFromAggregates',
+          host,
+          aggregates: named(aggregates),
+          words: `Remove ${host} from aggregates ${list(aggregates)}`,
+        },
+      ];

@@ -1,5 +1,11 @@
 import type { EvictionCause } from '../../contracts/eviction.ts';
-import type { EvictionFacts, HypervisorObservation, MaintenanceMode, NewEviction, NovaHost } from '../../contracts/hypervisor.ts';
+import type {
+  EvictionFacts,
+  HypervisorObservation,
+  MaintenanceMode,
+  NewEviction,
+  NovaHost,
+} from '../../contracts/hypervisor.ts';
 import { copiedLabels } from '../../contracts/ids.ts';
 import { acknowledgeRetry } from './acknowledge-retry.ts';
 import { judgeDeadline } from './judge-deadline.ts';
@@ -18,8 +24,10 @@ export function planEmptying(context: Context, mode: Exclude<MaintenanceMode, ''
   const { desired, observed } = context;
   const { nova, testServers } = observed;
   if (nova === null) return null;
-  if (nova.service.status === 'enabled') return act(disabling(nova, maintenanceReason(mode, desired.maintenanceReason)));
-  if (testServers.length > 0) return act({ do: 'deleteTestServers', ids: testServers, words: `Delete the test servers on ${nova.host}` });
+  if (nova.service.status === 'enabled')
+    return act(disabling(nova, maintenanceReason(mode, desired.maintenanceReason)));
+  if (testServers.length > 0)
+    return act({ do: 'deleteTestServers', ids: testServers, words: `Delete the test servers on ${nova.host}` });
 
   const own = ownEviction(context);
   const asksAgain = desired.retry !== null && own !== null;
@@ -36,8 +44,18 @@ export function planEmptying(context: Context, mode: Exclude<MaintenanceMode, ''
         const release = planRelease(context, own);
         if (release !== null) return release;
       }
-      if (asksAgain) return act({ do: 'deleteEviction', name: own.name, uid: own.uid, words: `Clear Eviction ${own.name} away, to try again` });
-      return rest(own === null ? `The Eviction of ${desired.name} was deleted before it had ended` : `Eviction ${own.name} has not emptied ${desired.name}: ${own.message}`);
+      if (asksAgain)
+        return act({
+          do: 'deleteEviction',
+          name: own.name,
+          uid: own.uid,
+          words: `Clear Eviction ${own.name} away, to try again`,
+        });
+      return rest(
+        own === null
+          ? `The Eviction of ${desired.name} was deleted before it had ended`
+          : `Eviction ${own.name} has not emptied ${desired.name}: ${own.message}`,
+      );
     case 'open':
       return begin(context, nova, mode, own);
   }
@@ -50,13 +68,29 @@ export function planEmptying(context: Context, mode: Exclude<MaintenanceMode, ''
 function planRelease({ desired, observed }: Context, own: EvictionFacts): Plan | null {
   const { nova } = observed;
   const consentBy = releaseConsent(desired);
-  const clearing = { do: 'deleteEviction', name: own.name, uid: own.uid, words: `Clear Eviction ${own.name} away, to empty ${desired.name} once more` } as const;
+  const clearing = {
+    do: 'deleteEviction',
+    name: own.name,
+    uid: own.uid,
+    words: `Clear Eviction ${own.name} away, to empty ${desired.name} once more`,
+  } as const;
   // They were taken away, and news came before the Eviction was.
   if (nova !== null && remainsOn(nova).length === 0) return consentBy === null ? null : act(clearing);
   const left = leftoverProvider(observed);
   if (left === null) return null;
-  if (consentBy === null) return desired.retry === null ? rest(`Nothing but ${describeConsumers(left)} is left of ${desired.name}. ${consentAdvice}`) : null;
-  return act({ do: 'releaseAllocations', providerId: left.uuid, consentBy, words: `Take away ${describeConsumers(left)}, by consent of ${consentBy}` }, clearing);
+  if (consentBy === null)
+    return desired.retry === null
+      ? rest(`Nothing but ${describeConsumers(left)} is left of ${desired.name}. ${consentAdvice}`)
+      : null;
+  return act(
+    {
+      do: 'releaseAllocations',
+      providerId: left.uuid,
+      consentBy,
+      words: `Take away ${describeConsumers(left)}, by consent of ${consentBy}`,
+    },
+    clearing,
+  );
 }
 
 function awaitEviction({ desired, observed, settings }: Context, own: ReturnType<typeof ownEviction>): Plan {
@@ -65,12 +99,23 @@ function awaitEviction({ desired, observed, settings }: Context, own: ReturnType
   const isLater = deadline !== null && (own.deadline === null || Date.parse(own.deadline) > deadline.atMs);
   if (isLater) {
     const text = timeOf(deadline.atMs);
-    return act({ do: 'setEvictionDeadline', name: own.name, uid: own.uid, deadline: text, words: `Tell Eviction ${own.name} that its deadline is ${text}` });
+    return act({
+      do: 'setEvictionDeadline',
+      name: own.name,
+      uid: own.uid,
+      deadline: text,
+      words: `Tell Eviction ${own.name} that its deadline is ${text}`,
+    });
   }
   return wait(`Eviction ${own.name}: ${own.message}`);
 }
 
-function begin(context: Context, nova: NovaHost, mode: Exclude<MaintenanceMode, ''>, own: ReturnType<typeof ownEviction>): Plan {
+function begin(
+  context: Context,
+  nova: NovaHost,
+  mode: Exclude<MaintenanceMode, ''>,
+  own: ReturnType<typeof ownEviction>,
+): Plan {
   const { desired } = context;
   const [foreign] = foreignEvictions(context);
   if (foreign !== undefined) return wait(`Eviction ${foreign.name}, which somebody else started, to end`);
@@ -78,7 +123,8 @@ function begin(context: Context, nova: NovaHost, mode: Exclude<MaintenanceMode, 
     const words = `${remainsOn(nova).join(', ')} came after Eviction ${own.name}: clear it away, to empty ${nova.host} again`;
     return act({ do: 'deleteEviction', name: own.name, uid: own.uid, words });
   }
-  if (nova.service.state === 'down' && mode === 'ha') return wait('what becomes of a host that is down: nothing can be moved off it live');
+  if (nova.service.state === 'down' && mode === 'ha')
+    return wait('what becomes of a host that is down: nothing can be moved off it live');
   const eviction = newEviction(context, mode);
   const create = { do: 'createEviction', eviction, words: `Empty ${nova.host}: Eviction ${eviction.name}` } as const;
   return desired.retry === null ? act(create) : act(create, acknowledgeRetry(desired, desired.retry));
@@ -98,7 +144,8 @@ function causeOf({ desired, observed }: Context, mode: Exclude<MaintenanceMode, 
   }
 }
 
-const hasNodeDeadline = ({ node }: HypervisorObservation): boolean => node === null || node.terminatingSinceMs !== null || node.deletedAtMs !== null;
+const hasNodeDeadline = ({ node }: HypervisorObservation): boolean =>
+  node === null || node.terminatingSinceMs !== null || node.deletedAtMs !== null;
 
 function newEviction(context: Context, mode: Exclude<MaintenanceMode, ''>): NewEviction {
   const { desired, observed, settings } = context;
@@ -119,7 +166,8 @@ function newEviction(context: Context, mode: Exclude<MaintenanceMode, ''>): NewE
 /** The hypervisor's name, as upstream; where an Eviction of somebody else's has it, one that tells what it is for. */
 function freeName({ desired, observed }: Context, mode: MaintenanceMode): string {
   const taken = new Set(observed.evictions.map(({ name }) => name));
-  const free = (name: string, next: number): string => (taken.has(name) ? free(`${desired.name}-${mode}-${next}`, next + 1) : name);
+  const free = (name: string, next: number): string =>
+    taken.has(name) ? free(`${desired.name}-${mode}-${next}`, next + 1) : name;
   return free(desired.name, desired.generation);
 }
 

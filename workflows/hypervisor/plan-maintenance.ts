@@ -24,25 +24,46 @@ export function planMaintenance(context: Context, mode: Exclude<MaintenanceMode,
     const membership = planMembership(context);
     if (membership !== null) return membership;
   }
-  if (!isDrovers) return done(`${desired.name} is disabled and empty${desired.maintenanceReason === null ? '' : `: ${desired.maintenanceReason}`}`);
-  if (update === 'failed') return rest(`${desired.name} is disabled and empty, and the update of its Node has failed: see the Node’s label update-result and condition InPlaceUpdate`);
+  if (!isDrovers)
+    return done(
+      `${desired.name} is disabled and empty${desired.maintenanceReason === null ? '' : `: ${desired.maintenanceReason}`}`,
+    );
+  if (update === 'failed')
+    return rest(
+      `${desired.name} is disabled and empty, and the update of its Node has failed: see the Node’s label update-result and condition InPlaceUpdate`,
+    );
   return wait(`Node ${desired.name} to come back from its update, with a new boot id, Ready and open for pods`);
 }
 
 /** Takes a host into maintenance because Gardener updates its Node in place; null: it does not. */
 export function beginRollingUpdate({ desired, observed }: Context): Step | null {
   const { node } = observed;
-  if (node === null || !desired.lifecycleEnabled || desired.maintenance !== '' || desired.rollingUpdateBootId === node.bootId) return null;
+  if (
+    node === null ||
+    !desired.lifecycleEnabled ||
+    desired.maintenance !== '' ||
+    desired.rollingUpdateBootId === node.bootId
+  )
+    return null;
   if (judgeRollingUpdate(node, null) !== 'begun') return null;
   const annotations = { [hypervisorAnnotations.rollingUpdate]: node.bootId };
-  return { do: 'patchHypervisor', patches: [{ annotations, spec: { maintenance: 'auto' } }], words: `Gardener updates Node ${node.name}: take ${desired.name} into maintenance` };
+  return {
+    do: 'patchHypervisor',
+    patches: [{ annotations, spec: { maintenance: 'auto' } }],
+    words: `Gardener updates Node ${node.name}: take ${desired.name} into maintenance`,
+  };
 }
 
 /** A maintenance for an update that a person has ended: the next `auto` may be somebody else's. Null: there is nothing to forget. */
 export function forgetRollingUpdate({ desired, observed }: Context): Step | null {
   const { name, maintenance, rollingUpdateBootId } = desired;
-  if (rollingUpdateBootId === null || maintenance !== '' || judgeRollingUpdate(observed.node, null) === 'begun') return null;
-  return { do: 'patchHypervisor', patches: [{ annotations: { [hypervisorAnnotations.rollingUpdate]: null } }], words: `Forget the update of Node ${name}, whose maintenance is over` };
+  if (rollingUpdateBootId === null || maintenance !== '' || judgeRollingUpdate(observed.node, null) === 'begun')
+    return null;
+  return {
+    do: 'patchHypervisor',
+    patches: [{ annotations: { [hypervisorAnnotations.rollingUpdate]: null } }],
+    words: `Forget the update of Node ${name}, whose maintenance is over`,
+  };
 }
 
 const endRollingUpdate = ({ name }: DesiredHypervisor): Step => ({

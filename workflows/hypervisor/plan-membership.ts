@@ -13,9 +13,12 @@ export function membershipProblem(context: Context): string | null {
 /** In the words of the condition `TraitsUpdated`. */
 export function traitsProblem({ desired, observed }: Context): string | null {
   const { nova, provider } = observed;
-  if (provider === null) return `Failed to get current traits from placement: no resource provider ${nova?.hypervisorId ?? observed.recorded.hypervisorId ?? desired.name}`;
+  if (provider === null)
+    return `Failed to get current traits from placement: no resource provider ${nova?.hypervisorId ?? observed.recorded.hypervisorId ?? desired.name}`;
   const { invalid } = planTraits(desired.customTraits, desired, observed);
-  return invalid.length === 0 ? null : `Failed to update traits in placement: no names of traits: ${invalid.join(', ')}`;
+  return invalid.length === 0
+    ? null
+    : `Failed to update traits in placement: no names of traits: ${invalid.join(', ')}`;
 }
 
 /** In the words of the condition `AggregatesUpdated`. */

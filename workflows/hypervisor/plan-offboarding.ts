@@ -32,11 +32,19 @@ export function planOffboarding(context: Context): Plan {
   }
   if (nova !== null) {
     if (nova.serviceId !== recorded.serviceId) {
-      return wait(`nova-compute on ${host} to be stopped: it has registered again, as service ${nova.serviceId}`, nowMs + settings.recheckMs);
+      return wait(
+        `nova-compute on ${host} to be stopped: it has registered again, as service ${nova.serviceId}`,
+        nowMs + settings.recheckMs,
+      );
     }
     const left = remainsOn(nova);
     if (left.length > 0) return wait(`what is left on the host: ${left.join(', ')}`, nowMs + settings.recheckMs);
-    return act({ do: 'deleteService', serviceId: nova.serviceId, host, words: `Remove the compute service of ${host} from Nova` });
+    return act({
+      do: 'deleteService',
+      serviceId: nova.serviceId,
+      host,
+      words: `Remove the compute service of ${host} from Nova`,
+    });
   }
   return planProvider(context);
 }
@@ -44,7 +52,12 @@ export function planOffboarding(context: Context): Plan {
 /** Nothing of the host is left in Nova and Placement, and it is on its way out. */
 export function isOffboarded(context: Context): boolean {
   const { desired, observed } = context;
-  if (!desired.lifecycleEnabled || modeOf(desired, observed.node) !== 'termination' || isOnboarding(onboardingOf(observed).state)) return false;
+  if (
+    !desired.lifecycleEnabled ||
+    modeOf(desired, observed.node) !== 'termination' ||
+    isOnboarding(onboardingOf(observed).state)
+  )
+    return false;
   const plan = planOffboarding(context);
   return plan.next === 'done' && !plan.rests;
 }
@@ -53,17 +66,29 @@ export function isOffboarded(context: Context): boolean {
 function planAgents({ observed, settings, nowMs }: Context): Plan | null {
   const { node, agentPods } = observed;
   if (!settings.guardsDrain || node === null) return null;
-  if (!node.offboardingTaint) return act({ do: 'taintNode', node: node.name, words: `Drive the agents off Node ${node.name}: taint it for offboarding` });
+  if (!node.offboardingTaint)
+    return act({
+      do: 'taintNode',
+      node: node.name,
+      words: `Drive the agents off Node ${node.name}: taint it for offboarding`,
+    });
   if (agentPods === null) return wait(`a look at the agents on Node ${node.name}`, nowMs + settings.recheckMs);
   return agentPods.length === 0 ? null : wait(describeAgents(agentPods), nowMs + settings.recheckMs);
 }
 
-export const describeAgents = (pods: readonly string[]): string => `${pods.length} agent pod(s) still running on node: ${pods.toSorted().join(', ')}`;
+export const describeAgents = (pods: readonly string[]): string =>
+  `${pods.length} agent pod(s) still running on node: ${pods.toSorted().join(', ')}`;
 
 function planProvider({ desired, observed: { provider, recorded } }: Context): Plan {
   if (provider === null || provider.uuid !== recorded.hypervisorId) return done('Offboarding successful');
   const { uuid: providerId, consumers } = provider;
   const consentBy = releaseConsent(desired);
-  if (consumers > 0 && consentBy === null) return rest(`Resource provider ${providerId} still has ${describeConsumers(provider)}. ${consentAdvice}`);
-  return act({ do: 'deleteProvider', providerId, consentBy: consumers > 0 ? consentBy : null, words: `Remove resource provider ${providerId} from Placement` });
+  if (consumers > 0 && consentBy === null)
+    return rest(`Resource provider ${providerId} still has ${describeConsumers(provider)}. ${consentAdvice}`);
+  return act({
+    do: 'deleteProvider',
+    providerId,
+    consentBy: consumers > 0 ? consentBy : null,
+    words: `Remove resource provider ${providerId} from Placement`,
+  });
 }

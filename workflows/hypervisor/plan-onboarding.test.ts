@@ -1,7 +1,20 @@
 import type { Condition } from '../../contracts/conditions.ts';
 import type { DesiredHypervisor, HypervisorObservation, HypervisorSettings } from '../../contracts/hypervisor.ts';
 import { planOnboarding } from './plan-onboarding.ts';
-import { aggregatesWith, beginMs, contextOf, disabledFor, minute, nodeOf, novaOf, onboarding, ownEvictionOf, passedTests, providerOf, testOf } from './sample.ts';
+import {
+  aggregatesWith,
+  beginMs,
+  contextOf,
+  disabledFor,
+  minute,
+  nodeOf,
+  novaOf,
+  onboarding,
+  ownEvictionOf,
+  passedTests,
+  providerOf,
+  testOf,
+} from './sample.ts';
 import { shown } from './shown.ts';
 
 interface Given extends Partial<HypervisorObservation> {
@@ -12,7 +25,9 @@ interface Given extends Partial<HypervisorObservation> {
   nowMs?: number;
 }
 const inTests = { aggregates: aggregatesWith('zone-a', 'tenant_filter_tests') };
-const leaky = inTests.aggregates.map((aggregate) => (aggregate.name === 'tenant_filter_tests' ? { ...aggregate, metadata: {} } : aggregate));
+const leaky = inTests.aggregates.map((aggregate) =>
+  aggregate.name === 'tenant_filter_tests' ? { ...aggregate, metadata: {} } : aggregate,
+);
 const late = { nowMs: beginMs + 31 * minute };
 const withSmoke = { settings: { checks: ['smoke' as const] } };
 
@@ -23,53 +38,199 @@ const rows: [why: string, given: Given, plan: string | RegExp][] = [
   ['it is over', { state: 'succeeded' }, 'nothing'],
   ['an aborted one stays', { state: 'aborted', message: 'no zone' }, 'rest: Onboarding was aborted: no zone'],
   ['until somebody asks', { state: 'aborted', desired: { retry: 'now' } }, 'become Initial: Initial onboarding'],
-  ['which cannot bring a Node back that goes', { state: 'aborted', desired: { retry: 'now', maintenance: 'termination' } }, 'act patch [{"annotations":{"drover.dev/retry-handled":"now"}}]'],
+  [
+    'which cannot bring a Node back that goes',
+    { state: 'aborted', desired: { retry: 'now', maintenance: 'termination' } },
+    'act patch [{"annotations":{"drover.dev/retry-handled":"now"}}]',
+  ],
 
-  ['switched off in the middle', { state: 'testing', desired: { lifecycleEnabled: false } }, 'become Aborted: Aborted due to LifecycleEnabled being false'],
-  ['terminated in the middle', { state: 'initial', node: nodeOf({ terminatingSinceMs: 1 }) }, 'become Aborted: Aborted due to MaintenanceTermination'],
-  ['what the tests made goes first', { state: 'testing', testServers: ['t'], desired: { lifecycleEnabled: false } }, 'act deleteTestServers'],
-  ['nothing is done to a host that is held', { state: 'handover', hold: { reason: 'Fenced', message: 'it was fenced' } }, 'wait: the end of what holds the host: it was fenced'],
+  [
+    'switched off in the middle',
+    { state: 'testing', desired: { lifecycleEnabled: false } },
+    'become Aborted: Aborted due to LifecycleEnabled being false',
+  ],
+  [
+    'terminated in the middle',
+    { state: 'initial', node: nodeOf({ terminatingSinceMs: 1 }) },
+    'become Aborted: Aborted due to MaintenanceTermination',
+  ],
+  [
+    'what the tests made goes first',
+    { state: 'testing', testServers: ['t'], desired: { lifecycleEnabled: false } },
+    'act deleteTestServers',
+  ],
+  [
+    'nothing is done to a host that is held',
+    { state: 'handover', hold: { reason: 'Fenced', message: 'it was fenced' } },
+    'wait: the end of what holds the host: it was fenced',
+  ],
 
-  ['nor to one that somebody empties', { state: 'handover', evictions: [ownEvictionOf('running', { ownerUid: null })] }, 'wait: Eviction node-1, which somebody started, to end'],
+  [
+    'nor to one that somebody empties',
+    { state: 'handover', evictions: [ownEvictionOf('running', { ownerUid: null })] },
+    'wait: Eviction node-1, which somebody started, to end',
+  ],
 
   ['registration is waited for', { state: 'initial', nova: null }, 'wait: nova-compute to register node-1 in Nova'],
-  ['for a bounded time', { state: 'initial', nova: null, ...late }, 'become Aborted: Waited 30 min in vain for nova-compute to register node-1 in Nova'],
+  [
+    'for a bounded time',
+    { state: 'initial', nova: null, ...late },
+    'become Aborted: Waited 30 min in vain for nova-compute to register node-1 in Nova',
+  ],
   ['in Placement too', { state: 'initial', provider: null }, 'wait: nova-compute to register node-1 in Placement'],
-  ['so is the zone', { state: 'initial', desired: { labels: {} } }, 'wait: the label topology.kubernetes.io/zone on Node node-1'],
-  ['for a bounded time as well', { state: 'initial', desired: { labels: {} }, ...late }, /^become Aborted: Waited 30 min in vain for the label/],
-  ['aggregates that do not exist abort at once, all named', { state: 'initial', desired: { aggregates: ['x', 'zone-a', 'y'] } }, 'become Aborted: failed to apply aggregates: aggregates not found: [x y]'],
-  ['the test aggregate too', { state: 'initial', settings: { testAggregate: 'nowhere' } }, 'become Aborted: failed to apply aggregates: aggregates not found: [nowhere]'],
-  ['one that keeps nobody off aborts before a server is started on the host', { state: 'initial', aggregates: leaky, ...withSmoke }, /^become Aborted: failed to apply aggregates: aggregate tenant_filter_tests keeps nobody off/],
-  ['also where it has come to that meanwhile', { state: 'testing', aggregates: leaky, ...withSmoke }, /^become Aborted: aggregate tenant_filter_tests keeps nobody off/],
-  ['where no server is started it is only said', { state: 'initial', aggregates: leaky }, 'become Testing: Running onboarding tests'],
-  ['names that are no traits abort', { state: 'initial', ...inTests, desired: { customTraits: ['fast'] } }, 'become Aborted: Failed to update traits in placement: no names of traits: fast'],
+  [
+    'so is the zone',
+    { state: 'initial', desired: { labels: {} } },
+    'wait: the label topology.kubernetes.io/zone on Node node-1',
+  ],
+  [
+    'for a bounded time as well',
+    { state: 'initial', desired: { labels: {} }, ...late },
+    /^become Aborted: Waited 30 min in vain for the label/,
+  ],
+  [
+    'aggregates that do not exist abort at once, all named',
+    { state: 'initial', desired: { aggregates: ['x', 'zone-a', 'y'] } },
+    'become Aborted: failed to apply aggregates: aggregates not found: [x y]',
+  ],
+  [
+    'the test aggregate too',
+    { state: 'initial', settings: { testAggregate: 'nowhere' } },
+    'become Aborted: failed to apply aggregates: aggregates not found: [nowhere]',
+  ],
+  [
+    'one that keeps nobody off aborts before a server is started on the host',
+    { state: 'initial', aggregates: leaky, ...withSmoke },
+    /^become Aborted: failed to apply aggregates: aggregate tenant_filter_tests keeps nobody off/,
+  ],
+  [
+    'also where it has come to that meanwhile',
+    { state: 'testing', aggregates: leaky, ...withSmoke },
+    /^become Aborted: aggregate tenant_filter_tests keeps nobody off/,
+  ],
+  [
+    'where no server is started it is only said',
+    { state: 'initial', aggregates: leaky },
+    'become Testing: Running onboarding tests',
+  ],
+  [
+    'names that are no traits abort',
+    { state: 'initial', ...inTests, desired: { customTraits: ['fast'] } },
+    'become Aborted: Failed to update traits in placement: no names of traits: fast',
+  ],
   ['traits go first', { state: 'initial', provider: providerOf({ traits: [] }) }, 'act updateTraits'],
   ['then guests are kept off: add before remove', { state: 'initial' }, 'act +tenant_filter_tests, -tenants'],
   ['then it is tested', { state: 'initial', ...inTests }, 'become Testing: Running onboarding tests'],
-  ['without custom traits too (H3)', { state: 'initial', ...inTests, desired: { customTraits: [], appliedTraits: [] }, provider: providerOf({ traits: [] }) }, 'become Testing: Running onboarding tests'],
+  [
+    'without custom traits too (H3)',
+    {
+      state: 'initial',
+      ...inTests,
+      desired: { customTraits: [], appliedTraits: [] },
+      provider: providerOf({ traits: [] }),
+    },
+    'become Testing: Running onboarding tests',
+  ],
 
   ['the checks run', { state: 'testing', ...inTests }, 'act check libvirt 1, check ovs 1, check ceph 1'],
-  ['a pause between attempts', { state: 'testing', ...inTests, tests: [testOf('libvirt', null), testOf('ceph', null), testOf('ovs', 'NovaUnavailable', { atMs: beginMs + 2 * minute })] }, /^wait: the next attempt of ovs/],
-  ['a check that fails for good aborts', { state: 'testing', ...inTests, tests: [testOf('ovs', 'NovaUnavailable', { attempts: 3 })] }, 'become Aborted: Check ovs failed 3 times: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]'],
-  ['and leaves no server behind', { state: 'testing', ...inTests, testServers: ['t'], tests: [testOf('ovs', 'NovaUnavailable', { attempts: 3 })] }, 'act deleteTestServers'],
-  ['they have passed', { state: 'testing', ...inTests, tests: passedTests() }, 'become Handover: Waiting for other controllers to take over'],
-  ['and leave no server behind', { state: 'testing', ...inTests, tests: passedTests(), testServers: ['t'] }, 'act deleteTestServers'],
-  ['skipTests', { state: 'testing', ...inTests, desired: { skipTests: true } }, 'become Handover: Waiting for other controllers to take over'],
+  [
+    'a pause between attempts',
+    {
+      state: 'testing',
+      ...inTests,
+      tests: [
+        testOf('libvirt', null),
+        testOf('ceph', null),
+        testOf('ovs', 'NovaUnavailable', { atMs: beginMs + 2 * minute }),
+      ],
+    },
+    /^wait: the next attempt of ovs/,
+  ],
+  [
+    'a check that fails for good aborts',
+    { state: 'testing', ...inTests, tests: [testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
+    'become Aborted: Check ovs failed 3 times: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]',
+  ],
+  [
+    'and leaves no server behind',
+    { state: 'testing', ...inTests, testServers: ['t'], tests: [testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
+    'act deleteTestServers',
+  ],
+  [
+    'they have passed',
+    { state: 'testing', ...inTests, tests: passedTests() },
+    'become Handover: Waiting for other controllers to take over',
+  ],
+  [
+    'and leave no server behind',
+    { state: 'testing', ...inTests, tests: passedTests(), testServers: ['t'] },
+    'act deleteTestServers',
+  ],
+  [
+    'skipTests',
+    { state: 'testing', ...inTests, desired: { skipTests: true } },
+    'become Handover: Waiting for other controllers to take over',
+  ],
   ['Nova has lost it', { state: 'testing', nova: null }, 'become Initial: Initial onboarding'],
   ['a smoke test needs the test aggregate', { state: 'testing', ...withSmoke }, 'act +tenant_filter_tests, -tenants'],
-  ['and an enabled service', { state: 'testing', ...withSmoke, ...inTests, nova: disabledFor('drover: maintenance manual') }, 'act enable "drover: maintenance manual"'],
-  ['which somebody else may have disabled', { state: 'testing', ...withSmoke, ...inTests, nova: disabledFor('broken') }, /^wait: somebody to enable node-1.*broken/],
-  ['or fenced', { state: 'testing', ...withSmoke, ...inTests, nova: novaOf({ service: { status: 'enabled', disabledReason: null, state: 'down', forcedDown: true } }) }, /^wait: Nova to have node-1 no longer forced down/],
+  [
+    'and an enabled service',
+    { state: 'testing', ...withSmoke, ...inTests, nova: disabledFor('drover: maintenance manual') },
+    'act enable "drover: maintenance manual"',
+  ],
+  [
+    'which somebody else may have disabled',
+    { state: 'testing', ...withSmoke, ...inTests, nova: disabledFor('broken') },
+    /^wait: somebody to enable node-1.*broken/,
+  ],
+  [
+    'or fenced',
+    {
+      state: 'testing',
+      ...withSmoke,
+      ...inTests,
+      nova: novaOf({ service: { status: 'enabled', disabledReason: null, state: 'down', forcedDown: true } }),
+    },
+    /^wait: Nova to have node-1 no longer forced down/,
+  ],
   ['then it runs', { state: 'testing', ...withSmoke, ...inTests }, 'act check smoke 1'],
 
-  ['after the tests, traits', { state: 'handover', ...inTests, provider: providerOf({ traits: [] }) }, 'act updateTraits'],
+  [
+    'after the tests, traits',
+    { state: 'handover', ...inTests, provider: providerOf({ traits: [] }) },
+    'act updateTraits',
+  ],
   ['then the aggregates of the spec', { state: 'handover', ...inTests }, 'act +tenants, -tenant_filter_tests'],
-  ['that may be gone meanwhile', { state: 'handover', ...inTests, desired: { aggregates: ['x'] } }, 'become Aborted: failed to apply aggregates: aggregates not found: [x]'],
-  ['then scheduling', { state: 'handover', nova: disabledFor('drover: maintenance auto') }, 'act enable "drover: maintenance auto"'],
-  ['also after Nova’s own default', { state: 'handover', nova: disabledFor('New compute service disabled due to config option.') }, /^act enable/],
-  ['or the replaced operator’s maintenance', { state: 'handover', nova: disabledFor('Hypervisor CRD: spec.maintenance=manual') }, /^act enable/],
-  ['never over somebody else’s disable', { state: 'handover', nova: disabledFor('broken') }, 'become Succeeded: Onboarding completed'],
-  ['nor over an eviction that leaves the host disabled', { state: 'handover', nova: disabledFor('drover: eviction node-1: new disks') }, 'become Succeeded: Onboarding completed'],
+  [
+    'that may be gone meanwhile',
+    { state: 'handover', ...inTests, desired: { aggregates: ['x'] } },
+    'become Aborted: failed to apply aggregates: aggregates not found: [x]',
+  ],
+  [
+    'then scheduling',
+    { state: 'handover', nova: disabledFor('drover: maintenance auto') },
+    'act enable "drover: maintenance auto"',
+  ],
+  [
+    'also after Nova’s own default',
+    { state: 'handover', nova: disabledFor('New compute service disabled due to config option.') },
+    /^act enable/,
+  ],
+  [
+    'or the replaced operator’s maintenance',
+    { state: 'handover', nova: disabledFor('Hypervisor CRD: spec.maintenance=manual') },
+    /^act enable/,
+  ],
+  [
+    'never over somebody else’s disable',
+    { state: 'handover', nova: disabledFor('broken') },
+    'become Succeeded: Onboarding completed',
+  ],
+  [
+    'nor over an eviction that leaves the host disabled',
+    { state: 'handover', nova: disabledFor('drover: eviction node-1: new disks') },
+    'become Succeeded: Onboarding completed',
+  ],
   ['then it is over', { state: 'handover' }, 'become Succeeded: Onboarding completed'],
 ];
 

@@ -22,7 +22,10 @@ export const abortOnboarding = (message: string): Plan => become('aborted', mess
 
 function become(state: Exclude<OnboardingState, 'none'>, message: string): Plan {
   const status = state === 'succeeded' || state === 'aborted' ? 'False' : 'True';
-  return { next: 'become', conditions: [{ type: hypervisorConditions.onboarding, status, reason: onboardingReasons[state], message }] };
+  return {
+    next: 'become',
+    conditions: [{ type: hypervisorConditions.onboarding, status, reason: onboardingReasons[state], message }],
+  };
 }
 
 /**
@@ -39,12 +42,15 @@ export function planOnboarding(context: Context): Plan | null {
     case 'none':
       return refusal === null ? beginOnboarding() : null;
     case 'aborted':
-      if (desired.retry !== null) return refusal === null ? beginOnboarding() : act(acknowledgeRetry(desired, desired.retry));
+      if (desired.retry !== null)
+        return refusal === null ? beginOnboarding() : act(acknowledgeRetry(desired, desired.retry));
       return rest(`Onboarding was aborted: ${condition?.message ?? ''}`);
     case 'initial':
     case 'testing':
     case 'handover':
-      return refusal === null ? planStage(context, state, Date.parse(condition?.lastTransitionTime ?? '') || 0) : planAbort(context, refusal);
+      return refusal === null
+        ? planStage(context, state, Date.parse(condition?.lastTransitionTime ?? '') || 0)
+        : planAbort(context, refusal);
   }
 }
 
@@ -80,10 +86,17 @@ function planInitial(context: Context, sinceMs: number): Plan {
   const { nova, aggregates, provider } = observed;
   const zone = zoneOf(context);
   if (nova === null) return awaitRegistration(context, sinceMs, `nova-compute to register ${desired.name} in Nova`);
-  if (provider === null) return awaitRegistration(context, sinceMs, `nova-compute to register ${desired.name} in Placement`);
-  if (zone === null) return awaitRegistration(context, sinceMs, `the label topology.kubernetes.io/zone on Node ${desired.name}`);
+  if (provider === null)
+    return awaitRegistration(context, sinceMs, `nova-compute to register ${desired.name} in Placement`);
+  if (zone === null)
+    return awaitRegistration(context, sinceMs, `the label topology.kubernetes.io/zone on Node ${desired.name}`);
   // Also those that it is put into after its tests: it would be a pity to find out only then.
-  const { problem } = planAggregates([zone, settings.testAggregate, ...desired.aggregates], aggregates, nova.host, nova.servers > 0);
+  const { problem } = planAggregates(
+    [zone, settings.testAggregate, ...desired.aggregates],
+    aggregates,
+    nova.host,
+    nova.servers > 0,
+  );
   if (problem?.startsWith('aggregates not found')) return planAbort(context, `failed to apply aggregates: ${problem}`);
   const isTried = settings.checks.includes('smoke') && !desired.skipTests;
   const leak = isTried ? isolationProblem(aggregates, settings.testAggregate) : null;
@@ -96,7 +109,8 @@ function planInitial(context: Context, sinceMs: number): Plan {
 function awaitRegistration(context: Context, sinceMs: number, missing: string): Plan {
   const { registrationMs, recheckMs } = context.settings;
   const deadlineMs = sinceMs + registrationMs;
-  if (context.nowMs >= deadlineMs) return planAbort(context, `Waited ${Math.round(registrationMs / 60_000)} min in vain for ${missing}`);
+  if (context.nowMs >= deadlineMs)
+    return planAbort(context, `Waited ${Math.round(registrationMs / 60_000)} min in vain for ${missing}`);
   return wait(missing, Math.min(context.nowMs + recheckMs, deadlineMs));
 }
 
@@ -117,7 +131,9 @@ function planTests(context: Context, sinceMs: number): Plan {
       if (testServers.length === 0) return become('handover', 'Waiting for other controllers to take over');
       return act({ do: 'deleteTestServers', ids: testServers, words: `Delete the test servers on ${nova.host}` });
     case 'run':
-      return plan.steps.some((step) => step.do === 'runCheck' && step.check === 'smoke') ? planSmoke(context, plan.steps) : act(...plan.steps);
+      return plan.steps.some((step) => step.do === 'runCheck' && step.check === 'smoke')
+        ? planSmoke(context, plan.steps)
+        : act(...plan.steps);
   }
 }
 
@@ -132,12 +148,15 @@ function planSmoke(context: Context, steps: Parameters<typeof act>): Plan {
 /** Null: it is enabled. Somebody else's disable is theirs to lift. */
 export function planEnabling({ observed: { nova, hold } }: Context): Plan | null {
   if (nova === null) return null;
-  if (nova.service.forcedDown) return wait(`Nova to have ${nova.host} no longer forced down: it was fenced, or somebody did that`);
+  if (nova.service.forcedDown)
+    return wait(`Nova to have ${nova.host} no longer forced down: it was fenced, or somebody did that`);
   switch (disabledBy(nova)) {
     case 'nobody':
       return null;
     case 'stranger':
-      return wait(`somebody to enable ${nova.host}, as it was not drover that disabled it: ${nova.service.disabledReason ?? 'no reason given'}`);
+      return wait(
+        `somebody to enable ${nova.host}, as it was not drover that disabled it: ${nova.service.disabledReason ?? 'no reason given'}`,
+      );
     case 'maintenance':
     case 'novaDefault':
       return hold === null ? act(enabling(nova)) : wait(`the end of what holds the host: ${hold.message}`);

@@ -31,7 +31,11 @@ export type TestingPlan =
  */
 export function planTesting(facts: TestingFacts): TestingPlan {
   if (facts.skipTests) return { next: 'passed' };
-  const records = new Map(facts.tests.filter((record) => record.atMs >= facts.sinceMs || record.sinceMs === facts.sinceMs).map((record) => [record.check, record]));
+  const records = new Map(
+    facts.tests
+      .filter((record) => record.atMs >= facts.sinceMs || record.sinceMs === facts.sinceMs)
+      .map((record) => [record.check, record]),
+  );
   const final = [...records.values()].filter((record) => isFinal(record, facts.maxAttempts));
   if (final.length > 0) return { next: 'failed', message: final.map(describeFailure).join('. ') };
 
@@ -44,25 +48,43 @@ export function planTesting(facts: TestingFacts): TestingPlan {
     return record === undefined ? -Infinity : record.atMs + facts.retryDelayMs * 2 ** (record.attempts - 1);
   };
   const due = stage.filter((check) => facts.nowMs >= dueAtMs(check));
-  if (due.length > 0) return { next: 'run', steps: due.map((check) => runCheck(check, (records.get(check)?.attempts ?? 0) + 1, facts)) };
+  if (due.length > 0)
+    return { next: 'run', steps: due.map((check) => runCheck(check, (records.get(check)?.attempts ?? 0) + 1, facts)) };
   const words = stage.map((check) => `${check}: ${describeResults(failing(records.get(check)))}`).join('; ');
   return { next: 'pause', untilMs: Math.min(...stage.map(dueAtMs)), words };
 }
 
-const runCheck = (check: HypervisorCheck, attempt: number, { sinceMs, maxAttempts }: TestingFacts): Step => ({ do: 'runCheck', check, attempt, sinceMs, words: `Check ${check}, attempt ${attempt} of ${maxAttempts}` });
+const runCheck = (check: HypervisorCheck, attempt: number, { sinceMs, maxAttempts }: TestingFacts): Step => ({
+  do: 'runCheck',
+  check,
+  attempt,
+  sinceMs,
+  words: `Check ${check}, attempt ${attempt} of ${maxAttempts}`,
+});
 
 /** One that has no result has not looked; what was skipped is not known to be well. */
-const hasPassed = (record: TestRecord | undefined): boolean => record !== undefined && record.results.length > 0 && record.results.every(({ outcome }) => outcome === 'passed');
+const hasPassed = (record: TestRecord | undefined): boolean =>
+  record !== undefined && record.results.length > 0 && record.results.every(({ outcome }) => outcome === 'passed');
 
-const failing = (record: TestRecord | undefined): HostCheck[] => record?.results.filter(({ outcome }) => outcome === 'failed') ?? [];
+const failing = (record: TestRecord | undefined): HostCheck[] =>
+  record?.results.filter(({ outcome }) => outcome === 'failed') ?? [];
 
 const isFinal = (record: TestRecord, maxAttempts: number): boolean =>
-  !hasPassed(record) && (record.attempts >= maxAttempts || failing(record).some(({ code }) => code !== null && !errors[code].retryable));
+  !hasPassed(record) &&
+  (record.attempts >= maxAttempts || failing(record).some(({ code }) => code !== null && !errors[code].retryable));
 
 const describeResults = (results: readonly HostCheck[]): string =>
-  results.length === 0 ? 'it came to no result' : results.map(({ name, expectation, seen, code }) => `${name} expected ${expectation}, saw ${seen}${code === null ? '' : ` [${code}]`}`).join('; ');
+  results.length === 0
+    ? 'it came to no result'
+    : results
+        .map(
+          ({ name, expectation, seen, code }) =>
+            `${name} expected ${expectation}, saw ${seen}${code === null ? '' : ` [${code}]`}`,
+        )
+        .join('; ');
 
-const describeFailure = (record: TestRecord): string => `Check ${record.check} failed ${record.attempts === 1 ? 'once' : `${record.attempts} times`}: ${describeResults(failing(record))}`;
+const describeFailure = (record: TestRecord): string =>
+  `Check ${record.check} failed ${record.attempts === 1 ? 'once' : `${record.attempts} times`}: ${describeResults(failing(record))}`;
 
 const statuses = { passed: 'True', failed: 'False', skipped: 'Unknown' } as const;
 
@@ -70,5 +92,10 @@ const statuses = { passed: 'True', failed: 'False', skipped: 'Unknown' } as cons
 export const describeResultsOf = ({ results, attempts }: TestRecord): ConditionUpdate[] =>
   results.map(({ name, outcome, expectation, seen, code, durationMs }) => {
     const reason = outcome === 'passed' ? 'Passed' : outcome === 'skipped' ? 'Skipped' : (code ?? 'Failed');
-    return { type: name, status: statuses[outcome], reason, message: `Expected ${expectation}; saw ${seen} (${(durationMs / 1_000).toFixed(1)} s, attempt ${attempts})` };
+    return {
+      type: name,
+      status: statuses[outcome],
+      reason,
+      message: `Expected ${expectation}; saw ${seen} (${(durationMs / 1_000).toFixed(1)} s, attempt ${attempts})`,
+    };
   });

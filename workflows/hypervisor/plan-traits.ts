@@ -31,24 +31,44 @@ export function planTraits(
 ): TraitsPlan {
   const unique = [...new Set(wanted)].toSorted();
   const managed = unique.filter((trait) => custom.test(trait));
-  const judged = { standard: unique.filter((trait) => standard.test(trait)), invalid: unique.filter((trait) => !custom.test(trait) && !standard.test(trait)) };
+  const judged = {
+    standard: unique.filter((trait) => standard.test(trait)),
+    invalid: unique.filter((trait) => !custom.test(trait) && !standard.test(trait)),
+  };
   if (provider === null) return { ...judged, steps: [] };
 
   const has = new Set(provider.traits);
   const unknown = managed.filter((trait) => !knownTraits.includes(trait) && !has.has(trait));
   const add = managed.filter((trait) => !has.has(trait));
-  const remove = appliedTraits.filter((trait) => custom.test(trait) && has.has(trait) && !managed.includes(trait)).toSorted();
+  const remove = appliedTraits
+    .filter((trait) => custom.test(trait) && has.has(trait) && !managed.includes(trait))
+    .toSorted();
   const memory = [...managed, ...remove].toSorted().join(',');
 
   const steps: Step[] = [];
   if (memory !== appliedTraits.toSorted().join(',')) {
     const annotations = { [hypervisorAnnotations.appliedTraits]: memory === '' ? null : memory };
-    steps.push({ do: 'patchHypervisor', patches: [{ annotations }], words: `Note which traits of ${name} are drover’s` });
+    steps.push({
+      do: 'patchHypervisor',
+      patches: [{ annotations }],
+      words: `Note which traits of ${name} are drover’s`,
+    });
   }
-  if (unknown.length > 0) steps.push({ do: 'createTraits', traits: unknown, words: `Make the traits ${unknown.join(', ')}` });
+  if (unknown.length > 0)
+    steps.push({ do: 'createTraits', traits: unknown, words: `Make the traits ${unknown.join(', ')}` });
   if (add.length + remove.length > 0) {
-    const words = [...(add.length > 0 ? [`put ${add.join(', ')} on`] : []), ...(remove.length > 0 ? [`take ${remove.join(', ')} off`] : [])].join(' and ');
-    steps.push({ do: 'updateTraits', providerId: provider.uuid, generation: provider.generation, add, remove, words: `${capital(words)} ${name}` });
+    const words = [
+      ...(add.length > 0 ? [`put ${add.join(', ')} on`] : []),
+      ...(remove.length > 0 ? [`take ${remove.join(', ')} off`] : []),
+    ].join(' and ');
+    steps.push({
+      do: 'updateTraits',
+      providerId: provider.uuid,
+      generation: provider.generation,
+      add,
+      remove,
+      words: `${capital(words)} ${name}`,
+    });
   }
   return { ...judged, steps };
 }

@@ -6,7 +6,21 @@ import { hypervisorConsents, maintenanceModes } from '../../contracts/hypervisor
 import { maintenanceReasonPrefix, nodeMarks, replacedMaintenanceReasonPrefix } from '../../contracts/ids.ts';
 import { modeOf } from './mode.ts';
 import { planHypervisor } from './plan.ts';
-import { aggregatesWith, beginMs, conditionOf, desiredOf, minute, nodeOf, novaOf, observedOf, onboarding, ownEvictionOf, providerOf, settings, testOf } from './sample.ts';
+import {
+  aggregatesWith,
+  beginMs,
+  conditionOf,
+  desiredOf,
+  minute,
+  nodeOf,
+  novaOf,
+  observedOf,
+  onboarding,
+  ownEvictionOf,
+  providerOf,
+  settings,
+  testOf,
+} from './sample.ts';
 import { remainsOn } from './service.ts';
 import { runToEnd } from './simulation.ts';
 import type { World } from './simulation.ts';
@@ -16,45 +30,155 @@ const runs = { numRuns: Number(process.env['DROVER_FUZZ_RUNS'] ?? 400) };
 /** One of these lists. */
 const lists = (...all: string[][]): fc.Arbitrary<string[]> => fc.nat(all.length - 1).map((index) => all[index] ?? []);
 const count = fc.constantFrom(0, 0, 1, 3);
-const reasons = [null, 'broken', 'drover: maintenance manual', 'drover: maintenance auto: disks', 'drover: eviction node-1', 'Hypervisor CRD: spec.maintenance=auto', 'New compute service disabled due to config option.', 'AUTO: Connection to libvirt lost'];
+const reasons = [
+  null,
+  'broken',
+  'drover: maintenance manual',
+  'drover: maintenance auto: disks',
+  'drover: eviction node-1',
+  'Hypervisor CRD: spec.maintenance=auto',
+  'New compute service disabled due to config option.',
+  'AUTO: Connection to libvirt lost',
+];
 
 const novas = (options: { reasons: (string | null)[]; forcedDown: boolean[]; ids: string[] }) =>
   fc.option(
     fc
-      .record({ status: fc.constantFrom('enabled' as const, 'disabled' as const), disabledReason: fc.constantFrom(...options.reasons), state: fc.constantFrom('up' as const, 'down' as const), forcedDown: fc.constantFrom(...options.forcedDown), servers: count, migrations: count, unconfirmedResizes: count, allocations: count, serviceId: fc.constantFrom(...options.ids) })
-      .map(({ status, disabledReason, state, forcedDown, ...more }) => novaOf({ ...more, service: { status, disabledReason: status === 'enabled' ? null : disabledReason, state, forcedDown } })),
+      .record({
+        status: fc.constantFrom('enabled' as const, 'disabled' as const),
+        disabledReason: fc.constantFrom(...options.reasons),
+        state: fc.constantFrom('up' as const, 'down' as const),
+        forcedDown: fc.constantFrom(...options.forcedDown),
+        servers: count,
+        migrations: count,
+        unconfirmedResizes: count,
+        allocations: count,
+        serviceId: fc.constantFrom(...options.ids),
+      })
+      .map(({ status, disabledReason, state, forcedDown, ...more }) =>
+        novaOf({
+          ...more,
+          service: { status, disabledReason: status === 'enabled' ? null : disabledReason, state, forcedDown },
+        }),
+      ),
   );
 
-const onboardings: fc.Arbitrary<Condition[]> = fc.constantFrom<Condition[]>([], [onboarding('initial')], [onboarding('testing')], [onboarding('handover')], [onboarding('succeeded')], [onboarding('aborted', 'no zone')], [conditionOf('Onboarding', 'True', 'Odd')]);
-const before: fc.Arbitrary<Condition[]> = fc.constantFrom<Condition[]>([], [conditionOf('Evicting', 'True', 'Running')], [conditionOf('Evicting', 'False', 'Succeeded')], [conditionOf('Evicting', 'Unknown', 'Failed')], [conditionOf('Evicting', 'Unknown', 'Stopped')]);
-const ends: fc.Arbitrary<Condition[]> = fc.constantFrom<Condition[]>([], [conditionOf('Offboarded', 'False', 'Offboarding')], [conditionOf('Offboarded', 'True', 'Offboarded')], [conditionOf('Terminating', 'True', 'Terminating')]);
+const onboardings: fc.Arbitrary<Condition[]> = fc.constantFrom<Condition[]>(
+  [],
+  [onboarding('initial')],
+  [onboarding('testing')],
+  [onboarding('handover')],
+  [onboarding('succeeded')],
+  [onboarding('aborted', 'no zone')],
+  [conditionOf('Onboarding', 'True', 'Odd')],
+);
+const before: fc.Arbitrary<Condition[]> = fc.constantFrom<Condition[]>(
+  [],
+  [conditionOf('Evicting', 'True', 'Running')],
+  [conditionOf('Evicting', 'False', 'Succeeded')],
+  [conditionOf('Evicting', 'Unknown', 'Failed')],
+  [conditionOf('Evicting', 'Unknown', 'Stopped')],
+);
+const ends: fc.Arbitrary<Condition[]> = fc.constantFrom<Condition[]>(
+  [],
+  [conditionOf('Offboarded', 'False', 'Offboarding')],
+  [conditionOf('Offboarded', 'True', 'Offboarded')],
+  [conditionOf('Terminating', 'True', 'Terminating')],
+);
 const evictions: fc.Arbitrary<EvictionFacts[]> = fc.uniqueArray(
-  fc.record({ name: fc.constantFrom('node-1', 'theirs', 'node-1-manual-1'), ownerUid: fc.constantFrom('hv-1', null, 'another'), deleting: fc.boolean(), state: fc.constantFrom('waiting', 'running', 'succeeded', 'failed', 'stopped') }).map((more) => ownEvictionOf(more.state, { ...more, uid: more.name })),
+  fc
+    .record({
+      name: fc.constantFrom('node-1', 'theirs', 'node-1-manual-1'),
+      ownerUid: fc.constantFrom('hv-1', null, 'another'),
+      deleting: fc.boolean(),
+      state: fc.constantFrom('waiting', 'running', 'succeeded', 'failed', 'stopped'),
+    })
+    .map((more) => ownEvictionOf(more.state, { ...more, uid: more.name })),
   { selector: ({ name }) => name, maxLength: 3 },
 );
 const nodes = fc.option(
-  fc.record({ ready: fc.boolean(), cordoned: fc.boolean(), terminatingSinceMs: fc.constantFrom(null, null, beginMs), deletedAtMs: fc.constantFrom(null, null, beginMs), bootId: fc.constantFrom('boot-1', 'boot-2'), inPlaceUpdate: fc.constantFrom(null, 'SelectedForUpdate', 'UpdateFailed'), offboardingTaint: fc.boolean(), labels: fc.subarray(Object.entries({ ...nodeOf().labels, [nodeMarks.selectedForUpdate]: 'true' })).map((entries) => Object.fromEntries(entries)), annotations: fc.constantFrom({}, { [nodeMarks.aggregates]: 'tenants' }, { [nodeMarks.customTraits]: 'CUSTOM_B' }) }).map((more) => nodeOf(more)),
+  fc
+    .record({
+      ready: fc.boolean(),
+      cordoned: fc.boolean(),
+      terminatingSinceMs: fc.constantFrom(null, null, beginMs),
+      deletedAtMs: fc.constantFrom(null, null, beginMs),
+      bootId: fc.constantFrom('boot-1', 'boot-2'),
+      inPlaceUpdate: fc.constantFrom(null, 'SelectedForUpdate', 'UpdateFailed'),
+      offboardingTaint: fc.boolean(),
+      labels: fc
+        .subarray(Object.entries({ ...nodeOf().labels, [nodeMarks.selectedForUpdate]: 'true' }))
+        .map((entries) => Object.fromEntries(entries)),
+      annotations: fc.constantFrom({}, { [nodeMarks.aggregates]: 'tenants' }, { [nodeMarks.customTraits]: 'CUSTOM_B' }),
+    })
+    .map((more) => nodeOf(more)),
 );
 
 const desireds: fc.Arbitrary<DesiredHypervisor> = fc
   .record({
-    lifecycleEnabled: fc.boolean(), skipTests: fc.boolean(), highAvailability: fc.boolean(), maintenance: fc.constantFrom(...maintenanceModes), generation: fc.constantFrom(1, 2),
-    customTraits: lists([], ['CUSTOM_FAST'], ['CUSTOM_NEW', 'HW_CPU_X86_VMX'], ['fast']), aggregates: lists([], ['zone-a', 'tenants'], ['nowhere']), appliedTraits: lists([], ['CUSTOM_FAST'], ['CUSTOM_OLD', 'HW_CPU_X86_VMX']),
-    fromNode: lists(desiredOf().fromNode, [], ['maintenance', 'lifecycleEnabled', 'skipTests']), nodeUid: fc.constantFrom('node-uid', null), rollingUpdateBootId: fc.constantFrom(null, 'boot-1'), retry: fc.constantFrom(null, 'now'), ownedByNode: fc.boolean(), touchedByKubectl: fc.boolean(), deleting: fc.constantFrom(false, false, false, true), labels: fc.constantFrom(desiredOf().labels, {}), consent: fc.subarray([...hypervisorConsents]),
+    lifecycleEnabled: fc.boolean(),
+    skipTests: fc.boolean(),
+    highAvailability: fc.boolean(),
+    maintenance: fc.constantFrom(...maintenanceModes),
+    generation: fc.constantFrom(1, 2),
+    customTraits: lists([], ['CUSTOM_FAST'], ['CUSTOM_NEW', 'HW_CPU_X86_VMX'], ['fast']),
+    aggregates: lists([], ['zone-a', 'tenants'], ['nowhere']),
+    appliedTraits: lists([], ['CUSTOM_FAST'], ['CUSTOM_OLD', 'HW_CPU_X86_VMX']),
+    fromNode: lists(desiredOf().fromNode, [], ['maintenance', 'lifecycleEnabled', 'skipTests']),
+    nodeUid: fc.constantFrom('node-uid', null),
+    rollingUpdateBootId: fc.constantFrom(null, 'boot-1'),
+    retry: fc.constantFrom(null, 'now'),
+    ownedByNode: fc.boolean(),
+    touchedByKubectl: fc.boolean(),
+    deleting: fc.constantFrom(false, false, false, true),
+    labels: fc.constantFrom(desiredOf().labels, {}),
+    consent: fc.subarray([...hypervisorConsents]),
   })
   .map((more) => desiredOf({ ...more, consentBy: more.consent.length === 0 ? null : 'jane 2026-01-31T12:00:00Z' }));
 
 const anyObservation: fc.Arbitrary<HypervisorObservation> = fc
   .record({
-    nova: novas({ reasons, forcedDown: [false, true], ids: ['service-id', 'another'] }), node: nodes, evictions, testServers: lists([], ['t']),
-    provider: fc.option(fc.record({ traits: fc.subarray(['CUSTOM_FAST', 'CUSTOM_OLD', 'CUSTOM_THEIRS', 'HW_CPU_X86_VMX']), consumers: count }).map((more) => providerOf(more))),
+    nova: novas({ reasons, forcedDown: [false, true], ids: ['service-id', 'another'] }),
+    node: nodes,
+    evictions,
+    testServers: lists([], ['t']),
+    provider: fc.option(
+      fc
+        .record({
+          traits: fc.subarray(['CUSTOM_FAST', 'CUSTOM_OLD', 'CUSTOM_THEIRS', 'HW_CPU_X86_VMX']),
+          consumers: count,
+        })
+        .map((more) => providerOf(more)),
+    ),
     aggregates: fc.subarray(['zone-a', 'tenants', 'tenant_filter_tests']).map((names) => aggregatesWith(...names)),
-    tests: fc.subarray([testOf('libvirt', null), testOf('ovs', 'NovaUnavailable'), testOf('ceph', 'CredentialRefused')]), agentPods: fc.option(lists([], ['a/b'])),
-    hold: fc.constantFrom(null, null, { reason: 'Fenced', message: 'it was fenced' }), failure: fc.constantFrom(null, null, { reason: 'NovaUnavailable', message: 'Nova is away', retryable: true, retryAtMs: beginMs + minute }, { reason: 'CredentialRefused', message: 'refused', retryable: false, retryAtMs: beginMs + minute }),
-    onboarding: onboardings, before, ends, hypervisorId: fc.constantFrom('hypervisor-id', null), serviceId: fc.constantFrom('service-id', null), evicted: fc.boolean(),
+    tests: fc.subarray([
+      testOf('libvirt', null),
+      testOf('ovs', 'NovaUnavailable'),
+      testOf('ceph', 'CredentialRefused'),
+    ]),
+    agentPods: fc.option(lists([], ['a/b'])),
+    hold: fc.constantFrom(null, null, { reason: 'Fenced', message: 'it was fenced' }),
+    failure: fc.constantFrom(
+      null,
+      null,
+      { reason: 'NovaUnavailable', message: 'Nova is away', retryable: true, retryAtMs: beginMs + minute },
+      { reason: 'CredentialRefused', message: 'refused', retryable: false, retryAtMs: beginMs + minute },
+    ),
+    onboarding: onboardings,
+    before,
+    ends,
+    hypervisorId: fc.constantFrom('hypervisor-id', null),
+    serviceId: fc.constantFrom('service-id', null),
+    evicted: fc.boolean(),
   })
   .map(({ onboarding: its, before: was, ends: ending, hypervisorId, serviceId, evicted, ...more }) => {
-    const recorded = { conditions: [...its, ...was, ...ending], hypervisorId, serviceId, evicted, libVirtVersion: null };
+    const recorded = {
+      conditions: [...its, ...was, ...ending],
+      hypervisorId,
+      serviceId,
+      evicted,
+      libVirtVersion: null,
+    };
     return observedOf({ ...more, recorded });
   });
 
@@ -66,22 +190,59 @@ function violationOf(step: Step, desired: DesiredHypervisor, observed: Hyperviso
   const mode = modeOf(desired, observed.node);
   switch (step.do) {
     case 'disableService':
-      return mode !== '' && nova?.service.status === 'enabled' ? null : 'disables a host that nobody takes out of service';
+      return mode !== '' && nova?.service.status === 'enabled'
+        ? null
+        : 'disables a host that nobody takes out of service';
     case 'enableService': {
       const reason = nova?.service.disabledReason ?? '';
-      const isOurs = reason.startsWith(maintenanceReasonPrefix) || reason.startsWith(replacedMaintenanceReasonPrefix) || reason.startsWith('New compute service');
-      return isOurs && step.carrying === reason && observed.hold === null && nova?.service.forcedDown === false && mode === '' ? null : 'enables what somebody else disabled';
+      const isOurs =
+        reason.startsWith(maintenanceReasonPrefix) ||
+        reason.startsWith(replacedMaintenanceReasonPrefix) ||
+        reason.startsWith('New compute service');
+      return isOurs &&
+        step.carrying === reason &&
+        observed.hold === null &&
+        nova?.service.forcedDown === false &&
+        mode === ''
+        ? null
+        : 'enables what somebody else disabled';
     }
     case 'deleteEviction':
-      return all.some(({ uid, ownerUid }) => uid === step.uid && ownerUid === desired.uid) ? null : 'deletes somebody elseâ€™s Eviction';
+      return all.some(({ uid, ownerUid }) => uid === step.uid && ownerUid === desired.uid)
+        ? null
+        : 'deletes somebody elseâ€™s Eviction';
     case 'deleteService':
-      return mode === 'termination' && desired.lifecycleEnabled && nova !== null && remainsOn(nova).length === 0 && step.serviceId === nova.serviceId && [null, nova.serviceId].includes(recorded.serviceId) && nova.service.status === 'disabled' ? null : 'removes a service';
+      return mode === 'termination' &&
+        desired.lifecycleEnabled &&
+        nova !== null &&
+        remainsOn(nova).length === 0 &&
+        step.serviceId === nova.serviceId &&
+        [null, nova.serviceId].includes(recorded.serviceId) &&
+        nova.service.status === 'disabled'
+        ? null
+        : 'removes a service';
     case 'releaseAllocations':
-      return mode === 'termination' && desired.consent.includes('delete-allocations') && step.consentBy === desired.consentBy && nova?.servers === 0 && nova.migrations === 0 && nova.unconfirmedResizes === 0 && nova.service.status === 'disabled' ? null : 'takes allocations away';
+      return mode === 'termination' &&
+        desired.consent.includes('delete-allocations') &&
+        step.consentBy === desired.consentBy &&
+        nova?.servers === 0 &&
+        nova.migrations === 0 &&
+        nova.unconfirmedResizes === 0 &&
+        nova.service.status === 'disabled'
+        ? null
+        : 'takes allocations away';
     case 'deleteProvider':
-      return mode === 'termination' && nova === null && (provider?.consumers === 0 || (desired.consent.includes('delete-allocations') && step.consentBy === desired.consentBy)) && step.providerId === recorded.hypervisorId ? null : 'removes a provider';
+      return mode === 'termination' &&
+        nova === null &&
+        (provider?.consumers === 0 ||
+          (desired.consent.includes('delete-allocations') && step.consentBy === desired.consentBy)) &&
+        step.providerId === recorded.hypervisorId
+        ? null
+        : 'removes a provider';
     case 'updateTraits':
-      return step.remove.every((trait) => trait.startsWith('CUSTOM_') && desired.appliedTraits.includes(trait)) ? null : 'takes a trait away that is not its own';
+      return step.remove.every((trait) => trait.startsWith('CUSTOM_') && desired.appliedTraits.includes(trait))
+        ? null
+        : 'takes a trait away that is not its own';
     case 'deleteTestServers':
       return step.ids.every((id) => observed.testServers.includes(id)) ? null : 'deletes a server';
     case 'createHypervisor':
@@ -113,7 +274,8 @@ test('whatever is seen, a decision comes to an end, touches only what is droverâ
       if (observed.failure !== null && desired?.deleting === false) expect(plan.next).not.toBe('act');
       if (status === null) return;
       const { nova } = observed;
-      if (status.evicted === true) expect(nova !== null && nova.service.status === 'disabled' ? remainsOn(nova) : ['enabled']).toEqual([]);
+      if (status.evicted === true)
+        expect(nova !== null && nova.service.status === 'disabled' ? remainsOn(nova) : ['enabled']).toEqual([]);
       for (const { reason, message, type } of status.conditions) {
         expect(reason).toMatch(reasonPattern);
         expect(message.length).toBeLessThan(32_768);
@@ -128,14 +290,53 @@ test('whatever is seen, a decision comes to an end, touches only what is droverâ
 /** A world where everything works in the end, from whatever it is now. */
 const benign: fc.Arbitrary<World> = fc
   .record({
-    desired: desireds, observed: anyObservation, nova: novas({ reasons: ['drover: maintenance manual', 'Hypervisor CRD: spec.maintenance=auto', 'New compute service disabled due to config option.'], forcedDown: [false], ids: ['service-id'] }),
-    maintenance: fc.constantFrom(...maintenanceModes), terminates: fc.boolean(), smoke: fc.boolean(), guardsDrain: fc.boolean(), evictions,
+    desired: desireds,
+    observed: anyObservation,
+    nova: novas({
+      reasons: [
+        'drover: maintenance manual',
+        'Hypervisor CRD: spec.maintenance=auto',
+        'New compute service disabled due to config option.',
+      ],
+      forcedDown: [false],
+      ids: ['service-id'],
+    }),
+    maintenance: fc.constantFrom(...maintenanceModes),
+    terminates: fc.boolean(),
+    smoke: fc.boolean(),
+    guardsDrain: fc.boolean(),
+    evictions,
   })
   .map(({ desired, observed, nova, maintenance, terminates, smoke, guardsDrain, evictions: all }) => ({
-    desired: { ...desired, uid: 'hv-1', lifecycleEnabled: true, maintenance, fromNode: desiredOf().fromNode, labels: desiredOf().labels, customTraits: ['CUSTOM_NEW'], aggregates: ['zone-a', 'tenants'], retry: 'now', deleting: false, nodeUid: 'node-uid', rollingUpdateBootId: null, consent: ['delete-allocations' as const], consentBy: 'jane 2026-01-31T12:00:00Z' },
+    desired: {
+      ...desired,
+      uid: 'hv-1',
+      lifecycleEnabled: true,
+      maintenance,
+      fromNode: desiredOf().fromNode,
+      labels: desiredOf().labels,
+      customTraits: ['CUSTOM_NEW'],
+      aggregates: ['zone-a', 'tenants'],
+      retry: 'now',
+      deleting: false,
+      nodeUid: 'node-uid',
+      rollingUpdateBootId: null,
+      consent: ['delete-allocations' as const],
+      consentBy: 'jane 2026-01-31T12:00:00Z',
+    },
     observed: {
-      ...observed, nova: nova === null ? null : { ...nova, service: { ...nova.service, state: 'up' as const } }, node: nodeOf({ terminatingSinceMs: terminates ? beginMs : null }), evictions: all, hold: null, failure: null, provider: observed.provider ?? providerOf(), tests: [],
-      recorded: { ...observed.recorded, conditions: observed.recorded.conditions.filter(({ type }) => type !== 'Offboarded' && type !== 'Terminating') },
+      ...observed,
+      nova: nova === null ? null : { ...nova, service: { ...nova.service, state: 'up' as const } },
+      node: nodeOf({ terminatingSinceMs: terminates ? beginMs : null }),
+      evictions: all,
+      hold: null,
+      failure: null,
+      provider: observed.provider ?? providerOf(),
+      tests: [],
+      recorded: {
+        ...observed.recorded,
+        conditions: observed.recorded.conditions.filter(({ type }) => type !== 'Offboarded' && type !== 'Terminating'),
+      },
     },
     settings: { ...settings, guardsDrain, checks: smoke ? ['libvirt' as const, 'smoke' as const] : settings.checks },
     nowMs: beginMs + minute,
@@ -162,14 +363,23 @@ test('where everything works in the end, every host comes to where it should be,
     fc.property(benign, (world) => {
       const { plan, states, steps, lies, world: end } = runToEnd(world);
       const where = target(end);
-      expect({ plan: plan.plan.next, state: states.at(-1), rests: plan.plan.next === 'done' && plan.plan.rests }).toEqual({ plan: 'done', state: where, rests: false });
+      expect({
+        plan: plan.plan.next,
+        state: states.at(-1),
+        rests: plan.plan.next === 'done' && plan.plan.rests,
+      }).toEqual({ plan: 'done', state: where, rests: false });
       expect(lies).toEqual([]);
       const rank = (state: LifecycleState): number => ranks[where as keyof typeof ranks][state] ?? -1;
       expect(states).toEqual(states.toSorted((a, b) => rank(a) - rank(b)));
       // A second run finds nothing to do.
       expect(runToEnd(end).steps).toEqual([]);
-      if (where === 'Decommissioned') expect([end.observed.nova, end.observed.provider?.uuid === end.observed.recorded.hypervisorId]).toEqual([null, false]);
-      if (where === 'Active') expect(steps.filter((step) => step.do === 'deleteService' || step.do === 'disableService')).toEqual([]);
+      if (where === 'Decommissioned')
+        expect([end.observed.nova, end.observed.provider?.uuid === end.observed.recorded.hypervisorId]).toEqual([
+          null,
+          false,
+        ]);
+      if (where === 'Active')
+        expect(steps.filter((step) => step.do === 'deleteService' || step.do === 'disableService')).toEqual([]);
     }),
     runs,
   );
@@ -178,7 +388,12 @@ test('where everything works in the end, every host comes to where it should be,
 test('where nothing works, every host comes to rest and says why', () => {
   fc.assert(
     fc.property(benign, fc.boolean(), (world, registers) => {
-      const { plan, lies } = runToEnd({ ...world, evictionsEnd: 'failed', testsFail: true, registers: registers ? world.registers : null });
+      const { plan, lies } = runToEnd({
+        ...world,
+        evictionsEnd: 'failed',
+        testsFail: true,
+        registers: registers ? world.registers : null,
+      });
       expect(plan.plan.next === 'act').toBe(false);
       expect(lies).toEqual([]);
       const lifecycle = plan.status?.conditions.find(({ type }) => type === 'Lifecycle');

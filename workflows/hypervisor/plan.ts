@@ -1,6 +1,11 @@
 import { findCondition, setConditions } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import type { DesiredHypervisor, HypervisorObservation, HypervisorSettings, HypervisorStatusPatch } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  HypervisorSettings,
+  HypervisorStatusPatch,
+} from '../../contracts/hypervisor.ts';
 import { acknowledgeRetry } from './acknowledge-retry.ts';
 import { describeObservation, observeOnly } from './describe-observation.ts';
 import { describeStatus } from './describe-status.ts';
@@ -36,13 +41,19 @@ const mostChanges = 10;
  *
  * @param desired null: there is no Hypervisor of that name
  */
-export function planHypervisor(desired: DesiredHypervisor | null, observed: HypervisorObservation, nowMs: number, settings: HypervisorSettings): HypervisorPlan {
+export function planHypervisor(
+  desired: DesiredHypervisor | null,
+  observed: HypervisorObservation,
+  nowMs: number,
+  settings: HypervisorSettings,
+): HypervisorPlan {
   const isObserved = settings.mode === 'observe' || desired?.mode === 'observe';
   if (desired === null) {
     const plan = planCreation(observed, settings);
     return { plan: isObserved ? observeOnly(plan) : plan, status: null, deadline: null };
   }
-  if (desired.deleting) return { plan: done('The Hypervisor is being deleted: nothing more is done'), status: null, deadline: null };
+  if (desired.deleting)
+    return { plan: done('The Hypervisor is being deleted: nothing more is done'), status: null, deadline: null };
 
   let context: Context = { desired, observed, settings, nowMs };
   const forgotten = new Set<string>();
@@ -53,7 +64,10 @@ export function planHypervisor(desired: DesiredHypervisor | null, observed: Hype
       return {
         plan: isObserved ? observeOnly(plan) : wakeAtHalf(plan, deadline, nowMs),
         status: isObserved ? describeObservation(context, plan) : describeStatus(context, plan, [...forgotten]),
-        deadline: deadline === null ? null : { ...deadline, marginMs: deadline.atMs - nowMs, halfOver: nowMs >= deadline.halfAtMs },
+        deadline:
+          deadline === null
+            ? null
+            : { ...deadline, marginMs: deadline.atMs - nowMs, halfOver: nowMs >= deadline.halfAtMs },
       };
     }
     for (const type of plan.forget ?? []) forgotten.add(type);
@@ -67,7 +81,11 @@ function become(context: Context, { conditions, forget = [], ids }: Become): Con
   const { desired, observed, nowMs } = context;
   const kept = observed.recorded.conditions.filter(({ type }) => !forget.includes(type));
   const updates = conditions.map((update) => ({ ...update, observedGeneration: desired.generation }));
-  const recorded = { ...observed.recorded, conditions: setConditions(kept, updates, new Date(nowMs).toISOString()), ...ids };
+  const recorded = {
+    ...observed.recorded,
+    conditions: setConditions(kept, updates, new Date(nowMs).toISOString()),
+    ...ids,
+  };
   return { ...context, observed: { ...observed, recorded } };
 }
 
@@ -82,11 +100,20 @@ function decide(context: Context): Plan {
   const { failure, node } = observed;
   const { state } = onboardingOf(observed);
   // What could not be read is not known: nothing is decided on it. An onboarding ends with the cause, where trying again is no use.
-  if (failure !== null) return isOnboarding(state) && !failure.retryable ? abortOnboarding(failure.message) : wait(failure.message, failure.retryAtMs);
+  if (failure !== null)
+    return isOnboarding(state) && !failure.retryable
+      ? abortOnboarding(failure.message)
+      : wait(failure.message, failure.retryAtMs);
 
   const seen = takeInRegistration(context) ?? takeBackOffboarding(context);
   if (seen !== null) return seen;
-  const urgent = [mapNode(desired, node, settings.copiedLabels), guardDrain(context), beginRollingUpdate(context), forgetRollingUpdate(context), settleRetry(context)];
+  const urgent = [
+    mapNode(desired, node, settings.copiedLabels),
+    guardDrain(context),
+    beginRollingUpdate(context),
+    forgetRollingUpdate(context),
+    settleRetry(context),
+  ];
   const [first] = urgent.filter((step) => step !== null);
   if (first !== undefined) return act(first);
   return decideByMode(context);
@@ -99,7 +126,10 @@ function decideByMode(context: Context): Plan {
   if (mode === 'termination') {
     if (isOnboarding(state)) return planOnboarding(context) ?? rest('The onboarding does not end');
     if (desired.lifecycleEnabled) return planOffboarding(context);
-    return planEmptying(context, mode) ?? rest(`${desired.name} is empty; its lifecycle is not driven, so it is not taken out of Nova`);
+    return (
+      planEmptying(context, mode) ??
+      rest(`${desired.name} is empty; its lifecycle is not driven, so it is not taken out of Nova`)
+    );
   }
   if (state === 'aborted' && desired.retry !== null) return planOnboarding(context) ?? planActive(context);
   if (mode !== '') return planMaintenance(context, mode);
@@ -115,7 +145,12 @@ function decideByMode(context: Context): Plan {
 function cleanUpMaintenance({ desired, observed }: Context): Plan | null {
   const own = observed.evictions.find(({ ownerUid, deleting }) => ownerUid === desired.uid && !deleting);
   if (own === undefined) return null;
-  return act({ do: 'deleteEviction', name: own.name, uid: own.uid, words: `The maintenance of ${desired.name} is over: delete Eviction ${own.name}` });
+  return act({
+    do: 'deleteEviction',
+    name: own.name,
+    uid: own.uid,
+    words: `The maintenance of ${desired.name} is over: delete Eviction ${own.name}`,
+  });
 }
 
 /** The ids that Nova has the host under; one that it has lost before it was in service registers anew. While it is taken out of Nova, those that it had stay the ones. */
@@ -137,9 +172,15 @@ function takeBackOffboarding({ desired, observed }: Context): Plan | null {
   const { recorded, node } = observed;
   const offboarded = findCondition(recorded.conditions, hypervisorConditions.offboarded);
   if (offboarded === undefined || modeOf(desired, node) === 'termination' || isTerminating(desired, node)) return null;
-  if (offboarded.status !== 'True') return { next: 'become', conditions: [], forget: [hypervisorConditions.offboarded] };
+  if (offboarded.status !== 'True')
+    return { next: 'become', conditions: [], forget: [hypervisorConditions.offboarded] };
   const { offboarded: type, onboarding, traitsUpdated, aggregatesUpdated, evicting } = hypervisorConditions;
-  return { next: 'become', conditions: [], forget: [type, onboarding, traitsUpdated, aggregatesUpdated, evicting], ids: { hypervisorId: null, serviceId: null } };
+  return {
+    next: 'become',
+    conditions: [],
+    forget: [type, onboarding, traitsUpdated, aggregatesUpdated, evicting],
+    ids: { hypervisorId: null, serviceId: null },
+  };
 }
 
 /** A retry with nothing to retry is over at once. */

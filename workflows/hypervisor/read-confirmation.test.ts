@@ -1,15 +1,27 @@
 import { readAbandonment, readConfirmation, readGuestsFailing } from './read-confirmation.ts';
 
 test('a confirmation is taken as it was typed, without spaces around it', () => {
-  expect(readConfirmation({ incident: 'node-1/1', bootId: ' b ', person: 'jane' })).toEqual({ incident: 'node-1/1', bootId: 'b', person: 'jane' });
+  expect(readConfirmation({ incident: 'node-1/1', bootId: ' b ', person: 'jane' })).toEqual({
+    incident: 'node-1/1',
+    bootId: 'b',
+    person: 'jane',
+  });
 });
 
-test.each([undefined, null, 'yes', [], {}, { incident: 'i', bootId: 'b' }, { incident: 'i', bootId: 'b', person: ' ' }, { incident: 'i', bootId: 1, person: 'p' }, { incident: 'i', bootId: 'b', person: 'x'.repeat(301) }, { incident: 'i', bootId: 'b', person: 'p', force: true }])(
-  '%j is none',
-  (argument) => {
-    expect(() => readConfirmation(argument)).toThrow(expect.objectContaining({ type: 'InvalidInput' }));
-  },
-);
+test.each([
+  undefined,
+  null,
+  'yes',
+  [],
+  {},
+  { incident: 'i', bootId: 'b' },
+  { incident: 'i', bootId: 'b', person: ' ' },
+  { incident: 'i', bootId: 1, person: 'p' },
+  { incident: 'i', bootId: 'b', person: 'x'.repeat(301) },
+  { incident: 'i', bootId: 'b', person: 'p', force: true },
+])('%j is none', (argument) => {
+  expect(() => readConfirmation(argument)).toThrow(expect.objectContaining({ type: 'InvalidInput' }));
+});
 
 const whole = { incident: 'node-1/1', instances: ['web-3'], person: 'jane' };
 test.each<[what: string, given: unknown]>([
@@ -28,11 +40,16 @@ test.each<[what: string, given: unknown]>([
 });
 
 test('giving up disks names each server once', () => {
-  expect(readAbandonment({ incident: ' node-1/1 ', instances: ['a', 'b', 'a'], person: ' jane ' })).toEqual({ incident: 'node-1/1', instances: ['a', 'b'], person: 'jane' });
+  expect(readAbandonment({ incident: ' node-1/1 ', instances: ['a', 'b', 'a'], person: ' jane ' })).toEqual({
+    incident: 'node-1/1',
+    instances: ['a', 'b'],
+    person: 'jane',
+  });
 });
 
 test('a word about guests is a sentence; anything else is none', () => {
   expect(readGuestsFailing({ message: '2 guests failed' })).toBe('2 guests failed');
   expect(readGuestsFailing({ message: 'x'.repeat(5_000) })).toHaveLength(2_000);
-  for (const odd of [undefined, null, 'x', 3, {}, { message: '' }, { message: 3 }]) expect(readGuestsFailing(odd)).toBeNull();
+  for (const odd of [undefined, null, 'x', 3, {}, { message: '' }, { message: 3 }])
+    expect(readGuestsFailing(odd)).toBeNull();
 });

@@ -15,7 +15,11 @@ export function readConfirmation(argument: unknown): ConfirmOff {
   const unknown = Object.keys(given).find((key) => !fields.includes(key));
   if (Object.values(confirmation).every((value) => value !== '') && unknown === undefined) return confirmation;
   const what = unknown === undefined ? '' : `; unknown is ${unknown.slice(0, 50)}`;
-  throw ApplicationFailure.create({ type: 'InvalidInput', message: `A confirmation is {"incident": …, "bootId": …, "person": …}, each a text${what}. The query progress has the first two.`, nonRetryable: true });
+  throw ApplicationFailure.create({
+    type: 'InvalidInput',
+    message: `A confirmation is {"incident": …, "bootId": …, "person": …}, each a text${what}. The query progress has the first two.`,
+    nonRetryable: true,
+  });
 }
 
 const mostInstances = 1_000;
@@ -23,11 +27,19 @@ const mostInstances = 1_000;
 /** Whose local disks somebody gives up. @throws InvalidInput */
 export function readAbandonment(argument: unknown): AbandonDisks {
   const given = (typeof argument === 'object' && argument !== null ? argument : {}) as Record<string, unknown>;
-  const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '' && value.length <= longest;
+  const isText = (value: unknown): value is string =>
+    typeof value === 'string' && value.trim() !== '' && value.length <= longest;
   const { incident, instances, person, ...rest } = given;
-  const isList = Array.isArray(instances) && instances.length > 0 && instances.length <= mostInstances && instances.every(isText);
-  if (isText(incident) && isText(person) && isList && Object.keys(rest).length === 0) return { incident: incident.trim(), instances: [...new Set(instances)], person: person.trim() };
-  throw ApplicationFailure.create({ type: 'InvalidInput', message: 'Giving up disks is {"incident": …, "instances": [id or name, …], "person": …}. The query progress names the incident and the servers.', nonRetryable: true });
+  const isList =
+    Array.isArray(instances) && instances.length > 0 && instances.length <= mostInstances && instances.every(isText);
+  if (isText(incident) && isText(person) && isList && Object.keys(rest).length === 0)
+    return { incident: incident.trim(), instances: [...new Set(instances)], person: person.trim() };
+  throw ApplicationFailure.create({
+    type: 'InvalidInput',
+    message:
+      'Giving up disks is {"incident": …, "instances": [id or name, …], "person": …}. The query progress names the incident and the servers.',
+    nonRetryable: true,
+  });
 }
 
 /** Null: it is none. A worker of another release may have sent it. */

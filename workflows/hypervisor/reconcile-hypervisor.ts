@@ -1,10 +1,29 @@
-import { ApplicationFailure, CancellationScope, CancelledFailure, condition, continueAsNew, defineQuery, defineSignal, defineUpdate, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { errors } from '../../contracts/errors.ts';
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
 import type { HypervisorSeen } from '../../contracts/hypervisor-activities.ts';
-import type { HypervisorInput, HypervisorProgress, HypervisorResult, HypervisorStatusPatch, RecordedStatus, ShownStatus } from '../../contracts/hypervisor.ts';
+import type {
+  HypervisorInput,
+  HypervisorProgress,
+  HypervisorResult,
+  HypervisorStatusPatch,
+  RecordedStatus,
+  ShownStatus,
+} from '../../contracts/hypervisor.ts';
 import { messages } from '../../contracts/messages.ts';
 import { readCarried } from '../lib/carried.ts';
 import { explain } from '../lib/failures.ts';
@@ -35,8 +54,17 @@ interface Inbox {
  *
  * @param carried what an earlier run knew, when it continues as new
  */
-export async function reconcileHypervisor(input: HypervisorInput, carried?: HypervisorState): Promise<HypervisorResult> {
-  const run: HypervisorRun = { name: input.hypervisor, state: readCarried(carried) ?? beginState(), seen: null, waiting: null, message: 'Begins' };
+export async function reconcileHypervisor(
+  input: HypervisorInput,
+  carried?: HypervisorState,
+): Promise<HypervisorResult> {
+  const run: HypervisorRun = {
+    name: input.hypervisor,
+    state: readCarried(carried) ?? beginState(),
+    seen: null,
+    waiting: null,
+    message: 'Begins',
+  };
   const inbox: Inbox = { changed: false, retryNow: false, cancelled: false };
   takeMessages(run, inbox);
   return await CancellationScope.nonCancellable(async () => {
@@ -79,13 +107,23 @@ async function look(run: HypervisorRun, input: HypervisorInput): Promise<Hypervi
     fail(run, error);
     return await host(`Look at ${name}, without OpenStack`)
       .observeHypervisor(input, 'kubernetes')
-      .then((seen) => take(run, seen), () => null);
+      .then(
+        (seen) => take(run, seen),
+        () => null,
+      );
   }
 }
 
 function take(run: HypervisorRun, seen: HypervisorSeen): HypervisorResult | null {
-  if (seen.next === 'nothing') return { hypervisor: run.name, outcome: 'NothingToDo', state: null, message: seen.message };
-  if (seen.next === 'handedOver') return { hypervisor: run.name, outcome: 'HandedOver', state: null, message: `Run ${seen.workflowId} drives ${run.name}` };
+  if (seen.next === 'nothing')
+    return { hypervisor: run.name, outcome: 'NothingToDo', state: null, message: seen.message };
+  if (seen.next === 'handedOver')
+    return {
+      hypervisor: run.name,
+      outcome: 'HandedOver',
+      state: null,
+      message: `Run ${seen.workflowId} drives ${run.name}`,
+    };
   run.seen = seen;
   return null;
 }
@@ -96,25 +134,47 @@ function fail(run: HypervisorRun, error: unknown): void {
   if (code === 'InvalidInput') throw ApplicationFailure.create({ type: code, message, nonRetryable: true });
   const { state } = run;
   state.failures += 1;
-  state.failure = { reason, message, retryable: code === null || errors[code].retryable, retryAtMs: Date.now() + retryAfterMs(state.failures) };
+  state.failure = {
+    reason,
+    message,
+    retryable: code === null || errors[code].retryable,
+    retryAtMs: Date.now() + retryAfterMs(state.failures),
+  };
 }
 
 /** Null: not even Kubernetes could be read yet. */
 function decide({ seen, state }: HypervisorRun): HypervisorPlan | null {
-  return seen === null ? null : planHypervisor(seen.desired, observationOf(seen.observed, state), Date.now(), seen.settings);
+  return seen === null
+    ? null
+    : planHypervisor(seen.desired, observationOf(seen.observed, state), Date.now(), seen.settings);
 }
 
 /** Says in the Hypervisor, and in the Web UI, where it is and what comes next. A report that fails is not the host's problem: the next one says the same. */
 async function publish(run: HypervisorRun, { plan, status, deadline }: HypervisorPlan): Promise<void> {
   countHalfOver(run, { plan, deadline });
-  run.message = plan.next === 'wait' ? `Waiting for ${plan.for}` : plan.next === 'done' ? plan.message : (plan.steps[0]?.words ?? '');
+  run.message =
+    plan.next === 'wait'
+      ? `Waiting for ${plan.for}`
+      : plan.next === 'done'
+        ? plan.message
+        : (plan.steps[0]?.words ?? '');
   const desired = run.seen?.desired ?? null;
   const recorded = run.seen?.observed.recorded;
   setCurrentDetails(describeRun(run, status));
-  if (status === null || desired === null || recorded === undefined || isSaid(recorded, run.seen?.shown ?? nothingShown, status)) return;
+  if (
+    status === null ||
+    desired === null ||
+    recorded === undefined ||
+    isSaid(recorded, run.seen?.shown ?? nothingShown, status)
+  )
+    return;
   showPhase(run, status, recorded);
   try {
-    await hypervisorObjects(`Write the status of Hypervisor ${run.name}`).publishHypervisor({ name: desired.name, uid: desired.uid, status });
+    await hypervisorObjects(`Write the status of Hypervisor ${run.name}`).publishHypervisor({
+      name: desired.name,
+      uid: desired.uid,
+      status,
+    });
   } catch (error) {
     void explain(error);
   }
@@ -122,7 +182,8 @@ async function publish(run: HypervisorRun, { plan, status, deadline }: Hyperviso
 
 /** Somebody is to be woken: once for each deadline, and not for a host that is out of Nova. */
 function countHalfOver({ state }: HypervisorRun, { plan, deadline }: Pick<HypervisorPlan, 'plan' | 'deadline'>): void {
-  if (deadline?.halfOver !== true || (plan.next === 'done' && !plan.rests) || state.halfOverAtMs === deadline.atMs) return;
+  if (deadline?.halfOver !== true || (plan.next === 'done' && !plan.rests) || state.halfOverAtMs === deadline.atMs)
+    return;
   state.halfOverAtMs = deadline.atMs;
   count('drainsHalfOver', {});
 }
@@ -137,10 +198,24 @@ function showPhase(run: HypervisorRun, status: HypervisorStatusPatch, recorded: 
 /** Tells the run of the host's failure what its Node has come to. False: it could not be told, and that is waited for. */
 async function tellFailure(run: HypervisorRun): Promise<boolean> {
   const { name, seen, state } = run;
-  const news = seen === null || seen.desired === null ? null : failureNews({ desired: seen.desired, observed: observationOf(seen.observed, state), settings: seen.settings, nowMs: Date.now() }, state.failureTold);
+  const news =
+    seen === null || seen.desired === null
+      ? null
+      : failureNews(
+          {
+            desired: seen.desired,
+            observed: observationOf(seen.observed, state),
+            settings: seen.settings,
+            nowMs: Date.now(),
+          },
+          state.failureTold,
+        );
   if (news === null || state.failure !== null) return true;
   try {
-    await failureLook(`Have somebody look whether ${name} has failed`).tellNodeFailure({ hypervisor: name, cause: news });
+    await failureLook(`Have somebody look whether ${name} has failed`).tellNodeFailure({
+      hypervisor: name,
+      cause: news,
+    });
     state.failureTold = news;
     return true;
   } catch (error) {
@@ -150,7 +225,11 @@ async function tellFailure(run: HypervisorRun): Promise<boolean> {
 }
 
 /** Takes the steps, waits, or ends. Null: look again. */
-async function proceed(run: HypervisorRun, inbox: Inbox, decided: HypervisorPlan | null): Promise<HypervisorResult | null> {
+async function proceed(
+  run: HypervisorRun,
+  inbox: Inbox,
+  decided: HypervisorPlan | null,
+): Promise<HypervisorResult | null> {
   const { state } = run;
   if (decided === null) {
     await waitFor(run, inbox, 'kube-apiserver', state.failure?.retryAtMs ?? Date.now() + retryAfterMs(state.failures));
@@ -169,15 +248,25 @@ async function proceed(run: HypervisorRun, inbox: Inbox, decided: HypervisorPlan
   }
   if (state.acted && !inbox.changed) await condition(() => inbox.changed || inbox.cancelled, settings?.lingerMs ?? 0);
   if (inbox.changed) return null;
-  return { hypervisor: run.name, outcome: plan.rests ? 'Rests' : 'Settled', state: stateIn(decided.status?.conditions ?? run.seen?.observed.recorded.conditions ?? []), message: plan.message };
+  return {
+    hypervisor: run.name,
+    outcome: plan.rests ? 'Rests' : 'Settled',
+    state: stateIn(decided.status?.conditions ?? run.seen?.observed.recorded.conditions ?? []),
+    message: plan.message,
+  };
 }
 
 /** The seed's state. */
-const stateIn = (conditions: readonly ConditionUpdate[]): string | null => conditions.find(({ type }) => type === hypervisorConditions.lifecycle)?.reason ?? null;
+const stateIn = (conditions: readonly ConditionUpdate[]): string | null =>
+  conditions.find(({ type }) => type === hypervisorConditions.lifecycle)?.reason ?? null;
 
 const nothingShown: ShownStatus = { traits: null, aggregates: null, internalIp: null };
 
-async function act(run: HypervisorRun, inbox: Inbox, steps: Extract<HypervisorPlan['plan'], { next: 'act' }>['steps']): Promise<void> {
+async function act(
+  run: HypervisorRun,
+  inbox: Inbox,
+  steps: Extract<HypervisorPlan['plan'], { next: 'act' }>['steps'],
+): Promise<void> {
   for (const step of steps) {
     try {
       await carryOut(run, step);

@@ -1,7 +1,12 @@
 import type { TestRecord } from '../../contracts/hypervisor.ts';
 import { recordCheck } from './run.ts';
 
-const record = (check: TestRecord['check'], atMs: number): Omit<TestRecord, 'attempts'> => ({ check, atMs, results: [], libVirtVersion: null });
+const record = (check: TestRecord['check'], atMs: number): Omit<TestRecord, 'attempts'> => ({
+  check,
+  atMs,
+  results: [],
+  libVirtVersion: null,
+});
 
 test('a later attempt takes the place of the earlier one, and leaves the other checks', () => {
   const first = recordCheck([], record('libvirt', 1), 1);

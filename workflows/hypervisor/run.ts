@@ -1,5 +1,12 @@
 import type { SeenByActivity } from '../../contracts/hypervisor-activities.ts';
-import type { DesiredHypervisor, HypervisorObservation, HypervisorSettings, ObservedFailure, ShownStatus, TestRecord } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  HypervisorSettings,
+  ObservedFailure,
+  ShownStatus,
+  TestRecord,
+} from '../../contracts/hypervisor.ts';
 
 /** What a run remembers from one look to the next, and across continue-as-new: nothing that it could read again. */
 export interface HypervisorState {
@@ -19,7 +26,12 @@ export interface HypervisorRun {
   name: string;
   state: HypervisorState;
   /** Null before the first look. */
-  seen: { settings: HypervisorSettings; desired: DesiredHypervisor | null; observed: SeenByActivity; shown: ShownStatus } | null;
+  seen: {
+    settings: HypervisorSettings;
+    desired: DesiredHypervisor | null;
+    observed: SeenByActivity;
+    shown: ShownStatus;
+  } | null;
   /** What it waits for, for people; null: it is at work. */
   waiting: { for: string; untilMs: number } | null;
   message: string;
@@ -28,9 +40,16 @@ export interface HypervisorRun {
 export const beginState = (): HypervisorState => ({ tests: [], failures: 0, failure: null, acted: false });
 
 /** What the decision is made of: what was seen, and what the run remembers. */
-export const observationOf = (observed: SeenByActivity, { tests, failure }: HypervisorState): HypervisorObservation => ({ ...observed, tests, failure });
+export const observationOf = (
+  observed: SeenByActivity,
+  { tests, failure }: HypervisorState,
+): HypervisorObservation => ({ ...observed, tests, failure });
 
 /** An attempt more of a check. Pure. */
-export function recordCheck(tests: readonly TestRecord[], record: Omit<TestRecord, 'attempts'>, attempt: number): TestRecord[] {
+export function recordCheck(
+  tests: readonly TestRecord[],
+  record: Omit<TestRecord, 'attempts'>,
+  attempt: number,
+): TestRecord[] {
   return [...tests.filter(({ check }) => check !== record.check), { ...record, attempts: attempt }];
 }

@@ -1,5 +1,15 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import type { AggregateFacts, DesiredHypervisor, EvictionFacts, HypervisorObservation, HypervisorSettings, NodeFacts, NovaHost, ProviderFacts, TestRecord } from '../../contracts/hypervisor.ts';
+import type {
+  AggregateFacts,
+  DesiredHypervisor,
+  EvictionFacts,
+  HypervisorObservation,
+  HypervisorSettings,
+  NodeFacts,
+  NovaHost,
+  ProviderFacts,
+  TestRecord,
+} from '../../contracts/hypervisor.ts';
 import type { HostCheck } from '../../contracts/host-check.ts';
 import { copiedLabels, nodeMarks } from '../../contracts/ids.ts';
 import type { Context } from './step.ts';
@@ -9,7 +19,12 @@ import type { Context } from './step.ts';
 export const beginMs = Date.parse('2026-01-01T00:00:00Z');
 export const minute = 60_000;
 const zone = 'zone-a';
-const nodeLabels = { [nodeMarks.virtDriver]: 'libvirt', [nodeMarks.lifecycle]: '', [nodeMarks.zone]: zone, 'kubernetes.io/hostname': 'node-1' };
+const nodeLabels = {
+  [nodeMarks.virtDriver]: 'libvirt',
+  [nodeMarks.lifecycle]: '',
+  [nodeMarks.zone]: zone,
+  'kubernetes.io/hostname': 'node-1',
+};
 
 export const settings: HypervisorSettings = {
   region: 'lab',
@@ -33,7 +48,9 @@ export const desiredOf = (more: Partial<DesiredHypervisor> = {}): DesiredHypervi
   name: 'node-1',
   uid: 'hv-1',
   generation: 1,
-  labels: Object.fromEntries(Object.entries(nodeLabels).filter(([key]) => (copiedLabels as readonly string[]).includes(key))),
+  labels: Object.fromEntries(
+    Object.entries(nodeLabels).filter(([key]) => (copiedLabels as readonly string[]).includes(key)),
+  ),
   lifecycleEnabled: true,
   skipTests: false,
   highAvailability: true,
@@ -111,7 +128,13 @@ export const providerOf = (more: Partial<ProviderFacts> = {}): ProviderFacts => 
   ...more,
 });
 
-export const conditionOf = (type: string, status: Condition['status'], reason: string, message = '', observedGeneration = 1): Condition => ({
+export const conditionOf = (
+  type: string,
+  status: Condition['status'],
+  reason: string,
+  message = '',
+  observedGeneration = 1,
+): Condition => ({
   type,
   status,
   reason,
@@ -120,9 +143,16 @@ export const conditionOf = (type: string, status: Condition['status'], reason: s
   observedGeneration,
 });
 
-const onboardingStates = { initial: ['True', 'Initial'], testing: ['True', 'Testing'], handover: ['True', 'Handover'], succeeded: ['False', 'Succeeded'], aborted: ['False', 'Aborted'] } as const;
+const onboardingStates = {
+  initial: ['True', 'Initial'],
+  testing: ['True', 'Testing'],
+  handover: ['True', 'Handover'],
+  succeeded: ['False', 'Succeeded'],
+  aborted: ['False', 'Aborted'],
+} as const;
 
-export const onboarding = (state: keyof typeof onboardingStates, message = ''): Condition => conditionOf('Onboarding', onboardingStates[state][0], onboardingStates[state][1], message);
+export const onboarding = (state: keyof typeof onboardingStates, message = ''): Condition =>
+  conditionOf('Onboarding', onboardingStates[state][0], onboardingStates[state][1], message);
 
 export const ownEvictionOf = (state: EvictionFacts['state'], more: Partial<EvictionFacts> = {}): EvictionFacts => ({
   name: 'node-1',
@@ -136,8 +166,17 @@ export const ownEvictionOf = (state: EvictionFacts['state'], more: Partial<Evict
 });
 
 /** In service, with every part as it should be. */
-export const observedOf = (more: Partial<HypervisorObservation> = {}, conditions: Condition[] = [onboarding('succeeded')]): HypervisorObservation => ({
-  recorded: { conditions, hypervisorId: 'hypervisor-id', serviceId: 'service-id', evicted: false, libVirtVersion: '10.0.0' },
+export const observedOf = (
+  more: Partial<HypervisorObservation> = {},
+  conditions: Condition[] = [onboarding('succeeded')],
+): HypervisorObservation => ({
+  recorded: {
+    conditions,
+    hypervisorId: 'hypervisor-id',
+    serviceId: 'service-id',
+    evicted: false,
+    libVirtVersion: '10.0.0',
+  },
   node: nodeOf(),
   nova: novaOf(),
   aggregates: aggregatesWith(zone, 'tenants'),
@@ -153,11 +192,24 @@ export const observedOf = (more: Partial<HypervisorObservation> = {}, conditions
   ...more,
 });
 
-export const testOf = (check: TestRecord['check'], code: HostCheck['code'], more: Partial<TestRecord> = {}): TestRecord => ({
+export const testOf = (
+  check: TestRecord['check'],
+  code: HostCheck['code'],
+  more: Partial<TestRecord> = {},
+): TestRecord => ({
   check,
   attempts: 1,
   atMs: beginMs + minute,
-  results: [{ name: `Check.${check}`, outcome: code === null ? 'passed' : 'failed', expectation: `${check} to work`, seen: code === null ? 'that it works' : 'that it does not', code, durationMs: 1_500 }],
+  results: [
+    {
+      name: `Check.${check}`,
+      outcome: code === null ? 'passed' : 'failed',
+      expectation: `${check} to work`,
+      seen: code === null ? 'that it works' : 'that it does not',
+      code,
+      durationMs: 1_500,
+    },
+  ],
   libVirtVersion: null,
   ...more,
 });
@@ -170,4 +222,9 @@ export const contextOf = (
   conditions?: Condition[],
   more: Partial<HypervisorSettings> = {},
   nowMs = beginMs + 2 * minute,
-): Context => ({ desired: desiredOf(desired), observed: observedOf(observed, conditions), settings: { ...settings, ...more }, nowMs });
+): Context => ({
+  desired: desiredOf(desired),
+  observed: observedOf(observed, conditions),
+  settings: { ...settings, ...more },
+  nowMs,
+});

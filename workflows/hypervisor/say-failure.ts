@@ -6,7 +6,14 @@ import { showAttributes } from '../lib/attributes.ts';
 import { explain } from '../lib/failures.ts';
 import { hypervisorObjects } from '../lib/hypervisor-activities.ts';
 import type { Stage } from './carry-out-fencing.ts';
-import { describeFailureRun, endCondition, failureCondition, phaseOf, reportKey, sentenceOf } from './describe-failure.ts';
+import {
+  describeFailureRun,
+  endCondition,
+  failureCondition,
+  phaseOf,
+  reportKey,
+  sentenceOf,
+} from './describe-failure.ts';
 import type { FailureRun } from './failure-run.ts';
 import type { FailureStep } from './plan-failure.ts';
 
@@ -32,17 +39,38 @@ export async function publish(run: FailureRun, stage: Stage | null, step: Failur
 }
 
 /** Says how it ended, where a Hypervisor is there to say it in. */
-export async function sayEnd({ seen, state }: FailureRun, end: Pick<NodeFailureResult, 'outcome' | 'message'>, reason: string = end.outcome): Promise<void> {
+export async function sayEnd(
+  { seen, state }: FailureRun,
+  end: Pick<NodeFailureResult, 'outcome' | 'message'>,
+  reason: string = end.outcome,
+): Promise<void> {
   const hypervisor = seen?.look.hypervisor ?? null;
   // Of a host that was only watched, nobody was told.
   if (hypervisor === null || (end.outcome === 'Recovered' && state.said === null)) return;
   await say(hypervisor, { ...endCondition(end), reason });
 }
 
-async function say({ name, uid, generation }: Stage['hypervisor'], said: Omit<ConditionUpdate, 'observedGeneration'>): Promise<boolean> {
-  const nothing: HypervisorStatusPatch = { conditions: [], removed: [], hypervisorId: null, serviceId: null, traits: null, aggregates: null, internalIp: null, evicted: null, libVirtVersion: null };
+async function say(
+  { name, uid, generation }: Stage['hypervisor'],
+  said: Omit<ConditionUpdate, 'observedGeneration'>,
+): Promise<boolean> {
+  const nothing: HypervisorStatusPatch = {
+    conditions: [],
+    removed: [],
+    hypervisorId: null,
+    serviceId: null,
+    traits: null,
+    aggregates: null,
+    internalIp: null,
+    evicted: null,
+    libVirtVersion: null,
+  };
   try {
-    await hypervisorObjects(`Say in Hypervisor ${name} what became of its host`).publishHypervisor({ name, uid, status: { ...nothing, conditions: [{ ...said, observedGeneration: generation }] } });
+    await hypervisorObjects(`Say in Hypervisor ${name} what became of its host`).publishHypervisor({
+      name,
+      uid,
+      status: { ...nothing, conditions: [{ ...said, observedGeneration: generation }] },
+    });
     return true;
   } catch (error) {
     void explain(error);

@@ -1,6 +1,13 @@
 import { setConditions } from '../../contracts/conditions.ts';
 import type { LifecycleState } from '../../contracts/hypervisor-conditions.ts';
-import type { DesiredHypervisor, HypervisorObservation, HypervisorPatch, HypervisorSettings, HypervisorStatusPatch, TestRecord } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  HypervisorPatch,
+  HypervisorSettings,
+  HypervisorStatusPatch,
+  TestRecord,
+} from '../../contracts/hypervisor.ts';
 import { hypervisorAnnotations } from '../../contracts/ids.ts';
 import { modeOf } from './mode.ts';
 import { planHypervisor } from './plan.ts';
@@ -44,7 +51,10 @@ export function runToEnd(given: World): Ending {
   const ending: Omit<Ending, 'plan'> = { world, states: [], steps: [], lies: [] };
   let idle = 0;
   for (let pass = 0; pass < mostPasses; pass += 1) {
-    const observed = { ...world.observed, knownTraits: (world.desired?.customTraits ?? []).filter((trait) => world.traits.has(trait)) };
+    const observed = {
+      ...world.observed,
+      knownTraits: (world.desired?.customTraits ?? []).filter((trait) => world.traits.has(trait)),
+    };
     const planned = planHypervisor(world.desired, observed, world.nowMs, world.settings);
     if (planned.status !== null) publish(world, planned.status, ending);
     world.nowMs += 1_000;
@@ -62,7 +72,12 @@ export function runToEnd(given: World): Ending {
       take(world, step);
     }
   }
-  throw new Error(`No end after ${mostPasses} passes; the last steps: ${ending.steps.slice(-5).map(({ words }) => words).join(' | ')}`);
+  throw new Error(
+    `No end after ${mostPasses} passes; the last steps: ${ending.steps
+      .slice(-5)
+      .map(({ words }) => words)
+      .join(' | ')}`,
+  );
 }
 
 function publish(world: World, status: HypervisorStatusPatch, ending: Omit<Ending, 'plan'>): void {
@@ -89,7 +104,13 @@ function letTimePass(world: World): boolean {
   observed.failure = null;
   if (leaving.length > 0) observed.evictions = observed.evictions.filter(({ deleting }) => !deleting);
   else if (running.length > 0) endEvictions(world);
-  else if (observed.nova === null && world.registers !== null && world.desired !== null && modeOf(world.desired, observed.node) !== 'termination') observed.nova = world.registers;
+  else if (
+    observed.nova === null &&
+    world.registers !== null &&
+    world.desired !== null &&
+    modeOf(world.desired, observed.node) !== 'termination'
+  )
+    observed.nova = world.registers;
   else if (observed.agentPods !== null && observed.agentPods.length > 0) observed.agentPods = [];
   else if (observed.nova !== null && observed.nova.serviceId !== observed.recorded.serviceId) observed.nova = null;
   else return false;
@@ -97,8 +118,11 @@ function letTimePass(world: World): boolean {
 }
 
 function endEvictions({ observed, evictionsEnd }: World): void {
-  observed.evictions = observed.evictions.map((eviction) => (eviction.state === 'waiting' || eviction.state === 'running' ? { ...eviction, state: evictionsEnd } : eviction));
-  if (evictionsEnd === 'succeeded' && observed.nova !== null) observed.nova = { ...observed.nova, servers: 0, migrations: 0, unconfirmedResizes: 0, allocations: 0 };
+  observed.evictions = observed.evictions.map((eviction) =>
+    eviction.state === 'waiting' || eviction.state === 'running' ? { ...eviction, state: evictionsEnd } : eviction,
+  );
+  if (evictionsEnd === 'succeeded' && observed.nova !== null)
+    observed.nova = { ...observed.nova, servers: 0, migrations: 0, unconfirmedResizes: 0, allocations: 0 };
 }
 
 /** @throws Error what the outside would have refused, and what drover must not do */
@@ -120,15 +144,23 @@ function take(world: World, step: Step): void {
     case 'createEviction': {
       const { name, ownerUid, deadline } = step.eviction;
       if (observed.evictions.some((eviction) => eviction.name === name)) refuse('already exists');
-      observed.evictions = [...observed.evictions, { name, uid: `uid-${world.nowMs}`, ownerUid, deleting: false, state: 'running', message: 'running', deadline }];
+      observed.evictions = [
+        ...observed.evictions,
+        { name, uid: `uid-${world.nowMs}`, ownerUid, deleting: false, state: 'running', message: 'running', deadline },
+      ];
       return;
     }
     case 'setEvictionDeadline':
-      observed.evictions = observed.evictions.map((eviction) => (eviction.uid === step.uid ? { ...eviction, deadline: step.deadline } : eviction));
+      observed.evictions = observed.evictions.map((eviction) =>
+        eviction.uid === step.uid ? { ...eviction, deadline: step.deadline } : eviction,
+      );
       return;
     case 'deleteEviction':
-      if (observed.evictions.some(({ uid, ownerUid }) => uid === step.uid && ownerUid !== world.desired?.uid)) refuse('somebody else’s');
-      observed.evictions = observed.evictions.map((eviction) => (eviction.uid === step.uid ? { ...eviction, deleting: true } : eviction));
+      if (observed.evictions.some(({ uid, ownerUid }) => uid === step.uid && ownerUid !== world.desired?.uid))
+        refuse('somebody else’s');
+      observed.evictions = observed.evictions.map((eviction) =>
+        eviction.uid === step.uid ? { ...eviction, deleting: true } : eviction,
+      );
       return;
     case 'taintNode':
     case 'untaintNode':
@@ -149,8 +181,12 @@ function take(world: World, step: Step): void {
     case 'addToAggregates':
     case 'removeFromAggregates': {
       const hasHost = step.do === 'addToAggregates';
-      observed.aggregates = observed.aggregates.map((one) => (step.aggregates.some(({ id }) => id === one.id) ? { ...one, hasHost } : one));
-      const zones = new Set(observed.aggregates.filter((one) => one.hasHost).map(({ metadata }) => metadata['availability_zone']));
+      observed.aggregates = observed.aggregates.map((one) =>
+        step.aggregates.some(({ id }) => id === one.id) ? { ...one, hasHost } : one,
+      );
+      const zones = new Set(
+        observed.aggregates.filter((one) => one.hasHost).map(({ metadata }) => metadata['availability_zone']),
+      );
       zones.delete(undefined);
       if (zones.size > 1) refuse('a host is in one zone');
       return;
@@ -170,7 +206,12 @@ function take(world: World, step: Step): void {
     case 'updateTraits': {
       const { provider } = observed;
       if (provider === null || provider.generation !== step.generation) return refuse('generation conflict');
-      if (step.remove.some((trait) => !trait.startsWith('CUSTOM_') || world.desired?.appliedTraits.includes(trait) !== true)) refuse('not drover’s');
+      if (
+        step.remove.some(
+          (trait) => !trait.startsWith('CUSTOM_') || world.desired?.appliedTraits.includes(trait) !== true,
+        )
+      )
+        refuse('not drover’s');
       if (step.add.some((trait) => !world.traits.has(trait))) refuse('no such trait');
       const traits = [...provider.traits.filter((trait) => !step.remove.includes(trait)), ...step.add].toSorted();
       observed.provider = { ...provider, traits, generation: provider.generation + 1 };
@@ -182,7 +223,8 @@ function take(world: World, step: Step): void {
       if (nova !== null) observed.nova = { ...nova, allocations: 0 };
       return;
     case 'deleteProvider':
-      if (observed.provider !== null && observed.provider.consumers > 0 && step.consentBy === null) refuse('it has allocations');
+      if (observed.provider !== null && observed.provider.consumers > 0 && step.consentBy === null)
+        refuse('it has allocations');
       observed.provider = null;
       return;
     case 'runCheck': {
@@ -190,11 +232,21 @@ function take(world: World, step: Step): void {
         check: step.check,
         attempts: step.attempt,
         atMs: world.nowMs,
-        results: [{ name: `Check.${step.check}`, outcome: world.testsFail ? 'failed' : 'passed', expectation: 'it to work', seen: 'something', code: world.testsFail ? 'NovaUnavailable' : null, durationMs: 1 }],
+        results: [
+          {
+            name: `Check.${step.check}`,
+            outcome: world.testsFail ? 'failed' : 'passed',
+            expectation: 'it to work',
+            seen: 'something',
+            code: world.testsFail ? 'NovaUnavailable' : null,
+            durationMs: 1,
+          },
+        ],
         libVirtVersion: null,
       };
       observed.tests = [...observed.tests.filter(({ check }) => check !== step.check), record];
-      if (step.check === 'smoke' && nova?.service.status !== 'enabled') refuse('Nova starts nothing on a disabled host');
+      if (step.check === 'smoke' && nova?.service.status !== 'enabled')
+        refuse('Nova starts nothing on a disabled host');
       return;
     }
   }
@@ -231,10 +283,21 @@ const list = (text: string | null): string[] => (text ?? '').split(',').filter((
 function patch(world: World, { labels, annotations, spec, dropNodeOwner }: HypervisorPatch): void {
   const { desired } = world;
   if (desired === null) throw new Error('There is no Hypervisor');
-  const changes = Object.entries(spec ?? {}).some(([field, value]) => JSON.stringify(desired[field as keyof DesiredHypervisor]) !== JSON.stringify(value));
-  if (changes && desired.maintenance === 'termination' && spec?.maintenance !== 'ha') throw new Error("spec is immutable when maintenance is 'termination'");
-  const next: DesiredHypervisor = { ...desired, ...spec, generation: desired.generation + (changes ? 1 : 0), ownedByNode: desired.ownedByNode && dropNodeOwner !== true };
-  if (labels !== undefined) next.labels = Object.fromEntries(Object.entries({ ...desired.labels, ...labels }).filter((entry): entry is [string, string] => entry[1] !== null));
+  const changes = Object.entries(spec ?? {}).some(
+    ([field, value]) => JSON.stringify(desired[field as keyof DesiredHypervisor]) !== JSON.stringify(value),
+  );
+  if (changes && desired.maintenance === 'termination' && spec?.maintenance !== 'ha')
+    throw new Error("spec is immutable when maintenance is 'termination'");
+  const next: DesiredHypervisor = {
+    ...desired,
+    ...spec,
+    generation: desired.generation + (changes ? 1 : 0),
+    ownedByNode: desired.ownedByNode && dropNodeOwner !== true,
+  };
+  if (labels !== undefined)
+    next.labels = Object.fromEntries(
+      Object.entries({ ...desired.labels, ...labels }).filter((entry): entry is [string, string] => entry[1] !== null),
+    );
   const { fromNode, nodeUid, appliedTraits, rollingUpdate, retryHandled } = hypervisorAnnotations;
   const given = annotations ?? {};
   if (fromNode in given) next.fromNode = list(given[fromNode] ?? null);

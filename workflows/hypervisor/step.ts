@@ -48,7 +48,12 @@ export type Deed =
   /** `consentBy` null: only where nothing is allocated. */
   | { do: 'deleteProvider'; providerId: string; consentBy: string | null }
   /** libvirt, Open vSwitch, Ceph, Nova */
-  | { do: 'runCheck'; check: HypervisorCheck; attempt: number; /** Of the onboarding that it is made for. */ sinceMs: number };
+  | {
+      do: 'runCheck';
+      check: HypervisorCheck;
+      attempt: number;
+      /** Of the onboarding that it is made for. */ sinceMs: number;
+    };
 
 /** What a decision comes to. */
 export type Decision =
@@ -72,7 +77,11 @@ export type Plan = Decision | Become;
 
 export const act = (...steps: Step[]): Decision => ({ next: 'act', steps });
 
-export const wait = (sentence: string, untilMs: number | null = null): Decision => ({ next: 'wait', for: sentence, untilMs });
+export const wait = (sentence: string, untilMs: number | null = null): Decision => ({
+  next: 'wait',
+  for: sentence,
+  untilMs,
+});
 
 export const done = (message: string): Decision => ({ next: 'done', message, rests: false });
 

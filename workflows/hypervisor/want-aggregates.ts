@@ -15,7 +15,11 @@ export interface WantedAggregates {
   condition: ConditionUpdate | null;
 }
 
-const updated = (status: 'True' | 'False', reason: keyof typeof aggregatesReasons, message: string): ConditionUpdate => ({
+const updated = (
+  status: 'True' | 'False',
+  reason: keyof typeof aggregatesReasons,
+  message: string,
+): ConditionUpdate => ({
   type: hypervisorConditions.aggregatesUpdated,
   status,
   reason: aggregatesReasons[reason],
@@ -32,8 +36,18 @@ export function wantAggregates(context: Context): WantedAggregates {
   if (!desired.lifecycleEnabled || observed.nova === null) return untouched;
   if (modeOf(desired, observed.node) === 'termination') {
     return isEmptied(context)
-      ? { names: [], condition: updated('False', 'terminating', 'Aggregates cleared due to termination after eviction') }
-      : { names: null, condition: updated('False', 'evictionInProgress', 'Aggregates unchanged while terminating and eviction in progress') };
+      ? {
+          names: [],
+          condition: updated('False', 'terminating', 'Aggregates cleared due to termination after eviction'),
+        }
+      : {
+          names: null,
+          condition: updated(
+            'False',
+            'evictionInProgress',
+            'Aggregates unchanged while terminating and eviction in progress',
+          ),
+        };
   }
   const { state } = onboardingOf(observed);
   if (state === 'none' || state === 'aborted') return untouched;
@@ -43,13 +57,27 @@ export function wantAggregates(context: Context): WantedAggregates {
     if (state === 'testing' && isReturning(observed) && !settings.checks.includes('smoke')) return untouched;
     if (zone === null) return untouched;
     const open = isolationProblem(observed.aggregates, settings.testAggregate);
-    const condition = updated('False', 'test', `Test aggregate applied during onboarding instead of spec aggregates${open === null ? '' : `; ${open}`}`);
+    const condition = updated(
+      'False',
+      'test',
+      `Test aggregate applied during onboarding instead of spec aggregates${open === null ? '' : `; ${open}`}`,
+    );
     return { names: [zone, settings.testAggregate], condition };
   }
   if (state === 'handover' && planTraits(desired.customTraits, desired, observed).steps.length > 0) {
-    return { names: null, condition: updated('False', 'waitingForTraits', 'Waiting for traits to be applied before switching to spec aggregates') };
+    return {
+      names: null,
+      condition: updated(
+        'False',
+        'waitingForTraits',
+        'Waiting for traits to be applied before switching to spec aggregates',
+      ),
+    };
   }
-  return { names: desired.aggregates, condition: updated('True', 'succeeded', 'Aggregates from spec applied successfully') };
+  return {
+    names: desired.aggregates,
+    condition: updated('True', 'succeeded', 'Aggregates from spec applied successfully'),
+  };
 }
 
 /** The host's zone: the Hypervisor has its Node's label. */

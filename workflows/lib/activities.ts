@@ -1,5 +1,12 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { AllowanceActivities, EvictionHostActivities, EvictionObjectActivities, InstanceActivities, TemporalActivities, TurnActivities } from '../../contracts/activities.ts';
+import type {
+  AllowanceActivities,
+  EvictionHostActivities,
+  EvictionObjectActivities,
+  InstanceActivities,
+  TemporalActivities,
+  TurnActivities,
+} from '../../contracts/activities.ts';
 import { kubernetesQueue, novaQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
 import { longCall, longWait, shortCall } from '../../contracts/policies.ts';
 
@@ -8,17 +15,20 @@ import { longCall, longWait, shortCall } from '../../contracts/policies.ts';
  * the Web UI.
  */
 
-export const kubernetes = (summary: string) => proxyActivities<EvictionObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+export const kubernetes = (summary: string) =>
+  proxyActivities<EvictionObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
 
 export const kubernetesWait = (summary: string, deadlineMs: number) =>
   proxyActivities<EvictionObjectActivities>({ ...longWait(deadlineMs), taskQueue: kubernetesQueue, summary });
 
 type Nova = EvictionHostActivities & InstanceActivities & AllowanceActivities;
 
-export const nova = (region: string, summary: string) => proxyActivities<Nova>({ ...shortCall, taskQueue: novaQueue(region), summary });
+export const nova = (region: string, summary: string) =>
+  proxyActivities<Nova>({ ...shortCall, taskQueue: novaQueue(region), summary });
 
 /** For reads of many pages: a preflight of a large region. */
-export const novaSurvey = (region: string, summary: string) => proxyActivities<Nova>({ ...longCall, taskQueue: novaQueue(region), summary });
+export const novaSurvey = (region: string, summary: string) =>
+  proxyActivities<Nova>({ ...longCall, taskQueue: novaQueue(region), summary });
 
 /** A wait that is cancelled ends before anything else happens to the same server. */
 export const novaWait = (region: string, summary: string, deadlineMs: number) =>
@@ -29,6 +39,8 @@ export const novaWait = (region: string, summary: string, deadlineMs: number) =>
     summary,
   });
 
-export const temporal = (summary: string) => proxyActivities<TemporalActivities>({ ...shortCall, taskQueue: workflowQueue, summary });
+export const temporal = (summary: string) =>
+  proxyActivities<TemporalActivities>({ ...shortCall, taskQueue: workflowQueue, summary });
 
-export const turns = (vcenter: string, summary: string) => proxyActivities<TurnActivities>({ ...shortCall, taskQueue: vsphereQueue(vcenter), summary });
+export const turns = (vcenter: string, summary: string) =>
+  proxyActivities<TurnActivities>({ ...shortCall, taskQueue: vsphereQueue(vcenter), summary });

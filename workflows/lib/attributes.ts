@@ -16,7 +16,8 @@ const pairs = (attributes: Attributes) =>
   Object.entries(attributes).map(([name, value]) => ({ key: keys[name as keyof typeof keys], value }));
 
 /** For a child that is about to start: costs no event of its own. */
-export const initialAttributes = (attributes: Attributes): TypedSearchAttributes => new TypedSearchAttributes(pairs(attributes));
+export const initialAttributes = (attributes: Attributes): TypedSearchAttributes =>
+  new TypedSearchAttributes(pairs(attributes));
 
 /** Each call is an event in the history, so it is made when a phase changes and not before. */
 export const showAttributes = (attributes: Attributes): void => upsertSearchAttributes(pairs(attributes));

@@ -10,5 +10,9 @@ export function readCarried<State>(carried: State | null | undefined): State | n
   if (carried === undefined || carried === null) return null;
   const { continuedFromExecutionRunId, workflowType } = workflowInfo();
   if (continuedFromExecutionRunId !== undefined) return carried;
-  throw ApplicationFailure.create({ type: 'InvalidInput', message: `${workflowType} was given a state of another run, and continues none. Nothing was started.`, nonRetryable: true });
+  throw ApplicationFailure.create({
+    type: 'InvalidInput',
+    message: `${workflowType} was given a state of another run, and continues none. Nothing was started.`,
+    nonRetryable: true,
+  });
 }

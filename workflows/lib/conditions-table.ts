@@ -4,5 +4,8 @@ import type { ConditionUpdate } from '../../contracts/conditions.ts';
 export const conditionsTable = (conditions: readonly ConditionUpdate[]): string[] => [
   '| condition | status | reason | message |',
   '| --- | --- | --- | --- |',
-  ...conditions.map(({ type, status, reason, message }) => `| ${type} | ${status} | ${reason} | ${message.replaceAll('|', '\\|').replaceAll('\n', ' ')} |`),
+  ...conditions.map(
+    ({ type, status, reason, message }) =>
+      `| ${type} | ${status} | ${reason} | ${message.replaceAll('|', '\\|').replaceAll('\n', ' ')} |`,
+  ),
 ];

@@ -18,7 +18,11 @@ export function explain(error: unknown): Problem {
     return { code: cause.type, reason: errors[cause.type].reason, message: cause.message };
   }
   if (cause instanceof TimeoutFailure) {
-    return { code: null, reason: 'TimedOut', message: `No answer in time (${cause.timeoutType}). Is a worker of that queue running? \`drover doctor\` tells.` };
+    return {
+      code: null,
+      reason: 'TimedOut',
+      message: `No answer in time (${cause.timeoutType}). Is a worker of that queue running? \`drover doctor\` tells.`,
+    };
   }
   return { code: null, reason: 'Unexpected', message: cause instanceof Error ? cause.message : String(cause) };
 }

@@ -1,15 +1,23 @@
 import { proxyActivities } from '@temporalio/workflow';
-import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities } from '../../contracts/hypervisor-activities.ts';
+import type {
+  HypervisorHostActivities,
+  HypervisorObjectActivities,
+  HypervisorRegionActivities,
+} from '../../contracts/hypervisor-activities.ts';
 import { hostsQueue, kubernetesQueue, novaQueue } from '../../contracts/ids.ts';
 import { longCall, shortCall } from '../../contracts/policies.ts';
 
 /** The activities of the hypervisor lifecycle, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
 
-export const hypervisorObjects = (summary: string) => proxyActivities<HypervisorObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+export const hypervisorObjects = (summary: string) =>
+  proxyActivities<HypervisorObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
 
-export const hypervisorRegion = (region: string, summary: string) => proxyActivities<HypervisorRegionActivities>({ ...longCall, taskQueue: novaQueue(region), summary });
+export const hypervisorRegion = (region: string, summary: string) =>
+  proxyActivities<HypervisorRegionActivities>({ ...longCall, taskQueue: novaQueue(region), summary });
 
-export const host = (summary: string) => proxyActivities<HypervisorHostActivities>({ ...shortCall, taskQueue: hostsQueue, summary });
+export const host = (summary: string) =>
+  proxyActivities<HypervisorHostActivities>({ ...shortCall, taskQueue: hostsQueue, summary });
 
 /** A check may wait for a server to boot, or for libvirt, which gives Ceph 30 s. How often it is tried is the plan's business. */
-export const hostCheck = (summary: string) => proxyActivities<HypervisorHostActivities>({ ...longCall, taskQueue: hostsQueue, summary });
+export const hostCheck = (summary: string) =>
+  proxyActivities<HypervisorHostActivities>({ ...longCall, taskQueue: hostsQueue, summary });

@@ -19,7 +19,10 @@ export const observe = <Key extends HistogramKey>(key: Key, labels: LabelsOf<Key
 };
 
 /** How the wait for a migration ended, in few words. Pure. */
-export function outcomeOf({ stuck, status }: Pick<MigrationEnd, 'stuck' | 'status'>): 'completed' | 'failed' | 'cancelled' | 'stuck' | 'gone' {
+export function outcomeOf({
+  stuck,
+  status,
+}: Pick<MigrationEnd, 'stuck' | 'status'>): 'completed' | 'failed' | 'cancelled' | 'stuck' | 'gone' {
   if (stuck !== null) return 'stuck';
   // A cold one ends its copy in `finished`.
   if (status === 'completed' || status === 'finished' || status === 'confirmed') return 'completed';

@@ -1,21 +1,34 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import { hostsQueue, kubernetesQueue, novaQueue } from '../../contracts/ids.ts';
-import type { NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../../contracts/node-failure-activities.ts';
+import type {
+  NodeFailureHostActivities,
+  NodeFailureObjectActivities,
+  NodeFailureRegionActivities,
+} from '../../contracts/node-failure-activities.ts';
 import { guestWatchTurnMs, type GuestWatchActivities } from '../../contracts/guest-watch.ts';
 import { heartbeatTimeoutMs, longCall, longWait, shortCall } from '../../contracts/policies.ts';
 import type { PowerActivities } from '../../contracts/power.ts';
 
 /** The activities of a node failure, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
 
-export const failureLook = (summary: string) => proxyActivities<NodeFailureHostActivities>({ ...longCall, taskQueue: hostsQueue, summary });
+export const failureLook = (summary: string) =>
+  proxyActivities<NodeFailureHostActivities>({ ...longCall, taskQueue: hostsQueue, summary });
 
-export const failureObjects = (summary: string) => proxyActivities<NodeFailureObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+export const failureObjects = (summary: string) =>
+  proxyActivities<NodeFailureObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
 
 /** A BMC that does not answer is asked again by the plan, which says so meanwhile. */
 export const power = (summary: string, deadlineMs: number) =>
-  proxyActivities<PowerActivities>({ taskQueue: hostsQueue, startToCloseTimeout: deadlineMs, heartbeatTimeout: heartbeatTimeoutMs, retry: { ...shortCall.retry, maximumAttempts: 2 }, summary });
+  proxyActivities<PowerActivities>({
+    taskQueue: hostsQueue,
+    startToCloseTimeout: deadlineMs,
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: { ...shortCall.retry, maximumAttempts: 2 },
+    summary,
+  });
 
-export const failureRegion = (region: string, summary: string) => proxyActivities<NodeFailureRegionActivities>({ ...longCall, taskQueue: novaQueue(region), summary });
+export const failureRegion = (region: string, summary: string) =>
+  proxyActivities<NodeFailureRegionActivities>({ ...longCall, taskQueue: novaQueue(region), summary });
 
 /**
  * What is to be done on evidence that grows old: a request that no worker takes up in that time is not made at all, and is planned anew.
@@ -32,7 +45,13 @@ export const onEvidence = (region: string, summary: string, freshMs: number) =>
   });
 
 export const failureRegionWait = (region: string, summary: string, deadlineMs: number) =>
-  proxyActivities<NodeFailureRegionActivities>({ ...longWait(deadlineMs), taskQueue: novaQueue(region), cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED, summary });
+  proxyActivities<NodeFailureRegionActivities>({
+    ...longWait(deadlineMs),
+    taskQueue: novaQueue(region),
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    summary,
+  });
 
 /** One turn; a worker that dies costs the others a heartbeat time-out. */
-export const guestWatch = (summary: string) => proxyActivities<GuestWatchActivities>({ ...longWait(guestWatchTurnMs), taskQueue: hostsQueue, summary });
+export const guestWatch = (summary: string) =>
+  proxyActivities<GuestWatchActivities>({ ...longWait(guestWatchTurnMs), taskQueue: hostsQueue, summary });

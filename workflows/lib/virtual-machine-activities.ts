@@ -2,15 +2,22 @@ import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import { kubernetesQueue, virtualMachinesQueue, vsphereQueue } from '../../contracts/ids.ts';
 import { longWait, shortCall, vcenterCall } from '../../contracts/policies.ts';
 import { type VcenterWatchActivities, vcenterWatchTurnMs } from '../../contracts/vcenter-watch.ts';
-import type { VirtualMachineLookActivities, VirtualMachineObjectActivities, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
+import type {
+  VirtualMachineLookActivities,
+  VirtualMachineObjectActivities,
+  VirtualMachineVsphereActivities,
+} from '../../contracts/virtual-machine-activities.ts';
 
 /** The activities of the lifecycle of a virtual machine, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
 
-export const virtualMachineObjects = (summary: string) => proxyActivities<VirtualMachineObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+export const virtualMachineObjects = (summary: string) =>
+  proxyActivities<VirtualMachineObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
 
-export const virtualMachineLook = (summary: string) => proxyActivities<VirtualMachineLookActivities>({ ...vcenterCall, taskQueue: virtualMachinesQueue, summary });
+export const virtualMachineLook = (summary: string) =>
+  proxyActivities<VirtualMachineLookActivities>({ ...vcenterCall, taskQueue: virtualMachinesQueue, summary });
 
-export const vsphere = (vcenter: string, summary: string) => proxyActivities<VirtualMachineVsphereActivities>({ ...vcenterCall, taskQueue: vsphereQueue(vcenter), summary });
+export const vsphere = (vcenter: string, summary: string) =>
+  proxyActivities<VirtualMachineVsphereActivities>({ ...vcenterCall, taskQueue: vsphereQueue(vcenter), summary });
 
 /** A cancel is waited for: only then is it known what became of the task. */
 export const vsphereTask = (vcenter: string, deadlineMs: number, summary: string) =>
@@ -22,4 +29,9 @@ export const vsphereTask = (vcenter: string, deadlineMs: number, summary: string
   });
 
 /** One turn; a worker that dies costs a heartbeat time-out. */
-export const vcenterWatch = (vcenter: string, summary: string) => proxyActivities<VcenterWatchActivities>({ ...longWait(vcenterWatchTurnMs), taskQueue: vsphereQueue(vcenter), summary });
+export const vcenterWatch = (vcenter: string, summary: string) =>
+  proxyActivities<VcenterWatchActivities>({
+    ...longWait(vcenterWatchTurnMs),
+    taskQueue: vsphereQueue(vcenter),
+    summary,
+  });

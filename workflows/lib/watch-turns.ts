@@ -1,4 +1,13 @@
-import { ApplicationFailure, condition, defineQuery, defineSignal, defineUpdate, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { messages } from '../../contracts/messages.ts';
 import { explain } from './failures.ts';
 import { retryAfterMs } from './retry.ts';
@@ -20,7 +29,12 @@ export interface TurnsOfWatch<Turn extends { wanted: boolean }> {
  * @returns whether it shall go on as a new run; false: nobody wants it any more
  * @throws InvalidInput, and the cancel of the run
  */
-export async function watchInTurns<Turn extends { wanted: boolean }>({ progress, name, take, describe }: TurnsOfWatch<Turn>): Promise<boolean> {
+export async function watchInTurns<Turn extends { wanted: boolean }>({
+  progress,
+  name,
+  take,
+  describe,
+}: TurnsOfWatch<Turn>): Promise<boolean> {
   let retryNow = false;
   setHandler(defineQuery<typeof progress>(messages.progress), () => progress);
   const hurry = (): string => {

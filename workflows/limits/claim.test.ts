@@ -56,7 +56,10 @@ describe('a report that may not have arrived', () => {
   });
   test('but still takes part: it says again that it leaves', () => {
     expect(reportDueMs(stays, leave, renewMs)).toBe(0);
-    expect(report(stays, leave, 1_020_000)).toEqual({ share: noShare, said: { ...leave, heard: { sequence: 1, allowance: 0 } } });
+    expect(report(stays, leave, 1_020_000)).toEqual({
+      share: noShare,
+      said: { ...leave, heard: { sequence: 1, allowance: 0 } },
+    });
   });
   test('or, where it has something to do again, that it goes by nothing, so that it is granted anew', () => {
     const { share, said } = report(hearAnswer(stays, answer(2, 3)), { want: 2, using: 0 }, 1_020_000);
@@ -69,7 +72,10 @@ describe('a report that may not have arrived', () => {
   });
   test('what was said is due again, also where an answer came that had been on its way, and the most that it may use counts as before', () => {
     const lowered = hearAnswer(joined, answer(2, 2));
-    const crossed = hearAnswer(onItsWay(lowered, report(lowered, { want: 4, using: 0 }, 1_010_000).share), answer(3, 1));
+    const crossed = hearAnswer(
+      onItsWay(lowered, report(lowered, { want: 4, using: 0 }, 1_010_000).share),
+      answer(3, 1),
+    );
     const again = unsaid(lowered, crossed);
     expect(again).toMatchObject({ heard: { allowance: 1 }, said: { peak: 4 } });
     expect(reportDueMs(again, { want: 4, using: 0 }, renewMs)).toBe(0);

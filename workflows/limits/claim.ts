@@ -8,7 +8,11 @@ export interface Share {
   /** The answer it goes by. */
   heard: NumberedAnswer | null;
   /** Null while it takes no part. */
-  said: { want: number; atMs: number; /** The most it may have used since it said so, as far as the other side knows. */ peak: number } | null;
+  said: {
+    want: number;
+    atMs: number;
+    /** The most it may have used since it said so, as far as the other side knows. */ peak: number;
+  } | null;
   /** It has said that it leaves, and nobody has confirmed that: what it is granted may be somebody else's already. */
   leaving?: true;
 }
@@ -46,7 +50,11 @@ export function reportDueMs(share: Share, need: Need, renewMs: number): number |
 }
 
 /** What to report now, and the share once it is said. */
-export function report(share: Share, need: Need, nowMs: number): { share: Share; said: Pick<AllowanceWanted, 'want' | 'using'> & Required<Pick<AllowanceWanted, 'heard'>> } {
+export function report(
+  share: Share,
+  need: Need,
+  nowMs: number,
+): { share: Share; said: Pick<AllowanceWanted, 'want' | 'using'> & Required<Pick<AllowanceWanted, 'heard'>> } {
   const idle = need.want === 0 && need.using === 0;
   const said = { want: need.want, atMs: nowMs, peak: holdNow(share, need) };
   return { share: idle ? noShare : { heard: share.heard, said }, said: { ...need, heard: share.heard } };
@@ -57,7 +65,9 @@ export function report(share: Share, need: Need, nowMs: number): { share: Share;
  * it still takes part, and the answers that came meanwhile count.
  */
 export const onItsWay = (before: Share, after: Share): Share =>
-  after.said === null ? { heard: before.heard && { ...before.heard, allowance: 0 }, said: before.said, leaving: true } : after;
+  after.said === null
+    ? { heard: before.heard && { ...before.heard, allowance: 0 }, said: before.said, leaving: true }
+    : after;
 
 /**
  * What to go by after a report that may not have arrived, or may have: it is due again. Who could not leave says with its next report that

@@ -6,9 +6,19 @@ import { beginLook, endLook } from './look.ts';
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 const shared = { of: 'migrations', region: 'RegionOne' } as const;
-const world = (limit: number, inProgress: Record<string, number> = {}): AllowanceWorld => ({ limit, checkMs: 30_000, silentMs: 150_000, inProgress });
-const look = (ledger: Ledger, seen: AllowanceWorld, closed: string[] = []): Ledger => share(endLook(beginLook(ledger), seen, closed, startMs), startMs).ledger;
-const joined = hear(newLedger(startMs), { consumer: 'eviction/a', runId: 'r', host: 'a', want: 3, using: 2, deadline: null, heard: null }, startMs);
+const world = (limit: number, inProgress: Record<string, number> = {}): AllowanceWorld => ({
+  limit,
+  checkMs: 30_000,
+  silentMs: 150_000,
+  inProgress,
+});
+const look = (ledger: Ledger, seen: AllowanceWorld, closed: string[] = []): Ledger =>
+  share(endLook(beginLook(ledger), seen, closed, startMs), startMs).ledger;
+const joined = hear(
+  newLedger(startMs),
+  { consumer: 'eviction/a', runId: 'r', host: 'a', want: 3, using: 2, deadline: null, heard: null },
+  startMs,
+);
 const text = (ledger: Ledger): string => describeProgress(progressOf(shared, ledger, startMs));
 
 test.each([
@@ -42,8 +52,19 @@ test('a closed consumer is marked, nobody is said, and so is a limit that is not
 
 describe('turns', () => {
   const turns = { of: 'creates', vcenter: 'lab' } as const;
-  const asks = (ledger: Ledger, name: string): Ledger => hear(ledger, { consumer: `virtualmachine/${name}`, runId: name, host: 'lab', want: 1, using: 0, deadline: null, heard: null }, startMs);
-  const busy = (tasks: string[]): AllowanceWorld => ({ limit: 2, checkMs: 30_000, silentMs: 150_000, inProgress: { lab: tasks.length }, tasks });
+  const asks = (ledger: Ledger, name: string): Ledger =>
+    hear(
+      ledger,
+      { consumer: `virtualmachine/${name}`, runId: name, host: 'lab', want: 1, using: 0, deadline: null, heard: null },
+      startMs,
+    );
+  const busy = (tasks: string[]): AllowanceWorld => ({
+    limit: 2,
+    checkMs: 30_000,
+    silentMs: 150_000,
+    inProgress: { lab: tasks.length },
+    tasks,
+  });
   const two = look(asks(asks(newLedger(startMs), 'team/a'), 'team/b'), busy(['task-1']));
 
   test('are told by run, and by whose turn it is', () => {
@@ -66,6 +87,8 @@ describe('turns', () => {
     expect(progressOf(turns, many, startMs).consumers).toHaveLength(60);
   });
   test('too many are waited for, and none is stopped', () => {
-    expect(describeProgress(progressOf(turns, look(two, busy(['task-1', 'task-2', 'task-3'])), startMs))).toContain('**Draining**: 3 of 2 creates are given away or in progress at vCenter lab. Waiting for creates to end');
+    expect(describeProgress(progressOf(turns, look(two, busy(['task-1', 'task-2', 'task-3'])), startMs))).toContain(
+      '**Draining**: 3 of 2 creates are given away or in progress at vCenter lab. Waiting for creates to end',
+    );
   });
 });

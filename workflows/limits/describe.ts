@@ -64,7 +64,10 @@ function phaseOf(ledger: Ledger, free: number, nowMs: number): AllowancePhase {
 }
 
 const waitingFor = (shared: SharedLimit): Record<AllowancePhase, string> => ({
-  Looking: shared.of === 'migrations' ? 'Nova’s list of migrations in progress, and every consumer’s word of what it holds' : 'vCenter’s list of tasks in progress, and every run’s word of what it holds',
+  Looking:
+    shared.of === 'migrations'
+      ? 'Nova’s list of migrations in progress, and every consumer’s word of what it holds'
+      : 'vCenter’s list of tasks in progress, and every run’s word of what it holds',
   Sharing: 'consumers to say what they want and what they use',
   Draining: `${shared.of} to end: more are in progress than there may be; none is aborted`,
   Unused: 'consumers; the run ends when none comes',
@@ -73,11 +76,18 @@ const waitingFor = (shared: SharedLimit): Record<AllowancePhase, string> => ({
 /** The same as Markdown. The frame of the Web UI is low: the sentence that matters comes first. */
 export function describeProgress(progress: AllowanceProgress): string {
   const { of, phase, limit, inUse, consumers, elsewhere, waitingFor: what } = progress;
-  const taken = limit === null ? 'The limit is not known yet' : `${inUse} of ${limit} ${of} are given away or in progress`;
+  const taken =
+    limit === null ? 'The limit is not known yet' : `${inUse} of ${limit} ${of} are given away or in progress`;
   return [
     `**${phase}**: ${taken} ${of === 'migrations' ? 'in' : 'at'} ${placeOf(progress)}. Waiting for ${what}.`,
     of === 'migrations' ? tableOfMigrations(consumers) : tableOfTurns(consumers),
-    ...(Object.keys(elsewhere).length === 0 ? [] : [`Others: ${Object.entries(elsewhere).map(([host, count]) => `${host} ${count}`).join(', ')}.`]),
+    ...(Object.keys(elsewhere).length === 0
+      ? []
+      : [
+          `Others: ${Object.entries(elsewhere)
+            .map(([host, count]) => `${host} ${count}`)
+            .join(', ')}.`,
+        ]),
   ].join('\n\n');
 }
 
@@ -93,7 +103,9 @@ const tableOfMigrations = (consumers: Consumers): string =>
 
 /** Those that have their turn, then those that wait for it: who came first comes first. There may be hundreds. */
 function tableOfTurns(consumers: Consumers): string {
-  const shown = consumers.slice(0, mostShown).map((one) => [nameOf(one), one.allowance > 0 || one.closed ? 'has its turn' : 'waits', one.since]);
+  const shown = consumers
+    .slice(0, mostShown)
+    .map((one) => [nameOf(one), one.allowance > 0 || one.closed ? 'has its turn' : 'waits', one.since]);
   const more = consumers.length - shown.length;
   return table(['run', 'turn', 'since'], shown) + (more > 0 ? `\n\nAnd ${more} more.` : '');
 }
@@ -101,4 +113,6 @@ function tableOfTurns(consumers: Consumers): string {
 const mostShown = 50;
 
 const table = (titles: string[], rows: (string | number)[][]): string =>
-  rows.length === 0 ? 'Nobody takes part.' : [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  rows.length === 0
+    ? 'Nobody takes part.'
+    : [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -26,7 +26,12 @@ const shareRows: ShareRow[] = [
   ['or to the nearer deadline', 7, [wants(9, { deadline: later }), wants(9, { deadline: soon, joinedMs: 1 })], [3, 4]],
   ['a deadline is nearer than none', 1, [wants(1), wants(1, { deadline: later })], [0, 1]],
   ['one that cannot be read is none', 1, [wants(1), wants(1, { deadline: 'soon' })], [1, 0]],
-  ['where slots are short the place in the queue decides', 1, [wants(1, { place: 1, deadline: soon }), wants(1)], [0, 1]],
+  [
+    'where slots are short the place in the queue decides',
+    1,
+    [wants(1, { place: 1, deadline: soon }), wants(1)],
+    [0, 1],
+  ],
   ['the place decides nothing else', 3, [wants(9, { place: 1, deadline: soon }), wants(9)], [2, 1]],
   ['who wants nothing gets nothing', 8, [wants(0), wants(1)], [0, 1]],
   ['no slots', 0, [wants(1)], [0]],
@@ -41,14 +46,29 @@ type DivideRow = [why: string, slots: number, claims: Claim[], allowances: numbe
 const divideRows: DivideRow[] = [
   ['free slots are granted at once', 8, [wants(4)], [4]],
   ['who joins gets what is free, and the other is lowered', 8, [wants(8, { allowance: 6, hold: 6 }), wants(8)], [4, 2]],
-  ['what was lowered is not granted before it is confirmed', 8, [wants(8, { allowance: 4, hold: 8 }), wants(8)], [4, 0]],
+  [
+    'what was lowered is not granted before it is confirmed',
+    8,
+    [wants(8, { allowance: 4, hold: 8 }), wants(8)],
+    [4, 0],
+  ],
   ['each confirmation is granted on', 8, [wants(8, { allowance: 4, hold: 6 }), wants(8)], [4, 2]],
   ['nobody is lowered whom nobody asks', 8, [wants(1, { allowance: 8, hold: 8 })], [8]],
   ['nor where enough is free', 8, [wants(1, { allowance: 4, hold: 4 }), wants(4)], [4, 4]],
   ['but as soon as somebody asks', 8, [wants(1, { allowance: 8, hold: 8 }), wants(4)], [1, 0]],
-  ['a lowered limit lowers, and what is in use drains', 2, [wants(4, { allowance: 4, hold: 4 }), wants(4, { allowance: 4, hold: 4 })], [1, 1]],
+  [
+    'a lowered limit lowers, and what is in use drains',
+    2,
+    [wants(4, { allowance: 4, hold: 4 }), wants(4, { allowance: 4, hold: 4 })],
+    [1, 1],
+  ],
   ['nobody is raised while too much is in use', 2, [wants(4, { allowance: 1, hold: 4 }), wants(4)], [1, 0]],
-  ['a raise to what is held anyway takes from nobody', 8, [wants(8, { allowance: 2, hold: 4 }), wants(8, { allowance: 4, hold: 4 })], [4, 4]],
+  [
+    'a raise to what is held anyway takes from nobody',
+    8,
+    [wants(8, { allowance: 2, hold: 4 }), wants(8, { allowance: 4, hold: 4 })],
+    [4, 4],
+  ],
   ['the lowest is raised first', 5, [wants(3, { allowance: 2, hold: 2 }), wants(3, { allowance: 1, hold: 1 })], [3, 2]],
   ['no slots at all: everything is taken back', 0, [wants(4, { allowance: 4, hold: 4 })], [0]],
 ];
@@ -106,7 +126,11 @@ test('without news nobody is told anything twice', () => {
   fc.assert(
     fc.property(slots, claims, (slots, claims) => {
       const first = divide(slots, claims);
-      const told = claims.map((claim, index) => ({ ...claim, allowance: first[index]!, hold: Math.max(claim.hold, first[index]!) }));
+      const told = claims.map((claim, index) => ({
+        ...claim,
+        allowance: first[index]!,
+        hold: Math.max(claim.hold, first[index]!),
+      }));
       expect(divide(slots, told)).toEqual(first);
     }),
   );
@@ -119,7 +143,11 @@ test('once everybody has confirmed, everybody has the share, or more that nobody
       // Told what is lowered, everybody confirms; told what is raised, everybody uses it.
       for (let pass = 0; pass < 3; pass += 1) {
         const allowances = divide(slots, current);
-        current = current.map((claim, index) => ({ ...claim, allowance: allowances[index]!, hold: allowances[index]! }));
+        current = current.map((claim, index) => ({
+          ...claim,
+          allowance: allowances[index]!,
+          hold: allowances[index]!,
+        }));
       }
       const shares = fairShares(slots, current);
       const held = current.map(({ allowance }) => allowance);

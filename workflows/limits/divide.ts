@@ -35,7 +35,8 @@ export function fairShares(slots: number, claims: readonly Claim[]): number[] {
 }
 
 /** Whether there are fewer slots than consumers that want one: then they take turns. */
-export const isOutnumbered = (slots: number, claims: readonly Claim[]): boolean => slots < claims.filter(({ want }) => want > 0).length;
+export const isOutnumbered = (slots: number, claims: readonly Claim[]): boolean =>
+  slots < claims.filter(({ want }) => want > 0).length;
 
 /**
  * Divides `slots` anew. An allowance is lowered only where another needs it or the limit does; what was lowered is granted elsewhere
@@ -49,13 +50,17 @@ export function divide(slots: number, claims: readonly Claim[]): number[] {
   const shares = fairShares(slots, claims);
   const free = slots - sum(claims.map(({ hold }) => hold));
   const missing = sum(claims.map(({ allowance }, index) => Math.max(0, shares[index]! - allowance)));
-  const allowances = claims.map(({ allowance }, index) => (missing > free ? Math.min(allowance, shares[index]!) : allowance));
+  const allowances = claims.map(({ allowance }, index) =>
+    missing > free ? Math.min(allowance, shares[index]!) : allowance,
+  );
   return raise(claims, shares, allowances, free);
 }
 
 /** Hands out what is free, lowest first. To raise somebody to what they hold anyway takes nothing from anybody. */
 function raise(claims: readonly Claim[], shares: readonly number[], before: readonly number[], free: number): number[] {
-  const allowances = before.map((allowance, index) => Math.max(allowance, Math.min(shares[index]!, claims[index]!.hold)));
+  const allowances = before.map((allowance, index) =>
+    Math.max(allowance, Math.min(shares[index]!, claims[index]!.hold)),
+  );
   const ranked = precedence(claims, [...claims.keys()], true);
   for (let left = free; left > 0; left -= 1) {
     const short = ranked.filter((index) => allowances[index]! < shares[index]!);

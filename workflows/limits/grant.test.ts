@@ -11,6 +11,17 @@ test('that of a turn says which', () => {
   expect(readGrant({ ...granted, of: 'resizes' })).toEqual(granted);
 });
 
-test.each([undefined, null, 7, 'all', [], {}, { ...granted, allowance: -1 }, { ...granted, sequence: '2' }, { ...granted, limit: Infinity }, { sequence: 1, allowance: 1 }])('%j is none', (value) => {
+test.each([
+  undefined,
+  null,
+  7,
+  'all',
+  [],
+  {},
+  { ...granted, allowance: -1 },
+  { ...granted, sequence: '2' },
+  { ...granted, limit: Infinity },
+  { sequence: 1, allowance: 1 },
+])('%j is none', (value) => {
   expect(readGrant(value)).toBeNull();
 });

@@ -1,68 +1,143 @@
 import * as fc from 'fast-check';
 import type { Simulation } from './simulation.ts';
-import { answered, arrive, finish, inUse, kill, pass, restart, round, say, simulate, startLook, stopLook, takePicture, work } from './simulation.ts';
+import {
+  answered,
+  arrive,
+  finish,
+  inUse,
+  kill,
+  pass,
+  restart,
+  round,
+  say,
+  simulate,
+  startLook,
+  stopLook,
+  takePicture,
+  work,
+} from './simulation.ts';
 
 /** What may happen next: `who` and `which` choose among what there is. */
 const event = fc.record({
-  what: fc.constantFrom('work', 'work', 'finish', 'say', 'say anyway', 'arrive', 'arrive', 'arrive twice', 'answer', 'answer', 'look', 'picture', 'looked', 'time', 'kill', 'restart'),
+  what: fc.constantFrom(
+    'work',
+    'work',
+    'finish',
+    'say',
+    'say anyway',
+    'arrive',
+    'arrive',
+    'arrive twice',
+    'answer',
+    'answer',
+    'look',
+    'picture',
+    'looked',
+    'time',
+    'kill',
+    'restart',
+  ),
   who: fc.nat(),
   which: fc.nat(),
 });
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-const consumers = fc.array(fc.record({ todo: fc.integer({ min: 1, max: 9 }), parallelism: fc.integer({ min: 1, max: 4 }) }), { minLength: 1, maxLength: 6 });
+const consumers = fc.array(
+  fc.record({ todo: fc.integer({ min: 1, max: 9 }), parallelism: fc.integer({ min: 1, max: 4 }) }),
+  { minLength: 1, maxLength: 6 },
+);
 const limit = fc.integer({ min: 1, max: 6 });
 
 function happen(simulation: Simulation, { what, who, which }: Event): void {
   const run = simulation.runs[who % simulation.runs.length]!;
   switch (what) {
-    case 'work': return work(run);
-    case 'finish': return finish(run);
-    case 'say': return say(simulation, run);
-    case 'say anyway': return say(simulation, run, true);
-    case 'arrive': return arrive(simulation, which % Math.max(1, simulation.reports.length));
-    case 'arrive twice': return arrive(simulation, which % Math.max(1, simulation.reports.length), true);
-    case 'answer': return answered(simulation, run);
-    case 'look': return startLook(simulation);
-    case 'picture': return void (simulation.found = simulation.ledger.covering && takePicture(simulation));
-    case 'looked': return stopLook(simulation);
-    case 'time': return void (simulation.nowMs += which % 3_000);
-    case 'kill': return which % 8 === 0 ? kill(run) : undefined;
-    case 'restart': return restart(simulation, run);
+    case 'work':
+      return work(run);
+    case 'finish':
+      return finish(run);
+    case 'say':
+      return say(simulation, run);
+    case 'say anyway':
+      return say(simulation, run, true);
+    case 'arrive':
+      return arrive(simulation, which % Math.max(1, simulation.reports.length));
+    case 'arrive twice':
+      return arrive(simulation, which % Math.max(1, simulation.reports.length), true);
+    case 'answer':
+      return answered(simulation, run);
+    case 'look':
+      return startLook(simulation);
+    case 'picture':
+      return void (simulation.found = simulation.ledger.covering && takePicture(simulation));
+    case 'looked':
+      return stopLook(simulation);
+    case 'time':
+      return void (simulation.nowMs += which % 3_000);
+    case 'kill':
+      return which % 8 === 0 ? kill(run) : undefined;
+    case 'restart':
+      return restart(simulation, run);
   }
 }
 
-test.each([['migrations', false], ['turns', true]])('whatever is late, doubled, out of order or killed: never more %s in use than the limit, and nothing lost', (_what, turns) => {
-  fc.assert(
-    fc.property(limit, consumers, fc.array(event, { minLength: 100, maxLength: 300, size: 'max' }), (limit, consumers, events) => {
-      const simulation = simulate(limit, turns ? consumers.map(({ todo }) => ({ todo, parallelism: 1 })) : consumers, turns);
-      const all = consumers.reduce((total, { todo }) => total + todo, 0);
-      for (const event of events) {
-        happen(simulation, event);
-        expect(inUse(simulation)).toBeLessThanOrEqual(limit);
-      }
-      // Nothing leaked: whatever happened, all that is still wanted gets done.
-      for (const run of simulation.runs) restart(simulation, run);
-      for (let rounds = 0; rounds < 40 + 10 * all && simulation.runs.some(({ open, using }) => open || using > 0); rounds += 1) {
-        round(simulation, { finishing: true });
-        expect(inUse(simulation)).toBeLessThanOrEqual(limit);
-      }
-      expect(simulation.runs.reduce((total, { done }) => total + done, 0)).toBe(all);
-      for (let rounds = 0; rounds < 5; rounds += 1) round(simulation, { finishing: true });
-      expect(simulation.ledger.holders).toEqual([]);
-    }),
-    { numRuns: 200 },
-  );
-});
+test.each([
+  ['migrations', false],
+  ['turns', true],
+])(
+  'whatever is late, doubled, out of order or killed: never more %s in use than the limit, and nothing lost',
+  (_what, turns) => {
+    fc.assert(
+      fc.property(
+        limit,
+        consumers,
+        fc.array(event, { minLength: 100, maxLength: 300, size: 'max' }),
+        (limit, consumers, events) => {
+          const simulation = simulate(
+            limit,
+            turns ? consumers.map(({ todo }) => ({ todo, parallelism: 1 })) : consumers,
+            turns,
+          );
+          const all = consumers.reduce((total, { todo }) => total + todo, 0);
+          for (const event of events) {
+            happen(simulation, event);
+            expect(inUse(simulation)).toBeLessThanOrEqual(limit);
+          }
+          // Nothing leaked: whatever happened, all that is still wanted gets done.
+          for (const run of simulation.runs) restart(simulation, run);
+          for (
+            let rounds = 0;
+            rounds < 40 + 10 * all && simulation.runs.some(({ open, using }) => open || using > 0);
+            rounds += 1
+          ) {
+            round(simulation, { finishing: true });
+            expect(inUse(simulation)).toBeLessThanOrEqual(limit);
+          }
+          expect(simulation.runs.reduce((total, { done }) => total + done, 0)).toBe(all);
+          for (let rounds = 0; rounds < 5; rounds += 1) round(simulation, { finishing: true });
+          expect(simulation.ledger.holders).toEqual([]);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  },
+);
 
 test('once everything has arrived, the shares are fair and nothing is left over', () => {
   fc.assert(
     fc.property(limit, consumers, (limit, consumers) => {
-      const simulation = simulate(limit, consumers.map(({ parallelism }) => ({ parallelism, todo: 1_000 })));
+      const simulation = simulate(
+        limit,
+        consumers.map(({ parallelism }) => ({ parallelism, todo: 1_000 })),
+      );
       for (let rounds = 0; rounds < 20; rounds += 1) round(simulation, { finishing: false });
       const used = simulation.runs.map(({ using }) => using);
       const short = simulation.runs.filter(({ using, parallelism }) => using < parallelism).map(({ using }) => using);
-      expect(inUse(simulation)).toBe(Math.min(limit, consumers.reduce((total, { parallelism }) => total + parallelism, 0)));
+      expect(inUse(simulation)).toBe(
+        Math.min(
+          limit,
+          consumers.reduce((total, { parallelism }) => total + parallelism, 0),
+        ),
+      );
       if (short.length > 0) expect(Math.max(...used)).toBeLessThanOrEqual(Math.min(...short) + 1);
     }),
   );
@@ -71,7 +146,10 @@ test('once everything has arrived, the shares are fair and nothing is left over'
 test('where consumers outnumber the slots everybody has a turn, and all as many', () => {
   fc.assert(
     fc.property(limit, fc.integer({ min: 1, max: 14 }), (limit, more) => {
-      const simulation = simulate(limit, Array.from({ length: limit + more }, () => ({ parallelism: 3, todo: 1_000 })));
+      const simulation = simulate(
+        limit,
+        Array.from({ length: limit + more }, () => ({ parallelism: 3, todo: 1_000 })),
+      );
       for (let rounds = 0; rounds < 10 * (limit + more); rounds += 1) round(simulation, { finishing: true });
       const done = simulation.runs.map(({ done }) => done);
       expect(Math.min(...done)).toBeGreaterThan(0);
@@ -82,7 +160,10 @@ test('where consumers outnumber the slots everybody has a turn, and all as many'
 });
 
 test('a lowered limit drains: no more is in use than before, and soon no more than the limit', () => {
-  const simulation = simulate(6, Array.from({ length: 3 }, () => ({ parallelism: 4, todo: 1_000 })));
+  const simulation = simulate(
+    6,
+    Array.from({ length: 3 }, () => ({ parallelism: 4, todo: 1_000 })),
+  );
   for (let rounds = 0; rounds < 5; rounds += 1) round(simulation, { finishing: false });
   expect(inUse(simulation)).toBe(6);
   simulation.limit = 2;
@@ -97,7 +178,10 @@ test('a lowered limit drains: no more is in use than before, and soon no more th
 });
 
 test('a lost ledger grants nothing more until everybody has had the time to say what they hold', () => {
-  const simulation = simulate(4, Array.from({ length: 4 }, () => ({ parallelism: 4, todo: 1_000 })));
+  const simulation = simulate(
+    4,
+    Array.from({ length: 4 }, () => ({ parallelism: 4, todo: 1_000 })),
+  );
   for (let rounds = 0; rounds < 5; rounds += 1) round(simulation, { finishing: false });
   expect(inUse(simulation)).toBe(4);
   simulation.ledger = simulate(4, []).ledger;
@@ -114,27 +198,43 @@ test('a lost ledger grants nothing more until everybody has had the time to say 
 
 test('turns: everybody has one, those who came first go first, and no more than may be are under way', () => {
   fc.assert(
-    fc.property(limit, fc.integer({ min: 1, max: 30 }), fc.array(fc.nat({ max: 29 }), { maxLength: 60 }), (limit, count, kills) => {
-      const simulation = simulate(limit, Array.from({ length: count }, () => ({ parallelism: 1, todo: 1 })), true);
-      const order: number[] = [];
-      for (let rounds = 0; rounds < 10 * count + 20; rounds += 1) {
-        round(simulation, { finishing: rounds % 2 === 1 });
-        expect(inUse(simulation)).toBeLessThanOrEqual(limit);
-        for (const [index, { using, done }] of simulation.runs.entries()) if (using + done > 0 && !order.includes(index)) order.push(index);
-        // Its task goes on.
-        const victim = simulation.runs[kills[rounds] ?? -1];
-        if (victim?.using === 1) kill(victim);
-      }
-      expect(simulation.runs.every(({ done }) => done === 1)).toBe(true);
-      expect(order).toEqual(order.toSorted((a, b) => a - b));
-    }),
+    fc.property(
+      limit,
+      fc.integer({ min: 1, max: 30 }),
+      fc.array(fc.nat({ max: 29 }), { maxLength: 60 }),
+      (limit, count, kills) => {
+        const simulation = simulate(
+          limit,
+          Array.from({ length: count }, () => ({ parallelism: 1, todo: 1 })),
+          true,
+        );
+        const order: number[] = [];
+        for (let rounds = 0; rounds < 10 * count + 20; rounds += 1) {
+          round(simulation, { finishing: rounds % 2 === 1 });
+          expect(inUse(simulation)).toBeLessThanOrEqual(limit);
+          for (const [index, { using, done }] of simulation.runs.entries())
+            if (using + done > 0 && !order.includes(index)) order.push(index);
+          // Its task goes on.
+          const victim = simulation.runs[kills[rounds] ?? -1];
+          if (victim?.using === 1) kill(victim);
+        }
+        expect(simulation.runs.every(({ done }) => done === 1)).toBe(true);
+        expect(order).toEqual(order.toSorted((a, b) => a - b));
+      },
+    ),
     { numRuns: 100 },
   );
 });
 
 test('a ledger without any memory takes what the world shows as used', () => {
   const simulation = simulate(4, [{ parallelism: 4, todo: 4 }]);
-  const stranger = { ...simulate(4, [{ parallelism: 3, todo: 0 }]).runs[0]!, host: 'stranger', runId: 'none', open: false, using: 3 };
+  const stranger = {
+    ...simulate(4, [{ parallelism: 3, todo: 0 }]).runs[0]!,
+    host: 'stranger',
+    runId: 'none',
+    open: false,
+    using: 3,
+  };
   simulation.runs.push(stranger);
   say(simulation, simulation.runs[0]!);
   arrive(simulation, 0);

@@ -1,4 +1,10 @@
-import type { AllowanceConsumer, AllowanceGranted, AllowanceWanted, AllowanceWorld, NumberedAnswer } from '../../contracts/allowance.ts';
+import type {
+  AllowanceConsumer,
+  AllowanceGranted,
+  AllowanceWanted,
+  AllowanceWorld,
+  NumberedAnswer,
+} from '../../contracts/allowance.ts';
 import { divide } from './divide.ts';
 import type { Claim } from './divide.ts';
 
@@ -68,10 +74,15 @@ export function hear(ledger: Ledger, report: AllowanceWanted, nowMs: number): Le
   const others = ledger.holders.filter((holder) => holder !== known);
   return leaves
     ? withHolders(ledger, others, nowMs)
-    : withHolders(ledger, ledger.holders.map((holder) => (holder === known ? takeIn(holder, report, nowMs) : holder)), nowMs);
+    : withHolders(
+        ledger,
+        ledger.holders.map((holder) => (holder === known ? takeIn(holder, report, nowMs) : holder)),
+        nowMs,
+      );
 }
 
-const isStale = (holder: Holder, { heard }: AllowanceWanted): boolean => heard !== undefined && (heard?.sequence ?? 0) < holder.heard;
+const isStale = (holder: Holder, { heard }: AllowanceWanted): boolean =>
+  heard !== undefined && (heard?.sequence ?? 0) < holder.heard;
 
 function join(ledger: Ledger, report: AllowanceWanted, nowMs: number): Ledger {
   const first = report.heard ?? noAnswer;
@@ -126,7 +137,8 @@ function toldSince({ told }: Holder, heard: AllowanceWanted['heard']): NumberedA
   if (heard === undefined) return [last];
   const said = heard ?? noAnswer;
   // An answer that this ledger did not give comes from the one before it, and is what the consumer goes by.
-  if (said.sequence > last.sequence || (said.sequence === last.sequence && said.allowance !== last.allowance)) return [said];
+  if (said.sequence > last.sequence || (said.sequence === last.sequence && said.allowance !== last.allowance))
+    return [said];
   return [said, ...told.filter(({ sequence }) => sequence > said.sequence)];
 }
 
@@ -156,7 +168,10 @@ function byHost(holders: readonly Holder[]): Record<string, number> {
   return held;
 }
 
-function atLeast(before: Readonly<Record<string, number>>, used: Readonly<Record<string, number>>): Record<string, number> {
+function atLeast(
+  before: Readonly<Record<string, number>>,
+  used: Readonly<Record<string, number>>,
+): Record<string, number> {
   const after: Record<string, number> = { ...before };
   for (const [host, count] of Object.entries(used)) after[host] = Math.max(after[host] ?? 0, count);
   return after;
@@ -166,11 +181,19 @@ function atLeast(before: Readonly<Record<string, number>>, used: Readonly<Record
  * By host, what the world uses and no open holder accounts for. What closed holders left behind counts until the world shows none of it,
  * even where an open one on the same host could account for it: it may be using less than it may.
  */
-export function usedElsewhere({ holders, world, covered, foreign = [] }: Pick<Ledger, 'holders' | 'world' | 'covered' | 'foreign'>): Record<string, number> {
+export function usedElsewhere({
+  holders,
+  world,
+  covered,
+  foreign = [],
+}: Pick<Ledger, 'holders' | 'world' | 'covered' | 'foreign'>): Record<string, number> {
   const remains = byHost(holders.filter(({ settled }) => settled));
   const rest = Object.entries(world?.inProgress ?? {}).map(([host, inProgress]) => {
     const count = inProgress - foreign.length;
-    return [host, foreign.length + Math.max(count - (covered[host] ?? 0), Math.min(count, remains[host] ?? 0))] as const;
+    return [
+      host,
+      foreign.length + Math.max(count - (covered[host] ?? 0), Math.min(count, remains[host] ?? 0)),
+    ] as const;
   });
   return Object.fromEntries(rest.filter(([, count]) => count > 0));
 }
@@ -182,7 +205,8 @@ export function openSlots(ledger: Ledger): number {
 }
 
 /** What may be in use at this moment: by consumers that are open, by closed ones, by others. */
-export const inUseOf = (ledger: Ledger): number => (ledger.world?.limit ?? 0) - openSlots(ledger) + sum(ledger.holders.filter(({ closed }) => !closed).map(holdOf));
+export const inUseOf = (ledger: Ledger): number =>
+  (ledger.world?.limit ?? 0) - openSlots(ledger) + sum(ledger.holders.filter(({ closed }) => !closed).map(holdOf));
 
 /** Whom to tell what. */
 export interface Answer {
@@ -205,7 +229,10 @@ export function share(ledger: Ledger, nowMs: number): { ledger: Ledger; answers:
     granted: { allowance, limit, consumers: open.length, sequence: told.at(-1)!.sequence },
   }));
   const holders = ledger.holders.map((holder) => answered[open.indexOf(holder)] ?? holder);
-  return { ledger: { ...withHolders(ledger, holders, nowMs), answersGiven: ledger.answersGiven + answers.length }, answers };
+  return {
+    ledger: { ...withHolders(ledger, holders, nowMs), answersGiven: ledger.answersGiven + answers.length },
+    answers,
+  };
 }
 
 /** After an earlier ledger was lost, nothing is granted until every open consumer has had the time to say what it holds. */
@@ -223,14 +250,16 @@ function answer(holder: Holder, allowance: number, nowMs: number): Holder {
   const sequence = holder.told.at(-1)!.sequence + 1;
   // An answer that a later one equals or exceeds says nothing about the most it may be using.
   const told = [...holder.told.filter((earlier) => earlier.allowance > allowance), { sequence, allowance }];
-  const turned = (allowance > 0) !== (holder.allowance > 0);
+  const turned = allowance > 0 !== holder.allowance > 0;
   return { ...holder, allowance, told, delivery: 'sent', sinceMs: turned ? nowMs : holder.sinceMs };
 }
 
 /** An answer did not arrive. Most likely its run is closed: find out at once. */
 export function missed(ledger: Ledger, { runId, granted }: Answer, nowMs: number): Ledger {
   const holders = ledger.holders.map((holder) =>
-    holder.runId === runId && holder.told.at(-1)?.sequence === granted.sequence ? { ...holder, delivery: 'failed' as const } : holder,
+    holder.runId === runId && holder.told.at(-1)?.sequence === granted.sequence
+      ? { ...holder, delivery: 'failed' as const }
+      : holder,
   );
   return { ...ledger, holders, nextLookMs: nowMs };
 }

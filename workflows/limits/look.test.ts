@@ -5,10 +5,21 @@ import { hear, holdOf, missed, newLedger, openSlots, share, usedElsewhere } from
 import { beginLook, endLook } from './look.ts';
 
 const startMs = 1_000_000;
-const world = (inProgress: Record<string, number> = {}, limit = 4): AllowanceWorld => ({ limit, checkMs: 1_000, silentMs: 10_000, inProgress });
+const world = (inProgress: Record<string, number> = {}, limit = 4): AllowanceWorld => ({
+  limit,
+  checkMs: 1_000,
+  silentMs: 10_000,
+  inProgress,
+});
 
 /** What the consumer of host `name` says. */
-const says = (name: string, want: number, using: number, heard: AllowanceWanted['heard'] = null, run = 1): AllowanceWanted => ({
+const says = (
+  name: string,
+  want: number,
+  using: number,
+  heard: AllowanceWanted['heard'] = null,
+  run = 1,
+): AllowanceWanted => ({
   consumer: `eviction/${name}`,
   runId: `${name}#${run}`,
   host: name,
@@ -19,17 +30,21 @@ const says = (name: string, want: number, using: number, heard: AllowanceWanted[
 });
 
 const told = (ledger: Ledger, atMs = startMs) => share(ledger, atMs);
-const look = (ledger: Ledger, seen: AllowanceWorld | null, closed: string[] = [], atMs = startMs): Ledger => endLook(beginLook(ledger), seen, closed, atMs);
+const look = (ledger: Ledger, seen: AllowanceWorld | null, closed: string[] = [], atMs = startMs): Ledger =>
+  endLook(beginLook(ledger), seen, closed, atMs);
 const only = (ledger: Ledger) => ledger.holders[0]!;
 
 /** One consumer with all four slots, told so by answer 1. */
-const granted = (using = 4): Ledger => told(look(hear(newLedger(startMs), says('a', 4, using), startMs), world())).ledger;
+const granted = (using = 4): Ledger =>
+  told(look(hear(newLedger(startMs), says('a', 4, using), startMs), world())).ledger;
 
 test('nothing is granted before the world was read', () => {
   const unread = hear(newLedger(startMs), says('a', 4, 0), startMs);
   expect(told(unread).answers).toEqual([]);
   expect(told(look(unread, null)).answers).toEqual([]);
-  expect(told(look(unread, world())).answers).toMatchObject([{ runId: 'a#1', granted: { allowance: 4, limit: 4, consumers: 1, sequence: 1 } }]);
+  expect(told(look(unread, world())).answers).toMatchObject([
+    { runId: 'a#1', granted: { allowance: 4, limit: 4, consumers: 1, sequence: 1 } },
+  ]);
 });
 
 test('a lowered allowance counts in full until its holder has heard of it', () => {
@@ -50,7 +65,11 @@ test('and what it uses beyond counts until it has ended', () => {
 });
 
 test('a report older than one already taken in says nothing', () => {
-  const heard = hear(told(hear(granted(), says('b', 4, 0), startMs)).ledger, says('a', 4, 4, { sequence: 2, allowance: 2 }), startMs);
+  const heard = hear(
+    told(hear(granted(), says('b', 4, 0), startMs)).ledger,
+    says('a', 4, 4, { sequence: 2, allowance: 2 }),
+    startMs,
+  );
   expect(hear(heard, says('a', 9, 0, { sequence: 1, allowance: 4 }), startMs)).toBe(heard);
   expect(hear(heard, says('a', 0, 0), startMs)).toBe(heard);
 });
@@ -62,7 +81,10 @@ test('one that says nothing of answers has heard the last one', () => {
 });
 
 test('who leaves is gone, and who was never there leaves nothing', () => {
-  expect(hear(granted(), says('a', 0, 0, { sequence: 1, allowance: 4 }), startMs)).toMatchObject({ holders: [], unusedSinceMs: startMs });
+  expect(hear(granted(), says('a', 0, 0, { sequence: 1, allowance: 4 }), startMs)).toMatchObject({
+    holders: [],
+    unusedSinceMs: startMs,
+  });
   const empty = newLedger(startMs);
   expect(hear(empty, says('a', 0, 0), startMs)).toBe(empty);
 });
@@ -72,7 +94,9 @@ test('an answer that did not arrive is repeated when its consumer speaks', () =>
   const lost = missed(first.ledger, first.answers[0]!, startMs + 5);
   expect(lost.nextLookMs).toBe(startMs + 5);
   expect(told(lost).answers).toEqual([]);
-  expect(told(hear(lost, says('a', 4, 0), startMs)).answers).toMatchObject([{ granted: { allowance: 4, sequence: 2 } }]);
+  expect(told(hear(lost, says('a', 4, 0), startMs)).answers).toMatchObject([
+    { granted: { allowance: 4, sequence: 2 } },
+  ]);
 });
 
 test('what the world shows beyond the holders is used by others, as long as it shows it', () => {
@@ -123,8 +147,11 @@ test('who comes with an answer of an earlier ledger keeps what it holds, and not
 
 describe('where consumers outnumber the slots', () => {
   /** Two for one slot; `a` has it since the start. */
-  const crowded = told(look(hear(hear(newLedger(startMs), says('a', 1, 0), startMs), says('b', 1, 0), startMs + 1), world({}, 1))).ledger;
-  const answersAfter = (seen: AllowanceWorld, atMs: number) => told(look(crowded, seen, [], atMs), atMs).answers.map(({ runId, granted }) => [runId, granted.allowance]);
+  const crowded = told(
+    look(hear(hear(newLedger(startMs), says('a', 1, 0), startMs), says('b', 1, 0), startMs + 1), world({}, 1)),
+  ).ledger;
+  const answersAfter = (seen: AllowanceWorld, atMs: number) =>
+    told(look(crowded, seen, [], atMs), atMs).answers.map(({ runId, granted }) => [runId, granted.allowance]);
 
   test('who has had a turn yields', () => {
     expect(answersAfter(world({ a: 1 }, 1), startMs + 1_000)).toEqual([['a#1', 0]]);
@@ -136,7 +163,10 @@ describe('where consumers outnumber the slots', () => {
     expect(answersAfter(world({}, 1), startMs + 10_000)).toEqual([['a#1', 0]]);
   });
   test('and only one yields for one that waits', () => {
-    const three = ['a', 'b', 'c'].reduce((ledger, name, index) => hear(ledger, says(name, 1, 0), startMs + index), newLedger(startMs));
+    const three = ['a', 'b', 'c'].reduce(
+      (ledger, name, index) => hear(ledger, says(name, 1, 0), startMs + index),
+      newLedger(startMs),
+    );
     const seen = world({ a: 1, b: 1 }, 2);
     const shared = told(look(three, world({}, 2))).ledger;
     expect(shared.holders).toMatchObject([{ allowance: 1 }, { allowance: 1 }, { allowance: 0 }]);
@@ -150,16 +180,29 @@ describe('where consumers outnumber the slots', () => {
 });
 
 describe('turns: tasks that do not tell whose they are', () => {
-  const tasks = (...ids: string[]): AllowanceWorld => ({ limit: 2, checkMs: 1_000, silentMs: 10_000, inProgress: ids.length === 0 ? {} : { lab: ids.length }, tasks: ids });
+  const tasks = (...ids: string[]): AllowanceWorld => ({
+    limit: 2,
+    checkMs: 1_000,
+    silentMs: 10_000,
+    inProgress: ids.length === 0 ? {} : { lab: ids.length },
+    tasks: ids,
+  });
   const asks = (name: string): AllowanceWanted => ({ ...says(name, 1, 0), host: 'lab' });
-  const leaves = (name: string): AllowanceWanted => ({ ...says(name, 0, 0, { sequence: 1, allowance: 1 }), host: 'lab' });
-  const askedBy = (...names: string[]): Ledger => names.reduce((ledger, name) => hear(ledger, asks(name), startMs), newLedger(startMs));
-  const turnsOf = ({ holders }: Ledger): string[] => holders.filter(({ allowance }) => allowance > 0).map(({ consumer }) => consumer);
+  const leaves = (name: string): AllowanceWanted => ({
+    ...says(name, 0, 0, { sequence: 1, allowance: 1 }),
+    host: 'lab',
+  });
+  const askedBy = (...names: string[]): Ledger =>
+    names.reduce((ledger, name) => hear(ledger, asks(name), startMs), newLedger(startMs));
+  const turnsOf = ({ holders }: Ledger): string[] =>
+    holders.filter(({ allowance }) => allowance > 0).map(({ consumer }) => consumer);
   const first = told(look(askedBy('a', 'b', 'c'), tasks())).ledger;
 
   test('who came first has the first turn', () => {
     expect(turnsOf(first)).toEqual(['eviction/a', 'eviction/b']);
-    expect(told(hear(first, leaves('a'), startMs)).answers).toMatchObject([{ runId: 'c#1', granted: { allowance: 1 } }]);
+    expect(told(hear(first, leaves('a'), startMs)).answers).toMatchObject([
+      { runId: 'c#1', granted: { allowance: 1 } },
+    ]);
   });
   test('nobody yields: a task goes on to its end', () => {
     const later = look(first, tasks('task-1', 'task-2'), [], startMs + 60_000);
@@ -176,13 +219,17 @@ describe('turns: tasks that do not tell whose they are', () => {
     expect(told(hear(before, asks('c'), startMs)).answers).toEqual([]);
     const begun = look(before, tasks('task-1', 'task-2'), [], startMs + 1_000);
     expect(told(begun, startMs + 1_000).answers).toEqual([]);
-    expect(told(look(begun, tasks('task-2'), [], startMs + 2_000), startMs + 2_000).answers).toMatchObject([{ runId: 'b#1' }]);
+    expect(told(look(begun, tasks('task-2'), [], startMs + 2_000), startMs + 2_000).answers).toMatchObject([
+      { runId: 'b#1' },
+    ]);
   });
   test('and so is all that begins while an earlier run of the turns may have granted it', () => {
     const made = { ...askedBy('c'), recreated: true };
     const silent = look(look(made, tasks('task-1')), tasks('task-1', 'task-2'), [], startMs + 5_000);
     expect(usedElsewhere(look(silent, tasks('task-1', 'task-2'), [], startMs + 10_000))).toEqual({ lab: 2 });
-    expect(told(look(silent, tasks('task-2'), [], startMs + 10_000), startMs + 10_000).answers).toMatchObject([{ runId: 'c#1' }]);
+    expect(told(look(silent, tasks('task-2'), [], startMs + 10_000), startMs + 10_000).answers).toMatchObject([
+      { runId: 'c#1' },
+    ]);
   });
   test('a closed holder counts until every task has ended that may be its own, and later ones are not', () => {
     const noticed = look(first, tasks('task-1', 'task-2'), ['a#1']);

@@ -15,7 +15,12 @@ export const beginLook = (ledger: Ledger): Ledger => ({ ...ledger, covering: acc
  * @param world        null: it could not be read, and what was seen last still counts
  * @param closedRunIds runs that are closed
  */
-export function endLook(ledger: Ledger, world: AllowanceWorld | null, closedRunIds: readonly string[], nowMs: number): Ledger {
+export function endLook(
+  ledger: Ledger,
+  world: AllowanceWorld | null,
+  closedRunIds: readonly string[],
+  nowMs: number,
+): Ledger {
   const seen = world === null ? ledger : see(ledger, world, nowMs);
   const closed = seen.holders
     .map((holder) => (closedRunIds.includes(holder.runId) ? { ...holder, closed: true } : holder))
@@ -27,9 +32,16 @@ export function endLook(ledger: Ledger, world: AllowanceWorld | null, closedRunI
 
 function see(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger {
   if (world.tasks !== undefined) return seeTasks(ledger, world, world.tasks);
-  const inProgress = isYoung(ledger, world, nowMs) ? { ...world.inProgress, ...lingering(ledger, world) } : world.inProgress;
+  const inProgress = isYoung(ledger, world, nowMs)
+    ? { ...world.inProgress, ...lingering(ledger, world) }
+    : world.inProgress;
   const settle = (holder: Holder): Holder => settled(holder, Math.min(holdOf(holder), inProgress[holder.host] ?? 0));
-  return { ...ledger, world: { ...world, inProgress }, covered: ledger.covering ?? ledger.covered, holders: ledger.holders.map((holder) => (holder.closed ? settle(holder) : holder)) };
+  return {
+    ...ledger,
+    world: { ...world, inProgress },
+    covered: ledger.covering ?? ledger.covered,
+    holders: ledger.holders.map((holder) => (holder.closed ? settle(holder) : holder)),
+  };
 }
 
 /** Tasks do not tell whose they are: what is in progress while nobody has a turn is foreign, and stays so; anything later may be a holder's. */
@@ -42,13 +54,26 @@ function seeTasks(ledger: Ledger, world: AllowanceWorld, tasks: readonly string[
     const outlivedBy = (holder.outlivedBy ?? tasks).filter((task) => tasks.includes(task) && !foreign.includes(task));
     return { ...settled(holder, Math.min(holdOf(holder), outlivedBy.length)), outlivedBy };
   };
-  return { ...ledger, world, covered, foreign, holders: ledger.holders.map((holder) => (holder.closed ? settle(holder) : holder)) };
+  return {
+    ...ledger,
+    world,
+    covered,
+    foreign,
+    holders: ledger.holders.map((holder) => (holder.closed ? settle(holder) : holder)),
+  };
 }
 
 /** It was known to be closed before the look began, so what the look shows of it is the most that can be left. */
-const settled = (holder: Holder, using: number): Holder => ({ ...holder, settled: true, told: [], allowance: 0, using });
+const settled = (holder: Holder, using: number): Holder => ({
+  ...holder,
+  settled: true,
+  told: [],
+  allowance: 0,
+  using,
+});
 
-const isYoung = ({ beganMs }: Ledger, { silentMs }: AllowanceWorld, nowMs: number): boolean => nowMs < beganMs + silentMs;
+const isYoung = ({ beganMs }: Ledger, { silentMs }: AllowanceWorld, nowMs: number): boolean =>
+  nowMs < beganMs + silentMs;
 
 /**
  * While some consumers of an earlier ledger may not have been heard yet, a slot that a stranger's host gave up may be taken again by it
@@ -56,7 +81,9 @@ const isYoung = ({ beganMs }: Ledger, { silentMs }: AllowanceWorld, nowMs: numbe
  */
 function lingering({ world: before, holders }: Ledger, world: AllowanceWorld): Record<string, number> {
   const ours = new Set(holders.map(({ host }) => host));
-  const strangers = Object.entries(before?.inProgress ?? {}).filter(([host, count]) => !ours.has(host) && count > (world.inProgress[host] ?? 0));
+  const strangers = Object.entries(before?.inProgress ?? {}).filter(
+    ([host, count]) => !ours.has(host) && count > (world.inProgress[host] ?? 0),
+  );
   return Object.fromEntries(strangers);
 }
 
@@ -71,12 +98,21 @@ function takeTurns(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger
   if (!isOutnumbered(openSlots(ledger), open.map(claimOf))) return ledger;
   const waiting = open.filter((holder) => holder.want > 0 && holder.allowance === 0 && holdOf(holder) === 0);
   const draining = open.filter((holder) => holder.allowance === 0 && holdOf(holder) > 0);
-  const served = open.filter((holder) => hasHadTurn(holder, world, nowMs)).toSorted((a, b) => a.place - b.place || a.sinceMs - b.sinceMs);
+  const served = open
+    .filter((holder) => hasHadTurn(holder, world, nowMs))
+    .toSorted((a, b) => a.place - b.place || a.sinceMs - b.sinceMs);
   const yielding = new Set<Holder>(served.slice(0, Math.max(0, waiting.length - draining.length)));
-  return { ...ledger, holders: ledger.holders.map((holder) => (yielding.has(holder) ? { ...holder, place: ledger.round } : holder)) };
+  return {
+    ...ledger,
+    holders: ledger.holders.map((holder) => (yielding.has(holder) ? { ...holder, place: ledger.round } : holder)),
+  };
 }
 
 /** It has begun something, or had the time for it: an answer that is still on its way is no turn. */
-function hasHadTurn({ allowance, sinceMs, host }: Holder, { checkMs, silentMs, inProgress }: AllowanceWorld, nowMs: number): boolean {
+function hasHadTurn(
+  { allowance, sinceMs, host }: Holder,
+  { checkMs, silentMs, inProgress }: AllowanceWorld,
+  nowMs: number,
+): boolean {
   return allowance > 0 && sinceMs + ((inProgress[host] ?? 0) > 0 ? checkMs : silentMs) <= nowMs;
 }

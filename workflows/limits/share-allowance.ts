@@ -65,7 +65,9 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
   let looking = false;
   /** Run ids of those who are told with the answer to their question. */
   const asking = new Set<string>();
-  const timer = deadlineTimer(`Until the next look at ${shared.of === 'migrations' ? 'Nova' : 'vCenter'} and the consumers`);
+  const timer = deadlineTimer(
+    `Until the next look at ${shared.of === 'migrations' ? 'Nova' : 'vCenter'} and the consumers`,
+  );
   const show = phaseDisplay(shared);
 
   setHandler(defineSignal<[unknown]>(messages.allowanceWanted), (value) => {
@@ -76,7 +78,11 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
   });
   setHandler(defineUpdate<TurnAnswer, [unknown]>(messages.takeTurn), async (value) => {
     const report = readReport(value);
-    if (report === null) throw ApplicationFailure.nonRetryable('takeTurn needs a report, as the signal allowanceWanted has it', 'InvalidInput');
+    if (report === null)
+      throw ApplicationFailure.nonRetryable(
+        'takeTurn needs a report, as the signal allowanceWanted has it',
+        'InvalidInput',
+      );
     ledger = hear(ledger, report, Date.now());
     dirty = true;
     asking.add(report.runId);
@@ -101,7 +107,10 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
 
   async function tell(answer: Answer): Promise<void> {
     try {
-      await getExternalWorkflowHandle(answer.consumer, answer.runId).signal(messages.allowanceGranted, shared.of === 'migrations' ? answer.granted : { ...answer.granted, of: shared.of });
+      await getExternalWorkflowHandle(answer.consumer, answer.runId).signal(
+        messages.allowanceGranted,
+        shared.of === 'migrations' ? answer.granted : { ...answer.granted, of: shared.of },
+      );
     } catch (error) {
       if (isCancellation(error)) throw error;
       ledger = missed(ledger, answer, Date.now());
@@ -113,7 +122,12 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
     const endsMs = unusedUntilMs(ledger);
     // Nothing is awaited between the last look at the signals and this, so none that came can be lost.
     if (endsMs !== null && endsMs <= Date.now()) return { ...inputOf(shared), answersGiven: ledger.answersGiven };
-    if (isLongRun() && asking.size === 0) await continueAsNew<typeof shareAllowance>({ ...inputOf(shared), cluster, carried: interrupted(ledger, looking) });
+    if (isLongRun() && asking.size === 0)
+      await continueAsNew<typeof shareAllowance>({
+        ...inputOf(shared),
+        cluster,
+        carried: interrupted(ledger, looking),
+      });
 
     if (endsMs === null && !looking && ledger.nextLookMs <= Date.now()) void look().catch(ignoreCancellation);
     const divided = share(ledger, Date.now());
@@ -130,9 +144,17 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
 /** Two ledgers for one limit would give it away twice. */
 function refuseWrongId(shared: SharedLimit | null, cluster: string): SharedLimit {
   const { workflowId } = workflowInfo();
-  if (shared === null) throw ApplicationFailure.nonRetryable('The input needs a region, as in {"region": "RegionOne"}, or a vCenter, as in {"of": "creates", "vcenter": "prod"}. Nothing was started.', 'InvalidInput');
+  if (shared === null)
+    throw ApplicationFailure.nonRetryable(
+      'The input needs a region, as in {"region": "RegionOne"}, or a vCenter, as in {"of": "creates", "vcenter": "prod"}. Nothing was started.',
+      'InvalidInput',
+    );
   const right = allowanceId(shared, cluster);
-  if (workflowId !== right) throw ApplicationFailure.nonRetryable(`This run must have the workflow id ${right}, not ${workflowId}. Nothing was started.`, 'InvalidInput');
+  if (workflowId !== right)
+    throw ApplicationFailure.nonRetryable(
+      `This run must have the workflow id ${right}, not ${workflowId}. Nothing was started.`,
+      'InvalidInput',
+    );
   return shared;
 }
 
@@ -154,9 +176,15 @@ function isLongRun(): boolean {
 /** Null where it cannot be read now; the next look tries again. */
 async function readWorld(shared: SharedLimit): Promise<AllowanceWorld | null> {
   try {
-    if (shared.of !== 'migrations') return await turns(shared.vcenter, `Read the limit of ${shared.of}, and those that vCenter ${shared.vcenter} has in progress`).observeTurns({ of: shared.of });
+    if (shared.of !== 'migrations')
+      return await turns(
+        shared.vcenter,
+        `Read the limit of ${shared.of}, and those that vCenter ${shared.vcenter} has in progress`,
+      ).observeTurns({ of: shared.of });
     const { region } = shared;
-    return await nova(region, `Read the limit and the migrations in progress of ${region}`).observeAllowance({ region });
+    return await nova(region, `Read the limit and the migrations in progress of ${region}`).observeAllowance({
+      region,
+    });
   } catch (error) {
     if (isCancellation(error)) throw error;
     log.warn(`The ${shared.of} in progress cannot be read`, { place: placeOf(shared), reason: explain(error).message });

@@ -44,10 +44,24 @@ export const renewMs = 5_000;
 
 export function simulate(limit: number, runs: Pick<SimulatedRun, 'todo' | 'parallelism'>[], turns = false): Simulation {
   const open = runs.map((run, index) => begin(`eviction/${index}`, turns ? 'lab' : `host-${index}`, 1, run));
-  return { nowMs: 1_000_000, limit, turns, ledger: newLedger(1_000_000), runs: open, reports: [], answers: [], found: null };
+  return {
+    nowMs: 1_000_000,
+    limit,
+    turns,
+    ledger: newLedger(1_000_000),
+    runs: open,
+    reports: [],
+    answers: [],
+    found: null,
+  };
 }
 
-const begin = (consumer: string, host: string, number: number, run: Pick<SimulatedRun, 'todo' | 'parallelism'>): SimulatedRun => ({
+const begin = (
+  consumer: string,
+  host: string,
+  number: number,
+  run: Pick<SimulatedRun, 'todo' | 'parallelism'>,
+): SimulatedRun => ({
   ...run,
   consumer,
   host,
@@ -133,8 +147,13 @@ export function takePicture({ ledger, limit, runs, turns }: Simulation): Simulat
   for (const { host, using } of runs) if (using > 0) inProgress[host] = (inProgress[host] ?? 0) + using;
   const closed = runs.filter(({ open }) => !open).map(({ runId }) => runId);
   const asked = new Set(ledger.holders.map(({ runId }) => runId));
-  const tasks = runs.flatMap(({ runId, using, done }) => Array.from({ length: using }, (_, index) => `${runId}/${done + index}`));
-  return { world: { limit, checkMs, silentMs, inProgress, ...(turns && { tasks }) }, closed: closed.filter((runId) => asked.has(runId)) };
+  const tasks = runs.flatMap(({ runId, using, done }) =>
+    Array.from({ length: using }, (_, index) => `${runId}/${done + index}`),
+  );
+  return {
+    world: { limit, checkMs, silentMs, inProgress, ...(turns && { tasks }) },
+    closed: closed.filter((runId) => asked.has(runId)),
+  };
 }
 
 export function stopLook(simulation: Simulation): void {

@@ -1,6 +1,11 @@
 import { planAfterFailure } from './after-failure.ts';
 
-type Row = [why: string, code: Parameters<typeof planAfterFailure>[0], run: Partial<Parameters<typeof planAfterFailure>[1]>, next: string];
+type Row = [
+  why: string,
+  code: Parameters<typeof planAfterFailure>[0],
+  run: Partial<Parameters<typeof planAfterFailure>[1]>,
+  next: string,
+];
 const rows: Row[] = [
   ['a stop is waited for', 'Stopped', {}, 'awaitLift'],
   ['a server that is not as it was thought to be is looked at', 'InstanceBusy', {}, 'lookAgain'],

@@ -1,4 +1,11 @@
-import { CancellationScope, defineQuery, isCancellation, setCurrentDetails, setHandler, sleep } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  defineQuery,
+  isCancellation,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+} from '@temporalio/workflow';
 import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
 import { messages } from '../../contracts/messages.ts';
 import { nova } from '../lib/activities.ts';
@@ -55,7 +62,9 @@ export async function migrateInstance(given: MigrateInstanceInput): Promise<Migr
     return await drive(input, progress, { plan: (now) => planMove(wishOf(input), now), cancelled: false, show });
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    return await CancellationScope.nonCancellable(() => drive(input, progress, { plan: (now) => planWindDown(input, now), cancelled: true, show }));
+    return await CancellationScope.nonCancellable(() =>
+      drive(input, progress, { plan: (now) => planWindDown(input, now), cancelled: true, show }),
+    );
   }
 }
 
@@ -67,11 +76,21 @@ interface Course {
 }
 
 /** Interprets the plan until the server's move has ended. Where a move has failed, it looks first. */
-async function drive(input: MigrateInstanceInput, progress: Progress, { plan, cancelled, show }: Course): Promise<MigrateInstanceResult> {
+async function drive(
+  input: MigrateInstanceInput,
+  progress: Progress,
+  { plan, cancelled, show }: Course,
+): Promise<MigrateInstanceResult> {
   let unsure = cancelled;
-  for (let surprises = 0, outages = 0; ; ) {
+  for (let surprises = 0, outages = 0; ;) {
     try {
-      if (unsure) lookedAgain(progress, await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({ instanceId: input.instance.id }));
+      if (unsure)
+        lookedAgain(
+          progress,
+          await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({
+            instanceId: input.instance.id,
+          }),
+        );
       unsure = false;
       const move = plan(progress);
       show(cancelled ? `Cancelled: ${describeMove(move)}` : describeMove(move));

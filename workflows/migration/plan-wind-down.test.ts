@@ -9,10 +9,22 @@ const seen = (instance: object | null, migration: Progress['observation']['migra
 const rows: Row[] = [
   ['a server that is gone is gone', seen(null), { do: 'end', outcome: 'gone', message: null }],
   ['a live migration is aborted', seen({}, live), { do: 'abort', migration: live }],
-  ['one that arrives is none of this run’s', seen({}, { ...live, sourceHost: 'node-9' }), { do: 'end', outcome: 'stopped', message: 'the eviction was stopped' }],
+  [
+    'one that arrives is none of this run’s',
+    seen({}, { ...live, sourceHost: 'node-9' }),
+    { do: 'end', outcome: 'stopped', message: 'the eviction was stopped' },
+  ],
   ['a cold one runs to its end', seen({}, cold), { do: 'awaitMigration', migration: cold }],
-  ['but is not waited for again once it is stuck', { ...seen({}, cold), lastEnd: ended({ stuck: 'TooLong' }) }, { do: 'end', outcome: 'stopped', message: expect.stringMatching(/migration 7 is stuck/) as string }],
-  ['and is confirmed where it is drover’s own', { ...seen(resized, finished), ownCold: 7 }, { do: 'confirm', migrationId: 7 }],
+  [
+    'but is not waited for again once it is stuck',
+    { ...seen({}, cold), lastEnd: ended({ stuck: 'TooLong' }) },
+    { do: 'end', outcome: 'stopped', message: expect.stringMatching(/migration 7 is stuck/) as string },
+  ],
+  [
+    'and is confirmed where it is drover’s own',
+    { ...seen(resized, finished), ownCold: 7 },
+    { do: 'confirm', migrationId: 7 },
+  ],
   ['not where it is a stranger’s', seen(resized, finished), { do: 'end', outcome: 'moved', message: null }],
   ['a server that arrived has moved', seen({ host: 'node-2' }), { do: 'end', outcome: 'moved', message: null }],
   ['one that did not stays', seen({}), { do: 'end', outcome: 'stopped', message: 'the eviction was stopped' }],

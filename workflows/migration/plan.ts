@@ -45,7 +45,11 @@ export type Move =
   | { do: 'awaitIdle' }
   | { do: 'end'; outcome: 'moved' | 'gone' | 'nonMigratable'; message: string | null };
 
-const end = (outcome: 'moved' | 'gone' | 'nonMigratable', message: string | null = null): Move => ({ do: 'end', outcome, message });
+const end = (outcome: 'moved' | 'gone' | 'nonMigratable', message: string | null = null): Move => ({
+  do: 'end',
+  outcome,
+  message,
+});
 
 /**
  * Decides the next move for one server. Pure; each branch is a row of the table test.
@@ -69,7 +73,8 @@ function planInProgress(wish: Wish, progress: Progress, migration: Migration): M
   const stuck = progress.lastEnd?.stuck ?? null;
   if (stuck === null) return { do: 'awaitMigration', migration };
   // Nova aborts live migrations only; a cold move runs to its end and is a person's to judge.
-  if (migration.type !== 'live-migration') return end('nonMigratable', `${migration.type} ${migration.id} is stuck (${stuck}); Nova cannot abort it`);
+  if (migration.type !== 'live-migration')
+    return end('nonMigratable', `${migration.type} ${migration.id} is stuck (${stuck}); Nova cannot abort it`);
   const mayForce = wish.consent.includes('force-complete') && progress.stuckAttempts > 1;
   if (mayForce && stuck !== 'NotStarted' && progress.forced !== migration.id) return { do: 'forceComplete', migration };
   return { do: 'abort', migration };
@@ -79,8 +84,12 @@ function planConfirmation(wish: Wish, progress: Progress, instance: Instance, mi
   if (progress.ownCold !== null) return { do: 'confirm', migrationId: progress.ownCold };
   // Somebody else's resize holds the old disks on the source: confirming it takes their way back away.
   if (wish.accepted && migration !== null) return { do: 'confirm', migrationId: migration.id };
-  if (instance.host === wish.sourceHost) return end('nonMigratable', 'resized and not confirmed: confirm or revert the resize');
-  return end('nonMigratable', 'moved off by a resize that somebody has to confirm or revert; until then the host keeps its old disks');
+  if (instance.host === wish.sourceHost)
+    return end('nonMigratable', 'resized and not confirmed: confirm or revert the resize');
+  return end(
+    'nonMigratable',
+    'moved off by a resize that somebody has to confirm or revert; until then the host keeps its old disks',
+  );
 }
 
 function planBusy(progress: Progress, busy: string): Move {
@@ -97,12 +106,15 @@ function planAtRest(wish: Wish, progress: Progress, instance: Instance): Move {
     case 'paused': {
       const failedForGood = progress.attempts >= wish.maxAttempts || progress.stuckAttempts > 1;
       if (!failedForGood) return { do: 'migrateLive' };
-      const mayStop = wish.consent.includes('cold-migrate') && instance.vmState === 'active' && progress.attempts <= wish.maxAttempts;
+      const mayStop =
+        wish.consent.includes('cold-migrate') && instance.vmState === 'active' && progress.attempts <= wish.maxAttempts;
       if (mayStop) return { do: 'migrateCold' };
       return end('nonMigratable', last ?? `did not move in ${progress.attempts} attempts`);
     }
     case 'stopped':
-      return progress.attempts < wish.maxAttempts ? { do: 'migrateCold' } : end('nonMigratable', last ?? `did not move in ${progress.attempts} attempts`);
+      return progress.attempts < wish.maxAttempts
+        ? { do: 'migrateCold' }
+        : end('nonMigratable', last ?? `did not move in ${progress.attempts} attempts`);
     case 'error':
       return end('nonMigratable', `in ERROR: ${instance.fault ?? last ?? 'Nova gives no reason'}`);
     default:

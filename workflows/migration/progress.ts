@@ -1,5 +1,11 @@
 import { busyWith } from '../../contracts/instance.ts';
-import type { InstanceObservation, MigrateInstanceInput, MigrateInstanceResult, MigrationEnd, MigrationStart } from '../../contracts/migrate-instance.ts';
+import type {
+  InstanceObservation,
+  MigrateInstanceInput,
+  MigrateInstanceResult,
+  MigrationEnd,
+  MigrationStart,
+} from '../../contracts/migrate-instance.ts';
 import type { Progress } from './plan.ts';
 
 /** What the answer to each move changes in what the run knows of its server. Pure but for the progress that is given. */
@@ -20,7 +26,11 @@ export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): P
 }
 
 /** A request was answered. The id of a cold migration is the proof that the resize to be confirmed later is drover's own. */
-export function startAnswered(progress: Progress, kind: 'live' | 'cold', start: Exclude<MigrationStart, { outcome: 'targetsBusy' }>): void {
+export function startAnswered(
+  progress: Progress,
+  kind: 'live' | 'cold',
+  start: Exclude<MigrationStart, { outcome: 'targetsBusy' }>,
+): void {
   if (kind === 'cold') progress.ownCold = start.outcome === 'started' ? start.migration.id : null;
   switch (start.outcome) {
     case 'started':
@@ -87,6 +97,10 @@ export function lookedAgain(progress: Progress, observation: InstanceObservation
 /** Whether a migration may be going on that this run has to see to. */
 export const mayBeInFlight = ({ asked, observation }: Progress): boolean => asked || observation.migration !== null;
 
-export function resultOf({ observation, attempts }: Progress, outcome: MigrateInstanceResult['outcome'], message: string | null): MigrateInstanceResult {
+export function resultOf(
+  { observation, attempts }: Progress,
+  outcome: MigrateInstanceResult['outcome'],
+  message: string | null,
+): MigrateInstanceResult {
   return { outcome, targetHost: outcome === 'moved' ? (observation.instance?.host ?? null) : null, attempts, message };
 }

@@ -20,6 +20,8 @@ test.each<[given: unknown, words: string]>([
   [{ ...input, consent: null }, 'no consent'],
   [{ ...input, settings: { ...input.settings, region: undefined } }, 'no settings.region'],
 ])('%j is refused, with what to start instead', (given, words) => {
-  expect(() => readMigrateInput(given)).toThrow(expect.objectContaining({ type: 'InvalidInput', message: expect.stringContaining(words) }));
+  expect(() => readMigrateInput(given)).toThrow(
+    expect.objectContaining({ type: 'InvalidInput', message: expect.stringContaining(words) }),
+  );
   expect(() => readMigrateInput(given)).toThrow(/start that one/u);
 });

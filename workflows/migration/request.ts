@@ -11,7 +11,10 @@ export const wishOf = ({ sourceHost, consent, accepted, settings }: MigrateInsta
   maxAttempts: settings.maxAttempts,
 });
 
-export const subjectOf = ({ instance, sourceHost, eviction }: MigrateInstanceInput, { attempts }: Progress): MigrationSubject => ({
+export const subjectOf = (
+  { instance, sourceHost, eviction }: MigrateInstanceInput,
+  { attempts }: Progress,
+): MigrationSubject => ({
   instanceId: instance.id,
   sourceHost,
   eviction,
@@ -19,7 +22,8 @@ export const subjectOf = ({ instance, sourceHost, eviction }: MigrateInstanceInp
 });
 
 /** What a live migration copies: the memory, and the disks that lie on the host. */
-export const copiedGiB = ({ instance }: MigrateInstanceInput): number => instance.memoryMiB / 1024 + instance.localDiskGiB;
+export const copiedGiB = ({ instance }: MigrateInstanceInput): number =>
+  instance.memoryMiB / 1024 + instance.localDiskGiB;
 
 /** The longest a migration can take before the wait judges it stuck. */
 export function migrationWaitMs(input: MigrateInstanceInput): number {

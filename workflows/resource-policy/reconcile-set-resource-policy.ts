@@ -1,7 +1,23 @@
-import { ApplicationFailure, condition, continueAsNew, defineQuery, defineSignal, defineUpdate, isCancellation, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  isCancellation,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
-import type { ResourcePolicyFacts, ResourcePolicyInput, ResourcePolicyRead, ResourcePolicyResult } from '../../contracts/resource-policy.ts';
+import type {
+  ResourcePolicyFacts,
+  ResourcePolicyInput,
+  ResourcePolicyRead,
+  ResourcePolicyResult,
+} from '../../contracts/resource-policy.ts';
 import { showAttributes } from '../lib/attributes.ts';
 import { explain } from '../lib/failures.ts';
 import { policyInVcenter, policyObject } from '../lib/resource-policy-activities.ts';
@@ -53,7 +69,8 @@ async function pass(run: PolicyRun, input: ResourcePolicyInput): Promise<Omit<Re
   try {
     const seen = await policyObject(`Read policy ${namespace}/${name}`).readResourcePolicy(input);
     if (seen.next === 'nothing') return { outcome: 'NothingToDo', message: seen.message };
-    if (seen.next === 'handedOver') return { outcome: 'HandedOver', message: `Run ${seen.workflowId} drives ${namespace}/${name}` };
+    if (seen.next === 'handedOver')
+      return { outcome: 'HandedOver', message: `Run ${seen.workflowId} drives ${namespace}/${name}` };
     read = seen;
     const plan = await decide(run, read);
     show(run, read, plan);
@@ -73,20 +90,35 @@ async function pass(run: PolicyRun, input: ResourcePolicyInput): Promise<Omit<Re
 }
 
 /** Looks at vCenter only where that matters. */
-async function decide({ namespace, name }: PolicyRun, { settings, desired: object, recorded, usedBy }: Read): Promise<Exclude<ResourcePolicyPlan, { next: 'look' }>> {
+async function decide(
+  { namespace, name }: PolicyRun,
+  { settings, desired: object, recorded, usedBy }: Read,
+): Promise<Exclude<ResourcePolicyPlan, { next: 'look' }>> {
   // Who only observes holds nothing, and tells what comes after that.
   const desired = object === null || settings.mode === 'act' ? object : { ...object, isHeld: true };
   const plan = planResourcePolicy({ desired, recorded, usedBy, facts: null });
   if (plan.next !== 'look') return plan;
   const { folder = null, resourcePool = null } = desired ?? {};
-  const facts: ResourcePolicyFacts = await policyInVcenter(settings.vcenter, `Look what there is of policy ${namespace}/${name}`).lookAtResourcePolicy({ namespace, folder, resourcePool });
+  const facts: ResourcePolicyFacts = await policyInVcenter(
+    settings.vcenter,
+    `Look what there is of policy ${namespace}/${name}`,
+  ).lookAtResourcePolicy({ namespace, folder, resourcePool });
   return planResourcePolicy({ desired, recorded, usedBy, facts }) as Exclude<ResourcePolicyPlan, { next: 'look' }>;
 }
 
-async function carryOut({ namespace, name }: PolicyRun, { settings, desired, recorded }: Read, plan: Extract<ResourcePolicyPlan, { next: 'make' | 'remove' | 'note' }>): Promise<void> {
+async function carryOut(
+  { namespace, name }: PolicyRun,
+  { settings, desired, recorded }: Read,
+  plan: Extract<ResourcePolicyPlan, { next: 'make' | 'remove' | 'note' }>,
+): Promise<void> {
   const { uid = '' } = desired ?? {};
-  if (plan.next === 'note') return await policyObject(plan.words).noteResourcePolicy({ namespace, name, uid, note: plan.note });
-  const owner = { namespace, name, cause: desired?.deleting === true ? 'deleted' : `generation ${desired?.generation ?? 0}` };
+  if (plan.next === 'note')
+    return await policyObject(plan.words).noteResourcePolicy({ namespace, name, uid, note: plan.note });
+  const owner = {
+    namespace,
+    name,
+    cause: desired?.deleting === true ? 'deleted' : `generation ${desired?.generation ?? 0}`,
+  };
   const vcenter = policyInVcenter(settings.vcenter, plan.words);
   if (plan.next === 'remove') return await vcenter.removePolicyPart({ ...owner, part: plan.part });
   const { part } = plan;
@@ -95,13 +127,26 @@ async function carryOut({ namespace, name }: PolicyRun, { settings, desired, rec
   // At once: nothing else tells whose module it is.
   const { cluster, group } = part;
   const others = recorded.modules.filter((one) => one.cluster !== cluster || one.group !== group);
-  await policyObject(`Record module ${module}`).noteResourcePolicy({ namespace, name, uid, note: { modules: [...others, { cluster, group, module }] } });
+  await policyObject(`Record module ${module}`).noteResourcePolicy({
+    namespace,
+    name,
+    uid,
+    note: { modules: [...others, { cluster, group, module }] },
+  });
 }
 
-async function tellWhatItWould({ namespace, name, message }: PolicyRun, { desired, recorded }: Read): Promise<Omit<ResourcePolicyResult, 'policy'>> {
+async function tellWhatItWould(
+  { namespace, name, message }: PolicyRun,
+  { desired, recorded }: Read,
+): Promise<Omit<ResourcePolicyResult, 'policy'>> {
   const waitsFor = `drover only observes. It would: ${message}`;
   if (desired !== null && (recorded.observed !== desired.generation || recorded.waitsFor !== waitsFor)) {
-    await policyObject('Say what it would do').noteResourcePolicy({ namespace, name, uid: desired.uid, note: { observed: desired.generation, waitsFor } });
+    await policyObject('Say what it would do').noteResourcePolicy({
+      namespace,
+      name,
+      uid: desired.uid,
+      note: { observed: desired.generation, waitsFor },
+    });
   }
   return { outcome: 'NothingToDo', message: waitsFor };
 }
@@ -114,13 +159,23 @@ async function waitFor(run: PolicyRun, read: Read | null, what: string, forMs: n
   const { desired = null, recorded } = read ?? {};
   if (desired !== null && recorded?.waitsFor !== what && read?.settings.mode === 'act') {
     // A report that fails is not the policy's problem: the next one says the same.
-    await policyObject('Say what it waits for').noteResourcePolicy({ namespace, name, uid: desired.uid, note: { waitsFor: what } }).catch(explain);
+    await policyObject('Say what it waits for')
+      .noteResourcePolicy({ namespace, name, uid: desired.uid, note: { waitsFor: what } })
+      .catch(explain);
   }
   await condition(() => run.news, forMs);
 }
 
 function show(run: PolicyRun, { recorded }: Read, plan: Exclude<ResourcePolicyPlan, { next: 'look' }>): void {
   run.message = plan.next === 'done' ? plan.message : plan.next === 'wait' ? `Waiting for ${plan.for}` : plan.words;
-  setCurrentDetails([run.message, '', ...recorded.modules.map(({ cluster, group, module }) => `- cluster module of ${group} in ${cluster}: \`${module}\``)].join('\n'));
+  setCurrentDetails(
+    [
+      run.message,
+      '',
+      ...recorded.modules.map(
+        ({ cluster, group, module }) => `- cluster module of ${group} in ${cluster}: \`${module}\``,
+      ),
+    ].join('\n'),
+  );
   if (plan.next === 'done') showAttributes({ phase: plan.outcome });
 }

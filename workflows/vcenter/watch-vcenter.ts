@@ -1,5 +1,10 @@
 import { ApplicationFailure, continueAsNew } from '@temporalio/workflow';
-import type { VcenterWatchInput, VcenterWatchProgress, VcenterWatchResult, VcenterWatchTurn } from '../../contracts/vcenter-watch.ts';
+import type {
+  VcenterWatchInput,
+  VcenterWatchProgress,
+  VcenterWatchResult,
+  VcenterWatchTurn,
+} from '../../contracts/vcenter-watch.ts';
 import { readCarried } from '../lib/carried.ts';
 import { vcenterWatch } from '../lib/virtual-machine-activities.ts';
 import { watchInTurns } from '../lib/watch-turns.ts';
@@ -11,14 +16,28 @@ import { watchInTurns } from '../lib/watch-turns.ts';
  *
  * @param carried what runs knew of the VMs at the end of the last turn, when it continues as new
  */
-export async function watchVcenter(input: VcenterWatchInput, carried?: Pick<VcenterWatchTurn, 'memory'>): Promise<VcenterWatchResult> {
+export async function watchVcenter(
+  input: VcenterWatchInput,
+  carried?: Pick<VcenterWatchTurn, 'memory'>,
+): Promise<VcenterWatchResult> {
   const { vcenter } = Object(input) as VcenterWatchInput;
-  if (typeof vcenter !== 'string' || vcenter === '') throw ApplicationFailure.create({ type: 'InvalidInput', message: 'A vCenter watch is {"vcenter": "name in drover’s settings"}', nonRetryable: true });
+  if (typeof vcenter !== 'string' || vcenter === '')
+    throw ApplicationFailure.create({
+      type: 'InvalidInput',
+      message: 'A vCenter watch is {"vcenter": "name in drover’s settings"}',
+      nonRetryable: true,
+    });
   const progress: VcenterWatchProgress = { vcenter, lastTurn: null, waitingFor: 'the end of its turn' };
   const before = readCarried(carried);
   const memoryOf = (): string | null => (progress.lastTurn ?? before)?.memory ?? null;
-  const take = (): Promise<VcenterWatchTurn> => vcenterWatch(vcenter, `Watch the VMs of vCenter ${vcenter}`).watchVcenter({ vcenter, memory: memoryOf() });
-  const goesOn = await watchInTurns({ progress, name: `The watch over vCenter ${vcenter}`, take, describe: describeTurn });
+  const take = (): Promise<VcenterWatchTurn> =>
+    vcenterWatch(vcenter, `Watch the VMs of vCenter ${vcenter}`).watchVcenter({ vcenter, memory: memoryOf() });
+  const goesOn = await watchInTurns({
+    progress,
+    name: `The watch over vCenter ${vcenter}`,
+    take,
+    describe: describeTurn,
+  });
   if (goesOn) return await continueAsNew<typeof watchVcenter>({ vcenter }, { memory: memoryOf() });
   return { outcome: 'SwitchedOff', message: 'virtualMachine.asyncSignal is off, or the vCenter has no zones' };
 }

@@ -1,4 +1,11 @@
-import type { Looking, PatchedVirtualMachine, SubmittedTask, VirtualMachineLook, VmSubject, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
+import type {
+  Looking,
+  PatchedVirtualMachine,
+  SubmittedTask,
+  VirtualMachineLook,
+  VmSubject,
+  VsphereFacts,
+} from '../../contracts/virtual-machine-activities.ts';
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
 import type { VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
 import { lookFor } from '../../contracts/virtual-machine-look.ts';
@@ -24,8 +31,13 @@ export async function carryOut(run: VirtualMachineRun, step: VirtualMachineStep,
   if (!('taskId' in begun)) return begun;
   if (step.do === 'createVirtualMachine' && !step.blocking) return { task: begun.taskId };
   // There is no VM yet to look at.
-  if (step.do === 'file') return await awaitTask(begun, step.words, settingsOf(run).taskMs).then(() => ({ isCurrent: true }));
-  return await awaitTask({ ...begun, look: lookOf(run) }, step.words, step.do === 'awaitTask' ? step.deadlineMs : settingsOf(run).taskMs);
+  if (step.do === 'file')
+    return await awaitTask(begun, step.words, settingsOf(run).taskMs).then(() => ({ isCurrent: true }));
+  return await awaitTask(
+    { ...begun, look: lookOf(run) },
+    step.words,
+    step.do === 'awaitTask' ? step.deadlineMs : settingsOf(run).taskMs,
+  );
 }
 
 async function begin(run: VirtualMachineRun, step: VirtualMachineStep): Promise<SubmittedTask | Done> {
@@ -45,7 +57,14 @@ async function submit(run: VirtualMachineRun, step: VirtualMachineStep): Promise
     case 'patchVirtualMachine':
       return takeUp(run, await objects.patchVirtualMachine({ ...object, generation, patches: step.patches }));
     case 'ensureImageCache':
-      return await objects.ensureImageCache({ name: step.name, providerId: step.providerId, providerVersion: step.providerVersion, location: step.location }).then(() => null);
+      return await objects
+        .ensureImageCache({
+          name: step.name,
+          providerId: step.providerId,
+          providerVersion: step.providerVersion,
+          location: step.location,
+        })
+        .then(() => null);
     case 'createVirtualMachine': {
       const made = await calls.submitNewVm({ ...owner, create: step.create });
       return 'vmId' in made ? null : made;
@@ -61,11 +80,21 @@ async function submit(run: VirtualMachineRun, step: VirtualMachineStep): Promise
     case 'adopt':
       return await calls.submitAdoption({ ...subject(step.moId), changeVersion: step.changeVersion });
     case 'reconfigure':
-      return await calls.submitReconfigure({ ...subject(step.moId), changeVersion: step.changeVersion, spec: step.spec });
+      return await calls.submitReconfigure({
+        ...subject(step.moId),
+        changeVersion: step.changeVersion,
+        spec: step.spec,
+      });
     case 'upgradeHardware':
       return await calls.submitHardwareUpgrade({ ...subject(step.moId), version: step.version });
     case 'bootstrap':
-      return await calls.submitBootstrap({ ...subject(step.moId), object, kind: desired.bootstrap.kind, part: step.part, hash: step.hash });
+      return await calls.submitBootstrap({
+        ...subject(step.moId),
+        object,
+        kind: desired.bootstrap.kind,
+        part: step.part,
+        hash: step.hash,
+      });
     case 'attachClusterModule':
       return await calls.attachClusterModule({ ...subject(step.moId), module: step.module }).then(() => null);
     case 'power':
@@ -100,15 +129,26 @@ function lookOf({ seen }: VirtualMachineRun): VirtualMachineLook {
 function purposeOf(run: VirtualMachineRun, { task }: { task: string }): SubmittedTask['purpose'] {
   const desired = desiredOf(run);
   if (task !== run.state.memory.create?.task) return { kind: 'change', vmId: run.facts.vm?.moId ?? '', isSecret: true };
-  return { kind: 'create', mark: markOf(desired), folder: folderOf(run), name: desired.name, instanceUuid: desired.instanceUuid ?? desired.uid };
+  return {
+    kind: 'create',
+    mark: markOf(desired),
+    folder: folderOf(run),
+    name: desired.name,
+    instanceUuid: desired.instanceUuid ?? desired.uid,
+  };
 }
 
-const folderOf = ({ facts: { placement } }: VirtualMachineRun): string | null => (placement.is === 'placed' ? placement.at.folder : null);
+const folderOf = ({ facts: { placement } }: VirtualMachineRun): string | null =>
+  placement.is === 'placed' ? placement.at.folder : null;
 
-const markOf = (desired: DesiredVirtualMachine): VmSubject['mark'] => ({ namespacedName: fullName(desired), uid: desired.uid });
+const markOf = (desired: DesiredVirtualMachine): VmSubject['mark'] => ({
+  namespacedName: fullName(desired),
+  uid: desired.uid,
+});
 
 /** On whose word: that of the spec. */
-const causeOf = ({ generation, deleting }: DesiredVirtualMachine): string => (deleting ? 'the object is deleted' : `generation ${generation} of the object`);
+const causeOf = ({ generation, deleting }: DesiredVirtualMachine): string =>
+  deleting ? 'the object is deleted' : `generation ${generation} of the object`;
 
 function desiredOf({ seen }: VirtualMachineRun): DesiredVirtualMachine {
   if (seen === null || seen.desired === null) throw new Error('planned before the first look');

@@ -8,7 +8,18 @@ const { class: _, storageClass: __, resourcePolicy: ___, ...others } = prerequis
 
 const objects: ObjectFacts = {
   ...others,
-  class: { is: 'found', value: classOf({ compute: { numCPUs: 2, memoryMB: 4_096, cpuAllocation: { reservation: 500, limit: 1_500 }, memoryAllocation: { reservation: 0, limit: -1 } }, extraConfig: { 'class.key': '1' } }) },
+  class: {
+    is: 'found',
+    value: classOf({
+      compute: {
+        numCPUs: 2,
+        memoryMB: 4_096,
+        cpuAllocation: { reservation: 500, limit: 1_500 },
+        memoryAllocation: { reservation: 0, limit: -1 },
+      },
+      extraConfig: { 'class.key': '1' },
+    }),
+  },
   resourcePolicy: null,
   storageClass: { is: 'found', value: { profileId: 'profile-1' } },
   networks: [{ name: 'eth0', network: 'net-a' }],
@@ -17,7 +28,11 @@ const objects: ObjectFacts = {
   snapshots: { inProgress: null, problem: null },
 };
 
-const facts: VsphereFacts = { ...noFacts, placement: { is: 'placed', at: { ...placedAt, cpuMHz: 2_100 } }, storage: { hasDatastore: true, encrypted: true } };
+const facts: VsphereFacts = {
+  ...noFacts,
+  placement: { is: 'placed', at: { ...placedAt, cpuMHz: 2_100 } },
+  storage: { hasDatastore: true, encrypted: true },
+};
 
 const allocationIn = (told: VsphereFacts) => {
   const { class: found } = composeObservation({}, objects, told, turn).prerequisites;
@@ -34,22 +49,49 @@ test('or of those where it is', () => {
 
 test('no limit stays none', () => {
   const unlimited = { ...objects, class: { is: 'found' as const, value: classOf() } };
-  expect(composeObservation({}, unlimited, facts, turn).prerequisites.class).toMatchObject({ value: { compute: { cpuAllocation: { limit: -1 } } } });
+  expect(composeObservation({}, unlimited, facts, turn).prerequisites.class).toMatchObject({
+    value: { compute: { cpuAllocation: { limit: -1 } } },
+  });
 });
 
 test('a storage class has a profile by Kubernetes, and datastores by vCenter', () => {
-  expect(composeObservation({}, objects, facts, turn).prerequisites.storageClass).toEqual({ is: 'found', value: { profileId: 'profile-1', hasDatastore: true, encrypted: true } });
-  expect(composeObservation({}, objects, noFacts, turn).prerequisites.storageClass).toMatchObject({ value: { hasDatastore: false } });
+  expect(composeObservation({}, objects, facts, turn).prerequisites.storageClass).toEqual({
+    is: 'found',
+    value: { profileId: 'profile-1', hasDatastore: true, encrypted: true },
+  });
+  expect(composeObservation({}, objects, noFacts, turn).prerequisites.storageClass).toMatchObject({
+    value: { hasDatastore: false },
+  });
 });
 
 test.each(['notFound', 'forbidden'] as const)('what is %s stays so', (is) => {
   const missing = { is, message: 'no' };
-  expect(composeObservation({}, { ...objects, class: missing, storageClass: missing }, facts, turn).prerequisites).toMatchObject({ class: missing, storageClass: missing });
+  expect(
+    composeObservation({}, { ...objects, class: missing, storageClass: missing }, facts, turn).prerequisites,
+  ).toMatchObject({ class: missing, storageClass: missing });
 });
 
 test('vCenter is asked about the VM by everything that it may be found by', () => {
   const desired = desiredOf({ instanceUuid: 'uuid-1', zone: 'zone-a', clusterModule: 'web' });
-  expect(lookFor(desired, { uniqueID: 'vm-7' }, { ...objects, resourcePolicy: { is: 'found', value: { name: 'p', deleting: false, folder: 'child', resourcePool: null, modules: { web: { c1: 'm1' }, db: { c1: 'm2' } } } } })).toEqual({
+  expect(
+    lookFor(
+      desired,
+      { uniqueID: 'vm-7' },
+      {
+        ...objects,
+        resourcePolicy: {
+          is: 'found',
+          value: {
+            name: 'p',
+            deleting: false,
+            folder: 'child',
+            resourcePool: null,
+            modules: { web: { c1: 'm1' }, db: { c1: 'm2' } },
+          },
+        },
+      },
+    ),
+  ).toEqual({
     object: { namespace: desired.namespace, name: desired.name, uid: desired.uid },
     vmName: desired.name,
     uniqueId: 'vm-7',
@@ -80,17 +122,40 @@ test.each([
   ['one without modules', 'c3', { web: null, db: null }],
   ['not known yet', null, { web: 'm1', db: 'm3' }],
 ])('the cluster of a policy’s modules is %s', (_, cluster, modules) => {
-  const resourcePolicy = { is: 'found' as const, value: { name: 'p', deleting: false, folder: null, resourcePool: null, modules: { web: { c1: 'm1', c2: 'm2' }, db: { c2: 'm3' } } } };
-  expect(composeObservation({}, { ...objects, resourcePolicy }, { ...facts, cluster }, turn).prerequisites.resourcePolicy).toMatchObject({ value: { modules } });
+  const resourcePolicy = {
+    is: 'found' as const,
+    value: {
+      name: 'p',
+      deleting: false,
+      folder: null,
+      resourcePool: null,
+      modules: { web: { c1: 'm1', c2: 'm2' }, db: { c2: 'm3' } },
+    },
+  };
+  expect(
+    composeObservation({}, { ...objects, resourcePolicy }, { ...facts, cluster }, turn).prerequisites.resourcePolicy,
+  ).toMatchObject({ value: { modules } });
 });
 
-const group = { found: true, linked: true, placement: { zone: 'zone-a', resourcePool: 'resgroup-9', datastore: 'datastore-9', host: 'host-9' } };
+const group = {
+  found: true,
+  linked: true,
+  placement: { zone: 'zone-a', resourcePool: 'resgroup-9', datastore: 'datastore-9', host: 'host-9' },
+};
 
 test.each([
-  ['in its zone: folder, datacenter and MHz are those of the zone', facts.placement, { ...placedAt, cpuMHz: 2_100, ...group.placement }],
+  [
+    'in its zone: folder, datacenter and MHz are those of the zone',
+    facts.placement,
+    { ...placedAt, cpuMHz: 2_100, ...group.placement },
+  ],
   ['in another zone', { is: 'placed' as const, at: { ...placedAt, zone: 'zone-b' } }, null],
   ['in one that cannot be reached', { is: 'notReady' as const, message: 'no' }, null],
 ])('a group has placed it %s', (_, placement, expected) => {
-  expect(composeObservation({}, { ...objects, group }, { ...facts, placement }, turn).group).toEqual({ found: true, linked: true, placement: expected });
+  expect(composeObservation({}, { ...objects, group }, { ...facts, placement }, turn).group).toEqual({
+    found: true,
+    linked: true,
+    placement: expected,
+  });
   expect(lookFor(desiredOf({ zone: null }), {}, { ...objects, group }).zone).toBe('zone-a');
 });

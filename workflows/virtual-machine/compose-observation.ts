@@ -1,13 +1,36 @@
 import type { GroupObjectFacts, ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
 import type { ResourceAllocation } from '../../contracts/virtual-machine-config.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
-import type { ClassFacts, Fetched, PlacedAt, Placement, PolicyFacts, StorageFacts, VirtualMachineObservation } from '../../contracts/virtual-machine-observation.ts';
+import type {
+  ClassFacts,
+  Fetched,
+  PlacedAt,
+  Placement,
+  PolicyFacts,
+  StorageFacts,
+  VirtualMachineObservation,
+} from '../../contracts/virtual-machine-observation.ts';
 
 /** What of vCenter is known before it was asked. */
-export const noFacts: VsphereFacts = { managerId: '', cluster: null, placement: { is: 'notReady', message: 'vCenter was not asked yet' }, candidates: [], vm: null, seen: null, storage: null, network: null, isos: {} };
+export const noFacts: VsphereFacts = {
+  managerId: '',
+  cluster: null,
+  placement: { is: 'notReady', message: 'vCenter was not asked yet' },
+  candidates: [],
+  vm: null,
+  seen: null,
+  storage: null,
+  network: null,
+  isos: {},
+};
 
 /** What decisions are made on: what Kubernetes told, and what vCenter did. Pure. */
-export function composeObservation(recorded: VirtualMachineStatus, objects: ObjectFacts, facts: VsphereFacts, turn: VirtualMachineObservation['turn']): VirtualMachineObservation {
+export function composeObservation(
+  recorded: VirtualMachineStatus,
+  objects: ObjectFacts,
+  facts: VsphereFacts,
+  turn: VirtualMachineObservation['turn'],
+): VirtualMachineObservation {
   const { placement, vm } = facts;
   const cpuMHz = vm?.cpuMHz ?? (placement.is === 'placed' ? placement.at.cpuMHz : 0);
   return {
@@ -22,7 +45,10 @@ export function composeObservation(recorded: VirtualMachineStatus, objects: Obje
       isos: facts.isos,
     },
     imageCache: objects.imageCache,
-    group: objects.group === null ? null : { ...objects.group, placement: joinPlacement(objects.group.placement, placement) },
+    group:
+      objects.group === null
+        ? null
+        : { ...objects.group, placement: joinPlacement(objects.group.placement, placement) },
     placement,
     managerId: facts.managerId,
     candidates: facts.candidates,
@@ -37,7 +63,10 @@ export function composeObservation(recorded: VirtualMachineStatus, objects: Obje
 function inMegahertz(found: Fetched<ClassFacts> | null, cpuMHz: number): Fetched<ClassFacts> | null {
   if (found?.is !== 'found') return found;
   const { compute } = found.value;
-  return { is: 'found', value: { ...found.value, compute: { ...compute, cpuAllocation: scale(compute.cpuAllocation, cpuMHz) } } };
+  return {
+    is: 'found',
+    value: { ...found.value, compute: { ...compute, cpuAllocation: scale(compute.cpuAllocation, cpuMHz) } },
+  };
 }
 
 const scale = ({ reservation, limit }: ResourceAllocation, cpuMHz: number): ResourceAllocation => ({
@@ -48,16 +77,23 @@ const scale = ({ reservation, limit }: ResourceAllocation, cpuMHz: number): Reso
 /** Each cluster has modules of its own. While it is not known which one it will be, any will do. */
 function inCluster(found: ObjectFacts['resourcePolicy'], cluster: string | null): Fetched<PolicyFacts> | null {
   if (found?.is !== 'found') return found;
-  const modules = Object.entries(found.value.modules).map(([group, made]) => [group, (cluster === null ? Object.values(made)[0] : made[cluster]) ?? null] as const);
+  const modules = Object.entries(found.value.modules).map(
+    ([group, made]) => [group, (cluster === null ? Object.values(made)[0] : made[cluster]) ?? null] as const,
+  );
   return { is: 'found', value: { ...found.value, modules: Object.fromEntries(modules) } };
 }
 
 /** The folder and the like of a group's place are those of its zone; null: it is not placed, or not there. */
 function joinPlacement(ofGroup: GroupObjectFacts['placement'], placement: Placement): PlacedAt | null {
-  return ofGroup === null || placement.is !== 'placed' || placement.at.zone !== ofGroup.zone ? null : { ...placement.at, ...ofGroup };
+  return ofGroup === null || placement.is !== 'placed' || placement.at.zone !== ofGroup.zone
+    ? null
+    : { ...placement.at, ...ofGroup };
 }
 
-function joinStorage(found: ObjectFacts['storageClass'], storage: VsphereFacts['storage']): Fetched<StorageFacts> | null {
+function joinStorage(
+  found: ObjectFacts['storageClass'],
+  storage: VsphereFacts['storage'],
+): Fetched<StorageFacts> | null {
   if (found?.is !== 'found') return found;
   return { is: 'found', value: { ...found.value, ...(storage ?? { hasDatastore: false, encrypted: false }) } };
 }

@@ -8,13 +8,21 @@ const noiseBytes = 64 * 1024 ** 2;
 const noiseShare = 0.01;
 
 /** Leaves only what the status does not say yet. Null: nothing. Noise alone is not written, but goes along with what is. */
-export function dampStatus(recorded: VirtualMachineStatus, { fields, conditions, removed }: VirtualMachineStatusPatch): VirtualMachineStatusPatch | null {
+export function dampStatus(
+  recorded: VirtualMachineStatus,
+  { fields, conditions, removed }: VirtualMachineStatusPatch,
+): VirtualMachineStatusPatch | null {
   const current = recorded as Record<string, unknown>;
   const changed = Object.entries(fields).filter(([field, value]) => !isSame(current[field], value));
   const worth = changed.filter(([field, value]) => !isNoise(field, current[field], value));
   const said = conditions.filter((update) => {
     const before = findCondition(recorded.conditions, update.type);
-    return before?.status !== update.status || before.reason !== update.reason || before.message !== update.message || before.observedGeneration !== update.observedGeneration;
+    return (
+      before?.status !== update.status ||
+      before.reason !== update.reason ||
+      before.message !== update.message ||
+      before.observedGeneration !== update.observedGeneration
+    );
   });
   const gone = removed.filter((type) => findCondition(recorded.conditions, type) !== undefined);
   if (worth.length + said.length + gone.length === 0) return null;
@@ -49,7 +57,8 @@ function isNear(before: unknown, after: unknown): boolean {
     const [was, is] = [quantityOf(before), quantityOf(after)];
     return was === is || (was !== null && is !== null && Math.abs(was - is) < Math.max(noiseBytes, was * noiseShare));
   }
-  if (Array.isArray(before) && Array.isArray(after)) return before.length === after.length && before.every((item, index) => isNear(item, after[index]));
+  if (Array.isArray(before) && Array.isArray(after))
+    return before.length === after.length && before.every((item, index) => isNear(item, after[index]));
   if (typeof before === 'object' && typeof after === 'object' && before !== null && after !== null) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
     const [was, is] = [before as Record<string, unknown>, after as Record<string, unknown>];
@@ -60,4 +69,5 @@ function isNear(before: unknown, after: unknown): boolean {
 }
 
 const noisyKeys = new Set(['usage', 'used', 'disks', 'other', 'total', 'snapshots', 'vm', 'volume']);
-const isQuantity = (value: unknown): value is string | number => typeof value === 'number' || (typeof value === 'string' && quantityOf(value) !== null);
+const isQuantity = (value: unknown): value is string | number =>
+  typeof value === 'number' || (typeof value === 'string' && quantityOf(value) !== null);

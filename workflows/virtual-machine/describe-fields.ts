@@ -19,10 +19,22 @@ export function describeFields(context: VmContext): Fields {
     uniqueID: vm.moId,
     biosUUID: vm.biosUuid,
     instanceUUID: vm.instanceUuid,
-    ...(config !== null && { currentSnapshot: shown.currentSnapshot ?? null, rootSnapshots: shown.rootSnapshots ?? null, hardwareVersion: config.hardwareVersion, changeBlockTracking: config.changeTrackingEnabled, lastRestartTime: restartedAt(config.extraConfig) }),
+    ...(config !== null && {
+      currentSnapshot: shown.currentSnapshot ?? null,
+      rootSnapshots: shown.rootSnapshots ?? null,
+      hardwareVersion: config.hardwareVersion,
+      changeBlockTracking: config.changeTrackingEnabled,
+      lastRestartTime: restartedAt(config.extraConfig),
+    }),
     ...(vm.zone !== null && { zone: vm.zone }),
     nodeName: vm.hostName,
-    guest: guest.guestId === null && guest.guestFullName === null ? null : { ...(guest.guestId !== null && { guestID: guest.guestId }), ...(guest.guestFullName !== null && { guestFullName: guest.guestFullName }) },
+    guest:
+      guest.guestId === null && guest.guestFullName === null
+        ? null
+        : {
+            ...(guest.guestId !== null && { guestID: guest.guestId }),
+            ...(guest.guestFullName !== null && { guestFullName: guest.guestFullName }),
+          },
     network: desired.networkDisabled ? null : describeNetwork(context),
     // It is made once.
     ...(created !== undefined && { provider: { creationTimestamp: created } }),
@@ -41,8 +53,13 @@ const classless: Pick<Fields, 'class'> = { class: null };
 /** Where classes are applied by resizing, the class shown is the one that was applied; otherwise the one that the spec names. */
 function describeClass({ desired, observed, settings }: VmContext): Pick<Fields, 'class'> {
   if (desired.className === null) return classless;
-  const named = (name: string): NonNullable<VirtualMachineStatus['class']> => ({ apiVersion: 'vmoperator.vmware.com/v1alpha6', kind: 'VirtualMachineClass', name });
-  if (settings.resize !== 'off') return desired.lastResizedClass === null ? {} : { class: named(desired.lastResizedClass.name) };
+  const named = (name: string): NonNullable<VirtualMachineStatus['class']> => ({
+    apiVersion: 'vmoperator.vmware.com/v1alpha6',
+    kind: 'VirtualMachineClass',
+    name,
+  });
+  if (settings.resize !== 'off')
+    return desired.lastResizedClass === null ? {} : { class: named(desired.lastResizedClass.name) };
   return observed.recorded.class === undefined ? { class: named(desired.className) } : {};
 }
 

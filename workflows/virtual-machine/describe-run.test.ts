@@ -3,8 +3,17 @@ import { noFacts } from './compose-observation.ts';
 import { beginRun } from './run.ts';
 import { failureIn, memoryOf, vmOf } from './sample.ts';
 
-const run = beginRun('team', 'web', { memory: memoryOf({ failures: [{ ...failureIn('power'), message: 'no room', retryAtMs: 30_000 }] }), failures: 0, acted: true });
-Object.assign(run, { phase: 'PoweringOn', message: 'Waiting for room', waiting: { for: 'room', untilMs: 60_000 }, facts: { ...noFacts, vm: vmOf({ moId: 'vm-7', powerState: 'poweredOff', hostName: 'esx-1' }) } });
+const run = beginRun('team', 'web', {
+  memory: memoryOf({ failures: [{ ...failureIn('power'), message: 'no room', retryAtMs: 30_000 }] }),
+  failures: 0,
+  acted: true,
+});
+Object.assign(run, {
+  phase: 'PoweringOn',
+  message: 'Waiting for room',
+  waiting: { for: 'room', untilMs: 60_000 },
+  facts: { ...noFacts, vm: vmOf({ moId: 'vm-7', powerState: 'poweredOff', hostName: 'esx-1' }) },
+});
 
 test('progress says what it waits for, what failed, and where the VM is', () => {
   expect(describeProgress(run)).toEqual({
@@ -21,7 +30,11 @@ test('progress says what it waits for, what failed, and where the VM is', () => 
 });
 
 test('the Web UI gets a table that no message breaks', () => {
-  const lines = describeRun(run, { fields: {}, removed: [], conditions: [{ type: 'Lifecycle', status: 'Unknown', reason: 'PoweringOn', message: 'a | b\nc' }] }).split('\n');
+  const lines = describeRun(run, {
+    fields: {},
+    removed: [],
+    conditions: [{ type: 'Lifecycle', status: 'Unknown', reason: 'PoweringOn', message: 'a | b\nc' }],
+  }).split('\n');
   expect(lines.slice(0, 3)).toEqual(['**team/web** Waiting for room', '', 'vm-7, poweredOff, on esx-1']);
   expect(lines.at(-1)).toBe('| Lifecycle | Unknown | PoweringOn | a \\| b c |');
 });

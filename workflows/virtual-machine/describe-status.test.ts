@@ -5,19 +5,44 @@ import type { Given } from './sample.ts';
 import { beginMs, classOf, contextOf, failureIn, guestOf } from './sample.ts';
 
 const settled: VirtualMachineDecision = { next: 'done', end: 'settled', state: 'Settled', message: 'settled' };
-const describe_ = (given: Given, decision: VirtualMachineDecision = settled): VirtualMachineStatusPatch => describeStatus(contextOf(given), decision) ?? { fields: {}, conditions: [], removed: [] };
+const describe_ = (given: Given, decision: VirtualMachineDecision = settled): VirtualMachineStatusPatch =>
+  describeStatus(contextOf(given), decision) ?? { fields: {}, conditions: [], removed: [] };
 const said = (given: Given, type: string, decision?: VirtualMachineDecision): string => {
   const { conditions, removed } = describe_(given, decision);
   const condition = conditions.find((one) => one.type === type);
-  return condition === undefined ? (removed.includes(type) ? 'taken away' : 'nothing') : `${condition.status} ${condition.reason}`;
+  return condition === undefined
+    ? removed.includes(type)
+      ? 'taken away'
+      : 'nothing'
+    : `${condition.status} ${condition.reason}`;
 };
 
 const classRows: [why: string, given: Given, shown: unknown][] = [
-  ['Is classless Yes: status.class is cleared', { desired: { className: null }, observed: { recorded: { class: { apiVersion: 'v', kind: 'k', name: 'old' } } } }, null],
-  ['Resize enabled Yes: the class that was applied, not that of the spec', { desired: { className: 'large' } }, 'small'],
+  [
+    'Is classless Yes: status.class is cleared',
+    { desired: { className: null }, observed: { recorded: { class: { apiVersion: 'v', kind: 'k', name: 'old' } } } },
+    null,
+  ],
+  [
+    'Resize enabled Yes: the class that was applied, not that of the spec',
+    { desired: { className: 'large' } },
+    'small',
+  ],
   ['Resize enabled Yes: no backfill where nothing is known', { desired: { lastResizedClass: null } }, undefined],
-  ['Resize enabled No: backfill from the spec', { settings: { resize: 'off' }, desired: { className: 'large' } }, 'large'],
-  ['Resize enabled No: what is there stays', { settings: { resize: 'off' }, desired: { className: 'large' }, observed: { recorded: { class: { apiVersion: 'v', kind: 'k', name: 'old' } } } }, undefined],
+  [
+    'Resize enabled No: backfill from the spec',
+    { settings: { resize: 'off' }, desired: { className: 'large' } },
+    'large',
+  ],
+  [
+    'Resize enabled No: what is there stays',
+    {
+      settings: { resize: 'off' },
+      desired: { className: 'large' },
+      observed: { recorded: { class: { apiVersion: 'v', kind: 'k', name: 'old' } } },
+    },
+    undefined,
+  ],
 ];
 
 test.each(classRows)('Status: %s', (_why, given, shown) => {
@@ -28,19 +53,50 @@ test.each(classRows)('Status: %s', (_why, given, shown) => {
 const fieldRows: [why: string, given: Given, fields: object][] = [
   ['SetPowerState', { vm: { powerState: 'suspended' } }, { powerState: 'Suspended' }],
   ['SetIDs', {}, { uniqueID: 'vm-1', instanceUUID: contextOf().desired.uid, biosUUID: contextOf().desired.uid }],
-  ['SetHWVersion', { config: { hardwareVersion: 22, changeTrackingEnabled: true } }, { hardwareVersion: 22, changeBlockTracking: true }],
-  ['UpdateNetworkStatus', { vm: { shown: { network: { interfaces: [{ name: 'eth0' }] } } } }, { network: { primaryIP4: '192.0.2.10', hostName: 'web', interfaces: [{ name: 'eth0' }] } }],
-  ['an address of a guest that no longer runs is not shown', { vm: { powerState: 'poweredOff' }, observed: { recorded: { network: { primaryIP4: '192.0.2.10' } } } }, { network: null }],
+  [
+    'SetHWVersion',
+    { config: { hardwareVersion: 22, changeTrackingEnabled: true } },
+    { hardwareVersion: 22, changeBlockTracking: true },
+  ],
+  [
+    'UpdateNetworkStatus',
+    { vm: { shown: { network: { interfaces: [{ name: 'eth0' }] } } } },
+    { network: { primaryIP4: '192.0.2.10', hostName: 'web', interfaces: [{ name: 'eth0' }] } },
+  ],
+  [
+    'an address of a guest that no longer runs is not shown',
+    { vm: { powerState: 'poweredOff' }, observed: { recorded: { network: { primaryIP4: '192.0.2.10' } } } },
+    { network: null },
+  ],
   ['UpdateStorageStatus', { vm: { shown: { storage: { total: '10Gi' } } } }, { storage: { total: '10Gi' } }],
   [
     'UpdateStorageStatus: volumes of claims stay as they are shown',
-    { vm: { shown: { volumes: [{ name: 'disk-1', type: 'Classic' }] } }, observed: { recorded: { volumes: [{ name: 'disk-0', type: 'Classic' }, { name: 'data', type: 'Managed', attached: true }] } } },
-    { volumes: [{ name: 'disk-1', type: 'Classic' }, { name: 'data', type: 'Managed', attached: true }] },
+    {
+      vm: { shown: { volumes: [{ name: 'disk-1', type: 'Classic' }] } },
+      observed: {
+        recorded: {
+          volumes: [
+            { name: 'disk-0', type: 'Classic' },
+            { name: 'data', type: 'Managed', attached: true },
+          ],
+        },
+      },
+    },
+    {
+      volumes: [
+        { name: 'disk-1', type: 'Classic' },
+        { name: 'data', type: 'Managed', attached: true },
+      ],
+    },
   ],
   ['SetNodeName', {}, { nodeName: 'esx-1' }],
   ['zone', {}, { zone: 'zone-a' }],
   ['guest', {}, { guest: { guestID: 'otherGuest64', guestFullName: 'Other' } }],
-  ['the last restart', { config: { extraConfig: { 'vmservice.lastRestartTime': `${beginMs}000000` } } }, { lastRestartTime: '2026-01-01T00:00:00.000Z' }],
+  [
+    'the last restart',
+    { config: { extraConfig: { 'vmservice.lastRestartTime': `${beginMs}000000` } } },
+    { lastRestartTime: '2026-01-01T00:00:00.000Z' },
+  ],
 ];
 
 test.each(fieldRows)('Status: %s', (_why, given, fields) => {
@@ -48,47 +104,164 @@ test.each(fieldRows)('Status: %s', (_why, given, fields) => {
 });
 
 test('Status: when it was made in vCenter is said once', () => {
-  expect(describe_({ observed: { recorded: { provider: { creationTimestamp: '2025-01-01T00:00:00Z' } } }, vm: { shown: { provider: { creationTimestamp: '2026-01-01T00:00:00Z' } } } }).fields).not.toHaveProperty('provider');
+  expect(
+    describe_({
+      observed: { recorded: { provider: { creationTimestamp: '2025-01-01T00:00:00Z' } } },
+      vm: { shown: { provider: { creationTimestamp: '2026-01-01T00:00:00Z' } } },
+    }).fields,
+  ).not.toHaveProperty('provider');
 });
 
-const heartbeat = (given: Partial<ReturnType<typeof guestOf>>): Given => ({ desired: { probe: 'heartbeat' }, vm: { guest: guestOf(given) } });
+const heartbeat = (given: Partial<ReturnType<typeof guestOf>>): Given => ({
+  desired: { probe: 'heartbeat' },
+  vm: { guest: guestOf(given) },
+});
 const noTools: Given = { vm: { guest: guestOf({ toolsRunning: false }) } };
 const conditionRows: [why: string, given: Given, type: string, said: string][] = [
   ['SetCreatedCond: true', {}, 'VirtualMachineCreated', 'True True'],
   ['there is no VM yet', { vm: null }, 'VirtualMachineCreated', 'nothing'],
   ['the power state is the one that is wanted', {}, 'VirtualMachinePowerStateSynced', 'True Synced'],
-  ['the power state is another', { desired: { powerState: 'PoweredOff' } }, 'VirtualMachinePowerStateSynced', 'False NotSynced'],
+  [
+    'the power state is another',
+    { desired: { powerState: 'PoweredOff' } },
+    'VirtualMachinePowerStateSynced',
+    'False NotSynced',
+  ],
   ['UpdateGroupCond: not in a group', {}, 'GroupLinked', 'nothing'],
-  ['UpdateGroupCond: linked', { desired: { group: 'g' }, observed: { group: { found: true, linked: true, placement: null } } }, 'GroupLinked', 'True True'],
+  [
+    'UpdateGroupCond: linked',
+    { desired: { group: 'g' }, observed: { group: { found: true, linked: true, placement: null } } },
+    'GroupLinked',
+    'True True',
+  ],
   ['UpdateGroupCond: there is no such group', { desired: { group: 'g' } }, 'GroupLinked', 'False NotFound'],
-  ['UpdateGroupCond: it is not a member', { desired: { group: 'g' }, observed: { group: { found: true, linked: false, placement: null } } }, 'GroupLinked', 'False NotMember'],
-  ['UpdateGroupCond: groups are switched off', { desired: { group: 'g' }, settings: { groups: false } }, 'GroupLinked', 'nothing'],
+  [
+    'UpdateGroupCond: it is not a member',
+    { desired: { group: 'g' }, observed: { group: { found: true, linked: false, placement: null } } },
+    'GroupLinked',
+    'False NotMember',
+  ],
+  [
+    'UpdateGroupCond: groups are switched off',
+    { desired: { group: 'g' }, settings: { groups: false } },
+    'GroupLinked',
+    'nothing',
+  ],
   ['CheckAsync Yes: the probe is told here', heartbeat({}), 'Ready', 'True True'],
   ['CheckAsync Yes: a heartbeat below its threshold', heartbeat({ heartbeat: 'yellow' }), 'Ready', 'False NotReady'],
-  ['CheckAsync Yes: a lower threshold', { desired: { probe: 'heartbeat', probeThreshold: 'yellow' }, vm: { guest: guestOf({ heartbeat: 'yellow' }) } }, 'Ready', 'True True'],
+  [
+    'CheckAsync Yes: a lower threshold',
+    { desired: { probe: 'heartbeat', probeThreshold: 'yellow' }, vm: { guest: guestOf({ heartbeat: 'yellow' }) } },
+    'Ready',
+    'True True',
+  ],
   ['CheckAsync Yes: no heartbeat', heartbeat({ heartbeat: 'gray' }), 'Ready', 'Unknown Unknown'],
   ['CheckAsync No: by the prober', { ...heartbeat({}), settings: { asyncSignal: false } }, 'Ready', 'Unknown Unknown'],
-  ['CheckAsync No: as the prober found', { ...heartbeat({ heartbeat: 'red' }), settings: { asyncSignal: false }, observed: { probe: { passed: true, message: '' } } }, 'Ready', 'True True'],
-  ['a port is the prober’s in any case', { desired: { probe: 'tcp' }, observed: { probe: { passed: false, message: 'refused' } } }, 'Ready', 'False NotReady'],
-  ['what is off is not ready', { desired: { probe: 'tcp' }, vm: { powerState: 'poweredOff' } }, 'Ready', 'False NotReady'],
+  [
+    'CheckAsync No: as the prober found',
+    {
+      ...heartbeat({ heartbeat: 'red' }),
+      settings: { asyncSignal: false },
+      observed: { probe: { passed: true, message: '' } },
+    },
+    'Ready',
+    'True True',
+  ],
+  [
+    'a port is the prober’s in any case',
+    { desired: { probe: 'tcp' }, observed: { probe: { passed: false, message: 'refused' } } },
+    'Ready',
+    'False NotReady',
+  ],
+  [
+    'what is off is not ready',
+    { desired: { probe: 'tcp' }, vm: { powerState: 'poweredOff' } },
+    'Ready',
+    'False NotReady',
+  ],
   ['no probe', {}, 'Ready', 'nothing'],
   ['it is where it belongs', {}, 'VirtualMachineLocationValid', 'True True'],
-  ['it is in another pool', { vm: { location: { resourcePool: false, folder: true } } }, 'VirtualMachineLocationValid', 'False ResourcePoolMismatch'],
-  ['it is in another folder', { vm: { location: { resourcePool: true, folder: false } } }, 'VirtualMachineLocationValid', 'False FolderMismatch'],
-  ['it is elsewhere altogether', { vm: { location: { resourcePool: false, folder: false } } }, 'VirtualMachineLocationValid', 'False ResourcePoolAndFolderMismatch'],
+  [
+    'it is in another pool',
+    { vm: { location: { resourcePool: false, folder: true } } },
+    'VirtualMachineLocationValid',
+    'False ResourcePoolMismatch',
+  ],
+  [
+    'it is in another folder',
+    { vm: { location: { resourcePool: true, folder: false } } },
+    'VirtualMachineLocationValid',
+    'False FolderMismatch',
+  ],
+  [
+    'it is elsewhere altogether',
+    { vm: { location: { resourcePool: false, folder: false } } },
+    'VirtualMachineLocationValid',
+    'False ResourcePoolAndFolderMismatch',
+  ],
   ['Tools run', {}, 'VirtualMachineTools', 'True True'],
   ['Tools do not run', noTools, 'VirtualMachineTools', 'False VirtualMachineToolsNotRunning'],
-  ['nothing is known of Tools', { vm: { guest: guestOf({ toolsRunning: false, known: false }) } }, 'VirtualMachineTools', 'Unknown NoGuestInfo'],
-  ['customized', { vm: { guest: guestOf({ customization: 'TOOLSDEPLOYPKG_SUCCEEDED' }) } }, 'GuestCustomization', 'True True'],
-  ['customization has failed', { vm: { guest: guestOf({ customization: 'TOOLSDEPLOYPKG_FAILED' }) } }, 'GuestCustomization', 'False GuestCustomizationFailed'],
-  ['customization says something new', { vm: { guest: guestOf({ customization: 'X' }) } }, 'GuestCustomization', 'Unknown GuestCustomizationUnknown'],
-  ['a size has to wait', { desired: { className: 'large' }, prerequisites: { class: { is: 'found', value: classOf({ name: 'large', compute: { ...classOf().compute, numCPUs: 8 } }) } } }, 'VirtualMachineComputeConfigSynced', 'False PowerOffRequired'],
-  ['a card has to wait', { desired: { networkCards: [] } }, 'VirtualMachineNetworkConfigSynced', 'False PowerOffRequired'],
+  [
+    'nothing is known of Tools',
+    { vm: { guest: guestOf({ toolsRunning: false, known: false }) } },
+    'VirtualMachineTools',
+    'Unknown NoGuestInfo',
+  ],
+  [
+    'customized',
+    { vm: { guest: guestOf({ customization: 'TOOLSDEPLOYPKG_SUCCEEDED' }) } },
+    'GuestCustomization',
+    'True True',
+  ],
+  [
+    'customization has failed',
+    { vm: { guest: guestOf({ customization: 'TOOLSDEPLOYPKG_FAILED' }) } },
+    'GuestCustomization',
+    'False GuestCustomizationFailed',
+  ],
+  [
+    'customization says something new',
+    { vm: { guest: guestOf({ customization: 'X' }) } },
+    'GuestCustomization',
+    'Unknown GuestCustomizationUnknown',
+  ],
+  [
+    'a size has to wait',
+    {
+      desired: { className: 'large' },
+      prerequisites: {
+        class: { is: 'found', value: classOf({ name: 'large', compute: { ...classOf().compute, numCPUs: 8 } }) },
+      },
+    },
+    'VirtualMachineComputeConfigSynced',
+    'False PowerOffRequired',
+  ],
+  [
+    'a card has to wait',
+    { desired: { networkCards: [] } },
+    'VirtualMachineNetworkConfigSynced',
+    'False PowerOffRequired',
+  ],
   ['the class is the one that was applied', {}, 'VirtualMachineClassConfigurationSynced', 'True True'],
-  ['its image has gone since: no news', { prerequisites: { image: { is: 'notFound', message: '' } } }, 'VirtualMachineImageReady', 'nothing'],
-  ['its class has gone since: that is', { prerequisites: { class: { is: 'notFound', message: '' } } }, 'VirtualMachineClassReady', 'False NotFound'],
+  [
+    'its image has gone since: no news',
+    { prerequisites: { image: { is: 'notFound', message: '' } } },
+    'VirtualMachineImageReady',
+    'nothing',
+  ],
+  [
+    'its class has gone since: that is',
+    { prerequisites: { class: { is: 'notFound', message: '' } } },
+    'VirtualMachineClassReady',
+    'False NotFound',
+  ],
   ['paused by an annotation', { desired: { paused: true } }, 'VirtualMachineCreated', 'nothing'],
-  ['a condition that others give', { desired: { givenConditions: [{ type: 'Theirs', status: 'False', reason: 'Why', message: '' }] } }, 'Theirs', 'False Why'],
+  [
+    'a condition that others give',
+    { desired: { givenConditions: [{ type: 'Theirs', status: 'False', reason: 'Why', message: '' }] } },
+    'Theirs',
+    'False Why',
+  ],
 ];
 
 test.each(conditionRows)('Status: %s', (_why, given, type, words) => {
@@ -99,39 +272,79 @@ const decisions: [why: string, decision: VirtualMachineDecision, said: string][]
   ['settled', settled, 'True Settled'],
   ['at rest elsewhere', { next: 'done', end: 'rests', state: 'NotOwned', message: 'm' }, 'False NotOwned'],
   ['waiting', { next: 'wait', state: 'TooManyCreates', for: 'its turn', untilMs: null }, 'Unknown TooManyCreates'],
-  ['at work', { next: 'act', state: 'Creating', steps: [{ do: 'destroy', moId: 'x', words: 'w', phase: 'create' }] }, 'Unknown Creating'],
+  [
+    'at work',
+    { next: 'act', state: 'Creating', steps: [{ do: 'destroy', moId: 'x', words: 'w', phase: 'create' }] },
+    'Unknown Creating',
+  ],
 ];
 
 test.each(decisions)('Lifecycle: %s, with the generation that it speaks of', (_why, decision, words) => {
   expect(said({}, 'Lifecycle', decision)).toBe(words);
-  expect(describe_({ desired: { generation: 7 } }, decision).conditions.find(({ type }) => type === 'Lifecycle')?.observedGeneration).toBe(7);
+  expect(
+    describe_({ desired: { generation: 7 } }, decision).conditions.find(({ type }) => type === 'Lifecycle')
+      ?.observedGeneration,
+  ).toBe(7);
 });
 
 test('paused says no more than that', () => {
-  const { conditions, fields } = describe_({ desired: { paused: true } }, { next: 'done', end: 'rests', state: 'Paused', message: 'paused' });
-  expect(conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`)).toEqual(['Lifecycle False Paused', 'VirtualMachineReconcileReady False VirtualMachineReconcilePaused']);
+  const { conditions, fields } = describe_(
+    { desired: { paused: true } },
+    { next: 'done', end: 'rests', state: 'Paused', message: 'paused' },
+  );
+  expect(conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`)).toEqual([
+    'Lifecycle False Paused',
+    'VirtualMachineReconcileReady False VirtualMachineReconcilePaused',
+  ]);
   expect(fields).toEqual({});
 });
 
 test('what could not be read is not known: only that is said', () => {
-  const { conditions, fields, removed } = describe_({ vm: null, memory: { failures: [failureIn('observe')] } }, { next: 'wait', state: 'Failed', for: 'vCenter', untilMs: 1 });
-  expect([conditions.map(({ type }) => type), fields, removed]).toEqual([['Lifecycle', 'VirtualMachineReconcileReady'], {}, []]);
+  const { conditions, fields, removed } = describe_(
+    { vm: null, memory: { failures: [failureIn('observe')] } },
+    { next: 'wait', state: 'Failed', for: 'vCenter', untilMs: 1 },
+  );
+  expect([conditions.map(({ type }) => type), fields, removed]).toEqual([
+    ['Lifecycle', 'VirtualMachineReconcileReady'],
+    {},
+    [],
+  ]);
 });
 
 test('what is missing is said before there is a VM, and a failure of the create', () => {
-  const failing: Given = { vm: null, prerequisites: { class: { is: 'forbidden', message: 'no' } }, memory: { failures: [failureIn('create')] } };
-  expect([said(failing, 'VirtualMachineClassReady'), said(failing, 'VirtualMachineCreated'), said(failing, 'VirtualMachineConditionPlacementReady')]).toEqual(['False Forbidden', 'False Error', 'True True']);
-  expect(said({ vm: null, observed: { placement: { is: 'zoneMismatch', message: 'm' } } }, 'VirtualMachineConditionPlacementReady')).toBe('False ZoneMismatch');
+  const failing: Given = {
+    vm: null,
+    prerequisites: { class: { is: 'forbidden', message: 'no' } },
+    memory: { failures: [failureIn('create')] },
+  };
+  expect([
+    said(failing, 'VirtualMachineClassReady'),
+    said(failing, 'VirtualMachineCreated'),
+    said(failing, 'VirtualMachineConditionPlacementReady'),
+  ]).toEqual(['False Forbidden', 'False Error', 'True True']);
+  expect(
+    said(
+      { vm: null, observed: { placement: { is: 'zoneMismatch', message: 'm' } } },
+      'VirtualMachineConditionPlacementReady',
+    ),
+  ).toBe('False ZoneMismatch');
 });
 
 test('a foreign VM’s properties are never shown as its own', () => {
-  expect(describe_({ observed: { candidates: [{ moId: 'vm-1', name: 'web', foundBy: ['name'], instanceUuid: 'x', mark: null, inFolder: true }] } }).fields).toEqual({});
+  expect(
+    describe_({
+      observed: {
+        candidates: [{ moId: 'vm-1', name: 'web', foundBy: ['name'], instanceUuid: 'x', mark: null, inFolder: true }],
+      },
+    }).fields,
+  ).toEqual({});
 });
 
 test('what it says already is not said again', () => {
   const context = contextOf();
   const first = describeStatus(context, settled);
-  const conditions = first?.conditions.map((update) => ({ ...update, lastTransitionTime: '2026-01-01T00:00:00Z' })) ?? [];
+  const conditions =
+    first?.conditions.map((update) => ({ ...update, lastTransitionTime: '2026-01-01T00:00:00Z' })) ?? [];
   const recorded = { ...first?.fields, conditions } as never;
   expect(describeStatus({ ...context, observed: { ...context.observed, recorded } }, settled)).toBeNull();
   expect(findCondition(conditions, 'Lifecycle')?.status).toBe('True');

@@ -15,7 +15,10 @@ export type Ownership =
  * `status.uniqueID` that a privileged user or an earlier operator has set, and only in the folder of the namespace.
  * Sources: seed 000 "CreateOrUpdate", Find VM; vm-and-machine.md A.4 N5; design section 2, rule 2.
  */
-export function findOwn(desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>, candidates: readonly Candidate[]): Ownership {
+export function findOwn(
+  desired: Pick<DesiredVirtualMachine, 'namespace' | 'name' | 'uid'>,
+  candidates: readonly Candidate[],
+): Ownership {
   const marked = candidates.filter((candidate) => isMarked(candidate, desired));
   if (marked.length > 1) return ambiguous(marked);
   const [own] = marked;
@@ -25,11 +28,14 @@ export function findOwn(desired: Pick<DesiredVirtualMachine, 'namespace' | 'name
     return others.length > 0 ? ambiguous([own, ...others]) : { is: 'own', moId: own.moId, mark: 'drover' };
   }
 
-  const adoptable = candidates.filter((candidate) => candidate.mark === null || isMarkedWithoutUid(candidate, desired)).filter(isAdoptable);
+  const adoptable = candidates
+    .filter((candidate) => candidate.mark === null || isMarkedWithoutUid(candidate, desired))
+    .filter(isAdoptable);
   if (adoptable.length > 1) return ambiguous(adoptable);
   const stranger = candidates.find((candidate) => !adoptable.includes(candidate));
   const [adopted] = adoptable;
-  if (adopted !== undefined && (stranger === undefined || !twins.includes(stranger))) return { is: 'own', moId: adopted.moId, mark: adopted.mark === null ? 'none' : 'former' };
+  if (adopted !== undefined && (stranger === undefined || !twins.includes(stranger)))
+    return { is: 'own', moId: adopted.moId, mark: adopted.mark === null ? 'none' : 'former' };
   return stranger === undefined ? { is: 'none' } : foreign(stranger);
 }
 
@@ -37,10 +43,12 @@ const isMarked = ({ mark }: Candidate, desired: Pick<DesiredVirtualMachine, 'nam
   mark !== null && mark.uid === desired.uid && mark.namespacedName === fullName(desired);
 
 /** Made by the operator that drover replaces, which wrote no uid. */
-const isMarkedWithoutUid = ({ mark }: Candidate, desired: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): boolean => mark !== null && mark.uid === null && mark.namespacedName === fullName(desired);
+const isMarkedWithoutUid = ({ mark }: Candidate, desired: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): boolean =>
+  mark !== null && mark.uid === null && mark.namespacedName === fullName(desired);
 
 /** A name proves nothing. */
-const isAdoptable = ({ foundBy, inFolder }: Candidate): boolean => inFolder && foundBy.some((how) => how === 'uniqueId' || how === 'instanceUuid' || how === 'uid');
+const isAdoptable = ({ foundBy, inFolder }: Candidate): boolean =>
+  inFolder && foundBy.some((how) => how === 'uniqueId' || how === 'instanceUuid' || how === 'uid');
 
 const ambiguous = (all: readonly Candidate[]): Ownership => ({
   is: 'ambiguous',
@@ -51,5 +59,8 @@ function foreign({ name, moId, mark, inFolder, foundBy }: Candidate): Ownership 
   const whose = mark === null ? 'has no ownership mark' : `belongs to ${mark.namespacedName}`;
   const where = inFolder ? '' : ' and is not in the folder of the namespace';
   const clash = foundBy.includes('name') ? 'name' : 'UUID';
-  return { is: 'foreign', message: `VM ${name} (${moId}) has that ${clash}, but ${whose}${where}. drover does not touch it` };
+  return {
+    is: 'foreign',
+    message: `VM ${name} (${moId}) has that ${clash}, but ${whose}${where}. drover does not touch it`,
+  };
 }

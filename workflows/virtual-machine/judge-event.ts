@@ -4,21 +4,46 @@ import type { VirtualMachineDecision, VirtualMachinePlan } from '../../contracts
 import type { Context } from './step.ts';
 
 /** What is worth an Event, in upstream's words: once, when it comes to be so. Source: vm-and-machine.md A.4, Events. */
-export function judgeEvent({ desired, observed, memory }: Context, decision: VirtualMachineDecision): VirtualMachinePlan['event'] {
+export function judgeEvent(
+  { desired, observed, memory }: Context,
+  decision: VirtualMachineDecision,
+): VirtualMachinePlan['event'] {
   const before = findCondition(observed.recorded.conditions, types.lifecycle);
   const operation = desired.deleting ? 'Delete' : observed.vm === null ? 'Create' : 'Update';
-  const releases = decision.next === 'act' && decision.steps.some((step) => step.do === 'patchVirtualMachine' && step.patches.some(({ removeFinalizers = [] }) => removeFinalizers.length > 0));
-  if (desired.deleting) return releases ? good('Delete') : failed(operation, decision, before?.message, memory.failures.length > 0);
+  const releases =
+    decision.next === 'act' &&
+    decision.steps.some(
+      (step) =>
+        step.do === 'patchVirtualMachine' &&
+        step.patches.some(({ removeFinalizers = [] }) => removeFinalizers.length > 0),
+    );
+  if (desired.deleting)
+    return releases ? good('Delete') : failed(operation, decision, before?.message, memory.failures.length > 0);
   const wasCreated = findCondition(observed.recorded.conditions, types.created)?.status === 'True';
   if (observed.vm !== null && !wasCreated && memory.failures.length === 0) return good('Create');
-  if (decision.next === 'done' && decision.end === 'settled' && before !== undefined && (before.status !== 'True' || (before.observedGeneration ?? desired.generation) !== desired.generation)) return good('Update');
+  if (
+    decision.next === 'done' &&
+    decision.end === 'settled' &&
+    before !== undefined &&
+    (before.status !== 'True' || (before.observedGeneration ?? desired.generation) !== desired.generation)
+  )
+    return good('Update');
   return failed(operation, decision, before?.message, memory.failures.length > 0);
 }
 
-const good = (operation: string): VirtualMachinePlan['event'] => ({ type: 'Normal', reason: `${operation}Success`, message: `${operation} success` });
+const good = (operation: string): VirtualMachinePlan['event'] => ({
+  type: 'Normal',
+  reason: `${operation}Success`,
+  message: `${operation} success`,
+});
 
 /** What is only waited for is no failure. */
-function failed(operation: string, decision: VirtualMachineDecision, before: string | undefined, hasFailed: boolean): VirtualMachinePlan['event'] {
+function failed(
+  operation: string,
+  decision: VirtualMachineDecision,
+  before: string | undefined,
+  hasFailed: boolean,
+): VirtualMachinePlan['event'] {
   const rests = decision.next === 'done' && decision.end === 'rests' && decision.state !== 'Paused';
   const retries = decision.next === 'wait' && hasFailed;
   if (!rests && !retries) return null;

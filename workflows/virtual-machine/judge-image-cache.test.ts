@@ -7,7 +7,13 @@ const cache = (hardwareReady: boolean, ready?: boolean | null): Fetched<ImageCac
   value: { hardwareReady, locations: ready === undefined ? [] : [{ ...place, ready, files: [], message: 'copying' }] },
 });
 
-const rows: [why: string, name: string | null, location: string | null, fetched: Fetched<ImageCacheFacts> | null, is: string][] = [
+const rows: [
+  why: string,
+  name: string | null,
+  location: string | null,
+  fetched: Fetched<ImageCacheFacts> | null,
+  is: string,
+][] = [
   ['HasLabel No: ready, no cache is needed', null, null, null, 'ready'],
   ['CacheExists No: not ready', 'vmi', 'dc,ds,p', { is: 'notFound', message: 'gone' }, 'notReady'],
   ['it was not read: not ready', 'vmi', 'dc,ds,p', null, 'notReady'],
@@ -17,7 +23,13 @@ const rows: [why: string, name: string | null, location: string | null, fetched:
   ['FindLocation: it is not cached yet', 'vmi', 'dc,ds,p', cache(true, null), 'notReady'],
   ['LocationReady No: not ready', 'vmi', 'dc,ds,p', cache(true, false), 'notReady'],
   ['LocationReady Yes: label and annotation go, ready', 'vmi', 'dc,ds,p', cache(true, true), 'ready label location'],
-  ['a place as older releases wrote it is dropped, and is not ready', 'vmi', 'dc,ds', cache(true, true), 'notReady label location'],
+  [
+    'a place as older releases wrote it is dropped, and is not ready',
+    'vmi',
+    'dc,ds',
+    cache(true, true),
+    'notReady label location',
+  ],
 ];
 
 test.each(rows)('VMI Cache Readiness: %s', (_why, name, location, fetched, is) => {

@@ -7,14 +7,26 @@ const found = (more: Partial<ClassFacts> = {}): Fetched<ClassFacts> => ({ is: 'f
 const large = found({ name: 'large', uid: 'class-2' });
 
 type Wanted = Partial<Parameters<typeof judgeResize>[0]>;
-const rows: [why: string, wanted: Wanted, fetched: Fetched<ClassFacts> | null, resize: VirtualMachineSettings['resize'], is: string][] = [
+const rows: [
+  why: string,
+  wanted: Wanted,
+  fetched: Fetched<ClassFacts> | null,
+  resize: VirtualMachineSettings['resize'],
+  is: string,
+][] = [
   ['the class is the one that was applied', {}, found(), 'all', 'no True'],
   ['another class is applied', { className: 'large' }, large, 'all', 'yes ClassNameChanged'],
   ['not where resizing is off: that is said', { className: 'large' }, large, 'off', 'no ClassNameChanged'],
   ['the class has changed: the VM does not follow', {}, found({ generation: 2 }), 'all', 'no ClassUpdated'],
   ['unless it opts in', { sameClassResize: true }, found({ generation: 2 }), 'all', 'yes SameClassResize'],
   ['and resizing is on', { sameClassResize: true }, found({ generation: 2 }), 'off', 'no SameClassResize'],
-  ['another class of the same name counts as changed', { sameClassResize: true }, found({ uid: 'new' }), 'size', 'yes SameClassResize'],
+  [
+    'another class of the same name counts as changed',
+    { sameClassResize: true },
+    found({ uid: 'new' }),
+    'size',
+    'yes SameClassResize',
+  ],
   ['nothing is known of what was applied: nothing is applied', { lastResizedClass: null }, found(), 'all', 'no -'],
   ['unless it opts in', { lastResizedClass: null, sameClassResize: true }, found(), 'all', 'yes SameClassResize'],
   ['a class that is missing holds nothing up', {}, { is: 'notFound', message: '' }, 'all', 'no ClassNotFound'],

@@ -9,14 +9,20 @@ const remembered: readonly string[] = [keys.lastResizedClass, keys.firstBootDone
 export function notesOf(outcome: Outcome): VirtualMachinePatch[] | null {
   const [step, ...others] = outcome.is === 'act' ? outcome.steps : [];
   if (step?.do !== 'patchVirtualMachine' || others.length > 0) return null;
-  const isNote = ({ annotations = {}, ...rest }: VirtualMachinePatch): boolean => Object.keys(rest).length === 0 && Object.keys(annotations).every((key) => remembered.includes(key));
+  const isNote = ({ annotations = {}, ...rest }: VirtualMachinePatch): boolean =>
+    Object.keys(rest).length === 0 && Object.keys(annotations).every((key) => remembered.includes(key));
   return step.patches.every(isNote) ? step.patches : null;
 }
 
 /** The object as it is once that is written. Pure. */
 export const noted = (desired: DesiredVirtualMachine, notes: readonly VirtualMachinePatch[]): DesiredVirtualMachine =>
   notes.reduce((before, { annotations = {} }) => {
-    const { [keys.lastResizedClass]: applied, [keys.firstBootDone]: booted, [keys.creating]: creating, [keys.copies]: copies } = annotations;
+    const {
+      [keys.lastResizedClass]: applied,
+      [keys.firstBootDone]: booted,
+      [keys.creating]: creating,
+      [keys.copies]: copies,
+    } = annotations;
     return {
       ...before,
       ...(typeof applied === 'string' && { lastResizedClass: readApplied(applied) }),
@@ -28,6 +34,10 @@ export const noted = (desired: DesiredVirtualMachine, notes: readonly VirtualMac
   }, desired);
 
 function readApplied(text: string): AppliedClass {
-  const { Name: name, UID: uid, Generation: generation } = JSON.parse(text) as { Name: string; UID: string; Generation: number };
+  const {
+    Name: name,
+    UID: uid,
+    Generation: generation,
+  } = JSON.parse(text) as { Name: string; UID: string; Generation: number };
   return { name, uid, generation };
 }

@@ -10,19 +10,25 @@ export function planBackup(context: VmContext): Outcome {
   const { desired, vm } = context;
   if (!isBackedUp(context) || vm.config === null || isStored(context)) return success;
   const version = String(desired.generation);
-  return act('backup', [`Store ${desired.name}, generation ${version}, with its VM`, { do: 'writeBackup', moId: vm.moId, version }]);
+  return act('backup', [
+    `Store ${desired.name}, generation ${version}, with its VM`,
+    { do: 'writeBackup', moId: vm.moId, version },
+  ]);
 }
 
 /** A node of a Kubernetes cluster is made anew, not restored. */
-const isBackedUp = ({ desired, settings }: VmContext): boolean => settings.backup && (!desired.clusterNode || desired.forceBackup);
+const isBackedUp = ({ desired, settings }: VmContext): boolean =>
+  settings.backup && (!desired.clusterNode || desired.forceBackup);
 
-const isStored = ({ desired, vm }: VmContext): boolean => vm.config?.extraConfig[extraConfigKeys.backupVersion] === String(desired.generation);
+const isStored = ({ desired, vm }: VmContext): boolean =>
+  vm.config?.extraConfig[extraConfigKeys.backupVersion] === String(desired.generation);
 
 /** Null: it is not backed up. */
 export function judgeBackup(context: VmContext): ConditionUpdate | null {
   if (!isBackedUp(context)) return null;
   const type = virtualMachineConditions.backupUpToDate;
   const failure = failureOf(context, 'backup');
-  if (failure !== undefined) return { type, status: 'False', reason: 'VirtualMachineBackupFailed', message: failure.message };
+  if (failure !== undefined)
+    return { type, status: 'False', reason: 'VirtualMachineBackupFailed', message: failure.message };
   return isStored(context) ? { type, status: 'True', reason: trueReason, message: '' } : null;
 }

@@ -13,14 +13,24 @@ export function planBootstrap({ desired, observed, vm }: VmContext): Outcome {
   if (bootstrap.disabled || fetched === null || vm.config === null) return success;
   if (fetched.is !== 'found') return stop('BootstrapNotReady', fetched.message);
   const { missingKeys, configHash, customHash } = fetched.value;
-  if (missingKeys.length > 0) return stop('RequiredKeyNotFound', `There is no ${missingKeys.join(', ')} in the Secrets of the bootstrap`);
+  if (missingKeys.length > 0)
+    return stop('RequiredKeyNotFound', `There is no ${missingKeys.join(', ')} in the Secrets of the bootstrap`);
 
   const { moId } = vm;
   if (configHash !== null && configHash !== done.config) {
     return act(
       'config',
-      [`Write the ${bootstrap.kind ?? 'bootstrap'} data into ${desired.name}`, { do: 'bootstrap', moId, part: 'config', hash: configHash }],
-      ['Note which bootstrap data were written', { do: 'patchVirtualMachine', patches: [{ annotations: { [virtualMachineAnnotations.bootstrapConfigHash]: configHash } }] }],
+      [
+        `Write the ${bootstrap.kind ?? 'bootstrap'} data into ${desired.name}`,
+        { do: 'bootstrap', moId, part: 'config', hash: configHash },
+      ],
+      [
+        'Note which bootstrap data were written',
+        {
+          do: 'patchVirtualMachine',
+          patches: [{ annotations: { [virtualMachineAnnotations.bootstrapConfigHash]: configHash } }],
+        },
+      ],
     );
   }
   const isPending = (vm.config.extraConfig[extraConfigKeys.deployPackage] ?? '') !== '';
@@ -28,10 +38,25 @@ export function planBootstrap({ desired, observed, vm }: VmContext): Outcome {
   if (customHash === null || vm.powerState !== 'poweredOff' || isPending) return success;
   const isDue = bootstrap.atNextPowerOn ?? customHash !== done.custom;
   if (!isDue) return success;
-  const latch = bootstrap.atNextPowerOn === true && bootstrap.kind !== null ? { spec: { bootstrap: { [bootstrap.kind === 'LinuxPrep' ? 'linuxPrep' : 'sysprep']: { customizeAtNextPowerOn: false } } } } : {};
+  const latch =
+    bootstrap.atNextPowerOn === true && bootstrap.kind !== null
+      ? {
+          spec: {
+            bootstrap: {
+              [bootstrap.kind === 'LinuxPrep' ? 'linuxPrep' : 'sysprep']: { customizeAtNextPowerOn: false },
+            },
+          },
+        }
+      : {};
   return act(
     'config',
     [`Have ${desired.name} customized at its next start`, { do: 'bootstrap', moId, part: 'custom', hash: customHash }],
-    ['Note which customization was asked for', { do: 'patchVirtualMachine', patches: [{ annotations: { [virtualMachineAnnotations.bootstrapCustomHash]: customHash }, ...latch }] }],
+    [
+      'Note which customization was asked for',
+      {
+        do: 'patchVirtualMachine',
+        patches: [{ annotations: { [virtualMachineAnnotations.bootstrapCustomHash]: customHash }, ...latch }],
+      },
+    ],
   );
 }

@@ -14,7 +14,9 @@ import { act, failureOf, isAttempt, patch, retry, stop, wait } from './step.ts';
 export function planCreateOrUpdate(context: Context): Outcome {
   const { desired, observed, memory, settings } = context;
   if (desired.managerId !== observed.managerId) {
-    return patch('create', 'Note which vCenter it is in', { annotations: { [virtualMachineAnnotations.managerId]: observed.managerId } });
+    return patch('create', 'Note which vCenter it is in', {
+      annotations: { [virtualMachineAnnotations.managerId]: observed.managerId },
+    });
   }
   const found = findOwn(desired, observed.candidates);
   switch (found.is) {
@@ -23,11 +25,18 @@ export function planCreateOrUpdate(context: Context): Outcome {
     case 'ambiguous':
       return stop('Ambiguous', found.message);
     case 'own':
-      if (observed.vm === null || observed.vm.moId !== found.moId) return wait('Updating', 'another look at its VM', context.nowMs + settings.recheckMs);
-      return found.mark === 'drover' ? planUpdate({ ...context, vm: observed.vm }) : planAdoption({ ...context, vm: observed.vm });
+      if (observed.vm === null || observed.vm.moId !== found.moId)
+        return wait('Updating', 'another look at its VM', context.nowMs + settings.recheckMs);
+      return found.mark === 'drover'
+        ? planUpdate({ ...context, vm: observed.vm })
+        : planAdoption({ ...context, vm: observed.vm });
     case 'none': {
       const task = memory.create?.task ?? null;
-      if (task !== null) return act('create', [`Wait until VM ${desired.name} is made`, { do: 'awaitTask', task, deadlineMs: settings.taskMs }]);
+      if (task !== null)
+        return act('create', [
+          `Wait until VM ${desired.name} is made`,
+          { do: 'awaitTask', task, deadlineMs: settings.taskMs },
+        ]);
       const failure = failureOf(context, 'create');
       const outcome = planCreate(context);
       return failure !== undefined && isAttempt(outcome) ? retry(failure) : outcome;
@@ -38,8 +47,14 @@ export function planCreateOrUpdate(context: Context): Outcome {
 /** Takes a VM over: without the mark nothing is done to it. */
 export function planAdoption(context: VmContext): Outcome {
   const { desired, vm } = context;
-  if (vm.config === null || !isConnected(context)) return stop('NotConnected', `${vm.name} cannot be taken over while it is ${vm.connectionState}`);
+  if (vm.config === null || !isConnected(context))
+    return stop('NotConnected', `${vm.name} cannot be taken over while it is ${vm.connectionState}`);
   const phase = desired.deleting ? 'delete' : 'config';
   const failure = failureOf(context, phase);
-  return failure === undefined ? act(phase, [`Take VM ${vm.name} over: write the ownership mark`, { do: 'adopt', moId: vm.moId, changeVersion: vm.config.changeVersion }]) : retry(failure);
+  return failure === undefined
+    ? act(phase, [
+        `Take VM ${vm.name} over: write the ownership mark`,
+        { do: 'adopt', moId: vm.moId, changeVersion: vm.config.changeVersion },
+      ])
+    : retry(failure);
 }

@@ -24,18 +24,31 @@ export function planRestart({ desired, memory, vm, nowMs }: VmContext): Outcome 
       { key: extraConfigKeys.lastRestartTime, value: `${forMs}000000` },
       { key: extraConfigKeys.restartIntent, value: '' },
     ];
-    return act('power', [`Note that ${name} was restarted`, { do: 'reconfigure', moId, changeVersion: vm.config.changeVersion, spec: { extraConfig } }]);
+    return act('power', [
+      `Note that ${name} was restarted`,
+      { do: 'reconfigure', moId, changeVersion: vm.config.changeVersion, spec: { extraConfig } },
+    ]);
   }
   // Without the intent nobody could tell later whether it was made.
   if (asked === null && intent?.forMs !== forMs) return wait('Restarting', 'the restart to be noted in the VM');
   const isHard = desired.restartMode === 'Hard' || (desired.restartMode === 'TrySoft' && asked?.failed === true);
-  return act('power', [isHard ? `Reset ${name}` : `Ask the guest of ${name} to restart`, { do: 'power', moId, operation: isHard ? 'reset' : 'rebootGuest' }]);
+  return act('power', [
+    isHard ? `Reset ${name}` : `Ask the guest of ${name} to restart`,
+    { do: 'power', moId, operation: isHard ? 'reset' : 'rebootGuest' },
+  ]);
 }
 
 /** What is written before a restart: part of the one reconfigure that goes before power. */
 export function planRestartIntent({ desired, memory, vm, nowMs }: VmContext): { key: string; value: string }[] {
   const forMs = requestedMs(desired.nextRestartTime);
-  if (forMs === null || forMs > nowMs || vm.config === null || vm.powerState !== 'poweredOn' || desired.powerState !== 'PoweredOn') return [];
+  if (
+    forMs === null ||
+    forMs > nowMs ||
+    vm.config === null ||
+    vm.powerState !== 'poweredOn' ||
+    desired.powerState !== 'PoweredOn'
+  )
+    return [];
   if (forMs <= lastRestartMs(vm.config.extraConfig) || memory.restart?.forMs === forMs) return [];
   if (readRestartIntent(vm.config.extraConfig)?.forMs === forMs) return [];
   return [{ key: extraConfigKeys.restartIntent, value: `${forMs} ${vm.bootMark}` }];

@@ -17,15 +17,25 @@ export function planSchemaUpgrade({ desired, settings, vm }: VmContext): Outcome
   const spec = {
     ...(desired.instanceUuid === null && { instanceUUID: vm.instanceUuid }),
     ...(desired.biosUuid === null && { biosUUID: vm.biosUuid }),
-    ...(desired.bootstrap.kind === 'CloudInit' && desired.bootstrap.instanceId === null && { bootstrap: { cloudInit: { instanceID: desired.biosUuid ?? vm.biosUuid } } }),
+    ...(desired.bootstrap.kind === 'CloudInit' &&
+      desired.bootstrap.instanceId === null && {
+        bootstrap: { cloudInit: { instanceID: desired.biosUuid ?? vm.biosUuid } },
+      }),
   };
-  const labels: Record<string, string> = desired.zone === null && vm.zone !== null ? { [virtualMachineLabels.zone]: vm.zone } : {};
+  const labels: Record<string, string> =
+    desired.zone === null && vm.zone !== null ? { [virtualMachineLabels.zone]: vm.zone } : {};
   const isMarked = build === settings.buildVersion && schema === schemaVersion && feature === featureVersion;
   if (isMarked && Object.keys({ ...spec, ...labels }).length === 0) return success;
-  return patch('schemaUpgrade', `Bring ${desired.name} to ${schemaVersion}`, { labels, annotations: upgradeMarks(settings), spec });
+  return patch('schemaUpgrade', `Bring ${desired.name} to ${schemaVersion}`, {
+    labels,
+    annotations: upgradeMarks(settings),
+    spec,
+  });
 }
 
-export const upgradeMarks = ({ buildVersion }: Pick<VirtualMachineSettings, 'buildVersion'>): Record<string, string> => ({
+export const upgradeMarks = ({
+  buildVersion,
+}: Pick<VirtualMachineSettings, 'buildVersion'>): Record<string, string> => ({
   [virtualMachineAnnotations.upgradedToBuildVersion]: buildVersion,
   [virtualMachineAnnotations.upgradedToSchemaVersion]: schemaVersion,
   [virtualMachineAnnotations.upgradedToFeatureVersion]: featureVersion,

@@ -9,8 +9,20 @@ import { retry, stop, success, wait } from './step.ts';
  */
 export function planSnapshot({ desired, observed, settings, nowMs }: VmContext): Outcome {
   const { inProgress, problem } = observed.snapshots;
-  if (problem !== null) return retry({ phase: 'snapshot', reason: 'VirtualMachineSnapshotFailed', message: problem, requeue: true, retryAtMs: nowMs + settings.recheckMs, attempts: 1 });
+  if (problem !== null)
+    return retry({
+      phase: 'snapshot',
+      reason: 'VirtualMachineSnapshotFailed',
+      message: problem,
+      requeue: true,
+      retryAtMs: nowMs + settings.recheckMs,
+      attempts: 1,
+    });
   if (inProgress !== null) return wait('Updating', `snapshot ${inProgress}`);
-  if (desired.revertInProgress) return stop('VirtualMachineSnapshotRevertInProgress', `A revert was begun and not ended. Look at the VM, then take the annotation ${virtualMachineAnnotations.snapshotRevertInProgress} away`);
+  if (desired.revertInProgress)
+    return stop(
+      'VirtualMachineSnapshotRevertInProgress',
+      `A revert was begun and not ended. Look at the VM, then take the annotation ${virtualMachineAnnotations.snapshotRevertInProgress} away`,
+    );
   return success;
 }

@@ -41,32 +41,50 @@ export function planUpdate(context: VmContext, order: readonly UpdatePhase[] = u
     if (outcome.is === 'act') return outcome;
     if (outcome.is === 'success') continue;
     const stops = outcome.is === 'failed' && !outcome.requeue;
-    if (stops && phase !== 'snapshot' && !(phase === 'config' && isPoweringOff(context))) return aggregate([...unsettled, { phase, outcome }]);
+    if (stops && phase !== 'snapshot' && !(phase === 'config' && isPoweringOff(context)))
+      return aggregate([...unsettled, { phase, outcome }]);
     unsettled.push({ phase, outcome });
   }
   const all = aggregate(unsettled);
   const last = unsettled.at(-1);
   // Told alone; what else has failed is tried again all the same.
-  return all.is === 'failed' && last?.phase === 'snapshot' && last.outcome.is === 'failed' ? { ...all, reason: last.outcome.reason, message: last.outcome.message } : all;
+  return all.is === 'failed' && last?.phase === 'snapshot' && last.outcome.is === 'failed'
+    ? { ...all, reason: last.outcome.reason, message: last.outcome.message }
+    : all;
 }
 
-const isPoweringOff = ({ desired, vm }: VmContext): boolean => desired.powerState === 'PoweredOff' && vm.powerState === 'poweredOn';
+const isPoweringOff = ({ desired, vm }: VmContext): boolean =>
+  desired.powerState === 'PoweredOff' && vm.powerState === 'poweredOn';
 
 /** All errors in one, newest first, tried again when the first of them may be; otherwise what is waited for. */
 function aggregate(unsettled: readonly { phase: Phase; outcome: Outcome }[]): Outcome {
-  const errors = unsettled.flatMap(({ phase, outcome }) => (outcome.is === 'failed' ? [{ phase, ...outcome }] : [])).toReversed();
+  const errors = unsettled
+    .flatMap(({ phase, outcome }) => (outcome.is === 'failed' ? [{ phase, ...outcome }] : []))
+    .toReversed();
   const waits = unsettled.flatMap(({ outcome }) => (outcome.is === 'wait' ? [outcome] : []));
   const [newest] = errors;
   if (newest !== undefined) {
     const again = errors.filter(({ requeue }) => requeue);
     // What can be retried counts more than what cannot, as long as there is some of it.
     const requeue = again.length > 0;
-    const times = [...again.map(({ retryAtMs }) => retryAtMs), ...waits.map(({ untilMs }) => untilMs)].filter((ms) => ms !== null);
+    const times = [...again.map(({ retryAtMs }) => retryAtMs), ...waits.map(({ untilMs }) => untilMs)].filter(
+      (ms) => ms !== null,
+    );
     const message = errors.map(({ phase, message: words }) => `${phase}: ${words}`).join(', ');
-    return { is: 'failed', requeue, reason: newest.reason, message, retryAtMs: requeue && times.length > 0 ? Math.min(...times) : null };
+    return {
+      is: 'failed',
+      requeue,
+      reason: newest.reason,
+      message,
+      retryAtMs: requeue && times.length > 0 ? Math.min(...times) : null,
+    };
   }
   const [first] = waits;
   if (first === undefined) return success;
   const times = waits.map(({ untilMs }) => untilMs).filter((ms) => ms !== null);
-  return { ...first, for: waits.map((one) => one.for).join(', and for '), untilMs: times.length > 0 ? Math.min(...times) : null };
+  return {
+    ...first,
+    for: waits.map((one) => one.for).join(', and for '),
+    untilMs: times.length > 0 ? Math.min(...times) : null,
+  };
 }

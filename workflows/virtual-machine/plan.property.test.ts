@@ -12,7 +12,21 @@ const runs = { numRuns: Number(process.env['DROVER_FUZZ_RUNS'] ?? 400) };
 
 /** What people, vCenter and machines do between two looks. */
 type Happening =
-  | { happens: 'nothing' | 'delete' | 'forget' | 'endCreates' | 'stranger' | 'turn' | 'pause' | 'grow' | 'attach' | 'restart' | 'gone' | 'retry' }
+  | {
+      happens:
+        | 'nothing'
+        | 'delete'
+        | 'forget'
+        | 'endCreates'
+        | 'stranger'
+        | 'turn'
+        | 'pause'
+        | 'grow'
+        | 'attach'
+        | 'restart'
+        | 'gone'
+        | 'retry';
+    }
   | { happens: 'want'; powerState: VirtualMachinePowerState }
   | { happens: 'outside'; powerState: 'poweredOn' | 'poweredOff' | 'suspended' }
   | { happens: 'guest'; guest: World['guest'] }
@@ -20,24 +34,73 @@ type Happening =
 
 const happenings: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 6, arbitrary: fc.constant<Happening>({ happens: 'nothing' }) },
-  fc.constantFrom<Happening>({ happens: 'delete' }, { happens: 'forget' }, { happens: 'endCreates' }, { happens: 'stranger' }, { happens: 'turn' }, { happens: 'pause' }, { happens: 'grow' }, { happens: 'attach' }, { happens: 'restart' }, { happens: 'gone' }, { happens: 'retry' }),
+  fc.constantFrom<Happening>(
+    { happens: 'delete' },
+    { happens: 'forget' },
+    { happens: 'endCreates' },
+    { happens: 'stranger' },
+    { happens: 'turn' },
+    { happens: 'pause' },
+    { happens: 'grow' },
+    { happens: 'attach' },
+    { happens: 'restart' },
+    { happens: 'gone' },
+    { happens: 'retry' },
+  ),
   fc.constantFrom(...virtualMachinePowerStates).map((powerState) => ({ happens: 'want' as const, powerState })),
-  fc.constantFrom('poweredOn' as const, 'poweredOff' as const, 'suspended' as const).map((powerState) => ({ happens: 'outside' as const, powerState })),
-  fc.constantFrom('obeys' as const, 'refuses' as const, 'sleeps' as const).map((guest) => ({ happens: 'guest' as const, guest })),
+  fc
+    .constantFrom('poweredOn' as const, 'poweredOff' as const, 'suspended' as const)
+    .map((powerState) => ({ happens: 'outside' as const, powerState })),
+  fc
+    .constantFrom('obeys' as const, 'refuses' as const, 'sleeps' as const)
+    .map((guest) => ({ happens: 'guest' as const, guest })),
   fc.constantFrom(1_000, 20_000, 400_000, 3_600_000).map((ms) => ({ happens: 'later' as const, ms })),
 );
-const fates = fc.array(fc.constantFrom<Fate>('works', 'works', 'works', 'before', 'after'), { minLength: 1, maxLength: 12 });
+const fates = fc.array(fc.constantFrom<Fate>('works', 'works', 'works', 'before', 'after'), {
+  minLength: 1,
+  maxLength: 12,
+});
 
 const fresh = (more: Partial<DesiredVirtualMachine>): DesiredVirtualMachine =>
-  desiredOf({ finalizers: [], instanceUuid: null, biosUuid: null, managerId: null, zone: null, firstBootDone: false, lastResizedClass: null, sameClassResize: true, upgradedTo: { build: null, schema: null, feature: null }, networkCards: [], networkDisabled: true, ...more });
+  desiredOf({
+    finalizers: [],
+    instanceUuid: null,
+    biosUuid: null,
+    managerId: null,
+    zone: null,
+    firstBootDone: false,
+    lastResizedClass: null,
+    sameClassResize: true,
+    upgradedTo: { build: null, schema: null, feature: null },
+    networkCards: [],
+    networkDisabled: true,
+    ...more,
+  });
 
 const worlds: fc.Arbitrary<World> = fc
-  .record({ powerState: fc.constantFrom(...virtualMachinePowerStates), powerOffMode: fc.constantFrom(...powerModes), suspendMode: fc.constantFrom(...powerModes), restartMode: fc.constantFrom(...powerModes), asyncCreate: fc.boolean(), resize: fc.constantFrom('off' as const, 'size' as const, 'all' as const), fastDeploy: fc.constantFrom(null, 'direct' as const, 'linked' as const) })
-  .map(({ asyncCreate, resize, fastDeploy, ...desired }) => worldOf(fresh(desired), { ...settings, asyncCreate, resize, fastDeploy, asyncSignal: true }, beginMs));
+  .record({
+    powerState: fc.constantFrom(...virtualMachinePowerStates),
+    powerOffMode: fc.constantFrom(...powerModes),
+    suspendMode: fc.constantFrom(...powerModes),
+    restartMode: fc.constantFrom(...powerModes),
+    asyncCreate: fc.boolean(),
+    resize: fc.constantFrom('off' as const, 'size' as const, 'all' as const),
+    fastDeploy: fc.constantFrom(null, 'direct' as const, 'linked' as const),
+  })
+  .map(({ asyncCreate, resize, fastDeploy, ...desired }) =>
+    worldOf(fresh(desired), { ...settings, asyncCreate, resize, fastDeploy, asyncSignal: true }, beginMs),
+  );
 
 const stranger = (world: World): void => {
   const isTaken = world.vms.some(({ facts }) => facts.name === 'web') || world.creating.length > 0;
-  if (!isTaken) world.vms.push({ foreign: true, facts: { ...vmOf({ moId: 'vm-theirs', instanceUuid: 'theirs' }), config: configOf({ extraConfig: {}, managedBy: null }) } });
+  if (!isTaken)
+    world.vms.push({
+      foreign: true,
+      facts: {
+        ...vmOf({ moId: 'vm-theirs', instanceUuid: 'theirs' }),
+        config: configOf({ extraConfig: {}, managedBy: null }),
+      },
+    });
 };
 
 function happen(world: World, it: Happening): void {
@@ -63,10 +126,20 @@ function happen(world: World, it: Happening): void {
       if (desired !== null) desired.paused = !desired.paused;
       break;
     case 'grow':
-      world.class = classOf({ generation: world.class.generation + 1, compute: { ...world.class.compute, numCPUs: world.class.compute.numCPUs + 1 } });
+      world.class = classOf({
+        generation: world.class.generation + 1,
+        compute: { ...world.class.compute, numCPUs: world.class.compute.numCPUs + 1 },
+      });
       break;
     case 'attach':
-      for (const { facts } of own) facts.config.disks.push({ key: 3_000 + facts.config.disks.length, name: `data-${facts.config.disks.length}`, capacityBytes: 1, own: false, boot: false });
+      for (const { facts } of own)
+        facts.config.disks.push({
+          key: 3_000 + facts.config.disks.length,
+          name: `data-${facts.config.disks.length}`,
+          capacityBytes: 1,
+          own: false,
+          boot: false,
+        });
       break;
     case 'restart':
       if (desired !== null) desired.nextRestartTime = 'now';
@@ -146,15 +219,24 @@ test('whatever happens: never two VMs, never a stranger’s, no disk lost; and i
         expect(decision).toMatchObject({ end: 'rests', state: 'NotOwned' });
         return;
       }
-      if (desired.powerState === 'PoweredOff' && desired.powerOffMode === 'Soft' && own?.facts.powerState === 'suspended') {
+      if (
+        desired.powerState === 'PoweredOff' &&
+        desired.powerOffMode === 'Soft' &&
+        own?.facts.powerState === 'suspended'
+      ) {
         expect(decision).toMatchObject({ end: 'rests', message: expect.stringContaining('Resume it') as string });
         return;
       }
       expect(decision).toMatchObject({ next: 'done', end: 'settled' });
       // What is off cannot be suspended: it stays off.
       const state = own === undefined ? null : powerStateOf(own.facts);
-      expect(desired.powerState === 'Suspended' && state === 'PoweredOff' ? 'Suspended' : state).toBe(desired.powerState);
-      expect([own?.facts.config.extraConfig['drover.uid'], own?.facts.instanceUuid]).toEqual([desired.uid, desired.instanceUuid]);
+      expect(desired.powerState === 'Suspended' && state === 'PoweredOff' ? 'Suspended' : state).toBe(
+        desired.powerState,
+      );
+      expect([own?.facts.config.extraConfig['drover.uid'], own?.facts.instanceUuid]).toEqual([
+        desired.uid,
+        desired.instanceUuid,
+      ]);
       // Settled is settled: another look has nothing to do.
       expect(pass(world, () => 'works').decision.next).toBe('done');
     }),
@@ -164,19 +246,24 @@ test('whatever happens: never two VMs, never a stranger’s, no disk lost; and i
 
 test('a restart that is asked for once is made once, whatever is lost on the way', () => {
   fc.assert(
-    fc.property(fc.constantFrom('Hard' as const, 'TrySoft' as const), fc.array(fc.constantFrom<Fate>('works', 'before'), { maxLength: 20 }), fc.array(fc.boolean(), { maxLength: 20 }), (restartMode, its, forgets) => {
-      const world = worldOf(fresh({ restartMode, powerState: 'PoweredOn' }), settings, beginMs);
-      goOn(world);
-      if (world.desired !== null) world.desired.nextRestartTime = 'now';
-      let call = 0;
-      // With a reset, the memory may be lost as well: the VM itself says that it has booted since.
-      for (const forgetsAll of forgets) {
-        pass(world, () => its[call++] ?? 'works');
-        if (forgetsAll && restartMode === 'Hard') world.memory = noMemory;
-      }
-      goOn(world);
-      expect(world.restarts).toBe(1);
-    }),
+    fc.property(
+      fc.constantFrom('Hard' as const, 'TrySoft' as const),
+      fc.array(fc.constantFrom<Fate>('works', 'before'), { maxLength: 20 }),
+      fc.array(fc.boolean(), { maxLength: 20 }),
+      (restartMode, its, forgets) => {
+        const world = worldOf(fresh({ restartMode, powerState: 'PoweredOn' }), settings, beginMs);
+        goOn(world);
+        if (world.desired !== null) world.desired.nextRestartTime = 'now';
+        let call = 0;
+        // With a reset, the memory may be lost as well: the VM itself says that it has booted since.
+        for (const forgetsAll of forgets) {
+          pass(world, () => its[call++] ?? 'works');
+          if (forgetsAll && restartMode === 'Hard') world.memory = noMemory;
+        }
+        goOn(world);
+        expect(world.restarts).toBe(1);
+      },
+    ),
     runs,
   );
 });

@@ -1,4 +1,16 @@
-import { ApplicationFailure, CancellationScope, CancelledFailure, condition, continueAsNew, defineQuery, defineSignal, defineUpdate, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { mayPass } from '../../contracts/errors.ts';
 import { retryHandledAnnotation } from '../../contracts/eviction-annotations.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
@@ -33,7 +45,10 @@ import { holds, isAskDue, isBeingMade, isOver, turnOf, turnSeen } from './turn.t
  *
  * @param carried what an earlier run knew, when it continues as new
  */
-export async function reconcileVirtualMachine(input: VirtualMachineInput, carried?: VirtualMachineState): Promise<VirtualMachineResult> {
+export async function reconcileVirtualMachine(
+  input: VirtualMachineInput,
+  carried?: VirtualMachineState,
+): Promise<VirtualMachineResult> {
   const { namespace, name } = Object(input) as VirtualMachineInput;
   const run = beginRun(namespace, name, readCarried(carried));
   const inbox = emptyInbox();
@@ -65,13 +80,16 @@ async function drive(run: VirtualMachineRun, inbox: Inbox, input: VirtualMachine
     const ended = await proceed(run, inbox, plan, isTold);
     if (ended !== null) return ended;
     // A turn is this run's own: while the VM is being made it is not given back.
-    if (workflowInfo().continueAsNewSuggested && !isBeingMade(run.state.memory)) await continueAsNew<typeof reconcileVirtualMachine>(input, run.state);
+    if (workflowInfo().continueAsNewSuggested && !isBeingMade(run.state.memory))
+      await continueAsNew<typeof reconcileVirtualMachine>(input, run.state);
   }
 }
 
 function takeMessages(run: VirtualMachineRun, inbox: Inbox): void {
   setHandler(defineQuery<VirtualMachineProgress>(messages.progress), () => describeProgress(run));
-  setHandler(defineSignal<[Partial<ObjectChanged> | null | undefined]>(messages.objectChanged), (change) => hearChange(inbox, change));
+  setHandler(defineSignal<[Partial<ObjectChanged> | null | undefined]>(messages.objectChanged), (change) =>
+    hearChange(inbox, change),
+  );
   const retryNow = (): string => {
     inbox.retryNow = true;
     return `Looks at ${run.namespace}/${run.name} again`;
@@ -85,7 +103,11 @@ function takeMessages(run: VirtualMachineRun, inbox: Inbox): void {
   void CancellationScope.current().cancelRequested.catch(() => (inbox.cancelled = true));
 }
 
-async function lookAnew(run: VirtualMachineRun, inbox: Inbox, input: VirtualMachineInput): Promise<VirtualMachineResult | null> {
+async function lookAnew(
+  run: VirtualMachineRun,
+  inbox: Inbox,
+  input: VirtualMachineInput,
+): Promise<VirtualMachineResult | null> {
   inbox.changed = false;
   inbox.told = null;
   inbox.seen = null;
@@ -108,9 +130,11 @@ async function look(run: VirtualMachineRun, input: VirtualMachineInput): Promise
   try {
     const { read, facts, problem } = await observe(run, input);
     if (read.next === 'nothing') return resultOf(run, 'NothingToDo', read.message);
-    if (read.next === 'handedOver') return resultOf(run, 'HandedOver', `Run ${read.workflowId} drives ${namespace}/${name}`);
+    if (read.next === 'handedOver')
+      return resultOf(run, 'HandedOver', `Run ${read.workflowId} drives ${namespace}/${name}`);
     // Whoever changed the object may have mended what failed.
-    if (run.seen !== null && run.seen.desired?.generation !== read.desired?.generation) state.memory = forgive(state.memory);
+    if (run.seen !== null && run.seen.desired?.generation !== read.desired?.generation)
+      state.memory = forgive(state.memory);
     run.seen = read;
     run.lookedMs = Date.now();
     if (facts !== null) run.facts = facts;
@@ -136,12 +160,16 @@ interface Observed {
 /** @throws where Kubernetes does not answer, or the input is none */
 async function observe({ namespace, name }: VirtualMachineRun, input: VirtualMachineInput): Promise<Observed> {
   try {
-    const seen = await virtualMachineLook(`Look at ${namespace}/${name}: the object, what it names, and its VM`).observeVirtualMachine(input);
+    const seen = await virtualMachineLook(
+      `Look at ${namespace}/${name}: the object, what it names, and its VM`,
+    ).observeVirtualMachine(input);
     return { read: seen, facts: seen.next === 'run' ? seen.facts : null, problem: null };
   } catch (error) {
     const { code, reason, message } = explain(error);
     if (code === 'InvalidInput') throw error;
-    const read = await virtualMachineObjects(`Read VirtualMachine ${namespace}/${name}, as one of the two does not answer`).readVirtualMachine(input);
+    const read = await virtualMachineObjects(
+      `Read VirtualMachine ${namespace}/${name}, as one of the two does not answer`,
+    ).readVirtualMachine(input);
     return { read, facts: null, problem: { reason, message, requeue: code === null || mayPass(code) } };
   }
 }
@@ -150,10 +178,26 @@ async function observe({ namespace, name }: VirtualMachineRun, input: VirtualMac
 async function takeUpRetry(run: VirtualMachineRun): Promise<void> {
   const { namespace, name, seen, state } = run;
   const desired = seen?.desired ?? null;
-  if (seen === null || desired === null || desired.retry === null || seen.settings.mode === 'observe' || desired.mode === 'observe') return;
+  if (
+    seen === null ||
+    desired === null ||
+    desired.retry === null ||
+    seen.settings.mode === 'observe' ||
+    desired.mode === 'observe'
+  )
+    return;
   const { uid, generation, retry } = desired;
   try {
-    takeUp(run, await virtualMachineObjects(`Note that the retry of ${namespace}/${name} was taken up`).patchVirtualMachine({ namespace, name, uid, generation, patches: [{ annotations: { [retryHandledAnnotation]: retry } }] }));
+    takeUp(
+      run,
+      await virtualMachineObjects(`Note that the retry of ${namespace}/${name} was taken up`).patchVirtualMachine({
+        namespace,
+        name,
+        uid,
+        generation,
+        patches: [{ annotations: { [retryHandledAnnotation]: retry } }],
+      }),
+    );
     // What this look could not see is not to be seen by wanting it.
     state.memory = { ...state.memory, failures: state.memory.failures.filter(({ phase }) => phase === 'observe') };
   } catch (error) {
@@ -165,7 +209,8 @@ async function takeUpRetry(run: VirtualMachineRun): Promise<void> {
 async function decideInTurn(run: VirtualMachineRun): Promise<VirtualMachinePlan | null> {
   const plan = decide(run);
   const needs = plan === null ? null : turnOf(plan, run.seen?.desired?.deleting === true);
-  if (run.turn !== null && run.turn.of !== needs && !(plan === null && isBeingMade(run.state.memory))) await giveBack(run);
+  if (run.turn !== null && run.turn.of !== needs && !(plan === null && isBeingMade(run.state.memory)))
+    await giveBack(run);
   const of = plan?.decision.next === 'wait' ? plan.decision.turn : undefined;
   if (of === undefined || !isAskDue(run.turn, of, Date.now())) return plan;
   await askTurn(run, of);
@@ -182,7 +227,12 @@ function decide(run: VirtualMachineRun): VirtualMachinePlan | null {
   const plan = planVirtualMachine(seen.desired, observed, state.memory, Date.now(), seen.settings);
   const { decision, memory } = plan;
   state.memory = memory;
-  run.message = decision.next === 'wait' ? `Waiting for ${decision.for}` : decision.next === 'done' ? decision.message : (decision.steps[0]?.words ?? '');
+  run.message =
+    decision.next === 'wait'
+      ? `Waiting for ${decision.for}`
+      : decision.next === 'done'
+        ? decision.message
+        : (decision.steps[0]?.words ?? '');
   return plan;
 }
 
@@ -192,12 +242,20 @@ function decide(run: VirtualMachineRun): VirtualMachinePlan | null {
  */
 function isToldFirst({ decision }: VirtualMachinePlan): boolean {
   if (decision.next !== 'act') return true;
-  return decision.steps.some((step) => step.do === 'cancelCreate' || (step.do === 'patchVirtualMachine' && step.patches.some(({ removeFinalizers = [] }) => removeFinalizers.length > 0)));
+  return decision.steps.some(
+    (step) =>
+      step.do === 'cancelCreate' ||
+      (step.do === 'patchVirtualMachine' &&
+        step.patches.some(({ removeFinalizers = [] }) => removeFinalizers.length > 0)),
+  );
 }
 
 /** Whether somebody else has changed the power state, as a look shows: that is told before it is put right, or nobody would see it. */
 const isDrift = ({ seen }: VirtualMachineRun, { decision, status }: VirtualMachinePlan): boolean =>
-  decision.next === 'act' && decision.steps.some((step) => step.do === 'power') && status?.fields.powerState !== undefined && seen?.recorded.powerState !== undefined;
+  decision.next === 'act' &&
+  decision.steps.some((step) => step.do === 'power') &&
+  status?.fields.powerState !== undefined &&
+  seen?.recorded.powerState !== undefined;
 
 /** Says in the object, and in the Web UI, where it is and what comes next. A report that fails is not the VM's problem: the next one says the same. */
 async function publish(run: VirtualMachineRun, { decision, status, event, notes }: VirtualMachinePlan): Promise<void> {
@@ -205,22 +263,35 @@ async function publish(run: VirtualMachineRun, { decision, status, event, notes 
   const desired = run.seen?.desired ?? null;
   const isNews = status !== null || event !== null || notes.length > 0;
   // An event in the history, so only when the state is another one, and somebody has to be told.
-  if (isNews && run.phase !== decision.state) showAttributes({ kind: 'VirtualMachine', object: `${namespace}/${name}`, phase: decision.state });
+  if (isNews && run.phase !== decision.state)
+    showAttributes({ kind: 'VirtualMachine', object: `${namespace}/${name}`, phase: decision.state });
   run.phase = decision.state;
   setCurrentDetails(describeRun(run, status));
   if (desired === null || !isNews) return;
   try {
     const { uid, generation } = desired;
-    const written = await virtualMachineObjects(`Write the status of VirtualMachine ${namespace}/${name}`).publishVirtualMachine({ namespace, name, uid, generation, status, event, notes });
+    const written = await virtualMachineObjects(
+      `Write the status of VirtualMachine ${namespace}/${name}`,
+    ).publishVirtualMachine({ namespace, name, uid, generation, status, event, notes });
     // The spec is what it was decided on, until it is looked at anew.
-    if (run.seen !== null && written !== null) run.seen = { ...run.seen, recorded: written.recorded, ...(written.desired.generation === generation && { desired: written.desired }) };
+    if (run.seen !== null && written !== null)
+      run.seen = {
+        ...run.seen,
+        recorded: written.recorded,
+        ...(written.desired.generation === generation && { desired: written.desired }),
+      };
   } catch (error) {
     void explain(error);
   }
 }
 
 /** Takes the steps, waits, or ends. Null: look again. */
-async function proceed(run: VirtualMachineRun, inbox: Inbox, plan: VirtualMachinePlan | null, toldFirst: boolean): Promise<VirtualMachineResult | null> {
+async function proceed(
+  run: VirtualMachineRun,
+  inbox: Inbox,
+  plan: VirtualMachinePlan | null,
+  toldFirst: boolean,
+): Promise<VirtualMachineResult | null> {
   const { state } = run;
   if (plan === null) {
     await waitFor(run, inbox, `kube-apiserver: ${run.message}`, Date.now() + retryAfterMs(state.failures));
@@ -246,10 +317,15 @@ async function proceed(run: VirtualMachineRun, inbox: Inbox, plan: VirtualMachin
     } else await waitFor(run, inbox, decision.for, decision.untilMs);
     return null;
   }
-  if (state.acted && decision.end !== 'gone' && !hasNews(run, inbox)) await condition(() => hasNews(run, inbox) || inbox.retryNow || inbox.cancelled, settings?.lingerMs ?? 0);
+  if (state.acted && decision.end !== 'gone' && !hasNews(run, inbox))
+    await condition(() => hasNews(run, inbox) || inbox.retryNow || inbox.cancelled, settings?.lingerMs ?? 0);
   // Whoever was told that it looks again is not left with a run that has ended.
   if (hasNews(run, inbox) || inbox.retryNow) return null;
-  return resultOf(run, decision.end === 'rests' ? 'Rests' : decision.end === 'gone' ? 'Gone' : 'Settled', decision.message);
+  return resultOf(
+    run,
+    decision.end === 'rests' ? 'Rests' : decision.end === 'gone' ? 'Gone' : 'Settled',
+    decision.message,
+  );
 }
 
 /** @param untilMs null: it is told */
@@ -266,13 +342,22 @@ const reliedOnMs = 60_000;
 
 const longestUntoldMs = 60 * 60 * 1_000;
 
-const resultOf = ({ namespace, name, phase }: VirtualMachineRun, outcome: VirtualMachineResult['outcome'], message: string): VirtualMachineResult => ({ virtualMachine: `${namespace}/${name}`, outcome, state: phase, message });
+const resultOf = (
+  { namespace, name, phase }: VirtualMachineRun,
+  outcome: VirtualMachineResult['outcome'],
+  message: string,
+): VirtualMachineResult => ({ virtualMachine: `${namespace}/${name}`, outcome, state: phase, message });
 
 /** What a create that nobody waits for any more has made all the same is found by its mark, when somebody goes on. */
 async function stopCreate(run: VirtualMachineRun, inbox: Inbox): Promise<void> {
   const { create } = run.state.memory;
   if (create === null || run.seen === null || run.seen.desired === null) return;
-  await takeSteps(run, inbox, [{ do: 'cancelCreate', task: create.task, words: `Stop making VM ${run.name}`, phase: 'create' }], async () => undefined);
+  await takeSteps(
+    run,
+    inbox,
+    [{ do: 'cancelCreate', task: create.task, words: `Stop making VM ${run.name}`, phase: 'create' }],
+    async () => undefined,
+  );
 }
 
 /** The object says that nobody drives it for now; a changed spec or `drover retry` goes on. */
@@ -285,8 +370,17 @@ async function endAsCancelled(run: VirtualMachineRun, plan: VirtualMachinePlan |
   else if (plan !== null && desired !== null) {
     const { lifecycle: type } = virtualMachineConditions;
     const { fields, conditions, removed } = plan.status ?? { fields: {}, conditions: [], removed: [] };
-    const rests = { type, status: 'False' as const, reason: plan.decision.state, message, observedGeneration: desired.generation };
-    await publish(run, { ...plan, status: { fields, conditions: [...conditions.filter((condition) => condition.type !== type), rests], removed } });
+    const rests = {
+      type,
+      status: 'False' as const,
+      reason: plan.decision.state,
+      message,
+      observedGeneration: desired.generation,
+    };
+    await publish(run, {
+      ...plan,
+      status: { fields, conditions: [...conditions.filter((condition) => condition.type !== type), rests], removed },
+    });
   }
   return new CancelledFailure(message);
 }

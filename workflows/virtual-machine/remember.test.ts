@@ -6,40 +6,133 @@ import { beginMs, contextOf, failureIn, memoryOf } from './sample.ts';
 
 const nowMs = beginMs;
 const forMs = beginMs - 1;
-const of = (deed: VirtualMachineDeed, phase: VirtualMachineStep['phase'] = 'power'): VirtualMachineStep => ({ ...deed, words: 'w', phase });
-const power = (operation: 'powerOn' | 'powerOff' | 'shutdownGuest' | 'standbyGuest' | 'rebootGuest' | 'reset', phase?: VirtualMachineStep['phase']): VirtualMachineStep => of({ do: 'power', moId: 'vm-1', operation }, phase);
-const create = (blocking: boolean): VirtualMachineStep => of({ do: 'createVirtualMachine', blocking, create: {} as never }, 'create');
+const of = (deed: VirtualMachineDeed, phase: VirtualMachineStep['phase'] = 'power'): VirtualMachineStep => ({
+  ...deed,
+  words: 'w',
+  phase,
+});
+const power = (
+  operation: 'powerOn' | 'powerOff' | 'shutdownGuest' | 'standbyGuest' | 'rebootGuest' | 'reset',
+  phase?: VirtualMachineStep['phase'],
+): VirtualMachineStep => of({ do: 'power', moId: 'vm-1', operation }, phase);
+const create = (blocking: boolean): VirtualMachineStep =>
+  of({ do: 'createVirtualMachine', blocking, create: {} as never }, 'create');
 const ok: StepEnd = { ok: true };
 const failed: StepEnd = { ok: false, reason: 'Why', message: 'm', requeue: true };
 const hopeless: StepEnd = { ...failed, requeue: false };
-const failure = (more: Partial<ReturnType<typeof failureIn>>) => ({ ...failureIn('power'), reason: 'Why', message: 'm', ...more });
+const failure = (more: Partial<ReturnType<typeof failureIn>>) => ({
+  ...failureIn('power'),
+  reason: 'Why',
+  message: 'm',
+  ...more,
+});
 const running = { task: 'task-1', sinceMs: nowMs };
 
-const rows: [why: string, before: Partial<VirtualMachineMemory>, step: VirtualMachineStep, end: StepEnd, after: Partial<VirtualMachineMemory>][] = [
+const rows: [
+  why: string,
+  before: Partial<VirtualMachineMemory>,
+  step: VirtualMachineStep,
+  end: StepEnd,
+  after: Partial<VirtualMachineMemory>,
+][] = [
   ['a step that worked leaves nothing', {}, power('powerOn'), ok, {}],
-  ['one that failed is tried again in 10 s', {}, power('powerOn'), failed, { failures: [failure({ retryAtMs: nowMs + 10_000 })] }],
-  ['and then in 20 s', { failures: [failure({})] }, power('powerOn'), failed, { failures: [failure({ attempts: 2, retryAtMs: nowMs + 20_000 })] }],
-  ['until it works', { failures: [failure({}), failureIn('config')] }, power('powerOn'), ok, { failures: [failureIn('config')] }],
-  ['the guest was asked', {}, power('shutdownGuest'), ok, { soft: { operation: 'shutdown', sinceMs: nowMs, failed: false } }],
-  ['the guest refuses: no failure', {}, power('standbyGuest'), failed, { soft: { operation: 'standby', sinceMs: nowMs, failed: true } }],
-  ['once it is forced, nothing was asked', { soft: { operation: 'shutdown', sinceMs: 1, failed: false } }, power('powerOff'), ok, {}],
+  [
+    'one that failed is tried again in 10 s',
+    {},
+    power('powerOn'),
+    failed,
+    { failures: [failure({ retryAtMs: nowMs + 10_000 })] },
+  ],
+  [
+    'and then in 20 s',
+    { failures: [failure({})] },
+    power('powerOn'),
+    failed,
+    { failures: [failure({ attempts: 2, retryAtMs: nowMs + 20_000 })] },
+  ],
+  [
+    'until it works',
+    { failures: [failure({}), failureIn('config')] },
+    power('powerOn'),
+    ok,
+    { failures: [failureIn('config')] },
+  ],
+  [
+    'the guest was asked',
+    {},
+    power('shutdownGuest'),
+    ok,
+    { soft: { operation: 'shutdown', sinceMs: nowMs, failed: false } },
+  ],
+  [
+    'the guest refuses: no failure',
+    {},
+    power('standbyGuest'),
+    failed,
+    { soft: { operation: 'standby', sinceMs: nowMs, failed: true } },
+  ],
+  [
+    'once it is forced, nothing was asked',
+    { soft: { operation: 'shutdown', sinceMs: 1, failed: false } },
+    power('powerOff'),
+    ok,
+    {},
+  ],
   ['a restart was asked for', {}, power('rebootGuest'), ok, { restart: { forMs, failed: false } }],
   ['the guest refuses to restart', {}, power('rebootGuest'), failed, { restart: { forMs, failed: true } }],
   ['a reset was made', { restart: { forMs, failed: true } }, power('reset'), ok, { restart: { forMs, failed: false } }],
-  ['a reset that failed is a failure', { restart: { forMs, failed: true } }, power('reset'), failed, { restart: { forMs, failed: true }, failures: [failure({ retryAtMs: nowMs + 10_000 })] }],
+  [
+    'a reset that failed is a failure',
+    { restart: { forMs, failed: true } },
+    power('reset'),
+    failed,
+    { restart: { forMs, failed: true }, failures: [failure({ retryAtMs: nowMs + 10_000 })] },
+  ],
   ['a create is under way', {}, create(false), { ok: true, task: 'task-1' }, { create: running }],
   ['a create that was waited for is not', {}, create(true), ok, {}],
-  ['without an answer it may be under way', {}, create(false), failed, { create: { task: null, sinceMs: nowMs }, failures: [failure({ phase: 'create', retryAtMs: nowMs + 10_000 })] }],
-  ['one that was refused is not', {}, create(false), hopeless, { failures: [failure({ phase: 'create', requeue: false, retryAtMs: nowMs + 10_000 })] }],
+  [
+    'without an answer it may be under way',
+    {},
+    create(false),
+    failed,
+    { create: { task: null, sinceMs: nowMs }, failures: [failure({ phase: 'create', retryAtMs: nowMs + 10_000 })] },
+  ],
+  [
+    'one that was refused is not',
+    {},
+    create(false),
+    hopeless,
+    { failures: [failure({ phase: 'create', requeue: false, retryAtMs: nowMs + 10_000 })] },
+  ],
   ['it has ended', { create: running }, of({ do: 'awaitTask', task: 'task-1', deadlineMs: 1 }, 'create'), ok, {}],
-  ['it has failed', { create: running }, of({ do: 'awaitTask', task: 'task-1', deadlineMs: 1 }, 'create'), failed, { failures: [failure({ phase: 'create', retryAtMs: nowMs + 10_000 })] }],
-  ['another task has ended', { create: running }, of({ do: 'awaitTask', task: 'task-2', deadlineMs: 1 }, 'config'), ok, { create: running }],
+  [
+    'it has failed',
+    { create: running },
+    of({ do: 'awaitTask', task: 'task-1', deadlineMs: 1 }, 'create'),
+    failed,
+    { failures: [failure({ phase: 'create', retryAtMs: nowMs + 10_000 })] },
+  ],
+  [
+    'another task has ended',
+    { create: running },
+    of({ do: 'awaitTask', task: 'task-2', deadlineMs: 1 }, 'config'),
+    ok,
+    { create: running },
+  ],
   ['it was cancelled', { create: running }, of({ do: 'cancelCreate', task: 'task-1' }, 'delete'), ok, {}],
-  ['it could not be cancelled', { create: running }, of({ do: 'cancelCreate', task: 'task-1' }, 'delete'), failed, { create: running, failures: [failure({ phase: 'delete', retryAtMs: nowMs + 10_000 })] }],
+  [
+    'it could not be cancelled',
+    { create: running },
+    of({ do: 'cancelCreate', task: 'task-1' }, 'delete'),
+    failed,
+    { create: running, failures: [failure({ phase: 'delete', retryAtMs: nowMs + 10_000 })] },
+  ],
 ];
 
 test.each(rows)('%s', (_why, before, step, end, after) => {
-  expect(remember(memoryOf(before), step, end, { nextRestartTime: new Date(forMs).toISOString(), deleting: false }, nowMs)).toEqual(memoryOf(after));
+  expect(
+    remember(memoryOf(before), step, end, { nextRestartTime: new Date(forMs).toISOString(), deleting: false }, nowMs),
+  ).toEqual(memoryOf(after));
 });
 
 test('the clock of a deletion begins with its first power operation, and goes on', () => {
@@ -50,15 +143,35 @@ test('the clock of a deletion begins with its first power operation, and goes on
 });
 
 const asked = (operation: 'shutdown' | 'standby') => ({ soft: { operation, sinceMs: 1, failed: false } });
-const stale: [why: string, memory: Partial<VirtualMachineMemory>, given: Parameters<typeof contextOf>[0], kept: boolean][] = [
-  ['a guest that was asked to shut down, and shall', asked('shutdown'), { desired: { powerState: 'PoweredOff' } }, true],
+const stale: [
+  why: string,
+  memory: Partial<VirtualMachineMemory>,
+  given: Parameters<typeof contextOf>[0],
+  kept: boolean,
+][] = [
+  [
+    'a guest that was asked to shut down, and shall',
+    asked('shutdown'),
+    { desired: { powerState: 'PoweredOff' } },
+    true,
+  ],
   ['or is deleted', asked('shutdown'), { desired: { deleting: true } }, true],
   ['or shall stand by', asked('standby'), { desired: { powerState: 'Suspended' } }, true],
   ['but not one that shall run after all', asked('shutdown'), {}, false],
-  ['nor one that is off', asked('shutdown'), { desired: { powerState: 'PoweredOff' }, vm: { powerState: 'poweredOff' } }, false],
+  [
+    'nor one that is off',
+    asked('shutdown'),
+    { desired: { powerState: 'PoweredOff' }, vm: { powerState: 'poweredOff' } },
+    false,
+  ],
   ['nor one that is gone', asked('shutdown'), { desired: { powerState: 'PoweredOff' }, vm: null }, false],
   ['a restart that is not on record', { restart: { forMs: 5, failed: false } }, {}, true],
-  ['a restart that is', { restart: { forMs: 5, failed: false } }, { config: { extraConfig: { 'vmservice.lastRestartTime': '5000000' } } }, false],
+  [
+    'a restart that is',
+    { restart: { forMs: 5, failed: false } },
+    { config: { extraConfig: { 'vmservice.lastRestartTime': '5000000' } } },
+    false,
+  ],
   ['a create whose VM is not there', { create: running }, { vm: null }, true],
   ['a create whose VM is', { create: running }, {}, false],
   ['a failed create whose VM is not there', { failures: [failureIn('create')] }, { vm: null }, true],

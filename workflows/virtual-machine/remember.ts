@@ -1,19 +1,39 @@
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
-import type { PhaseFailure, VirtualMachineMemory, VirtualMachineObservation } from '../../contracts/virtual-machine-observation.ts';
+import type {
+  PhaseFailure,
+  VirtualMachineMemory,
+  VirtualMachineObservation,
+} from '../../contracts/virtual-machine-observation.ts';
 import type { VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { findOwn } from './find-own.ts';
 import { powerStateOf } from './plan-power.ts';
 import { lastRestartMs, requestedMs } from './plan-restart.ts';
 
-export const noMemory: VirtualMachineMemory = { create: null, failures: [], soft: null, restart: null, deletingSinceMs: null };
+export const noMemory: VirtualMachineMemory = {
+  create: null,
+  failures: [],
+  soft: null,
+  restart: null,
+  deletingSinceMs: null,
+};
 
 /** How a step ended. `task`: of a create that was submitted and not waited for. */
-export type StepEnd = { ok: true; task?: string } | ({ ok: false } & Pick<PhaseFailure, 'reason' | 'message' | 'requeue'>);
+export type StepEnd =
+  | { ok: true; task?: string }
+  | ({ ok: false } & Pick<PhaseFailure, 'reason' | 'message' | 'requeue'>);
 
 /** What the run knows after a step. Pure. A guest that refuses is no failure: the mode says what comes then. */
-export function remember(memory: VirtualMachineMemory, step: VirtualMachineStep, end: StepEnd, desired: Pick<DesiredVirtualMachine, 'nextRestartTime' | 'deleting'>, nowMs: number): VirtualMachineMemory {
-  const asksGuest = step.do === 'power' && (step.operation === 'shutdownGuest' || step.operation === 'standbyGuest' || step.operation === 'rebootGuest');
+export function remember(
+  memory: VirtualMachineMemory,
+  step: VirtualMachineStep,
+  end: StepEnd,
+  desired: Pick<DesiredVirtualMachine, 'nextRestartTime' | 'deleting'>,
+  nowMs: number,
+): VirtualMachineMemory {
+  const asksGuest =
+    step.do === 'power' &&
+    (step.operation === 'shutdownGuest' || step.operation === 'standbyGuest' || step.operation === 'rebootGuest');
   const known = { ...memory, failures: afterStep(memory.failures, step, end, asksGuest, nowMs) };
   if (step.do === 'power') return afterPower(known, step.operation, end.ok, desired, nowMs);
   if (step.do === 'createVirtualMachine') return { ...known, create: afterCreate(end, nowMs, step.blocking) };
@@ -29,7 +49,13 @@ function afterCreate(end: StepEnd, nowMs: number, blocking: boolean): VirtualMac
   return blocking || end.task === undefined ? null : { task: end.task, sinceMs: nowMs };
 }
 
-function afterStep(failures: readonly PhaseFailure[], { phase }: VirtualMachineStep, end: StepEnd, asksGuest: boolean, nowMs: number): PhaseFailure[] {
+function afterStep(
+  failures: readonly PhaseFailure[],
+  { phase }: VirtualMachineStep,
+  end: StepEnd,
+  asksGuest: boolean,
+  nowMs: number,
+): PhaseFailure[] {
   const others = failures.filter((failure) => failure.phase !== phase);
   if (end.ok || asksGuest) return others;
   const attempts = (failures.find((failure) => failure.phase === phase)?.attempts ?? 0) + 1;
@@ -37,13 +63,22 @@ function afterStep(failures: readonly PhaseFailure[], { phase }: VirtualMachineS
   return [...others, { phase, reason, message, requeue, attempts, retryAtMs: nowMs + retryAfterMs(attempts) }];
 }
 
-function afterPower(memory: VirtualMachineMemory, operation: string, ok: boolean, { nextRestartTime, deleting }: Pick<DesiredVirtualMachine, 'nextRestartTime' | 'deleting'>, nowMs: number): VirtualMachineMemory {
+function afterPower(
+  memory: VirtualMachineMemory,
+  operation: string,
+  ok: boolean,
+  { nextRestartTime, deleting }: Pick<DesiredVirtualMachine, 'nextRestartTime' | 'deleting'>,
+  nowMs: number,
+): VirtualMachineMemory {
   const deletingSinceMs = deleting ? (memory.deletingSinceMs ?? nowMs) : null;
   const known = { ...memory, deletingSinceMs };
   switch (operation) {
     case 'shutdownGuest':
     case 'standbyGuest':
-      return { ...known, soft: { operation: operation === 'shutdownGuest' ? 'shutdown' : 'standby', sinceMs: nowMs, failed: !ok } };
+      return {
+        ...known,
+        soft: { operation: operation === 'shutdownGuest' ? 'shutdown' : 'standby', sinceMs: nowMs, failed: !ok },
+      };
     case 'rebootGuest':
     case 'reset': {
       const forMs = requestedMs(nextRestartTime);
@@ -60,8 +95,17 @@ function afterPower(memory: VirtualMachineMemory, operation: string, ok: boolean
  * What counts no more, as things are now: a question to a guest that nobody waits for, a restart that is on record, a create, or its
  * failure, whose VM is there. Otherwise what was asked long ago would be taken for the answer to what is asked today.
  */
-export function forget(memory: VirtualMachineMemory, desired: DesiredVirtualMachine, { candidates, vm }: VirtualMachineObservation): VirtualMachineMemory {
-  const wants = desired.deleting || desired.powerState === 'PoweredOff' ? 'shutdown' : desired.powerState === 'Suspended' ? 'standby' : null;
+export function forget(
+  memory: VirtualMachineMemory,
+  desired: DesiredVirtualMachine,
+  { candidates, vm }: VirtualMachineObservation,
+): VirtualMachineMemory {
+  const wants =
+    desired.deleting || desired.powerState === 'PoweredOff'
+      ? 'shutdown'
+      : desired.powerState === 'Suspended'
+        ? 'standby'
+        : null;
   const isOn = vm !== null && powerStateOf(vm) === 'PoweredOn';
   const lastMs = lastRestartMs(vm?.config?.extraConfig ?? {});
   const isMade = findOwn(desired, candidates).is === 'own';
@@ -76,12 +120,19 @@ export function forget(memory: VirtualMachineMemory, desired: DesiredVirtualMach
 }
 
 /** What the run knows after a look. Pure. @param problem null: vCenter has answered */
-export function afterLook(memory: VirtualMachineMemory, problem: Pick<PhaseFailure, 'reason' | 'message' | 'requeue'> | null, nowMs: number): VirtualMachineMemory {
+export function afterLook(
+  memory: VirtualMachineMemory,
+  problem: Pick<PhaseFailure, 'reason' | 'message' | 'requeue'> | null,
+  nowMs: number,
+): VirtualMachineMemory {
   const before = memory.failures.find(({ phase }) => phase === 'observe');
   const others = memory.failures.filter(({ phase }) => phase !== 'observe');
   if (problem === null) return { ...memory, failures: others };
   const attempts = (before?.attempts ?? 0) + 1;
-  return { ...memory, failures: [...others, { phase: 'observe', ...problem, attempts, retryAtMs: nowMs + retryAfterMs(attempts) }] };
+  return {
+    ...memory,
+    failures: [...others, { phase: 'observe', ...problem, attempts, retryAtMs: nowMs + retryAfterMs(attempts) }],
+  };
 }
 
 /** Whoever changed something may have mended what failed. */

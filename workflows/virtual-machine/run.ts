@@ -82,7 +82,8 @@ export function hearChange(inbox: Inbox, change: Partial<ObjectChanged> | null |
 const covers = (known: Told, told: Told): boolean => known.uid === told.uid && known.generation >= told.generation;
 
 /** Whether to look again. A VM that the run has seen so already is no reason, nor is a spec that it knows: its own doing comes back that way. */
-export const hasNews = (run: VirtualMachineRun, inbox: Inbox): boolean => inbox.changed || isChanged(run, inbox) || (inbox.seen !== null && inbox.seen !== run.facts.seen);
+export const hasNews = (run: VirtualMachineRun, inbox: Inbox): boolean =>
+  inbox.changed || isChanged(run, inbox) || (inbox.seen !== null && inbox.seen !== run.facts.seen);
 
 /** Whether what a decision was made on has changed, other than by what the run itself has written beside the spec. */
 export const isOutdated = (run: VirtualMachineRun, inbox: Inbox): boolean => inbox.cancelled || isChanged(run, inbox);

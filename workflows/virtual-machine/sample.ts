@@ -1,8 +1,26 @@
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
 import type { VmConfig } from '../../contracts/virtual-machine-config.ts';
-import { defaultVmAnnotation, extraConfigKeys, managedBy, virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
+import {
+  defaultVmAnnotation,
+  extraConfigKeys,
+  managedBy,
+  virtualMachineFinalizers,
+} from '../../contracts/virtual-machine-marks.ts';
 import type { CachedFile, ImageHardware } from '../../contracts/cached-files.ts';
-import type { Candidate, ClassFacts, Fetched, ImageCacheFacts, ImageFacts, GuestFacts, PhaseFailure, PlacedAt, Prerequisites, VirtualMachineMemory, VirtualMachineObservation, VmFacts } from '../../contracts/virtual-machine-observation.ts';
+import type {
+  Candidate,
+  ClassFacts,
+  Fetched,
+  ImageCacheFacts,
+  ImageFacts,
+  GuestFacts,
+  PhaseFailure,
+  PlacedAt,
+  Prerequisites,
+  VirtualMachineMemory,
+  VirtualMachineObservation,
+  VmFacts,
+} from '../../contracts/virtual-machine-observation.ts';
 import type { Outcome, VirtualMachineDeed } from '../../contracts/virtual-machine-plan.ts';
 import type { Context, VmContext } from './step.ts';
 
@@ -69,10 +87,30 @@ export const desiredOf = (more: Partial<DesiredVirtualMachine> = {}): DesiredVir
   managerId: 'vc-uuid',
   instanceUuid: uid,
   biosUuid: uid,
-  size: { cpus: null, memoryMiB: null, cpuRequestCores: null, cpuLimitCores: null, memoryRequestMiB: null, memoryLimitMiB: null },
+  size: {
+    cpus: null,
+    memoryMiB: null,
+    cpuRequestCores: null,
+    cpuLimitCores: null,
+    memoryRequestMiB: null,
+    memoryLimitMiB: null,
+  },
   config: {
-    guestId: null, firmware: null, coresPerSocket: null, cpuHotAddEnabled: null, memoryHotAddEnabled: null, nestedHVEnabled: null, vPMCEnabled: null, vvtdEnabled: null, memoryReservationLockedToMax: null, latencySensitivity: null, changeTrackingEnabled: null,
-    minHardwareVersion: null, bootOptions: {}, bootDiskBytes: null, extraConfig: {},
+    guestId: null,
+    firmware: null,
+    coresPerSocket: null,
+    cpuHotAddEnabled: null,
+    memoryHotAddEnabled: null,
+    nestedHVEnabled: null,
+    vPMCEnabled: null,
+    vvtdEnabled: null,
+    memoryReservationLockedToMax: null,
+    latencySensitivity: null,
+    changeTrackingEnabled: null,
+    minHardwareVersion: null,
+    bootOptions: {},
+    bootDiskBytes: null,
+    extraConfig: {},
   },
   networkDisabled: false,
   networkCards: [{ name: 'eth0', type: 'VMXNet3', macAddress: null }],
@@ -96,7 +134,12 @@ export const classOf = (more: Partial<ClassFacts> = {}): ClassFacts => ({
   name: 'small',
   uid: 'class-1',
   generation: 1,
-  compute: { numCPUs: 2, memoryMB: 4_096, cpuAllocation: { reservation: 0, limit: -1 }, memoryAllocation: { reservation: 0, limit: -1 } },
+  compute: {
+    numCPUs: 2,
+    memoryMB: 4_096,
+    cpuAllocation: { reservation: 0, limit: -1 },
+    memoryAllocation: { reservation: 0, limit: -1 },
+  },
   extraConfig: {},
   configSpec: {},
   passthrough: false,
@@ -108,7 +151,12 @@ export const hardwareOf = (disks: number, more: Partial<ImageHardware> = {}): Im
   guestId: null,
   firmware: null,
   version: null,
-  disks: Array.from({ length: disks }, () => ({ controller: 'SCSI' as const, busNumber: 0, unitNumber: null, capacityBytes: 1_024 ** 3 })),
+  disks: Array.from({ length: disks }, () => ({
+    controller: 'SCSI' as const,
+    busNumber: 0,
+    unitNumber: null,
+    capacityBytes: 1_024 ** 3,
+  })),
   ...more,
 });
 
@@ -126,12 +174,32 @@ export const imageOf = (more: Partial<ImageFacts> = {}): ImageFacts => ({
 });
 
 /** Of the image's files, as many disks are cached where the VM goes. */
-export const cachedOf = ({ ready = true, files = 1, more = [] }: { ready?: boolean | null; files?: number; more?: CachedFile[] } = {}): Extract<Fetched<ImageCacheFacts>, { is: 'found' }> => ({
+export const cachedOf = ({
+  ready = true,
+  files = 1,
+  more = [],
+}: { ready?: boolean | null; files?: number; more?: CachedFile[] } = {}): Extract<
+  Fetched<ImageCacheFacts>,
+  { is: 'found' }
+> => ({
   is: 'found',
   value: {
     hardwareReady: true,
     locations: [
-      { datacenterId: 'datacenter-1', datastoreId: 'datastore-1', profileId: 'profile-1', ready, message: 'm', files: [...Array.from({ length: files }, (_, index) => ({ path: `[fast] cache/disk-${index}.vmdk`, kind: 'disk' as const })), ...more] },
+      {
+        datacenterId: 'datacenter-1',
+        datastoreId: 'datastore-1',
+        profileId: 'profile-1',
+        ready,
+        message: 'm',
+        files: [
+          ...Array.from({ length: files }, (_, index) => ({
+            path: `[fast] cache/disk-${index}.vmdk`,
+            kind: 'disk' as const,
+          })),
+          ...more,
+        ],
+      },
     ],
   },
 });
@@ -221,7 +289,15 @@ export const candidateOf = (more: Partial<Candidate> = {}): Candidate => ({
   ...more,
 });
 
-export const placedAt: PlacedAt = { zone: 'zone-a', datacenter: 'datacenter-1', folder: 'group-v1', resourcePool: 'resgroup-1', datastore: 'datastore-1', host: null, cpuMHz: 2_000 };
+export const placedAt: PlacedAt = {
+  zone: 'zone-a',
+  datacenter: 'datacenter-1',
+  folder: 'group-v1',
+  resourcePool: 'resgroup-1',
+  datastore: 'datastore-1',
+  host: null,
+  cpuMHz: 2_000,
+};
 
 export const observedOf = (more: Partial<VirtualMachineObservation> = {}): VirtualMachineObservation => ({
   recorded: {},
@@ -238,9 +314,28 @@ export const observedOf = (more: Partial<VirtualMachineObservation> = {}): Virtu
   ...more,
 });
 
-export const memoryOf = (more: Partial<VirtualMachineMemory> = {}): VirtualMachineMemory => ({ create: null, failures: [], soft: null, restart: null, deletingSinceMs: null, ...more });
+export const memoryOf = (more: Partial<VirtualMachineMemory> = {}): VirtualMachineMemory => ({
+  create: null,
+  failures: [],
+  soft: null,
+  restart: null,
+  deletingSinceMs: null,
+  ...more,
+});
 
-export const failureIn = (phase: PhaseFailure['phase'], requeue = true, more: Partial<PhaseFailure> = {}): PhaseFailure => ({ phase, reason: 'VcenterRefused', message: `${phase} failed`, requeue, retryAtMs: beginMs + 10 * minute, attempts: 1, ...more });
+export const failureIn = (
+  phase: PhaseFailure['phase'],
+  requeue = true,
+  more: Partial<PhaseFailure> = {},
+): PhaseFailure => ({
+  phase,
+  reason: 'VcenterRefused',
+  message: `${phase} failed`,
+  requeue,
+  retryAtMs: beginMs + 10 * minute,
+  attempts: 1,
+  ...more,
+});
 
 export interface Given {
   desired?: Partial<DesiredVirtualMachine>;
@@ -254,10 +349,23 @@ export interface Given {
   nowMs?: number;
 }
 
-export function contextOf({ desired, observed, vm = {}, config = {}, prerequisites, memory, settings: set, nowMs = beginMs + 2 * minute }: Given = {}): Context {
+export function contextOf({
+  desired,
+  observed,
+  vm = {},
+  config = {},
+  prerequisites,
+  memory,
+  settings: set,
+  nowMs = beginMs + 2 * minute,
+}: Given = {}): Context {
   return {
     desired: desiredOf(desired),
-    observed: observedOf({ vm: vm === null ? null : vmOf(vm, config), prerequisites: prerequisitesOf(prerequisites), ...observed }),
+    observed: observedOf({
+      vm: vm === null ? null : vmOf(vm, config),
+      prerequisites: prerequisitesOf(prerequisites),
+      ...observed,
+    }),
     memory: memoryOf(memory),
     settings: { ...settings, ...set },
     nowMs,
@@ -284,4 +392,5 @@ export function inShort(outcome: Outcome): string {
   }
 }
 
-const shortDeed = (deed: VirtualMachineDeed): string => (deed.do === 'power' ? deed.operation : deed.do === 'file' ? deed.file : deed.do);
+const shortDeed = (deed: VirtualMachineDeed): string =>
+  deed.do === 'power' ? deed.operation : deed.do === 'file' ? deed.file : deed.do;

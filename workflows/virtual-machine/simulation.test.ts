@@ -4,7 +4,18 @@ import { beginMs, classOf, configOf, desiredOf, settings, vmOf } from './sample.
 import type { World } from './simulation.ts';
 import { ownOf, pass, worldOf } from './simulation.ts';
 
-const fresh = { finalizers: [], instanceUuid: null, biosUuid: null, managerId: null, zone: null, firstBootDone: false, lastResizedClass: null, upgradedTo: { build: null, schema: null, feature: null }, networkCards: [], networkDisabled: true };
+const fresh = {
+  finalizers: [],
+  instanceUuid: null,
+  biosUuid: null,
+  managerId: null,
+  zone: null,
+  firstBootDone: false,
+  lastResizedClass: null,
+  upgradedTo: { build: null, schema: null, feature: null },
+  networkCards: [],
+  networkDisabled: true,
+};
 
 /** Goes on to the end, and tells every step that was taken. */
 function steps(world: World): string[] {
@@ -28,24 +39,61 @@ const create = ['patchVirtualMachine', 'createVirtualMachine'];
 
 // What a run costs follows from these: each is one call. What is only noted goes along with the status.
 test.each<[why: string, world: World, taken: string[]]>([
-  ['a VM is made and powered on', worldOf(desiredOf(fresh), settings, beginMs), [...create, 'awaitTask', 'powerOn', 'Settled']],
-  ['or waited for in the same call', worldOf(desiredOf(fresh), { ...settings, asyncCreate: false }, beginMs), [...create, 'powerOn', 'Settled']],
-  ['or made and left off', worldOf(desiredOf({ ...fresh, powerState: 'PoweredOff' }), settings, beginMs), [...create, 'awaitTask', 'Settled']],
+  [
+    'a VM is made and powered on',
+    worldOf(desiredOf(fresh), settings, beginMs),
+    [...create, 'awaitTask', 'powerOn', 'Settled'],
+  ],
+  [
+    'or waited for in the same call',
+    worldOf(desiredOf(fresh), { ...settings, asyncCreate: false }, beginMs),
+    [...create, 'powerOn', 'Settled'],
+  ],
+  [
+    'or made and left off',
+    worldOf(desiredOf({ ...fresh, powerState: 'PoweredOff' }), settings, beginMs),
+    [...create, 'awaitTask', 'Settled'],
+  ],
   ['nothing is to be done', made(), ['Settled']],
   ['it is powered off', change(made(), { powerState: 'PoweredOff' }), ['shutdownGuest', 'Settled']],
   ['and on again', change(made({}, { powerState: 'PoweredOff' }), { powerState: 'PoweredOn' }), ['powerOn', 'Settled']],
-  ['it is restarted', change(made(), { nextRestartTime: 'now' }), ['patchVirtualMachine', 'reconfigure', 'rebootGuest', 'reconfigure', 'Settled']],
-  ['another class is applied while it is off', Object.assign(change(made({}, { powerState: 'PoweredOff' }), { className: 'large' }), { class: classOf({ name: 'large', uid: 'class-2', compute: { ...classOf().compute, numCPUs: 8 } }) }), ['reconfigure', 'Settled']],
+  [
+    'it is restarted',
+    change(made(), { nextRestartTime: 'now' }),
+    ['patchVirtualMachine', 'reconfigure', 'rebootGuest', 'reconfigure', 'Settled'],
+  ],
+  [
+    'another class is applied while it is off',
+    Object.assign(change(made({}, { powerState: 'PoweredOff' }), { className: 'large' }), {
+      class: classOf({ name: 'large', uid: 'class-2', compute: { ...classOf().compute, numCPUs: 8 } }),
+    }),
+    ['reconfigure', 'Settled'],
+  ],
   ['it is deleted', change(made(), { deleting: true }), ['shutdownGuest', 'destroy', 'patchVirtualMachine', 'Settled']],
-  ['while it is off', change(made({}, { powerState: 'PoweredOff', firstBootDone: true }), { deleting: true, creatingSince: null }), ['destroy', 'patchVirtualMachine', 'Settled']],
-  ['before it was ever started: whether anything is still being made is looked for', change(made({}, { powerState: 'PoweredOff' }), { deleting: true }), ['destroy', 'cancelCreate', 'patchVirtualMachine', 'patchVirtualMachine', 'Settled']],
+  [
+    'while it is off',
+    change(made({}, { powerState: 'PoweredOff', firstBootDone: true }), { deleting: true, creatingSince: null }),
+    ['destroy', 'patchVirtualMachine', 'Settled'],
+  ],
+  [
+    'before it was ever started: whether anything is still being made is looked for',
+    change(made({}, { powerState: 'PoweredOff' }), { deleting: true }),
+    ['destroy', 'cancelCreate', 'patchVirtualMachine', 'patchVirtualMachine', 'Settled'],
+  ],
 ])('%s', (_why, world, taken) => {
   expect(steps(world)).toEqual(taken);
 });
 
 test('a VM that the operator before has made is taken over, and kept as it is', () => {
-  const world = worldOf(desiredOf({ upgradedTo: { build: null, schema: null, feature: null }, networkCards: [], networkDisabled: true }), settings, beginMs);
-  world.vms.push({ foreign: false, facts: { ...vmOf(), config: configOf({ extraConfig: { [extraConfigKeys.namespacedName]: 'team/web' } }) } });
+  const world = worldOf(
+    desiredOf({ upgradedTo: { build: null, schema: null, feature: null }, networkCards: [], networkDisabled: true }),
+    settings,
+    beginMs,
+  );
+  world.vms.push({
+    foreign: false,
+    facts: { ...vmOf(), config: configOf({ extraConfig: { [extraConfigKeys.namespacedName]: 'team/web' } }) },
+  });
   expect(steps(world)).toEqual(['adopt', 'patchVirtualMachine', 'Settled']);
   expect(world.desired === null ? [] : ownOf(world, world.desired)).toHaveLength(1);
   expect(world.made).toBe(0);

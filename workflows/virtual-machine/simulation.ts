@@ -2,13 +2,38 @@ import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contra
 import type { FileDeed } from '../../contracts/cached-files.ts';
 import { diskName } from '../../contracts/cached-files.ts';
 import type { ReconfigSpec, VmConfig } from '../../contracts/virtual-machine-config.ts';
-import { extraConfigKeys, virtualMachineAnnotations, virtualMachineLabels } from '../../contracts/virtual-machine-marks.ts';
-import type { Candidate, ClassFacts, VirtualMachineMemory, VirtualMachineObservation, VmFacts } from '../../contracts/virtual-machine-observation.ts';
-import type { CreateSpec, VirtualMachinePatch, VirtualMachinePlan, VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+import {
+  extraConfigKeys,
+  virtualMachineAnnotations,
+  virtualMachineLabels,
+} from '../../contracts/virtual-machine-marks.ts';
+import type {
+  Candidate,
+  ClassFacts,
+  VirtualMachineMemory,
+  VirtualMachineObservation,
+  VmFacts,
+} from '../../contracts/virtual-machine-observation.ts';
+import type {
+  CreateSpec,
+  VirtualMachinePatch,
+  VirtualMachinePlan,
+  VirtualMachineStep,
+} from '../../contracts/virtual-machine-plan.ts';
 import { planVirtualMachine } from './plan.ts';
 import { noMemory, remember } from './remember.ts';
 import type { StepEnd } from './remember.ts';
-import { cachedOf, classOf, configOf, guestOf, hardwareOf, imageOf, observedOf, prerequisitesOf, vmOf } from './sample.ts';
+import {
+  cachedOf,
+  classOf,
+  configOf,
+  guestOf,
+  hardwareOf,
+  imageOf,
+  observedOf,
+  prerequisitesOf,
+  vmOf,
+} from './sample.ts';
 import { fullName } from './step.ts';
 import { ownershipMark } from './want-config.ts';
 
@@ -48,17 +73,31 @@ const mark = (extraConfig: Readonly<Record<string, string>>): Candidate['mark'] 
 };
 
 /** The VMs of the object, made or being made. */
-export const ownOf = ({ vms }: Pick<World, 'vms'>, { uid }: Pick<DesiredVirtualMachine, 'uid'>): ModelVm[] => vms.filter(({ facts, foreign }) => !foreign && facts.config.extraConfig[extraConfigKeys.objectUid] === uid);
+export const ownOf = ({ vms }: Pick<World, 'vms'>, { uid }: Pick<DesiredVirtualMachine, 'uid'>): ModelVm[] =>
+  vms.filter(({ facts, foreign }) => !foreign && facts.config.extraConfig[extraConfigKeys.objectUid] === uid);
 
 export function observe(world: World): VirtualMachineObservation {
   const { desired, vms } = world;
   const candidates = desired === null ? [] : vms.flatMap(({ facts }) => candidateOf(facts, desired));
-  const found = candidates.length === 1 ? candidates[0] : candidates.find((candidate) => candidate.foundBy.includes('mark'));
+  const found =
+    candidates.length === 1 ? candidates[0] : candidates.find((candidate) => candidate.foundBy.includes('mark'));
   const vm = vms.find(({ facts }) => facts.moId === found?.moId)?.facts ?? null;
-  return observedOf({ candidates, vm: structuredClone(vm), prerequisites: prerequisitesOf({ class: { is: 'found', value: world.class }, image: { is: 'found', value: imageOf({ hardware: hardwareOf(2) }) } }), imageCache: cachedOf({ files: 2 }), turn: { create: world.turn, destroy: world.turn, taken: null } });
+  return observedOf({
+    candidates,
+    vm: structuredClone(vm),
+    prerequisites: prerequisitesOf({
+      class: { is: 'found', value: world.class },
+      image: { is: 'found', value: imageOf({ hardware: hardwareOf(2) }) },
+    }),
+    imageCache: cachedOf({ files: 2 }),
+    turn: { create: world.turn, destroy: world.turn, taken: null },
+  });
 }
 
-function candidateOf({ moId, name, instanceUuid, config }: ModelVm['facts'], desired: DesiredVirtualMachine): Candidate[] {
+function candidateOf(
+  { moId, name, instanceUuid, config }: ModelVm['facts'],
+  desired: DesiredVirtualMachine,
+): Candidate[] {
   const its = mark(config.extraConfig);
   const foundBy: Candidate['foundBy'] = [
     ...(instanceUuid === desired.instanceUuid ? (['instanceUuid'] as const) : []),
@@ -79,7 +118,13 @@ export function pass(world: World, fate: () => Fate): VirtualMachinePlan {
   for (const step of plan.decision.steps) {
     if (world.desired === null) break;
     const end = carryOut(world, step, fate());
-    world.memory = remember(world.memory, step, end, world.desired ?? { nextRestartTime: null, deleting: true }, world.nowMs);
+    world.memory = remember(
+      world.memory,
+      step,
+      end,
+      world.desired ?? { nextRestartTime: null, deleting: true },
+      world.nowMs,
+    );
     if (!end.ok) break;
   }
   return plan;
@@ -100,9 +145,11 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
   if (desired === null) return refused('there is no such object');
   const vm = 'moId' in step ? world.vms.find(({ facts }) => facts.moId === step.moId) : undefined;
   // A VM that is gone is as good as done with.
-  if ('moId' in step && vm === undefined) return step.do === 'destroy' || step.do === 'detachDisks' ? ok : refused('ManagedObjectNotFound');
+  if ('moId' in step && vm === undefined)
+    return step.do === 'destroy' || step.do === 'detachDisks' ? ok : refused('ManagedObjectNotFound');
   if (vm?.foreign === true) throw new Error(`${step.words}: touches a VM of somebody else`);
-  if (vm !== undefined && step.do !== 'adopt' && mark(vm.facts.config.extraConfig)?.uid !== desired.uid) throw new Error(`${step.words}: touches a VM without its mark`);
+  if (vm !== undefined && step.do !== 'adopt' && mark(vm.facts.config.extraConfig)?.uid !== desired.uid)
+    throw new Error(`${step.words}: touches a VM without its mark`);
   switch (step.do) {
     case 'patchVirtualMachine':
       for (const patch of step.patches) patchObject(world, patch);
@@ -126,7 +173,9 @@ function take(world: World, step: VirtualMachineStep): StepEnd {
     case 'power':
       return power(world, vm as ModelVm, step.operation);
     case 'detachDisks':
-      (vm as ModelVm).facts.config.disks = (vm as ModelVm).facts.config.disks.filter(({ key }) => !step.keys.includes(key));
+      (vm as ModelVm).facts.config.disks = (vm as ModelVm).facts.config.disks.filter(
+        ({ key }) => !step.keys.includes(key),
+      );
       return ok;
     case 'destroy': {
       const { facts } = vm as ModelVm;
@@ -179,15 +228,28 @@ function create(world: World, spec: CreateSpec, blocking: boolean): StepEnd {
   if (ownOf(world, desired).length > 0) return ok;
   const underWay = world.creating.find(({ vm }) => vm.facts.name === spec.name);
   if (underWay !== undefined) return { ok: true, task: underWay.task };
-  if (world.vms.some(({ facts }) => facts.name === spec.name)) return { ...refused('DuplicateName'), requeue: false } as StepEnd;
+  if (world.vms.some(({ facts }) => facts.name === spec.name))
+    return { ...refused('DuplicateName'), requeue: false } as StepEnd;
   if (spec.source.from === 'cachedDisks' && spec.source.how === 'direct') {
-    for (const index of spec.source.disks.keys()) if (!world.files.has(diskName(index))) throw new Error(`makes a VM without the whole of ${diskName(index)}`);
+    for (const index of spec.source.disks.keys())
+      if (!world.files.has(diskName(index))) throw new Error(`makes a VM without the whole of ${diskName(index)}`);
   }
   world.made += 1;
   const extraConfig = Object.fromEntries(spec.config.extraConfig?.map(({ key, value }) => [key, value]) ?? []);
   const { numCPUs = 1, memoryMB = 1_024 } = spec.config;
   const config = configOf({ extraConfig, numCPUs, memoryMB });
-  const facts = { ...vmOf({ moId: `vm-${world.made}`, instanceUuid: spec.instanceUuid, biosUuid: spec.uuid, powerState: 'poweredOff' as const, bootMark: 'none', upSinceMs: null, guest: guestOf() }), config };
+  const facts = {
+    ...vmOf({
+      moId: `vm-${world.made}`,
+      instanceUuid: spec.instanceUuid,
+      biosUuid: spec.uuid,
+      powerState: 'poweredOff' as const,
+      bootMark: 'none',
+      upSinceMs: null,
+      guest: guestOf(),
+    }),
+    config,
+  };
   const task = `task-${world.made}`;
   world.creating.push({ task, vm: { facts, foreign: false } });
   if (!blocking) return { ok: true, task };
@@ -238,21 +300,47 @@ function power(world: World, { facts }: ModelVm, operation: string): StepEnd {
   return ok;
 }
 
-function patchObject(world: World, { annotations = {}, labels = {}, spec = {}, addFinalizers = [], removeFinalizers = [] }: VirtualMachinePatch): void {
+function patchObject(
+  world: World,
+  { annotations = {}, labels = {}, spec = {}, addFinalizers = [], removeFinalizers = [] }: VirtualMachinePatch,
+): void {
   const { desired } = world;
   if (desired === null) return;
-  desired.finalizers = [...desired.finalizers.filter((finalizer) => !removeFinalizers.includes(finalizer)), ...addFinalizers];
+  desired.finalizers = [
+    ...desired.finalizers.filter((finalizer) => !removeFinalizers.includes(finalizer)),
+    ...addFinalizers,
+  ];
   if (labels[virtualMachineLabels.zone] !== undefined) desired.zone = labels[virtualMachineLabels.zone] ?? null;
-  const { creating, copies, managerId, firstBootDone, lastResizedClass, upgradedToBuildVersion, upgradedToSchemaVersion, upgradedToFeatureVersion } = virtualMachineAnnotations;
+  const {
+    creating,
+    copies,
+    managerId,
+    firstBootDone,
+    lastResizedClass,
+    upgradedToBuildVersion,
+    upgradedToSchemaVersion,
+    upgradedToFeatureVersion,
+  } = virtualMachineAnnotations;
   if (creating in annotations) desired.creatingSince = annotations[creating] ?? null;
   const copied = annotations[copies];
-  if (copied !== undefined) desired.copiesAt = copied === null ? null : { datacenter: copied.split(',')[0] ?? '', datastore: copied.split(',')[1] ?? '' };
+  if (copied !== undefined)
+    desired.copiesAt =
+      copied === null ? null : { datacenter: copied.split(',')[0] ?? '', datastore: copied.split(',')[1] ?? '' };
   if (managerId in annotations) desired.managerId = annotations[managerId] ?? null;
   if (firstBootDone in annotations) desired.firstBootDone = annotations[firstBootDone] === 'true';
-  if (upgradedToBuildVersion in annotations) desired.upgradedTo = { build: annotations[upgradedToBuildVersion] ?? null, schema: annotations[upgradedToSchemaVersion] ?? null, feature: annotations[upgradedToFeatureVersion] ?? null };
+  if (upgradedToBuildVersion in annotations)
+    desired.upgradedTo = {
+      build: annotations[upgradedToBuildVersion] ?? null,
+      schema: annotations[upgradedToSchemaVersion] ?? null,
+      feature: annotations[upgradedToFeatureVersion] ?? null,
+    };
   const applied = annotations[lastResizedClass];
   if (typeof applied === 'string') {
-    const { Name: name, UID: uid, Generation: generation } = JSON.parse(applied) as { Name: string; UID: string; Generation: number };
+    const {
+      Name: name,
+      UID: uid,
+      Generation: generation,
+    } = JSON.parse(applied) as { Name: string; UID: string; Generation: number };
     desired.lastResizedClass = { name, uid, generation };
   }
   if (typeof spec['instanceUUID'] === 'string') desired.instanceUuid = spec['instanceUUID'];
@@ -262,4 +350,18 @@ function patchObject(world: World, { annotations = {}, labels = {}, spec = {}, a
   if (desired.deleting && desired.finalizers.length === 0) world.desired = null;
 }
 
-export const worldOf = (desired: DesiredVirtualMachine, settings: VirtualMachineSettings, nowMs: number): World => ({ desired, settings, memory: noMemory, nowMs, vms: [], creating: [], made: 0, restarts: 0, lost: [], files: new Set(), guest: 'obeys', turn: true, class: classOf() });
+export const worldOf = (desired: DesiredVirtualMachine, settings: VirtualMachineSettings, nowMs: number): World => ({
+  desired,
+  settings,
+  memory: noMemory,
+  nowMs,
+  vms: [],
+  creating: [],
+  made: 0,
+  restarts: 0,
+  lost: [],
+  files: new Set(),
+  guest: 'obeys',
+  turn: true,
+  class: classOf(),
+});

@@ -1,7 +1,18 @@
 import type { TurnKind } from '../../contracts/allowance.ts';
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
-import type { Phase, PhaseFailure, VirtualMachineMemory, VirtualMachineObservation, VmFacts } from '../../contracts/virtual-machine-observation.ts';
-import type { Outcome, VirtualMachineDeed, VirtualMachinePatch, VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+import type {
+  Phase,
+  PhaseFailure,
+  VirtualMachineMemory,
+  VirtualMachineObservation,
+  VmFacts,
+} from '../../contracts/virtual-machine-observation.ts';
+import type {
+  Outcome,
+  VirtualMachineDeed,
+  VirtualMachinePatch,
+  VirtualMachineStep,
+} from '../../contracts/virtual-machine-plan.ts';
 
 /** What every decision about a VM is made of. */
 export interface Context {
@@ -20,11 +31,20 @@ export interface VmContext extends Context {
 
 export const success: Outcome = { is: 'success' };
 
-export const act = (phase: Phase, ...deeds: [words: string, deed: VirtualMachineDeed][]): Outcome & { is: 'act' } => ({ is: 'act', steps: deeds.map(([words, deed]) => ({ ...deed, words, phase })) });
+export const act = (phase: Phase, ...deeds: [words: string, deed: VirtualMachineDeed][]): Outcome & { is: 'act' } => ({
+  is: 'act',
+  steps: deeds.map(([words, deed]) => ({ ...deed, words, phase })),
+});
 
-export const patch = (phase: Phase, words: string, ...patches: VirtualMachinePatch[]): Outcome & { is: 'act' } => act(phase, [words, { do: 'patchVirtualMachine', patches }]);
+export const patch = (phase: Phase, words: string, ...patches: VirtualMachinePatch[]): Outcome & { is: 'act' } =>
+  act(phase, [words, { do: 'patchVirtualMachine', patches }]);
 
-export const wait = (state: string, sentence: string, untilMs: number | null = null): Outcome => ({ is: 'wait', state, for: sentence, untilMs });
+export const wait = (state: string, sentence: string, untilMs: number | null = null): Outcome => ({
+  is: 'wait',
+  state,
+  for: sentence,
+  untilMs,
+});
 
 /** Nothing else is missing. */
 export function waitTurn({ observed: { turn }, settings: { vcenter } }: Context, state: string, of: TurnKind): Outcome {
@@ -34,23 +54,44 @@ export function waitTurn({ observed: { turn }, settings: { vcenter } }: Context,
 export function describeTurn(of: TurnKind, vcenter: string, taken: Context['observed']['turn']['taken']): string {
   if (taken === null) return `its turn among the ${of} of vCenter ${vcenter}`;
   const { inUse, limit } = taken;
-  return inUse < limit ? `its turn: the ${of} of vCenter ${vcenter} that are under way are being counted` : `its turn: ${inUse} of ${limit} ${of} of vCenter ${vcenter} are under way`;
+  return inUse < limit
+    ? `its turn: the ${of} of vCenter ${vcenter} that are under way are being counted`
+    : `its turn: ${inUse} of ${limit} ${of} of vCenter ${vcenter} are under way`;
 }
 
 /** It would be tried now, or as soon as it may. */
-export const isAttempt = (outcome: Outcome): boolean => outcome.is === 'act' || (outcome.is === 'wait' && outcome.turn !== undefined);
+export const isAttempt = (outcome: Outcome): boolean =>
+  outcome.is === 'act' || (outcome.is === 'wait' && outcome.turn !== undefined);
 
 /** Trying again is no use: something has to change first. */
-export const stop = (reason: string, message: string): Outcome => ({ is: 'failed', requeue: false, reason, message, retryAtMs: null });
+export const stop = (reason: string, message: string): Outcome => ({
+  is: 'failed',
+  requeue: false,
+  reason,
+  message,
+  retryAtMs: null,
+});
 
-export const retry = ({ reason, message, retryAtMs, requeue }: PhaseFailure): Outcome => ({ is: 'failed', requeue, reason, message, retryAtMs: requeue ? retryAtMs : null });
+export const retry = ({ reason, message, retryAtMs, requeue }: PhaseFailure): Outcome => ({
+  is: 'failed',
+  requeue,
+  reason,
+  message,
+  retryAtMs: requeue ? retryAtMs : null,
+});
 
 /** What the phase last failed with, while it is not tried again. */
-export const failureOf = ({ memory, nowMs }: Pick<Context, 'memory' | 'nowMs'>, phase: Phase): PhaseFailure | undefined =>
+export const failureOf = (
+  { memory, nowMs }: Pick<Context, 'memory' | 'nowMs'>,
+  phase: Phase,
+): PhaseFailure | undefined =>
   memory.failures.find((failure) => failure.phase === phase && (!failure.requeue || failure.retryAtMs > nowMs));
 
 /** A phase that has failed is not tried again before its time; everything else is decided. */
-export function unlessFailed<Given extends Context>(phase: Phase, decide: (context: Given) => Outcome): (context: Given) => Outcome {
+export function unlessFailed<Given extends Context>(
+  phase: Phase,
+  decide: (context: Given) => Outcome,
+): (context: Given) => Outcome {
   return (context) => {
     const failure = failureOf(context, phase);
     const outcome = decide(context);
@@ -58,6 +99,7 @@ export function unlessFailed<Given extends Context>(phase: Phase, decide: (conte
   };
 }
 
-export const fullName = ({ namespace, name }: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): string => `${namespace}/${name}`;
+export const fullName = ({ namespace, name }: Pick<DesiredVirtualMachine, 'namespace' | 'name'>): string =>
+  `${namespace}/${name}`;
 
 export type Steps = readonly VirtualMachineStep[];

@@ -1,10 +1,17 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { ContentLibraryActivities, ContentLibraryInput, LibraryImageActivities, LibraryImages } from '../../contracts/content-library.ts';
+import type {
+  ContentLibraryActivities,
+  ContentLibraryInput,
+  LibraryImageActivities,
+  LibraryImages,
+} from '../../contracts/content-library.ts';
 import { kubernetesQueue, vsphereQueue } from '../../contracts/ids.ts';
 import { longCall, shortCall } from '../../contracts/policies.ts';
 
-const images = (summary: string) => proxyActivities<LibraryImageActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
-const libraries = (vcenter: string, summary: string) => proxyActivities<ContentLibraryActivities>({ ...longCall, taskQueue: vsphereQueue(vcenter), summary });
+const images = (summary: string) =>
+  proxyActivities<LibraryImageActivities>({ ...shortCall, taskQueue: kubernetesQueue, summary });
+const libraries = (vcenter: string, summary: string) =>
+  proxyActivities<ContentLibraryActivities>({ ...longCall, taskQueue: vsphereQueue(vcenter), summary });
 
 /**
  * Looks once at a content library, and makes the images in Kubernetes the same: one for each OVF and ISO. A Schedule or a person starts it;
@@ -14,14 +21,25 @@ export async function syncContentLibrary(input: ContentLibraryInput): Promise<Li
   const opened = await images('Read what is asked').openLibrarySync(input);
   if (opened.next === 'nothing') return { message: opened.message };
   const { vcenter, library, namespace } = opened;
-  const content = await libraries(vcenter, `Read content library ${library} of vCenter ${vcenter}`).readContentLibrary({ library });
+  const content = await libraries(vcenter, `Read content library ${library} of vCenter ${vcenter}`).readContentLibrary({
+    library,
+  });
   const where = namespace === null ? 'the cluster' : `namespace ${namespace}`;
-  const told = await images(`Make the images of ${where} those of ${content.name}`).syncLibraryImages({ namespace, content });
+  const told = await images(`Make the images of ${where} those of ${content.name}`).syncLibraryImages({
+    namespace,
+    content,
+  });
   setCurrentDetails(describe(content.name, where, told));
   return told;
 }
 
-function describe(library: string, where: string, { made, changed, removed, foreign, unchanged }: LibraryImages): string {
-  const rows = Object.entries({ made, changed, removed, 'somebody else’s, left alone': foreign }).flatMap(([what, names]) => (names.length === 0 ? [] : [`- ${what}: ${names.join(', ')}`]));
+function describe(
+  library: string,
+  where: string,
+  { made, changed, removed, foreign, unchanged }: LibraryImages,
+): string {
+  const rows = Object.entries({ made, changed, removed, 'somebody else’s, left alone': foreign }).flatMap(
+    ([what, names]) => (names.length === 0 ? [] : [`- ${what}: ${names.join(', ')}`]),
+  );
   return [`Images of **${library}** in ${where}: ${unchanged} as they should be`, ...rows].join('\n');
 }

@@ -17,7 +17,12 @@ import { isChanged, isOutdated } from './run.ts';
  *
  * @param tell says in the object what is done, where it takes long enough to be worth it
  */
-export async function takeSteps(run: VirtualMachineRun, inbox: Inbox, steps: readonly VirtualMachineStep[], tell: () => Promise<void>): Promise<void> {
+export async function takeSteps(
+  run: VirtualMachineRun,
+  inbox: Inbox,
+  steps: readonly VirtualMachineStep[],
+  tell: () => Promise<void>,
+): Promise<void> {
   run.isFresh = false;
   let isKnown = true;
   for (const step of steps) {
@@ -41,7 +46,12 @@ interface Taken {
 }
 
 /** Null: the wait was given up, as the object is not what it was; what became of the task, the next look sees. */
-async function takeStep(run: VirtualMachineRun, inbox: Inbox, step: VirtualMachineStep, tell: () => Promise<void>): Promise<Taken | null> {
+async function takeStep(
+  run: VirtualMachineRun,
+  inbox: Inbox,
+  step: VirtualMachineStep,
+  tell: () => Promise<void>,
+): Promise<Taken | null> {
   try {
     const done = await carryOut(run, step, async (submitted, words, deadlineMs) => {
       const telling = tell();
@@ -58,15 +68,32 @@ async function takeStep(run: VirtualMachineRun, inbox: Inbox, step: VirtualMachi
   }
 }
 
-const isCreate = ({ state }: VirtualMachineRun, step: VirtualMachineStep): boolean => step.do === 'createVirtualMachine' || (step.do === 'file' && step.phase === 'create') || (step.do === 'awaitTask' && step.task === state.memory.create?.task);
+const isCreate = ({ state }: VirtualMachineRun, step: VirtualMachineStep): boolean =>
+  step.do === 'createVirtualMachine' ||
+  (step.do === 'file' && step.phase === 'create') ||
+  (step.do === 'awaitTask' && step.task === state.memory.create?.task);
 
-const endOf = ({ code, reason, message }: Problem): StepEnd => ({ ok: false, reason, message, requeue: code === null || mayPass(code) });
+const endOf = ({ code, reason, message }: Problem): StepEnd => ({
+  ok: false,
+  reason,
+  message,
+  requeue: code === null || mayPass(code),
+});
 
 /**
  * Waits for a task of vCenter. A run that is cancelled passes that on; so does a VM that is being made and that nobody wants any more: a
  * create may take an hour. All other tasks end by themselves, and soon.
  */
-async function awaitWhileWanted(run: VirtualMachineRun, inbox: Inbox, { submitted, words, deadlineMs, isCreate: mayBeStopped }: { submitted: SubmittedTask & Looking; words: string; deadlineMs: number; isCreate: boolean }): Promise<Done> {
+async function awaitWhileWanted(
+  run: VirtualMachineRun,
+  inbox: Inbox,
+  {
+    submitted,
+    words,
+    deadlineMs,
+    isCreate: mayBeStopped,
+  }: { submitted: SubmittedTask & Looking; words: string; deadlineMs: number; isCreate: boolean },
+): Promise<Done> {
   const vcenter = run.seen?.settings.vcenter ?? '';
   run.waiting = { for: `${submitted.taskId} of vCenter ${vcenter}`, untilMs: Date.now() + deadlineMs };
   const scope = new CancellationScope();
@@ -74,7 +101,9 @@ async function awaitWhileWanted(run: VirtualMachineRun, inbox: Inbox, { submitte
   // It is looked at once for each news.
   let lookedAt: Inbox['told'] = null;
   const isNews = (): boolean => inbox.cancelled || (isChanged(run, inbox) && inbox.told !== lookedAt);
-  const task = scope.run(() => vsphereTask(vcenter, deadlineMs, words).awaitTask(submitted)).finally(() => (isOver = true));
+  const task = scope
+    .run(() => vsphereTask(vcenter, deadlineMs, words).awaitTask(submitted))
+    .finally(() => (isOver = true));
   const news = (): Promise<void> => condition(() => isOver || isNews());
   try {
     for (;;) {
@@ -95,7 +124,10 @@ async function awaitWhileWanted(run: VirtualMachineRun, inbox: Inbox, { submitte
 
 async function isUnwanted({ namespace, name }: VirtualMachineRun): Promise<boolean> {
   try {
-    const seen = await virtualMachineObjects(`See whether ${namespace}/${name} is still wanted`).readVirtualMachine({ namespace, name });
+    const seen = await virtualMachineObjects(`See whether ${namespace}/${name} is still wanted`).readVirtualMachine({
+      namespace,
+      name,
+    });
     return seen.next === 'run' && (seen.desired === null || seen.desired.deleting);
   } catch (error) {
     void explain(error);

@@ -18,7 +18,10 @@ export async function askTurn(run: VirtualMachineRun, of: TurnKind): Promise<voi
   const { share, said } = report(run.turn?.share ?? noShare, { want: 1, using: 0 }, nowMs);
   run.turn = { of, vcenter, cluster, share, taken: run.turn?.taken ?? null, askAgainMs: nowMs + turnRenewMs };
   try {
-    const answer = await temporal(`Ask for its turn among the ${of} of vCenter ${vcenter}`).takeTurn({ shared: { of, vcenter }, wanted: wantedOf(run.turn, said) });
+    const answer = await temporal(`Ask for its turn among the ${of} of vCenter ${vcenter}`).takeTurn({
+      shared: { of, vcenter },
+      wanted: wantedOf(run.turn, said),
+    });
     run.turn = answered(run.turn, answer);
     if (answer.limit !== null) return;
   } catch (error) {
@@ -70,7 +73,10 @@ async function leave(turn: Pick<Turn, 'of' | 'vcenter' | 'cluster'>, answer: All
   }
 }
 
-function wantedOf({ vcenter }: Pick<Turn, 'vcenter'>, said: Pick<AllowanceWanted, 'want' | 'using' | 'heard'>): AllowanceWanted {
+function wantedOf(
+  { vcenter }: Pick<Turn, 'vcenter'>,
+  said: Pick<AllowanceWanted, 'want' | 'using' | 'heard'>,
+): AllowanceWanted {
   const { workflowId, runId } = workflowInfo();
   return { consumer: workflowId, runId, host: vcenter, deadline: null, ...said };
 }

@@ -7,7 +7,14 @@ import { act, describeTurn } from './step.ts';
 import type { Turn } from './turn.ts';
 import { answered, heard, holds, isAskDue, isOver, turnOf, turnSeen } from './turn.ts';
 
-const asked: Turn = { of: 'creates', vcenter: 'lab', cluster: '', share: report(noShare, { want: 1, using: 0 }, 1_000).share, taken: null, askAgainMs: 61_000 };
+const asked: Turn = {
+  of: 'creates',
+  vcenter: 'lab',
+  cluster: '',
+  share: report(noShare, { want: 1, using: 0 }, 1_000).share,
+  taken: null,
+  askAgainMs: 61_000,
+};
 const refused = answered(asked, { sequence: 0, allowance: 0, limit: 16, inUse: 16 });
 const granted = answered(asked, { sequence: 1, allowance: 1, limit: 16, inUse: 3 });
 
@@ -19,7 +26,12 @@ test('it has its turn when that is granted, at once or later, and has it no more
 });
 
 test('an answer that overtakes another counts', () => {
-  expect(holds(answered(heard(asked, { sequence: 1, allowance: 1 }), { sequence: 0, allowance: 0, limit: 16, inUse: 16 }), 'creates')).toBe(true);
+  expect(
+    holds(
+      answered(heard(asked, { sequence: 1, allowance: 1 }), { sequence: 0, allowance: 0, limit: 16, inUse: 16 }),
+      'creates',
+    ),
+  ).toBe(true);
 });
 
 test.each<[why: string, turn: Turn | null, of: TurnKind, nowMs: number, due: boolean]>([
@@ -47,15 +59,34 @@ test.each<[of: TurnKind, taken: { inUse: number; limit: number } | null, words: 
   expect(describeTurn(of, 'lab', taken)).toBe(words);
 });
 
-const steps = (...deeds: object[]): VirtualMachineStep[] => act('config', ...deeds.map((deed) => ['', deed] as [string, VirtualMachineStep])).steps;
-const acts = (...deeds: object[]): VirtualMachineDecision => ({ next: 'act', state: 'Updating', steps: steps(...deeds) });
-const waits = (state: string, turn?: TurnKind): VirtualMachineDecision => ({ next: 'wait', for: 'x', untilMs: null, state, ...(turn && { turn }) });
+const steps = (...deeds: object[]): VirtualMachineStep[] =>
+  act('config', ...deeds.map((deed) => ['', deed] as [string, VirtualMachineStep])).steps;
+const acts = (...deeds: object[]): VirtualMachineDecision => ({
+  next: 'act',
+  state: 'Updating',
+  steps: steps(...deeds),
+});
+const waits = (state: string, turn?: TurnKind): VirtualMachineDecision => ({
+  next: 'wait',
+  for: 'x',
+  untilMs: null,
+  state,
+  ...(turn && { turn }),
+});
 const making = { ...noMemory, create: { task: 'task-1', sinceMs: 0 } };
 const perhaps = { ...noMemory, create: { task: null, sinceMs: 0 } };
 
-test.each<[why: string, decision: VirtualMachineDecision, memory: VirtualMachineMemory, deleting: boolean, of: TurnKind | null]>([
+test.each<
+  [why: string, decision: VirtualMachineDecision, memory: VirtualMachineMemory, deleting: boolean, of: TurnKind | null]
+>([
   ['it waits for it', waits('TooManyCreates', 'creates'), noMemory, false, 'creates'],
-  ['it is about to be made', acts({ do: 'patchVirtualMachine' }, { do: 'createVirtualMachine' }), noMemory, false, 'creates'],
+  [
+    'it is about to be made',
+    acts({ do: 'patchVirtualMachine' }, { do: 'createVirtualMachine' }),
+    noMemory,
+    false,
+    'creates',
+  ],
   ['it is being made', acts({ do: 'awaitTask', task: 'task-1' }), making, false, 'creates'],
   ['it is being made, whatever else is done', acts({ do: 'patchVirtualMachine' }), making, false, 'creates'],
   ['it is being made, and vCenter does not answer', waits('Failed'), making, false, 'creates'],
@@ -78,7 +109,13 @@ test.each<[why: string, decision: VirtualMachineDecision, memory: VirtualMachine
 });
 
 test.each<[why: string, of: TurnKind, taken: VirtualMachineStep[], memory: VirtualMachineMemory, over: boolean]>([
-  ['the create was submitted', 'creates', steps({ do: 'patchVirtualMachine' }, { do: 'createVirtualMachine' }), making, false],
+  [
+    'the create was submitted',
+    'creates',
+    steps({ do: 'patchVirtualMachine' }, { do: 'createVirtualMachine' }),
+    making,
+    false,
+  ],
   ['it has ended', 'creates', steps({ do: 'awaitTask', task: 'task-1' }), noMemory, true],
   ['it was waited for in the same call', 'creates', steps({ do: 'createVirtualMachine' }), noMemory, true],
   ['nobody knows whether it was submitted', 'creates', steps({ do: 'createVirtualMachine' }), perhaps, false],

@@ -22,11 +22,15 @@ export interface Turn {
 export const holds = (turn: Turn | null, of: TurnKind): boolean => turn?.of === of && allowanceOf(turn.share) > 0;
 
 /** Whether to ask, or to ask again in case nobody remembers. */
-export const isAskDue = (turn: Turn | null, of: TurnKind, nowMs: number): boolean => turn?.of !== of || (!holds(turn, of) && nowMs >= turn.askAgainMs);
+export const isAskDue = (turn: Turn | null, of: TurnKind, nowMs: number): boolean =>
+  turn?.of !== of || (!holds(turn, of) && nowMs >= turn.askAgainMs);
 
 export const heard = (turn: Turn, answer: NumberedAnswer): Turn => ({ ...turn, share: hearAnswer(turn.share, answer) });
 
-export const answered = (turn: Turn, answer: TurnAnswer): Turn => ({ ...heard(turn, answer), taken: answer.limit === null ? null : { inUse: answer.inUse, limit: answer.limit } });
+export const answered = (turn: Turn, answer: TurnAnswer): Turn => ({
+  ...heard(turn, answer),
+  taken: answer.limit === null ? null : { inUse: answer.inUse, limit: answer.limit },
+});
 
 /** As decisions see it. What is only observed needs no turn. */
 export const turnSeen = (turn: Turn | null, observes: boolean): VirtualMachineObservation['turn'] => ({
@@ -36,12 +40,22 @@ export const turnSeen = (turn: Turn | null, observes: boolean): VirtualMachineOb
 });
 
 /** Which turn a plan waits for or makes use of; null: none, and one that it has is given back, also while something that failed waits to be tried again. */
-export function turnOf({ decision, memory }: Pick<VirtualMachinePlan, 'decision' | 'memory'>, deleting: boolean): TurnKind | null {
+export function turnOf(
+  { decision, memory }: Pick<VirtualMachinePlan, 'decision' | 'memory'>,
+  deleting: boolean,
+): TurnKind | null {
   if (decision.next === 'wait' && decision.turn !== undefined) return decision.turn;
   if (isBeingMade(memory)) return 'creates';
-  if (decision.next === 'act' && (memory.create !== null || decision.steps.some((step) => step.do === 'createVirtualMachine'))) return 'creates';
+  if (
+    decision.next === 'act' &&
+    (memory.create !== null || decision.steps.some((step) => step.do === 'createVirtualMachine'))
+  )
+    return 'creates';
   if (!deleting) return null;
-  if (decision.next === 'act') return decision.steps.some((step) => step.do === 'power' || step.do === 'detachDisks' || step.do === 'destroy') ? 'destroys' : null;
+  if (decision.next === 'act')
+    return decision.steps.some((step) => step.do === 'power' || step.do === 'detachDisks' || step.do === 'destroy')
+      ? 'destroys'
+      : null;
   // Its guest is shutting down.
   return decision.next === 'wait' && decision.state === 'Deleting' ? 'destroys' : null;
 }
@@ -50,4 +64,6 @@ export const isBeingMade = ({ create }: VirtualMachineMemory): boolean => create
 
 /** What the turn was for has ended, well or not: others wait for just that. */
 export const isOver = (of: TurnKind, steps: readonly VirtualMachineStep[], memory: VirtualMachineMemory): boolean =>
-  of === 'creates' ? memory.create === null && steps.some((step) => step.do === 'createVirtualMachine' || step.do === 'awaitTask') : steps.some((step) => step.do === 'destroy');
+  of === 'creates'
+    ? memory.create === null && steps.some((step) => step.do === 'createVirtualMachine' || step.do === 'awaitTask')
+    : steps.some((step) => step.do === 'destroy');

@@ -5,7 +5,9 @@ const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex
 
 test('a call as the daemon reads it', () => {
   expect(encodeCall('connectOpen', { name: 'qemu:///system', flags: 0 }, 3)).toEqual(
-    hex('00000038 20008086 00000001 00000001 00000000 00000003 00000000 00000001 0000000e 71656d753a2f2f2f73797374656d 0000 00000000'),
+    hex(
+      '00000038 20008086 00000001 00000001 00000000 00000003 00000000 00000001 0000000e 71656d753a2f2f2f73797374656d 0000 00000000',
+    ),
   );
   expect(encodePing()).toEqual(hex('0000001c 6b656570 00000001 00000001 00000002 00000000 00000000'));
   expect(encodePong()).toEqual(hex('0000001c 6b656570 00000001 00000002 00000002 00000000 00000000'));
@@ -33,9 +35,21 @@ test.each([
 });
 
 test.each([
-  ['a reply', '20008086 00000001 00000009 00000001 00000007 00000000 0000002a', { is: 'reply', procedure: 9, serial: 7, isError: false, payload: hex('0000002a') }],
-  ['an error', '20008086 00000001 00000009 00000001 00000007 00000001', { is: 'reply', procedure: 9, serial: 7, isError: true, payload: hex('') }],
-  ['an event', '20008086 00000001 0000013e 00000002 00000000 00000000', { is: 'event', procedure: 318, payload: hex('') }],
+  [
+    'a reply',
+    '20008086 00000001 00000009 00000001 00000007 00000000 0000002a',
+    { is: 'reply', procedure: 9, serial: 7, isError: false, payload: hex('0000002a') },
+  ],
+  [
+    'an error',
+    '20008086 00000001 00000009 00000001 00000007 00000001',
+    { is: 'reply', procedure: 9, serial: 7, isError: true, payload: hex('') },
+  ],
+  [
+    'an event',
+    '20008086 00000001 0000013e 00000002 00000000 00000000',
+    { is: 'event', procedure: 318, payload: hex('') },
+  ],
   ['a ping', '6b656570 00000001 00000001 00000002 00000000 00000000', { is: 'ping' }],
   ['a pong', '6b656570 00000001 00000002 00000002 00000000 00000000', { is: 'other' }],
 ])('%s', (_, bytes, message) => expect(decodeMessage(hex(bytes))).toEqual(message));

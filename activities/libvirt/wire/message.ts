@@ -30,14 +30,34 @@ export type Message =
 
 export function encodeCall<Name extends ProcedureName>(name: Name, args: ProcedureArgs<Name>, serial: number): Buffer {
   const { number, args: codec } = procedures[name];
-  return framed({ program: remoteProgram, version: programVersion, procedure: number, type: types.call, serial, status: statuses.ok }, encode(codec as Codec<ProcedureArgs<Name>>, args));
+  return framed(
+    {
+      program: remoteProgram,
+      version: programVersion,
+      procedure: number,
+      type: types.call,
+      serial,
+      status: statuses.ok,
+    },
+    encode(codec as Codec<ProcedureArgs<Name>>, args),
+  );
 }
 
 export const encodePing = (): Buffer => keepAliveMessage(keepAlive.ping);
 export const encodePong = (): Buffer => keepAliveMessage(keepAlive.pong);
 
 const keepAliveMessage = (procedure: number): Buffer =>
-  framed({ program: keepAliveProgram, version: programVersion, procedure, type: types.event, serial: 0, status: statuses.ok }, Buffer.alloc(0));
+  framed(
+    {
+      program: keepAliveProgram,
+      version: programVersion,
+      procedure,
+      type: types.event,
+      serial: 0,
+      status: statuses.ok,
+    },
+    Buffer.alloc(0),
+  );
 
 function framed(head: Header, payload: Buffer): Buffer {
   const length = leastBytes + payload.length;
@@ -50,10 +70,12 @@ export function decodeMessage(frame: Buffer): Message {
   const { program, procedure, type, serial, status } = decode(header, frame.subarray(0, headerBytes));
   const payload = frame.subarray(headerBytes);
   if (program === keepAliveProgram) return procedure === keepAlive.ping ? { is: 'ping' } : { is: 'other' };
-  if (program !== remoteProgram) throw new MalformedMessage(`its program is 0x${program.toString(16)}, which is not libvirt’s`);
+  if (program !== remoteProgram)
+    throw new MalformedMessage(`its program is 0x${program.toString(16)}, which is not libvirt’s`);
   if (type === types.event) return { is: 'event', procedure, payload };
   if (type !== types.reply) throw new MalformedMessage(`its type is ${type}, which no answer has`);
-  if (status !== statuses.ok && status !== statuses.error) throw new MalformedMessage(`its status is ${status}, which no answer has`);
+  if (status !== statuses.ok && status !== statuses.error)
+    throw new MalformedMessage(`its status is ${status}, which no answer has`);
   return { is: 'reply', procedure, serial, isError: status === statuses.error, payload };
 }
 
@@ -90,6 +112,7 @@ export function createFrameReader(): (chunk: Buffer) => Buffer[] {
 
 function lengthOf(bytes: Buffer): number {
   const length = bytes.readUInt32BE();
-  if (length < leastBytes || length > mostBytes) throw new MalformedMessage(`its length is ${length}, which no message has`);
+  if (length < leastBytes || length > mostBytes)
+    throw new MalformedMessage(`its length is ${length}, which no message has`);
   return length;
 }

@@ -1,4 +1,16 @@
-import { characters, int, list, opaque, optional, string, struct, uint, unsignedHyper, uuid, type Codec } from './xdr.ts';
+import {
+  characters,
+  int,
+  list,
+  opaque,
+  optional,
+  string,
+  struct,
+  uint,
+  unsignedHyper,
+  uuid,
+  type Codec,
+} from './xdr.ts';
 
 /**
  * The procedures of libvirt's remote program that drover calls. Numbers and fields are those of remote_protocol.x; they are only ever
@@ -36,7 +48,11 @@ interface Procedure<Args, Result> {
   result: Codec<Result>;
 }
 
-const procedure = <Args, Result>(number: number, args: Codec<Args>, result: Codec<Result>): Procedure<Args, Result> => ({ number, args, result });
+const procedure = <Args, Result>(
+  number: number,
+  args: Codec<Args>,
+  result: Codec<Result>,
+): Procedure<Args, Result> => ({ number, args, result });
 
 export const procedures = {
   connectOpen: procedure(1, struct({ name: optional(string), flags: uint }), nothing),
@@ -57,7 +73,11 @@ export const procedures = {
   storagePoolUndefine: procedure(82, struct({ pool }), nothing),
   storagePoolRefresh: procedure(83, struct({ pool, flags: uint }), nothing),
   storagePoolLookupByName: procedure(84, struct({ name: string }), struct({ pool })),
-  storagePoolGetInfo: procedure(87, struct({ pool }), struct({ state: int, capacity: unsignedHyper, allocation: unsignedHyper, available: unsignedHyper })),
+  storagePoolGetInfo: procedure(
+    87,
+    struct({ pool }),
+    struct({ state: int, capacity: unsignedHyper, allocation: unsignedHyper, available: unsignedHyper }),
+  ),
   connectGetUri: procedure(110, nothing, struct({ uri: string })),
   secretLookupByUuid: procedure(141, struct({ uuid }), struct({ secret })),
   secretDefineXml: procedure(142, struct({ xml: string, flags: uint }), struct({ secret })),
@@ -68,10 +88,26 @@ export const procedures = {
   domainUndefineFlags: procedure(231, struct({ domain, flags: uint }), nothing),
   domainDestroyFlags: procedure(234, struct({ domain, flags: uint }), nothing),
   domainReset: procedure(245, struct({ domain, flags: uint }), nothing),
-  connectListAllDomains: procedure(273, struct({ needResults: int, flags: uint }), struct({ domains: list(domain), count: uint })),
-  connectListAllStoragePools: procedure(281, struct({ needResults: int, flags: uint }), struct({ pools: list(pool), count: uint })),
-  storagePoolListAllVolumes: procedure(282, struct({ pool, needResults: int, flags: uint }), struct({ volumes: list(volume), count: uint })),
-  connectDomainEventCallbackRegisterAny: procedure(316, struct({ eventId: int, domain: optional(domain) }), struct({ callbackId: int })),
+  connectListAllDomains: procedure(
+    273,
+    struct({ needResults: int, flags: uint }),
+    struct({ domains: list(domain), count: uint }),
+  ),
+  connectListAllStoragePools: procedure(
+    281,
+    struct({ needResults: int, flags: uint }),
+    struct({ pools: list(pool), count: uint }),
+  ),
+  storagePoolListAllVolumes: procedure(
+    282,
+    struct({ pool, needResults: int, flags: uint }),
+    struct({ volumes: list(volume), count: uint }),
+  ),
+  connectDomainEventCallbackRegisterAny: procedure(
+    316,
+    struct({ eventId: int, domain: optional(domain) }),
+    struct({ callbackId: int }),
+  ),
 } as const;
 
 export type ProcedureName = keyof typeof procedures;
@@ -83,5 +119,9 @@ export const eventMessages = {
   lifecycle: { kind: 0, number: 318, message: struct({ callbackId: int, domain, event: int, detail: int }) },
   reboot: { kind: 1, number: 319, message: struct({ callbackId: int, domain }) },
   watchdog: { kind: 3, number: 321, message: struct({ callbackId: int, domain, action: int }) },
-  ioError: { kind: 6, number: 324, message: struct({ callbackId: int, domain, sourcePath: string, device: string, action: int, reason: string }) },
+  ioError: {
+    kind: 6,
+    number: 324,
+    message: struct({ callbackId: int, domain, sourcePath: string, device: string, action: int, reason: string }),
+  },
 } as const;

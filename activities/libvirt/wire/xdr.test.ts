@@ -1,6 +1,20 @@
 import * as fc from 'fast-check';
 
-import { characters, decode, encode, int, list, MalformedMessage, opaque, optional, string, struct, uint, unsignedHyper, uuid } from './xdr.ts';
+import {
+  characters,
+  decode,
+  encode,
+  int,
+  list,
+  MalformedMessage,
+  opaque,
+  optional,
+  string,
+  struct,
+  uint,
+  unsignedHyper,
+  uuid,
+} from './xdr.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
 
@@ -18,7 +32,14 @@ test.each([
 ])('%s', (_, bytes, expected) => expect(bytes).toEqual(hex(expected)));
 
 const domain = struct({ name: string, uuid, id: int });
-const anything = struct({ name: optional(string), flags: uint, data: opaque, volumes: list(domain), size: unsignedHyper, said: characters });
+const anything = struct({
+  name: optional(string),
+  flags: uint,
+  data: opaque,
+  volumes: list(domain),
+  size: unsignedHyper,
+  said: characters,
+});
 
 test('what is written is read again', () => {
   const uuids = fc.uuid();

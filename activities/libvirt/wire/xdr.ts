@@ -33,7 +33,8 @@ export function decode<Value>(codec: Codec<Value>, bytes: Buffer): Value {
   let offset = 0;
   const value = codec.read({
     take: (count) => {
-      if (offset + count > bytes.length) throw new MalformedMessage(`it ends after ${bytes.length} bytes, in the middle of a value`);
+      if (offset + count > bytes.length)
+        throw new MalformedMessage(`it ends after ${bytes.length} bytes, in the middle of a value`);
       offset += count;
       return bytes.subarray(offset - count, offset);
     },
@@ -79,7 +80,8 @@ const opaqueUpTo = (mostBytes: number): Codec<Buffer> => ({
   },
   read: (from) => {
     const length = uint.read(from);
-    if (length > mostBytes) throw new MalformedMessage(`it says that ${length} bytes follow, where at most ${mostBytes} may`);
+    if (length > mostBytes)
+      throw new MalformedMessage(`it says that ${length} bytes follow, where at most ${mostBytes} may`);
     const value = from.take(length);
     from.take(padding(length));
     return value;
@@ -103,7 +105,8 @@ export const list = <Item>(item: Codec<Item>, mostItems = longestList): Codec<re
   },
   read: (from) => {
     const length = uint.read(from);
-    if (length > mostItems) throw new MalformedMessage(`it says that ${length} items follow, where at most ${mostItems} may`);
+    if (length > mostItems)
+      throw new MalformedMessage(`it says that ${length} items follow, where at most ${mostItems} may`);
     return Array.from({ length }, () => item.read(from));
   },
 });
@@ -122,11 +125,16 @@ export const optional = <Value>(codec: Codec<Value>): Codec<Value | null> => ({
 });
 
 /** Fields one after the other, in the order of the object's keys. */
-export const struct = <Fields extends object>(fields: { readonly [Name in keyof Fields]: Codec<Fields[Name]> }): Codec<Fields> => ({
+export const struct = <Fields extends object>(fields: {
+  readonly [Name in keyof Fields]: Codec<Fields[Name]>;
+}): Codec<Fields> => ({
   write: (out, value) => {
     for (const name of Object.keys(fields) as (keyof Fields)[]) fields[name].write(out, value[name]);
   },
-  read: (from) => Object.fromEntries(Object.entries(fields).map(([name, codec]) => [name, (codec as Codec<unknown>).read(from)])) as Fields,
+  read: (from) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, codec]) => [name, (codec as Codec<unknown>).read(from)]),
+    ) as Fields,
 });
 
 /** 16 bytes without a length; as text, `8-4-4-4-12` hexadecimal digits. */
@@ -136,11 +144,20 @@ export const uuid: Codec<string> = {
     if (bytes.length !== 16) throw new RangeError(`${value} is no UUID`);
     out.push(bytes);
   },
-  read: (from) => from.take(16).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5'),
+  read: (from) =>
+    from
+      .take(16)
+      .toString('hex')
+      .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5'),
 };
 
 /** `char data<>`, in which each character takes four bytes. */
 export const characters: Codec<Buffer> = {
   write: (out, value) => list(uint, longestOpaqueBytes).write(out, [...value]),
-  read: (from) => Buffer.from(list(int, longestOpaqueBytes).read(from).map((one) => one & 0xff)),
+  read: (from) =>
+    Buffer.from(
+      list(int, longestOpaqueBytes)
+        .read(from)
+        .map((one) => one & 0xff),
+    ),
 };

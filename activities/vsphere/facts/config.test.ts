@@ -4,11 +4,29 @@ import { isCustomizationPending, toConfig, toldExtraConfig } from './config.ts';
 
 test('what vCenter leaves out is what it is by default', () => {
   expect(toConfig(vmOf(), [])).toEqual({
-    changeVersion: 'c1', hardwareVersion: 21, guestId: '', firmware: '', numCPUs: 2, numCoresPerSocket: 1, memoryMB: 512,
-    cpuAllocation: { reservation: 0, limit: -1 }, memoryAllocation: { reservation: 0, limit: -1 },
-    cpuHotAddEnabled: false, memoryHotAddEnabled: false, nestedHVEnabled: false, vPMCEnabled: false, vvtdEnabled: false, memoryReservationLockedToMax: false,
-    latencySensitivity: 'normal', changeTrackingEnabled: false, annotation: '', managedBy: null, extraConfig: {},
-    networkCards: [expect.objectContaining({ key: 4000 })], cdroms: [expect.objectContaining({ key: 3000 })], disks: [expect.objectContaining({ key: 2000, boot: true })],
+    changeVersion: 'c1',
+    hardwareVersion: 21,
+    guestId: '',
+    firmware: '',
+    numCPUs: 2,
+    numCoresPerSocket: 1,
+    memoryMB: 512,
+    cpuAllocation: { reservation: 0, limit: -1 },
+    memoryAllocation: { reservation: 0, limit: -1 },
+    cpuHotAddEnabled: false,
+    memoryHotAddEnabled: false,
+    nestedHVEnabled: false,
+    vPMCEnabled: false,
+    vvtdEnabled: false,
+    memoryReservationLockedToMax: false,
+    latencySensitivity: 'normal',
+    changeTrackingEnabled: false,
+    annotation: '',
+    managedBy: null,
+    extraConfig: {},
+    networkCards: [expect.objectContaining({ key: 4000 })],
+    cdroms: [expect.objectContaining({ key: 3000 })],
+    disks: [expect.objectContaining({ key: 2000, boot: true })],
   });
 });
 
@@ -23,12 +41,27 @@ test('by vim25’s names', () => {
     'config.latencySensitivity': { $type: 'LatencySensitivity', level: 'high' },
     'config.managedBy': { $type: 'ManagedByInfo', extensionKey: 'e', type: 't' },
     'config.memoryAllocation': { $type: 'ResourceAllocationInfo', reservation: 64, limit: 512 },
-    'config.bootOptions': { $type: 'VirtualMachineBootOptions', bootDelay: 10, efiSecureBootEnabled: true, networkBootProtocol: 'ipv6', bootOrder: [{ $type: 'VirtualMachineBootOptionsBootableDiskDevice', deviceKey: 2000 }] },
+    'config.bootOptions': {
+      $type: 'VirtualMachineBootOptions',
+      bootDelay: 10,
+      efiSecureBootEnabled: true,
+      networkBootProtocol: 'ipv6',
+      bootOrder: [{ $type: 'VirtualMachineBootOptionsBootableDiskDevice', deviceKey: 2000 }],
+    },
     'config.tools.pendingCustomization': 'package',
   };
   expect(toConfig({ ...vm, properties }, [])).toMatchObject({
-    guestId: 'otherGuest64', firmware: 'efi', vPMCEnabled: true, vvtdEnabled: true, latencySensitivity: 'high', managedBy: { extensionKey: 'e', type: 't' }, memoryAllocation: { reservation: 64, limit: 512 },
-    bootDelay: 10, efiSecureBootEnabled: true, networkBootProtocol: 'ipv6', extraConfig: { [extraConfigKeys.deployPackage]: 'package' },
+    guestId: 'otherGuest64',
+    firmware: 'efi',
+    vPMCEnabled: true,
+    vvtdEnabled: true,
+    latencySensitivity: 'high',
+    managedBy: { extensionKey: 'e', type: 't' },
+    memoryAllocation: { reservation: 64, limit: 512 },
+    bootDelay: 10,
+    efiSecureBootEnabled: true,
+    networkBootProtocol: 'ipv6',
+    extraConfig: { [extraConfigKeys.deployPackage]: 'package' },
   });
 });
 
@@ -49,11 +82,30 @@ test.each([
 
 test('drover’s keys, those that are asked for, and those that were asked for once; never what a guest is given', () => {
   const all = {
-    'vmservice.namespacedName': 'team/web', 'drover.uid': 'u', 'vmservice.extraconfig.managedKeys': 'once,', once: '1', asked: '2', other: '3', 'guestinfo.asked': '4',
-    'guestinfo.userdata': 'secret', 'guestinfo.userdata.encoding': 'base64', 'guestinfo.metadata': 'secret', 'guestinfo.vendordata': 'secret',
-    'vmservice.virtualmachine.resource.yaml': 'secret', 'vmservice.virtualmachine.additional.resources.yaml': 'secret', 'vmservice.virtualmachine.pvc.disk.data': 'secret', 'vmservice.virtualmachine.classicDiskData': 'secret',
+    'vmservice.namespacedName': 'team/web',
+    'drover.uid': 'u',
+    'vmservice.extraconfig.managedKeys': 'once,',
+    once: '1',
+    asked: '2',
+    other: '3',
+    'guestinfo.asked': '4',
+    'guestinfo.userdata': 'secret',
+    'guestinfo.userdata.encoding': 'base64',
+    'guestinfo.metadata': 'secret',
+    'guestinfo.vendordata': 'secret',
+    'vmservice.virtualmachine.resource.yaml': 'secret',
+    'vmservice.virtualmachine.additional.resources.yaml': 'secret',
+    'vmservice.virtualmachine.pvc.disk.data': 'secret',
+    'vmservice.virtualmachine.classicDiskData': 'secret',
   };
-  expect(toldExtraConfig(all, ['asked', 'guestinfo.asked', 'guestinfo.userdata', 'guestinfo.metadata', 'missing'])).toEqual({
-    'vmservice.namespacedName': 'team/web', 'drover.uid': 'u', 'vmservice.extraconfig.managedKeys': 'once,', once: '1', asked: '2', 'guestinfo.asked': '4',
+  expect(
+    toldExtraConfig(all, ['asked', 'guestinfo.asked', 'guestinfo.userdata', 'guestinfo.metadata', 'missing']),
+  ).toEqual({
+    'vmservice.namespacedName': 'team/web',
+    'drover.uid': 'u',
+    'vmservice.extraconfig.managedKeys': 'once,',
+    once: '1',
+    asked: '2',
+    'guestinfo.asked': '4',
   });
 });

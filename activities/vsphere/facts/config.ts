@@ -9,8 +9,22 @@ import { cdromsOf, disksOf, networkCardsOf } from './devices.ts';
 
 /** What only the facts need of a VM's configuration. */
 export const configPaths = [
-  'config.guestId', 'config.firmware', 'config.annotation', 'config.managedBy', 'config.cpuAllocation', 'config.memoryAllocation', 'config.cpuHotAddEnabled', 'config.memoryHotAddEnabled', 'config.nestedHVEnabled',
-  'config.vPMCEnabled', 'config.flags', 'config.memoryReservationLockedToMax', 'config.latencySensitivity', 'config.changeTrackingEnabled', 'config.bootOptions', 'config.tools.pendingCustomization',
+  'config.guestId',
+  'config.firmware',
+  'config.annotation',
+  'config.managedBy',
+  'config.cpuAllocation',
+  'config.memoryAllocation',
+  'config.cpuHotAddEnabled',
+  'config.memoryHotAddEnabled',
+  'config.nestedHVEnabled',
+  'config.vPMCEnabled',
+  'config.flags',
+  'config.memoryReservationLockedToMax',
+  'config.latencySensitivity',
+  'config.changeTrackingEnabled',
+  'config.bootOptions',
+  'config.tools.pendingCustomization',
 ] as const;
 
 const flag = z.boolean().default(false);
@@ -71,7 +85,12 @@ export function toConfig(vm: VirtualMachine, keys: readonly string[]): VmConfig 
     extraConfig: { ...toldExtraConfig(extraConfig, keys), ...pendingCustomization(vm) },
     networkCards: networkCardsOf(devices),
     cdroms: cdromsOf(devices, vm.powerState === 'poweredOn'),
-    disks: disksOf(vm.config, boot?.bootOrder?.flatMap((device) => (isA(device, 'VirtualMachineBootOptionsBootableDiskDevice') ? [device.deviceKey] : [])) ?? []),
+    disks: disksOf(
+      vm.config,
+      boot?.bootOrder?.flatMap((device) =>
+        isA(device, 'VirtualMachineBootOptionsBootableDiskDevice') ? [device.deviceKey] : [],
+      ) ?? [],
+    ),
   };
 }
 
@@ -84,11 +103,21 @@ const pendingCustomization = ({ properties: read, config }: VirtualMachine): Rec
 export const isCustomizationPending = (vm: VirtualMachine): boolean => Object.keys(pendingCustomization(vm)).length > 0;
 
 /** As vCenter has them, for a change of some of them. */
-export const readBootOptions = (read: VirtualMachine['properties']): VirtualMachineBootOptions | null => vim('VirtualMachineBootOptions').safeParse(read['config.bootOptions']).data ?? null;
+export const readBootOptions = (read: VirtualMachine['properties']): VirtualMachineBootOptions | null =>
+  vim('VirtualMachineBootOptions').safeParse(read['config.bootOptions']).data ?? null;
 
-const toAllocation = ({ reservation = 0, limit = -1 }: ResourceAllocationInfo = {}): ResourceAllocation => ({ reservation, limit });
+const toAllocation = ({ reservation = 0, limit = -1 }: ResourceAllocationInfo = {}): ResourceAllocation => ({
+  reservation,
+  limit,
+});
 
-function toBootOptions({ bootDelay, bootRetryEnabled, bootRetryDelay, efiSecureBootEnabled, networkBootProtocol }: VirtualMachineBootOptions = {}): Partial<BootOptions> {
+function toBootOptions({
+  bootDelay,
+  bootRetryEnabled,
+  bootRetryDelay,
+  efiSecureBootEnabled,
+  networkBootProtocol,
+}: VirtualMachineBootOptions = {}): Partial<BootOptions> {
   return {
     ...(bootDelay !== undefined && { bootDelay }),
     ...(bootRetryEnabled !== undefined && { bootRetryEnabled }),
@@ -103,10 +132,14 @@ const ownKeys = new Set<string>(Object.values(extraConfigKeys));
 const stored = new Set<string>(Object.values(backupKeys));
 
 /** What a guest is given for its first start may be secret, whoever asks; and so may what is stored with its VM. */
-const isSecret = (key: string): boolean => /^guestinfo\.(userdata|metadata|vendordata)(\.|$)/iu.test(key) || stored.has(key);
+const isSecret = (key: string): boolean =>
+  /^guestinfo\.(userdata|metadata|vendordata)(\.|$)/iu.test(key) || stored.has(key);
 
 /** drover's keys, those that are asked for, and those that were asked for once. Pure. */
-export function toldExtraConfig(all: Readonly<Record<string, string>>, asked: readonly string[]): Record<string, string> {
+export function toldExtraConfig(
+  all: Readonly<Record<string, string>>,
+  asked: readonly string[],
+): Record<string, string> {
   const once = (all[extraConfigKeys.managedKeys] ?? '').split(',');
   const told = new Set([...ownKeys, ...asked, ...once]);
   return Object.fromEntries(Object.entries(all).filter(([key]) => (told.has(key) || isMark(key)) && !isSecret(key)));

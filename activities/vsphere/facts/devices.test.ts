@@ -13,21 +13,36 @@ test('cards in the order of their keys, with their types as the spec has them', 
 });
 
 test('a drive is connected as it is while the VM is on, and as it will be while it is off', () => {
-  expect(cdromsOf(devices, true)).toEqual([{ key: 3000, iso: '[ds] a.iso', connected: false, allowGuestControl: true }]);
-  expect(cdromsOf(devices, false)).toEqual([{ key: 3000, iso: '[ds] a.iso', connected: true, allowGuestControl: true }]);
-  expect(cdromsOf([{ $type: 'VirtualCdrom', key: 3001, backing: { $type: 'VirtualCdromAtapiBackingInfo' } }], false)).toEqual([{ key: 3001, iso: '', connected: false, allowGuestControl: false }]);
+  expect(cdromsOf(devices, true)).toEqual([
+    { key: 3000, iso: '[ds] a.iso', connected: false, allowGuestControl: true },
+  ]);
+  expect(cdromsOf(devices, false)).toEqual([
+    { key: 3000, iso: '[ds] a.iso', connected: true, allowGuestControl: true },
+  ]);
+  expect(
+    cdromsOf([{ $type: 'VirtualCdrom', key: 3001, backing: { $type: 'VirtualCdromAtapiBackingInfo' } }], false),
+  ).toEqual([{ key: 3001, iso: '', connected: false, allowGuestControl: false }]);
 });
 
 test.each<[what: string, more: Partial<VirtualDisk>, own: boolean]>([
   ['in the VM’s folder', {}, true],
   ['a first-class disk', { vDiskId: { id: 'f-1' } }, false],
-  ['in another folder', { backing: { $type: 'VirtualDiskFlatVer2BackingInfo', fileName: '[ds] fcd/a.vmdk', diskMode: 'persistent' } }, false],
+  [
+    'in another folder',
+    { backing: { $type: 'VirtualDiskFlatVer2BackingInfo', fileName: '[ds] fcd/a.vmdk', diskMode: 'persistent' } },
+    false,
+  ],
   ['of a kind that drover does not know', { backing: { $type: 'VirtualDiskQuantumBackingInfo' } }, false],
-])('a disk %s', (_, more, own) => expect(disksOf(configOf([diskOf(more)]), [])).toMatchObject([{ key: 2000, capacityBytes: 10 * 1024 ** 3, own }]));
+])('a disk %s', (_, more, own) =>
+  expect(disksOf(configOf([diskOf(more)]), [])).toMatchObject([{ key: 2000, capacityBytes: 10 * 1024 ** 3, own }]),
+);
 
 test('it boots from the first disk, unless its order says otherwise', () => {
   const both = configOf([diskOf({ key: 2001, unitNumber: 1 }), diskOf()]);
-  const booting = (order: number[]) => disksOf(both, order).filter(({ boot }) => boot).map(({ key }) => key);
+  const booting = (order: number[]) =>
+    disksOf(both, order)
+      .filter(({ boot }) => boot)
+      .map(({ key }) => key);
   expect(booting([])).toEqual([2000]);
   expect(booting([9, 2001, 2000])).toEqual([2001]);
   expect(disksOf(configOf([]), [2000])).toEqual([]);
@@ -36,5 +51,7 @@ test('it boots from the first disk, unless its order says otherwise', () => {
 test('the exact capacity counts; a name is the disk’s for good', () => {
   expect(disksOf(configOf([diskOf({ capacityInBytes: 1_000 })]), [])).toMatchObject([{ capacityBytes: 1_000 }]);
   expect(diskName(diskOf({ key: 7 }))).toBe(diskName(diskOf()));
-  expect(diskName(diskOf({ backing: { $type: 'VirtualDiskFlatVer2BackingInfo', fileName: 'a', diskMode: 'persistent' } }))).toBe('disk-2000');
+  expect(
+    diskName(diskOf({ backing: { $type: 'VirtualDiskFlatVer2BackingInfo', fileName: 'a', diskMode: 'persistent' } })),
+  ).toBe('disk-2000');
 });

@@ -18,7 +18,8 @@ export const cardTypes = {
   SRIOV: 'VirtualSriovEthernetCard',
 } as const;
 
-const cardTypeOf = ($type: string): string => Object.entries(cardTypes).find(([, type]) => type === $type)?.[0] ?? $type;
+const cardTypeOf = ($type: string): string =>
+  Object.entries(cardTypes).find(([, type]) => type === $type)?.[0] ?? $type;
 
 const byKey = (a: { key: number | null }, b: { key: number | null }): number => (a.key ?? 0) - (b.key ?? 0);
 
@@ -26,7 +27,12 @@ const byKey = (a: { key: number | null }, b: { key: number | null }): number => 
 export const networkCardsOf = (devices: Devices): NetworkCard[] =>
   devices
     .filter((device) => isA(device, 'VirtualEthernetCard'))
-    .map(({ $type = '', key, backing, macAddress }) => ({ key, type: cardTypeOf($type), backing: backingText(backing), macAddress: macAddress?.toLowerCase() || null }))
+    .map(({ $type = '', key, backing, macAddress }) => ({
+      key,
+      type: cardTypeOf($type),
+      backing: backingText(backing),
+      macAddress: macAddress?.toLowerCase() || null,
+    }))
     .toSorted(byKey);
 
 /** One without an ISO, such as a drive of the host, has an empty path. */
@@ -43,11 +49,14 @@ export const cdromsOf = (devices: Devices, isOn: boolean): Cdrom[] =>
     .toSorted(byKey);
 
 /** In the order in which a VM tries to boot from them: by controller, then by unit. */
-export const virtualDisksOf = (devices: Devices): VirtualDisk[] => devices.filter((device) => isA(device, 'VirtualDisk')).toSorted(byPlace);
+export const virtualDisksOf = (devices: Devices): VirtualDisk[] =>
+  devices.filter((device) => isA(device, 'VirtualDisk')).toSorted(byPlace);
 
-const byPlace = (a: VirtualDisk, b: VirtualDisk): number => (a.controllerKey ?? 0) - (b.controllerKey ?? 0) || (a.unitNumber ?? 0) - (b.unitNumber ?? 0) || a.key - b.key;
+const byPlace = (a: VirtualDisk, b: VirtualDisk): number =>
+  (a.controllerKey ?? 0) - (b.controllerKey ?? 0) || (a.unitNumber ?? 0) - (b.unitNumber ?? 0) || a.key - b.key;
 
-export const bytesOf = ({ capacityInBytes, capacityInKB }: VirtualDisk): number => capacityInBytes || capacityInKB * 1024;
+export const bytesOf = ({ capacityInBytes, capacityInKB }: VirtualDisk): number =>
+  capacityInBytes || capacityInKB * 1024;
 
 export const attachedDisk = (disk: VirtualDisk): AttachedDisk => ({
   key: disk.key,
@@ -58,7 +67,8 @@ export const attachedDisk = (disk: VirtualDisk): AttachedDisk => ({
 });
 
 /** All that are attached and were not made with the VM. */
-export const foreignDisksOf = ({ vmxPath, devices }: NonNullable<VirtualMachine['config']>): AttachedDisk[] => foreignDisks({ vmxPath, disks: virtualDisksOf(devices).map(attachedDisk) });
+export const foreignDisksOf = ({ vmxPath, devices }: NonNullable<VirtualMachine['config']>): AttachedDisk[] =>
+  foreignDisks({ vmxPath, disks: virtualDisksOf(devices).map(attachedDisk) });
 
 /**
  * @param bootOrder keys of the disks that it boots from, first first; empty: the first disk
@@ -67,7 +77,13 @@ export function disksOf(config: NonNullable<VirtualMachine['config']>, bootOrder
   const disks = virtualDisksOf(config.devices);
   const foreign = new Set(foreignDisksOf(config).map(({ key }) => key));
   const [boot = disks[0]?.key] = bootOrder.filter((key) => disks.some((disk) => disk.key === key));
-  return disks.map((disk) => ({ key: disk.key, name: diskName(disk), capacityBytes: bytesOf(disk), own: !foreign.has(disk.key), boot: disk.key === boot }));
+  return disks.map((disk) => ({
+    key: disk.key,
+    name: diskName(disk),
+    capacityBytes: bytesOf(disk),
+    own: !foreign.has(disk.key),
+    boot: disk.key === boot,
+  }));
 }
 
 /** Stays the same wherever the disk is moved, and is no other one's. */
@@ -76,4 +92,7 @@ export function diskName(disk: VirtualDisk): string {
   return uuid === null ? `disk-${disk.key}` : `disk-${createHash('sha256').update(uuid).digest('hex').slice(0, 8)}`;
 }
 
-export const diskUuid = ({ backing }: Pick<AnyVirtualDevice, 'backing'>): string | null => (backing !== undefined && 'uuid' in backing && typeof backing.uuid === 'string' && backing.uuid !== '' ? backing.uuid : null);
+export const diskUuid = ({ backing }: Pick<AnyVirtualDevice, 'backing'>): string | null =>
+  backing !== undefined && 'uuid' in backing && typeof backing.uuid === 'string' && backing.uuid !== ''
+    ? backing.uuid
+    : null;

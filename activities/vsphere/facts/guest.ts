@@ -7,7 +7,15 @@ import { vim } from '../wire/kinds.ts';
 import type { GuestNicInfo } from '../wire/vim/types.ts';
 
 export const guestPaths = [
-  'guest.toolsRunningStatus', 'guest.ipAddress', 'guest.hostName', 'guest.guestId', 'guest.guestFullName', 'guest.net', 'guest.ipStack', 'guest.customizationInfo', 'guestHeartbeatStatus',
+  'guest.toolsRunningStatus',
+  'guest.ipAddress',
+  'guest.hostName',
+  'guest.guestId',
+  'guest.guestFullName',
+  'guest.net',
+  'guest.ipStack',
+  'guest.customizationInfo',
+  'guestHeartbeatStatus',
 ] as const;
 
 const text = z.string().optional();
@@ -23,7 +31,18 @@ const properties = z.object({
   guestHeartbeatStatus: z.enum(['gray', 'green', 'red', 'yellow']).nullable().catch(null).default(null),
 });
 
-const silent: GuestFacts = { toolsRunning: false, known: false, heartbeat: null, primaryIp4: null, primaryIp6: null, hostName: null, guestId: null, guestFullName: null, customization: null, customizationMessage: null };
+const silent: GuestFacts = {
+  toolsRunning: false,
+  known: false,
+  heartbeat: null,
+  primaryIp4: null,
+  primaryIp6: null,
+  hostName: null,
+  guestId: null,
+  guestFullName: null,
+  customization: null,
+  customizationMessage: null,
+};
 
 /** What the guest says of itself. */
 export function toGuest(read: Readonly<Record<string, unknown>>): GuestFacts {
@@ -47,7 +66,10 @@ export function toGuest(read: Readonly<Record<string, unknown>>): GuestFacts {
 }
 
 /** Of real cards: a guest's bridges and tunnels have no device. */
-const addressesOf = (cards: readonly GuestNicInfo[]): string[] => cards.filter(({ deviceConfigId }) => deviceConfigId >= 0).flatMap(({ ipConfig, ipAddress = [] }) => ipConfig?.ipAddress?.map((one) => one.ipAddress) ?? ipAddress);
+const addressesOf = (cards: readonly GuestNicInfo[]): string[] =>
+  cards
+    .filter(({ deviceConfigId }) => deviceConfigId >= 0)
+    .flatMap(({ ipConfig, ipAddress = [] }) => ipConfig?.ipAddress?.map((one) => one.ipAddress) ?? ipAddress);
 
 /** Not of the guest or its link alone. */
 const isReachable = (address: string): boolean => !/^(0\.0\.0\.0|127\.|169\.254\.|::1?$|fe[89ab])/iu.test(address);

@@ -34,7 +34,9 @@ export function shownHardware(config: VmConfig, devices: Devices): Hardware {
     },
     controllers: devices.flatMap((device) => {
       const type = controllerType(device);
-      return type === null ? [] : [{ type, busNumber: busOf(device), deviceKey: device.key, devices: devicesAt(device.key, devices) }];
+      return type === null
+        ? []
+        : [{ type, busNumber: busOf(device), deviceKey: device.key, devices: devicesAt(device.key, devices) }];
     }),
   };
 }
@@ -55,5 +57,7 @@ function devicesAt(controllerKey: number, devices: Devices): { type: 'CDROM' | '
   const byUnit = new Map<number, 'CDROM' | 'Disk'>();
   for (const { unitNumber = 0 } of at.filter((device) => isA(device, 'VirtualCdrom'))) byUnit.set(unitNumber, 'CDROM');
   for (const { unitNumber = 0 } of at.filter((device) => isA(device, 'VirtualDisk'))) byUnit.set(unitNumber, 'Disk');
-  return [...byUnit].map(([unitNumber, type]) => ({ type, unitNumber })).toSorted((a, b) => a.unitNumber - b.unitNumber);
+  return [...byUnit]
+    .map(([unitNumber, type]) => ({ type, unitNumber }))
+    .toSorted((a, b) => a.unitNumber - b.unitNumber);
 }

@@ -9,11 +9,16 @@ export const snapshotPaths = ['rootSnapshot', 'snapshot'] as const;
 const info = vim('VirtualMachineSnapshotInfo').optional().catch(undefined);
 
 /** The VM's snapshots as the status shows them, by the names that they have in vCenter: nobody's object stands for them. Pure. */
-export function shownSnapshots(properties: Readonly<Record<string, unknown>>): Pick<VirtualMachineStatus, 'currentSnapshot' | 'rootSnapshots'> {
+export function shownSnapshots(
+  properties: Readonly<Record<string, unknown>>,
+): Pick<VirtualMachineStatus, 'currentSnapshot' | 'rootSnapshots'> {
   const { currentSnapshot, rootSnapshotList: roots = [] } = z.parse(info, properties['snapshot']) ?? {};
   if (roots.length === 0) return {};
   const current = currentSnapshot === undefined ? undefined : nameIn(roots, currentSnapshot.value);
-  return { ...(current !== undefined && { currentSnapshot: unmanaged(current) }), rootSnapshots: roots.map(({ name }) => unmanaged(name)) };
+  return {
+    ...(current !== undefined && { currentSnapshot: unmanaged(current) }),
+    rootSnapshots: roots.map(({ name }) => unmanaged(name)),
+  };
 }
 
 const unmanaged = (name: string) => ({ name, type: 'Unmanaged' as const });

@@ -5,9 +5,19 @@ import { toFacts, type VmPlace } from './vm.ts';
 const place: VmPlace = { location: null, zone: null, hostName: null, cpuMHz: 0, task: null, clusterModule: null };
 const shown = (properties: Record<string, unknown>, more: Parameters<typeof vmOf>[0] = {}) => {
   const vm = vmOf(more);
-  return toFacts({ ...vm, properties: { ...vm.properties, ...properties } }, place, 'off', { interfaces: ['eth0'], extraConfigKeys: [] }).shown;
+  return toFacts({ ...vm, properties: { ...vm.properties, ...properties } }, place, 'off', {
+    interfaces: ['eth0'],
+    extraConfigKeys: [],
+  }).shown;
 };
-const file = (key: number, type: string, uniqueSize: number) => ({ $type: 'VirtualMachineFileLayoutExFileInfo', key, name: '', type, size: uniqueSize, uniqueSize });
+const file = (key: number, type: string, uniqueSize: number) => ({
+  $type: 'VirtualMachineFileLayoutExFileInfo',
+  key,
+  name: '',
+  type,
+  size: uniqueSize,
+  uniqueSize,
+});
 
 test('controllers and what is at them', () => {
   expect(shown({}).hardware?.controllers).toEqual([
@@ -18,30 +28,87 @@ test('controllers and what is at them', () => {
 });
 
 test('of two at one place one, as kube-apiserver would refuse the whole status: the disk', () => {
-  const drive = { ...devices.find(({ $type }) => $type === 'VirtualCdrom')!, key: 3_001, controllerKey: 1_000, unitNumber: 0 };
+  const drive = {
+    ...devices.find(({ $type }) => $type === 'VirtualCdrom')!,
+    key: 3_001,
+    controllerKey: 1_000,
+    unitNumber: 0,
+  };
   const controllers = shown({}, { config: { ...vmOf().config!, devices: [drive, ...devices] } }).hardware?.controllers;
   expect(controllers?.find(({ type }) => type === 'SCSI')?.devices).toEqual([{ type: 'Disk', unitNumber: 0 }]);
 });
 
 test('what its files take: disks, snapshots, the rest; a persistent volume is not its own', () => {
   const mib = 1024 ** 2;
-  const files = [file(1, 'config', 4 * mib), file(2, 'diskDescriptor', 0), file(3, 'diskExtent', 100 * mib), file(4, 'snapshotData', 8 * mib), file(5, 'diskExtent', 50 * mib)];
+  const files = [
+    file(1, 'config', 4 * mib),
+    file(2, 'diskDescriptor', 0),
+    file(3, 'diskExtent', 100 * mib),
+    file(4, 'snapshotData', 8 * mib),
+    file(5, 'diskExtent', 50 * mib),
+  ];
   const layout = [{ $type: 'VirtualMachineFileLayoutExDiskLayout', key: 2000, chain: [{ fileKey: [2, 3] }] }];
   const volume = diskOf({ key: 2001, unitNumber: 1, vDiskId: { id: 'f-1' } });
-  const seen = shown({ 'layoutEx.file': files, 'layoutEx.disk': layout }, { config: { ...vmOf().config!, devices: [...devices, volume] } });
+  const seen = shown(
+    { 'layoutEx.file': files, 'layoutEx.disk': layout },
+    { config: { ...vmOf().config!, devices: [...devices, volume] } },
+  );
   expect(seen.volumes).toEqual([
-    { name: expect.stringMatching(/^disk-[0-9a-f]{8}$/u), type: 'Classic', attached: true, limit: '10Gi', requested: '10Gi', used: '100Mi', diskUUID: '6000c29d', controllerType: 'SCSI', controllerBusNumber: 0, unitNumber: 0, diskMode: 'Persistent' },
+    {
+      name: expect.stringMatching(/^disk-[0-9a-f]{8}$/u),
+      type: 'Classic',
+      attached: true,
+      limit: '10Gi',
+      requested: '10Gi',
+      used: '100Mi',
+      diskUUID: '6000c29d',
+      controllerType: 'SCSI',
+      controllerBusNumber: 0,
+      unitNumber: 0,
+      diskMode: 'Persistent',
+    },
   ]);
-  expect(seen.storage).toEqual({ requested: { disks: '10Gi' }, usage: { disks: '100Mi', other: '4Mi', snapshots: { vm: '8Mi' } }, total: '10244Mi' });
+  expect(seen.storage).toEqual({
+    requested: { disks: '10Gi' },
+    usage: { disks: '100Mi', other: '4Mi', snapshots: { vm: '8Mi' } },
+    total: '10244Mi',
+  });
 });
 
 test('what the guest says of its network, named as the spec names it', () => {
   const dns = { dhcp: true, hostName: 'web', domainName: '', ipAddress: ['192.0.2.53'] };
   const net = [
-    { $type: 'GuestNicInfo', deviceConfigId: 4000, macAddress: '00:50:56:aa:00:01', dnsConfig: dns, ipConfig: { ipAddress: [{ ipAddress: '192.0.2.1', prefixLength: 24, origin: 'dhcp', state: 'preferred' }, { ipAddress: '192.0.2.2', prefixLength: 32, origin: 'tarot' }], dhcp: { ipv4: { enable: true, config: [{ key: 'a', value: '1' }, { key: 'a', value: '2' }] } } } },
+    {
+      $type: 'GuestNicInfo',
+      deviceConfigId: 4000,
+      macAddress: '00:50:56:aa:00:01',
+      dnsConfig: dns,
+      ipConfig: {
+        ipAddress: [
+          { ipAddress: '192.0.2.1', prefixLength: 24, origin: 'dhcp', state: 'preferred' },
+          { ipAddress: '192.0.2.2', prefixLength: 32, origin: 'tarot' },
+        ],
+        dhcp: {
+          ipv4: {
+            enable: true,
+            config: [
+              { key: 'a', value: '1' },
+              { key: 'a', value: '2' },
+            ],
+          },
+        },
+      },
+    },
     { $type: 'GuestNicInfo', deviceConfigId: -1, ipAddress: ['172.17.0.1'] },
   ];
-  const stack = [{ $type: 'GuestStackInfo', ipRouteConfig: { ipRoute: [{ network: '0.0.0.0', prefixLength: 0, gateway: { ipAddress: '192.0.2.254', device: '0' } }] } }];
+  const stack = [
+    {
+      $type: 'GuestStackInfo',
+      ipRouteConfig: {
+        ipRoute: [{ network: '0.0.0.0', prefixLength: 0, gateway: { ipAddress: '192.0.2.254', device: '0' } }],
+      },
+    },
+  ];
   const { network } = shown({ 'guest.net': net, 'guest.ipStack': stack });
   expect(network).toEqual({
     interfaces: [
@@ -49,7 +116,11 @@ test('what the guest says of its network, named as the spec names it', () => {
         name: 'eth0',
         deviceKey: 4000,
         dns: { dhcp: true, hostName: 'web', nameservers: ['192.0.2.53'] },
-        ip: { addresses: [{ address: '192.0.2.1/24', origin: 'dhcp', state: 'preferred' }, { address: '192.0.2.2/32' }], dhcp: { ip4: { enabled: true, config: [{ key: 'a', value: '2' }] } }, macAddr: '00:50:56:aa:00:01' },
+        ip: {
+          addresses: [{ address: '192.0.2.1/24', origin: 'dhcp', state: 'preferred' }, { address: '192.0.2.2/32' }],
+          dhcp: { ip4: { enabled: true, config: [{ key: 'a', value: '2' }] } },
+          macAddr: '00:50:56:aa:00:01',
+        },
       },
     ],
     ipStacks: [{ ipRoutes: [{ networkAddress: '0.0.0.0/0', gateway: { address: '192.0.2.254', device: '0' } }] }],

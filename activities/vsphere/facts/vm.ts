@@ -10,7 +10,14 @@ import { shownSnapshots, snapshotPaths } from './shown-snapshots.ts';
 import { layoutPaths, shownStorage } from './shown-storage.ts';
 
 /** Everything that is read of a VM for decisions about it and for its status. */
-export const factPaths = [...vmPaths, ...configPaths, ...guestPaths, ...layoutPaths, ...snapshotPaths, 'config.createDate'] as const;
+export const factPaths = [
+  ...vmPaths,
+  ...configPaths,
+  ...guestPaths,
+  ...layoutPaths,
+  ...snapshotPaths,
+  'config.createDate',
+] as const;
 
 /** What is known of a VM from what is around it. */
 export interface VmPlace {
@@ -25,7 +32,12 @@ export interface VmPlace {
 /**
  * @param asked names of the spec's interfaces in their order, and keys of ExtraConfig that are told beside drover's own
  */
-export function toFacts(vm: VirtualMachine, place: VmPlace, bootMark: string, asked: { interfaces: readonly string[]; extraConfigKeys: readonly string[] }): VmFacts {
+export function toFacts(
+  vm: VirtualMachine,
+  place: VmPlace,
+  bootMark: string,
+  asked: { interfaces: readonly string[]; extraConfigKeys: readonly string[] },
+): VmFacts {
   const config = toConfig(vm, asked.extraConfigKeys);
   const bootMs = Date.parse(vm.bootTime ?? '');
   return {
@@ -46,13 +58,31 @@ export function toFacts(vm: VirtualMachine, place: VmPlace, bootMark: string, as
   };
 }
 
-const connectionStates: Readonly<Record<string, NonNullable<VmFacts['connectionState']>>> = { connected: 'connected', disconnected: 'disconnected', inaccessible: 'inaccessible', invalid: 'invalid', orphaned: 'orphaned' };
+const connectionStates: Readonly<Record<string, NonNullable<VmFacts['connectionState']>>> = {
+  connected: 'connected',
+  disconnected: 'disconnected',
+  inaccessible: 'inaccessible',
+  invalid: 'invalid',
+  orphaned: 'orphaned',
+};
 
-function shownOf({ properties }: VirtualMachine, config: NonNullable<VmFacts['config']>, devices: NonNullable<VirtualMachine['config']>['devices'], interfaces: readonly string[]): VmFacts['shown'] {
+function shownOf(
+  { properties }: VirtualMachine,
+  config: NonNullable<VmFacts['config']>,
+  devices: NonNullable<VirtualMachine['config']>['devices'],
+  interfaces: readonly string[],
+): VmFacts['shown'] {
   const cards = networkCardsOf(devices);
   const names = new Map(interfaces.map((name, index) => [cards[index]?.key ?? -1, name] as const));
   const network = shownNetwork(properties, names);
   const { volumes, storage } = shownStorage(properties, devices);
   const made = properties['config.createDate'];
-  return { hardware: shownHardware(config, devices), volumes, storage, ...shownSnapshots(properties), ...(network !== undefined && { network }), ...(typeof made === 'string' && { provider: { creationTimestamp: made } }) };
+  return {
+    hardware: shownHardware(config, devices),
+    volumes,
+    storage,
+    ...shownSnapshots(properties),
+    ...(network !== undefined && { network }),
+    ...(typeof made === 'string' && { provider: { creationTimestamp: made } }),
+  };
 }

@@ -26,7 +26,15 @@ interface There {
 /** Ids of all that could be the object's. Pure. */
 export function possible(object: ObjectName, vmName: string, finds: Finds): string[] {
   const listed = finds.listed.filter((vm) => isMarked(vm, object) || isNamed(vm, vmName, finds)).map(({ id }) => id);
-  return [...new Set([...(finds.uniqueId === null ? [] : [finds.uniqueId]), ...finds.byInstanceUuid, ...finds.byUid, ...finds.byName, ...listed])];
+  return [
+    ...new Set([
+      ...(finds.uniqueId === null ? [] : [finds.uniqueId]),
+      ...finds.byInstanceUuid,
+      ...finds.byUid,
+      ...finds.byName,
+      ...listed,
+    ]),
+  ];
 }
 
 /**
@@ -43,20 +51,39 @@ export function toCandidates(object: ObjectName, vmName: string, finds: Finds, f
     if (finds.byUid.includes(id)) foundBy.push('uid');
     if (isMarked(vm, object)) foundBy.push('mark');
     if (isNamed(vm, vmName, finds)) foundBy.push('name');
-    return { moId: id, name, foundBy, instanceUuid, mark, inFolder: [folderId, folder?.parent].some((one) => one !== null && one !== undefined && finds.folders.includes(one)) };
+    return {
+      moId: id,
+      name,
+      foundBy,
+      instanceUuid,
+      mark,
+      inFolder: [folderId, folder?.parent].some(
+        (one) => one !== null && one !== undefined && finds.folders.includes(one),
+      ),
+    };
   });
 }
 
 /** The one that could be the object's; null: none, or several. Whether it is, the plan says. Pure. */
 export function onlyOne(object: ObjectName, candidates: readonly Candidate[]): string | null {
   const marked = candidates.filter((candidate) => isMarked(candidate, object));
-  const adoptable = candidates.filter(({ mark, inFolder, foundBy }) => inFolder && (mark === null || (mark.uid === null && mark.namespacedName === nameOf(object))) && foundBy.some((how) => how === 'uniqueId' || how === 'instanceUuid' || how === 'uid'));
+  const adoptable = candidates.filter(
+    ({ mark, inFolder, foundBy }) =>
+      inFolder &&
+      (mark === null || (mark.uid === null && mark.namespacedName === nameOf(object))) &&
+      foundBy.some((how) => how === 'uniqueId' || how === 'instanceUuid' || how === 'uid'),
+  );
   const [own, ...others] = marked.length > 0 ? marked : adoptable;
   return own === undefined || others.length > 0 ? null : own.moId;
 }
 
-const isMarked = ({ mark }: Pick<Candidate, 'mark'>, object: ObjectName): boolean => mark !== null && mark.uid === object.uid && mark.namespacedName === nameOf(object);
+const isMarked = ({ mark }: Pick<Candidate, 'mark'>, object: ObjectName): boolean =>
+  mark !== null && mark.uid === object.uid && mark.namespacedName === nameOf(object);
 
-const isNamed = ({ name, folderId }: Pick<ListedVm, 'name' | 'folderId'>, vmName: string, { targetFolders }: Pick<Finds, 'targetFolders'>): boolean => name === vmName && folderId !== null && targetFolders.includes(folderId);
+const isNamed = (
+  { name, folderId }: Pick<ListedVm, 'name' | 'folderId'>,
+  vmName: string,
+  { targetFolders }: Pick<Finds, 'targetFolders'>,
+): boolean => name === vmName && folderId !== null && targetFolders.includes(folderId);
 
 const nameOf = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`;

@@ -5,7 +5,12 @@ const never = new AbortController().signal;
 test('a path is asked for once in a while; one that leads nowhere, each time', async () => {
   let nowMs = 0;
   const asked: string[] = [];
-  const gateway = { vcenter: 'lab', findByPath: (path: string) => Promise.resolve((asked.push(path), path === '/none' ? null : { type: 'Folder', value: `group-${asked.length}` })), retrieve: () => Promise.resolve([]) };
+  const gateway = {
+    vcenter: 'lab',
+    findByPath: (path: string) =>
+      Promise.resolve((asked.push(path), path === '/none' ? null : { type: 'Folder', value: `group-${asked.length}` })),
+    retrieve: () => Promise.resolve([]),
+  };
   const inventory = openInventory(gateway, { monotonicMs: () => nowMs });
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
   expect(await inventory.find('/a', never)).toEqual({ type: 'Folder', value: 'group-1' });
@@ -26,10 +31,12 @@ test('many that look at once ask once', async () => {
     retrieve: () => Promise.resolve((asked.push('around'), [])),
   };
   const inventory = openInventory(gateway, { monotonicMs: () => 0 });
-  await Promise.all(Array.from({ length: 20 }, async () => {
-    await inventory.find('/a', never);
-    await inventory.retrieve({ objectSet: [], propSet: [] }, never);
-  }));
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      await inventory.find('/a', never);
+      await inventory.retrieve({ objectSet: [], propSet: [] }, never);
+    }),
+  );
   expect(asked).toEqual(['/a', 'around']);
 });
 
@@ -39,7 +46,8 @@ test('the list of VMs is that of a moment ago, unless somebody asks for it anew'
   const vm = () => ({ ref: { type: 'VirtualMachine', value: `vm-${++asked}` }, properties: { name: 'web' } });
   const gateway = { vcenter: 'lab', findByPath: () => Promise.resolve(null), retrieve: () => Promise.resolve([vm()]) };
   const inventory = openInventory(gateway, { monotonicMs: () => nowMs });
-  const list = async (folders: string[], isAnew = false) => (await inventory.vmsIn(folders, isAnew, never)).map(({ id }) => id);
+  const list = async (folders: string[], isAnew = false) =>
+    (await inventory.vmsIn(folders, isAnew, never)).map(({ id }) => id);
   expect(await list([])).toEqual([]);
   expect(await list(['group-1'])).toEqual(['vm-1']);
   expect(await list(['group-1'])).toEqual(['vm-1']);

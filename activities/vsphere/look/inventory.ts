@@ -28,9 +28,18 @@ export interface Inventory {
   vmsIn(folders: readonly string[], isAnew: boolean, signal: AbortSignal): Promise<readonly ListedVm[]>;
 }
 
-export function openInventory(gateway: Pick<VcenterGateway, 'vcenter' | 'findByPath' | 'retrieve'>, clock: Pick<Clock, 'monotonicMs'>): Inventory {
-  const findByPath = shareReads((path: string, signal) => gateway.findByPath(path, signal), (path) => path);
-  const listVms = shareReads((folders: readonly string[], signal) => readVmsIn(gateway, folders, signal), (folders) => folders.join());
+export function openInventory(
+  gateway: Pick<VcenterGateway, 'vcenter' | 'findByPath' | 'retrieve'>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): Inventory {
+  const findByPath = shareReads(
+    (path: string, signal) => gateway.findByPath(path, signal),
+    (path) => path,
+  );
+  const listVms = shareReads(
+    (folders: readonly string[], signal) => readVmsIn(gateway, folders, signal),
+    (folders) => folders.join(),
+  );
   const lists = new Map<string, { vms: readonly ListedVm[]; untilMs: number }>();
   const known = new Map<string, { ref: ManagedObjectReference; untilMs: number }>();
   return {
@@ -54,11 +63,27 @@ export function openInventory(gateway: Pick<VcenterGateway, 'vcenter' | 'findByP
       lists.set(key, { vms, untilMs: clock.monotonicMs() + listedMs });
       return vms;
     },
-    retrieve: shareReads((spec: PropertyFilterSpec, signal) => gateway.retrieve(spec, signal), (spec) => JSON.stringify(spec)),
+    retrieve: shareReads(
+      (spec: PropertyFilterSpec, signal) => gateway.retrieve(spec, signal),
+      (spec) => JSON.stringify(spec),
+    ),
   };
 }
 
-async function readVmsIn({ vcenter, retrieve }: Pick<VcenterGateway, 'vcenter' | 'retrieve'>, folders: readonly string[], signal: AbortSignal): Promise<ListedVm[]> {
-  const read = await retrieve({ propSet: [{ type: 'VirtualMachine', pathSet: [...listPaths] }], objectSet: folders.map((id) => ({ obj: folderRef(id), selectSet: [traversal('Folder', 'childEntity', [traversal('Folder', 'childEntity')])] })) }, signal);
+async function readVmsIn(
+  { vcenter, retrieve }: Pick<VcenterGateway, 'vcenter' | 'retrieve'>,
+  folders: readonly string[],
+  signal: AbortSignal,
+): Promise<ListedVm[]> {
+  const read = await retrieve(
+    {
+      propSet: [{ type: 'VirtualMachine', pathSet: [...listPaths] }],
+      objectSet: folders.map((id) => ({
+        obj: folderRef(id),
+        selectSet: [traversal('Folder', 'childEntity', [traversal('Folder', 'childEntity')])],
+      })),
+    },
+    signal,
+  );
   return read.filter(({ ref }) => ref.type === 'VirtualMachine').map((object) => toListedVm({ name: vcenter }, object));
 }

@@ -28,9 +28,17 @@ export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): 
       const before = known.get(item);
       if (before !== undefined && clock.monotonicMs() < before.untilMs) return before.path;
       known.delete(item);
-      const file = await findIso(rest, item, signal).catch((error: unknown) => (failureCode(error) === 'VsphereObjectNotFound' ? null : Promise.reject(error)));
+      const file = await findIso(rest, item, signal).catch((error: unknown) =>
+        failureCode(error) === 'VsphereObjectNotFound' ? null : Promise.reject(error),
+      );
       if (file === null) return null;
-      const [datastore] = await gateway.retrieve({ propSet: [{ type: 'Datastore', pathSet: ['name', 'summary.url'] }], objectSet: [{ obj: datastoreRef(file.datastoreId) }] }, signal);
+      const [datastore] = await gateway.retrieve(
+        {
+          propSet: [{ type: 'Datastore', pathSet: ['name', 'summary.url'] }],
+          objectSet: [{ obj: datastoreRef(file.datastoreId) }],
+        },
+        signal,
+      );
       const read = seen.safeParse(datastore?.properties).data;
       const inside = read === undefined ? null : pathInDatastore(file.uri, read['summary.url']);
       if (read === undefined || inside === null) return null;
@@ -41,5 +49,15 @@ export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): 
   };
 }
 
-export const isoPaths = async (tools: Pick<Tools, 'gateway' | 'scope'>, isos: Isos, asked: VirtualMachineLook['isos']): Promise<Record<string, string | null>> =>
-  Object.fromEntries(await Promise.all(Object.entries(asked).map(async ([name, item]) => [name, item === null ? null : await isos.pathOf(tools, item)] as const)));
+export const isoPaths = async (
+  tools: Pick<Tools, 'gateway' | 'scope'>,
+  isos: Isos,
+  asked: VirtualMachineLook['isos'],
+): Promise<Record<string, string | null>> =>
+  Object.fromEntries(
+    await Promise.all(
+      Object.entries(asked).map(
+        async ([name, item]) => [name, item === null ? null : await isos.pathOf(tools, item)] as const,
+      ),
+    ),
+  );

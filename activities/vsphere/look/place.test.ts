@@ -1,9 +1,22 @@
 import { choosePlace } from './place.ts';
 import type { Site, SiteDatastore, SiteHost } from './read-sites.ts';
 
-const host = (id: string, more: Partial<SiteHost> = {}): SiteHost => ({ id, name: id, isUsable: true, cpuMHz: 2_400, ...more });
+const host = (id: string, more: Partial<SiteHost> = {}): SiteHost => ({
+  id,
+  name: id,
+  isUsable: true,
+  cpuMHz: 2_400,
+  ...more,
+});
 const site = (zone: string, more: Partial<Site> = {}): Site => ({
-  paths: { zone, datacenter: '/DC', folder: `/DC/vm/${zone}`, resourcePool: '/DC/host/C/Resources', target: { folder: `/DC/vm/${zone}`, resourcePool: '/DC/host/C/Resources' }, networks: {} },
+  paths: {
+    zone,
+    datacenter: '/DC',
+    folder: `/DC/vm/${zone}`,
+    resourcePool: '/DC/host/C/Resources',
+    target: { folder: `/DC/vm/${zone}`, resourcePool: '/DC/host/C/Resources' },
+    networks: {},
+  },
   datacenter: 'datacenter-1',
   folder: `group-${zone}`,
   resourcePool: `pool-${zone}`,
@@ -13,34 +26,121 @@ const site = (zone: string, more: Partial<Site> = {}): Site => ({
   networks: {},
   ...more,
 });
-const store = (id: string, freeBytes: number, more: Partial<SiteDatastore> = {}): SiteDatastore => ({ path: `/DC/datastore/${id}`, id, isAccessible: true, freeBytes, hosts: ['host-1', 'host-2'], ...more });
-const policyOf = (...datastores: SiteDatastore[]) => ({ encrypted: false, paths: datastores.map(({ path }) => path), datastores });
-const placed = (zone: string, datastore: string) => ({ is: 'placed', at: expect.objectContaining({ zone, datastore, folder: `group-${zone}`, resourcePool: `pool-${zone}`, host: null }) });
-const place = (sites: Site[], policy: ReturnType<typeof policyOf> | null, zone: string | null = null, profileId: string | null = 'p') => choosePlace({ sites, policy }, { zone, profileId }, 'vsphere.vcenters.prod');
+const store = (id: string, freeBytes: number, more: Partial<SiteDatastore> = {}): SiteDatastore => ({
+  path: `/DC/datastore/${id}`,
+  id,
+  isAccessible: true,
+  freeBytes,
+  hosts: ['host-1', 'host-2'],
+  ...more,
+});
+const policyOf = (...datastores: SiteDatastore[]) => ({
+  encrypted: false,
+  paths: datastores.map(({ path }) => path),
+  datastores,
+});
+const placed = (zone: string, datastore: string) => ({
+  is: 'placed',
+  at: expect.objectContaining({ zone, datastore, folder: `group-${zone}`, resourcePool: `pool-${zone}`, host: null }),
+});
+const place = (
+  sites: Site[],
+  policy: ReturnType<typeof policyOf> | null,
+  zone: string | null = null,
+  profileId: string | null = 'p',
+) => choosePlace({ sites, policy }, { zone, profileId }, 'vsphere.vcenters.prod');
 const room = policyOf(store('one', 10));
 
 test.each<[what: string, given: Parameters<typeof place>, is: unknown]>([
   ['the first zone with all that is needed', [[site('a'), site('b')], room], placed('a', 'one')],
   ['the zone of its label', [[site('a'), site('b')], room, 'b'], placed('b', 'one')],
-  ['the next zone where the first has no folder', [[site('a', { target: { folder: null, resourcePool: 'x' } }), site('b')], room], placed('b', 'one')],
-  ['the next zone where no host of the first is usable', [[site('a', { hosts: [host('h', { isUsable: false })] }), site('b')], room], placed('b', 'one')],
-  ['the roomiest datastore', [[site('a')], policyOf(store('one', 10), store('two', 20), store('three', 5))], placed('a', 'two')],
-  ['of as much room, the first by its path', [[site('a')], policyOf(store('two', 10), store('one', 10))], placed('a', 'one')],
-  ['one that the hosts reach', [[site('a')], policyOf(store('far', 90, { hosts: ['host-9'] }), store('near', 1))], placed('a', 'near')],
-  ['one that is accessible', [[site('a')], policyOf(store('lost', 90, { isAccessible: false }), store('near', 1))], placed('a', 'near')],
-  ['one that only a host in maintenance reaches is not reached', [[site('a', { hosts: [host('host-1', { isUsable: false }), host('host-2')] })], policyOf(store('one', 1, { hosts: ['host-1'] }))], { is: 'notReady', message: expect.stringContaining('a datastore of its storage policy') }],
+  [
+    'the next zone where the first has no folder',
+    [[site('a', { target: { folder: null, resourcePool: 'x' } }), site('b')], room],
+    placed('b', 'one'),
+  ],
+  [
+    'the next zone where no host of the first is usable',
+    [[site('a', { hosts: [host('h', { isUsable: false })] }), site('b')], room],
+    placed('b', 'one'),
+  ],
+  [
+    'the roomiest datastore',
+    [[site('a')], policyOf(store('one', 10), store('two', 20), store('three', 5))],
+    placed('a', 'two'),
+  ],
+  [
+    'of as much room, the first by its path',
+    [[site('a')], policyOf(store('two', 10), store('one', 10))],
+    placed('a', 'one'),
+  ],
+  [
+    'one that the hosts reach',
+    [[site('a')], policyOf(store('far', 90, { hosts: ['host-9'] }), store('near', 1))],
+    placed('a', 'near'),
+  ],
+  [
+    'one that is accessible',
+    [[site('a')], policyOf(store('lost', 90, { isAccessible: false }), store('near', 1))],
+    placed('a', 'near'),
+  ],
+  [
+    'one that only a host in maintenance reaches is not reached',
+    [
+      [site('a', { hosts: [host('host-1', { isUsable: false }), host('host-2')] })],
+      policyOf(store('one', 1, { hosts: ['host-1'] })),
+    ],
+    { is: 'notReady', message: expect.stringContaining('a datastore of its storage policy') },
+  ],
   ['full', [[site('a')], policyOf(store('one', 0))], { is: 'notReady', message: 'room on /DC/datastore/one' }],
-  ['no zone in the settings', [[], room], { is: 'error', message: expect.stringContaining('vsphere.vcenters.prod.zones') }],
-  ['a label that settings do not have', [[site('a'), site('b')], room, 'c'], { is: 'zoneMismatch', message: expect.stringContaining('it has a, b') }],
-  ['a label, and no fallback to another zone', [[site('a', { target: { folder: null, resourcePool: 'x' } }), site('b')], room, 'a'], { is: 'notReady', message: expect.stringContaining('folder /DC/vm/a of zone a: create it') }],
-  ['no datacenter', [[site('a', { datacenter: null })], room], { is: 'notReady', message: expect.stringContaining('datacenter /DC') }],
-  ['no pool', [[site('a', { target: { folder: 'f', resourcePool: null } })], room], { is: 'notReady', message: expect.stringContaining('resource pool') }],
-  ['no profile', [[site('a')], room, null, null], { is: 'notReady', message: expect.stringContaining('storage class') }],
-  ['a profile that settings do not have', [[site('a')], null], { is: 'error', message: 'storage policy p: name its datastores in vsphere.vcenters.prod.storagePolicies' }],
-  ['all reasons are told', [[site('a', { datacenter: null }), site('b', { hosts: [] })], room], { is: 'notReady', message: expect.stringMatching(/datacenter .*; or a host of zone b/u) }],
+  [
+    'no zone in the settings',
+    [[], room],
+    { is: 'error', message: expect.stringContaining('vsphere.vcenters.prod.zones') },
+  ],
+  [
+    'a label that settings do not have',
+    [[site('a'), site('b')], room, 'c'],
+    { is: 'zoneMismatch', message: expect.stringContaining('it has a, b') },
+  ],
+  [
+    'a label, and no fallback to another zone',
+    [[site('a', { target: { folder: null, resourcePool: 'x' } }), site('b')], room, 'a'],
+    { is: 'notReady', message: expect.stringContaining('folder /DC/vm/a of zone a: create it') },
+  ],
+  [
+    'no datacenter',
+    [[site('a', { datacenter: null })], room],
+    { is: 'notReady', message: expect.stringContaining('datacenter /DC') },
+  ],
+  [
+    'no pool',
+    [[site('a', { target: { folder: 'f', resourcePool: null } })], room],
+    { is: 'notReady', message: expect.stringContaining('resource pool') },
+  ],
+  [
+    'no profile',
+    [[site('a')], room, null, null],
+    { is: 'notReady', message: expect.stringContaining('storage class') },
+  ],
+  [
+    'a profile that settings do not have',
+    [[site('a')], null],
+    { is: 'error', message: 'storage policy p: name its datastores in vsphere.vcenters.prod.storagePolicies' },
+  ],
+  [
+    'all reasons are told',
+    [[site('a', { datacenter: null }), site('b', { hosts: [] })], room],
+    { is: 'notReady', message: expect.stringMatching(/datacenter .*; or a host of zone b/u) },
+  ],
 ])('%s', (_, given, is) => expect(place(...given)).toEqual(is));
 
 test('cores are reckoned by the slowest host that is usable', () => {
-  const hosts = [host('host-1', { cpuMHz: 1_000, isUsable: false }), host('host-2', { cpuMHz: 2_000 }), host('host-3', { cpuMHz: 3_000 }), host('host-4', { cpuMHz: 0 })];
+  const hosts = [
+    host('host-1', { cpuMHz: 1_000, isUsable: false }),
+    host('host-2', { cpuMHz: 2_000 }),
+    host('host-3', { cpuMHz: 3_000 }),
+    host('host-4', { cpuMHz: 0 }),
+  ];
   expect(place([site('a', { hosts })], room)).toMatchObject({ at: { cpuMHz: 2_000 } });
 });

@@ -7,12 +7,25 @@ import type { Site, SiteDatastore, Surroundings } from './read-sites.ts';
  *
  * @param settings how its vCenter's settings are called, for messages: `vsphere.vcenters.prod`
  */
-export function choosePlace({ sites, policy }: Pick<Surroundings, 'sites' | 'policy'>, wanted: { zone: string | null; profileId: string | null }, settings: string): Placement {
+export function choosePlace(
+  { sites, policy }: Pick<Surroundings, 'sites' | 'policy'>,
+  wanted: { zone: string | null; profileId: string | null },
+  settings: string,
+): Placement {
   if (sites.length === 0) return { is: 'error', message: `a zone to put it in: name one in ${settings}.zones` };
   const candidates = wanted.zone === null ? sites : sites.filter(({ paths }) => paths.zone === wanted.zone);
-  if (candidates.length === 0) return { is: 'zoneMismatch', message: `zone ${wanted.zone}, which ${settings}.zones does not have: it has ${sites.map(({ paths }) => paths.zone).join(', ')}. Correct the label, or name the zone there` };
-  if (wanted.profileId === null) return { is: 'notReady', message: 'the storage policy of its storage class, which says where its disks go' };
-  if (policy === null) return { is: 'error', message: `storage policy ${wanted.profileId}: name its datastores in ${settings}.storagePolicies` };
+  if (candidates.length === 0)
+    return {
+      is: 'zoneMismatch',
+      message: `zone ${wanted.zone}, which ${settings}.zones does not have: it has ${sites.map(({ paths }) => paths.zone).join(', ')}. Correct the label, or name the zone there`,
+    };
+  if (wanted.profileId === null)
+    return { is: 'notReady', message: 'the storage policy of its storage class, which says where its disks go' };
+  if (policy === null)
+    return {
+      is: 'error',
+      message: `storage policy ${wanted.profileId}: name its datastores in ${settings}.storagePolicies`,
+    };
   const problems: string[] = [];
   for (const site of candidates) {
     const found = placeIn(site, policy.datastores, settings);
@@ -23,19 +36,35 @@ export function choosePlace({ sites, policy }: Pick<Surroundings, 'sites' | 'pol
 }
 
 /** Or what it lacks, in words. */
-function placeIn({ paths, datacenter, target, hosts }: Site, datastores: readonly SiteDatastore[], settings: string): PlacedAt | string {
+function placeIn(
+  { paths, datacenter, target, hosts }: Site,
+  datastores: readonly SiteDatastore[],
+  settings: string,
+): PlacedAt | string {
   const { zone } = paths;
   const where = `${settings}.zones.${zone}`;
   if (datacenter === null) return `datacenter ${paths.datacenter} of zone ${zone}: correct ${where}`;
-  if (target.folder === null) return `folder ${paths.target.folder} of zone ${zone}: create it in vCenter, or correct ${where}.folder`;
-  if (target.resourcePool === null) return `resource pool ${paths.target.resourcePool} of zone ${zone}: create it in vCenter, or correct ${where}.resourcePool`;
+  if (target.folder === null)
+    return `folder ${paths.target.folder} of zone ${zone}: create it in vCenter, or correct ${where}.folder`;
+  if (target.resourcePool === null)
+    return `resource pool ${paths.target.resourcePool} of zone ${zone}: create it in vCenter, or correct ${where}.resourcePool`;
   const usable = hosts.filter(({ isUsable }) => isUsable);
   if (usable.length === 0) return `a host of zone ${zone} that is connected and not in maintenance`;
-  const reachable = datastores.filter((datastore) => datastore.isAccessible && usable.some(({ id }) => datastore.hosts.includes(id)));
+  const reachable = datastores.filter(
+    (datastore) => datastore.isAccessible && usable.some(({ id }) => datastore.hosts.includes(id)),
+  );
   const [roomiest] = reachable.toSorted((a, b) => b.freeBytes - a.freeBytes || (a.path < b.path ? -1 : 1));
   if (roomiest === undefined) return `a datastore of its storage policy that the hosts of zone ${zone} can write to`;
   if (roomiest.freeBytes <= 0) return `room on ${reachable.map(({ path }) => path).join(', ')}`;
-  return { zone, datacenter, folder: target.folder, resourcePool: target.resourcePool, datastore: roomiest.id, host: null, cpuMHz: slowest(usable) };
+  return {
+    zone,
+    datacenter,
+    folder: target.folder,
+    resourcePool: target.resourcePool,
+    datastore: roomiest.id,
+    host: null,
+    cpuMHz: slowest(usable),
+  };
 }
 
 /** 0: nothing is known. */

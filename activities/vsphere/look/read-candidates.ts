@@ -18,7 +18,9 @@ export interface FoundVm {
   task: TaskFacts | null;
 }
 
-const selectSet = ['runtime.host', 'resourcePool', 'parent', 'recentTask'].map((path) => traversal('VirtualMachine', path));
+const selectSet = ['runtime.host', 'resourcePool', 'parent', 'recentTask'].map((path) =>
+  traversal('VirtualMachine', path),
+);
 
 const propSet = [
   { type: 'VirtualMachine', pathSet: [...factPaths] },
@@ -29,11 +31,19 @@ const propSet = [
 ];
 
 /** All of them with what they are in, in one call; those that are gone are left out. */
-export async function readCandidates({ gateway, scope: { signal } }: Pick<Tools, 'gateway' | 'scope'>, vmIds: readonly string[]): Promise<FoundVm[]> {
+export async function readCandidates(
+  { gateway, scope: { signal } }: Pick<Tools, 'gateway' | 'scope'>,
+  vmIds: readonly string[],
+): Promise<FoundVm[]> {
   if (vmIds.length === 0) return [];
-  const read = await gateway.retrieve({ propSet, objectSet: vmIds.map((id) => ({ obj: vmRef(id), selectSet })) }, signal);
+  const read = await gateway.retrieve(
+    { propSet, objectSet: vmIds.map((id) => ({ obj: vmRef(id), selectSet })) },
+    signal,
+  );
   const byId = new Map(read.map((object) => [object.ref.value, object]));
-  return read.filter(({ ref }) => ref.type === 'VirtualMachine').map((object) => toFound(toVm({ name: gateway.vcenter }, object), byId, read));
+  return read
+    .filter(({ ref }) => ref.type === 'VirtualMachine')
+    .map((object) => toFound(toVm({ name: gateway.vcenter }, object), byId, read));
 }
 
 const reference = z.object({ value: z.string() });
@@ -46,17 +56,30 @@ function toFound(vm: VirtualMachine, byId: ReadonlyMap<string, ReadObject>, read
   const folder = of(vm.folderId);
   return {
     vm,
-    host: host === null ? null : { name: z.string().catch('').parse(host['name']), cpuMHz: z.number().catch(0).parse(host['summary.hardware.cpuMhz']) },
+    host:
+      host === null
+        ? null
+        : {
+            name: z.string().catch('').parse(host['name']),
+            cpuMHz: z.number().catch(0).parse(host['summary.hardware.cpuMhz']),
+          },
     pool: pool === null ? null : { parent: idOf(pool['parent']), owner: idOf(pool['owner']) },
     folder: folder === null ? null : { parent: idOf(folder['parent']) },
     task: read.flatMap((object) => toTask(object, vm.id))[0] ?? null,
   };
 }
 
-const task = z.object({ 'info.entity': reference.optional(), 'info.state': z.enum(['queued', 'running']), 'info.descriptionId': z.string().default(''), 'info.progress': z.number().nullable().default(null) });
+const task = z.object({
+  'info.entity': reference.optional(),
+  'info.state': z.enum(['queued', 'running']),
+  'info.descriptionId': z.string().default(''),
+  'info.progress': z.number().nullable().default(null),
+});
 
 /** None where it has ended. */
 function toTask({ ref, properties }: ReadObject, vmId: string): TaskFacts[] {
   const seen = ref.type === 'Task' ? task.safeParse(properties).data : undefined;
-  return seen === undefined || seen['info.entity']?.value !== vmId ? [] : [{ id: ref.value, descriptionId: seen['info.descriptionId'], progress: seen['info.progress'] }];
+  return seen === undefined || seen['info.entity']?.value !== vmId
+    ? []
+    : [{ id: ref.value, descriptionId: seen['info.descriptionId'], progress: seen['info.progress'] }];
 }

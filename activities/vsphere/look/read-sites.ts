@@ -54,13 +54,34 @@ export interface Surroundings {
 type Asked = Pick<VirtualMachineLook, 'object' | 'folder' | 'resourcePool' | 'networks' | 'profileId'>;
 
 /** One call, shared with other looks that ask for the same, and one more for each path that is not known. */
-export async function readSites({ scope: { signal } }: Pick<Tools, 'scope'>, inventory: Inventory, places: VcenterPlaces, look: Asked): Promise<Surroundings> {
+export async function readSites(
+  { scope: { signal } }: Pick<Tools, 'scope'>,
+  inventory: Inventory,
+  places: VcenterPlaces,
+  look: Asked,
+): Promise<Surroundings> {
   const all = sitePathsOf(places, look);
   const policy = (look.profileId === null ? undefined : places.storagePolicies[look.profileId]) ?? null;
-  const paths = [...new Set([...all.flatMap(({ datacenter, folder, resourcePool, target, networks }) => [datacenter, folder, resourcePool, target.folder, target.resourcePool, ...Object.values(networks)]), ...(policy?.datastores ?? [])])];
+  const paths = [
+    ...new Set([
+      ...all.flatMap(({ datacenter, folder, resourcePool, target, networks }) => [
+        datacenter,
+        folder,
+        resourcePool,
+        target.folder,
+        target.resourcePool,
+        ...Object.values(networks),
+      ]),
+      ...(policy?.datastores ?? []),
+    ]),
+  ];
   // A second time where a path led to something that is gone.
   for (let isAgain = false; ; isAgain = true) {
-    const refs = new Map((await Promise.all(paths.map(async (path) => [path, await inventory.find(path, signal)] as const))).flatMap(([path, ref]) => (ref === null ? [] : [[path, ref] as const])));
+    const refs = new Map(
+      (await Promise.all(paths.map(async (path) => [path, await inventory.find(path, signal)] as const))).flatMap(
+        ([path, ref]) => (ref === null ? [] : [[path, ref] as const]),
+      ),
+    );
     const objectSet = objectSetOf(all, refs, policy?.datastores ?? []);
     const read = objectSet.length === 0 ? [] : await inventory.retrieve({ propSet, objectSet }, signal);
     const byId = new Map(read.map((object) => [object.ref.value, object]));
@@ -70,7 +91,14 @@ export async function readSites({ scope: { signal } }: Pick<Tools, 'scope'>, inv
     for (const [path] of gone) refs.delete(path);
     return {
       sites: all.map((site) => toSite(site, refs, byId)),
-      policy: policy === null ? null : { encrypted: policy.encrypted, paths: policy.datastores, datastores: policy.datastores.flatMap((path) => toDatastore(path, refs, byId)) },
+      policy:
+        policy === null
+          ? null
+          : {
+              encrypted: policy.encrypted,
+              paths: policy.datastores,
+              datastores: policy.datastores.flatMap((path) => toDatastore(path, refs, byId)),
+            },
     };
   }
 }
@@ -80,12 +108,19 @@ const propSet = [
   { type: 'Folder', pathSet: ['name'] },
   { type: 'ResourcePool', pathSet: ['owner'] },
   { type: 'ComputeResource', pathSet: ['host'] },
-  { type: 'HostSystem', pathSet: ['name', 'summary.hardware.cpuMhz', 'runtime.connectionState', 'runtime.inMaintenanceMode'] },
+  {
+    type: 'HostSystem',
+    pathSet: ['name', 'summary.hardware.cpuMhz', 'runtime.connectionState', 'runtime.inMaintenanceMode'],
+  },
   { type: 'Datastore', pathSet: ['summary.accessible', 'summary.freeSpace', 'summary.maintenanceMode', 'host'] },
   ...Object.entries(networkPaths).map(([type, pathSet]) => ({ type, pathSet: [...pathSet] })),
 ];
 
-function objectSetOf(sites: readonly SitePaths[], refs: ReadonlyMap<string, ManagedObjectReference>, datastores: readonly string[]): ObjectSpec[] {
+function objectSetOf(
+  sites: readonly SitePaths[],
+  refs: ReadonlyMap<string, ManagedObjectReference>,
+  datastores: readonly string[],
+): ObjectSpec[] {
   const select = (paths: readonly string[], selectSet: ObjectSpec['selectSet'] = []): [string, ObjectSpec][] =>
     paths.flatMap((path) => {
       const obj = refs.get(path);
@@ -94,9 +129,18 @@ function objectSetOf(sites: readonly SitePaths[], refs: ReadonlyMap<string, Mana
   // What is selected further comes last, and wins.
   return [
     ...new Map([
-      ...select([...datastores, ...sites.flatMap(({ datacenter, folder, target }) => [datacenter, folder, target.folder, target.resourcePool])]),
-      ...select(sites.flatMap(({ networks }) => Object.values(networks)), [traversal('DistributedVirtualPortgroup', 'config.distributedVirtualSwitch')]),
-      ...select(sites.map(({ resourcePool }) => resourcePool), [traversal('ResourcePool', 'owner', [traversal('ComputeResource', 'host')])]),
+      ...select([
+        ...datastores,
+        ...sites.flatMap(({ datacenter, folder, target }) => [datacenter, folder, target.folder, target.resourcePool]),
+      ]),
+      ...select(
+        sites.flatMap(({ networks }) => Object.values(networks)),
+        [traversal('DistributedVirtualPortgroup', 'config.distributedVirtualSwitch')],
+      ),
+      ...select(
+        sites.map(({ resourcePool }) => resourcePool),
+        [traversal('ResourcePool', 'owner', [traversal('ComputeResource', 'host')])],
+      ),
     ]).values(),
   ];
 }
@@ -107,24 +151,52 @@ type Refs = ReadonlyMap<string, ManagedObjectReference>;
 const reference = z.object({ value: z.string() });
 const idOf = (ref: unknown): string | null => reference.safeParse(ref).data?.value ?? null;
 
-const host = z.object({ name: z.string().default(''), 'summary.hardware.cpuMhz': z.number().default(0), 'runtime.connectionState': z.string().default(''), 'runtime.inMaintenanceMode': z.boolean().default(false) });
+const host = z.object({
+  name: z.string().default(''),
+  'summary.hardware.cpuMhz': z.number().default(0),
+  'runtime.connectionState': z.string().default(''),
+  'runtime.inMaintenanceMode': z.boolean().default(false),
+});
 
 function toSite(paths: SitePaths, refs: Refs, byId: ById): Site {
   const resourcePool = refs.get(paths.resourcePool)?.value ?? null;
   const cluster = idOf(byId.get(resourcePool ?? '')?.properties['owner']);
-  const hosts = z.array(reference).catch([]).parse(byId.get(cluster ?? '')?.properties['host']);
+  const hosts = z
+    .array(reference)
+    .catch([])
+    .parse(byId.get(cluster ?? '')?.properties['host']);
   return {
     paths,
     datacenter: refs.get(paths.datacenter)?.value ?? null,
     folder: refs.get(paths.folder)?.value ?? null,
     resourcePool,
-    target: { folder: refs.get(paths.target.folder)?.value ?? null, resourcePool: refs.get(paths.target.resourcePool)?.value ?? null },
+    target: {
+      folder: refs.get(paths.target.folder)?.value ?? null,
+      resourcePool: refs.get(paths.target.resourcePool)?.value ?? null,
+    },
     cluster,
     hosts: hosts.flatMap(({ value: id }) => {
       const seen = host.safeParse(byId.get(id)?.properties).data;
-      return seen === undefined ? [] : [{ id, name: seen.name, isUsable: seen['runtime.connectionState'] === 'connected' && !seen['runtime.inMaintenanceMode'], cpuMHz: seen['summary.hardware.cpuMhz'] }];
+      return seen === undefined
+        ? []
+        : [
+            {
+              id,
+              name: seen.name,
+              isUsable: seen['runtime.connectionState'] === 'connected' && !seen['runtime.inMaintenanceMode'],
+              cpuMHz: seen['summary.hardware.cpuMhz'],
+            },
+          ];
     }),
-    networks: Object.fromEntries(Object.entries(paths.networks).map(([name, path]) => [name, networkText(byId.get(refs.get(path)?.value ?? '')?.properties ?? {}, (id) => z.string().safeParse(byId.get(id)?.properties['uuid']).data)])),
+    networks: Object.fromEntries(
+      Object.entries(paths.networks).map(([name, path]) => [
+        name,
+        networkText(
+          byId.get(refs.get(path)?.value ?? '')?.properties ?? {},
+          (id) => z.string().safeParse(byId.get(id)?.properties['uuid']).data,
+        ),
+      ]),
+    ),
   };
 }
 
@@ -145,7 +217,12 @@ function toDatastore(path: string, refs: Refs, byId: ById): SiteDatastore[] {
       id,
       isAccessible: seen['summary.accessible'] && seen['summary.maintenanceMode'] === 'normal',
       freeBytes: seen['summary.freeSpace'],
-      hosts: seen.host.filter(({ mountInfo }) => mountInfo.accessMode === 'readWrite' && mountInfo.mounted !== false && mountInfo.accessible !== false).map(({ key }) => key.value),
+      hosts: seen.host
+        .filter(
+          ({ mountInfo }) =>
+            mountInfo.accessMode === 'readWrite' && mountInfo.mounted !== false && mountInfo.accessible !== false,
+        )
+        .map(({ key }) => key.value),
     },
   ];
 }

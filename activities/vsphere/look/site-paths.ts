@@ -15,7 +15,10 @@ export interface SitePaths {
 }
 
 /** Zones in the order of their names. Pure. */
-export function sitePathsOf({ zones, networks }: Pick<VcenterPlaces, 'zones' | 'networks'>, look: Pick<VirtualMachineLook, 'object' | 'folder' | 'resourcePool' | 'networks'>): SitePaths[] {
+export function sitePathsOf(
+  { zones, networks }: Pick<VcenterPlaces, 'zones' | 'networks'>,
+  look: Pick<VirtualMachineLook, 'object' | 'folder' | 'resourcePool' | 'networks'>,
+): SitePaths[] {
   const wanted = new Set(look.networks.flatMap(({ network }) => network ?? []));
   return Object.entries(zones)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -29,7 +32,9 @@ export function sitePathsOf({ zones, networks }: Pick<VcenterPlaces, 'zones' | '
         folder,
         resourcePool,
         target: { folder: below(folder, look.folder), resourcePool: below(resourcePool, look.resourcePool) },
-        networks: Object.fromEntries([...wanted].map((name) => [name, networks[name] ?? `${datacenter}/network/${asPathPart(name)}`])),
+        networks: Object.fromEntries(
+          [...wanted].map((name) => [name, networks[name] ?? `${datacenter}/network/${asPathPart(name)}`]),
+        ),
       };
     });
 }

@@ -14,10 +14,17 @@ export function createResourcePolicyVsphereActivities({
   audit,
   scope = currentScope,
   clock,
-}: Pick<VsphereDependencies, 'gateway' | 'rest' | 'places' | 'stopGate' | 'audit' | 'scope' | 'clock'>): ResourcePolicyVsphereActivities {
+}: Pick<
+  VsphereDependencies,
+  'gateway' | 'rest' | 'places' | 'stopGate' | 'audit' | 'scope' | 'clock'
+>): ResourcePolicyVsphereActivities {
   const beating = <Result>(work: (tools: PolicyTools) => Promise<Result>): Promise<Result> => {
     const tools = { gateway, rest, stopGate, audit, scope: scope(clock), clock };
-    return whileBeating(tools, () => undefined, () => work(tools));
+    return whileBeating(
+      tools,
+      () => undefined,
+      () => work(tools),
+    );
   };
   return {
     lookAtResourcePolicy: (request) => beating((tools) => lookAtResourcePolicy(tools, places, request)),

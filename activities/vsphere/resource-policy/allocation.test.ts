@@ -1,7 +1,10 @@
 import { allocationOf, isAllocated } from './allocation.ts';
 
 const wanted = { reservationCores: 1.5, limitCores: 4, reservationMiB: 1_024, limitMiB: null };
-const properties = (cpu: object | undefined, memory: object | undefined): Record<string, unknown> => ({ 'config.cpuAllocation': cpu, 'config.memoryAllocation': memory });
+const properties = (cpu: object | undefined, memory: object | undefined): Record<string, unknown> => ({
+  'config.cpuAllocation': cpu,
+  'config.memoryAllocation': memory,
+});
 
 test('cores become MHz of the slowest host, and no limit is -1', () => {
   const { cpuAllocation, memoryAllocation } = allocationOf(wanted, 2_294);

@@ -7,11 +7,22 @@ import type { ResourceConfigSpec } from '../wire/vim/types.ts';
 export const poolPaths = ['owner', 'vm', 'resourcePool', 'config.cpuAllocation', 'config.memoryAllocation'] as const;
 
 /** vCenter counts them in MHz and MiB; -1: no limit. A new pool needs all of it, and its shares are of no account at this level. */
-const allocation = (reservation: number, limit: number | null) => ({ reservation, expandableReservation: true, limit: limit ?? -1, shares: { shares: 0, level: 'normal' } });
+const allocation = (reservation: number, limit: number | null) => ({
+  reservation,
+  expandableReservation: true,
+  limit: limit ?? -1,
+  shares: { shares: 0, level: 'normal' },
+});
 
 /** @param cpuMHz of the slowest host of the cluster. Pure */
-export const allocationOf = ({ reservationCores, limitCores, reservationMiB, limitMiB }: PoolAllocation, cpuMHz: number): ResourceConfigSpec => ({
-  cpuAllocation: allocation(Math.ceil(reservationCores * cpuMHz), limitCores === null ? null : Math.ceil(limitCores * cpuMHz)),
+export const allocationOf = (
+  { reservationCores, limitCores, reservationMiB, limitMiB }: PoolAllocation,
+  cpuMHz: number,
+): ResourceConfigSpec => ({
+  cpuAllocation: allocation(
+    Math.ceil(reservationCores * cpuMHz),
+    limitCores === null ? null : Math.ceil(limitCores * cpuMHz),
+  ),
   memoryAllocation: allocation(reservationMiB, limitMiB),
 });
 

@@ -26,7 +26,12 @@ export interface RestRequest {
 export interface VcenterRest {
   readonly vcenter: string;
   /** @param limitMs for the answer, of a call that takes its time. Default: that of any call */
-  call<Schema extends z.ZodType>(request: RestRequest, value: Schema, signal: AbortSignal, limitMs?: number): Promise<z.output<Schema>>;
+  call<Schema extends z.ZodType>(
+    request: RestRequest,
+    value: Schema,
+    signal: AbortSignal,
+    limitMs?: number,
+  ): Promise<z.output<Schema>>;
   close(): Promise<void>;
 }
 
@@ -37,12 +42,20 @@ const sessionPath = '/com/vmware/cis/session';
 const connections = 4;
 
 /** Nothing is sent before the first call. */
-export function openRest(settings: VcenterSettings, { observe, clock }: { observe?: ObserveCall; clock: Clock }): VcenterRest {
+export function openRest(
+  settings: VcenterSettings,
+  { observe, clock }: { observe?: ObserveCall; clock: Clock },
+): VcenterRest {
   const { name, url } = settings;
   const quick = openAgent(settings, defaultTimeouts, connections);
   // An OVF is deployed within one call, which holds its connection for as long: nobody else waits for it.
   const patient = openAgent(settings, { ...defaultTimeouts, headersMs: 0, bodyMs: 0 }, settings.budget.tasks);
-  const send = (request: RestRequest, headers: Record<string, string>, signal: AbortSignal, askedMs?: number): Promise<{ status: number; text: string; requestId: '' }> => {
+  const send = (
+    request: RestRequest,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+    askedMs?: number,
+  ): Promise<{ status: number; text: string; requestId: '' }> => {
     const { method, path, query, body } = request;
     const limitMs = askedMs ?? defaultTimeouts.headersMs;
     const verb = `${method} ${withoutIds(path)}`;
@@ -52,14 +65,24 @@ export function openRest(settings: VcenterSettings, { observe, clock }: { observ
           dispatcher: askedMs === undefined ? quick : patient,
           method,
           ...(query !== undefined && { query }),
-          headers: { accept: 'application/json', 'user-agent': 'drover', ...(body !== undefined && { 'content-type': 'application/json' }), ...request.headers, ...headers },
+          headers: {
+            accept: 'application/json',
+            'user-agent': 'drover',
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+            ...request.headers,
+            ...headers,
+          },
           ...(body !== undefined && { body: JSON.stringify(body) }),
           signal: AbortSignal.any([signal, overdue]),
         });
         return { status: answer.statusCode, text: await answer.body.text(), requestId: '' };
       } catch (error) {
         signal.throwIfAborted();
-        if (overdue.aborted) throw droverFailure('VsphereUnavailable', `vCenter ${name}: ${verb} was not answered within ${limitMs / 1_000} s`);
+        if (overdue.aborted)
+          throw droverFailure(
+            'VsphereUnavailable',
+            `vCenter ${name}: ${verb} was not answered within ${limitMs / 1_000} s`,
+          );
         throw httpFailure(error, settings, defaultTimeouts, verb);
       }
     };
@@ -71,7 +94,8 @@ export function openRest(settings: VcenterSettings, { observe, clock }: { observ
     logIn: async ({ username, password }, signal) => {
       const basic = Buffer.from(`${username}:${password}`).toString('base64');
       const answer = await send({ method: 'POST', path: sessionPath }, { authorization: `Basic ${basic}` }, signal);
-      if (answer.status === 401) throw droverFailure('VsphereCredentialRefused', `vCenter ${name} refused the login of its REST API`);
+      if (answer.status === 401)
+        throw droverFailure('VsphereCredentialRefused', `vCenter ${name} refused the login of its REST API`);
       return { cookie: valueOf(name, sessionPath, answer, z.string().min(1)) };
     },
   });
@@ -98,21 +122,39 @@ export const withoutIds = (path: string): string => path.replaceAll(/\/(id:[^/]+
 /** `{"type": "com.vmware.vapi.std.errors.not_found", "value": {"messages": [{"default_message": "…"}]}}` */
 const refusal = z.looseObject({
   type: z.string().default(''),
-  value: z.looseObject({ messages: z.array(z.looseObject({ default_message: z.string().default('') })).default([]) }).default({ messages: [] }),
+  value: z
+    .looseObject({ messages: z.array(z.looseObject({ default_message: z.string().default('') })).default([]) })
+    .default({ messages: [] }),
 });
 
-function valueOf<Schema extends z.ZodType>(vcenter: string, path: string, { status, text }: { status: number; text: string }, schema: Schema): z.output<Schema> {
+function valueOf<Schema extends z.ZodType>(
+  vcenter: string,
+  path: string,
+  { status, text }: { status: number; text: string },
+  schema: Schema,
+): z.output<Schema> {
   // What gives nothing back answers with nothing.
   const json = text === '' ? { value: undefined } : parse(text);
   if (status !== 200) {
     const { type, value } = refusal.safeParse(json).data ?? { type: '', value: { messages: [] } };
-    const words = redactedStart([type.split('.').at(-1) ?? '', ...value.messages.map((message) => message.default_message)].filter((word) => word !== '').join(': '), 600);
-    throw droverFailure(restCode(status, type), `vCenter ${vcenter} answered ${status} to ${path}${words === '' ? '' : `: ${words}`}`);
+    const words = redactedStart(
+      [type.split('.').at(-1) ?? '', ...value.messages.map((message) => message.default_message)]
+        .filter((word) => word !== '')
+        .join(': '),
+      600,
+    );
+    throw droverFailure(
+      restCode(status, type),
+      `vCenter ${vcenter} answered ${status} to ${path}${words === '' ? '' : `: ${words}`}`,
+    );
   }
   const parsed = z.looseObject({ value: z.unknown() }).safeParse(json);
   const value = schema.safeParse(parsed.data?.value);
   if (parsed.success && value.success) return value.data;
-  throw droverFailure('AnswerMalformed', `The answer of vCenter ${vcenter} to ${path} cannot be read: ${value.error?.issues[0]?.message ?? 'it is no JSON'}`);
+  throw droverFailure(
+    'AnswerMalformed',
+    `The answer of vCenter ${vcenter} to ${path} cannot be read: ${value.error?.issues[0]?.message ?? 'it is no JSON'}`,
+  );
 }
 
 function parse(text: string): unknown {

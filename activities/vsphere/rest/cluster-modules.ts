@@ -16,13 +16,24 @@ export async function isMember(rest: VcenterRest, module: string, vmId: string, 
 }
 
 /** False: it is one already, or is not in the cluster of the module. @throws VsphereObjectNotFound */
-export async function addMember(rest: VcenterRest, module: string, vmId: string, signal: AbortSignal): Promise<boolean> {
-  const { success } = await rest.call({ method: 'POST', path: membersPath(module), query: { action: 'add' }, body: { vms: [vmId] } }, added, signal);
+export async function addMember(
+  rest: VcenterRest,
+  module: string,
+  vmId: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { success } = await rest.call(
+    { method: 'POST', path: membersPath(module), query: { action: 'add' }, body: { vms: [vmId] } },
+    added,
+    signal,
+  );
   return success;
 }
 
 const modulesPath = '/vcenter/cluster/modules';
-const summaries = z.looseObject({ summaries: z.array(z.looseObject({ module: z.string(), cluster: z.string() })).nullish() });
+const summaries = z.looseObject({
+  summaries: z.array(z.looseObject({ module: z.string(), cluster: z.string() })).nullish(),
+});
 
 /** Of all clusters of the vCenter. */
 export async function listModules(rest: VcenterRest, signal: AbortSignal): Promise<string[]> {

@@ -28,7 +28,10 @@ export function deployBody(create: CreateSpec, mark: OwnershipMark): object {
       name,
       accept_all_EULA: true,
       default_datastore_id: at.datastore,
-      vm_config_spec: { provider: 'XML', xml: Buffer.from(encodeObject('VirtualMachineConfigSpec', spec)).toString('base64') },
+      vm_config_spec: {
+        provider: 'XML',
+        xml: Buffer.from(encodeObject('VirtualMachineConfigSpec', spec)).toString('base64'),
+      },
     },
     target: { resource_pool_id: at.resourcePool, folder_id: at.folder, ...(at.host !== null && { host_id: at.host }) },
   };
@@ -52,20 +55,47 @@ export const deployment = z.looseObject({
  * @returns the VM's id
  * @throws what judgeDeployment says, beside what any call does
  */
-export async function deployItem(rest: VcenterRest, itemId: string, body: object, activationId: string, signal: AbortSignal): Promise<string> {
+export async function deployItem(
+  rest: VcenterRest,
+  itemId: string,
+  body: object,
+  activationId: string,
+  signal: AbortSignal,
+): Promise<string> {
   const path = `/com/vmware/vcenter/ovf/library-item/id:${encodeURIComponent(itemId)}`;
-  const request = { method: 'POST' as const, path, query: { '~action': 'deploy' }, body, headers: { [activationHeader]: activationId } };
+  const request = {
+    method: 'POST' as const,
+    path,
+    query: { '~action': 'deploy' },
+    body,
+    headers: { [activationHeader]: activationId },
+  };
   return judgeDeployment(rest.vcenter, itemId, await rest.call(request, deployment, signal, deployLimitMs));
 }
 
 /** vCenter answers 200 also where it has failed. Pure. @throws RequestRefused for an OVF that it cannot take; VsphereFailed and the like in its words */
-export function judgeDeployment(vcenter: string, itemId: string, { succeeded, resource_id: made, error }: z.output<typeof deployment>): string {
+export function judgeDeployment(
+  vcenter: string,
+  itemId: string,
+  { succeeded, resource_id: made, error }: z.output<typeof deployment>,
+): string {
   if (succeeded && made?.type === 'VirtualMachine') return made.id;
-  if (succeeded && made !== undefined) throw droverFailure('RequestRefused', `vCenter ${vcenter} made a ${made.type} (${made.id}) of item ${itemId}: an OVF of several VMs is no image of one`);
+  if (succeeded && made !== undefined)
+    throw droverFailure(
+      'RequestRefused',
+      `vCenter ${vcenter} made a ${made.type} (${made.id}) of item ${itemId}: an OVF of several VMs is no image of one`,
+    );
   const errors = error?.errors ?? [];
-  const words = errors.flatMap((one) => [one.message, ...one.issues.map((issue) => issue.message), ...(one.error?.messages ?? [])].flatMap((said) => said?.default_message || []));
+  const words = errors.flatMap((one) =>
+    [one.message, ...one.issues.map((issue) => issue.message), ...(one.error?.messages ?? [])].flatMap(
+      (said) => said?.default_message || [],
+    ),
+  );
   const [first] = errors;
   const ofInput = first !== undefined && ['INPUT', 'VALIDATION'].includes(first.category) ? 'RequestRefused' : null;
   const code = codeOfType(first?.error?.['@class'] ?? '') ?? ofInput ?? 'VsphereFailed';
-  throw droverFailure(code, `vCenter ${vcenter} did not deploy item ${itemId}: ${redactedStart(words.join('; '), 600) || 'it does not say why'}`);
+  throw droverFailure(
+    code,
+    `vCenter ${vcenter} did not deploy item ${itemId}: ${redactedStart(words.join('; '), 600) || 'it does not say why'}`,
+  );
 }

@@ -13,15 +13,35 @@ const ids = z
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 
 /** @param library name or id. @throws VsphereObjectNotFound; InvalidInput where several have that name */
-export async function findLibrary(rest: VcenterRest, library: string, signal: AbortSignal): Promise<{ id: string; name: string }> {
-  const found = uuid.test(library) ? [library] : await rest.call({ method: 'POST', path, query: { '~action': 'find' }, body: { spec: { name: library } } }, ids, signal);
+export async function findLibrary(
+  rest: VcenterRest,
+  library: string,
+  signal: AbortSignal,
+): Promise<{ id: string; name: string }> {
+  const found = uuid.test(library)
+    ? [library]
+    : await rest.call(
+        { method: 'POST', path, query: { '~action': 'find' }, body: { spec: { name: library } } },
+        ids,
+        signal,
+      );
   const [id, ...others] = found;
-  if (id === undefined) throw droverFailure('VsphereObjectNotFound', `vCenter ${rest.vcenter} has no content library ${library}`);
-  if (others.length > 0) throw droverFailure('InvalidInput', `library: vCenter ${rest.vcenter} has ${found.length} of the name ${library}; give the id of one: ${found.join(', ')}`);
-  return await rest.call({ method: 'GET', path: `${path}/id:${encodeURIComponent(id)}` }, z.looseObject({ id: z.string(), name: z.string() }), signal);
+  if (id === undefined)
+    throw droverFailure('VsphereObjectNotFound', `vCenter ${rest.vcenter} has no content library ${library}`);
+  if (others.length > 0)
+    throw droverFailure(
+      'InvalidInput',
+      `library: vCenter ${rest.vcenter} has ${found.length} of the name ${library}; give the id of one: ${found.join(', ')}`,
+    );
+  return await rest.call(
+    { method: 'GET', path: `${path}/id:${encodeURIComponent(id)}` },
+    z.looseObject({ id: z.string(), name: z.string() }),
+    signal,
+  );
 }
 
-export const listItems = (rest: VcenterRest, libraryId: string, signal: AbortSignal): Promise<string[]> => rest.call({ method: 'GET', path: `${path}/item`, query: { library_id: libraryId } }, ids, signal);
+export const listItems = (rest: VcenterRest, libraryId: string, signal: AbortSignal): Promise<string[]> =>
+  rest.call({ method: 'GET', path: `${path}/item`, query: { library_id: libraryId } }, ids, signal);
 
 export const itemSchema = z.looseObject({
   id: z.string(),
@@ -36,7 +56,9 @@ export const itemSchema = z.looseObject({
 /** Null: it is gone, or no VM can ever be made of its kind. */
 export async function readItem(rest: VcenterRest, itemId: string, signal: AbortSignal): Promise<LibraryItem | null> {
   try {
-    return toItem(await rest.call({ method: 'GET', path: `${path}/item/id:${encodeURIComponent(itemId)}` }, itemSchema, signal));
+    return toItem(
+      await rest.call({ method: 'GET', path: `${path}/item/id:${encodeURIComponent(itemId)}` }, itemSchema, signal),
+    );
   } catch (error) {
     if (failureCode(error) === 'VsphereObjectNotFound') return null;
     throw error;
@@ -46,13 +68,31 @@ export async function readItem(rest: VcenterRest, itemId: string, signal: AbortS
 const types: Readonly<Record<string, LibraryItem['type']>> = { ovf: 'OVF', iso: 'ISO' };
 
 /** What vCenter does not say is no problem. Pure. */
-export function toItem({ id, name, type, content_version: version, cached, size, security_compliance: compliant }: z.output<typeof itemSchema>): LibraryItem | null {
+export function toItem({
+  id,
+  name,
+  type,
+  content_version: version,
+  cached,
+  size,
+  security_compliance: compliant,
+}: z.output<typeof itemSchema>): LibraryItem | null {
   const known = types[type.toLowerCase()];
-  return known === undefined ? null : { id, name, type: known, version, problem: problemOf(cached, size, compliant ?? undefined) };
+  return known === undefined
+    ? null
+    : { id, name, type: known, version, problem: problemOf(cached, size, compliant ?? undefined) };
 }
 
-function problemOf(cached: boolean | undefined, size: number | undefined, compliant: boolean | undefined): LibraryItem['problem'] {
-  if (compliant === false) return { reason: 'ProviderSecurityNotCompliant', message: 'It does not comply with the security policy of its library' };
+function problemOf(
+  cached: boolean | undefined,
+  size: number | undefined,
+  compliant: boolean | undefined,
+): LibraryItem['problem'] {
+  if (compliant === false)
+    return {
+      reason: 'ProviderSecurityNotCompliant',
+      message: 'It does not comply with the security policy of its library',
+    };
   if (cached === false) return { reason: 'ProviderNotReady', message: 'Its library has not fetched its files yet' };
   return size === 0 ? { reason: 'ProviderNotReady', message: 'It has no files yet' } : null;
 }

@@ -16,7 +16,12 @@ test('the object and its generation, by upstream’s key; of claims that are gon
 });
 
 test('which disk is whose claim; one whose disk is not there is left out', () => {
-  const claims = [{ diskUuid: '6000c29d', name: 'data', accessModes: ['ReadWriteOnce'] }, { diskUuid: 'another', name: 'elsewhere', accessModes: [] }];
+  const claims = [
+    { diskUuid: '6000c29d', name: 'data', accessModes: ['ReadWriteOnce'] },
+    { diskUuid: 'another', name: 'elsewhere', accessModes: [] },
+  ];
   const options = backupOptions({ ...stored, claims }, devices);
-  expect(JSON.parse(unpack(options['vmservice.virtualmachine.pvc.disk.data']))).toEqual([{ FileName: '[ds] web/web.vmdk', PVCName: 'data', AccessModes: ['ReadWriteOnce'] }]);
+  expect(JSON.parse(unpack(options['vmservice.virtualmachine.pvc.disk.data']))).toEqual([
+    { FileName: '[ds] web/web.vmdk', PVCName: 'data', AccessModes: ['ReadWriteOnce'] },
+  ]);
 });

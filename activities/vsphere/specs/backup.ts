@@ -9,7 +9,13 @@ import { isA } from '../wire/kinds.ts';
 export function backupOptions({ generation, yaml, claims }: StoredObject, devices: Devices): Record<string, string> {
   const disks = virtualDisksOf(devices).flatMap((disk) => {
     const claim = claims.find((one) => one.diskUuid === diskUuid(disk));
-    return claim === undefined || !isA(disk.backing, 'VirtualDeviceFileBackingInfo') ? [] : [{ FileName: disk.backing.fileName, PVCName: claim.name, AccessModes: claim.accessModes }];
+    return claim === undefined || !isA(disk.backing, 'VirtualDeviceFileBackingInfo')
+      ? []
+      : [{ FileName: disk.backing.fileName, PVCName: claim.name, AccessModes: claim.accessModes }];
   });
-  return { [backupKeys.object]: pack(yaml), [backupKeys.claims]: disks.length === 0 ? '' : pack(JSON.stringify(disks)), [extraConfigKeys.backupVersion]: String(generation) };
+  return {
+    [backupKeys.object]: pack(yaml),
+    [backupKeys.claims]: disks.length === 0 ? '' : pack(JSON.stringify(disks)),
+    [extraConfigKeys.backupVersion]: String(generation),
+  };
 }

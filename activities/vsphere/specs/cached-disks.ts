@@ -28,10 +28,17 @@ const scsiOwnUnit = 7;
  * @param home `[datastore] folder`, where what was copied is
  * @throws InvalidObject where a disk has no slot
  */
-export function cachedDisksSpec(create: CreateSpec, mark: OwnershipMark, { source, home }: { source: CachedSource; home: string }): VirtualMachineConfigSpec {
+export function cachedDisksSpec(
+  create: CreateSpec,
+  mark: OwnershipMark,
+  { source, home }: { source: CachedSource; home: string },
+): VirtualMachineConfigSpec {
   const { hardware, nvram, how, disks } = source;
   const config = newConfig(create, mark, []);
-  const told = hardware.disks.length > 0 ? hardware.disks : disks.map((): ImageDisk => ({ controller: 'SCSI', busNumber: 0, unitNumber: null, capacityBytes: null }));
+  const told =
+    hardware.disks.length > 0
+      ? hardware.disks
+      : disks.map((): ImageDisk => ({ controller: 'SCSI', busNumber: 0, unitNumber: null, capacityBytes: null }));
   const options = [
     // vCenter must not destroy with the VM what others are linked to.
     ...(how === 'linked' ? [{ key: extraConfigKeys.keepDisks, value: disks.map(baseName).join(',') }] : []),
@@ -45,7 +52,10 @@ export function cachedDisksSpec(create: CreateSpec, mark: OwnershipMark, { sourc
     name: create.name,
     files: { vmPathName: `${home}/${create.name}.vmx` },
     extraConfig: [...(config.extraConfig ?? []), ...options],
-    deviceChange: [...(config.deviceChange ?? []), ...diskChanges(told, (index) => backingOf(how, `${home}/${diskName(index)}`, disks[index] ?? ''), how)],
+    deviceChange: [
+      ...(config.deviceChange ?? []),
+      ...diskChanges(told, (index) => backingOf(how, `${home}/${diskName(index)}`, disks[index] ?? ''), how),
+    ],
   };
 }
 
@@ -56,10 +66,21 @@ const backingOf = (how: CachedSource['how'], own: string, cached: string) => ({
   fileName: own,
   diskMode: 'persistent',
   thinProvisioned: true,
-  ...(how === 'linked' && { parent: { $type: 'VirtualDiskFlatVer2BackingInfo' as const, fileName: cached, diskMode: 'persistent', thinProvisioned: true } }),
+  ...(how === 'linked' && {
+    parent: {
+      $type: 'VirtualDiskFlatVer2BackingInfo' as const,
+      fileName: cached,
+      diskMode: 'persistent',
+      thinProvisioned: true,
+    },
+  }),
 });
 
-function diskChanges(disks: readonly ImageDisk[], backing: (index: number) => ReturnType<typeof backingOf>, how: CachedSource['how']): VirtualDeviceConfigSpec[] {
+function diskChanges(
+  disks: readonly ImageDisk[],
+  backing: (index: number) => ReturnType<typeof backingOf>,
+  how: CachedSource['how'],
+): VirtualDeviceConfigSpec[] {
   const added = new Map<string, number>();
   const changes: VirtualDeviceConfigSpec[] = [];
   const taken = new Set<string>();
@@ -74,7 +95,8 @@ function diskChanges(disks: readonly ImageDisk[], backing: (index: number) => Re
     return key;
   };
   const unitOf = ({ controller, unitNumber }: ImageDisk, controllerKey: number): number => {
-    const isFree = (unit: number): boolean => !taken.has(`${controllerKey} ${unit}`) && !(controller === 'SCSI' && unit === scsiOwnUnit);
+    const isFree = (unit: number): boolean =>
+      !taken.has(`${controllerKey} ${unit}`) && !(controller === 'SCSI' && unit === scsiOwnUnit);
     const unit = unitNumber ?? firstOf(isFree);
     taken.add(`${controllerKey} ${unit}`);
     return unit;
@@ -83,7 +105,14 @@ function diskChanges(disks: readonly ImageDisk[], backing: (index: number) => Re
     const controllerKey = controllerKeyOf(disk);
     // Of a disk that is there, vCenter reads the capacity itself.
     const capacityInKB = Math.ceil((disk.capacityBytes ?? 0) / 1024);
-    const device = { $type: 'VirtualDisk' as const, key: firstDiskKey - index, controllerKey, unitNumber: unitOf(disk, controllerKey), backing: backing(index), capacityInKB };
+    const device = {
+      $type: 'VirtualDisk' as const,
+      key: firstDiskKey - index,
+      controllerKey,
+      unitNumber: unitOf(disk, controllerKey),
+      backing: backing(index),
+      capacityInKB,
+    };
     changes.push({ operation: 'add', ...(how === 'linked' && { fileOperation: 'create' }), device });
   });
   return changes;
@@ -96,5 +125,8 @@ function firstOf(isFree: (unit: number) => boolean): number {
 }
 
 function noSlot(controller: string, busNumber: number): never {
-  throw droverFailure('InvalidObject', `The image has a disk at ${controller} ${busNumber}, and a VM has no such controller`);
+  throw droverFailure(
+    'InvalidObject',
+    `The image has a disk at ${controller} ${busNumber}, and a VM has no such controller`,
+  );
 }

@@ -4,7 +4,18 @@ import { isReference } from '../wire/values.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 
 /** What a class says in words of its own, and what is the VM's or the call's. */
-const modelled = new Set(['numCPUs', 'memoryMB', 'cpuAllocation', 'memoryAllocation', 'extraConfig', 'name', 'uuid', 'instanceUuid', 'files', 'changeVersion']);
+const modelled = new Set([
+  'numCPUs',
+  'memoryMB',
+  'cpuAllocation',
+  'memoryAllocation',
+  'extraConfig',
+  'name',
+  'uuid',
+  'instanceUuid',
+  'files',
+  'changeVersion',
+]);
 
 /**
  * `spec.configSpec` of a class, in vim25's JSON, as far as drover does not model it.
@@ -24,7 +35,9 @@ function objectOf(declared: string, json: object, path: string): object {
     if (name === '_typeName' || value === null) return [];
     const field = fields.find((one) => one.name === name);
     if (field === undefined) throw unknown(`${path}.${name}`, named);
-    return [[name, field.isMany ? list(field, value, `${path}.${name}`) : valueOf(field, value, `${path}.${name}`)] as const];
+    return [
+      [name, field.isMany ? list(field, value, `${path}.${name}`) : valueOf(field, value, `${path}.${name}`)] as const,
+    ];
   });
   return { ...(named === declared ? {} : { $type: named }), ...Object.fromEntries(read) };
 }
@@ -46,7 +59,11 @@ function valueOf({ of }: Field, value: unknown, path: string): unknown {
     if (typeof value !== 'object' || value === null) throw unknown(path, of);
     return objectOf(of, value, path);
   }
-  const isRight = isNumber(of) ? typeof value === 'number' : of === 'boolean' ? typeof value === 'boolean' : typeof value === 'string';
+  const isRight = isNumber(of)
+    ? typeof value === 'number'
+    : of === 'boolean'
+      ? typeof value === 'boolean'
+      : typeof value === 'string';
   if (!isRight) throw unknown(path, of);
   return value;
 }
@@ -54,8 +71,13 @@ function valueOf({ of }: Field, value: unknown, path: string): unknown {
 /** `{_typeName: 'string', _value: 'a'}`, or the value itself. */
 function plain(value: unknown, path: string): string | number | boolean {
   const inner = typeof value === 'object' && value !== null && '_value' in value ? value._value : value;
-  if (typeof inner !== 'string' && typeof inner !== 'number' && typeof inner !== 'boolean') throw unknown(path, 'value');
+  if (typeof inner !== 'string' && typeof inner !== 'number' && typeof inner !== 'boolean')
+    throw unknown(path, 'value');
   return inner;
 }
 
-const unknown = (path: string, type: string) => droverFailure('InvalidObject', `${path} of the class holds what drover cannot write (${type}): leave it out of the class, or say it in vCenter itself`);
+const unknown = (path: string, type: string) =>
+  droverFailure(
+    'InvalidObject',
+    `${path} of the class holds what drover cannot write (${type}): leave it out of the class, or say it in vCenter itself`,
+  );

@@ -3,19 +3,79 @@ import { devices } from '../sample.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { configSpec } from './config-spec.ts';
 
-const bootOptions = { $type: 'VirtualMachineBootOptions', bootDelay: 5, bootRetryEnabled: false, bootOrder: [{ $type: 'VirtualMachineBootOptionsBootableDiskDevice', deviceKey: 2000 }] };
+const bootOptions = {
+  $type: 'VirtualMachineBootOptions',
+  bootDelay: 5,
+  bootRetryEnabled: false,
+  bootOrder: [{ $type: 'VirtualMachineBootOptionsBootableDiskDevice', deviceKey: 2000 }],
+};
 
 test.each<[what: string, spec: ReconfigSpec, asked: VirtualMachineConfigSpec]>([
   ['nothing', {}, {}],
   ['size', { numCPUs: 2, numCoresPerSocket: 1, memoryMB: 512 }, { numCPUs: 2, numCoresPerSocket: 1, memoryMB: 512 }],
-  ['shares', { cpuAllocation: { reservation: 1, limit: -1 }, memoryAllocation: { reservation: 0, limit: 5 } }, { cpuAllocation: { reservation: 1, limit: -1 }, memoryAllocation: { reservation: 0, limit: 5 } }],
-  ['switches', { cpuHotAddEnabled: true, memoryHotAddEnabled: false, nestedHVEnabled: true, vPMCEnabled: true, changeTrackingEnabled: true, memoryReservationLockedToMax: true }, { cpuHotAddEnabled: true, memoryHotAddEnabled: false, nestedHVEnabled: true, vPMCEnabled: true, changeTrackingEnabled: true, memoryReservationLockedToMax: true }],
-  ['what stands one level down', { vvtdEnabled: true, latencySensitivity: 'high' }, { flags: { vvtdEnabled: true }, latencySensitivity: { level: 'high' } }],
-  ['words', { guestId: 'g', firmware: 'efi', annotation: '', managedBy: { extensionKey: 'e', type: 't' } }, { guestId: 'g', firmware: 'efi', annotation: '', managedBy: { extensionKey: 'e', type: 't' } }],
-  ['one boot option brings the others along, and no order', { bootRetryEnabled: true }, { bootOptions: { bootDelay: 5, bootRetryEnabled: true } }],
-  ['keys, and one that goes', { extraConfig: [{ key: 'a', value: '1' }, { key: 'b', value: '' }] }, { extraConfig: [{ $type: 'OptionValue', key: 'a', value: '1' }, { $type: 'OptionValue', key: 'b', value: '' }] }],
+  [
+    'shares',
+    { cpuAllocation: { reservation: 1, limit: -1 }, memoryAllocation: { reservation: 0, limit: 5 } },
+    { cpuAllocation: { reservation: 1, limit: -1 }, memoryAllocation: { reservation: 0, limit: 5 } },
+  ],
+  [
+    'switches',
+    {
+      cpuHotAddEnabled: true,
+      memoryHotAddEnabled: false,
+      nestedHVEnabled: true,
+      vPMCEnabled: true,
+      changeTrackingEnabled: true,
+      memoryReservationLockedToMax: true,
+    },
+    {
+      cpuHotAddEnabled: true,
+      memoryHotAddEnabled: false,
+      nestedHVEnabled: true,
+      vPMCEnabled: true,
+      changeTrackingEnabled: true,
+      memoryReservationLockedToMax: true,
+    },
+  ],
+  [
+    'what stands one level down',
+    { vvtdEnabled: true, latencySensitivity: 'high' },
+    { flags: { vvtdEnabled: true }, latencySensitivity: { level: 'high' } },
+  ],
+  [
+    'words',
+    { guestId: 'g', firmware: 'efi', annotation: '', managedBy: { extensionKey: 'e', type: 't' } },
+    { guestId: 'g', firmware: 'efi', annotation: '', managedBy: { extensionKey: 'e', type: 't' } },
+  ],
+  [
+    'one boot option brings the others along, and no order',
+    { bootRetryEnabled: true },
+    { bootOptions: { bootDelay: 5, bootRetryEnabled: true } },
+  ],
+  [
+    'keys, and one that goes',
+    {
+      extraConfig: [
+        { key: 'a', value: '1' },
+        { key: 'b', value: '' },
+      ],
+    },
+    {
+      extraConfig: [
+        { $type: 'OptionValue', key: 'a', value: '1' },
+        { $type: 'OptionValue', key: 'b', value: '' },
+      ],
+    },
+  ],
   ['empty lists', { extraConfig: [], deviceChange: [] }, {}],
-  ['a device', { deviceChange: [{ operation: 'remove', device: 'cdrom', key: 3000 }] }, { deviceChange: [{ operation: 'remove', device: expect.objectContaining({ $type: 'VirtualCdrom', key: 3000 }) }] }],
+  [
+    'a device',
+    { deviceChange: [{ operation: 'remove', device: 'cdrom', key: 3000 }] },
+    { deviceChange: [{ operation: 'remove', device: expect.objectContaining({ $type: 'VirtualCdrom', key: 3000 }) }] },
+  ],
 ])('%s', (_, spec, asked) => expect(configSpec(spec, { devices, bootOptions })).toEqual(asked));
 
-test('of one without boot options, only what is wanted', () => expect(configSpec({ bootDelay: 7, networkBootProtocol: 'ipv4' }, { devices, bootOptions: null })).toEqual({ bootOptions: { bootDelay: 7, networkBootProtocol: 'ipv4' } }));
+test('of one without boot options, only what is wanted', () =>
+  expect(configSpec({ bootDelay: 7, networkBootProtocol: 'ipv4' }, { devices, bootOptions: null })).toEqual({
+    bootOptions: { bootDelay: 7, networkBootProtocol: 'ipv4' },
+  }));

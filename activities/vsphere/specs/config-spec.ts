@@ -1,6 +1,11 @@
 import type { ReconfigSpec, ResourceAllocation } from '../../../contracts/virtual-machine-config.ts';
 import type { Devices } from '../read-vm.ts';
-import type { OptionValue, ResourceAllocationInfo, VirtualMachineBootOptions, VirtualMachineConfigSpec } from '../wire/vim/types.ts';
+import type {
+  OptionValue,
+  ResourceAllocationInfo,
+  VirtualMachineBootOptions,
+  VirtualMachineConfigSpec,
+} from '../wire/vim/types.ts';
 import { deviceChanges } from './device-changes.ts';
 
 /** What a change is made on. */
@@ -15,7 +20,20 @@ export interface ChangedVm {
  * @throws InvalidObject, InvalidInput where a device cannot be changed so
  */
 export function configSpec(spec: ReconfigSpec, { devices, bootOptions }: ChangedVm): VirtualMachineConfigSpec {
-  const { bootDelay, bootRetryEnabled, bootRetryDelay, efiSecureBootEnabled, networkBootProtocol, vvtdEnabled, latencySensitivity, cpuAllocation, memoryAllocation, extraConfig, deviceChange, ...same } = spec;
+  const {
+    bootDelay,
+    bootRetryEnabled,
+    bootRetryDelay,
+    efiSecureBootEnabled,
+    networkBootProtocol,
+    vvtdEnabled,
+    latencySensitivity,
+    cpuAllocation,
+    memoryAllocation,
+    extraConfig,
+    deviceChange,
+    ...same
+  } = spec;
   const boot = given({ bootDelay, bootRetryEnabled, bootRetryDelay, efiSecureBootEnabled, networkBootProtocol });
   return {
     ...given(same),
@@ -26,17 +44,26 @@ export function configSpec(spec: ReconfigSpec, { devices, bootOptions }: Changed
     // All of them together: some servers take what is left out for its default.
     ...(Object.keys(boot).length > 0 && { bootOptions: { ...withoutOrder(bootOptions ?? {}), ...boot } }),
     ...(extraConfig !== undefined && extraConfig.length > 0 && { extraConfig: extraConfig.map(option) }),
-    ...(deviceChange !== undefined && deviceChange.length > 0 && { deviceChange: deviceChanges(deviceChange, devices) }),
+    ...(deviceChange !== undefined &&
+      deviceChange.length > 0 && { deviceChange: deviceChanges(deviceChange, devices) }),
   };
 }
 
 /** Without what is undefined. */
-const given = <Fields extends object>(fields: Fields): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+const given = <Fields extends object>(fields: Fields): { [Name in keyof Fields]: Exclude<Fields[Name], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]: Exclude<Fields[Name], undefined>;
+  };
 
 /** The order names devices, and may be one that nobody meant to change. */
-const withoutOrder = (options: VirtualMachineBootOptions): VirtualMachineBootOptions => Object.fromEntries(Object.entries(options).filter(([name]) => name !== 'bootOrder' && name !== '$type'));
+const withoutOrder = (options: VirtualMachineBootOptions): VirtualMachineBootOptions =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => name !== 'bootOrder' && name !== '$type'));
 
 const allocationInfo = ({ reservation, limit }: ResourceAllocation): ResourceAllocationInfo => ({ reservation, limit });
 
 /** An empty value takes a key away. */
-export const option = ({ key, value }: { key: string; value: string }): OptionValue => ({ $type: 'OptionValue', key, value });
+export const option = ({ key, value }: { key: string; value: string }): OptionValue => ({
+  $type: 'OptionValue',
+  key,
+  value,
+});

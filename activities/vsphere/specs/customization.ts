@@ -1,6 +1,16 @@
-import type { GuestCustomization, LinuxIdentity, SysprepAnswers } from '../../../contracts/virtual-machine-bootstrap.ts';
+import type {
+  GuestCustomization,
+  LinuxIdentity,
+  SysprepAnswers,
+} from '../../../contracts/virtual-machine-bootstrap.ts';
 import type { NetworkCard } from '../../../contracts/virtual-machine-config.ts';
-import type { CustomizationIdentification, CustomizationLinuxPrep, CustomizationPassword, CustomizationSpec, CustomizationSysprep } from '../wire/vim/types.ts';
+import type {
+  CustomizationIdentification,
+  CustomizationLinuxPrep,
+  CustomizationPassword,
+  CustomizationSpec,
+  CustomizationSysprep,
+} from '../wire/vim/types.ts';
 import { adapterMapping } from './adapter-mapping.ts';
 
 type Identity = GuestCustomization['identity'];
@@ -11,7 +21,10 @@ type Identity = GuestCustomization['identity'];
  * @param cards of the VM, in the order of the spec: vCenter wants a setting for each; those that the spec does not name ask by DHCP
  * @throws InvalidObject for addresses that a customization cannot set
  */
-export const customizationSpec = ({ identity, nameservers, searchDomains, interfaces }: Omit<GuestCustomization, 'hash'>, cards: readonly Pick<NetworkCard, 'macAddress'>[]): CustomizationSpec => ({
+export const customizationSpec = (
+  { identity, nameservers, searchDomains, interfaces }: Omit<GuestCustomization, 'hash'>,
+  cards: readonly Pick<NetworkCard, 'macAddress'>[],
+): CustomizationSpec => ({
   identity: identitySettings(identity),
   globalIPSettings: { dnsSuffixList: searchDomains, dnsServerList: nameservers },
   nicSettingMap: cards.map(({ macAddress }, index) => adapterMapping(interfaces[index] ?? null, macAddress)),
@@ -28,7 +41,15 @@ function identitySettings(identity: Identity): CustomizationSpec['identity'] {
   }
 }
 
-const linuxPrep = ({ hostName, domainName, timeZone, hardwareClockIsUtc, password, expirePassword, scriptText }: LinuxIdentity): CustomizationLinuxPrep => ({
+const linuxPrep = ({
+  hostName,
+  domainName,
+  timeZone,
+  hardwareClockIsUtc,
+  password,
+  expirePassword,
+  scriptText,
+}: LinuxIdentity): CustomizationLinuxPrep => ({
   $type: 'CustomizationLinuxPrep',
   hostName: fixedName(hostName),
   domain: domainName,
@@ -42,7 +63,18 @@ const linuxPrep = ({ hostName, domainName, timeZone, hardwareClockIsUtc, passwor
 /** Windows' index of UTC. */
 const utc = 85;
 
-const sysprep = ({ computerName, fullName, orgName, productId, guiUnattended, identification, runOnce, license, expirePassword, scriptText }: SysprepAnswers): CustomizationSysprep => ({
+const sysprep = ({
+  computerName,
+  fullName,
+  orgName,
+  productId,
+  guiUnattended,
+  identification,
+  runOnce,
+  license,
+  expirePassword,
+  scriptText,
+}: SysprepAnswers): CustomizationSysprep => ({
   $type: 'CustomizationSysprep',
   guiUnattended: {
     timeZone: guiUnattended?.timeZone ?? utc,
@@ -53,12 +85,23 @@ const sysprep = ({ computerName, fullName, orgName, productId, guiUnattended, id
   userData: { fullName, orgName, computerName: fixedName(computerName), productId: productId ?? '' },
   ...(runOnce.length > 0 && { guiRunOnce: { commandList: runOnce } }),
   identification: identification === null ? {} : identificationOf(identification),
-  ...(license !== null && { licenseFilePrintData: { autoMode: license.autoMode, ...(license.autoUsers !== null && { autoUsers: license.autoUsers }) } }),
+  ...(license !== null && {
+    licenseFilePrintData: {
+      autoMode: license.autoMode,
+      ...(license.autoUsers !== null && { autoUsers: license.autoUsers }),
+    },
+  }),
   ...(scriptText !== null && { scriptText }),
   ...(expirePassword && { resetPassword: true }),
 });
 
-const identificationOf = ({ joinWorkgroup, joinDomain, domainAdmin, domainAdminPassword, domainOU }: NonNullable<SysprepAnswers['identification']>): CustomizationIdentification => ({
+const identificationOf = ({
+  joinWorkgroup,
+  joinDomain,
+  domainAdmin,
+  domainAdminPassword,
+  domainOU,
+}: NonNullable<SysprepAnswers['identification']>): CustomizationIdentification => ({
   ...(joinWorkgroup !== null && { joinWorkgroup }),
   ...(joinDomain !== null && { joinDomain }),
   ...(domainAdmin !== null && { domainAdmin }),
@@ -71,7 +114,8 @@ const fixedName = (name: string): CustomizationLinuxPrep['hostName'] => ({ $type
 /** vCenter would decrypt what does not say that it is plain; it stores it encrypted itself. */
 const plain = (value: string): CustomizationPassword => ({ value, plainText: true });
 
-const passwordOf = <Name extends string>(value: string | null, name: Name): { [Key in Name]?: CustomizationPassword } => (value === null ? {} : ({ [name]: plain(value) } as { [Key in Name]: CustomizationPassword }));
+const passwordOf = <Name extends string>(value: string | null, name: Name): { [Key in Name]?: CustomizationPassword } =>
+  value === null ? {} : ({ [name]: plain(value) } as { [Key in Name]: CustomizationPassword });
 
 /**
  * What of it not every vCenter knows, the latest first; null: nothing. An older one would refuse the whole request. Pure. Source: the

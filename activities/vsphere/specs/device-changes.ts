@@ -4,7 +4,12 @@ import { cardTypes } from '../facts/devices.ts';
 import { backingOf } from '../facts/network-backing.ts';
 import type { Devices } from '../read-vm.ts';
 import { isA, isKnown } from '../wire/kinds.ts';
-import type { AnyVirtualDevice, VirtualCdrom, VirtualDeviceConfigSpec, VirtualEthernetCard } from '../wire/vim/types.ts';
+import type {
+  AnyVirtualDevice,
+  VirtualCdrom,
+  VirtualDeviceConfigSpec,
+  VirtualEthernetCard,
+} from '../wire/vim/types.ts';
 
 /** New devices have keys below zero until vCenter gives them their own. */
 const firstNewKey = -101;
@@ -21,10 +26,17 @@ export function deviceChanges(changes: readonly DeviceChange[], devices: Devices
   const slots = freeSlots(devices.filter(({ key }) => !removed.has(key)));
   return changes.map((change, index) => {
     const newKey = firstNewKey - index;
-    if (change.operation === 'remove') return { operation: 'remove', device: writable(found(change.key, change.device, devices)) };
-    if (change.device === 'disk') return { operation: 'edit', device: resized(found(change.key, 'disk', devices), change.capacityBytes) };
-    if (change.device === 'networkCard') return change.operation === 'add' ? { operation: 'add', device: newCard(change.card, newKey) } : { operation: 'edit', device: movedCard(found(change.card.key, 'networkCard', devices), change.card) };
-    return change.operation === 'add' ? { operation: 'add', device: newCdrom(change.cdrom, newKey, slots) } : { operation: 'edit', device: changedCdrom(found(change.cdrom.key, 'cdrom', devices), change.cdrom) };
+    if (change.operation === 'remove')
+      return { operation: 'remove', device: writable(found(change.key, change.device, devices)) };
+    if (change.device === 'disk')
+      return { operation: 'edit', device: resized(found(change.key, 'disk', devices), change.capacityBytes) };
+    if (change.device === 'networkCard')
+      return change.operation === 'add'
+        ? { operation: 'add', device: newCard(change.card, newKey) }
+        : { operation: 'edit', device: movedCard(found(change.card.key, 'networkCard', devices), change.card) };
+    return change.operation === 'add'
+      ? { operation: 'add', device: newCdrom(change.cdrom, newKey, slots) }
+      : { operation: 'edit', device: changedCdrom(found(change.cdrom.key, 'cdrom', devices), change.cdrom) };
   });
 }
 
@@ -52,22 +64,47 @@ const connected = { startConnected: true, allowGuestControl: true, connected: tr
 
 function newCard({ type, backing, macAddress }: NetworkCard, key: number): VirtualEthernetCard {
   const $type = Object.entries(cardTypes).find(([name]) => name === type)?.[1];
-  if ($type === undefined) throw droverFailure('InvalidObject', `${type} is no type of network card; ${Object.keys(cardTypes).join(', ')} are`);
-  return { $type, key, backing: backingOf(backing), connectable: connected, ...(macAddress !== null && { addressType: 'manual', macAddress }) };
+  if ($type === undefined)
+    throw droverFailure(
+      'InvalidObject',
+      `${type} is no type of network card; ${Object.keys(cardTypes).join(', ')} are`,
+    );
+  return {
+    $type,
+    key,
+    backing: backingOf(backing),
+    connectable: connected,
+    ...(macAddress !== null && { addressType: 'manual', macAddress }),
+  };
 }
 
-const movedCard = (device: AnyVirtualDevice, { backing }: NetworkCard): AnyVirtualDevice => ({ ...writable(device), backing: backingOf(backing) });
+const movedCard = (device: AnyVirtualDevice, { backing }: NetworkCard): AnyVirtualDevice => ({
+  ...writable(device),
+  backing: backingOf(backing),
+});
 
 const isoBacking = (fileName: string) => ({ $type: 'VirtualCdromIsoBackingInfo', fileName });
-const cdromConnection = ({ connected: isConnected, allowGuestControl }: Cdrom) => ({ startConnected: isConnected, allowGuestControl, connected: isConnected });
+const cdromConnection = ({ connected: isConnected, allowGuestControl }: Cdrom) => ({
+  startConnected: isConnected,
+  allowGuestControl,
+  connected: isConnected,
+});
 
 const newCdrom = (cdrom: Cdrom, key: number, slots: Slot[]): VirtualCdrom => {
   const slot = slots.shift();
-  if (slot === undefined) throw droverFailure('InvalidObject', `There is no room for another drive of ${cdrom.iso}: both IDE controllers have two devices`);
+  if (slot === undefined)
+    throw droverFailure(
+      'InvalidObject',
+      `There is no room for another drive of ${cdrom.iso}: both IDE controllers have two devices`,
+    );
   return { $type: 'VirtualCdrom', key, ...slot, backing: isoBacking(cdrom.iso), connectable: cdromConnection(cdrom) };
 };
 
-const changedCdrom = (device: AnyVirtualDevice, cdrom: Cdrom): AnyVirtualDevice => ({ ...writable(device), backing: isoBacking(cdrom.iso), connectable: cdromConnection(cdrom) });
+const changedCdrom = (device: AnyVirtualDevice, cdrom: Cdrom): AnyVirtualDevice => ({
+  ...writable(device),
+  backing: isoBacking(cdrom.iso),
+  connectable: cdromConnection(cdrom),
+});
 
 interface Slot {
   controllerKey: number;
@@ -81,7 +118,9 @@ const ideControllers = [200, 201];
 function freeSlots(devices: Devices): Slot[] {
   const there = devices.filter((device) => isA(device, 'VirtualIDEController')).map(({ key }) => key);
   return (there.length > 0 ? there : ideControllers).flatMap((controllerKey) => {
-    const taken = new Set(devices.filter((device) => device.controllerKey === controllerKey).map(({ unitNumber }) => unitNumber));
+    const taken = new Set(
+      devices.filter((device) => device.controllerKey === controllerKey).map(({ unitNumber }) => unitNumber),
+    );
     return [0, 1].filter((unitNumber) => !taken.has(unitNumber)).map((unitNumber) => ({ controllerKey, unitNumber }));
   });
 }

@@ -3,15 +3,28 @@ import { createOf, devices, mark, uid } from '../sample.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { cloneSpec, emptyVmSpec } from './new-vm.ts';
 
-const optionsOf = ({ extraConfig = [] }: VirtualMachineConfigSpec) => Object.fromEntries(extraConfig.map(({ key, value }) => [key, value]));
-const deviceTypes = ({ deviceChange = [] }: VirtualMachineConfigSpec) => deviceChange.map(({ operation, device }) => `${operation} ${device.$type}`);
+const optionsOf = ({ extraConfig = [] }: VirtualMachineConfigSpec) =>
+  Object.fromEntries(extraConfig.map(({ key, value }) => [key, value]));
+const deviceTypes = ({ deviceChange = [] }: VirtualMachineConfigSpec) =>
+  deviceChange.map(({ operation, device }) => `${operation} ${device.$type}`);
 const wanted = createOf({
   config: {
     numCPUs: 2,
-    extraConfig: [{ key: 'a', value: '1' }, { key: 'drover.uid', value: 'somebody else' }],
+    extraConfig: [
+      { key: 'a', value: '1' },
+      { key: 'drover.uid', value: 'somebody else' },
+    ],
     deviceChange: [
-      { operation: 'add', device: 'networkCard', card: { key: null, type: 'E1000e', backing: 'standard:x', macAddress: null } },
-      { operation: 'add', device: 'cdrom', cdrom: { key: null, iso: '[ds] b.iso', connected: true, allowGuestControl: true } },
+      {
+        operation: 'add',
+        device: 'networkCard',
+        card: { key: null, type: 'E1000e', backing: 'standard:x', macAddress: null },
+      },
+      {
+        operation: 'add',
+        device: 'cdrom',
+        cdrom: { key: null, iso: '[ds] b.iso', connected: true, allowGuestControl: true },
+      },
     ],
   },
 });
@@ -20,26 +33,62 @@ test('identity and owner are in the call itself, whatever the configuration says
   const { config = {}, location, powerOn, template } = cloneSpec(wanted, mark, devices);
   expect(config).toMatchObject({ instanceUuid: uid, uuid: uid, numCPUs: 2 });
   expect(optionsOf(config)).toEqual({ a: '1', 'vmservice.namespacedName': 'team/web', 'drover.uid': uid });
-  expect(location).toEqual({ datastore: { type: 'Datastore', value: 'datastore-1' }, pool: { type: 'ResourcePool', value: 'resgroup-1' } });
+  expect(location).toEqual({
+    datastore: { type: 'Datastore', value: 'datastore-1' },
+    pool: { type: 'ResourcePool', value: 'resgroup-1' },
+  });
   expect([powerOn, template]).toEqual([false, false]);
 });
 
 test('cards and drives of the template go, in the place of which come those that are wanted', () => {
   const { config = {} } = cloneSpec(wanted, mark, devices);
-  expect(deviceTypes(config)).toEqual(['remove VirtualCdrom', 'remove VirtualVmxnet3', 'add VirtualE1000e', 'add VirtualCdrom']);
+  expect(deviceTypes(config)).toEqual([
+    'remove VirtualCdrom',
+    'remove VirtualVmxnet3',
+    'add VirtualE1000e',
+    'add VirtualCdrom',
+  ]);
   expect(config.deviceChange?.at(-1)?.device).toMatchObject({ controllerKey: 200, unitNumber: 0 });
 });
 
 test('one of nothing has its file’s place, and a disk where one is wanted', () => {
-  expect(emptyVmSpec(createOf(), mark, 'fast')).toMatchObject({ name: 'web', files: { vmPathName: '[fast]' }, deviceChange: [] });
+  expect(emptyVmSpec(createOf(), mark, 'fast')).toMatchObject({
+    name: 'web',
+    files: { vmPathName: '[fast]' },
+    deviceChange: [],
+  });
   const spec = emptyVmSpec({ ...wanted, bootDiskBytes: 1024 ** 3 }, mark, 'fast');
-  expect(deviceTypes(spec)).toEqual(['add VirtualE1000e', 'add VirtualCdrom', 'add ParaVirtualSCSIController', 'add VirtualDisk']);
+  expect(deviceTypes(spec)).toEqual([
+    'add VirtualE1000e',
+    'add VirtualCdrom',
+    'add ParaVirtualSCSIController',
+    'add VirtualDisk',
+  ]);
   const [controller, disk] = spec.deviceChange?.slice(-2) ?? [];
-  expect(disk).toMatchObject({ fileOperation: 'create', device: { controllerKey: controller?.device.key, unitNumber: 0, capacityInBytes: 1024 ** 3 } });
+  expect(disk).toMatchObject({
+    fileOperation: 'create',
+    device: { controllerKey: controller?.device.key, unitNumber: 0, capacityInBytes: 1024 ** 3 },
+  });
 });
 
 test('what a class says beside its size is added, and what the object says wins', () => {
-  const classConfigSpec = { _typeName: 'VirtualMachineConfigSpec', numCPUs: 64, firmware: 'efi', annotation: 'of the class', deviceChange: [{ _typeName: 'VirtualDeviceConfigSpec', operation: 'add', device: { _typeName: 'VirtualPCIPassthrough', key: -5, backing: { _typeName: 'VirtualPCIPassthroughVmiopBackingInfo', vgpu: 'grid' } } }] };
+  const classConfigSpec = {
+    _typeName: 'VirtualMachineConfigSpec',
+    numCPUs: 64,
+    firmware: 'efi',
+    annotation: 'of the class',
+    deviceChange: [
+      {
+        _typeName: 'VirtualDeviceConfigSpec',
+        operation: 'add',
+        device: {
+          _typeName: 'VirtualPCIPassthrough',
+          key: -5,
+          backing: { _typeName: 'VirtualPCIPassthroughVmiopBackingInfo', vgpu: 'grid' },
+        },
+      },
+    ],
+  };
   const { config = {} } = cloneSpec(createOf({ config: { annotation: 'own' }, classConfigSpec }), mark, []);
   expect(config).toMatchObject({ firmware: 'efi', annotation: 'own' });
   expect(config).not.toHaveProperty('numCPUs');
@@ -48,6 +97,23 @@ test('what a class says beside its size is added, and what the object says wins'
 
 test('all of it can be written', () => {
   const folder = { type: 'Folder', value: 'group-1' };
-  expect(encodeRequest('CloneVM_Task', { type: 'VirtualMachine', value: 'vm-9' }, { folder, name: 'web', spec: cloneSpec(wanted, mark, devices) }, null)).toContain('<key>drover.uid</key>');
-  expect(encodeRequest('CreateVM_Task', folder, { config: emptyVmSpec({ ...wanted, bootDiskBytes: 1 }, mark, 'fast'), pool: { type: 'ResourcePool', value: 'r' } }, null)).toContain('<vmPathName>[fast]</vmPathName>');
+  expect(
+    encodeRequest(
+      'CloneVM_Task',
+      { type: 'VirtualMachine', value: 'vm-9' },
+      { folder, name: 'web', spec: cloneSpec(wanted, mark, devices) },
+      null,
+    ),
+  ).toContain('<key>drover.uid</key>');
+  expect(
+    encodeRequest(
+      'CreateVM_Task',
+      folder,
+      {
+        config: emptyVmSpec({ ...wanted, bootDiskBytes: 1 }, mark, 'fast'),
+        pool: { type: 'ResourcePool', value: 'r' },
+      },
+      null,
+    ),
+  ).toContain('<vmPathName>[fast]</vmPathName>');
 });

@@ -18,7 +18,11 @@ export type NewVm = OwnerOfVm & { create: CreateSpec };
 export function cloneSpec(create: CreateSpec, mark: OwnershipMark, template: Devices): VirtualMachineCloneSpec {
   const { resourcePool, datastore, host } = create.at;
   return {
-    location: { datastore: datastoreRef(datastore), pool: poolRef(resourcePool), ...(host !== null && { host: hostRef(host) }) },
+    location: {
+      datastore: datastoreRef(datastore),
+      pool: poolRef(resourcePool),
+      ...(host !== null && { host: hostRef(host) }),
+    },
     template: false,
     config: newConfig(create, mark, template),
     powerOn: false,
@@ -28,21 +32,46 @@ export function cloneSpec(create: CreateSpec, mark: OwnershipMark, template: Dev
 /** @param datastoreName of the datastore that it goes to */
 export function emptyVmSpec(create: CreateSpec, mark: OwnershipMark, datastoreName: string): VirtualMachineConfigSpec {
   const config = newConfig(create, mark, []);
-  return { ...config, name: create.name, files: { vmPathName: `[${datastoreName}]` }, deviceChange: [...(config.deviceChange ?? []), ...(create.bootDiskBytes === null ? [] : newDisk(create.bootDiskBytes))] };
+  return {
+    ...config,
+    name: create.name,
+    files: { vmPathName: `[${datastoreName}]` },
+    deviceChange: [
+      ...(config.deviceChange ?? []),
+      ...(create.bootDiskBytes === null ? [] : newDisk(create.bootDiskBytes)),
+    ],
+  };
 }
 
 /** The cards and drives of a template go: those that are wanted are added. */
 export function newConfig(create: CreateSpec, mark: OwnershipMark, template: Devices): VirtualMachineConfigSpec {
   const { config, instanceUuid, uuid } = create;
-  const gone: DeviceChange[] = template.flatMap((device): DeviceChange[] => (isA(device, 'VirtualEthernetCard') ? [{ operation: 'remove', device: 'networkCard', key: device.key }] : isA(device, 'VirtualCdrom') ? [{ operation: 'remove', device: 'cdrom', key: device.key }] : []));
-  const asked = (config.extraConfig ?? []).filter(({ key }) => key !== extraConfigKeys.namespacedName && key !== extraConfigKeys.objectUid);
+  const gone: DeviceChange[] = template.flatMap((device): DeviceChange[] =>
+    isA(device, 'VirtualEthernetCard')
+      ? [{ operation: 'remove', device: 'networkCard', key: device.key }]
+      : isA(device, 'VirtualCdrom')
+        ? [{ operation: 'remove', device: 'cdrom', key: device.key }]
+        : [],
+  );
+  const asked = (config.extraConfig ?? []).filter(
+    ({ key }) => key !== extraConfigKeys.namespacedName && key !== extraConfigKeys.objectUid,
+  );
   const marks = [
     { key: extraConfigKeys.namespacedName, value: mark.namespacedName },
     { key: extraConfigKeys.objectUid, value: mark.uid },
   ];
   const ofClass = classConfigSpec(create.classConfigSpec);
-  const own = configSpec({ ...config, extraConfig: [...asked, ...marks], deviceChange: [...gone, ...(config.deviceChange ?? [])] }, { devices: template, bootOptions: ofClass.bootOptions ?? null });
-  return { ...ofClass, ...own, deviceChange: [...(own.deviceChange ?? []), ...(ofClass.deviceChange ?? [])], instanceUuid, uuid };
+  const own = configSpec(
+    { ...config, extraConfig: [...asked, ...marks], deviceChange: [...gone, ...(config.deviceChange ?? [])] },
+    { devices: template, bootOptions: ofClass.bootOptions ?? null },
+  );
+  return {
+    ...ofClass,
+    ...own,
+    deviceChange: [...(own.deviceChange ?? []), ...(ofClass.deviceChange ?? [])],
+    instanceUuid,
+    uuid,
+  };
 }
 
 const scsiKey = -1;
@@ -50,7 +79,10 @@ const scsiKey = -1;
 function newDisk(capacityBytes: number): VirtualDeviceConfigSpec[] {
   const capacityInKB = Math.ceil(capacityBytes / 1024);
   return [
-    { operation: 'add', device: { $type: 'ParaVirtualSCSIController', key: scsiKey, busNumber: 0, sharedBus: 'noSharing' } },
+    {
+      operation: 'add',
+      device: { $type: 'ParaVirtualSCSIController', key: scsiKey, busNumber: 0, sharedBus: 'noSharing' },
+    },
     {
       operation: 'add',
       fileOperation: 'create',
@@ -59,7 +91,12 @@ function newDisk(capacityBytes: number): VirtualDeviceConfigSpec[] {
         key: scsiKey - 1,
         controllerKey: scsiKey,
         unitNumber: 0,
-        backing: { $type: 'VirtualDiskFlatVer2BackingInfo', fileName: '', diskMode: 'persistent', thinProvisioned: true },
+        backing: {
+          $type: 'VirtualDiskFlatVer2BackingInfo',
+          fileName: '',
+          diskMode: 'persistent',
+          thinProvisioned: true,
+        },
         capacityInKB,
         capacityInBytes: capacityInKB * 1024,
       },

@@ -29,7 +29,11 @@ test.each<[path: string, value: unknown, words: string[]]>([
   ['guest.ipAddress', '192.0.2.2', ['an address']],
   ['guest.ipAddress', undefined, ['no address']],
   ['guest.hostName', 'db', ['the guest’s name']],
-  ['guest.customizationInfo', { $type: 'GuestInfoCustomizationInfo', customizationStatus: 'TOOLSDEPLOYPKG_SUCCEEDED' }, ['the guest’s customization']],
+  [
+    'guest.customizationInfo',
+    { $type: 'GuestInfoCustomizationInfo', customizationStatus: 'TOOLSDEPLOYPKG_SUCCEEDED' },
+    ['the guest’s customization'],
+  ],
   ['guestHeartbeatStatus', 'red', ['heartbeat red']],
   ['rootSnapshot', [ref('snapshot-1')], ['snapshots']],
   ['snapshot.currentSnapshot', ref('snapshot-1'), []],
@@ -48,7 +52,9 @@ test.each<[path: string, value: unknown, words: string[]]>([
 });
 
 test('several at once are told at once, the power state first', () => {
-  expect(judgeChange(before, toWatched({ ...properties, 'guest.ipAddress': undefined, 'runtime.powerState': 'poweredOff' }))).toEqual(['powered off', 'no address']);
+  expect(
+    judgeChange(before, toWatched({ ...properties, 'guest.ipAddress': undefined, 'runtime.powerState': 'poweredOff' })),
+  ).toEqual(['powered off', 'no address']);
 });
 
 test('a VM appears and is gone', () => {
@@ -58,7 +64,8 @@ test('a VM appears and is gone', () => {
 });
 
 test('another current snapshot among the same ones is a change', () => {
-  const at = (current: string) => toWatched({ ...properties, rootSnapshot: [ref('snapshot-1')], 'snapshot.currentSnapshot': ref(current) });
+  const at = (current: string) =>
+    toWatched({ ...properties, rootSnapshot: [ref('snapshot-1')], 'snapshot.currentSnapshot': ref(current) });
   expect(judgeChange(at('snapshot-1'), at('snapshot-2'))).toEqual(['snapshots']);
 });
 

@@ -2,7 +2,8 @@ import type { WatchedVm } from './watched.ts';
 
 /** What is said of each field; what people read in the history beside the signal. */
 const words: { readonly [Field in keyof WatchedVm]: (now: string) => string } = {
-  powerState: (now) => ({ poweredOn: 'powered on', poweredOff: 'powered off', suspended: 'suspended' })[now] ?? `power state ${now}`,
+  powerState: (now) =>
+    ({ poweredOn: 'powered on', poweredOff: 'powered off', suspended: 'suspended' })[now] ?? `power state ${now}`,
   connection: (now) => now || 'no connection state',
   host: () => 'on another host',
   folder: () => 'in another folder',
@@ -21,5 +22,7 @@ const words: { readonly [Field in keyof WatchedVm]: (now: string) => string } = 
 export function judgeChange(before: WatchedVm | null, after: WatchedVm | null): string[] {
   if (before === null) return after === null ? [] : ['appeared'];
   if (after === null) return ['gone'];
-  return (Object.keys(words) as (keyof WatchedVm)[]).filter((field) => before[field] !== after[field]).map((field) => words[field](after[field]));
+  return (Object.keys(words) as (keyof WatchedVm)[])
+    .filter((field) => before[field] !== after[field])
+    .map((field) => words[field](after[field]));
 }

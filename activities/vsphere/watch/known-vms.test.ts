@@ -7,13 +7,18 @@ const marks = (namespacedName: string, uid: string): Record<string, unknown> => 
   [`config.extraConfig["${extraConfigKeys.namespacedName}"]`]: option(extraConfigKeys.namespacedName, namespacedName),
   [`config.extraConfig["${extraConfigKeys.objectUid}"]`]: option(extraConfigKeys.objectUid, uid),
 });
-const entered = (vmId: string, changed: object = {}): VmUpdate => ({ kind: 'enter', vmId, changed: { name: vmId, 'runtime.powerState': 'poweredOn', 'config.changeVersion': '1', ...changed } });
+const entered = (vmId: string, changed: object = {}): VmUpdate => ({
+  kind: 'enter',
+  vmId,
+  changed: { name: vmId, 'runtime.powerState': 'poweredOn', 'config.changeVersion': '1', ...changed },
+});
 const modified = (vmId: string, changed: object): VmUpdate => ({ kind: 'modify', vmId, changed: { ...changed } });
 const left = (vmId: string): VmUpdate => ({ kind: 'leave', vmId, changed: {} });
 
 const own = entered('vm-1', marks('team/web', 'u-1'));
 const foreign = entered('vm-2');
-const said = (news: VmNews[]): string[] => news.map(({ owner, vmId, causes }) => `${owner.namespace}/${owner.name} ${owner.uid} ${vmId}: ${causes.join(', ')}`);
+const said = (news: VmNews[]): string[] =>
+  news.map(({ owner, vmId, causes }) => `${owner.namespace}/${owner.name} ${owner.uid} ${vmId}: ${causes.join(', ')}`);
 
 function openWith(...updates: VmUpdate[]): KnownVms {
   const vms = openKnownVms();
@@ -24,8 +29,16 @@ function openWith(...updates: VmUpdate[]): KnownVms {
 
 test.each<[what: string, updates: VmUpdate[], news: string[]]>([
   ['powered off', [modified('vm-1', { 'runtime.powerState': 'poweredOff' })], ['team/web u-1 vm-1: powered off']],
-  ['off, and on again', [modified('vm-1', { 'runtime.powerState': 'poweredOff' }), modified('vm-1', { 'runtime.powerState': 'poweredOn' })], []],
-  ['two changes', [modified('vm-1', { 'runtime.powerState': 'poweredOff' }), modified('vm-1', { name: 'other' })], ['team/web u-1 vm-1: powered off, renamed']],
+  [
+    'off, and on again',
+    [modified('vm-1', { 'runtime.powerState': 'poweredOff' }), modified('vm-1', { 'runtime.powerState': 'poweredOn' })],
+    [],
+  ],
+  [
+    'two changes',
+    [modified('vm-1', { 'runtime.powerState': 'poweredOff' }), modified('vm-1', { name: 'other' })],
+    ['team/web u-1 vm-1: powered off, renamed'],
+  ],
   ['told again as it is', [own], []],
   ['gone', [left('vm-1')], ['team/web u-1 vm-1: gone']],
   ['gone before anybody knew of it', [left('vm-9')], []],
@@ -65,7 +78,10 @@ test('a look that does not tell of a VM any more: it is gone', () => {
   vms.take([own]);
   vms.endLook();
   expect(said(vms.news())).toEqual(['team/db u-2 vm-5: gone']);
-  expect([vms.count(), vms.owned()]).toEqual([1, [{ vmId: 'vm-1', owner: { namespace: 'team', name: 'web', uid: 'u-1' } }]]);
+  expect([vms.count(), vms.owned()]).toEqual([
+    1,
+    [{ vmId: 'vm-1', owner: { namespace: 'team', name: 'web', uid: 'u-1' } }],
+  ]);
 });
 
 test('what runs know is remembered by VM, and only of those that are somebody’s', () => {

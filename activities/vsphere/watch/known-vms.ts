@@ -78,7 +78,8 @@ export function openKnownVms(): KnownVms {
         }
         // A VM that nothing was told of yet may be told of as changed: what is missing comes with the next look.
         change(vmId, kind === 'enter' ? changed : { ...last?.properties, ...changed });
-        if (kind === 'modify' && (last === undefined || last.owner === null || 'config.changeVersion' in changed)) unsure.add(vmId);
+        if (kind === 'modify' && (last === undefined || last.owner === null || 'config.changeVersion' in changed))
+          unsure.add(vmId);
       }
       return [...unsure];
     },
@@ -112,18 +113,24 @@ function newsOf(vmId: string, before: KnownVm | null, after: KnownVm | null): Vm
   const causes = judgeChange(before?.state ?? null, after?.state ?? null);
   const isSame = was !== null && is !== null && nameOf(was) === nameOf(is);
   if (isSame) return causes.length === 0 ? [] : [{ owner: is, vmId, causes }];
-  return [...(was === null ? [] : [{ owner: was, vmId, causes: after === null ? causes : ['its mark is gone'] }]), ...(is === null ? [] : [{ owner: is, vmId, causes: before === null ? causes : ['marked'] }])];
+  return [
+    ...(was === null ? [] : [{ owner: was, vmId, causes: after === null ? causes : ['its mark is gone'] }]),
+    ...(is === null ? [] : [{ owner: is, vmId, causes: before === null ? causes : ['marked'] }]),
+  ];
 }
 
 export const nameOf = ({ namespace, name, uid }: Owner): string => `${namespace}/${name} ${uid}`;
 
 /** Names as Kubernetes has them: whoever may configure VMs writes what they like into them. */
-const namespacedName = /^(?<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\/(?<name>[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)$/u;
+const namespacedName =
+  /^(?<namespace>[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\/(?<name>[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)$/u;
 const uidForm = /^[-0-9a-zA-Z]{1,64}$/u;
 
 /** Null: it is none of drover's, or only of the operator before. Pure. */
 export function ownerOf(mark: SeenMark | null): Owner | null {
   const { namespace, name } = namespacedName.exec(mark?.namespacedName ?? '')?.groups ?? {};
   const uid = mark?.uid ?? null;
-  return namespace === undefined || name === undefined || uid === null || !uidForm.test(uid) ? null : { namespace, name, uid };
+  return namespace === undefined || name === undefined || uid === null || !uidForm.test(uid)
+    ? null
+    : { namespace, name, uid };
 }

@@ -14,7 +14,7 @@ function open(): { queue: NewsQueue; looks: RecentLooks; states: Map<string, str
 /** Everything that can be told until then, each at its time. */
 function tellUntil(queue: NewsQueue, fromMs: number, untilMs: number): [atMs: number, Telling][] {
   const told: [number, Telling][] = [];
-  for (let nowMs = fromMs; nowMs <= untilMs; ) {
+  for (let nowMs = fromMs; nowMs <= untilMs;) {
     const taken = queue.take(nowMs);
     if ('next' in taken) told.push([nowMs, taken.next]);
     else if (taken.againMs === null) break;
@@ -22,7 +22,17 @@ function tellUntil(queue: NewsQueue, fromMs: number, untilMs: number): [atMs: nu
   }
   return told;
 }
-const inShort = (told: [number, Telling][]): string[] => told.map(([atMs, { owner: { name }, causes, isKnown }]) => `${atMs} ${name}: ${causes.join(', ')}${isKnown ? ' (known)' : ''}`);
+const inShort = (told: [number, Telling][]): string[] =>
+  told.map(
+    ([
+      atMs,
+      {
+        owner: { name },
+        causes,
+        isKnown,
+      },
+    ]) => `${atMs} ${name}: ${causes.join(', ')}${isKnown ? ' (known)' : ''}`,
+  );
 
 test('nobody is at work: at once', () => {
   const { queue } = open();
@@ -92,7 +102,13 @@ test('what may have changed comes slowly, and what has changed before it', () =>
   for (const name of ['a', 'b', 'c', 'd']) queue.addLater(news(name, 'not watched'), 0);
   queue.add(news('web', 'powered off'), 0);
   queue.add(news('c', 'powered off'), 0);
-  expect(inShort(tellUntil(queue, 0, 10_000))).toEqual(['0 web: powered off', '0 c: not watched, powered off', '0 a: not watched', '0 b: not watched', '500 d: not watched']);
+  expect(inShort(tellUntil(queue, 0, 10_000))).toEqual([
+    '0 web: powered off',
+    '0 c: not watched, powered off',
+    '0 a: not watched',
+    '0 b: not watched',
+    '500 d: not watched',
+  ]);
 });
 
 test('what could not be told is told with what comes', () => {
@@ -101,7 +117,12 @@ test('what could not be told is told with what comes', () => {
   const [first] = tellUntil(queue, 0, 10);
   queue.putBack(first![1], 1_000);
   queue.add(news('web', 'an address'), 500);
-  expect(tellUntil(queue, 500, 10_000)).toEqual([[1_000, { owner: owner('web'), vmIds: ['vm-web'], causes: ['powered off', 'an address'], sinceMs: 0, isKnown: false }]]);
+  expect(tellUntil(queue, 500, 10_000)).toEqual([
+    [
+      1_000,
+      { owner: owner('web'), vmIds: ['vm-web'], causes: ['powered off', 'an address'], sinceMs: 0, isKnown: false },
+    ],
+  ]);
 });
 
 test('whoever waits for news is woken by each', async () => {
@@ -117,7 +138,11 @@ test('whoever waits for news is woken by each', async () => {
 test('what was done counts for as long as a task takes, and what was seen for as long as news wait', () => {
   const looks = openRecentLooks();
   looks.noteDeed('team/web', 0);
-  expect([looks.isAtWork('team/web', 3_000), looks.isAtWork('team/web', 3_001), looks.isAtWork('team/db', 0)]).toEqual([true, false, false]);
+  expect([looks.isAtWork('team/web', 3_000), looks.isAtWork('team/web', 3_001), looks.isAtWork('team/db', 0)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
   looks.note('vm-1', 'on', 0);
   looks.note('vm-2', 'on', 10_000);
   expect(looks.hasSeen('vm-1', 'on')).toBe(true);

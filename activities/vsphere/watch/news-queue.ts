@@ -45,7 +45,11 @@ interface Waiting extends Omit<Telling, 'isKnown'> {
   dueMs: number;
 }
 
-export function openNewsQueue(looks: Pick<RecentLooks, 'isAtWork' | 'hasSeen'>, seenOf: (vmId: string) => string | null, limits: QueueLimits = queueLimits): NewsQueue {
+export function openNewsQueue(
+  looks: Pick<RecentLooks, 'isAtWork' | 'hasSeen'>,
+  seenOf: (vmId: string) => string | null,
+  limits: QueueLimits = queueLimits,
+): NewsQueue {
   const fresh = new Map<string, Waiting>();
   const later = new Map<string, Waiting>();
   const toldMs = new Map<string, number>();
@@ -62,8 +66,14 @@ export function openNewsQueue(looks: Pick<RecentLooks, 'isAtWork' | 'hasSeen'>, 
     for (const one of all.values()) if (first === null || one.dueMs < first.dueMs) first = one;
     return first === null || first.dueMs > nowMs ? null : first;
   };
-  const earliest = (all: ReadonlyMap<string, Waiting>): number => Math.min(...[...all.values()].map(({ dueMs }) => dueMs), Infinity);
-  const takeOut = (all: Map<string, Waiting>, { owner, vmIds, causes, sinceMs }: Waiting, isKnown: boolean, nowMs: number): { next: Telling } => {
+  const earliest = (all: ReadonlyMap<string, Waiting>): number =>
+    Math.min(...[...all.values()].map(({ dueMs }) => dueMs), Infinity);
+  const takeOut = (
+    all: Map<string, Waiting>,
+    { owner, vmIds, causes, sinceMs }: Waiting,
+    isKnown: boolean,
+    nowMs: number,
+  ): { next: Telling } => {
     all.delete(nameOf(owner));
     if (!isKnown) toldMs.set(nameOf(owner), nowMs);
     return { next: { owner, vmIds, causes, sinceMs, isKnown } };
@@ -75,14 +85,31 @@ export function openNewsQueue(looks: Pick<RecentLooks, 'isAtWork' | 'hasSeen'>, 
       const before = fresh.get(key) ?? later.get(key);
       later.delete(key);
       const all = [...new Set([...(before?.causes ?? []), ...causes])];
-      const wanted = nowMs + (looks.isAtWork(`${owner.namespace}/${owner.name}`, nowMs) || isUnhurried(all) ? limits.atWorkMs : 0);
-      const dueMs = Math.max(Math.min(before?.dueMs ?? Infinity, wanted), (toldMs.get(key) ?? -Infinity) + limits.distanceMs);
-      fresh.set(key, { owner, vmIds: [...new Set([...(before?.vmIds ?? []), vmId])], causes: all, sinceMs: before?.sinceMs ?? nowMs, dueMs });
+      const wanted =
+        nowMs + (looks.isAtWork(`${owner.namespace}/${owner.name}`, nowMs) || isUnhurried(all) ? limits.atWorkMs : 0);
+      const dueMs = Math.max(
+        Math.min(before?.dueMs ?? Infinity, wanted),
+        (toldMs.get(key) ?? -Infinity) + limits.distanceMs,
+      );
+      fresh.set(key, {
+        owner,
+        vmIds: [...new Set([...(before?.vmIds ?? []), vmId])],
+        causes: all,
+        sinceMs: before?.sinceMs ?? nowMs,
+        dueMs,
+      });
       wake();
     },
     addLater: ({ owner, vmId, causes }, nowMs) => {
       const key = nameOf(owner);
-      if (!fresh.has(key)) later.set(key, { owner, vmIds: [...new Set([...(later.get(key)?.vmIds ?? []), vmId])], causes, sinceMs: nowMs, dueMs: nowMs });
+      if (!fresh.has(key))
+        later.set(key, {
+          owner,
+          vmIds: [...new Set([...(later.get(key)?.vmIds ?? []), vmId])],
+          causes,
+          sinceMs: nowMs,
+          dueMs: nowMs,
+        });
       wake();
     },
     take: (nowMs) => {
@@ -102,7 +129,13 @@ export function openNewsQueue(looks: Pick<RecentLooks, 'isAtWork' | 'hasSeen'>, 
     putBack: ({ owner, vmIds, causes, sinceMs }, dueMs) => {
       const key = nameOf(owner);
       const since = fresh.get(key);
-      fresh.set(key, { owner, vmIds: [...new Set([...vmIds, ...(since?.vmIds ?? [])])], causes: [...new Set([...causes, ...(since?.causes ?? [])])], sinceMs, dueMs });
+      fresh.set(key, {
+        owner,
+        vmIds: [...new Set([...vmIds, ...(since?.vmIds ?? [])])],
+        causes: [...new Set([...causes, ...(since?.causes ?? [])])],
+        sinceMs,
+        dueMs,
+      });
       wake();
     },
     changed: () => added.promise,

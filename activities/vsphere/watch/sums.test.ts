@@ -10,7 +10,10 @@ const textOf = (states: Readonly<Record<string, string>>): string => {
 const fleet = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`vm-${index}`, `state ${index}`]));
 
 test('nothing has changed: nobody is meant, in whatever order they were seen', () => {
-  const { any, mayHaveChanged } = changedSince(textOf(fleet), textOf(Object.fromEntries(Object.entries(fleet).toReversed())));
+  const { any, mayHaveChanged } = changedSince(
+    textOf(fleet),
+    textOf(Object.fromEntries(Object.entries(fleet).toReversed())),
+  );
   expect([any, Object.keys(fleet).filter(mayHaveChanged)]).toEqual([false, []]);
 });
 
@@ -31,13 +34,21 @@ test.each([null, '', 'AAAA'])('without a memory that can be read (%j) everything
 });
 
 test('whatever has happened in between, only the last states count', () => {
-  const states = fc.array(fc.tuple(fc.constantFrom('vm-1', 'vm-2', 'vm-3'), fc.option(fc.constantFrom('a', 'b'), { nil: null })));
+  const states = fc.array(
+    fc.tuple(fc.constantFrom('vm-1', 'vm-2', 'vm-3'), fc.option(fc.constantFrom('a', 'b'), { nil: null })),
+  );
   fc.assert(
     fc.property(states, (changes) => {
       const sums = openSums();
       for (const [vmId, seen] of changes) sums.set(vmId, seen);
       const last = Object.fromEntries(changes.flatMap(([vmId, seen]) => (seen === null ? [] : [[vmId, seen]])));
-      for (const [vmId, seen] of changes) if (seen === null && changes.findLastIndex(([id]) => id === vmId) === changes.findLastIndex(([id, state]) => id === vmId && state === null)) delete last[vmId];
+      for (const [vmId, seen] of changes)
+        if (
+          seen === null &&
+          changes.findLastIndex(([id]) => id === vmId) ===
+            changes.findLastIndex(([id, state]) => id === vmId && state === null)
+        )
+          delete last[vmId];
       expect(sums.toText()).toBe(textOf(last));
     }),
   );

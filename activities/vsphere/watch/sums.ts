@@ -45,11 +45,15 @@ export function openSums(): Sums {
  *
  * @param memory null, or what cannot be read: all of them
  */
-export function changedSince(memory: string | null, now: string): { any: boolean; mayHaveChanged: (vmId: string) => boolean } {
+export function changedSince(
+  memory: string | null,
+  now: string,
+): { any: boolean; mayHaveChanged: (vmId: string) => boolean } {
   const before = Buffer.from(memory ?? '', 'base64');
   const after = Buffer.from(now, 'base64');
   if (memory === null || before.length !== after.length) return { any: true, mayHaveChanged: () => true };
-  const differs = (index: number): boolean => before.readUInt32LE(index * bytesEach) !== after.readUInt32LE(index * bytesEach);
+  const differs = (index: number): boolean =>
+    before.readUInt32LE(index * bytesEach) !== after.readUInt32LE(index * bytesEach);
   return { any: !before.equals(after), mayHaveChanged: (vmId) => differs(indexOf(vmId)) };
 }
 

@@ -40,7 +40,11 @@ export async function tellRuns(teller: Teller): Promise<void> {
 }
 
 /** Until the time is there, there are other news, or a signal has arrived. */
-async function untilWorthwhile({ queue, clock, signal }: Teller, waitMs: number | null, underWay: ReadonlySet<Promise<void>>): Promise<void> {
+async function untilWorthwhile(
+  { queue, clock, signal }: Teller,
+  waitMs: number | null,
+  underWay: ReadonlySet<Promise<void>>,
+): Promise<void> {
   const rest = new AbortController();
   const stop = AbortSignal.any([signal, rest.signal]);
   await Promise.race([clock.sleep(waitMs ?? longestWaitMs, stop).catch(() => undefined), queue.changed(), ...underWay]);
@@ -49,7 +53,11 @@ async function untilWorthwhile({ queue, clock, signal }: Teller, waitMs: number 
 
 const longestWaitMs = 60_000;
 
-async function tellOne({ vcenter, tell, stopGate, meter, signal, queue, vms, clock, onTold }: Teller, telling: Telling, warn: (words: string) => void): Promise<void> {
+async function tellOne(
+  { vcenter, tell, stopGate, meter, signal, queue, vms, clock, onTold }: Teller,
+  telling: Telling,
+  warn: (words: string) => void,
+): Promise<void> {
   const { owner, vmIds, causes, sinceMs, isKnown } = telling;
   // What is told is what was known when it was told: what comes meanwhile is told anew.
   const seen = vmIds.map((vmId) => [vmId, vms.seenOf(vmId)] as const);
@@ -60,13 +68,22 @@ async function tellOne({ vcenter, tell, stopGate, meter, signal, queue, vms, clo
     } else {
       await stopGate(signal);
       const state = others.length === 0 ? (only?.[1] ?? null) : null;
-      await tell(owner, { ...unseenChange(`vcenter: ${causes.join(', ')}`), uid: owner.uid, ...(state !== null && { seen: state }) });
+      await tell(owner, {
+        ...unseenChange(`vcenter: ${causes.join(', ')}`),
+        uid: owner.uid,
+        ...(state !== null && { seen: state }),
+      });
       meter.told(vcenter, (clock.now() - sinceMs) / 1_000);
       onTold();
     }
     for (const [vmId, state] of seen) vms.told(vmId, state);
   } catch (error) {
     queue.putBack(telling, clock.now() + againMs);
-    if (!signal.aborted) warn(failureCode(error) === 'Stopped' ? `drover is stopped: ${vcenter} is watched, and nobody told` : `Runs cannot be told of changes in vCenter ${vcenter}: ${redactedStart(isError(error) ? error.message : String(error), 600)}`);
+    if (!signal.aborted)
+      warn(
+        failureCode(error) === 'Stopped'
+          ? `drover is stopped: ${vcenter} is watched, and nobody told`
+          : `Runs cannot be told of changes in vCenter ${vcenter}: ${redactedStart(isError(error) ? error.message : String(error), 600)}`,
+      );
   }
 }

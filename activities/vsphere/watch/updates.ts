@@ -25,7 +25,11 @@ const maxWaitSeconds = 6;
  * Everything that the filter selects, and then each change of it: one question after the other, each answered when there is something to
  * tell, or after some seconds with nothing. The collector ends with the session: then it fails, and who goes on begins anew.
  */
-export async function* watchUpdates(vim: Vim, spec: PropertyFilterSpec, signal: AbortSignal): AsyncGenerator<UpdateBatch, never> {
+export async function* watchUpdates(
+  vim: Vim,
+  spec: PropertyFilterSpec,
+  signal: AbortSignal,
+): AsyncGenerator<UpdateBatch, never> {
   const { propertyCollector } = await vim.content(signal);
   // One of its own: the session's is everybody's.
   const collector = await vim.call('CreatePropertyCollector', propertyCollector, {}, signal);
@@ -33,7 +37,11 @@ export async function* watchUpdates(vim: Vim, spec: PropertyFilterSpec, signal: 
   let version = '';
   let isComplete = false;
   for (;;) {
-    const set: UpdateSet | undefined = await ask(vim, () => vim.call('WaitForUpdatesEx', collector, { version, options: { maxWaitSeconds } }, signal, { needsSameSession: true }));
+    const set: UpdateSet | undefined = await ask(vim, () =>
+      vim.call('WaitForUpdatesEx', collector, { version, options: { maxWaitSeconds } }, signal, {
+        needsSameSession: true,
+      }),
+    );
     const completes: boolean = !isComplete && set?.truncated !== true;
     isComplete ||= completes;
     version = set?.version ?? version;
@@ -46,14 +54,21 @@ async function ask(vim: Vim, question: () => Promise<UpdateSet | undefined>): Pr
   try {
     return await question();
   } catch (error) {
-    if (failureCode(error) === 'VsphereObjectNotFound') throw droverFailure('VsphereUnavailable', `vCenter ${vim.name} has forgotten what it was to tell of`, { cause: error });
+    if (failureCode(error) === 'VsphereObjectNotFound')
+      throw droverFailure('VsphereUnavailable', `vCenter ${vim.name} has forgotten what it was to tell of`, {
+        cause: error,
+      });
     throw error;
   }
 }
 
 const updatesIn = ({ filterSet = [] }: UpdateSet): VmUpdate[] =>
   filterSet.flatMap(({ objectSet = [] }) =>
-    objectSet.flatMap(({ kind, obj, changeSet = [] }) => (isKind(kind) ? [{ kind, vmId: obj.value, changed: Object.fromEntries(changeSet.map(({ name, val }) => [name, val])) }] : [])),
+    objectSet.flatMap(({ kind, obj, changeSet = [] }) =>
+      isKind(kind)
+        ? [{ kind, vmId: obj.value, changed: Object.fromEntries(changeSet.map(({ name, val }) => [name, val])) }]
+        : [],
+    ),
   );
 
 const isKind = (kind: string): kind is VmUpdate['kind'] => kind === 'enter' || kind === 'modify' || kind === 'leave';

@@ -21,6 +21,15 @@ export const filterOf = (folders: readonly ManagedObjectReference[]): PropertyFi
   objectSet: folders.map((obj) => ({
     obj,
     skip: true,
-    selectSet: [{ $type: 'TraversalSpec', name: 'below', type: 'Folder', path: 'childEntity', skip: false, selectSet: [{ $type: 'SelectionSpec', name: 'below' }] }],
+    selectSet: [
+      {
+        $type: 'TraversalSpec',
+        name: 'below',
+        type: 'Folder',
+        path: 'childEntity',
+        skip: false,
+        selectSet: [{ $type: 'SelectionSpec', name: 'below' }],
+      },
+    ],
   })),
 });

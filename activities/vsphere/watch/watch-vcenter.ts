@@ -25,8 +25,12 @@ const wellAfterMs = 60_000;
 const missingMs = 60_000;
 
 /** Watches the VMs in the folders of one vCenter for one turn, and tells the runs of their objects what has changed. */
-export async function watchVcenter(tools: WatchTools, { vcenter, memory: given }: Parameters<VcenterWatchActivities['watchVcenter']>[0]): Promise<VcenterWatchTurn> {
-  if (vcenter !== tools.vcenter) throw droverFailure('InvalidInput', `A vCenter watch is {"vcenter": "${tools.vcenter}"} on this queue`);
+export async function watchVcenter(
+  tools: WatchTools,
+  { vcenter, memory: given }: Parameters<VcenterWatchActivities['watchVcenter']>[0],
+): Promise<VcenterWatchTurn> {
+  if (vcenter !== tools.vcenter)
+    throw droverFailure('InvalidInput', `A vCenter watch is {"vcenter": "${tools.vcenter}"} on this queue`);
   const { scope, clock, places } = tools;
   const turn = { updates: 0, told: 0, looks: 0 };
   const roots = rootsOf(places);
@@ -37,23 +41,36 @@ export async function watchVcenter(tools: WatchTools, { vcenter, memory: given }
   const memory = memoryIn(scope.heartbeatDetails) ?? given;
   const state = { version: '', trouble: null as string | null };
   const remembered = (): string | null => (turn.looks === 0 ? memory : vms.sums('told'));
-  const summary = (): VcenterWatchTurn => ({ wanted: true, vms: vms.count(), owned: vms.owned().length, ...turn, memory: remembered() });
+  const summary = (): VcenterWatchTurn => ({
+    wanted: true,
+    vms: vms.count(),
+    owned: vms.owned().length,
+    ...turn,
+    memory: remembered(),
+  });
   const over = new AbortController();
   const signal = AbortSignal.any([scope.signal, tools.leaving, over.signal]);
-  const cancelTimer = clock.schedule(() => over.abort(new Error('its time is over')), Math.min(Math.max(0, scope.deadlineMs - stopMs - clock.now()), longestTimerMs));
+  const cancelTimer = clock.schedule(
+    () => over.abort(new Error('its time is over')),
+    Math.min(Math.max(0, scope.deadlineMs - stopMs - clock.now()), longestTimerMs),
+  );
 
-  return whileBeating(tools, () => ({ ...state, waiting: queue.size(), vms: vms.count(), ...turn, memory: remembered() }), async () => {
-    const telling = tellRuns({ ...tools, signal, queue, vms, onTold: () => (turn.told += 1) });
-    try {
-      await listenOn({ ...tools, roots, signal, memory, vms, queue, turn, state });
-    } finally {
-      cancelTimer();
-      over.abort(new Error('the watch is over'));
-      await telling;
-    }
-    scope.signal.throwIfAborted();
-    return summary();
-  });
+  return whileBeating(
+    tools,
+    () => ({ ...state, waiting: queue.size(), vms: vms.count(), ...turn, memory: remembered() }),
+    async () => {
+      const telling = tellRuns({ ...tools, signal, queue, vms, onTold: () => (turn.told += 1) });
+      try {
+        await listenOn({ ...tools, roots, signal, memory, vms, queue, turn, state });
+      } finally {
+        cancelTimer();
+        over.abort(new Error('the watch is over'));
+        await telling;
+      }
+      scope.signal.throwIfAborted();
+      return summary();
+    },
+  );
 }
 
 /** Timers do not take more. */
@@ -77,7 +94,7 @@ interface Listening extends WatchTools {
 /** Listens until the signal is aborted. What fails is begun anew: 0.5 s later at first, then after twice as long each time, up to 30 s. */
 async function listenOn(listening: Listening): Promise<void> {
   const { signal, clock, scope, vcenter, state } = listening;
-  for (let losses = 0; !signal.aborted; ) {
+  for (let losses = 0; !signal.aborted;) {
     const sinceMs = clock.now();
     const vim = listening.open();
     try {
@@ -88,7 +105,9 @@ async function listenOn(listening: Listening): Promise<void> {
         losses = clock.now() - sinceMs >= wellAfterMs ? 1 : losses + 1;
         state.trouble = redactedStart(isError(error) ? error.message : String(error), 600);
         scope.warn(`The VMs of vCenter ${vcenter} are not watched just now: ${state.trouble}`);
-        await clock.sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + listening.random() / 2), signal).catch(() => undefined);
+        await clock
+          .sleep(Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - 1)) * (0.5 + listening.random() / 2), signal)
+          .catch(() => undefined);
       }
     } finally {
       await vim.close();
@@ -101,10 +120,13 @@ async function listen(listening: Listening, vim: Vim): Promise<void> {
   const { vcenter, roots, signal, vms, queue, turn, state, meter, clock, scope } = listening;
   const { searchIndex } = await vim.content(signal);
   if (searchIndex === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vcenter} has no searchIndex`);
-  const found = await Promise.all(roots.map((inventoryPath) => vim.call('FindByInventoryPath', searchIndex, { inventoryPath }, signal)));
+  const found = await Promise.all(
+    roots.map((inventoryPath) => vim.call('FindByInventoryPath', searchIndex, { inventoryPath }, signal)),
+  );
   const folders = found.filter((folder) => folder !== undefined);
   const untilMs = folders.length < roots.length ? clock.now() + missingMs : Infinity;
-  if (folders.length === 0) throw droverFailure('VsphereObjectNotFound', `vCenter ${vcenter} has none of the folders ${roots.join(', ')}`);
+  if (folders.length === 0)
+    throw droverFailure('VsphereObjectNotFound', `vCenter ${vcenter} has none of the folders ${roots.join(', ')}`);
   vms.beginLook();
   let isLooking = true;
   for await (const { version, updates, completes } of watchUpdates(vim, filterOf(folders), signal)) {
@@ -126,15 +148,21 @@ async function listen(listening: Listening, vim: Vim): Promise<void> {
       turn.updates += updates.length;
     }
     meter.heard(vcenter, isLooking ? 0 : updates.length, vms.owned().length);
-    if (nowMs >= untilMs) return scope.warn(`vCenter ${vcenter} does not have all of the folders ${roots.join(', ')}: looking again`);
+    if (nowMs >= untilMs)
+      return scope.warn(`vCenter ${vcenter} does not have all of the folders ${roots.join(', ')}: looking again`);
   }
 }
 
 async function readMarks(vim: Vim, vms: KnownVms, vmIds: readonly string[], signal: AbortSignal): Promise<void> {
   if (vmIds.length === 0) return;
-  const spec = { propSet: [{ type: 'VirtualMachine', pathSet: [...markPaths] }], objectSet: vmIds.map((id) => ({ obj: vmRef(id) })), reportMissingObjectsInResults: true };
+  const spec = {
+    propSet: [{ type: 'VirtualMachine', pathSet: [...markPaths] }],
+    objectSet: vmIds.map((id) => ({ obj: vmRef(id) })),
+    reportMissingObjectsInResults: true,
+  };
   const none = Object.fromEntries(markPaths.map((path) => [path, undefined]));
-  for (const { ref, properties } of await retrieve(vim, spec, signal)) vms.setMarks(ref.value, { ...none, ...properties });
+  for (const { ref, properties } of await retrieve(vim, spec, signal))
+    vms.setMarks(ref.value, { ...none, ...properties });
 }
 
 /**
@@ -151,10 +179,15 @@ async function catchUp(listening: Listening, vim: Vim, nowMs: number): Promise<v
   if (!any) return;
   try {
     const { about } = await vim.content(signal);
-    const gone = (await listening.listRecordedVms(signal)).filter(({ vmId, managerId }) => managerId === about.instanceUuid && vms.seenOf(vmId) === null);
-    for (const { namespace, name, uid, vmId } of gone) queue.addLater({ owner: { namespace, name, uid }, vmId, causes: ['gone'] }, nowMs);
+    const gone = (await listening.listRecordedVms(signal)).filter(
+      ({ vmId, managerId }) => managerId === about.instanceUuid && vms.seenOf(vmId) === null,
+    );
+    for (const { namespace, name, uid, vmId } of gone)
+      queue.addLater({ owner: { namespace, name, uid }, vmId, causes: ['gone'] }, nowMs);
   } catch (error) {
     signal.throwIfAborted();
-    scope.warn(`Whose VMs of vCenter ${vcenter} are gone cannot be found out: ${redactedStart(isError(error) ? error.message : String(error), 600)}`);
+    scope.warn(
+      `Whose VMs of vCenter ${vcenter} are gone cannot be found out: ${redactedStart(isError(error) ? error.message : String(error), 600)}`,
+    );
   }
 }

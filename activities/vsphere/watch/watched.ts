@@ -6,8 +6,20 @@ import { vim } from '../wire/kinds.ts';
 
 /** What the status shows of a VM, or decisions are made on, and what can change without drover. */
 export const watchedPaths = [
-  'name', 'parent', 'resourcePool', 'runtime.powerState', 'runtime.host', 'runtime.connectionState', 'guest.toolsRunningStatus', 'guest.ipAddress', 'guest.hostName', 'guest.customizationInfo', 'guestHeartbeatStatus',
-  'rootSnapshot', 'snapshot.currentSnapshot', 'config.changeVersion',
+  'name',
+  'parent',
+  'resourcePool',
+  'runtime.powerState',
+  'runtime.host',
+  'runtime.connectionState',
+  'guest.toolsRunningStatus',
+  'guest.ipAddress',
+  'guest.hostName',
+  'guest.customizationInfo',
+  'guestHeartbeatStatus',
+  'rootSnapshot',
+  'snapshot.currentSnapshot',
+  'config.changeVersion',
 ] as const;
 
 /** The state of a VM, as far as it is watched. Ids of what it is in. */
@@ -75,4 +87,8 @@ export function toWatched(properties: Readonly<Record<string, unknown>>): Watche
 const digits = 16;
 
 /** Tells one state of a VM from another: the same for the look of a run and for the watch, in whatever worker. */
-export const seenOf = (state: WatchedVm): string => createHash('sha256').update(JSON.stringify(Object.values(state))).digest('hex').slice(0, digits);
+export const seenOf = (state: WatchedVm): string =>
+  createHash('sha256')
+    .update(JSON.stringify(Object.values(state)))
+    .digest('hex')
+    .slice(0, digits);

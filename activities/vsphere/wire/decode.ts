@@ -18,7 +18,11 @@ export interface VimFault {
 export type Decoded<Method extends string> = { value: Returned<Method> } | { fault: VimFault };
 
 /** What a method gives back. */
-export type Returned<Method extends string> = `${Method}Response` extends keyof VimTypes ? (VimTypes[`${Method}Response`] extends { returnval?: infer Value } ? Value : undefined) : undefined;
+export type Returned<Method extends string> = `${Method}Response` extends keyof VimTypes
+  ? VimTypes[`${Method}Response`] extends { returnval?: infer Value }
+    ? Value
+    : undefined
+  : undefined;
 
 /**
  * Reads an answer. Elements that drover does not use are passed over; what it uses must be there.
@@ -27,13 +31,15 @@ export type Returned<Method extends string> = `${Method}Response` extends keyof 
  */
 export function decodeResponse<Method extends keyof VimTypes>(method: Method, text: string): Decoded<Method> {
   const envelope = parseXml(text);
-  const body = envelope.namespace === soapNamespace && envelope.name === 'Envelope' ? childOf(envelope, 'Body') : undefined;
+  const body =
+    envelope.namespace === soapNamespace && envelope.name === 'Envelope' ? childOf(envelope, 'Body') : undefined;
   const [answer] = body?.children ?? [];
   if (answer === undefined) throw new Error('it is no SOAP');
   if (answer.name === 'Fault' && answer.namespace === soapNamespace) return { fault: callFault(answer) };
   const type = `${method}Response`;
   if (answer.name !== type) throw new Error(`it is a ${answer.name.slice(0, 80)}`);
-  const value = fieldsOf(type) === undefined ? undefined : (decodeFields(type, answer, type)['returnval'] as Returned<Method>);
+  const value =
+    fieldsOf(type) === undefined ? undefined : (decodeFields(type, answer, type)['returnval'] as Returned<Method>);
   return { value: value as Returned<Method> };
 }
 
@@ -41,11 +47,21 @@ export function decodeResponse<Method extends keyof VimTypes>(method: Method, te
 function callFault(fault: XmlElement): VimFault {
   const detail = childOf(fault, 'detail')?.children[0];
   const type = detail?.xsiType?.name ?? detail?.name.replace(/Fault$/u, '') ?? '';
-  return { type: type.slice(0, 80), words: oneLine(childOf(fault, 'faultstring')?.text ?? ''), fields: detail === undefined || fieldsOf(type) === undefined ? {} : decodeFields(type, detail, type) };
+  return {
+    type: type.slice(0, 80),
+    words: oneLine(childOf(fault, 'faultstring')?.text ?? ''),
+    fields: detail === undefined || fieldsOf(type) === undefined ? {} : decodeFields(type, detail, type),
+  };
 }
 
 /** The fault of a task, of a property that cannot be read, and the like. */
-export function localizedFault({ fault, localizedMessage = '' }: { fault: AnyMethodFault; localizedMessage?: string }): VimFault {
+export function localizedFault({
+  fault,
+  localizedMessage = '',
+}: {
+  fault: AnyMethodFault;
+  localizedMessage?: string;
+}): VimFault {
   const { $type = 'MethodFault', ...fields } = fault;
   const said = fault.faultMessage?.flatMap(({ message }) => message ?? []).join(' ') ?? '';
   return { type: $type, words: oneLine([localizedMessage, said].filter((words) => words !== '').join(' ')), fields };
@@ -60,7 +76,8 @@ function decodeFields(type: string, element: XmlElement, path: string): Record<s
     const found = byName.get(field.name) ?? [];
     const [first] = found;
     if (field.isMany) {
-      if (first !== undefined) result[field.name] = found.map((one) => decodeElement(field, one, `${path}.${field.name}`));
+      if (first !== undefined)
+        result[field.name] = found.map((one) => decodeElement(field, one, `${path}.${field.name}`));
     } else if (first !== undefined) {
       result[field.name] = decodeElement(field, first, `${path}.${field.name}`);
       // Of those without a type of their own it is not known whether they may be missing: a property that is not set has no value.
@@ -71,7 +88,11 @@ function decodeFields(type: string, element: XmlElement, path: string): Record<s
   return result;
 }
 
-function decodeElement({ of, isAbstract }: Pick<Field, 'of' | 'isAbstract'>, element: XmlElement, path: string): unknown {
+function decodeElement(
+  { of, isAbstract }: Pick<Field, 'of' | 'isAbstract'>,
+  element: XmlElement,
+  path: string,
+): unknown {
   if (of === 'any') return decodeAny(element, path);
   if (of === 'ref') return reference(element, path);
   if (of === 'string' || of === 'time') return element.text;
@@ -97,9 +118,22 @@ function decodeAny(element: XmlElement, path: string): unknown {
 
 /** `ArrayOfString`, `ArrayOfVirtualDevice`: its elements name their type where it is another one. */
 function listOf(item: string, element: XmlElement, path: string): unknown[] {
-  const of = item === 'ManagedObjectReference' ? 'ref' : item === 'AnyType' ? 'any' : item === 'Boolean' ? 'boolean' : ({ String: 'string', Int: 'int', Long: 'long', Short: 'short', Byte: 'byte', Double: 'double' }[item] ?? item);
-  if (of === 'any' || of === 'ref' || of === 'string' || of === 'boolean' || isNumber(of)) return element.children.map((child) => decodeElement({ of, isAbstract: false }, child, path));
-  return element.children.map((child) => (fieldsOf(of) === undefined ? { $type: child.xsiType?.name ?? of } : decodeElement({ of, isAbstract: true }, child, path)));
+  const of =
+    item === 'ManagedObjectReference'
+      ? 'ref'
+      : item === 'AnyType'
+        ? 'any'
+        : item === 'Boolean'
+          ? 'boolean'
+          : ({ String: 'string', Int: 'int', Long: 'long', Short: 'short', Byte: 'byte', Double: 'double' }[item] ??
+            item);
+  if (of === 'any' || of === 'ref' || of === 'string' || of === 'boolean' || isNumber(of))
+    return element.children.map((child) => decodeElement({ of, isAbstract: false }, child, path));
+  return element.children.map((child) =>
+    fieldsOf(of) === undefined
+      ? { $type: child.xsiType?.name ?? of }
+      : decodeElement({ of, isAbstract: true }, child, path),
+  );
 }
 
 function scalar(name: string, text: string, path: string): unknown {

@@ -13,8 +13,16 @@ const head =
  * @param operationId stands in vCenter's own log beside what it did
  * @throws InvalidInput for text that no XML document can hold; TypeError for fields that the schema does not have or that are missing
  */
-export function encodeRequest<Method extends keyof VimTypes>(method: Method, self: ManagedObjectReference, args: VimTypes[Method], operationId: string | null): string {
-  const header = operationId === null ? '' : `<soapenv:Header><operationID xmlns="urn:vim25">${plain(operationId, 'the operation id')}</operationID></soapenv:Header>`;
+export function encodeRequest<Method extends keyof VimTypes>(
+  method: Method,
+  self: ManagedObjectReference,
+  args: VimTypes[Method],
+  operationId: string | null,
+): string {
+  const header =
+    operationId === null
+      ? ''
+      : `<soapenv:Header><operationID xmlns="urn:vim25">${plain(operationId, 'the operation id')}</operationID></soapenv:Header>`;
   const body = fieldsText(method, { ...args, _this: self }, method);
   return `${head}${header}<soapenv:Body><${method} xmlns="urn:vim25">${body}</${method}></soapenv:Body></soapenv:Envelope>`;
 }
@@ -23,7 +31,9 @@ function fieldsText(type: string, value: object, path: string): string {
   const fields = fieldsOf(type);
   if (fields === undefined) throw new TypeError(`${path}: ${type} is not selected`);
   const given = value as Record<string, unknown>;
-  for (const name of Object.keys(given)) if (name !== '$type' && !fields.some((field) => field.name === name)) throw new TypeError(`${path}: ${type} has no ${name}`);
+  for (const name of Object.keys(given))
+    if (name !== '$type' && !fields.some((field) => field.name === name))
+      throw new TypeError(`${path}: ${type} has no ${name}`);
   return fields.map((field) => fieldText(field, given[field.name], `${path}.${field.name}`)).join('');
 }
 
@@ -49,10 +59,15 @@ function elementText({ name, of, isAbstract }: Field, value: unknown, path: stri
   return `<${name}${isAbstract || type !== of ? ` xsi:type="${type}"` : ''}>${fieldsText(type, value, path)}</${name}>`;
 }
 
-const typeName = (value: object): string | undefined => ('$type' in value && typeof value.$type === 'string' ? value.$type : undefined);
+const typeName = (value: object): string | undefined =>
+  '$type' in value && typeof value.$type === 'string' ? value.$type : undefined;
 
 function scalarText(of: string, value: unknown, path: string): string {
-  const isRight = isNumber(of) ? typeof value === 'number' && Number.isFinite(value) : of === 'boolean' ? typeof value === 'boolean' : (of === 'string' || of === 'time') && typeof value === 'string';
+  const isRight = isNumber(of)
+    ? typeof value === 'number' && Number.isFinite(value)
+    : of === 'boolean'
+      ? typeof value === 'boolean'
+      : (of === 'string' || of === 'time') && typeof value === 'string';
   if (!isRight) throw new TypeError(`${path} is no ${of}`);
   return plain(String(value), path);
 }
@@ -60,7 +75,8 @@ function scalarText(of: string, value: unknown, path: string): string {
 function anyText(name: string, value: unknown, path: string): string {
   if (typeof value === 'string') return `<${name} xsi:type="xsd:string">${plain(value, path)}</${name}>`;
   if (typeof value === 'boolean') return `<${name} xsi:type="xsd:boolean">${value}</${name}>`;
-  if (typeof value === 'number' && Number.isFinite(value)) return `<${name} xsi:type="xsd:${numberType(value)}">${value}</${name}>`;
+  if (typeof value === 'number' && Number.isFinite(value))
+    return `<${name} xsi:type="xsd:${numberType(value)}">${value}</${name}>`;
   throw new TypeError(`${path}: nothing is known of how to write a ${typeof value}`);
 }
 
@@ -71,7 +87,8 @@ function numberType(value: number): 'int' | 'long' | 'double' {
 
 function plain(text: string, path: string): string {
   // The text itself may be a secret, such as a guest's user data.
-  if (!isWritable(text)) throw droverFailure('InvalidInput', `${path} holds a character that cannot be sent to vCenter`);
+  if (!isWritable(text))
+    throw droverFailure('InvalidInput', `${path} holds a character that cannot be sent to vCenter`);
   return escapeXml(text);
 }
 

@@ -19,7 +19,9 @@ function parseField(text: string): Field {
   return { name, of, isOptional: optional === '?', isMany: many === '[]', isAbstract: abstract === '~' };
 }
 
-const faultBases = new Map(Object.entries(faultFamilies).flatMap(([base, names]) => names.split(' ').map((name) => [name, base] as const)));
+const faultBases = new Map(
+  Object.entries(faultFamilies).flatMap(([base, names]) => names.split(' ').map((name) => [name, base] as const)),
+);
 
 /** What the type extends; empty where that is nothing, or nothing is known of it. */
 const baseOf = (type: string): string => vimSchema[type]?.[0] || faultBases.get(type) || '';

@@ -8,4 +8,10 @@ export interface ManagedObjectReference {
 export type AnyValue = unknown;
 
 export const isReference = (value: unknown): value is ManagedObjectReference =>
-  typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string' && 'value' in value && typeof value.value === 'string' && Object.keys(value).length === 2;
+  typeof value === 'object' &&
+  value !== null &&
+  'type' in value &&
+  typeof value.type === 'string' &&
+  'value' in value &&
+  typeof value.value === 'string' &&
+  Object.keys(value).length === 2;

@@ -36,7 +36,8 @@ export function parseXml(text: string): XmlElement {
     const plain: Record<string, string> = {};
     for (const attribute of Object.values(attributes)) {
       if (attribute.uri === '') plain[attribute.local] = attribute.value;
-      else if (attribute.uri === instanceNamespace && attribute.local === 'type') element.xsiType = qualifiedName(attribute.value, (prefix) => parser.resolve(prefix));
+      else if (attribute.uri === instanceNamespace && attribute.local === 'type')
+        element.xsiType = qualifiedName(attribute.value, (prefix) => parser.resolve(prefix));
     }
     element.attributes = plain;
     path.at(-1)?.children.push(element);
@@ -56,17 +57,25 @@ export function parseXml(text: string): XmlElement {
   return root;
 }
 
-function qualifiedName(value: string, resolve: (prefix: string) => string | undefined): { namespace: string; name: string } {
+function qualifiedName(
+  value: string,
+  resolve: (prefix: string) => string | undefined,
+): { namespace: string; name: string } {
   const [first = '', second] = value.trim().split(':');
-  return second === undefined ? { namespace: resolve('') ?? '', name: first } : { namespace: resolve(first) ?? '', name: second };
+  return second === undefined
+    ? { namespace: resolve('') ?? '', name: first }
+    : { namespace: resolve(first) ?? '', name: second };
 }
 
-export const childOf = (element: XmlElement | undefined, name: string): XmlElement | undefined => element?.children.find((child) => child.name === name);
+export const childOf = (element: XmlElement | undefined, name: string): XmlElement | undefined =>
+  element?.children.find((child) => child.name === name);
 
 /** Text as it stands within an element. A carriage return that is not written as a reference is lost on the way. */
-export const escapeXml = (text: string): string => text.replaceAll(/[&<>"\r]/gu, (letter) => references[letter] ?? letter);
+export const escapeXml = (text: string): string =>
+  text.replaceAll(/[&<>"\r]/gu, (letter) => references[letter] ?? letter);
 
 const references: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\r': '&#13;' };
 
 /** What no XML document can hold, not even as a reference. */
-export const isWritable = (text: string): boolean => text.isWellFormed() && !/[^\t\n\r\u0020-\ufffd\u{10000}-\u{10ffff}]/u.test(text);
+export const isWritable = (text: string): boolean =>
+  text.isWellFormed() && !/[^\t\n\r\u0020-\ufffd\u{10000}-\u{10ffff}]/u.test(text);

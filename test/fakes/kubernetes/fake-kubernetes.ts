@@ -1,4 +1,3 @@
-
 import { definitions } from '../../../contracts/crds/definitions.ts';
 import { toCustomResourceDefinition } from '../../../contracts/crds/custom-resource-definition.ts';
 import type { Clock } from '../../../runtime/clock.ts';

@@ -34,7 +34,12 @@ export interface ActivitiesOnFakeOptions {
 }
 
 /** The activities of a hypervisor's lifecycle on the simulated Nova and Placement. */
-export function openActivitiesOnFake({ onCall = () => undefined, stopped = () => {}, scope = {}, instead = () => ({}) }: ActivitiesOnFakeOptions = {}): ActivitiesOnFake {
+export function openActivitiesOnFake({
+  onCall = () => undefined,
+  stopped = () => {},
+  scope = {},
+  instead = () => ({}),
+}: ActivitiesOnFakeOptions = {}): ActivitiesOnFake {
   const random = randomOf(1);
   const clock = createVirtualClock(Date.UTC(2026, 0, 31, 12), random);
   const network = createNetwork({ clock, random, onCall: (call) => onCall(call, fake) ?? 'works' });
@@ -56,8 +61,13 @@ export function openActivitiesOnFake({ onCall = () => undefined, stopped = () =>
     activities,
     audited,
     changes: (service) => {
-      const asked = fake.journal.apiCalls(service).filter(({ method, userAgent }) => method !== 'GET' && userAgent === 'drover');
-      return asked.map(({ method, path, action }) => `${method} ${path.replace('/v2.1', '')}${action === undefined ? '' : ` ${action}`}`);
+      const asked = fake.journal
+        .apiCalls(service)
+        .filter(({ method, userAgent }) => method !== 'GET' && userAgent === 'drover');
+      return asked.map(
+        ({ method, path, action }) =>
+          `${method} ${path.replace('/v2.1', '')}${action === undefined ? '' : ` ${action}`}`,
+      );
     },
     run: (body) => drive(clock, withClock(clock, body)),
   };

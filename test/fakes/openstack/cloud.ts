@@ -35,7 +35,15 @@ export interface Cloud {
 const fastestMs = 10;
 const slowestMs = 60;
 
-export function createCloud({ clock, random, region }: { clock: VirtualClock; random: () => number; region: string }): Cloud {
+export function createCloud({
+  clock,
+  random,
+  region,
+}: {
+  clock: VirtualClock;
+  random: () => number;
+  region: string;
+}): Cloud {
   const process = startProcess('openstack');
   const counts = { migration: 0, aggregate: 0, token: 0, request: 0 };
   const after = (delayMs: number, action: () => void): void => void runIn(process, () => clock.after(delayMs, action));

@@ -19,7 +19,8 @@ function open(onCall?: (call: NetworkCall) => CallFate, seed = 1) {
   return { clock, network, fake: createFakeOpenStack({ clock, random, network }) };
 }
 
-const inTime = <Result>(clock: VirtualClock, body: () => Promise<Result>): Promise<Result> => drive(clock, withClock(clock, body));
+const inTime = <Result>(clock: VirtualClock, body: () => Promise<Result>): Promise<Result> =>
+  drive(clock, withClock(clock, body));
 
 const migrateVerb = 'POST /servers/{id}/action os-migrateLive';
 const faultAt =
@@ -30,16 +31,25 @@ const faultAt =
 const boot = (fake: FakeOpenStack, seconds = 1) => createInstance(fake.admin, { name: 'vm', host: 'node-1', seconds });
 
 test('a request that never arrives changes nothing, one whose answer is lost has its effect', async () => {
-  for (const [fate, statuses] of [['failBefore', []], ['failAfter', ['accepted', 'queued', 'preparing', 'running', 'completed']]] as const) {
+  for (const [fate, statuses] of [
+    ['failBefore', []],
+    ['failAfter', ['accepted', 'queued', 'preparing', 'running', 'completed']],
+  ] as const) {
     const { clock, fake, network } = open(faultAt(migrateVerb, fate));
     await inTime(clock, async () => {
       const { id } = await boot(fake);
       const lost = createNovaClient(fake.openSession()).liveMigrate(id, { host: null }, never);
-      await expect(lost).rejects.toMatchObject({ type: 'NovaUnavailable', message: expect.stringMatching(/the connection was cut .*POST/u) });
+      await expect(lost).rejects.toMatchObject({
+        type: 'NovaUnavailable',
+        message: expect.stringMatching(/the connection was cut .*POST/u),
+      });
       await clock.sleep(10_000);
       expect(fake.journal.migrationEvents().map(({ status }) => status)).toEqual(statuses);
     });
-    expect(network.calls.map(({ system, verb }) => `${system} ${verb}`)).toEqual(['keystone POST /auth/tokens', `nova ${migrateVerb}`]);
+    expect(network.calls.map(({ system, verb }) => `${system} ${verb}`)).toEqual([
+      'keystone POST /auth/tokens',
+      `nova ${migrateVerb}`,
+    ]);
   }
 });
 
@@ -47,7 +57,10 @@ test('a request that hangs fails after the time-out of the real client', async (
   const { clock, fake } = open(faultAt('GET /os-services', 'hang'));
   await inTime(clock, async () => {
     const sinceMs = clock.now();
-    await expect(createNovaClient(fake.openSession()).computeServices(never)).rejects.toMatchObject({ type: 'NovaUnavailable', message: expect.stringMatching(/no answer within 12 s/u) });
+    await expect(createNovaClient(fake.openSession()).computeServices(never)).rejects.toMatchObject({
+      type: 'NovaUnavailable',
+      message: expect.stringMatching(/no answer within 12 s/u),
+    });
     expect(clock.now() - sinceMs).toBeGreaterThanOrEqual(12_000);
   });
 });
@@ -84,9 +97,22 @@ test('the end of a migration is seen with the next poll', async () => {
   const { clock, fake } = open();
   await inTime(clock, async () => {
     const { id } = await boot(fake, 30);
-    const scope = () => ({ signal: never, deadlineMs: clock.now() + 600_000, heartbeatDetails: undefined, run: null, heartbeat: () => {} });
+    const scope = () => ({
+      signal: never,
+      deadlineMs: clock.now() + 600_000,
+      heartbeatDetails: undefined,
+      run: null,
+      heartbeat: () => {},
+    });
     const nova = createNovaClient(fake.openSession());
-    const activities = createInstanceActivities({ nova, clock, scope, stopGate: async () => {}, audit: { record: async () => {} }, report: async () => {} });
+    const activities = createInstanceActivities({
+      nova,
+      clock,
+      scope,
+      stopGate: async () => {},
+      audit: { record: async () => {} },
+      report: async () => {},
+    });
     const subject = { instanceId: id, sourceHost: 'node-1', eviction: { name: 'node-1', uid: 'uid' }, attempt: 1 };
     const start = await activities.startLiveMigration({ ...subject, perTarget: 1 });
     if (start.outcome !== 'started') throw new Error(start.outcome);

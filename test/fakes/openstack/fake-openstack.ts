@@ -50,13 +50,20 @@ export interface FakeOpenStack {
   readonly model: Model;
 }
 
-export function createFakeOpenStack({ clock, network, random, region = 'RegionOne', hosts = defaultFleet }: FakeOpenStackOptions): FakeOpenStack {
+export function createFakeOpenStack({
+  clock,
+  network,
+  random,
+  region = 'RegionOne',
+  hosts = defaultFleet,
+}: FakeOpenStackOptions): FakeOpenStack {
   const cloud = createCloud({ clock, random, region });
   for (const [name, profile] of Object.entries(hosts)) startCompute(cloud, addHost(cloud, name, profile));
   const settings = (name: CloudName = 'lab'): OpenStackSettings => settingsOf(cloud, name);
   return {
     settings,
-    openSession: (change = {}, time = clock) => openSession({ ...settings(), ...change }, { clock: time, http: createFakeHttp(cloud, network) }),
+    openSession: (change = {}, time = clock) =>
+      openSession({ ...settings(), ...change }, { clock: time, http: createFakeHttp(cloud, network) }),
     admin: createAdmin(cloud),
     fleet: createFakeFleet(cloud, hosts),
     losePower: (name) => {
@@ -74,7 +81,10 @@ export function createFakeOpenStack({ clock, network, random, region = 'RegionOn
 }
 
 function settingsOf({ region, model: { keystone } }: Cloud, name: CloudName): OpenStackSettings {
-  const user = keystone.users.find((one) => one.name === { lab: 'drover', 'lab-password': 'drover', 'lab-admin': 'admin', 'lab-member': 'member' }[name]);
+  const user = keystone.users.find(
+    (one) =>
+      one.name === { lab: 'drover', 'lab-password': 'drover', 'lab-admin': 'admin', 'lab-member': 'member' }[name],
+  );
   if (user === undefined) throw new Error(`the simulated cloud has no user for ${name}`);
   const { id, secret } = keystone.applicationCredential;
   const domain = { id: 'default' };
@@ -87,7 +97,15 @@ function settingsOf({ region, model: { keystone } }: Cloud, name: CloudName): Op
     verify: true,
     ca: null,
     endpointOverrides: {},
-    credential: name === 'lab' ? { method: 'application_credential', id, secret } : { method: 'password', user: { name: user.name, domain }, password: user.password, project: { name: 'admin', domain } },
+    credential:
+      name === 'lab'
+        ? { method: 'application_credential', id, secret }
+        : {
+            method: 'password',
+            user: { name: user.name, domain },
+            password: user.password,
+            project: { name: 'admin', domain },
+          },
   };
 }
 
@@ -114,7 +132,13 @@ function createAdmin(cloud: Cloud): Session {
   const as = cloud.model.keystone.users.find(({ name }) => name === 'drover');
   if (as === undefined) throw new Error('the simulated cloud has no administrator');
 
-  async function call<Answer>(service: 'nova' | 'placement', method: string, pathAndQuery: string, version: string, body: unknown): Promise<Answer> {
+  async function call<Answer>(
+    service: 'nova' | 'placement',
+    method: string,
+    pathAndQuery: string,
+    version: string,
+    body: unknown,
+  ): Promise<Answer> {
     const url = new URL(`http://fake${pathAndQuery}`);
     const { status, body: answer } = await serve(cloud, {
       service,
@@ -133,7 +157,9 @@ function createAdmin(cloud: Cloud): Session {
   }
   return {
     handle: handleOf(cloud),
-    compute: (method, path, options) => call('nova', method, path, `compute ${options?.microversion ?? novaMicroversion}`, options?.body),
-    placement: (method, path, options) => call('placement', method, path, `placement ${options?.microversion ?? placementMicroversion}`, options?.body),
+    compute: (method, path, options) =>
+      call('nova', method, path, `compute ${options?.microversion ?? novaMicroversion}`, options?.body),
+    placement: (method, path, options) =>
+      call('placement', method, path, `placement ${options?.microversion ?? placementMicroversion}`, options?.body),
   };
 }

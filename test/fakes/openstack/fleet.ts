@@ -11,7 +11,12 @@ import { modes } from './nova/transfer.ts';
 export function createFakeFleet(cloud: Cloud, plan: Readonly<Record<string, Partial<HostProfile>>>): Fleet {
   const { hosts, scripts, servers } = cloud.model;
 
-  const stateOf = (host: ComputeHost): HostState => ({ ...host.profile, hypervisorHostname: nodeName(host.name), running: host.isRunning, guests: host.guests.size });
+  const stateOf = (host: ComputeHost): HostState => ({
+    ...host.profile,
+    hypervisorHostname: nodeName(host.name),
+    running: host.isRunning,
+    guests: host.guests.size,
+  });
   const known = (name: string): ComputeHost => {
     const host = hosts.get(name);
     if (host === undefined) throw new Error(`there is no host ${name}`);
@@ -90,7 +95,9 @@ export function createFakeFleet(cloud: Cloud, plan: Readonly<Record<string, Part
 /** Refuses what the lab's control port refuses. */
 function check(patch: Partial<HostProfile>): void {
   for (const field of Object.keys(patch)) {
-    if (!(field in defaultProfile)) throw new Error(`unknown field '${field}': a host has ${Object.keys(defaultProfile).join(', ')}`);
+    if (!(field in defaultProfile))
+      throw new Error(`unknown field '${field}': a host has ${Object.keys(defaultProfile).join(', ')}`);
   }
-  if (patch.migrate !== undefined && !modes.includes(patch.migrate)) throw new Error(`unknown mode '${patch.migrate}': there are ${modes.join(', ')}`);
+  if (patch.migrate !== undefined && !modes.includes(patch.migrate))
+    throw new Error(`unknown mode '${patch.migrate}': there are ${modes.join(', ')}`);
 }

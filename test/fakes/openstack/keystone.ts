@@ -3,11 +3,23 @@ import type { KeystoneUser, Token } from './model.ts';
 import { Refused, type WireAnswer } from './wire.ts';
 
 /** Where the simulated services say they are. */
-export const urls = { keystone: 'http://keystone.fake/v3', nova: 'http://nova.fake/v2.1', placement: 'http://placement.fake' } as const;
+export const urls = {
+  keystone: 'http://keystone.fake/v3',
+  nova: 'http://nova.fake/v2.1',
+  placement: 'http://placement.fake',
+} as const;
 
-const keystoneRefusal = (status: number, title: string, message: string, headers: Record<string, string> = {}): Refused => new Refused({ status, body: { error: { code: status, title, message } }, headers });
+const keystoneRefusal = (
+  status: number,
+  title: string,
+  message: string,
+  headers: Record<string, string> = {},
+): Refused => new Refused({ status, body: { error: { code: status, title, message } }, headers });
 
-const unauthenticated = (): Refused => keystoneRefusal(401, 'Unauthorized', 'The request you have made requires authentication.', { 'www-authenticate': `Keystone uri="${urls.keystone}"` });
+const unauthenticated = (): Refused =>
+  keystoneRefusal(401, 'Unauthorized', 'The request you have made requires authentication.', {
+    'www-authenticate': `Keystone uri="${urls.keystone}"`,
+  });
 
 /** What Keystone's middleware in the other services answers to a token that is not, or no longer, good. */
 export const tokenRefused = unauthenticated;
@@ -22,7 +34,13 @@ interface Login {
 }
 
 /** `POST /v3/auth/tokens`, `DELETE /v3/auth/tokens`. */
-export function answerKeystone(cloud: Cloud, method: string, path: string, headers: Readonly<Record<string, string>>, body: unknown): WireAnswer {
+export function answerKeystone(
+  cloud: Cloud,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+): WireAnswer {
   if (path !== '/auth/tokens') throw new Error(`the simulated Keystone does not know ${method} ${path}`);
   if (method === 'POST') return logIn(cloud, body as Login);
   if (method !== 'DELETE') throw new Error(`the simulated Keystone does not know ${method} ${path}`);
@@ -36,17 +54,26 @@ export function answerKeystone(cloud: Cloud, method: string, path: string, heade
 function logIn(cloud: Cloud, { auth }: Login): WireAnswer {
   const { keystone } = cloud.model;
   const issuedMs = cloud.nowMs();
-  const token: Token = { user: authenticate(cloud, auth?.identity ?? {}), issuedMs, expiresMs: issuedMs + keystone.tokenLifetimeMs, isRevoked: false };
+  const token: Token = {
+    user: authenticate(cloud, auth?.identity ?? {}),
+    issuedMs,
+    expiresMs: issuedMs + keystone.tokenLifetimeMs,
+    isRevoked: false,
+  };
   // From a counter, so that the registry of secrets does not grow from one simulation to the next.
   const value = `simulated-token-${cloud.next('token')}`;
   keystone.tokens.set(value, token);
   return { status: 201, headers: { 'x-subject-token': value }, body: { token: viewToken(cloud, token) } };
 }
 
-function authenticate({ model: { keystone } }: Cloud, { application_credential: credential, password }: NonNullable<NonNullable<Login['auth']>['identity']>): KeystoneUser {
+function authenticate(
+  { model: { keystone } }: Cloud,
+  { application_credential: credential, password }: NonNullable<NonNullable<Login['auth']>['identity']>,
+): KeystoneUser {
   if (credential !== undefined) {
     const { id, secret, userId } = keystone.applicationCredential;
-    if (credential.id !== id) throw keystoneRefusal(404, 'Not Found', `Could not find Application Credential: ${credential.id}.`);
+    if (credential.id !== id)
+      throw keystoneRefusal(404, 'Not Found', `Could not find Application Credential: ${credential.id}.`);
     const user = keystone.users.find((one) => one.id === userId);
     if (credential.secret !== secret || user === undefined) throw unauthenticated();
     return user;
@@ -62,7 +89,13 @@ function viewToken({ region, model: { keystone } }: Cloud, { user, issuedMs, exp
     type,
     name,
     id: name,
-    endpoints: ['public', 'internal'].map((face) => ({ id: `${name}-${face}`, interface: face, region_id: region, region, url })),
+    endpoints: ['public', 'internal'].map((face) => ({
+      id: `${name}-${face}`,
+      interface: face,
+      region_id: region,
+      region,
+      url,
+    })),
   });
   return {
     methods: ['password'],
@@ -72,7 +105,11 @@ function viewToken({ region, model: { keystone } }: Cloud, { user, issuedMs, exp
     issued_at: new Date(issuedMs).toISOString(),
     expires_at: new Date(expiresMs).toISOString(),
     audit_ids: [],
-    catalog: [service('identity', 'keystone', urls.keystone), service('compute', 'nova', urls.nova), service('placement', 'placement', urls.placement)],
+    catalog: [
+      service('identity', 'keystone', urls.keystone),
+      service('compute', 'nova', urls.nova),
+      service('placement', 'placement', urls.placement),
+    ],
   };
 }
 

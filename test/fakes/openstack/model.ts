@@ -85,7 +85,16 @@ export interface Server {
   isDeleted: boolean;
 }
 
-export type VmState = 'building' | 'active' | 'stopped' | 'paused' | 'suspended' | 'rescued' | 'resized' | 'error' | 'deleted';
+export type VmState =
+  | 'building'
+  | 'active'
+  | 'stopped'
+  | 'paused'
+  | 'suspended'
+  | 'rescued'
+  | 'resized'
+  | 'error'
+  | 'deleted';
 
 export interface Fault {
   code: number;

@@ -57,7 +57,15 @@ async function answerOf(cloud: Cloud, request: ServiceRequest, requestId: string
     const user = request.as ?? userOf(cloud, headers['x-auth-token']);
     const minor = Number(/ \d+\.(\d+)$/u.exec(headers['openstack-api-version'] ?? '')?.[1] ?? 0);
     // What is sent is read as it was at that moment.
-    const wire = { method, path, query, minor, body: body === undefined ? undefined : structuredClone(body), user, requestId };
+    const wire = {
+      method,
+      path,
+      query,
+      minor,
+      body: body === undefined ? undefined : structuredClone(body),
+      user,
+      requestId,
+    };
     if (service === 'placement') return await answerPlacement({ cloud, request: wire }, method, path);
     return await answerNova({ cloud, request: wire, takesTime: request.as === undefined }, method, path);
   } catch (error) {
@@ -66,7 +74,8 @@ async function answerOf(cloud: Cloud, request: ServiceRequest, requestId: string
   }
 }
 
-const pathInJournal = ({ service, path }: ServiceRequest): string => (service === 'nova' ? `/v2.1${path}` : service === 'keystone' ? `/v3${path}` : path);
+const pathInJournal = ({ service, path }: ServiceRequest): string =>
+  service === 'nova' ? `/v2.1${path}` : service === 'keystone' ? `/v3${path}` : path;
 
 /** For POST …/action which one, for PUT …/os-services/… the status that was asked for: as the lab's access log has it. */
 function actionOf({ method, path, body }: ServiceRequest): Pick<ApiCall, 'action'> {

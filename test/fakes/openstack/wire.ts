@@ -33,12 +33,21 @@ export class Refused extends Error {
 }
 
 /** Nova's names for its refusals, by status. @see nova/api/openstack/wsgi.py, Fault */
-const novaFaults: Readonly<Record<number, string>> = { 400: 'badRequest', 403: 'forbidden', 404: 'itemNotFound', 409: 'conflictingRequest', 500: 'computeFault', 501: 'notImplemented' };
+const novaFaults: Readonly<Record<number, string>> = {
+  400: 'badRequest',
+  403: 'forbidden',
+  404: 'itemNotFound',
+  409: 'conflictingRequest',
+  500: 'computeFault',
+  501: 'notImplemented',
+};
 
-export const novaRefusal = (status: number, message: string): Refused => new Refused({ status, body: { [novaFaults[status] ?? 'computeFault']: { code: status, message } } });
+export const novaRefusal = (status: number, message: string): Refused =>
+  new Refused({ status, body: { [novaFaults[status] ?? 'computeFault']: { code: status, message } } });
 
 /** What Nova answers where one of its own parts fails or does not answer. */
-export const novaBroken = (exception: string): Refused => novaRefusal(500, `Unexpected API Error. Please contact the administrator\n<class '${exception}'>`);
+export const novaBroken = (exception: string): Refused =>
+  novaRefusal(500, `Unexpected API Error. Please contact the administrator\n<class '${exception}'>`);
 
 /** webob's sentences, with which Placement begins what it has to say. */
 const placementPreambles: Readonly<Record<number, string>> = {
@@ -49,10 +58,25 @@ const placementPreambles: Readonly<Record<number, string>> = {
 };
 
 export const placementRefusal = (status: number, detail: string, code: string, requestId: string): Refused =>
-  new Refused({ status, body: { errors: [{ status, title: STATUS_CODES[status], detail: `${placementPreambles[status] ?? ''}\n\n ${detail}  `, code, request_id: requestId }] } });
+  new Refused({
+    status,
+    body: {
+      errors: [
+        {
+          status,
+          title: STATUS_CODES[status],
+          detail: `${placementPreambles[status] ?? ''}\n\n ${detail}  `,
+          code,
+          request_id: requestId,
+        },
+      ],
+    },
+  });
 
 /** A service's routes: `GET /servers/{id}` to what answers it. */
-export type Routes<Context> = Readonly<Record<string, (context: Context, ...parts: string[]) => WireAnswer | Promise<WireAnswer>>>;
+export type Routes<Context> = Readonly<
+  Record<string, (context: Context, ...parts: string[]) => WireAnswer | Promise<WireAnswer>>
+>;
 
 interface Route<Context> {
   readonly method: string;
@@ -64,7 +88,10 @@ interface Route<Context> {
  * Finds the handler of a request. A route with a fixed segment wins over one with an id in its place.
  * @throws Error where the fake has no such request: the model must learn it, no caller shall see it
  */
-export function createRouter<Context>(name: string, routes: Routes<Context>): (context: Context, method: string, path: string) => WireAnswer | Promise<WireAnswer> {
+export function createRouter<Context>(
+  name: string,
+  routes: Routes<Context>,
+): (context: Context, method: string, path: string) => WireAnswer | Promise<WireAnswer> {
   const known: Route<Context>[] = Object.entries(routes).map(([key, handler]) => {
     const [method = '', path = ''] = key.split(' ');
     return { method, segments: path.split('/').filter(Boolean), handler };

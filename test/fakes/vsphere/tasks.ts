@@ -13,7 +13,8 @@ export interface TaskInfoState {
   cancelable: boolean;
   readonly progress: number | undefined;
   error:
-    { $type: 'LocalizedMethodFault'; fault: { $type: string; reason?: string }; localizedMessage: string } | undefined;
+    | { $type: 'LocalizedMethodFault'; fault: { $type: string; reason?: string }; localizedMessage: string }
+    | undefined;
   result: Ref | undefined;
   activationId: string | undefined;
 }

@@ -24,8 +24,20 @@ export interface UseAllowanceInput {
 }
 
 /** A consumer as an eviction is one, with pieces of work in the place of migrations. Resolves to the number of pieces done. */
-export async function useAllowance({ region, host, pieces, parallelism, pieceMs, renewMs, deadline }: UseAllowanceInput): Promise<number> {
-  const { doPiece } = proxyActivities<WorkActivities>({ taskQueue: novaQueue(region), startToCloseTimeout: 120_000, retry: { maximumAttempts: 1 } });
+export async function useAllowance({
+  region,
+  host,
+  pieces,
+  parallelism,
+  pieceMs,
+  renewMs,
+  deadline,
+}: UseAllowanceInput): Promise<number> {
+  const { doPiece } = proxyActivities<WorkActivities>({
+    taskQueue: novaQueue(region),
+    startToCloseTimeout: 120_000,
+    retry: { maximumAttempts: 1 },
+  });
   const { workflowId, runId } = workflowInfo();
   const timer = deadlineTimer('Until the next report');
   let share = noShare;
@@ -45,7 +57,10 @@ export async function useAllowance({ region, host, pieces, parallelism, pieceMs,
     telling = true;
     const said = report(share, needNow(), Date.now());
     share = said.share;
-    await temporal('Report').wantAllowance({ region, wanted: { consumer: workflowId, runId, host, deadline: deadline ?? null, ...said.said } });
+    await temporal('Report').wantAllowance({
+      region,
+      wanted: { consumer: workflowId, runId, host, deadline: deadline ?? null, ...said.said },
+    });
     [telling, changed] = [false, true];
   }
 

@@ -52,7 +52,8 @@ export async function openAllowanceWorld(options: Pick<OwnWorkersOptions, 'longH
   };
 }
 
-export const totalOf = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((total, count) => total + count, 0);
+export const totalOf = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((total, count) => total + count, 0);
 
 function cloudOf(region: Region): WorkActivities & AllowanceActivities {
   return {
@@ -68,7 +69,12 @@ function cloudOf(region: Region): WorkActivities & AllowanceActivities {
       const { limit, checkMs, silentMs, inProgress } = region;
       if (region.silent) return Promise.reject(new Error('the cloud does not answer'));
       region.looks += 1;
-      return Promise.resolve({ limit, checkMs, silentMs, inProgress: Object.fromEntries(Object.entries(inProgress).filter(([, count]) => count > 0)) });
+      return Promise.resolve({
+        limit,
+        checkMs,
+        silentMs,
+        inProgress: Object.fromEntries(Object.entries(inProgress).filter(([, count]) => count > 0)),
+      });
     },
   };
 }
@@ -86,7 +92,8 @@ function regionTools(client: Client, { name }: Region) {
   return {
     ledger,
     ledgerId,
-    consumer: (host: string) => client.workflow.getHandle<(input: UseAllowanceInput) => Promise<number>>(consumerId(host)),
+    consumer: (host: string) =>
+      client.workflow.getHandle<(input: UseAllowanceInput) => Promise<number>>(consumerId(host)),
     /** Starts a consumer of its own host. */
     begin: (host: string, input: Pick<UseAllowanceInput, 'pieces' | 'parallelism'> & Partial<UseAllowanceInput>) =>
       client.workflow.start<(input: UseAllowanceInput) => Promise<number>>('useAllowance', {

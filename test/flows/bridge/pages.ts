@@ -68,7 +68,7 @@ export const describePages = (world: () => LabBridgeWorld): void =>
       await request('PATCH', objectPath(hypervisor, 'status'), { status }, { fieldManager: 'drover' });
       await until('both to be settled', 15_000, async () => {
         const text = await textOf(bridge, '/metrics');
-        return (unsettled('Node', 0).test(text) && unsettled('Hypervisor', 0).test(text) ? {} : 'not yet');
+        return unsettled('Node', 0).test(text) && unsettled('Hypervisor', 0).test(text) ? {} : 'not yet';
       });
     });
 

@@ -20,13 +20,24 @@ const [stopped, failed] = [5, 5];
 
 /** A host whose libvirt tells of its guests what a test has it tell, and drover's own listening to it. */
 export async function listenToGuests(world: FailureWorld, host: string, change: Partial<Machine> = {}) {
-  const daemon = await startScriptedLibvirtd(({ name }) => (name === 'connectListAllDomains' ? { result: { domains: [], count: 0 } } : undefined));
+  const daemon = await startScriptedLibvirtd(({ name }) =>
+    name === 'connectListAllDomains' ? { result: { domains: [], count: 0 } } : undefined,
+  );
   const machine = world.place(host, { ...alive, ...change });
-  const conditions = [{ type: 'HaEnabled', status: 'True', reason: 'Succeeded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+  const conditions = [
+    { type: 'HaEnabled', status: 'True', reason: 'Succeeded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+  ];
   const object = sampleHypervisor();
   const events: string[] = [];
   const watch = await world.listenTo({
-    listHypervisors: () => Promise.resolve([{ ...object, metadata: { ...object.metadata, name: host }, status: { internalIp: '127.0.0.1', conditions } } as typeof object]),
+    listHypervisors: () =>
+      Promise.resolve([
+        {
+          ...object,
+          metadata: { ...object.metadata, name: host },
+          status: { internalIp: '127.0.0.1', conditions },
+        } as typeof object,
+      ]),
     nova: { server: () => Promise.resolve(null) },
     createEvent: async ({ reason, message }) => void events.push(`${reason}: ${message}`),
     settings: nodeFailureConfig.parse({ guestEvents: { lookMs: 100 } }).guestEvents,
@@ -35,20 +46,31 @@ export async function listenToGuests(world: FailureWorld, host: string, change: 
     random: Math.random,
     ports: openHostPorts({ clock: systemClock }),
   });
-  await until('the connection', patienceMs, () => daemon.received.some(({ name }) => name === 'connectListAllDomains') || 'not yet');
+  await until(
+    'the connection',
+    patienceMs,
+    () => daemon.received.some(({ name }) => name === 'connectListAllDomains') || 'not yet',
+  );
   return {
     machine,
     watch,
     /** What people are told of its guests. */
     events,
-    crash: (guests: readonly string[]): void => guests.forEach((name, index) => daemon.say(lifecycleEvent({ uuid: `8a3b1c5e-0000-4000-8000-00000000000${index + 1}`, name }, stopped, failed))),
+    crash: (guests: readonly string[]): void =>
+      guests.forEach((name, index) =>
+        daemon.say(lifecycleEvent({ uuid: `8a3b1c5e-0000-4000-8000-00000000000${index + 1}`, name }, stopped, failed)),
+      ),
     /** Nobody listens any more, and its libvirt is told so. */
     stop: async (): Promise<void> => {
       await watch.cancel();
       // Its end is the cancel, whatever it is called.
       await watch.result().catch(() => undefined);
       world.unlisten();
-      await until('the good-bye', patienceMs, () => daemon.received.some(({ name }) => name === 'connectClose') || 'not yet');
+      await until(
+        'the good-bye',
+        patienceMs,
+        () => daemon.received.some(({ name }) => name === 'connectClose') || 'not yet',
+      );
       await daemon.close();
     },
   };

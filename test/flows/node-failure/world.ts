@@ -1,11 +1,30 @@
 import { watchShard, type ShardTools } from '../../../activities/hypervisor/watch-shard.ts';
 import { currentKubernetesScope } from '../../../activities/kubernetes/scope.ts';
 import { fencingDefaults } from '../../../contracts/fencing.ts';
-import type { HypervisorHostActivities, HypervisorObjectActivities, HypervisorRegionActivities, HypervisorSeen } from '../../../contracts/hypervisor-activities.ts';
+import type {
+  HypervisorHostActivities,
+  HypervisorObjectActivities,
+  HypervisorRegionActivities,
+  HypervisorSeen,
+} from '../../../contracts/hypervisor-activities.ts';
 import type { GuestWatchActivities, GuestWatchInput, GuestWatchTurn } from '../../../contracts/guest-watch.ts';
-import { guestWatchId, hostsQueue, hypervisorId, kubernetesQueue, nodeFailureId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
+import {
+  guestWatchId,
+  hostsQueue,
+  hypervisorId,
+  kubernetesQueue,
+  nodeFailureId,
+  novaQueue,
+  workflowQueue,
+  workflowTypes,
+} from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
-import type { HandlingSettings, NodeFailureHostActivities, NodeFailureObjectActivities, NodeFailureRegionActivities } from '../../../contracts/node-failure-activities.ts';
+import type {
+  HandlingSettings,
+  NodeFailureHostActivities,
+  NodeFailureObjectActivities,
+  NodeFailureRegionActivities,
+} from '../../../contracts/node-failure-activities.ts';
 import type { NodeFailureProgress } from '../../../contracts/node-failure-run.ts';
 import { gateDefaults } from '../../../contracts/node-failure.ts';
 import type { PowerActivities, PowerState } from '../../../contracts/power.ts';
@@ -66,7 +85,8 @@ export type FailureWorld = Awaited<ReturnType<typeof openFailureWorld>>;
 export type Failing = Awaited<ReturnType<FailureWorld['fail']>>;
 
 /** The machine reports again, of that boot. */
-export const comeBack = (machine: Machine, bootId: string): void => void Object.assign(machine, { ready: 'True', bootId, compute: 'up', power: 'On' });
+export const comeBack = (machine: Machine, bootId: string): void =>
+  void Object.assign(machine, { ready: 'True', bootId, compute: 'up', power: 'On' });
 
 /** Waits for so many more looks, so that whatever would be done has been done. */
 export async function untilLookedAt(machine: Machine, times: number): Promise<void> {
@@ -98,8 +118,27 @@ export async function openFailureWorld() {
   const { client } = base;
   const place = (host: string, change: Partial<Machine>): Machine => {
     const machine: Machine = {
-      host, ready: 'Unknown', bootId: 'boot-1', compute: 'down', forcedDown: false, mode: 'automatic', power: 'Off', servers: { a: host, b: host, c: host }, evacuationsEnd: true,
-      hold: null, fencedBootId: null, condition: null, events: [], deeds: [], looks: 0, novaSilent: false, libvirt: null, localDisks: [], refusals: 0, askedMs: [], ...change,
+      host,
+      ready: 'Unknown',
+      bootId: 'boot-1',
+      compute: 'down',
+      forcedDown: false,
+      mode: 'automatic',
+      power: 'Off',
+      servers: { a: host, b: host, c: host },
+      evacuationsEnd: true,
+      hold: null,
+      fencedBootId: null,
+      condition: null,
+      events: [],
+      deeds: [],
+      looks: 0,
+      novaSilent: false,
+      libvirt: null,
+      localDisks: [],
+      refusals: 0,
+      askedMs: [],
+      ...change,
     };
     machines.set(host, machine);
     return machine;
@@ -113,18 +152,27 @@ export async function openFailureWorld() {
      */
     async fail(host: string, change: Partial<Machine> = {}, word: string | null = null) {
       const machine = place(host, change);
-      const start = { workflowId: nodeFailureId(host), taskQueue: workflowQueue, args: [{ hypervisor: host }] as [{ hypervisor: string }] };
+      const start = {
+        workflowId: nodeFailureId(host),
+        taskQueue: workflowQueue,
+        args: [{ hypervisor: host }] as [{ hypervisor: string }],
+      };
       const handle =
         word === null
           ? await client.workflow.start<typeof handleNodeFailure>(workflowTypes.handleNodeFailure, start)
-          : await client.workflow.signalWithStart<typeof handleNodeFailure, [{ message: string }]>(workflowTypes.handleNodeFailure, { ...start, signal: messages.guestsFailing, signalArgs: [{ message: word }] });
+          : await client.workflow.signalWithStart<typeof handleNodeFailure, [{ message: string }]>(
+              workflowTypes.handleNodeFailure,
+              { ...start, signal: messages.guestsFailing, signalArgs: [{ message: word }] },
+            );
       return {
         machine,
         handle,
         progress: () => handle.query<NodeFailureProgress>(messages.progress),
         confirm: async (change: object = {}): Promise<string> => {
           const { incident, bootId } = await handle.query<NodeFailureProgress>(messages.progress);
-          return handle.executeUpdate<string, [object]>(messages.confirmOff, { args: [{ incident, bootId, person: 'jane', ...change }] });
+          return handle.executeUpdate<string, [object]>(messages.confirmOff, {
+            args: [{ incident, bootId, person: 'jane', ...change }],
+          });
         },
         /** Fails where the history does not lead to the same commands again. */
         replay: () => base.replay(handle),
@@ -136,7 +184,11 @@ export async function openFailureWorld() {
     place,
     /** Has libvirts listened to in earnest, as a worker has it. */
     async listenTo(tools: Omit<ShardTools, 'scope' | 'tell'>) {
-      real.shard = { ...tools, tell: async (hypervisor, message) => void (await signalGuestsFailing(client, { hypervisor, cluster: '' }, { message }, { clock: tools.clock })) };
+      real.shard = {
+        ...tools,
+        tell: async (hypervisor, message) =>
+          void (await signalGuestsFailing(client, { hypervisor, cluster: '' }, { message }, { clock: tools.clock })),
+      };
       await startGuestWatches(client, { shards: 1, cluster: '' }, { clock: tools.clock });
       return client.workflow.getHandle(guestWatchId(0));
     },
@@ -146,13 +198,21 @@ export async function openFailureWorld() {
     failureOf: (host: string) => client.workflow.getHandle<typeof handleNodeFailure>(nodeFailureId(host)),
     /** The run that listens to the guests of one shard. */
     async listen(shard: number, input: object = { shard }) {
-      const handle = await client.workflow.start<typeof watchGuests>(workflowTypes.watchGuests, { workflowId: guestWatchId(shard), taskQueue: workflowQueue, args: [input as GuestWatchInput] });
+      const handle = await client.workflow.start<typeof watchGuests>(workflowTypes.watchGuests, {
+        workflowId: guestWatchId(shard),
+        taskQueue: workflowQueue,
+        args: [input as GuestWatchInput],
+      });
       return { handle, replay: () => base.replay(handle) };
     },
     /** The result of the run that drives a hypervisor, while it looks like that. */
     drive(hypervisor: string, look: HypervisorSeen) {
       seen.set(hypervisor, look);
-      return client.workflow.execute<typeof reconcileHypervisor>(workflowTypes.reconcileHypervisor, { workflowId: hypervisorId(hypervisor), taskQueue: workflowQueue, args: [{ hypervisor }] });
+      return client.workflow.execute<typeof reconcileHypervisor>(workflowTypes.reconcileHypervisor, {
+        workflowId: hypervisorId(hypervisor),
+        taskQueue: workflowQueue,
+        args: [{ hypervisor }],
+      });
     },
     async close(): Promise<void> {
       for (const machine of machines.values()) machine.evacuationsEnd = true;
@@ -166,15 +226,41 @@ interface Real {
   shard: Omit<ShardTools, 'scope'> | null;
 }
 
-function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real }: { seen: ReadonlyMap<string, HypervisorSeen>; told: string[]; turns: (GuestWatchTurn | Error)[]; real: Real }) {
-  const hosts: NodeFailureHostActivities & GuestWatchActivities & PowerActivities & Pick<HypervisorHostActivities, 'observeHypervisor'> = {
+function activitiesOn(
+  find: (host: string) => Machine,
+  {
+    seen,
+    told,
+    turns,
+    real,
+  }: { seen: ReadonlyMap<string, HypervisorSeen>; told: string[]; turns: (GuestWatchTurn | Error)[]; real: Real },
+) {
+  const hosts: NodeFailureHostActivities &
+    GuestWatchActivities &
+    PowerActivities &
+    Pick<HypervisorHostActivities, 'observeHypervisor'> = {
     observeHypervisor: ({ hypervisor }) => Promise.resolve(seen.get(hypervisor)!),
     async observeNodeFailure({ hypervisor }) {
       const machine = find(hypervisor);
       machine.looks += 1;
-      const { host, ready, bootId, compute, forcedDown, mode, power, hold, fencedBootId, novaSilent, libvirt } = machine;
-      const service = { status: forcedDown ? 'disabled' : 'enabled', state: forcedDown ? 'down' : compute, disabledReason: null, forcedDown } as const;
-      const fleet = { host, failureDomain: null, apis: [{ name: 'Nova', reachable: !novaSilent }], schedulerUp: true, hosts: 10, suspects: [], lastFencingMs: null, aggregates: [] };
+      const { host, ready, bootId, compute, forcedDown, mode, power, hold, fencedBootId, novaSilent, libvirt } =
+        machine;
+      const service = {
+        status: forcedDown ? 'disabled' : 'enabled',
+        state: forcedDown ? 'down' : compute,
+        disabledReason: null,
+        forcedDown,
+      } as const;
+      const fleet = {
+        host,
+        failureDomain: null,
+        apis: [{ name: 'Nova', reachable: !novaSilent }],
+        schedulerUp: true,
+        hosts: 10,
+        suspects: [],
+        lastFencingMs: null,
+        aggregates: [],
+      };
       return {
         next: 'run',
         settings,
@@ -192,7 +278,8 @@ function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real
       };
     },
     async watchGuests(request) {
-      if (real.shard !== null) return watchShard({ ...real.shard, scope: currentKubernetesScope(real.shard.clock) }, request);
+      if (real.shard !== null)
+        return watchShard({ ...real.shard, scope: currentKubernetesScope(real.shard.clock) }, request);
       const turn = turns.shift() ?? { wanted: false, hosts: 0, connected: 0, left: 0, told: 0, withheld: 0 };
       if (turn instanceof Error) throw turn;
       return turn;
@@ -207,10 +294,18 @@ function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real
       machine.power = 'Off';
       // A worker's clock may be an hour wrong.
       const firstOffMs = labClock().now() + 3_600_000;
-      return { host, systemPath: '/redfish/v1/Systems/1', systemUuid: null, firstOffMs, secondOffMs: firstOffMs + recheckMs, asked: true };
+      return {
+        host,
+        systemPath: '/redfish/v1/Systems/1',
+        systemUuid: null,
+        firstOffMs,
+        secondOffMs: firstOffMs + recheckMs,
+        asked: true,
+      };
     },
   };
-  const kubernetes: NodeFailureObjectActivities & Pick<HypervisorObjectActivities, 'patchHypervisor' | 'publishHypervisor'> = {
+  const kubernetes: NodeFailureObjectActivities &
+    Pick<HypervisorObjectActivities, 'patchHypervisor' | 'publishHypervisor'> = {
     claimFencing: () => Promise.resolve({ granted: true }),
     async adviseEviction({ name }) {
       find(name).deeds.push('advise');
@@ -249,7 +344,19 @@ function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real
       return { status: 'disabled', state: 'down', disabledReason: null, forcedDown };
     },
     listEvacuationCandidates: ({ host }) =>
-      Promise.resolve(Object.keys(find(host).servers).map((id) => ({ id, name: `vm-${id}`, vmState: 'active', memoryMiB: 512, localDiskGiB: find(host).localDisks.includes(id) ? 5 : 0, metadata: {}, imageId: null, imageTags: [], serverGroups: [] }))),
+      Promise.resolve(
+        Object.keys(find(host).servers).map((id) => ({
+          id,
+          name: `vm-${id}`,
+          vmState: 'active',
+          memoryMiB: 512,
+          localDiskGiB: find(host).localDisks.includes(id) ? 5 : 0,
+          metadata: {},
+          imageId: null,
+          imageTags: [],
+          serverGroups: [],
+        })),
+      ),
     async startEvacuation({ instanceId, sourceHost }) {
       const machine = find(sourceHost);
       machine.deeds.push(`evacuate ${instanceId}`);
@@ -262,11 +369,40 @@ function activitiesOn(find: (host: string) => Machine, { seen, told, turns, real
       // A test may have put another machine in its place.
       while (!find(sourceHost).evacuationsEnd) await labClock().sleep(20);
       find(sourceHost).servers[instanceId] = 'elsewhere';
-      const instance = { id: instanceId, name: `vm-${instanceId}`, status: 'ACTIVE', taskState: null, vmState: 'active', host: 'elsewhere', locked: false, memoryMiB: 512, vcpus: 1, localDiskGiB: 0, serverGroups: [], fault: null };
-      return { status: 'done', stuck: null, targetHost: 'elsewhere', observation: { instance, migration: null }, message: null };
+      const instance = {
+        id: instanceId,
+        name: `vm-${instanceId}`,
+        status: 'ACTIVE',
+        taskState: null,
+        vmState: 'active',
+        host: 'elsewhere',
+        locked: false,
+        memoryMiB: 512,
+        vcpus: 1,
+        localDiskGiB: 0,
+        serverGroups: [],
+        fault: null,
+      };
+      return {
+        status: 'done',
+        stuck: null,
+        targetHost: 'elsewhere',
+        observation: { instance, migration: null },
+        message: null,
+      };
     },
   };
   return { hosts, kubernetes, nova };
 }
 
-const migration = { id: 1, type: 'evacuation', status: 'accepted', targetHost: null, memoryTotalBytes: null, memoryRemainingBytes: null, diskTotalBytes: null, diskRemainingBytes: null, createdAt: '2026-01-01T00:00:00Z' };
+const migration = {
+  id: 1,
+  type: 'evacuation',
+  status: 'accepted',
+  targetHost: null,
+  memoryTotalBytes: null,
+  memoryRemainingBytes: null,
+  diskTotalBytes: null,
+  diskRemainingBytes: null,
+  createdAt: '2026-01-01T00:00:00Z',
+};

@@ -1,4 +1,11 @@
-import { CancellationScope, continueAsNew, defineQuery, defineSignal, proxyActivities, setHandler } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+} from '@temporalio/workflow';
 import type { AllowanceGranted } from '../../../contracts/allowance.ts';
 import { vsphereQueue } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
@@ -35,10 +42,15 @@ export async function makeOne(input: MakeOneInput): Promise<void> {
   setHandler(defineSignal<[AllowanceGranted]>(messages.allowanceGranted), (granted) => hearGrant(run, granted));
   setHandler(defineQuery<string | null>(messages.progress), () => run.waiting?.for ?? null);
   void CancellationScope.current().cancelRequested.catch(() => (inbox.cancelled = true));
-  const { make } = proxyActivities<MakeActivities>({ taskQueue: vsphereQueue(vcenter), startToCloseTimeout: 120_000, retry: { maximumAttempts: 1 } });
+  const { make } = proxyActivities<MakeActivities>({
+    taskQueue: vsphereQueue(vcenter),
+    startToCloseTimeout: 120_000,
+    retry: { maximumAttempts: 1 },
+  });
   await CancellationScope.nonCancellable(async () => {
     await askTurn(run, 'creates');
-    while (!holds(run.turn, 'creates') && !inbox.cancelled) await waitForTurn(run, inbox, 'creates', describeTurn('creates', vcenter, run.turn?.taken ?? null));
+    while (!holds(run.turn, 'creates') && !inbox.cancelled)
+      await waitForTurn(run, inbox, 'creates', describeTurn('creates', vcenter, run.turn?.taken ?? null));
     if (!inbox.cancelled) await make({ name, taskMs });
     await giveBack(run);
   });

@@ -54,8 +54,13 @@ export async function openTurnsWorld() {
         run: (vm: string) => client.workflow.getHandle(idOf(vm)),
         /** Starts a run that makes one VM. */
         begin: (vm: string, input: Partial<Pick<MakeOneInput, 'taskMs' | 'turnRenewMs' | 'times'>> = {}) =>
-          client.workflow.start<(input: MakeOneInput) => Promise<void>>('makeOne', { workflowId: idOf(vm), taskQueue: workflowQueue, args: [{ vcenter: name, name: vm, taskMs: 300, turnRenewMs: 600_000, ...input }] }),
-        waitingFor: (vm: string): Promise<string | null> => client.workflow.getHandle(idOf(vm)).query<string | null>(messages.progress),
+          client.workflow.start<(input: MakeOneInput) => Promise<void>>('makeOne', {
+            workflowId: idOf(vm),
+            taskQueue: workflowQueue,
+            args: [{ vcenter: name, name: vm, taskMs: 300, turnRenewMs: 600_000, ...input }],
+          }),
+        waitingFor: (vm: string): Promise<string | null> =>
+          client.workflow.getHandle(idOf(vm)).query<string | null>(messages.progress),
         progress: (): Promise<AllowanceProgress> => ledger.query<AllowanceProgress>(messages.progress),
         /** Waits until nobody shares turns out any more; gives how that run ended. */
         ended: () =>
@@ -81,7 +86,13 @@ function activitiesOf(vcenter: Vcenter): MakeActivities & TurnActivities {
       if (vcenter.silent) return Promise.reject(new Error('vCenter does not answer'));
       const { name, limit, checkMs, silentMs } = vcenter;
       const tasks = [...vcenter.tasks.values()];
-      return Promise.resolve({ limit, checkMs, silentMs, inProgress: tasks.length === 0 ? {} : { [name]: tasks.length }, tasks });
+      return Promise.resolve({
+        limit,
+        checkMs,
+        silentMs,
+        inProgress: tasks.length === 0 ? {} : { [name]: tasks.length },
+        tasks,
+      });
     },
   };
 }

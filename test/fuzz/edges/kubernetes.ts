@@ -34,7 +34,8 @@ import { hostileText, near, nearJson } from '../hostile.ts';
 const never = new AbortController().signal;
 
 /** kube-apiserver, or what stands in its place, answering everything with the same. */
-const answering = (answer: unknown): Kubernetes => ({ request: () => Promise.resolve(answer) }) as unknown as Kubernetes;
+const answering = (answer: unknown): Kubernetes =>
+  ({ request: () => Promise.resolve(answer) }) as unknown as Kubernetes;
 
 const metadata = {
   name: 'node-1',
@@ -47,7 +48,14 @@ const metadata = {
   finalizers: ['drover.dev/eviction'],
   managedFields: [{ manager: 'drover', operation: 'Apply', fieldsV1: { 'f:status': {} } }],
 };
-const condition = { type: 'Evicting', status: 'False', observedGeneration: 2, lastTransitionTime: '2026-01-01T00:00:00Z', reason: 'Succeeded', message: 'done' };
+const condition = {
+  type: 'Evicting',
+  status: 'False',
+  observedGeneration: 2,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
+  reason: 'Succeeded',
+  message: 'done',
+};
 
 const eviction = {
   apiVersion: 'kvm.cloud.sap/v1',
@@ -60,7 +68,13 @@ const hypervisor = {
   apiVersion: 'kvm.cloud.sap/v1',
   kind: 'Hypervisor',
   metadata,
-  spec: { maintenance: 'manual', maintenanceReason: 'x', overcommit: { vcpus: 2.5 }, groups: [{ trait: { name: 'CUSTOM_A' } }], customTraits: ['CUSTOM_A'] },
+  spec: {
+    maintenance: 'manual',
+    maintenanceReason: 'x',
+    overcommit: { vcpus: 2.5 },
+    groups: [{ trait: { name: 'CUSTOM_A' } }],
+    customTraits: ['CUSTOM_A'],
+  },
   status: {
     operatingSystem: { version: '1', firmwareDate: '2026-01-01T00:00:00Z' },
     instances: [{ id: 'a', name: 'vm', active: true }],
@@ -73,28 +87,81 @@ const hypervisor = {
 const virtualMachine = {
   apiVersion: 'vmoperator.vmware.com/v1alpha6',
   kind: 'VirtualMachine',
-  metadata: { ...metadata, namespace: 'team', annotations: { 'vmoperator.vmware.com/paused': '', 'poweron.check.vmoperator.vmware.com/a': '' } },
+  metadata: {
+    ...metadata,
+    namespace: 'team',
+    annotations: { 'vmoperator.vmware.com/paused': '', 'poweron.check.vmoperator.vmware.com/a': '' },
+  },
   spec: { className: 'small', image: { kind: 'VirtualMachineImage', name: 'vmi-1' }, powerState: 'PoweredOn' },
-  status: { powerState: 'PoweredOff', uniqueID: 'vm-61', nodeName: 'esx-4', network: { primaryIP4: '192.0.2.1' }, conditions: [{ ...condition, type: 'Lifecycle', status: 'Unknown', reason: 'WaitingForPrerequisites' }] },
+  status: {
+    powerState: 'PoweredOff',
+    uniqueID: 'vm-61',
+    nodeName: 'esx-4',
+    network: { primaryIP4: '192.0.2.1' },
+    conditions: [{ ...condition, type: 'Lifecycle', status: 'Unknown', reason: 'WaitingForPrerequisites' }],
+  },
 };
-const migration = { apiVersion: 'kvm.cloud.sap/v1alpha1', kind: 'Migration', metadata, spec: {}, status: { origin: 'a', destination: 'b', type: 'unbounded', started: '2026-01-01T00:00:00Z', dataTotal: '512 MiB', dataRemaining: '1.5 GiB' } };
+const migration = {
+  apiVersion: 'kvm.cloud.sap/v1alpha1',
+  kind: 'Migration',
+  metadata,
+  spec: {},
+  status: {
+    origin: 'a',
+    destination: 'b',
+    type: 'unbounded',
+    started: '2026-01-01T00:00:00Z',
+    dataTotal: '512 MiB',
+    dataRemaining: '1.5 GiB',
+  },
+};
 const node = { status: { nodeInfo: { bootID: 'b' }, conditions: [{ type: 'Ready', status: 'True' }] } };
 
 /** What a look at a hypervisor asks for, each answered with its own. */
 const lookAnswers = {
-  hypervisors: { ...hypervisor, metadata: { ...metadata, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n' }], annotations: Object.fromEntries(Object.values(hypervisorAnnotations).map((key) => [key, 'a'])) } },
+  hypervisors: {
+    ...hypervisor,
+    metadata: {
+      ...metadata,
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n' }],
+      annotations: Object.fromEntries(Object.values(hypervisorAnnotations).map((key) => [key, 'a'])),
+    },
+  },
   nodes: {
     metadata: { ...metadata, deletionTimestamp: '2026-01-02T00:00:00Z' },
     spec: { unschedulable: true, taints: [{ key: nodeMarks.offboardingTaint, effect: 'NoExecute' }] },
-    status: { nodeInfo: { bootID: 'b' }, addresses: [{ type: 'InternalIP', address: '192.0.2.1' }], conditions: [{ type: 'Terminating', status: 'True', reason: 'Unhealthy', lastTransitionTime: '2026-01-01T00:00:00Z' }] },
+    status: {
+      nodeInfo: { bootID: 'b' },
+      addresses: [{ type: 'InternalIP', address: '192.0.2.1' }],
+      conditions: [
+        { type: 'Terminating', status: 'True', reason: 'Unhealthy', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      ],
+    },
   },
   evictions: { items: [eviction] },
-  pods: { items: [{ metadata: { namespace: 'n', name: 'p' }, spec: { tolerations: [{ key: nodeMarks.offboardingTaint, operator: 'Exists', tolerationSeconds: 5 }] }, status: { phase: 'Running' } }] },
+  pods: {
+    items: [
+      {
+        metadata: { namespace: 'n', name: 'p' },
+        spec: { tolerations: [{ key: nodeMarks.offboardingTaint, operator: 'Exists', tolerationSeconds: 5 }] },
+        status: { phase: 'Running' },
+      },
+    ],
+  },
   poddisruptionbudgets: { metadata, spec: { minAvailable: 1 } },
-  deployments: { metadata, spec: { replicas: 1, template: { spec: { containers: [{ image: 'i', readinessProbe: { exec: { command: ['/bin/true'] } } }] } } } },
+  deployments: {
+    metadata,
+    spec: {
+      replicas: 1,
+      template: { spec: { containers: [{ image: 'i', readinessProbe: { exec: { command: ['/bin/true'] } } }] } },
+    },
+  },
 };
 const answeringEach = (answers: Readonly<Record<string, unknown>>): Kubernetes =>
-  ({ request: ({ path }: { path: string }) => Promise.resolve(Object.entries(answers).find(([plural]) => path.includes(`/${plural}`))?.[1]) }) as unknown as Kubernetes;
+  ({
+    request: ({ path }: { path: string }) =>
+      Promise.resolve(Object.entries(answers).find(([plural]) => path.includes(`/${plural}`))?.[1]),
+  }) as unknown as Kubernetes;
 
 /** What is read of an object, and whatever drover then asks of it. */
 const client = (name: string, sample: object, read: (kubernetes: KubernetesClient) => Promise<unknown>): Edge => ({
@@ -104,14 +171,27 @@ const client = (name: string, sample: object, read: (kubernetes: KubernetesClien
   read: (answer) => read(createKubernetesClient(answering(answer))),
 });
 
-const judged = (found: Eviction | null): unknown => (found === null ? null : [isEvictionSettled(found, 'act'), isEvictionSettled(found, 'observe'), describeEviction(found, 'act'), readEvictionAnnotations(found.metadata.annotations)]);
+const judged = (found: Eviction | null): unknown =>
+  found === null
+    ? null
+    : [
+        isEvictionSettled(found, 'act'),
+        isEvictionSettled(found, 'observe'),
+        describeEviction(found, 'act'),
+        readEvictionAnnotations(found.metadata.annotations),
+      ];
 
 /** A Hypervisor as a person is shown it, in one line of the terminal. */
 function shown(answer: unknown): unknown {
   const found = parseHypervisor(answer);
   if (found === null) return null;
   const hosts = listHosts([found], [], new Map(), { states: [], attention: false });
-  return { hosts, lines: renderHosts(hosts, Date.parse('2026-02-01T00:00:00Z'), plain, 120), commands: hypervisorCommands(found), takenAwayAt: readTakenAway(found) };
+  return {
+    hosts,
+    lines: renderHosts(hosts, Date.parse('2026-02-01T00:00:00Z'), plain, 120),
+    commands: hypervisorCommands(found),
+    takenAwayAt: readTakenAway(found),
+  };
 }
 
 /** A VirtualMachine as a person is shown it: in one line, and whole. */
@@ -121,12 +201,32 @@ function shownMachine(answer: unknown): unknown {
   const nowMs = Date.parse('2026-02-01T00:00:00Z');
   const { namespace, name } = object;
   return {
-    lines: renderVirtualMachines(listVirtualMachines([object], { states: [], attention: false }, nowMs), nowMs, plain, 120),
-    description: renderVirtualMachine({ namespace, name, object, run: null, stops: [], problems: [] }, nowMs, plain, 120),
+    lines: renderVirtualMachines(
+      listVirtualMachines([object], { states: [], attention: false }, nowMs),
+      nowMs,
+      plain,
+      120,
+    ),
+    description: renderVirtualMachine(
+      { namespace, name, object, run: null, stops: [], problems: [] },
+      nowMs,
+      plain,
+      120,
+    ),
   };
 }
 
-const chunked = fc.record({ lines: fc.array(nearJson({ type: 'ADDED', object: eviction }, { type: 'BOOKMARK', object: { metadata } }, { type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'old' } }), { maxLength: 3 }), cut: fc.nat(400) });
+const chunked = fc.record({
+  lines: fc.array(
+    nearJson(
+      { type: 'ADDED', object: eviction },
+      { type: 'BOOKMARK', object: { metadata } },
+      { type: 'ERROR', object: { code: 410, reason: 'Expired', message: 'old' } },
+    ),
+    { maxLength: 3 },
+  ),
+  cut: fc.nat(400),
+});
 
 async function* chunks({ lines, cut }: { lines: string[]; cut: number }): AsyncGenerator<Uint8Array> {
   const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''));
@@ -138,7 +238,9 @@ const [route] = routesFor({ copiedLabels: [], imageCacheNamespace: null, groups:
 
 export const kubernetesEdges: readonly Edge[] = [
   client('an Eviction', eviction, async (kubernetes) => judged(await kubernetes.getEviction('node-1', never))),
-  client('a list of Evictions', { metadata: {}, items: [eviction] }, async (kubernetes) => (await kubernetes.listEvictions(never)).map(judged)),
+  client('a list of Evictions', { metadata: {}, items: [eviction] }, async (kubernetes) =>
+    (await kubernetes.listEvictions(never)).map(judged),
+  ),
   client('a Hypervisor', hypervisor, (kubernetes) => kubernetes.getHypervisor('node-1', never)),
   client('a Migration', migration, async (kubernetes) => {
     const found = await kubernetes.getMigration({ namespace: 'n', name: 'a' }, never);
@@ -146,13 +248,34 @@ export const kubernetesEdges: readonly Edge[] = [
   }),
   {
     name: 'kube-apiserver: a Hypervisor that a person asks for',
-    inputs: near({ ...hypervisor, status: { ...hypervisor.status, conditions: [{ ...condition, type: 'Lifecycle' }, { ...condition, type: 'Offboarded', message: 'The machine is taken away at 2026-01-31T12:00:00Z' }] } }),
+    inputs: near({
+      ...hypervisor,
+      status: {
+        ...hypervisor.status,
+        conditions: [
+          { ...condition, type: 'Lifecycle' },
+          { ...condition, type: 'Offboarded', message: 'The machine is taken away at 2026-01-31T12:00:00Z' },
+        ],
+      },
+    }),
     failures: [],
     read: shown,
     holds: (value) => value === null || (value as { lines: string[] }).lines.every((line) => !/\p{Cc}/u.test(line)),
   },
-  { name: 'kube-apiserver: a VirtualMachine that a person asks for', inputs: near(virtualMachine), failures: [], read: shownMachine },
-  { name: 'kube-apiserver: a Node that a person asks for', inputs: near({ metadata: { ...metadata, labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'true' } } }), failures: [], read: parseNode },
+  {
+    name: 'kube-apiserver: a VirtualMachine that a person asks for',
+    inputs: near(virtualMachine),
+    failures: [],
+    read: shownMachine,
+  },
+  {
+    name: 'kube-apiserver: a Node that a person asks for',
+    inputs: near({
+      metadata: { ...metadata, labels: { [nodeMarks.virtDriver]: 'kvm', [nodeMarks.lifecycle]: 'true' } },
+    }),
+    failures: [],
+    read: parseNode,
+  },
   client('a Node', node, (kubernetes) => kubernetes.getNode('node-1', never)),
   {
     name: 'kube-apiserver: a look at a hypervisor',
@@ -160,14 +283,23 @@ export const kubernetesEdges: readonly Edge[] = [
     failures: ['AnswerMalformed'],
     read: (answers) =>
       readHypervisorWorld(
-        { client: createHypervisorClient(answeringEach({ ...lookAnswers, ...(answers as object) })), scope: { signal: never }, copiedLabels: ['a'], agentNamespaces: [], guardsDrain: true },
+        {
+          client: createHypervisorClient(answeringEach({ ...lookAnswers, ...(answers as object) })),
+          scope: { signal: never },
+          copiedLabels: ['a'],
+          agentNamespaces: [],
+          guardsDrain: true,
+        },
         'node-1',
       ),
   },
   edge({
     name: 'kube-apiserver: a refusal',
     takes: 'nothing',
-    inputs: fc.tuple(fc.constantFrom(400, 401, 403, 404, 409, 410, 422, 429, 500, 503), nearJson({ kind: 'Status', message: 'no', reason: 'Conflict', details: { name: 'node-1' } })),
+    inputs: fc.tuple(
+      fc.constantFrom(400, 401, 403, 404, 409, 410, 422, 429, 500, 503),
+      nearJson({ kind: 'Status', message: 'no', reason: 'Conflict', details: { name: 'node-1' } }),
+    ),
     failures: ['KubernetesUnavailable', 'KubernetesForbidden', 'ObjectNotFound', 'ObjectConflict', 'ObjectRefused'],
     read: ([status, body]) => {
       throw refusalFailure(status, body, 'GET /apis/x');
@@ -175,7 +307,9 @@ export const kubernetesEdges: readonly Edge[] = [
   }),
   {
     name: 'kube-apiserver: the ConfigMap of stops',
-    inputs: near({ data: { all: '{"by":"jane","reason":"","at":"now"}', 'kind.Eviction': '{}', 'region.RegionOne': 'x' } }),
+    inputs: near({
+      data: { all: '{"by":"jane","reason":"","at":"now"}', 'kind.Eviction': '{}', 'region.RegionOne': 'x' },
+    }),
     failures: ['AnswerMalformed'],
     read: (answer) => readStops(answering(answer), 'drover-system', never),
   },
@@ -191,14 +325,25 @@ export const kubernetesEdges: readonly Edge[] = [
   }),
   edge({
     name: 'bridge: lines of bytes',
-    inputs: fc.array(fc.oneof(fc.uint8Array({ maxLength: 40 }), hostileText().map((text) => new TextEncoder().encode(text))), { maxLength: 4 }),
+    inputs: fc.array(
+      fc.oneof(
+        fc.uint8Array({ maxLength: 40 }),
+        hostileText().map((text) => new TextEncoder().encode(text)),
+      ),
+      { maxLength: 4 },
+    ),
     failures: ['AnswerMalformed'],
     read: (all) => {
       const decoder = createLineDecoder();
       return all.map((chunk) => decoder.push(chunk));
     },
   }),
-  { name: 'bridge: a page of a list', inputs: near({ metadata: { resourceVersion: '7', continue: '' }, items: [eviction, hypervisor] }), failures: ['AnswerMalformed'], read: readKubeList },
+  {
+    name: 'bridge: a page of a list',
+    inputs: near({ metadata: { resourceVersion: '7', continue: '' }, items: [eviction, hypervisor] }),
+    failures: ['AnswerMalformed'],
+    read: readKubeList,
+  },
   {
     name: 'bridge: what it keeps of an object',
     inputs: near(eviction),
@@ -207,18 +352,48 @@ export const kubernetesEdges: readonly Edge[] = [
       const { data: object } = kubeObjectSchema.safeParse(given);
       if (object === undefined || route === undefined) return null;
       const facts = readFacts(route, object, 'act');
-      return [facts, readFacts(route, object, 'observe'), route.stopped(object, 'act', 'stopped'), findCondition(conditionsOf(object), 'Evicting')];
+      return [
+        facts,
+        readFacts(route, object, 'observe'),
+        route.stopped(object, 'act', 'stopped'),
+        findCondition(conditionsOf(object), 'Evicting'),
+      ];
     },
   },
-  { name: 'bridge: a Lease', inputs: near({ metadata: { resourceVersion: '1' }, spec: { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 1 } }), failures: ['AnswerMalformed'], read: (body) => seeLease(null, body, 0) },
+  {
+    name: 'bridge: a Lease',
+    inputs: near({
+      metadata: { resourceVersion: '1' },
+      spec: { holderIdentity: 'a', leaseDurationSeconds: 15, leaseTransitions: 1 },
+    }),
+    failures: ['AnswerMalformed'],
+    read: (body) => seeLease(null, body, 0),
+  },
   edge({
     name: 'annotations of an Eviction',
-    inputs: fc.dictionary(fc.constantFrom(...Object.values(annotations)), fc.oneof(hostileText(), fc.constantFrom('admin', 'true', '4', 'cold-migrate', 'LocalDisk,Vgpu', 'jane 2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z'))),
+    inputs: fc.dictionary(
+      fc.constantFrom(...Object.values(annotations)),
+      fc.oneof(
+        hostileText(),
+        fc.constantFrom(
+          'admin',
+          'true',
+          '4',
+          'cold-migrate',
+          'LocalDisk,Vgpu',
+          'jane 2026-01-31T12:00:00Z',
+          '2026-01-31T12:00:00Z',
+        ),
+      ),
+    ),
     failures: [],
     read: readEvictionAnnotations,
     holds: (value) => {
       const { asked } = value as ReturnType<typeof readEvictionAnnotations>;
-      return asked.parallelism === null || (Number.isInteger(asked.parallelism) && asked.parallelism >= 1 && asked.parallelism <= 64);
+      return (
+        asked.parallelism === null ||
+        (Number.isInteger(asked.parallelism) && asked.parallelism >= 1 && asked.parallelism <= 64)
+      );
     },
   }),
 ];

@@ -51,7 +51,8 @@ function damaged(whole: Buffer, { how, at, bytes }: Damage): Buffer {
 type Answers = Partial<Record<ProcedureName, object>>;
 
 /** Whether nothing that follows can be told apart any more: waiting for the rest would take the time-out. */
-const endsTheStream = ({ how, at }: Damage, whole: Buffer): boolean => how === 'cut' || how === 'insert' || how === 'drop' || (how === 'flip' && at % whole.length < 4);
+const endsTheStream = ({ how, at }: Damage, whole: Buffer): boolean =>
+  how === 'cut' || how === 'insert' || how === 'drop' || (how === 'flip' && at % whole.length < 4);
 
 /** A daemon at the other end of a wire without network: each call gets its answer, one of them damaged; then the wire ends. */
 function daemon(answers: Answers, one: Damage, last: { after: number; say: Buffer }): Duplex {
@@ -62,8 +63,12 @@ function daemon(answers: Answers, one: Damage, last: { after: number; say: Buffe
     write(chunk: Buffer, _, done) {
       const number = chunk.readUInt32BE(12);
       const serial = chunk.readUInt32BE(20);
-      const name = (Object.keys(procedures) as ProcedureName[]).find((key) => procedures[key].number === number) ?? 'connectClose';
-      const whole = one.how === 'refuse' && one.answer === calls ? refusal(name, serial, one.error, one.words?.slice(0, 10_000) ?? null) : reply(name, serial, (answers[name] ?? {}) as never);
+      const name =
+        (Object.keys(procedures) as ProcedureName[]).find((key) => procedures[key].number === number) ?? 'connectClose';
+      const whole =
+        one.how === 'refuse' && one.answer === calls
+          ? refusal(name, serial, one.error, one.words?.slice(0, 10_000) ?? null)
+          : reply(name, serial, (answers[name] ?? {}) as never);
       this.push(one.answer === calls ? damaged(whole, one) : whole);
       if (one.answer === calls && endsTheStream(one, whole)) this.push(null);
       calls += 1;
@@ -93,17 +98,33 @@ const answers: Answers = {
   connectDomainEventCallbackRegisterAny: { callbackId: 0 },
 };
 
-const failures: ErrorCode[] = ['AnswerMalformed', 'LibvirtUnavailable', 'LibvirtRefused', 'HypervisorFailed', 'LibvirtCredentialRefused', 'LibvirtDriverMissing', 'DomainNotFound', 'StoragePoolNotFound'];
+const failures: ErrorCode[] = [
+  'AnswerMalformed',
+  'LibvirtUnavailable',
+  'LibvirtRefused',
+  'HypervisorFailed',
+  'LibvirtCredentialRefused',
+  'LibvirtDriverMissing',
+  'DomainNotFound',
+  'StoragePoolNotFound',
+];
 
 /** @param calls that the verb makes when all goes well */
-function libvirt(what: string, calls: number, read: (operations: ReturnType<typeof createOperations>) => Promise<unknown>, say: Buffer = Buffer.alloc(0)): Edge {
+function libvirt(
+  what: string,
+  calls: number,
+  read: (operations: ReturnType<typeof createOperations>) => Promise<unknown>,
+  say: Buffer = Buffer.alloc(0),
+): Edge {
   return edge({
     name: `libvirt: ${what}`,
     inputs: damage(),
     failures,
     read: (one) => {
       const rpc = createRpc(daemon(answers, one, { after: calls, say }), endpoint, systemClock);
-      return read(createOperations(rpc, createRequest(rpc, endpoint, timeouts, undefined), timeouts)).finally(() => rpc.destroy());
+      return read(createOperations(rpc, createRequest(rpc, endpoint, timeouts, undefined), timeouts)).finally(() =>
+        rpc.destroy(),
+      );
     },
   });
 }
@@ -140,8 +161,18 @@ export const libvirtEdges: readonly Edge[] = [
     },
     lifecycleEvent(domain, 5, 5),
   ),
-  edge({ name: 'libvirt: a URI', inputs: nearText('qemu+tls://{host}/system', 'ch+tcp://{host}:16509/system', 'qemu+tcp://[::1]/session'), failures: ['InvalidConfiguration'], read: (uri) => endpointOf(uri, 'node-1') }),
-  edge({ name: 'libvirt: a host', inputs: nearText('node-1', '10.0.0.1', '2001:db8::1'), failures: ['InvalidConfiguration'], read: (host) => endpointOf('qemu+tls://{host}/system', host) }),
+  edge({
+    name: 'libvirt: a URI',
+    inputs: nearText('qemu+tls://{host}/system', 'ch+tcp://{host}:16509/system', 'qemu+tcp://[::1]/session'),
+    failures: ['InvalidConfiguration'],
+    read: (uri) => endpointOf(uri, 'node-1'),
+  }),
+  edge({
+    name: 'libvirt: a host',
+    inputs: nearText('node-1', '10.0.0.1', '2001:db8::1'),
+    failures: ['InvalidConfiguration'],
+    read: (host) => endpointOf('qemu+tls://{host}/system', host),
+  }),
   edge({
     name: 'libvirt: a login',
     inputs: nearText(`r=${nonce}x,s=${salt},i=4096`, `v=${salt}`),

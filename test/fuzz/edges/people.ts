@@ -20,7 +20,11 @@ import {
 } from '../../../starters/arguments.ts';
 import { parseNamespace, readReference } from '../../../starters/virtual-machine-reference.ts';
 import { readCommand } from '../../../workflows/eviction/command-arguments.ts';
-import { readAbandonment, readConfirmation, readGuestsFailing } from '../../../workflows/hypervisor/read-confirmation.ts';
+import {
+  readAbandonment,
+  readConfirmation,
+  readGuestsFailing,
+} from '../../../workflows/hypervisor/read-confirmation.ts';
 import { readGrant } from '../../../workflows/limits/grant.ts';
 import { readReport } from '../../../workflows/limits/report.ts';
 import { readMigrateInput } from '../../../workflows/migration/read-input.ts';
@@ -40,12 +44,28 @@ const input = {
   startedBy: 'jane',
 };
 
-const move = { instance: { id: 'a', name: 'vm-1' }, sourceHost: 'node-1', eviction: { name: 'e', uid: 'u' }, consent: [], accepted: false, settings: { region: 'R', maxAttempts: 3, stuck: {}, poll: {} } };
+const move = {
+  instance: { id: 'a', name: 'vm-1' },
+  sourceHost: 'node-1',
+  eviction: { name: 'e', uid: 'u' },
+  consent: [],
+  accepted: false,
+  settings: { region: 'R', maxAttempts: 3, stuck: {}, poll: {} },
+};
 
-const report = { consumer: 'eviction/node-1', runId: 'r', want: 4, using: 1, deadline: null, host: 'node-1', heard: { sequence: 1, allowance: 2 } };
+const report = {
+  consumer: 'eviction/node-1',
+  runId: 'r',
+  want: 4,
+  using: 1,
+  deadline: null,
+  host: 'node-1',
+  heard: { sequence: 1, allowance: 2 },
+};
 
 /** Arguments come from JSON, and where nobody gives one they are undefined. */
-const argument = (...samples: readonly unknown[]) => fc.oneof({ weight: 20, arbitrary: near(...samples) }, { weight: 1, arbitrary: fc.constant(undefined) });
+const argument = (...samples: readonly unknown[]) =>
+  fc.oneof({ weight: 20, arbitrary: near(...samples) }, { weight: 1, arbitrary: fc.constant(undefined) });
 
 const parsers: readonly [what: string, parse: (text: string) => unknown, samples: string[]][] = [
   ['a host', parseHost, ['node-1', 'node001.bb123.local']],
@@ -59,37 +79,134 @@ const parsers: readonly [what: string, parse: (text: string) => unknown, samples
   ['states of hosts', (text) => collectStates(text, undefined), ['aborted', 'Active,Maintenance']],
   ['a maintenance', parseMaintainMode, ['manual', 'termination']],
   ['a patience', parseTimeout, ['90m', '1d12h']],
-  ['states of virtual machines', (text) => collectVirtualMachineStates(text, undefined), ['failed', 'Settled,NotOwned']],
+  [
+    'states of virtual machines',
+    (text) => collectVirtualMachineStates(text, undefined),
+    ['failed', 'Settled,NotOwned'],
+  ],
   ['a namespace', parseNamespace, ['team', 'kube-system']],
   ['a virtual machine', (text) => readReference(text, 'team'), ['team/web', 'web-1.example']],
-  ['obstacles', (text) => collectObstacles(text, undefined), ['LocalDisk', 'Vgpu/a0000000-0000-4000-8000-000000000001, LocalDisk']],
+  [
+    'obstacles',
+    (text) => collectObstacles(text, undefined),
+    ['LocalDisk', 'Vgpu/a0000000-0000-4000-8000-000000000001, LocalDisk'],
+  ],
 ];
 
 const codec = createPayloadCodec({ current: 'a', keys: new Map([['a', Buffer.alloc(32, 1)]]) });
 
-const commands = ['pause', 'resume', 'skipInstance', 'retryInstance', 'setParallelism', 'acceptObstacle', 'cancelEviction', 'retryNow'] as const;
+const commands = [
+  'pause',
+  'resume',
+  'skipInstance',
+  'retryInstance',
+  'setParallelism',
+  'acceptObstacle',
+  'cancelEviction',
+  'retryNow',
+] as const;
 
 export const peopleEdges: readonly Edge[] = [
-  { name: 'workflow input: evictHypervisor', inputs: argument(input, { hypervisor: 'node-1' }), failures: ['InvalidInput'], read: parseEvictionInput },
-  { name: 'update: confirmOff', inputs: argument({ incident: 'node-1/2026-01-31T12:00:00.000Z', bootId: 'b', person: 'jane' }), failures: ['InvalidInput'], read: readConfirmation },
-  { name: 'update: abandonDisks', inputs: argument({ incident: 'node-1/2026-01-31T12:00:00.000Z', instances: ['web-3'], person: 'jane' }), failures: ['InvalidInput'], read: readAbandonment },
-  { name: 'workflow signals: a word about guests', inputs: argument({ message: '2 guests failed' }), failures: [], read: (value) => readGuestsFailing(value) },
-  { name: 'workflow input: migrateInstance', inputs: argument(move), failures: ['InvalidInput'], read: readMigrateInput },
+  {
+    name: 'workflow input: evictHypervisor',
+    inputs: argument(input, { hypervisor: 'node-1' }),
+    failures: ['InvalidInput'],
+    read: parseEvictionInput,
+  },
+  {
+    name: 'update: confirmOff',
+    inputs: argument({ incident: 'node-1/2026-01-31T12:00:00.000Z', bootId: 'b', person: 'jane' }),
+    failures: ['InvalidInput'],
+    read: readConfirmation,
+  },
+  {
+    name: 'update: abandonDisks',
+    inputs: argument({ incident: 'node-1/2026-01-31T12:00:00.000Z', instances: ['web-3'], person: 'jane' }),
+    failures: ['InvalidInput'],
+    read: readAbandonment,
+  },
+  {
+    name: 'workflow signals: a word about guests',
+    inputs: argument({ message: '2 guests failed' }),
+    failures: [],
+    read: (value) => readGuestsFailing(value),
+  },
+  {
+    name: 'workflow input: migrateInstance',
+    inputs: argument(move),
+    failures: ['InvalidInput'],
+    read: readMigrateInput,
+  },
   edge({
     name: 'workflow commands: the argument of an update or signal',
-    inputs: fc.tuple(fc.constantFrom(...commands), argument({ by: 'jane', reason: 'x', instance: 'vm-1', parallelism: 4, obstacle: 'LocalDisk', abort: true, reEnable: false }, {})),
+    inputs: fc.tuple(
+      fc.constantFrom(...commands),
+      argument(
+        {
+          by: 'jane',
+          reason: 'x',
+          instance: 'vm-1',
+          parallelism: 4,
+          obstacle: 'LocalDisk',
+          abort: true,
+          reEnable: false,
+        },
+        {},
+      ),
+    ),
     failures: ['InvalidInput'],
     read: ([name, given]) => readCommand(name, given),
   }),
-  { name: 'workflow signals: a report to the share-out', inputs: argument(report), failures: [], read: (value) => readReport(value) },
-  { name: 'workflow inputs: what is shared out', inputs: argument({ region: 'RegionOne' }, { of: 'creates', vcenter: 'lab' }), failures: [], read: (value) => readShared(value) },
-  { name: 'workflow signals: a grant of the share-out', inputs: argument({ sequence: 1, allowance: 2, limit: 8, consumers: 2 }, { sequence: 1, allowance: 1, limit: 8, consumers: 2, of: 'creates' }), failures: [], read: (value) => readGrant(value) },
-  edge({ name: 'codec endpoint: a request', inputs: nearJson({ payloads: [{ metadata: { encoding: 'anNvbi9wbGFpbg==' }, data: 'ImEi' }] }), failures: ['InvalidInput'], read: (body) => writeCodecAnswer(readCodecRequest(body)) }),
+  {
+    name: 'workflow signals: a report to the share-out',
+    inputs: argument(report),
+    failures: [],
+    read: (value) => readReport(value),
+  },
+  {
+    name: 'workflow inputs: what is shared out',
+    inputs: argument({ region: 'RegionOne' }, { of: 'creates', vcenter: 'lab' }),
+    failures: [],
+    read: (value) => readShared(value),
+  },
+  {
+    name: 'workflow signals: a grant of the share-out',
+    inputs: argument(
+      { sequence: 1, allowance: 2, limit: 8, consumers: 2 },
+      { sequence: 1, allowance: 1, limit: 8, consumers: 2, of: 'creates' },
+    ),
+    failures: [],
+    read: (value) => readGrant(value),
+  },
+  edge({
+    name: 'codec endpoint: a request',
+    inputs: nearJson({ payloads: [{ metadata: { encoding: 'anNvbi9wbGFpbg==' }, data: 'ImEi' }] }),
+    failures: ['InvalidInput'],
+    read: (body) => writeCodecAnswer(readCodecRequest(body)),
+  }),
   edge({
     name: 'payload codec: a payload of a history',
-    inputs: fc.record({ metadata: fc.option(fc.dictionary(fc.constantFrom('encoding', 'encryption-key-id', 'other'), fc.oneof(fc.constantFrom('binary/encrypted', 'json/plain', 'a').map((text) => Buffer.from(text)), fc.uint8Array()))), data: fc.option(fc.uint8Array({ maxLength: 60 })) }),
+    inputs: fc.record({
+      metadata: fc.option(
+        fc.dictionary(
+          fc.constantFrom('encoding', 'encryption-key-id', 'other'),
+          fc.oneof(
+            fc.constantFrom('binary/encrypted', 'json/plain', 'a').map((text) => Buffer.from(text)),
+            fc.uint8Array(),
+          ),
+        ),
+      ),
+      data: fc.option(fc.uint8Array({ maxLength: 60 })),
+    }),
     failures: ['PayloadKeyMissing', 'PayloadUnreadable'],
     read: (payload) => codec.decode([payload]),
   }),
-  ...parsers.map(([what, parse, samples]) => edge({ name: `command line: ${what}`, inputs: fc.oneof(nearText(...samples), hostileText()), failures: ['usage'], read: parse })),
+  ...parsers.map(([what, parse, samples]) =>
+    edge({
+      name: `command line: ${what}`,
+      inputs: fc.oneof(nearText(...samples), hostileText()),
+      failures: ['usage'],
+      read: parse,
+    }),
+  ),
 ];

@@ -25,16 +25,38 @@ const write = (name: string, text: string): string => {
 };
 
 /** Variables hold any text but NUL. */
-const variables = (names: readonly string[]) => fc.dictionary(fc.constantFrom(...names), hostileText().map((text) => text.replaceAll('\0', '')), { maxKeys: 2 });
+const variables = (names: readonly string[]) =>
+  fc.dictionary(
+    fc.constantFrom(...names),
+    hostileText().map((text) => text.replaceAll('\0', '')),
+    { maxKeys: 2 },
+  );
 
-const config = configSchema.parse({ kubernetes: { kubeconfig: '~/k', context: 'c' }, openstack: { cloud: 'lab' }, audit: { file: '~/a' }, worker: { healthAddress: '0.0.0.0:1' } });
+const config = configSchema.parse({
+  kubernetes: { kubeconfig: '~/k', context: 'c' },
+  openstack: { cloud: 'lab' },
+  audit: { file: '~/a' },
+  worker: { healthAddress: '0.0.0.0:1' },
+});
 /** YAML is slow to read: few fields are as good as many. */
-const fewFields = { cluster: 'a', eviction: { perSource: 2, stuck: { floorMs: 1 } }, bridge: { healthAddress: '[::1]:8081' }, logLevel: 'warn' };
+const fewFields = {
+  cluster: 'a',
+  eviction: { perSource: 2, stuck: { floorMs: 1 } },
+  bridge: { healthAddress: '[::1]:8081' },
+  logLevel: 'warn',
+};
 
 const clouds = {
   clouds: {
     lab: {
-      auth: { auth_url: 'https://keystone/v3', username: 'drover', password: 'the-password', project_name: 'admin', user_domain_name: 'Default', project_domain_id: 'default' },
+      auth: {
+        auth_url: 'https://keystone/v3',
+        username: 'drover',
+        password: 'the-password',
+        project_name: 'admin',
+        user_domain_name: 'Default',
+        project_domain_id: 'default',
+      },
       region_name: 'RegionOne',
       interface: 'publicURL',
       verify: false,
@@ -42,7 +64,19 @@ const clouds = {
     },
   },
 };
-const byCredential = { clouds: { lab: { auth_type: 'v3applicationcredential', auth: { auth_url: 'http://keystone', application_credential_id: 'i', application_credential_secret: 's3cr3t-text' }, region_name: 'R' } } };
+const byCredential = {
+  clouds: {
+    lab: {
+      auth_type: 'v3applicationcredential',
+      auth: {
+        auth_url: 'http://keystone',
+        application_credential_id: 'i',
+        application_credential_secret: 's3cr3t-text',
+      },
+      region_name: 'R',
+    },
+  },
+};
 
 const kubeconfig = {
   apiVersion: 'v1',
@@ -53,7 +87,13 @@ const kubeconfig = {
   'current-context': 'a',
 };
 
-const yaml = ['cluster: a\nmodes: { Eviction: act }\n', 'a: &a [1]\nb: *a\n', 'eviction:\n  perSource: 1\n  poll:\n    minMs: 250\n', '- a\n- b: |\n    c\n', '%YAML 1.1\n---\n? {a: b}\n: c\n'];
+const yaml = [
+  'cluster: a\nmodes: { Eviction: act }\n',
+  'a: &a [1]\nb: *a\n',
+  'eviction:\n  perSource: 1\n  poll:\n    minMs: 250\n',
+  '- a\n- b: |\n    c\n',
+  '%YAML 1.1\n---\n? {a: b}\n: c\n',
+];
 
 export const settingsEdges: readonly Edge[] = [
   edge({
@@ -70,13 +110,30 @@ export const settingsEdges: readonly Edge[] = [
   }),
   edge({
     name: 'clouds.yaml and OS_*',
-    inputs: fc.tuple(nearJson(clouds, byCredential), variables(['OS_CLOUD', 'OS_AUTH_URL', 'OS_PASSWORD', 'OS_AUTH_TYPE', 'OS_INTERFACE', 'OS_CACERT', 'OS_COMPUTE_ENDPOINT_OVERRIDE'])),
+    inputs: fc.tuple(
+      nearJson(clouds, byCredential),
+      variables([
+        'OS_CLOUD',
+        'OS_AUTH_URL',
+        'OS_PASSWORD',
+        'OS_AUTH_TYPE',
+        'OS_INTERFACE',
+        'OS_CACERT',
+        'OS_COMPUTE_ENDPOINT_OVERRIDE',
+      ]),
+    ),
     failures: ['InvalidConfiguration'],
     read: ([text, env]) => loadOpenStackSettings({ ...env, OS_CLIENT_CONFIG_FILE: write('clouds.yaml', text) }, places),
   }),
   edge({
     name: 'a keyring',
-    inputs: fc.oneof(nearJson({ current: 'a', keys: { a: Buffer.alloc(32, 1).toString('base64'), b: Buffer.alloc(32, 2).toString('base64') } }), nearText(...yaml)),
+    inputs: fc.oneof(
+      nearJson({
+        current: 'a',
+        keys: { a: Buffer.alloc(32, 1).toString('base64'), b: Buffer.alloc(32, 2).toString('base64') },
+      }),
+      nearText(...yaml),
+    ),
     failures: ['InvalidConfiguration'],
     read: (text) => [...readPayloadKeys(write('keys.yaml', text)).keys.keys()],
   }),

@@ -51,9 +51,7 @@ const noteOf = ({ forMs }: ScheduledEvent): object => ({
 });
 
 type Kind = Extract<EventKind, `${string}Eviction` | 'evict' | `${string}Server` | 'setParallelism' | 'acceptObstacle'>;
-type OfEvictions =
-  | Exclude<Kind, 'deleteServer' | 'createServer' | 'migrateServer' | 'lockServer'>
-  | 'retryNow';
+type OfEvictions = Exclude<Kind, 'deleteServer' | 'createServer' | 'migrateServer' | 'lockServer'> | 'retryNow';
 
 export const evictionActions: Actions<OfEvictions> = {
   evict(cast, event) {

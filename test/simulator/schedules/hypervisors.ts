@@ -81,7 +81,10 @@ export async function stopCompute(cast: Cast, host: string): Promise<void> {
 
 /** Of which no two are to be moved at once. */
 async function ensureGroup(session: Session): Promise<string> {
-  const { server_groups: groups } = await session.compute<{ server_groups: { id: string }[] }>('GET', '/os-server-groups');
+  const { server_groups: groups } = await session.compute<{ server_groups: { id: string }[] }>(
+    'GET',
+    '/os-server-groups',
+  );
   return groups[0]?.id ?? (await createServerGroup(session, 'web', 'soft-anti-affinity'));
 }
 
@@ -140,7 +143,10 @@ export const hypervisorActions: Actions<OfHypervisors> = {
   enableService: (cast, event) => setService(cast, hostOf(cast, event), true),
   disableService: (cast, event) => setService(cast, hostOf(cast, event), false),
   async deleteServer(cast, event) {
-    const server = choose([...cast.expected.values()].filter(({ status }) => status !== null), event);
+    const server = choose(
+      [...cast.expected.values()].filter(({ status }) => status !== null),
+      event,
+    );
     cast.expected.set(server.id, { ...server, status: null });
     await sessionOf(cast).compute('DELETE', `/servers/${server.id}`);
   },
@@ -177,8 +183,7 @@ export const hypervisorActions: Actions<OfHypervisors> = {
   },
 
   crashCompute: (cast, event) => stopCompute(cast, machineOf(cast, event)),
-  failNode: (cast, event) =>
-    reportNode(cast, machineOf(cast, event), { ready: isEven(event) ? 'False' : 'Unknown' }),
+  failNode: (cast, event) => reportNode(cast, machineOf(cast, event), { ready: isEven(event) ? 'False' : 'Unknown' }),
   async cutPower(cast, event) {
     const host = machineOf(cast, event);
     cast.deployment.hosts.host(host).cutPower();
@@ -194,4 +199,3 @@ export const hypervisorActions: Actions<OfHypervisors> = {
     await handling.signal(messages.confirmOff, { incident, bootId, person: by });
   },
 };
-

@@ -61,7 +61,12 @@ const settings = {
     driftMs: 60_000,
     libvirt: { connectUri: 'qemu+tcp://{host}/system', minimumVersion: '8.0.0' },
     ovs: { remote: 'tcp:{host}:6640' },
-    ceph: { dashboards: ['https://mgr-1.example:8443'], user: cephLogin.user, passwordFile: 'ceph-password', pools: ['vms'] },
+    ceph: {
+      dashboards: ['https://mgr-1.example:8443'],
+      user: cephLogin.user,
+      passwordFile: 'ceph-password',
+      pools: ['vms'],
+    },
   },
   nodeFailure: {
     mode: 'automatic',
@@ -170,7 +175,9 @@ async function prepare(cast: Cast, { migrations }: Schedule): Promise<void> {
 }
 
 async function play(cast: Cast, schedule: Schedule, happened: EventKind[]): Promise<string[]> {
-  const { simulation: { clock } } = cast.deployment;
+  const {
+    simulation: { clock },
+  } = cast.deployment;
   const sinceMs = clock.now();
   await prepare(cast, schedule);
   const startMs = clock.now();

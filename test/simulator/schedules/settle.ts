@@ -137,8 +137,7 @@ async function judgeVm(cast: Cast, object: StoredObject): Promise<string[]> {
   const { conditions } = (object['status'] ?? {}) as { conditions?: Condition[] };
   const said = findCondition(conditions, virtualMachineConditions.lifecycle);
   const isSettled = settled.VirtualMachine(object as never, 'act');
-  if (isSettled && said?.status === 'False')
-    await retry(cast, vmPath(cast, plurals.VirtualMachine, name), said);
+  if (isSettled && said?.status === 'False') await retry(cast, vmPath(cast, plurals.VirtualMachine, name), said);
   return isSettled && said?.status === 'True'
     ? []
     : [`VirtualMachine ${name} is not as its spec asks for it: ${describe(object)}`];

@@ -10,8 +10,7 @@ import type { EventKind, ScheduledEvent } from './schedule.ts';
 const vmOf = ({ vms }: Cast, event: ScheduledEvent): string => choose(vms, event);
 const policyOf = ({ policies }: Cast, event: ScheduledEvent): string => choose(policies, event);
 const vmId = (cast: Cast, event: ScheduledEvent): string => virtualMachineId(cast.namespace, vmOf(cast, event));
-const policyId = (cast: Cast, event: ScheduledEvent): string =>
-  resourcePolicyId(cast.namespace, policyOf(cast, event));
+const policyId = (cast: Cast, event: ScheduledEvent): string => resourcePolicyId(cast.namespace, policyOf(cast, event));
 
 const ofVm = (cast: Cast, event: ScheduledEvent): string => vmPath(cast, 'virtualmachines', vmOf(cast, event));
 const policies = 'virtualmachinesetresourcepolicies';
@@ -49,8 +48,7 @@ export const virtualMachineActions: Actions<OfVms> = {
   retryVm: edit(({ atMs }) => ({ metadata: { annotations: { [annotations.retry]: String(atMs) } } })),
   cancelVm: cancel(vmId),
   terminateVm: terminate(vmId),
-  powerVmOutside: (cast, event) =>
-    witnessOf(cast).setPower(inVcenter(cast, event), isEven(event) ? 'on' : 'off'),
+  powerVmOutside: (cast, event) => witnessOf(cast).setPower(inVcenter(cast, event), isEven(event) ? 'on' : 'off'),
   destroyVmOutside: (cast, event) => witnessOf(cast).destroyVm(inVcenter(cast, event)),
 
   createPolicy: (cast, event) => createPolicy(cast, policyOf(cast, event)),

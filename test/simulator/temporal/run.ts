@@ -14,7 +14,13 @@ import type {
 
 /** `temporal.api.enums.v1.WorkflowExecutionStatus`, by its words. */
 export type RunStatus =
-  'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELED' | 'TERMINATED' | 'CONTINUED_AS_NEW' | 'TIMED_OUT';
+  | 'RUNNING'
+  | 'COMPLETED'
+  | 'FAILED'
+  | 'CANCELED'
+  | 'TERMINATED'
+  | 'CONTINUED_AS_NEW'
+  | 'TIMED_OUT';
 
 /** One run of a workflow: the server's record of it, and what its worker keeps in the cache. */
 export interface Run {

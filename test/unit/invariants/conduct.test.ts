@@ -61,14 +61,21 @@ test('what users and limits allow is not complained of', () => {
   expect(conductOf('evictHypervisor', [...begun, ...done])).toEqual([]);
   const resumed = [...begun, ...signal('pause'), ...signal('resume'), ...done];
   expect(conductOf('evictHypervisor', resumed)).toEqual([]);
-  const retried = [...begun, ...signal('skipInstance', { instance: 's1' }), ...signal('retryInstance', { instance: 's1' })];
+  const retried = [
+    ...begun,
+    ...signal('skipInstance', { instance: 's1' }),
+    ...signal('retryInstance', { instance: 's1' }),
+  ];
   expect(conductOf('evictHypervisor', [...retried, ...done])).toEqual([]);
   // What came before it was opened is in what it read, and what comes while a task runs is heard by the next one.
   const read = [...changed, ...begun, ...changed, ...open({}, 'the uid'), ...look(1, 's1'), ...signal('objectChanged')];
   expect(conductOf('evictHypervisor', [...read, ...done])).toEqual([]);
   expect(conductOf('evictHypervisor', [...begun, ...move('s1'), ...moved('s1'), ...continuedAsNew])).toEqual([]);
   // What a run has done before it continued as new stands in what it has carried on.
-  const carried = { host: { service: { status: 'disabled' } }, instances: { s1: { state: 'pending' }, s2: { state: 'skipped' } } };
+  const carried = {
+    host: { service: { status: 'disabled' } },
+    instances: { s1: { state: 'pending' }, s2: { state: 'skipped' } },
+  };
   const input = { payloads: [{}, carried].flatMap((value) => payloads(value).payloads) };
   const started = [{ workflowExecutionStartedEventAttributes: { continuedExecutionRunId: 'r0', input } }];
   const goingOn = [...started, ...open({}, 'the uid'), ...signal('allowanceGranted', { allowance: 2 }), ...move('s1')];
@@ -86,8 +93,14 @@ const rows: [what: RegExp, events: Event[]][] = [
   [/was to observe only/, [...begun, ...open({ mode: 'observe' }), ...move('s1')]],
   [/moves s1, which a user has skipped/, [...begun, ...signal('skipInstance', { instance: 's1' }), ...move('s1')]],
   [/moves s1 before the host is disabled/, [...open(), ...signal('allowanceGranted', { allowance: 1 }), ...move('s1')]],
-  [/moves 2 at once, and may move 1$/, [...begun, ...signal('setParallelism', { parallelism: 1 }), ...move('s1'), ...move('s2')]],
-  [/the region grants it 1$/, [...begun, ...signal('allowanceGranted', { allowance: 1 }), ...move('s1'), ...move('s2')]],
+  [
+    /moves 2 at once, and may move 1$/,
+    [...begun, ...signal('setParallelism', { parallelism: 1 }), ...move('s1'), ...move('s2')],
+  ],
+  [
+    /the region grants it 1$/,
+    [...begun, ...signal('allowanceGranted', { allowance: 1 }), ...move('s1'), ...move('s2')],
+  ],
   [/beside another one of server group g/, [...begun, ...move('s1', ['g']), ...move('s2', ['g'])]],
   [/s1, and has not read the Eviction, which has changed/, [...begun, ...changed, ...move('s1')]],
   [/continues as new with s1 in flight/, [...begun, ...move('s1'), ...continuedAsNew]],

@@ -87,7 +87,11 @@ test.each([
 });
 
 test('an enabling without an answer is not taken for one', () => {
-  const asked = { ...disabled, action: 'ensureServiceEnabled', after: { asked: { status: 'enabled' }, failed: 'no answer' } };
+  const asked = {
+    ...disabled,
+    action: 'ensureServiceEnabled',
+    after: { asked: { status: 'enabled' }, failed: 'no answer' },
+  };
   expect(violations({ ...good, audit: [...good.audit, asked] })).toEqual([]);
 });
 

@@ -4,7 +4,14 @@ import { breaks, good, move, moveRun, serviceCall, t0 } from './sample.ts';
 /** How many migrations there are, and whose. */
 
 const asked = (instanceId: string, action: string, afterMs: number, userAgent = 'drover') =>
-  serviceCall({ method: 'POST', path: `/v2.1/servers/${instanceId}/action`, action, status: 202, timeMs: t0 + afterMs, userAgent });
+  serviceCall({
+    method: 'POST',
+    path: `/v2.1/servers/${instanceId}/action`,
+    action,
+    status: 202,
+    timeMs: t0 + afterMs,
+    userAgent,
+  });
 const migrations = (id: number, instanceId: string, ...statuses: [afterMs: number, status: string][]) =>
   statuses.map(([afterMs, status]) => move({ id, instanceId, status, atMs: t0 + afterMs }));
 
@@ -35,19 +42,31 @@ breaks([
 test.each([
   ['as many as the region may have', { ...two, novaCalls: calls, migrationsPerRegion: 2 }],
   ['a limit that is not known', { ...two, novaCalls: calls, migrationsPerRegion: null }],
-  ['one of drover’s beside one of a user', { ...two, novaCalls: [...calls, asked('s1', 'os-migrateLive', 1_950, 'a user')] }],
+  [
+    'one of drover’s beside one of a user',
+    { ...two, novaCalls: [...calls, asked('s1', 'os-migrateLive', 1_950, 'a user')] },
+  ],
   [
     'one that begins when the other awaits its confirmation',
     {
       ...two,
       novaCalls: calls,
-      migrationEvents: two.migrationEvents.flatMap((event) => [event, ...(event.id === 1 && event.status === 'running' ? [{ ...event, status: 'finished', atMs: t0 + 2_500 }] : [])]),
+      migrationEvents: two.migrationEvents.flatMap((event) => [
+        event,
+        ...(event.id === 1 && event.status === 'running' ? [{ ...event, status: 'finished', atMs: t0 + 2_500 }] : []),
+      ]),
     },
   ],
-  ['a confirmation of what drover has begun', { novaCalls: [...good.novaCalls, asked('s1', 'migrate', 1_900), asked('s1', 'confirmResize', 2_900)] }],
+  [
+    'a confirmation of what drover has begun',
+    { novaCalls: [...good.novaCalls, asked('s1', 'migrate', 1_900), asked('s1', 'confirmResize', 2_900)] },
+  ],
   [
     'one that a user has accepted',
-    { novaCalls: [...good.novaCalls, ...strangers], runs: [moveRun({ input: { instance: { id: 's1' }, accepted: true } })] },
+    {
+      novaCalls: [...good.novaCalls, ...strangers],
+      runs: [moveRun({ input: { instance: { id: 's1' }, accepted: true } })],
+    },
   ],
 ])('%s is fine', (_why, change) => {
   expect(violations({ ...good, ...change })).toEqual([]);

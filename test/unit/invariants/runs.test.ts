@@ -117,5 +117,7 @@ test('a server that is on its way already is followed before it is moved', () =>
   const moved = good.runs.map((one) => (one.type === 'migrateInstance' ? { ...one, events: 57, activities } : one));
   expect(violations({ ...good, runs: moved })).toEqual([]);
   const tooLong = moved.map((one) => (one.type === 'migrateInstance' ? { ...one, events: 81 } : one));
-  expect(violations({ ...good, runs: tooLong })).toEqual([expect.stringMatching(/^invariant 9: migrateInstance .* for 2 moves/u)]);
+  expect(violations({ ...good, runs: tooLong })).toEqual([
+    expect.stringMatching(/^invariant 9: migrateInstance .* for 2 moves/u),
+  ]);
 });

@@ -56,7 +56,9 @@ breaks([
 test('a server that was moved cold is not as it was until that is confirmed', () => {
   const servers = [{ ...good.servers[0]!, status: 'VERIFY_RESIZE' }];
   const cold = move({ id: 2, atMs: t0 + 7_000, status: 'finished', sourceHost: 'node-2', targetHost: 'node-3' });
-  expect(violations({ ...good, servers, migrationEvents: [...good.migrationEvents, cold] }).join()).not.toMatch(/VERIFY_RESIZE/);
+  expect(violations({ ...good, servers, migrationEvents: [...good.migrationEvents, cold] }).join()).not.toMatch(
+    /VERIFY_RESIZE/,
+  );
 });
 
 test('a guest that Nova does not know is fine where its server was deleted while it was moved live', () => {
@@ -122,7 +124,10 @@ test('the guest of a server that a user deleted while it arrived is Nova’s to 
   const stranded = {
     ...good,
     expectedServers: [...good.expectedServers, { id: 's9', name: 'vm-9', host: 'node-2', status: null }],
-    migrationEvents: [...good.migrationEvents, move({ id: 9, instanceId: 's9', sourceHost: 'node-2', targetHost: 'node-3', status: 'error' })],
+    migrationEvents: [
+      ...good.migrationEvents,
+      move({ id: 9, instanceId: 's9', sourceHost: 'node-2', targetHost: 'node-3', status: 'error' }),
+    ],
     guests: { 'node-2': 1, 'node-3': 1 },
   };
   expect(violations(stranded)).toEqual([]);

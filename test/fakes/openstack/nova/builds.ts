@@ -16,8 +16,16 @@ export function conductBuild(cloud: Cloud, server: Server, wanted: string | null
       return changeServer(cloud, server, { vmState: 'error', taskState: null });
     }
     const { host } = choice;
-    addAllocation(cloud.model.placement, server.id, cloud.model.hypervisors.get(host.name)?.id ?? '', resourcesOf(server), server);
-    cloud.cast(host, () => cloud.after(host.profile.buildDelaySeconds * 1_000, () => claim(cloud, server, host, action)));
+    addAllocation(
+      cloud.model.placement,
+      server.id,
+      cloud.model.hypervisors.get(host.name)?.id ?? '',
+      resourcesOf(server),
+      server,
+    );
+    cloud.cast(host, () =>
+      cloud.after(host.profile.buildDelaySeconds * 1_000, () => claim(cloud, server, host, action)),
+    );
   });
 }
 
@@ -29,7 +37,12 @@ function claim(cloud: Cloud, server: Server, host: ComputeHost, action: Instance
     if (server.isDeleted) return;
     host.guests.add(server.id);
     addEvent(cloud, action, 'compute__do_build_and_run_instance', host.name);
-    changeServer(cloud, server, { vmState: 'active', taskState: null, powerState: power.running, launchedMs: cloud.nowMs() });
+    changeServer(cloud, server, {
+      vmState: 'active',
+      taskState: null,
+      powerState: power.running,
+      launchedMs: cloud.nowMs(),
+    });
   });
 }
 
@@ -44,7 +57,9 @@ export function deleteServer(cloud: Cloud, server: Server): void {
 }
 
 function confirmOnDeletion(cloud: Cloud, server: Server): void {
-  const migration = cloud.model.migrations.findLast(({ instanceId, status }) => instanceId === server.id && status === 'finished');
+  const migration = cloud.model.migrations.findLast(
+    ({ instanceId, status }) => instanceId === server.id && status === 'finished',
+  );
   if (migration !== undefined) confirm(cloud, server, migration, null);
 }
 

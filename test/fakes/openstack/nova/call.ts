@@ -19,7 +19,8 @@ export function needAdmin({ request }: NovaCall, policy: string): void {
 
 export function findServer({ cloud }: NovaCall, id: string, includingDeleted = false): Server {
   const server = cloud.model.servers.get(id);
-  if (server === undefined || (server.isDeleted && !includingDeleted)) throw novaRefusal(404, `Instance ${id} could not be found.`);
+  if (server === undefined || (server.isDeleted && !includingDeleted))
+    throw novaRefusal(404, `Instance ${id} could not be found.`);
   return server;
 }
 
@@ -44,7 +45,12 @@ export const rpcTimeoutMs = { short: 120_000, long: 300_000 } as const;
  *
  * @returns false: no answer came in time
  */
-export async function askCompute({ cloud, takesTime }: NovaCall, host: ComputeHost, timeout: keyof typeof rpcTimeoutMs, action: (answer: () => void) => void): Promise<boolean> {
+export async function askCompute(
+  { cloud, takesTime }: NovaCall,
+  host: ComputeHost,
+  timeout: keyof typeof rpcTimeoutMs,
+  action: (answer: () => void) => void,
+): Promise<boolean> {
   const answered = Promise.withResolvers<boolean>();
   cloud.cast(host, () => action(() => answered.resolve(true)));
   if (!takesTime) return true;
@@ -53,7 +59,12 @@ export async function askCompute({ cloud, takesTime }: NovaCall, host: ComputeHo
 }
 
 /** One page of a listing, and where the next one begins. */
-export function pageOf<Item>(items: readonly Item[], { query }: WireRequest, id: (item: Item) => string, path: string): { page: Item[]; links: object[] | undefined } {
+export function pageOf<Item>(
+  items: readonly Item[],
+  { query }: WireRequest,
+  id: (item: Item) => string,
+  path: string,
+): { page: Item[]; links: object[] | undefined } {
   const marker = query.get('marker');
   const most = Math.min(Number(query.get('limit') ?? 1_000), 1_000);
   const start = marker === null ? 0 : items.findIndex((item) => id(item) === marker) + 1;

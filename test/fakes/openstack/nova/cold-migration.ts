@@ -1,12 +1,28 @@
 import type { Cloud } from '../cloud.ts';
 import type { ComputeHost, InstanceAction, Migration, Server, TransferEnd } from '../model.ts';
 import { addAllocation, dropConsumer, moveAllocations } from '../placement/state.ts';
-import { addEvent, changeServer, createMigration, finishEvent, hostNamed, power, recordFault, resourcesOf, setStatus, startEvent } from './records.ts';
+import {
+  addEvent,
+  changeServer,
+  createMigration,
+  finishEvent,
+  hostNamed,
+  power,
+  recordFault,
+  resourcesOf,
+  setStatus,
+  startEvent,
+} from './records.ts';
 import { selectHost } from './scheduler.ts';
 import { startTransfer } from './transfer.ts';
 
 /** What happens after Nova has answered 202 to `migrate`. @see nova/conductor/tasks/migrate.py, nova/compute/manager.py, resize_instance */
-export function conductColdMigration(cloud: Cloud, server: Server, target: string | null, action: InstanceAction): void {
+export function conductColdMigration(
+  cloud: Cloud,
+  server: Server,
+  target: string | null,
+  action: InstanceAction,
+): void {
   cloud.soon(() => cloud.soon(() => begin(cloud, server, target, action)));
 }
 
@@ -24,7 +40,13 @@ function begin(cloud: Cloud, server: Server, target: string | null, action: Inst
       return giveBack(cloud, server, migration);
     }
     const { host } = choice;
-    addAllocation(cloud.model.placement, server.id, cloud.model.hypervisors.get(host.name)?.id ?? '', resourcesOf(server), server);
+    addAllocation(
+      cloud.model.placement,
+      server.id,
+      cloud.model.hypervisors.get(host.name)?.id ?? '',
+      resourcesOf(server),
+      server,
+    );
     finishEvent(cloud, action, conductor, null);
     cloud.cast(host, () => {
       if (server.isDeleted) return;
@@ -97,7 +119,11 @@ function hasCopied(cloud: Cloud, { server, migration, action, source, target }: 
       if (server.isDeleted) return;
       addEvent(cloud, action, 'compute_finish_resize', target.name);
       const wasRunning = server.oldVmState === 'active';
-      changeServer(cloud, server, { vmState: 'resized', taskState: null, powerState: wasRunning ? power.running : power.shutdown });
+      changeServer(cloud, server, {
+        vmState: 'resized',
+        taskState: null,
+        powerState: wasRunning ? power.running : power.shutdown,
+      });
       source.guests.delete(server.id);
       setStatus(cloud, migration, 'finished');
     });
@@ -114,7 +140,10 @@ export function confirm(cloud: Cloud, server: Server, migration: Migration, acti
   setStatus(cloud, migration, 'confirmed');
   if (action !== null) addEvent(cloud, action, 'compute_confirm_resize', migration.source);
   if (server.isDeleted) return;
-  changeServer(cloud, server, { vmState: server.powerState === power.shutdown ? 'stopped' : 'active', taskState: null });
+  changeServer(cloud, server, {
+    vmState: server.powerState === power.shutdown ? 'stopped' : 'active',
+    taskState: null,
+  });
 }
 
 /** After Nova has answered 202 and the record is `reverting`. */
@@ -129,7 +158,11 @@ export function conductReversion(cloud: Cloud, server: Server, migration: Migrat
     cloud.cast(source, () => {
       source.guests.add(server.id);
       addEvent(cloud, action, 'compute_revert_resize', source.name);
-      changeServer(cloud, server, { vmState: server.oldVmState, taskState: null, powerState: server.oldVmState === 'active' ? power.running : power.shutdown });
+      changeServer(cloud, server, {
+        vmState: server.oldVmState,
+        taskState: null,
+        powerState: server.oldVmState === 'active' ? power.running : power.shutdown,
+      });
       setStatus(cloud, migration, 'reverted');
     });
   });

@@ -26,7 +26,17 @@ export const defaultProfile: HostProfile = {
 
 /** A machine, not started yet. */
 export function addHost({ model }: Cloud, name: string, profile: Partial<HostProfile>): ComputeHost {
-  const host: ComputeHost = { name, profile: { ...defaultProfile, ...profile }, isRunning: false, incarnation: 0, lastReportMs: 0, guests: new Set(), mailbox: [], leaving: [], copying: new Set() };
+  const host: ComputeHost = {
+    name,
+    profile: { ...defaultProfile, ...profile },
+    isRunning: false,
+    incarnation: 0,
+    lastReportMs: 0,
+    guests: new Set(),
+    mailbox: [],
+    leaving: [],
+    copying: new Set(),
+  };
   model.hosts.set(name, host);
   return host;
 }
@@ -34,7 +44,8 @@ export function addHost({ model }: Cloud, name: string, profile: Partial<HostPro
 /** nova-compute starts: it registers where Nova does not know it, and puts in order what the last one left. */
 export function startCompute(cloud: Cloud, host: ComputeHost): void {
   const known = serviceOf(cloud, host.name);
-  if (known === undefined && host.guests.size > 0) throw new Error(`My hypervisor has existing instances, but I appear to be a new service (${host.name})`);
+  if (known === undefined && host.guests.size > 0)
+    throw new Error(`My hypervisor has existing instances, but I appear to be a new service (${host.name})`);
   const service = known ?? register(cloud, host);
   host.isRunning = true;
   host.incarnation += 1;
@@ -47,13 +58,30 @@ export function startCompute(cloud: Cloud, host: ComputeHost): void {
 
 function register(cloud: Cloud, host: ComputeHost): Service {
   const { model } = cloud;
-  const service: Service = { id: cloud.uuid(), binary: 'nova-compute', host: host.name, isDisabled: false, disabledReason: null, isForcedDown: false, updatedMs: cloud.nowMs() };
+  const service: Service = {
+    id: cloud.uuid(),
+    binary: 'nova-compute',
+    host: host.name,
+    isDisabled: false,
+    disabledReason: null,
+    isForcedDown: false,
+    updatedMs: cloud.nowMs(),
+  };
   model.services.push(service);
   const hostname = nodeName(host.name);
   const id = uuidOf(hostname);
   model.hypervisors.set(host.name, { id, hostname, host: host.name, serviceId: service.id });
   if (!model.placement.providers.has(id)) {
-    model.placement.providers.set(id, { uuid: id, name: hostname, generation: 0, parentUuid: null, rootUuid: id, inventories: {}, traits: new Set(), aggregates: new Set() });
+    model.placement.providers.set(id, {
+      uuid: id,
+      name: hostname,
+      generation: 0,
+      parentUuid: null,
+      rootUuid: id,
+      inventories: {},
+      traits: new Set(),
+      aggregates: new Set(),
+    });
   }
   return service;
 }
@@ -67,7 +95,9 @@ export function reportResources({ model }: Cloud, { name, profile }: ComputeHost
     VCPU: inventory(vcpus, 4),
     MEMORY_MB: inventory(memoryMiB, 1),
     DISK_GB: inventory(diskGiB, 1),
-    ...Object.fromEntries(Object.entries(profile.inventory).map(([resource, total]) => [resource, inventory(total, 1)])),
+    ...Object.fromEntries(
+      Object.entries(profile.inventory).map(([resource, total]) => [resource, inventory(total, 1)]),
+    ),
   };
   if (JSON.stringify(inventories) !== JSON.stringify(provider.inventories)) {
     provider.inventories = inventories;
@@ -77,7 +107,14 @@ export function reportResources({ model }: Cloud, { name, profile }: ComputeHost
   setTraits(provider, new Set([...provider.traits, ...computeTraits, ...profile.traits]));
 }
 
-const inventory = (total: number, ratio: number): Inventory => ({ total, reserved: 0, min_unit: 1, max_unit: total, step_size: 1, allocation_ratio: ratio });
+const inventory = (total: number, ratio: number): Inventory => ({
+  total,
+  reserved: 0,
+  min_unit: 1,
+  max_unit: total,
+  step_size: 1,
+  allocation_ratio: ratio,
+});
 
 function setTraits(provider: Provider, traits: Set<string>): void {
   if (traits.size === provider.traits.size && [...traits].every((trait) => provider.traits.has(trait))) return;
@@ -119,11 +156,15 @@ function initServers(cloud: Cloud, host: ComputeHost): void {
     const { vmState, taskState } = server;
     if (taskState === 'deleting') cloud.soonOn(host, () => destroy(cloud, server));
     else if (vmState === 'error') continue;
-    else if (vmState === 'building' || (taskState?.startsWith('rebuild') ?? false)) changeServer(cloud, server, { vmState: 'error', taskState: null });
-    else if (taskState === 'resize_prep' || taskState === 'resize_migrating') changeServer(cloud, server, { taskState: null });
+    else if (vmState === 'building' || (taskState?.startsWith('rebuild') ?? false))
+      changeServer(cloud, server, { vmState: 'error', taskState: null });
+    else if (taskState === 'resize_prep' || taskState === 'resize_migrating')
+      changeServer(cloud, server, { taskState: null });
     else if (taskState === 'migrating') {
       // Only one that ran is ended; a record that was queued or prepared is left as it is.
-      const running = cloud.model.migrations.findLast(({ instanceId, status }) => instanceId === server.id && status === 'running');
+      const running = cloud.model.migrations.findLast(
+        ({ instanceId, status }) => instanceId === server.id && status === 'running',
+      );
       if (running !== undefined) setStatus(cloud, running, 'error');
       changeServer(cloud, server, { taskState: null });
     }
@@ -145,12 +186,14 @@ export function crashCompute(cloud: Cloud, host: ComputeHost): void {
 export function removeService(cloud: Cloud, service: Service): void {
   const { model } = cloud;
   model.services.splice(model.services.indexOf(service), 1);
-  for (const { hosts } of model.aggregates) if (hosts.includes(service.host)) hosts.splice(hosts.indexOf(service.host), 1);
+  for (const { hosts } of model.aggregates)
+    if (hosts.includes(service.host)) hosts.splice(hosts.indexOf(service.host), 1);
   const hypervisor = model.hypervisors.get(service.host);
   if (hypervisor === undefined) return;
   model.hypervisors.delete(service.host);
   for (const { type, source, status, instanceId } of model.migrations) {
-    if (type === 'evacuation' && source === service.host && status === 'done') dropAllocation(model.placement, instanceId, hypervisor.id);
+    if (type === 'evacuation' && source === service.host && status === 'done')
+      dropAllocation(model.placement, instanceId, hypervisor.id);
   }
   // With allocations left Placement refuses, and Nova only writes that into its log.
   if (consumersOf(model.placement, hypervisor.id).length === 0) model.placement.providers.delete(hypervisor.id);

@@ -1,16 +1,33 @@
 import type { Cloud } from '../cloud.ts';
 import type { ComputeHost, InstanceAction, Migration, Server } from '../model.ts';
 import { addAllocation, dropAllocation } from '../placement/state.ts';
-import { addEvent, changeServer, createMigration, finishEvent, power, recordFault, resourcesOf, setStatus, startEvent } from './records.ts';
+import {
+  addEvent,
+  changeServer,
+  createMigration,
+  finishEvent,
+  power,
+  recordFault,
+  resourcesOf,
+  setStatus,
+  startEvent,
+} from './records.ts';
 import { selectHost } from './scheduler.ts';
 
 /** The record is there with Nova's answer. `isStopped`: as of microversion 2.95 the server comes up stopped, whatever it was. */
-export function startEvacuation(cloud: Cloud, server: Server, target: string | null, isStopped: boolean, action: InstanceAction): void {
+export function startEvacuation(
+  cloud: Cloud,
+  server: Server,
+  target: string | null,
+  isStopped: boolean,
+  action: InstanceAction,
+): void {
   const created = createMigration(cloud, server, 'evacuation', 'accepted', target);
   changeServer(cloud, server, { taskState: 'rebuilding' });
   cloud.soon(() => {
     // The conductor takes the oldest record that is accepted: of two requests at once, both may take the same.
-    const migration = cloud.model.migrations.find((one) => one.instanceId === server.id && one.status === 'accepted') ?? created;
+    const migration =
+      cloud.model.migrations.find((one) => one.instanceId === server.id && one.status === 'accepted') ?? created;
     findHost(cloud, { server, migration, action, isStopped }, target);
   });
 }
@@ -36,7 +53,13 @@ function findHost(cloud: Cloud, evacuation: Evacuation, target: string | null): 
   }
   const { host } = choice;
   // What it has of the dead host stays until that host's nova-compute is back.
-  addAllocation(cloud.model.placement, server.id, cloud.model.hypervisors.get(host.name)?.id ?? '', resourcesOf(server), server);
+  addAllocation(
+    cloud.model.placement,
+    server.id,
+    cloud.model.hypervisors.get(host.name)?.id ?? '',
+    resourcesOf(server),
+    server,
+  );
   finishEvent(cloud, action, event, null);
   cloud.cast(host, () => rebuild(cloud, host, evacuation));
 }
@@ -56,10 +79,16 @@ function rebuild(cloud: Cloud, host: ComputeHost, { server, migration, action, i
   migration.dest = host.name;
   setStatus(cloud, migration, 'pre-migrating');
   changeServer(cloud, server, { taskState: 'rebuild_spawning' });
-  const unlessDeleted = (step: () => void): void => cloud.soonOn(host, () => (server.isDeleted ? setStatus(cloud, migration, 'failed') : step()));
+  const unlessDeleted = (step: () => void): void =>
+    cloud.soonOn(host, () => (server.isDeleted ? setStatus(cloud, migration, 'failed') : step()));
   unlessDeleted(() => {
     host.guests.add(server.id);
-    changeServer(cloud, server, { vmState: 'active', taskState: staysOff ? 'powering-off' : null, powerState: power.running, launchedMs: cloud.nowMs() });
+    changeServer(cloud, server, {
+      vmState: 'active',
+      taskState: staysOff ? 'powering-off' : null,
+      powerState: power.running,
+      launchedMs: cloud.nowMs(),
+    });
     unlessDeleted(() => {
       if (staysOff) changeServer(cloud, server, { vmState: 'stopped', taskState: null, powerState: power.shutdown });
       addEvent(cloud, action, 'compute_rebuild_instance', host.name);
@@ -73,7 +102,12 @@ function rebuild(cloud: Cloud, host: ComputeHost, { server, migration, action, i
 export function dropEvacuated(cloud: Cloud, host: ComputeHost): void {
   const provider = cloud.model.hypervisors.get(host.name)?.id ?? '';
   for (const migration of cloud.model.migrations) {
-    if (migration.type !== 'evacuation' || migration.source !== host.name || !['accepted', 'pre-migrating', 'done'].includes(migration.status)) continue;
+    if (
+      migration.type !== 'evacuation' ||
+      migration.source !== host.name ||
+      !['accepted', 'pre-migrating', 'done'].includes(migration.status)
+    )
+      continue;
     host.guests.delete(migration.instanceId);
     if (cloud.model.servers.get(migration.instanceId)?.isDeleted !== false) continue;
     dropAllocation(cloud.model.placement, migration.instanceId, provider);

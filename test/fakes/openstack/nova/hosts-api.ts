@@ -21,16 +21,31 @@ async function updateService(call: NovaCall, id: string): Promise<WireAnswer> {
   needAdmin(call, 'os_compute_api:os-services:update');
   const { cloud } = call;
   const service = findService(call, id);
-  if (service.binary !== 'nova-compute') throw novaRefusal(400, `Updating a ${service.binary} service is not supported. Only nova-compute services can be updated.`);
-  const { status, disabled_reason: reason, forced_down: forcedDown } = (call.request.body as ServiceBody);
-  if (status === 'enabled' && reason !== undefined && reason !== '') throw novaRefusal(400, "Specifying 'disabled_reason' with status 'enabled' is invalid.");
-  if (status === undefined && forcedDown === undefined) throw novaRefusal(400, "No updates were requested. Fields 'status' or 'forced_down' should be specified.");
-  const isEvacuating = existing(cloud).some(({ type, source, status: its }) => type === 'evacuation' && source === service.host && its === 'done');
+  if (service.binary !== 'nova-compute')
+    throw novaRefusal(
+      400,
+      `Updating a ${service.binary} service is not supported. Only nova-compute services can be updated.`,
+    );
+  const { status, disabled_reason: reason, forced_down: forcedDown } = call.request.body as ServiceBody;
+  if (status === 'enabled' && reason !== undefined && reason !== '')
+    throw novaRefusal(400, "Specifying 'disabled_reason' with status 'enabled' is invalid.");
+  if (status === undefined && forcedDown === undefined)
+    throw novaRefusal(400, "No updates were requested. Fields 'status' or 'forced_down' should be specified.");
+  const isEvacuating = existing(cloud).some(
+    ({ type, source, status: its }) => type === 'evacuation' && source === service.host && its === 'done',
+  );
   if (forcedDown === false && isEvacuating) {
     const message = `Unable to force up host ${service.host} as \`done\` evacuation migration records remain associated with the host.`;
-    throw novaRefusal(400, `${message} Ensure the compute service has been restarted, allowing these records to move to \`completed\` before retrying this request.`);
+    throw novaRefusal(
+      400,
+      `${message} Ensure the compute service has been restarted, allowing these records to move to \`completed\` before retrying this request.`,
+    );
   }
-  if (status !== undefined) Object.assign(service, { isDisabled: status === 'disabled', disabledReason: status === 'disabled' ? (reason ?? null) : null });
+  if (status !== undefined)
+    Object.assign(service, {
+      isDisabled: status === 'disabled',
+      disabledReason: status === 'disabled' ? (reason ?? null) : null,
+    });
   if (forcedDown !== undefined) service.isForcedDown = forcedDown;
   service.updatedMs = cloud.nowMs();
   // Of one that counts as up, the answer waits for its nova-compute to show it in Placement; a dead one does when it is back.
@@ -43,20 +58,42 @@ async function updateService(call: NovaCall, id: string): Promise<WireAnswer> {
 }
 
 /** What keeps a service: cold migrations that wait for their confirmation are in progress too. */
-const inProgress: readonly string[] = ['accepted', 'queued', 'preparing', 'pre-migrating', 'running', 'migrating', 'post-migrating', 'finished', 'confirming', 'reverting'];
+const inProgress: readonly string[] = [
+  'accepted',
+  'queued',
+  'preparing',
+  'pre-migrating',
+  'running',
+  'migrating',
+  'post-migrating',
+  'finished',
+  'confirming',
+  'reverting',
+];
 
 async function deleteService(call: NovaCall, id: string): Promise<WireAnswer> {
   needAdmin(call, 'os_compute_api:os-services:delete');
   const { cloud } = call;
   const service = cloud.model.services.find((one) => one.id === id);
   if (service === undefined) throw novaRefusal(404, `Service ${id} not found.`);
-  if (serversOn(cloud, service.host).length > 0) throw novaRefusal(409, 'Unable to delete compute service that is hosting instances. Migrate or delete the instances first.');
-  const migrations = existing(cloud).filter(({ source, dest, status }) => (source === service.host || dest === service.host) && inProgress.includes(status));
-  if (migrations.length > 0) throw novaRefusal(409, 'Unable to delete compute service that has in-progress migrations. Complete the migrations or delete the instances first.');
+  if (serversOn(cloud, service.host).length > 0)
+    throw novaRefusal(
+      409,
+      'Unable to delete compute service that is hosting instances. Migrate or delete the instances first.',
+    );
+  const migrations = existing(cloud).filter(
+    ({ source, dest, status }) => (source === service.host || dest === service.host) && inProgress.includes(status),
+  );
+  if (migrations.length > 0)
+    throw novaRefusal(
+      409,
+      'Unable to delete compute service that has in-progress migrations. Complete the migrations or delete the instances first.',
+    );
   // Of two at once, one finds half of it done.
   const isMember = cloud.model.aggregates.some(({ hosts }) => hosts.includes(service.host));
   await checkToWrite(call);
-  if (!cloud.model.services.includes(service)) throw isMember ? novaBroken('nova.exception.AggregateHostNotFound') : novaRefusal(404, `Service ${id} not found.`);
+  if (!cloud.model.services.includes(service))
+    throw isMember ? novaBroken('nova.exception.AggregateHostNotFound') : novaRefusal(404, `Service ${id} not found.`);
   removeService(cloud, service);
   return { status: 204 };
 }
@@ -66,10 +103,16 @@ function listHypervisors(call: NovaCall): WireAnswer {
   const { query, minor } = call.request;
   const pattern = query.get('hypervisor_hostname_pattern');
   const withServers = ['1', 'true', 'yes'].includes((query.get('with_servers') ?? '').toLowerCase());
-  const found = [...call.cloud.model.hypervisors.values()].filter(({ hostname }) => pattern === null || hostname.includes(pattern));
-  if (pattern !== null && found.length === 0) throw novaRefusal(404, `No hypervisor matching '${pattern}' could be found.`);
+  const found = [...call.cloud.model.hypervisors.values()].filter(
+    ({ hostname }) => pattern === null || hostname.includes(pattern),
+  );
+  if (pattern !== null && found.length === 0)
+    throw novaRefusal(404, `No hypervisor matching '${pattern}' could be found.`);
   const { page, links } = pageOf(found, call.request, ({ id }) => id, '/os-hypervisors/detail');
-  return ok({ hypervisors: page.map((one) => viewHypervisor(call.cloud, one, minor, withServers)), ...(links === undefined ? {} : { hypervisors_links: links }) });
+  return ok({
+    hypervisors: page.map((one) => viewHypervisor(call.cloud, one, minor, withServers)),
+    ...(links === undefined ? {} : { hypervisors_links: links }),
+  });
 }
 
 function findAggregate({ cloud }: NovaCall, id: string): Aggregate {
@@ -86,7 +129,7 @@ interface AggregateAction {
 
 function changeAggregate(call: NovaCall, id: string): WireAnswer {
   needAdmin(call, 'os_compute_api:os-aggregates:update');
-  const { add_host: add, remove_host: remove, set_metadata: set } = (call.request.body as AggregateAction);
+  const { add_host: add, remove_host: remove, set_metadata: set } = call.request.body as AggregateAction;
   if (add !== undefined) return addHost(call, id, add.host);
   if (remove !== undefined) return removeHost(call, id, remove.host);
   const aggregate = findAggregate(call, id);
@@ -108,10 +151,17 @@ function addHost(call: NovaCall, id: string, host: string): WireAnswer {
   if (hypervisor === undefined) throw novaRefusal(404, `Compute host ${host} could not be found.`);
   const aggregate = findAggregate(call, id);
   const wanted = aggregate.metadata['availability_zone'] ?? null;
-  const zones = new Set(cloud.model.aggregates.filter(({ hosts }) => hosts.includes(host)).flatMap(({ metadata }) => metadata['availability_zone'] ?? []));
+  const zones = new Set(
+    cloud.model.aggregates
+      .filter(({ hosts }) => hosts.includes(host))
+      .flatMap(({ metadata }) => metadata['availability_zone'] ?? []),
+  );
   const refused = (reason: string) => novaRefusal(409, `Cannot add host to aggregate ${id}. Reason: ${reason}.`);
   const conflicting = [...zones].filter((zone) => wanted !== null && zone !== wanted);
-  if (conflicting.length > 0) throw refused(`One or more hosts already in availability zone(s) [${conflicting.map((zone) => `'${zone}'`).join(', ')}]`);
+  if (conflicting.length > 0)
+    throw refused(
+      `One or more hosts already in availability zone(s) [${conflicting.map((zone) => `'${zone}'`).join(', ')}]`,
+    );
   const count = serversOn(cloud, host).length;
   const current = [...zones][0] ?? null;
   if (wanted !== null && current !== wanted && count > 0) throw refused(zoneWords('added to', current, wanted, count));
@@ -125,11 +175,19 @@ function removeHost(call: NovaCall, id: string, host: string): WireAnswer {
   const { cloud } = call;
   const aggregate = cloud.model.aggregates.find((one) => String(one.id) === id);
   const hypervisor = cloud.model.hypervisors.get(host);
-  if (aggregate === undefined || hypervisor === undefined || !aggregate.hosts.includes(host)) throw novaRefusal(404, `Cannot remove host ${host} in aggregate ${id}: not found`);
+  if (aggregate === undefined || hypervisor === undefined || !aggregate.hosts.includes(host))
+    throw novaRefusal(404, `Cannot remove host ${host} in aggregate ${id}: not found`);
   const count = serversOn(cloud, host).length;
   const zone = aggregate.metadata['availability_zone'];
-  const left = cloud.model.aggregates.find((one) => one !== aggregate && one.hosts.includes(host) && one.metadata['availability_zone'] !== undefined)?.metadata['availability_zone'] ?? null;
-  if (zone !== undefined && zone !== left && count > 0) throw novaRefusal(409, `Cannot remove host ${host} in aggregate ${id}: ${zoneWords('removed from', zone, left, count)}`);
+  const left =
+    cloud.model.aggregates.find(
+      (one) => one !== aggregate && one.hosts.includes(host) && one.metadata['availability_zone'] !== undefined,
+    )?.metadata['availability_zone'] ?? null;
+  if (zone !== undefined && zone !== left && count > 0)
+    throw novaRefusal(
+      409,
+      `Cannot remove host ${host} in aggregate ${id}: ${zoneWords('removed from', zone, left, count)}`,
+    );
   aggregate.hosts.splice(aggregate.hosts.indexOf(host), 1);
   mirror(call, hypervisor.id, aggregate, false);
   return ok({ aggregate: viewAggregate(aggregate) });
@@ -152,7 +210,9 @@ export const hostRoutes: Routes<NovaCall> = {
   'GET /os-services': (call) => {
     needAdmin(call, 'os_compute_api:os-services:list');
     const [binary, host] = [call.request.query.get('binary'), call.request.query.get('host')];
-    const found = call.cloud.model.services.filter((one) => (binary === null || one.binary === binary) && (host === null || one.host === host));
+    const found = call.cloud.model.services.filter(
+      (one) => (binary === null || one.binary === binary) && (host === null || one.host === host),
+    );
     return ok({ services: found.map((service) => viewService(call.cloud, service)) });
   },
   'PUT /os-services/{}': (call, id) => updateService(call, id ?? ''),
@@ -166,9 +226,17 @@ export const hostRoutes: Routes<NovaCall> = {
   'POST /os-aggregates': (call) => {
     needAdmin(call, 'os_compute_api:os-aggregates:create');
     const { name, availability_zone: zone } = (call.request.body as NewAggregate).aggregate;
-    if (call.cloud.model.aggregates.some((one) => one.name === name)) throw novaRefusal(409, `Aggregate ${name} already exists.`);
+    if (call.cloud.model.aggregates.some((one) => one.name === name))
+      throw novaRefusal(409, `Aggregate ${name} already exists.`);
     const metadata: Record<string, string> = zone === null || zone === undefined ? {} : { availability_zone: zone };
-    const aggregate: Aggregate = { id: call.cloud.next('aggregate'), uuid: call.cloud.uuid(), name, hosts: [], metadata, createdMs: call.cloud.nowMs() };
+    const aggregate: Aggregate = {
+      id: call.cloud.next('aggregate'),
+      uuid: call.cloud.uuid(),
+      name,
+      hosts: [],
+      metadata,
+      createdMs: call.cloud.nowMs(),
+    };
     call.cloud.model.aggregates.push(aggregate);
     const { hosts: _, metadata: __, ...view } = viewAggregate(aggregate) as Record<string, unknown>;
     return ok({ aggregate: view });
@@ -176,13 +244,16 @@ export const hostRoutes: Routes<NovaCall> = {
   'DELETE /os-aggregates/{}': (call, id) => {
     const { aggregates } = call.cloud.model;
     const aggregate = findAggregate(call, id ?? '');
-    if (aggregate.hosts.length > 0) throw novaRefusal(400, `Cannot remove host from aggregate ${id}. Reason: Host aggregate is not empty.`);
+    if (aggregate.hosts.length > 0)
+      throw novaRefusal(400, `Cannot remove host from aggregate ${id}. Reason: Host aggregate is not empty.`);
     aggregates.splice(aggregates.indexOf(aggregate), 1);
     return ok(undefined);
   },
   'POST /os-aggregates/{}/action': (call, id) => changeAggregate(call, id ?? ''),
   'GET /os-availability-zone': (call) => {
     const zones = new Set([...call.cloud.model.hypervisors.keys()].map((host) => zoneOf(call.cloud, host)));
-    return ok({ availabilityZoneInfo: [...zones].map((zoneName) => ({ zoneName, zoneState: { available: true }, hosts: null })) });
+    return ok({
+      availabilityZoneInfo: [...zones].map((zoneName) => ({ zoneName, zoneState: { available: true }, hosts: null })),
+    });
   },
 };

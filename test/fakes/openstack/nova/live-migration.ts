@@ -2,7 +2,19 @@ import type { Cloud } from '../cloud.ts';
 import type { ComputeHost, InstanceAction, LiveMove, Migration, Server, TransferEnd } from '../model.ts';
 import { rpcTimeoutMs } from './call.ts';
 import { addAllocation, dropAllocation, dropConsumer, moveAllocations } from '../placement/state.ts';
-import { addEvent, changeServer, createMigration, finishEvent, hostNamed, isHostUp, power, recordFault, resourcesOf, setStatus, startEvent } from './records.ts';
+import {
+  addEvent,
+  changeServer,
+  createMigration,
+  finishEvent,
+  hostNamed,
+  isHostUp,
+  power,
+  recordFault,
+  resourcesOf,
+  setStatus,
+  startEvent,
+} from './records.ts';
 import { groupAllows, selectHost } from './scheduler.ts';
 import { behaviourOf, countersOf, startTransfer } from './transfer.ts';
 
@@ -10,7 +22,12 @@ import { behaviourOf, countersOf, startTransfer } from './transfer.ts';
  * What happens after Nova has answered 202 to `os-migrateLive`: record, pre-checks, queue, copy. @see nova/conductor/tasks/live_migrate.py,
  * nova/compute/manager.py
  */
-export function conductLiveMigration(cloud: Cloud, server: Server, target: string | null, action: InstanceAction): void {
+export function conductLiveMigration(
+  cloud: Cloud,
+  server: Server,
+  target: string | null,
+  action: InstanceAction,
+): void {
   // The record comes a moment after the answer.
   cloud.soon(() => cloud.soon(() => begin(cloud, server, target, action)));
 }
@@ -35,7 +52,10 @@ function begin(cloud: Cloud, server: Server, target: string | null, action: Inst
     setStatus(cloud, migration, 'error');
   };
   if (server.isDeleted) return giveUp(`Instance ${server.id} could not be found.`);
-  if (server.powerState !== power.running && server.powerState !== power.paused) return giveUp(`Instance ${server.id} in power_state shutdown. Cannot live migrate while the instance is in this state.`);
+  if (server.powerState !== power.running && server.powerState !== power.paused)
+    return giveUp(
+      `Instance ${server.id} in power_state shutdown. Cannot live migrate while the instance is in this state.`,
+    );
   if (!isHostUp(cloud, source)) return giveUp(`Compute service of ${source} is unavailable at this time.`);
   moveAllocations(cloud.model.placement, server.id, migration.uuid, 'MIGRATION');
   cloud.soon(() =>
@@ -43,7 +63,9 @@ function begin(cloud: Cloud, server: Server, target: string | null, action: Inst
       found: (host) => {
         migration.dest = host.name;
         finishEvent(cloud, action, conductor, null);
-        cloud.cast(hostNamed(cloud, source), () => queue(cloud, { server, migration, action, phase: 'queued', isAborted: false, transfer: null }));
+        cloud.cast(hostNamed(cloud, source), () =>
+          queue(cloud, { server, migration, action, phase: 'queued', isAborted: false, transfer: null }),
+        );
       },
       notFound: (reason) => {
         moveAllocations(cloud.model.placement, migration.uuid, server.id, 'INSTANCE');
@@ -72,7 +94,8 @@ function findTarget(cloud: Cloud, search: Search, outcome: Outcome): void {
     attempted.push(host.name);
     findTarget(cloud, search, outcome);
   };
-  if (host.profile.hypervisorVersion < hostNamed(cloud, attempted[0] ?? '').profile.hypervisorVersion) return cloud.soon(skip);
+  if (host.profile.hypervisorVersion < hostNamed(cloud, attempted[0] ?? '').profile.hypervisorVersion)
+    return cloud.soon(skip);
   if (!host.isRunning) return cloud.after(rpcTimeoutMs.long, skip);
   cloud.soon(() => {
     const refusal = preCheck(cloud, server, host);
@@ -83,14 +106,27 @@ function findTarget(cloud: Cloud, search: Search, outcome: Outcome): void {
 }
 
 /** The events of the pre-check, the failed ones with their reason. */
-function preCheck(cloud: Cloud, server: Server, target: ComputeHost): { event: string; host: string; reason: string | null }[] {
+function preCheck(
+  cloud: Cloud,
+  server: Server,
+  target: ComputeHost,
+): { event: string; host: string; reason: string | null }[] {
   const { mode } = behaviourOf(cloud, server);
   const atTarget = 'compute_check_can_live_migrate_destination';
   const atSource = 'compute_check_can_live_migrate_source';
   if (mode === 'precheck-dest' || !target.profile.accept) {
-    return [{ event: atTarget, host: target.name, reason: `Migration pre-check error: ${target.name} refuses ${server.id}: CPU models do not match` }];
+    return [
+      {
+        event: atTarget,
+        host: target.name,
+        reason: `Migration pre-check error: ${target.name} refuses ${server.id}: CPU models do not match`,
+      },
+    ];
   }
-  const reason = mode === 'precheck-source' ? '/var/lib/nova/instances is not on shared storage: live migration needs shared storage' : null;
+  const reason =
+    mode === 'precheck-source'
+      ? '/var/lib/nova/instances is not on shared storage: live migration needs shared storage'
+      : null;
   return [
     { event: atSource, host: server.host ?? '', reason },
     { event: atTarget, host: target.name, reason },
@@ -132,9 +168,11 @@ function prepare(cloud: Cloud, source: ComputeHost, move: LiveMove): void {
       setStatus(cloud, migration, 'error');
       rollBack(cloud, source, move, 'failed');
     };
-    if (!target.isRunning) return afterOn(cloud, source, rpcTimeoutMs.long, () => fail('Timed out waiting for a reply'));
+    if (!target.isRunning)
+      return afterOn(cloud, source, rpcTimeoutMs.long, () => fail('Timed out waiting for a reply'));
     cloud.soonOn(source, () => {
-      if (behaviourOf(cloud, server).mode === 'prefail') return fail(`${target.name} could not prepare for ${server.id}`);
+      if (behaviourOf(cloud, server).mode === 'prefail')
+        return fail(`${target.name} could not prepare for ${server.id}`);
       if (!groupAllows(cloud, server, target.name)) return fail('Failed to validate instance group policy');
       finishEvent(cloud, action, event, null);
       if (move.isAborted) return rollBack(cloud, source, move, 'cancelled');
@@ -247,13 +285,15 @@ export function completeLiveMigration(cloud: Cloud, migration: Migration): void 
 
 /** The counters of a live migration; null before its copy has begun. */
 export function memoryOf(cloud: Cloud, migration: Migration): Migration['memory'] {
-  const transfer = cloud.model.hosts.get(migration.source)?.leaving.find((one) => one.migration === migration)?.transfer ?? null;
+  const transfer =
+    cloud.model.hosts.get(migration.source)?.leaving.find((one) => one.migration === migration)?.transfer ?? null;
   return migration.memory ?? (transfer === null ? null : countersOf(cloud, transfer));
 }
 
 /** When Nova has last written a record: a copy's counters are written once a second. Null: never since it was made. */
 export function writtenMs(cloud: Cloud, migration: Migration): number | null {
-  const transfer = cloud.model.hosts.get(migration.source)?.leaving.find((one) => one.migration === migration)?.transfer ?? null;
+  const transfer =
+    cloud.model.hosts.get(migration.source)?.leaving.find((one) => one.migration === migration)?.transfer ?? null;
   if (transfer === null || migration.updatedMs === null) return migration.updatedMs;
   return Math.max(migration.updatedMs, cloud.nowMs() - ((cloud.nowMs() - Math.floor(transfer.startedMs)) % 1_000));
 }

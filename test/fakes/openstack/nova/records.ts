@@ -1,12 +1,22 @@
 import type { Cloud } from '../cloud.ts';
-import type { ActionEvent, ComputeHost, InstanceAction, Migration, MigrationType, Resources, Server, Service } from '../model.ts';
+import type {
+  ActionEvent,
+  ComputeHost,
+  InstanceAction,
+  Migration,
+  MigrationType,
+  Resources,
+  Server,
+  Service,
+} from '../model.ts';
 
 /** Power states, as Nova numbers them. */
 export const power = { running: 1, paused: 3, shutdown: 4, crashed: 6 } as const;
 
 /** By vm_state and task_state, what users see. @see nova/api/openstack/common.py, _STATE_MAP */
 export function statusOf({ vmState, taskState }: Pick<Server, 'vmState' | 'taskState'>): string {
-  const isResizing = taskState !== null && ['resize_prep', 'resize_migrating', 'resize_migrated', 'resize_finish'].includes(taskState);
+  const isResizing =
+    taskState !== null && ['resize_prep', 'resize_migrating', 'resize_migrated', 'resize_finish'].includes(taskState);
   const isRebuilding = taskState !== null && taskState.startsWith('rebuild');
   switch (vmState) {
     case 'active':
@@ -39,10 +49,12 @@ export function recordFault(cloud: Cloud, server: Server, message: string, code 
 }
 
 /** Servers that Nova has there, without deleted ones. */
-export const serversOn = ({ model }: Cloud, host: string): Server[] => [...model.servers.values()].filter((server) => server.host === host && !server.isDeleted);
+export const serversOn = ({ model }: Cloud, host: string): Server[] =>
+  [...model.servers.values()].filter((server) => server.host === host && !server.isDeleted);
 
 /** Migration records are deleted with their server: Nova's API does not show them any more, though they are written on. */
-export const existing = ({ model }: Cloud): Migration[] => model.migrations.filter(({ instanceId }) => model.servers.get(instanceId)?.isDeleted === false);
+export const existing = ({ model }: Cloud): Migration[] =>
+  model.migrations.filter(({ instanceId }) => model.servers.get(instanceId)?.isDeleted === false);
 
 export const hostNamed = ({ model }: Cloud, name: string): ComputeHost => {
   const host = model.hosts.get(name);
@@ -50,7 +62,8 @@ export const hostNamed = ({ model }: Cloud, name: string): ComputeHost => {
   return host;
 };
 
-export const serviceOf = ({ model }: Cloud, host: string): Service | undefined => model.services.find((service) => service.binary === 'nova-compute' && service.host === host);
+export const serviceOf = ({ model }: Cloud, host: string): Service | undefined =>
+  model.services.find((service) => service.binary === 'nova-compute' && service.host === host);
 
 /** How long a nova-compute may say nothing: the lab's `service_down_time`. */
 const serviceDownMs = 12_000;
@@ -69,9 +82,16 @@ export const isHostUp = (cloud: Cloud, host: string): boolean => {
 
 /** `nova` where no aggregate says otherwise. */
 export const zoneOf = ({ model }: Cloud, host: string): string =>
-  model.aggregates.find(({ hosts, metadata }) => hosts.includes(host) && metadata['availability_zone'] !== undefined)?.metadata['availability_zone'] ?? 'nova';
+  model.aggregates.find(({ hosts, metadata }) => hosts.includes(host) && metadata['availability_zone'] !== undefined)
+    ?.metadata['availability_zone'] ?? 'nova';
 
-export function createMigration(cloud: Cloud, server: Server, type: MigrationType, status: string, dest: string | null): Migration {
+export function createMigration(
+  cloud: Cloud,
+  server: Server,
+  type: MigrationType,
+  status: string,
+  dest: string | null,
+): Migration {
   const migration: Migration = {
     id: cloud.next('migration'),
     uuid: cloud.uuid(),
@@ -102,7 +122,16 @@ export function setStatus(cloud: Cloud, migration: Migration, status: string): v
 }
 
 function journal(cloud: Cloud, { uuid, id, instanceId, type, status, source, dest }: Migration): void {
-  cloud.journal.migrations.push({ timeMs: cloud.nowMs(), migration: uuid, id, instance: instanceId, type, status, source, dest });
+  cloud.journal.migrations.push({
+    timeMs: cloud.nowMs(),
+    migration: uuid,
+    id,
+    instance: instanceId,
+    type,
+    status,
+    source,
+    dest,
+  });
 }
 
 export function startAction(cloud: Cloud, server: Server, action: string, requestId: string): InstanceAction {
@@ -122,20 +151,41 @@ export function startEvent(cloud: Cloud, action: InstanceAction, event: string, 
  *
  * @param reason of what went wrong; null: nothing did
  */
-export function finishEvent(cloud: Cloud, action: InstanceAction, { event: name }: ActionEvent, reason: string | null): void {
+export function finishEvent(
+  cloud: Cloud,
+  action: InstanceAction,
+  { event: name }: ActionEvent,
+  reason: string | null,
+): void {
   const first = action.events.find(({ event }) => event === name);
-  Object.assign(first ?? {}, { finishMs: cloud.nowMs(), result: reason === null ? 'Success' : 'Error', details: reason });
+  Object.assign(first ?? {}, {
+    finishMs: cloud.nowMs(),
+    result: reason === null ? 'Success' : 'Error',
+    details: reason,
+  });
   if (reason !== null) action.message = 'Error';
 }
 
 /** An event that begins and ends at this moment. */
-export const addEvent = (cloud: Cloud, action: InstanceAction, event: string, host: string, reason: string | null = null): void =>
-  finishEvent(cloud, action, startEvent(cloud, action, event, host), reason);
+export const addEvent = (
+  cloud: Cloud,
+  action: InstanceAction,
+  event: string,
+  host: string,
+  reason: string | null = null,
+): void => finishEvent(cloud, action, startEvent(cloud, action, event, host), reason);
 
 /** What a server takes of the host it is on. */
 export function resourcesOf({ flavor }: Server): Resources {
-  const named = Object.entries(flavor.extraSpecs).flatMap(([name, value]) => (name.startsWith('resources:') ? [[name.slice('resources:'.length), Number(value)]] : []));
-  return { VCPU: flavor.vcpus, MEMORY_MB: flavor.memoryMiB, ...(flavor.diskGiB === 0 ? {} : { DISK_GB: flavor.diskGiB }), ...(Object.fromEntries(named) as Resources) };
+  const named = Object.entries(flavor.extraSpecs).flatMap(([name, value]) =>
+    name.startsWith('resources:') ? [[name.slice('resources:'.length), Number(value)]] : [],
+  );
+  return {
+    VCPU: flavor.vcpus,
+    MEMORY_MB: flavor.memoryMiB,
+    ...(flavor.diskGiB === 0 ? {} : { DISK_GB: flavor.diskGiB }),
+    ...(Object.fromEntries(named) as Resources),
+  };
 }
 
 /** The hypervisor hostname: as with libvirt, not the service's name. */

@@ -11,11 +11,20 @@ export interface Choice {
 }
 
 /** Nova's reason where nothing is left: Placement has no candidate, or the scheduler's filters let none through. */
-export const noValidHost = { noCandidates: 'No valid host was found. ', filtered: 'No valid host was found. There are not enough hosts available.' } as const;
+export const noValidHost = {
+  noCandidates: 'No valid host was found. ',
+  filtered: 'No valid host was found. There are not enough hosts available.',
+} as const;
 
 /** A host for a server, or Nova's reason why there is none. */
-export function selectHost(cloud: Cloud, server: Server, { ignored = [], only = null }: Choice): { host: ComputeHost } | { reason: string } {
-  const candidates = [...cloud.model.hosts.values()].filter((host) => isCandidate(cloud, server, host) && (only === null || host.name === only));
+export function selectHost(
+  cloud: Cloud,
+  server: Server,
+  { ignored = [], only = null }: Choice,
+): { host: ComputeHost } | { reason: string } {
+  const candidates = [...cloud.model.hosts.values()].filter(
+    (host) => isCandidate(cloud, server, host) && (only === null || host.name === only),
+  );
   if (candidates.length === 0) return { reason: noValidHost.noCandidates };
   const passing = candidates.filter((host) => !ignored.includes(host.name) && passes(cloud, server, host));
   if (passing.length === 0) return { reason: noValidHost.filtered };
@@ -48,7 +57,12 @@ const requiredTraits = ({ flavor }: Server): string[] => [
 const isolationAllows = ({ model }: Cloud, server: Server, host: string): boolean =>
   model.aggregates
     .filter(({ hosts }) => hosts.includes(host))
-    .every(({ metadata }) => Object.entries(metadata).every(([name, value]) => !name.startsWith('trait:') || value !== 'required' || server.flavor.extraSpecs[name] === 'required'));
+    .every(({ metadata }) =>
+      Object.entries(metadata).every(
+        ([name, value]) =>
+          !name.startsWith('trait:') || value !== 'required' || server.flavor.extraSpecs[name] === 'required',
+      ),
+    );
 
 function passes(cloud: Cloud, server: Server, host: ComputeHost): boolean {
   const service = serviceOf(cloud, host.name);
@@ -71,8 +85,12 @@ function extraSpecsAllow({ model }: Cloud, { flavor }: Server, host: string): bo
 export function groupAllows(cloud: Cloud, server: Server, host: string): boolean {
   const group = cloud.model.serverGroups.find(({ members }) => members.includes(server.id));
   if (group === undefined) return true;
-  const others = group.members.filter((id) => id !== server.id).flatMap((id) => cloud.model.servers.get(id) ?? []).filter(({ isDeleted }) => !isDeleted);
-  if (group.policy === 'anti-affinity') return others.filter((other) => other.host === host).length < group.maxServersPerHost;
+  const others = group.members
+    .filter((id) => id !== server.id)
+    .flatMap((id) => cloud.model.servers.get(id) ?? [])
+    .filter(({ isDeleted }) => !isDeleted);
+  if (group.policy === 'anti-affinity')
+    return others.filter((other) => other.host === host).length < group.maxServersPerHost;
   if (group.policy !== 'affinity') return true;
   const hosts = new Set(others.flatMap((other) => other.host ?? []));
   return hosts.size === 0 || hosts.has(host);
@@ -81,5 +99,11 @@ export function groupAllows(cloud: Cloud, server: Server, host: string): boolean
 function freeMemory(cloud: Cloud, host: ComputeHost): number {
   const id = cloud.model.hypervisors.get(host.name)?.id ?? '';
   const used = usedOf(cloud.model.placement, id)['MEMORY_MB'] ?? 0;
-  return host.profile.memoryMiB - Math.max(used, serversOn(cloud, host.name).reduce((sum, { flavor }) => sum + flavor.memoryMiB, 0));
+  return (
+    host.profile.memoryMiB -
+    Math.max(
+      used,
+      serversOn(cloud, host.name).reduce((sum, { flavor }) => sum + flavor.memoryMiB, 0),
+    )
+  );
 }

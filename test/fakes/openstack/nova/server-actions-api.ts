@@ -11,9 +11,16 @@ import { isBoundByTpm } from './vtpm.ts';
 type Action = (call: NovaCall, server: Server, body: never) => WireAnswer | Promise<WireAnswer>;
 
 /** Nova's message for a server in another state than an action needs. @see nova/compute/api.py, check_instance_state */
-function needState({ id, vmState, taskState }: Server, action: string, states: readonly VmState[], tasks: readonly (string | null)[] = [null]): void {
-  if (!states.includes(vmState)) throw novaRefusal(409, `Cannot '${action}' instance ${id} while it is in vm_state ${vmState}`);
-  if (!tasks.includes(taskState)) throw novaRefusal(409, `Cannot '${action}' instance ${id} while it is in task_state ${taskState}`);
+function needState(
+  { id, vmState, taskState }: Server,
+  action: string,
+  states: readonly VmState[],
+  tasks: readonly (string | null)[] = [null],
+): void {
+  if (!states.includes(vmState))
+    throw novaRefusal(409, `Cannot '${action}' instance ${id} while it is in vm_state ${vmState}`);
+  if (!tasks.includes(taskState))
+    throw novaRefusal(409, `Cannot '${action}' instance ${id} while it is in task_state ${taskState}`);
 }
 
 /** Between the check of a server's state and the write another request may have had the same idea: Nova then fails over its own check. */
@@ -29,9 +36,15 @@ const liveMigrate = async (call: NovaCall, server: Server, { host }: { host: str
     throw novaRefusal(400, `Operation 'live-migration' not supported for vTPM-enabled instance (${server.id}).`);
   }
   needState(server, 'os-migrateLive', ['active', 'paused']);
-  if (host !== null && !call.cloud.model.hypervisors.has(host)) throw novaRefusal(400, `Compute host ${host} could not be found.`);
+  if (host !== null && !call.cloud.model.hypervisors.has(host))
+    throw novaRefusal(400, `Compute host ${host} could not be found.`);
   await takeServer(call, server, 'migrating');
-  conductLiveMigration(call.cloud, server, host, startAction(call.cloud, server, 'live-migration', call.request.requestId));
+  conductLiveMigration(
+    call.cloud,
+    server,
+    host,
+    startAction(call.cloud, server, 'live-migration', call.request.requestId),
+  );
   return accepted;
 };
 
@@ -41,28 +54,44 @@ const coldMigrate = async (call: NovaCall, server: Server, body: { host?: string
   needState(server, 'migrate', ['active', 'stopped']);
   if (server.host === null) throw novaRefusal(409, `Instance ${server.id} is not ready`);
   if (!isHostUp(call.cloud, server.host)) throw novaRefusal(409, 'Service is unavailable at this time.');
-  if (host !== null && !call.cloud.model.hypervisors.has(host)) throw novaRefusal(400, `Compute host ${host} could not be found.`);
-  if (host !== null && host === server.host) throw novaRefusal(400, 'Cannot migrate to the host where the server exists.');
+  if (host !== null && !call.cloud.model.hypervisors.has(host))
+    throw novaRefusal(400, `Compute host ${host} could not be found.`);
+  if (host !== null && host === server.host)
+    throw novaRefusal(400, 'Cannot migrate to the host where the server exists.');
   await takeServer(call, server, 'resize_prep');
   conductColdMigration(call.cloud, server, host, startAction(call.cloud, server, 'migrate', call.request.requestId));
   return accepted;
 };
 
-const evacuate = async (call: NovaCall, server: Server, { host = null }: { host?: string | null }): Promise<WireAnswer> => {
+const evacuate = async (
+  call: NovaCall,
+  server: Server,
+  { host = null }: { host?: string | null },
+): Promise<WireAnswer> => {
   needAdmin(call, 'os_compute_api:os-evacuate');
-  if (host !== null && !call.cloud.model.hypervisors.has(host)) throw novaRefusal(404, `Compute host ${host} not found.`);
+  if (host !== null && !call.cloud.model.hypervisors.has(host))
+    throw novaRefusal(404, `Compute host ${host} not found.`);
   if (host !== null && server.host === host) throw novaRefusal(400, "The target host can't be the same one.");
   needState(server, 'evacuate', ['active', 'stopped', 'error'], [null]);
-  if (isHostUp(call.cloud, server.host ?? '')) throw novaRefusal(400, `Compute service of ${server.host} is still in use.`);
+  if (isHostUp(call.cloud, server.host ?? ''))
+    throw novaRefusal(400, `Compute service of ${server.host} is still in use.`);
   // Nova does not check again before it writes: of two at the same moment, both go on.
   await checkToWrite(call);
-  startEvacuation(call.cloud, server, host, call.request.minor >= 95, startAction(call.cloud, server, 'evacuate', call.request.requestId));
+  startEvacuation(
+    call.cloud,
+    server,
+    host,
+    call.request.minor >= 95,
+    startAction(call.cloud, server, 'evacuate', call.request.requestId),
+  );
   return { status: 200 };
 };
 
 const finished = (call: NovaCall, server: Server, action: string) => {
   needState(server, action, ['resized']);
-  const migration = call.cloud.model.migrations.findLast(({ instanceId, status }) => instanceId === server.id && status === 'finished');
+  const migration = call.cloud.model.migrations.findLast(
+    ({ instanceId, status }) => instanceId === server.id && status === 'finished',
+  );
   if (migration === undefined) throw novaRefusal(400, 'Instance has not been resized.');
   return migration;
 };
@@ -70,7 +99,12 @@ const finished = (call: NovaCall, server: Server, action: string) => {
 const confirmResize = (call: NovaCall, server: Server): WireAnswer => {
   const migration = finished(call, server, 'confirmResize');
   setStatus(call.cloud, migration, 'confirming');
-  conductConfirmation(call.cloud, server, migration, startAction(call.cloud, server, 'confirmResize', call.request.requestId));
+  conductConfirmation(
+    call.cloud,
+    server,
+    migration,
+    startAction(call.cloud, server, 'confirmResize', call.request.requestId),
+  );
   return { status: 204 };
 };
 
@@ -78,7 +112,12 @@ const revertResize = (call: NovaCall, server: Server): WireAnswer => {
   const migration = finished(call, server, 'revertResize');
   changeServer(call.cloud, server, { taskState: 'resize_reverting' });
   setStatus(call.cloud, migration, 'reverting');
-  conductReversion(call.cloud, server, migration, startAction(call.cloud, server, 'revertResize', call.request.requestId));
+  conductReversion(
+    call.cloud,
+    server,
+    migration,
+    startAction(call.cloud, server, 'revertResize', call.request.requestId),
+  );
   return accepted;
 };
 
@@ -91,7 +130,8 @@ const powerAction =
     changeServer(call.cloud, server, { taskState });
     startAction(call.cloud, server, name.replace(/^os-/u, ''), call.request.requestId);
     call.cloud.cast(hostNamed(call.cloud, server.host), () => {
-      if (!server.isDeleted && server.taskState === taskState) changeServer(call.cloud, server, { ...end, taskState: null });
+      if (!server.isDeleted && server.taskState === taskState)
+        changeServer(call.cloud, server, { ...end, taskState: null });
     });
     return accepted;
   };
@@ -102,7 +142,8 @@ const running = { vmState: 'active', powerState: power.running } as const;
 const consoleOutput = async (call: NovaCall, server: Server, { length }: { length?: number }): Promise<WireAnswer> => {
   if (server.host === null) throw novaRefusal(409, `Instance ${server.id} is not ready`);
   const lines = `Booting...\n${hostnameOf(server.name)} login: `.split('\n');
-  if (!(await askCompute(call, hostNamed(call.cloud, server.host), 'short', (answer) => answer()))) throw novaBroken('oslo_messaging.exceptions.MessagingTimeout');
+  if (!(await askCompute(call, hostNamed(call.cloud, server.host), 'short', (answer) => answer())))
+    throw novaBroken('oslo_messaging.exceptions.MessagingTimeout');
   return ok({ output: lines.slice(length === undefined || length < 0 ? 0 : -length).join('\n') });
 };
 
@@ -113,13 +154,19 @@ const actions: Readonly<Record<string, Action>> = {
   confirmResize,
   revertResize,
   'os-getConsoleOutput': consoleOutput,
-  'os-stop': powerAction('os-stop', ['active', 'error'], 'powering-off', { vmState: 'stopped', powerState: power.shutdown }),
+  'os-stop': powerAction('os-stop', ['active', 'error'], 'powering-off', {
+    vmState: 'stopped',
+    powerState: power.shutdown,
+  }),
   'os-start': powerAction('os-start', ['stopped'], 'powering-on', running),
   pause: powerAction('pause', ['active'], 'pausing', { vmState: 'paused', powerState: power.paused }),
   unpause: powerAction('unpause', ['paused'], 'unpausing', running),
   suspend: powerAction('suspend', ['active'], 'suspending', { vmState: 'suspended', powerState: power.shutdown }),
   resume: powerAction('resume', ['suspended'], 'resuming', running),
-  rescue: powerAction('rescue', ['active', 'stopped', 'error'], 'rescuing', { vmState: 'rescued', powerState: power.running }),
+  rescue: powerAction('rescue', ['active', 'stopped', 'error'], 'rescuing', {
+    vmState: 'rescued',
+    powerState: power.running,
+  }),
   unrescue: powerAction('unrescue', ['rescued'], 'unrescuing', running),
   'os-resetState': (call, server, { state }: { state: 'error' | 'active' }) => {
     changeServer(call.cloud, server, { vmState: state, taskState: null });
@@ -142,7 +189,7 @@ function needUnlocked({ request }: NovaCall, { isLocked, id }: Server): void {
 
 export const serverActionRoutes: Routes<NovaCall> = {
   'POST /servers/{}/action': (call, id) => {
-    const [[name, parameters] = ['', null]] = Object.entries((call.request.body as Record<string, unknown>));
+    const [[name, parameters] = ['', null]] = Object.entries(call.request.body as Record<string, unknown>);
     const action = actions[name];
     if (action === undefined) throw new Error(`the simulated Nova does not know the action ${name}`);
     const server = findServer(call, id ?? '');

@@ -7,7 +7,8 @@ import { viewServer, viewServerGroup, viewServerName, viewFlavor } from './views
 
 const isAdmin = ({ request }: NovaCall): boolean => request.user.roles.includes('admin');
 
-const isTrue = (value: string | null): boolean => value !== null && ['1', 'true', 'yes', 'on'].includes(value.toLowerCase());
+const isTrue = (value: string | null): boolean =>
+  value !== null && ['1', 'true', 'yes', 'on'].includes(value.toLowerCase());
 
 /** Newest first, as Nova sorts them. */
 function listed(call: NovaCall): Server[] {
@@ -44,17 +45,28 @@ interface NewServer {
 
 function create(call: NovaCall) {
   const { cloud, request } = call;
-  const { server: wanted, 'os:scheduler_hints': hints } = (call.request.body as NewServer);
+  const { server: wanted, 'os:scheduler_hints': hints } = call.request.body as NewServer;
   const flavor: Flavor | undefined = cloud.model.flavors.get(wanted.flavorRef);
   if (flavor === undefined) throw novaRefusal(400, `Flavor ${wanted.flavorRef} could not be found.`);
   if (wanted.imageRef !== cloud.model.imageId) throw novaRefusal(400, 'Can not find requested image');
   // Of networks there are none to attach.
-  if (wanted.networks !== 'none') throw novaRefusal(400, `Invalid input for field/attribute server. Value: ${JSON.stringify(wanted)}. 'networks' is a required property`);
+  if (wanted.networks !== 'none')
+    throw novaRefusal(
+      400,
+      `Invalid input for field/attribute server. Value: ${JSON.stringify(wanted)}. 'networks' is a required property`,
+    );
   const [zone = null, zoneHost = null] = wanted.availability_zone?.split(':') ?? [];
   const host = wanted.host ?? zoneHost;
-  if (wanted.host !== undefined && zoneHost !== null) throw novaRefusal(400, 'Forced destination by both availability_zone and host is not supported.');
-  if (host !== null && !cloud.model.hypervisors.has(host)) throw novaRefusal(400, `Compute host ${host} could not be found.`);
-  if (zone !== null && zone !== 'nova' && !cloud.model.aggregates.some(({ metadata }) => metadata['availability_zone'] === zone)) throw novaRefusal(400, 'The requested availability zone is not available');
+  if (wanted.host !== undefined && zoneHost !== null)
+    throw novaRefusal(400, 'Forced destination by both availability_zone and host is not supported.');
+  if (host !== null && !cloud.model.hypervisors.has(host))
+    throw novaRefusal(400, `Compute host ${host} could not be found.`);
+  if (
+    zone !== null &&
+    zone !== 'nova' &&
+    !cloud.model.aggregates.some(({ metadata }) => metadata['availability_zone'] === zone)
+  )
+    throw novaRefusal(400, 'The requested availability zone is not available');
   const group = hints?.group === undefined ? null : cloud.model.serverGroups.find(({ id }) => id === hints.group);
   if (group === undefined) throw novaRefusal(400, `Instance group ${hints?.group} could not be found.`);
   const server: Server = {
@@ -82,7 +94,12 @@ function create(call: NovaCall) {
   cloud.model.servers.set(server.id, server);
   group?.members.push(server.id);
   conductBuild(cloud, server, host, startAction(cloud, server, 'create', request.requestId));
-  return { status: 202, body: { server: { id: server.id, links: [], 'OS-DCF:diskConfig': 'MANUAL', security_groups: [{ name: 'default' }] } } };
+  return {
+    status: 202,
+    body: {
+      server: { id: server.id, links: [], 'OS-DCF:diskConfig': 'MANUAL', security_groups: [{ name: 'default' }] },
+    },
+  };
 }
 
 interface NewGroup {
@@ -95,8 +112,18 @@ interface NewFlavor {
 
 export const serverRoutes: Routes<NovaCall> = {
   'GET /servers': (call) => list(call, '/servers', viewServerName),
-  'GET /servers/detail': (call) => list(call, '/servers/detail', (server) => viewServer(call.cloud, server, { minor: call.request.minor, isAdmin: isAdmin(call), isAlone: false })),
-  'GET /servers/{}': (call, id) => ok({ server: viewServer(call.cloud, findServer(call, id ?? ''), { minor: call.request.minor, isAdmin: isAdmin(call), isAlone: true }) }),
+  'GET /servers/detail': (call) =>
+    list(call, '/servers/detail', (server) =>
+      viewServer(call.cloud, server, { minor: call.request.minor, isAdmin: isAdmin(call), isAlone: false }),
+    ),
+  'GET /servers/{}': (call, id) =>
+    ok({
+      server: viewServer(call.cloud, findServer(call, id ?? ''), {
+        minor: call.request.minor,
+        isAdmin: isAdmin(call),
+        isAlone: true,
+      }),
+    }),
   'POST /servers': create,
   'DELETE /servers/{}': (call, id) => {
     const server = findServer(call, id ?? '');
@@ -114,11 +141,21 @@ export const serverRoutes: Routes<NovaCall> = {
     const offset = Number(call.request.query.get('offset') ?? 0);
     const most = Number(call.request.query.get('limit') ?? 1_000);
     const { serverGroups, keystone } = call.cloud.model;
-    return ok({ server_groups: serverGroups.slice(offset, offset + most).map((group) => viewServerGroup(group, keystone.projectId)) });
+    return ok({
+      server_groups: serverGroups
+        .slice(offset, offset + most)
+        .map((group) => viewServerGroup(group, keystone.projectId)),
+    });
   },
   'POST /os-server-groups': (call) => {
     const { name, policy, rules } = (call.request.body as NewGroup).server_group;
-    const group = { id: call.cloud.uuid(), name, policy, maxServersPerHost: rules?.max_server_per_host ?? 1, members: [] };
+    const group = {
+      id: call.cloud.uuid(),
+      name,
+      policy,
+      maxServersPerHost: rules?.max_server_per_host ?? 1,
+      members: [],
+    };
     call.cloud.model.serverGroups.push(group);
     return ok({ server_group: viewServerGroup(group, call.cloud.model.keystone.projectId) });
   },
@@ -129,7 +166,8 @@ export const serverRoutes: Routes<NovaCall> = {
     serverGroups.splice(index, 1);
     return { status: 204 };
   },
-  'GET /flavors': (call) => ok({ flavors: [...call.cloud.model.flavors.values()].map(({ id, name }) => ({ id, name, links: [] })) }),
+  'GET /flavors': (call) =>
+    ok({ flavors: [...call.cloud.model.flavors.values()].map(({ id, name }) => ({ id, name, links: [] })) }),
   'GET /flavors/detail': (call) => ok({ flavors: [...call.cloud.model.flavors.values()].map(viewFlavor) }),
   'GET /flavors/{}': (call, id) => {
     const flavor = call.cloud.model.flavors.get(id ?? '');
@@ -146,7 +184,10 @@ export const serverRoutes: Routes<NovaCall> = {
   'POST /flavors/{}/os-extra_specs': (call, id) => {
     const flavor = call.cloud.model.flavors.get(id ?? '');
     if (flavor === undefined) throw novaRefusal(404, `Flavor ${id} could not be found.`);
-    flavor.extraSpecs = { ...flavor.extraSpecs, ...(call.request.body as { extra_specs: Record<string, string> }).extra_specs };
+    flavor.extraSpecs = {
+      ...flavor.extraSpecs,
+      ...(call.request.body as { extra_specs: Record<string, string> }).extra_specs,
+    };
     return ok({ extra_specs: flavor.extraSpecs });
   },
 };

@@ -10,7 +10,16 @@ export interface Behaviour {
   readonly seconds: number;
 }
 
-export const modes: readonly MigrateMode[] = ['ok', 'hang', 'slow', 'fail', 'error', 'prefail', 'precheck-dest', 'precheck-source'];
+export const modes: readonly MigrateMode[] = [
+  'ok',
+  'hang',
+  'slow',
+  'fail',
+  'error',
+  'prefail',
+  'precheck-dest',
+  'precheck-source',
+];
 
 /** By the guest's script, else its metadata, else its host's profile. The last entry of a list also holds for all attempts after it. */
 export function behaviourOf(cloud: Cloud, server: Server): Behaviour {
@@ -27,9 +36,11 @@ export function behaviourOf(cloud: Cloud, server: Server): Behaviour {
   };
 }
 
-const listOf = (text: string | undefined): string[] => (text === undefined || text === '' ? [] : text.split(',').map((part) => part.trim()));
+const listOf = (text: string | undefined): string[] =>
+  text === undefined || text === '' ? [] : text.split(',').map((part) => part.trim());
 
-const entry = <Item>(entries: readonly Item[], number: number): Item | undefined => entries[Math.min(number, entries.length) - 1];
+const entry = <Item>(entries: readonly Item[], number: number): Item | undefined =>
+  entries[Math.min(number, entries.length) - 1];
 
 /** Begins to copy a guest. `ended` is called once, at the moment at which the copy ends by its behaviour or by a request. */
 export function startTransfer(cloud: Cloud, server: Server, ended: (how: TransferEnd) => void): Transfer {
@@ -71,8 +82,18 @@ export function countersOf(cloud: Cloud, { server, startedMs }: Transfer): Memor
   const { mode, seconds } = behaviourOf(cloud, server);
   const spent = Math.floor((cloud.clock.nowMs - startedMs) / 1_000);
   const total = server.flavor.memoryMiB * 1024 * 1024;
-  const left = mode === 'hang' ? hangsAt : mode === 'slow' ? slow.high - ((slow.high - slow.low) * (spent % slow.roundSeconds)) / slow.roundSeconds : seconds === 0 ? 0 : Math.max(0, 1 - spent / seconds);
+  const left =
+    mode === 'hang'
+      ? hangsAt
+      : mode === 'slow'
+        ? slow.high - ((slow.high - slow.low) * (spent % slow.roundSeconds)) / slow.roundSeconds
+        : seconds === 0
+          ? 0
+          : Math.max(0, 1 - spent / seconds);
   const remaining = Math.floor(total * left);
-  const sent = mode === 'slow' ? Math.floor(total * (0.5 + ((slow.high - slow.low) / slow.roundSeconds) * spent)) : total - remaining;
+  const sent =
+    mode === 'slow'
+      ? Math.floor(total * (0.5 + ((slow.high - slow.low) / slow.roundSeconds) * spent))
+      : total - remaining;
   return { total, processed: sent, remaining };
 }

@@ -1,5 +1,14 @@
 import { novaTime, serverTime, type Cloud } from '../cloud.ts';
-import type { Aggregate, Flavor, Hypervisor, InstanceAction, Migration, Server, ServerGroup, Service } from '../model.ts';
+import type {
+  Aggregate,
+  Flavor,
+  Hypervisor,
+  InstanceAction,
+  Migration,
+  Server,
+  ServerGroup,
+  Service,
+} from '../model.ts';
 import { usedOf } from '../placement/state.ts';
 import { hostNamed, isUp, nodeName, serversOn, statusOf, zoneOf } from './records.ts';
 import { memoryOf, writtenMs } from './live-migration.ts';
@@ -18,12 +27,20 @@ export const viewService = (cloud: Cloud, service: Service): object => ({
   forced_down: service.isForcedDown,
 });
 
-export function viewHypervisor(cloud: Cloud, { id, hostname, host, serviceId }: Hypervisor, minor: number, withServers: boolean): object {
+export function viewHypervisor(
+  cloud: Cloud,
+  { id, hostname, host, serviceId }: Hypervisor,
+  minor: number,
+  withServers: boolean,
+): object {
   const service = cloud.model.services.find((one) => one.id === serviceId);
   const { profile } = hostNamed(cloud, host);
   const servers = serversOn(cloud, host);
   const used = usedOf(cloud.model.placement, id);
-  const shown = withServers && (minor >= 75 || servers.length > 0) ? { servers: servers.map((server) => ({ name: `instance-${server.id.slice(0, 8)}`, uuid: server.id })) } : {};
+  const shown =
+    withServers && (minor >= 75 || servers.length > 0)
+      ? { servers: servers.map((server) => ({ name: `instance-${server.id.slice(0, 8)}`, uuid: server.id })) }
+      : {};
   const base = {
     id,
     hypervisor_hostname: hostname,
@@ -56,7 +73,11 @@ export function viewHypervisor(cloud: Cloud, { id, hostname, host, serviceId }: 
 export const viewServerName = (server: Server): object => ({ id: server.id, name: server.name, links: [] });
 
 /** @param isAdmin others do not see where a server is */
-export function viewServer(cloud: Cloud, server: Server, { minor, isAdmin, isAlone }: { minor: number; isAdmin: boolean; isAlone: boolean }): object {
+export function viewServer(
+  cloud: Cloud,
+  server: Server,
+  { minor, isAdmin, isAlone }: { minor: number; isAdmin: boolean; isAlone: boolean },
+): object {
   const status = statusOf(server);
   const { flavor, fault } = server;
   return {
@@ -68,13 +89,23 @@ export function viewServer(cloud: Cloud, server: Server, { minor, isAdmin, isAlo
     metadata: server.metadata,
     hostId: server.host === null ? '' : Buffer.from(server.projectId + server.host).toString('hex'),
     image: { id: server.imageId, links: [], ...(minor >= 98 ? { properties: { hw_machine_type: 'pc' } } : {}) },
-    flavor: { vcpus: flavor.vcpus, ram: flavor.memoryMiB, disk: flavor.diskGiB, ephemeral: 0, swap: 0, original_name: flavor.name, extra_specs: flavor.extraSpecs },
+    flavor: {
+      vcpus: flavor.vcpus,
+      ram: flavor.memoryMiB,
+      disk: flavor.diskGiB,
+      ephemeral: 0,
+      swap: 0,
+      original_name: flavor.name,
+      extra_specs: flavor.extraSpecs,
+    },
     created: serverTime(server.createdMs),
     updated: serverTime(server.updatedMs),
     addresses: {},
     links: [],
     'OS-DCF:diskConfig': 'MANUAL',
-    ...(fault !== null && (status === 'ERROR' || status === 'DELETED') ? { fault: { code: fault.code, created: serverTime(fault.createdMs), message: fault.message } } : {}),
+    ...(fault !== null && (status === 'ERROR' || status === 'DELETED')
+      ? { fault: { code: fault.code, created: serverTime(fault.createdMs), message: fault.message } }
+      : {}),
     ...(['ACTIVE', 'BUILD', 'REBUILD', 'RESIZE', 'VERIFY_RESIZE', 'MIGRATING'].includes(status) ? { progress: 0 } : {}),
     'OS-EXT-AZ:availability_zone': server.host === null ? '' : zoneOf(cloud, server.host),
     config_drive: '',
@@ -90,7 +121,13 @@ export function viewServer(cloud: Cloud, server: Server, { minor, isAdmin, isAlo
     description: null,
     tags: [],
     trusted_image_certificates: null,
-    ...(isAlone && minor >= 71 ? { server_groups: cloud.model.serverGroups.filter(({ members }) => members.includes(server.id)).map(({ id }) => id) } : {}),
+    ...(isAlone && minor >= 71
+      ? {
+          server_groups: cloud.model.serverGroups
+            .filter(({ members }) => members.includes(server.id))
+            .map(({ id }) => id),
+        }
+      : {}),
     locked_reason: null,
     ...(minor >= 96 ? { pinned_availability_zone: server.pinnedZone } : {}),
   };
@@ -119,7 +156,10 @@ export const viewAggregate = ({ id, uuid, name, hosts, metadata, createdMs }: Ag
   deleted_at: null,
 });
 
-export const viewServerGroup = ({ id, name, policy, maxServersPerHost, members }: ServerGroup, projectId: string): object => ({
+export const viewServerGroup = (
+  { id, name, policy, maxServersPerHost, members }: ServerGroup,
+  projectId: string,
+): object => ({
   id,
   name,
   policy,

@@ -1,7 +1,8 @@
 import type { Consumer, Inventory, PlacementState, Provider, Resources } from '../model.ts';
 
 /** What can be taken of a class of resources. */
-export const capacityOf = ({ total, reserved, allocation_ratio: ratio }: Inventory): number => Math.floor((total - reserved) * ratio);
+export const capacityOf = ({ total, reserved, allocation_ratio: ratio }: Inventory): number =>
+  Math.floor((total - reserved) * ratio);
 
 /** What consumers have of a provider. */
 export function usedOf({ consumers }: PlacementState, provider: string): Resources {
@@ -13,7 +14,12 @@ export function usedOf({ consumers }: PlacementState, provider: string): Resourc
 }
 
 /** Whether a provider can give that much more. */
-export function hasRoom(state: PlacementState, provider: Provider, wanted: Resources, used = usedOf(state, provider.uuid)): boolean {
+export function hasRoom(
+  state: PlacementState,
+  provider: Provider,
+  wanted: Resources,
+  used = usedOf(state, provider.uuid),
+): boolean {
   return Object.entries(wanted).every(([name, amount]) => {
     const inventory = provider.inventories[name];
     if (inventory === undefined) return false;
@@ -26,7 +32,12 @@ export function hasRoom(state: PlacementState, provider: Provider, wanted: Resou
  * Writes what a consumer has, all of it. Providers' generations go up, those that it had something of and those that it has something of.
  * Nothing left: the consumer is gone.
  */
-export function writeAllocations(state: PlacementState, consumerId: string, allocations: Record<string, Resources>, as: Pick<Consumer, 'projectId' | 'userId' | 'type'>): void {
+export function writeAllocations(
+  state: PlacementState,
+  consumerId: string,
+  allocations: Record<string, Resources>,
+  as: Pick<Consumer, 'projectId' | 'userId' | 'type'>,
+): void {
   const before = state.consumers.get(consumerId);
   for (const uuid of new Set([...Object.keys(before?.allocations ?? {}), ...Object.keys(allocations)])) {
     const provider = state.providers.get(uuid);
@@ -37,10 +48,21 @@ export function writeAllocations(state: PlacementState, consumerId: string, allo
 }
 
 /** Of one more provider, besides what the consumer has. */
-export function addAllocation(state: PlacementState, consumerId: string, provider: string, resources: Resources, as: Pick<Consumer, 'projectId' | 'userId'>): void {
+export function addAllocation(
+  state: PlacementState,
+  consumerId: string,
+  provider: string,
+  resources: Resources,
+  as: Pick<Consumer, 'projectId' | 'userId'>,
+): void {
   const before = state.consumers.get(consumerId)?.allocations ?? {};
   const had = before[provider] ?? {};
-  const sum = Object.fromEntries([...new Set([...Object.keys(had), ...Object.keys(resources)])].map((name) => [name, (had[name] ?? 0) + (resources[name] ?? 0)]));
+  const sum = Object.fromEntries(
+    [...new Set([...Object.keys(had), ...Object.keys(resources)])].map((name) => [
+      name,
+      (had[name] ?? 0) + (resources[name] ?? 0),
+    ]),
+  );
   writeAllocations(state, consumerId, { ...before, [provider]: sum }, { ...as, type: 'INSTANCE' });
 }
 
@@ -65,6 +87,8 @@ export function moveAllocations(state: PlacementState, from: string, to: string,
   writeAllocations(state, to, before.allocations, { ...before, type });
 }
 
-export const childrenOf = ({ providers }: PlacementState, uuid: string): Provider[] => [...providers.values()].filter(({ parentUuid }) => parentUuid === uuid);
+export const childrenOf = ({ providers }: PlacementState, uuid: string): Provider[] =>
+  [...providers.values()].filter(({ parentUuid }) => parentUuid === uuid);
 
-export const consumersOf = ({ consumers }: PlacementState, provider: string): [string, Consumer][] => [...consumers].filter(([, { allocations }]) => allocations[provider] !== undefined);
+export const consumersOf = ({ consumers }: PlacementState, provider: string): [string, Consumer][] =>
+  [...consumers].filter(([, { allocations }]) => allocations[provider] !== undefined);

@@ -73,9 +73,7 @@ export function createUpdateCalls(server: Server, start: Start): Service {
         await awaitStage(one, waitPolicy?.lifecycleStage ?? 0, context);
         return describe(run, one);
       } catch (error) {
-        return error instanceof UpdateAbortedError
-          ? refuse(grpcStatus.notFound, error.message)
-          : Promise.reject(error);
+        return error instanceof UpdateAbortedError ? refuse(grpcStatus.notFound, error.message) : Promise.reject(error);
       }
     },
 
