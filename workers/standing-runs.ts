@@ -6,9 +6,12 @@ import type { SharedSystems } from './systems.ts';
 
 type StandingTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leaving' | 'logger'>;
 
+/** A watch that a user has ended, or that could not be started, is begun again after so long. */
+const renewalMs = 5 * 60_000;
+
 /**
  * Sees to it that what no event begins is under way: the look for drift, and the watches over guests and over the VMs of every vCenter.
- * Nothing waits for it, and a worker serves without; the next one that starts tries again.
+ * Nothing waits for it, and a worker serves without.
  *
  * @param region null: there is no OpenStack
  */
@@ -17,8 +20,21 @@ export function startStandingRuns(
   region: string | null,
   vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
 ): void {
-  if (region !== null) startOpenStackRuns(tools, region);
-  settleVcenterWatches(tools, vcenters);
+  if (region !== null) startDriftSchedule(tools, region);
+  void renewWatches(tools, region, vcenters);
+}
+
+/** Until the worker leaves. */
+async function renewWatches(
+  tools: StandingTools,
+  region: string | null,
+  vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
+): Promise<void> {
+  while (!tools.leaving.aborted) {
+    if (region !== null) settleGuestWatches(tools);
+    settleVcenterWatches(tools, vcenters);
+    await tools.clock.sleep(renewalMs, tools.leaving).catch(() => undefined);
+  }
 }
 
 const unless =
@@ -27,12 +43,12 @@ const unless =
     if (!leaving.aborted) logger.warn({ error: wordsOf(error) }, why);
   };
 
-function startOpenStackRuns(tools: StandingTools, region: string): void {
+function startDriftSchedule(tools: StandingTools, region: string): void {
   const {
     temporal,
     clock,
     leaving,
-    config: { cluster, modes, hypervisor, nodeFailure },
+    config: { cluster, modes, hypervisor },
   } = tools;
   void ensureDriftSchedule(
     { client: temporal, clock, leaving },
@@ -43,7 +59,17 @@ function startOpenStackRuns(tools: StandingTools, region: string): void {
       'Nobody looks for what changes in Nova and Placement behind drover’s back: the Schedule could not be made',
     ),
   );
-  const { mode, guestEvents } = nodeFailure;
+}
+
+function settleGuestWatches(tools: StandingTools): void {
+  const {
+    temporal,
+    clock,
+    config: {
+      cluster,
+      nodeFailure: { mode, guestEvents },
+    },
+  } = tools;
   if (mode !== 'off' && guestEvents !== null)
     void startGuestWatches(temporal, { shards: guestEvents.shards, cluster }, { clock }).catch(
       unless(tools, 'Guests are not watched: the runs could not be started'),

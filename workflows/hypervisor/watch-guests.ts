@@ -11,7 +11,7 @@ import { watchInTurns } from '../lib/watch-turns.ts';
 /**
  * Listens to the guests of one shard of the hypervisors, for good: one activity after the other, an hour each, so that the history tells of
  * hours and never of guests. Started by workers, where the settings ask for it; it ends when they do not any more. To cancel or terminate
- * it stops nobody's work: the next worker that starts begins it anew.
+ * it stops nobody's work: a worker begins it anew within five minutes.
  */
 export async function watchGuests(input: GuestWatchInput): Promise<GuestWatchResult> {
   const { shard } = Object(input) as GuestWatchInput;

@@ -11,8 +11,8 @@ import { watchInTurns } from '../lib/watch-turns.ts';
 
 /**
  * Watches the VMs of one vCenter, for good: one activity after the other, an hour each, so that the history tells of hours and never of
- * VMs. Started by workers, where the settings ask for it; it ends when they do not any more. To cancel or terminate it stops nobody's work: the
- * next worker that starts begins it anew, and all runs are told once, slowly, as nobody knows what was missed.
+ * VMs. Started by workers, where the settings ask for it; it ends when they do not any more. To cancel or terminate it stops nobody's work: a
+ * worker begins it anew within five minutes, and all runs are told once, slowly, as nobody knows what was missed.
  *
  * @param carried what runs knew of the VMs at the end of the last turn, when it continues as new
  */
