@@ -89,7 +89,7 @@ export async function perform<const Name extends PartName>(
     if (wrong.length > 0) process.exitCode = 1;
     if (!isOnce) {
       say('\nAll of it stays up. Ctrl-C stops it.');
-      await new Promise((resolve) => interrupted.addEventListener('abort', resolve));
+      await stayUp(interrupted);
     }
     last = `${wrong.length === 0 ? 'As it should be' : 'Not as it should be'}: ${summary}; ${formatDuration(performance.now() - startedMs)} in all.`;
   } catch (error) {
@@ -101,6 +101,14 @@ export async function perform<const Name extends PartName>(
     await stopLab({ dir: lab.dir, parts: [...parts, ...(story.more ?? [])], report: say });
   }
   say(`\n${last}`);
+}
+
+/** Until the signal is aborted. A handler of SIGINT alone keeps no process alive that has no terminal. */
+export async function stayUp(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const alive = setInterval(() => undefined, 60_000);
+  await once(signal, 'abort');
+  clearInterval(alive);
 }
 
 /** A line of the demo's own, among those of the lab's parts. */
