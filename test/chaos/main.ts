@@ -1,5 +1,7 @@
 /** `npm run chaos -- --seed S --minutes M [--record | --json FILE]`: everything breaks at random, and at the end everything is as it should be. */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { keepRecord } from '../evidence/keep.ts';
 import { makeRecord } from '../evidence/record.ts';
@@ -32,11 +34,12 @@ await new Command('chaos')
       const digestBefore = digestNow(series.chaos.globs);
       const print = (line: string): void => void process.stdout.write(`${line}\n`);
       print(`chaos with seed ${seed} for ${minutes} min`);
-      const { complaints, strikes, deeds, turns, vmTurns, evictions, failures, moves, settleSeconds } = await runChaos({
+      const result = await runChaos({
         seed,
         durationMs: minutes * 60_000,
         report: print,
       });
+      const { complaints, facts, strikes, deeds, turns, vmTurns, evictions, failures, moves, settleSeconds } = result;
       for (const complaint of complaints) print(`VIOLATED ${complaint}`);
       print(
         `${strikes} strikes, ${deeds} deeds, ${turns} turns of hypervisors, ${vmTurns} of virtual machines, ${evictions} evictions, ${failures} failures of hosts looked into, ${moves} migrations completed; settled after ${settleSeconds.toFixed(0)} s`,
@@ -46,6 +49,11 @@ await new Command('chaos')
           ? 'every invariant holds'
           : `${complaints.length} complaints; again: npm run chaos -- --seed ${seed} --minutes ${minutes}`,
       );
+      if (complaints.length > 0) {
+        const file = join(mkdtempSync(join(tmpdir(), 'drover-chaos-')), 'facts.json');
+        writeFileSync(file, JSON.stringify(facts));
+        print(`what they are judged by: ${file}`);
+      }
       const counts = {
         complaints: complaints.length,
         failed: complaints.length === 0 ? 0 : 1,

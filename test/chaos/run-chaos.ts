@@ -12,6 +12,7 @@ import type { World } from '../flows/world.ts';
 import { hosts, quickSettings } from '../flows/world-base.ts';
 import { openWorld } from '../flows/world.ts';
 import { readWorld } from '../read-world.ts';
+import type { Snapshot } from '../invariants/snapshot.ts';
 import { violations } from '../invariants/violations.ts';
 import { prepareHypervisors, removeHypervisors, settleHypervisors, takeTurn } from './hypervisors.ts';
 import { act, list, reasonOf, returnToService } from './people.ts';
@@ -49,6 +50,8 @@ export interface ChaosResult {
   moves: number;
   /** From the last strike's end until everything had settled. */
   settleSeconds: number;
+  /** What complaints are judged by; without texts, which are too long. */
+  facts: Pick<Snapshot, 'novaCalls' | 'migrationEvents' | 'services' | 'servers' | 'audit' | 'objects' | 'runs'>;
 }
 
 const servers = 12;
@@ -106,8 +109,10 @@ export async function runChaos({ seed, durationMs, report }: ChaosOptions): Prom
       `WorkflowType = "handleNodeFailure" AND StartTime > "${beganAt}"`,
     );
     const moves = seen.migrationEvents.filter(({ status }) => status === 'completed').length;
+    const { novaCalls, migrationEvents, services, servers: left, audit, objects, runs } = seen;
     return {
       complaints,
+      facts: { novaCalls, migrationEvents, services, servers: left, audit, objects, runs },
       strikes: plan.strikes.length,
       deeds: plan.deeds.length,
       turns: plan.turns.length,
