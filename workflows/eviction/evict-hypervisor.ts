@@ -79,8 +79,9 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
       }
       const run = beginRun(opened, state, () => undefined);
       inbox.run = run;
-      // It may have come while the Eviction was read.
+      // Both may have come while the Eviction was read, or with the answer: Temporal tells signals first.
       if (inbox.cancelled) stopForCancel(run);
+      if (inbox.changed) run.readAtMs = 0;
       if ((await drive(run)) === 'old')
         await continueAsNew<typeof evictHypervisor>({ hypervisor: input.hypervisor }, run.state);
       const end = endOf(run.state);
