@@ -23,12 +23,8 @@ export const everyServerOnce: Check = (world) => {
   }
   // A machine has more while a migration arrives, and a cold one keeps the source's copy until it is confirmed.
   const inMotion = new Set(moving.flatMap(({ sourceHost, targetHost }) => [sourceHost, targetHost]));
-  // Of a server that others delete while it is moved live, a guest arrives that Nova does not know.
-  const deleted = new Set(expectedServers.filter(({ status }) => status === null).map(({ id }) => id));
-  const strays = migrationEvents.filter(({ instanceId, status }) => status === 'error' && deleted.has(instanceId));
-  for (const [host, held] of Object.entries(guests)) {
+  for (const [host, count] of Object.entries(guests)) {
     const known = servers.filter((server) => server.host === host);
-    const count = held - strays.filter(({ targetHost }) => targetHost === host).length;
     const isUnsure = known.some(({ taskState, status }) => taskState !== null || status === 'ERROR');
     if (inMotion.has(host) || !concerns(world, host) || isUnsure) continue;
     if (count <= known.length + strandedOn(world, host)) continue;

@@ -131,6 +131,8 @@ test('the guest of a server that a user deleted while it arrived is Nova’s to 
     guests: { 'node-2': 1, 'node-3': 1 },
   };
   expect(violations(stranded)).toEqual([]);
+  const twice = { ...stranded, guests: { ...stranded.guests, 'node-3': 2 } };
+  expect(violations(twice)).toEqual([expect.stringMatching(/^invariant 2: host node-3 holds 2 guests/u)]);
   const there = { ...stranded, expectedServers: good.expectedServers };
   expect(violations(there)).toEqual([expect.stringMatching(/^invariant 2: host node-3 holds 1 guests/u)]);
 });
