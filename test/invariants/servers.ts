@@ -108,6 +108,9 @@ function spans(world: Snapshot): (Pick<Eviction, 'metadata' | 'spec'> & { sinceM
 export interface ServiceChange {
   host: string;
   atMs: number;
+  /** When it was asked, and when Nova had answered: in between, Nova made the change. */
+  askedMs: number;
+  answeredMs: number;
   enabled: boolean;
   byDrover: boolean;
 }
@@ -123,12 +126,14 @@ export function serviceChanges({ novaCalls, services }: Pick<Snapshot, 'novaCall
     if (method !== 'PUT' || host === undefined || status >= 300 || (action !== 'enabled' && action !== 'disabled'))
       return [];
     const enabled = action === 'enabled';
-    return [{ host, atMs: enabled ? timeMs : timeMs + durationMs, enabled, byDrover: userAgent === 'drover' }];
+    const answeredMs = timeMs + durationMs;
+    const atMs = enabled ? timeMs : answeredMs;
+    return [{ host, atMs, askedMs: timeMs, answeredMs, enabled, byDrover: userAgent === 'drover' }];
   });
   return changes.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** 4: no server is started on a host that drover had disabled. */
+/** 4: no server is started on a host that drover had disabled. Of two changes at once, it is not known which was the last. */
 export const noneToDisabledHosts: Check = (world) => {
   const first = new Map<number, MigrationFact>();
   for (const event of world.migrationEvents) if (!first.has(event.id)) first.set(event.id, event);
@@ -139,8 +144,10 @@ export const noneToDisabledHosts: Check = (world) => {
   ).values()) {
     if (targetHost === null || !concerns(world, targetHost)) continue;
     const beganMs = first.get(id)?.atMs ?? 0;
-    const last = changes.findLast(({ host, atMs }) => host === targetHost && atMs < beganMs);
+    const before = changes.filter(({ host, atMs }) => host === targetHost && atMs < beganMs);
+    const last = before.at(-1);
     if (last === undefined || last.enabled || !last.byDrover) continue;
+    if (before.some(({ enabled, answeredMs }) => enabled && answeredMs > last.askedMs)) continue;
     const disabled = `which drover had disabled ${beganMs - last.atMs} ms before`;
     found.push(`migration ${id} of server ${instanceId} (${status}) went to ${targetHost}, ${disabled}`);
   }

@@ -84,6 +84,10 @@ test.each([
     serviceCall({ timeMs: t0 + 4_500, action: 'enabled', userAgent: 'lab' }),
   ],
   ['disabled by somebody else', serviceCall({ timeMs: t0 + 4_500, userAgent: 'lab' })],
+  [
+    'enabled while drover disabled it',
+    serviceCall({ timeMs: t0 + 500, durationMs: 600, action: 'enabled', userAgent: 'lab' }),
+  ],
 ])('a server may be moved to a host that was %s', (_, later) => {
   const moved = {
     migrationEvents: [
@@ -99,6 +103,19 @@ test.each([
   ).toEqual([]);
   expect(violations({ ...good, ...moved }).filter((found) => found.includes('invariant 4'))).toHaveLength(1);
 });
+test('a server may not be moved to a host that was enabled before drover asked to disable it', () => {
+  const asked = { timeMs: t0 + 500, durationMs: 200, action: 'enabled', userAgent: 'lab' };
+  const moved = {
+    migrationEvents: [
+      ...good.migrationEvents,
+      move({ id: 3, instanceId: 's3', atMs: t0 + 5_500, sourceHost: 'node-3', targetHost: 'node-1' }),
+    ],
+    ...without('Eviction'),
+  };
+  expect(violations({ ...good, ...moved, novaCalls: [...good.novaCalls, serviceCall(asked)] })).toContainEqual(
+    expect.stringMatching(/^invariant 4/u),
+  );
+});
 test('what Nova was asked of its services, and has done', () => {
   const services = [{ id: '1', host: 'node-1', status: 'enabled', disabledReason: null }] as const;
   const novaCalls = [
@@ -110,8 +127,8 @@ test('what Nova was asked of its services, and has done', () => {
     serviceCall({ path: '/v2.1/servers/1/action', method: 'POST' }),
   ];
   expect(serviceChanges({ novaCalls, services })).toEqual([
-    { host: 'node-1', atMs: t0 + 200, enabled: false, byDrover: true },
-    { host: 'node-1', atMs: t0 + 500, enabled: true, byDrover: false },
+    { host: 'node-1', atMs: t0 + 200, askedMs: t0, answeredMs: t0 + 200, enabled: false, byDrover: true },
+    { host: 'node-1', atMs: t0 + 500, askedMs: t0 + 500, answeredMs: t0 + 700, enabled: true, byDrover: false },
   ]);
 });
 test('what concerns other hosts is theirs to check', () => {
