@@ -1,6 +1,7 @@
 import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
 import type { OutsideSystem } from '../../runtime/outside-calls.ts';
 import { repeat } from '../../runtime/clock.ts';
+import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { setLabClock } from '../../lab/clock.ts';
 import type { Drover } from '../../lab/drover.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
@@ -124,26 +125,12 @@ export function passTime({ simulation }: Pick<Deployment, 'simulation'>): () => 
   const { clock } = simulation;
   // Also while nothing is due.
   const stopTicking = repeat(clock, () => undefined, 1_000);
-  setLabClock({ ...clock, sleep: (ms, signal) => unless(broken.signal, clock.sleep(ms, signal)) });
+  setLabClock({ ...clock, sleep: (ms, signal) => unlessAborted(clock.sleep(ms, signal), broken.signal) });
   return async () => {
     stopTicking();
     stopped.resolve();
     await running;
   };
-}
-
-/** Fails when `broken` is aborted. A race against one promise for all would keep something of each of them for as long as that lasts. */
-async function unless(broken: AbortSignal, work: Promise<void>): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fail = (): void => reject(broken.reason as Error);
-  broken.addEventListener('abort', fail);
-  work.then(resolve, reject);
-  if (broken.aborted) fail();
-  try {
-    await promise;
-  } finally {
-    broken.removeEventListener('abort', fail);
-  }
 }
 
 export function simulatedDrover({ simulation, bridge }: Deployment, hasBridge: boolean): Drover {
