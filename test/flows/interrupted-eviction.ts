@@ -1,5 +1,6 @@
 import { readMigrationEvents } from '../../lab/openstack/journal.ts';
 import type { Server } from '../../lab/openstack/seed.ts';
+import { hasEnded } from '../invariants/servers.ts';
 import { hostOf, messageOf, migrationStatuses, parallelism } from './eviction-facts.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
@@ -16,11 +17,9 @@ export async function beginMoves(world: World, host: string): Promise<Server[]> 
   return servers;
 }
 
-const ended = new Set(['completed', 'confirmed', 'error', 'failed', 'cancelled']);
-
 export function inProgress({ session, sinceMs }: World, host: string): number {
   const last = new Map(readMigrationEvents(session.handle, sinceMs).map((event) => [event.migration, event]));
-  return [...last.values()].filter(({ source, status }) => source === host && !ended.has(status)).length;
+  return [...last.values()].filter((event) => event.source === host && !hasEnded(event)).length;
 }
 
 /** Every server has left by exactly one migration that succeeded. */
