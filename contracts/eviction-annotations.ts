@@ -38,9 +38,8 @@ export function onlyObserves(
   }: { annotations?: Readonly<Record<string, string>> | undefined; finalizers?: readonly string[] | undefined },
   mode: string,
 ): boolean {
-  return (
-    !finalizers.includes(evictionFinalizer) && (mode === 'observe' || given?.[annotations.mode]?.trim() === 'observe')
-  );
+  if (finalizers.includes(evictionFinalizer)) return false;
+  return mode === 'observe' || readEvictionAnnotations(given).asked.mode === 'observe';
 }
 
 type Parsed<Value> = { value: Value } | { problem: string };

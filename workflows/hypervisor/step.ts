@@ -52,7 +52,8 @@ export type Deed =
       do: 'runCheck';
       check: HypervisorCheck;
       attempt: number;
-      /** Of the onboarding that it is made for. */ sinceMs: number;
+      /** Of the onboarding that it is made for. */
+      sinceMs: number;
     };
 
 /** What a decision comes to. */
