@@ -81,17 +81,19 @@ async function run(bundle: WorkflowBundle, text: string): Promise<string[]> {
   return (await simulate(bundle, findScenario(scenario), { targets })).complaints;
 }
 
-/** Empty: what is broken was noticed. */
+/** Empty: what is broken was noticed, where nothing is noticed while it is whole. */
 async function judgeMutation(bundle: WorkflowBundle, mutation: Mutation): Promise<string[]> {
   const { caughtBy, breaks, says = /(?:)/u, mutate, rewrite } = mutation;
-  const broken = rewrite === undefined ? bundle : await loadBundle(rewritten(bundle.code, rewrite));
-  const hooks = mutate === undefined ? {} : { mutate };
+  const run = async (which: WorkflowBundle, hooks: Pick<Mutation, 'mutate'>): Promise<string[]> => {
+    if (typeof caughtBy !== 'string') return (await runSchedule(which, caughtBy, hooks)).complaints;
+    const cell = readCell(caughtBy);
+    return (await simulate(which, findScenario(cell.scenario), cell, hooks)).complaints;
+  };
   const place = typeof caughtBy === 'string' ? caughtBy : `its schedule, ${JSON.stringify(caughtBy)}`;
-  const cell = typeof caughtBy === 'string' ? readCell(caughtBy) : null;
-  const { complaints } =
-    typeof caughtBy === 'string' && cell !== null
-      ? await simulate(broken, findScenario(cell.scenario), cell, hooks)
-      : await runSchedule(broken, caughtBy as Schedule, hooks);
+  const whole = await run(bundle, {});
+  if (whole.length > 0) return [`${place} proves nothing, as without the mutation too: ${whole.join('; ')}`];
+  const broken = rewrite === undefined ? bundle : await loadBundle(rewritten(bundle.code, rewrite));
+  const complaints = await run(broken, mutate === undefined ? {} : { mutate });
   if (complaints.some((complaint) => says.test(complaint))) return [];
   const noticed = complaints.length === 0 ? 'nothing' : `only ${complaints.join('; ')}`;
   return [`${noticed} was noticed in ${place}, and it is broken: ${breaks}`];
