@@ -8,7 +8,6 @@ import { simulate } from './matrix.ts';
 import type { Mutation } from './mutations.ts';
 import { mutations } from './mutations.ts';
 import { runSchedule } from './schedules/run-schedule.ts';
-import type { Schedule } from './schedules/schedule.ts';
 import type { WorkflowBundle } from './simulation.ts';
 import { loadBundle } from './temporal/sdk.ts';
 

@@ -133,11 +133,12 @@ async function judgeHost(cast: Cast, host: string): Promise<string[]> {
 
 async function judgeVm(cast: Cast, object: StoredObject): Promise<string[]> {
   const { name, deletionTimestamp } = object.metadata;
-  if (deletionTimestamp !== undefined) return [`VirtualMachine ${name} is being deleted`];
   const { conditions } = (object['status'] ?? {}) as { conditions?: Condition[] };
   const said = findCondition(conditions, virtualMachineConditions.lifecycle);
   const isSettled = settled.VirtualMachine(object as never, 'act');
+  // Also a deletion that somebody has cancelled goes on only when it is asked for again.
   if (isSettled && said?.status === 'False') await retry(cast, vmPath(cast, plurals.VirtualMachine, name), said);
+  if (deletionTimestamp !== undefined) return [`VirtualMachine ${name} is being deleted: ${describe(object)}`];
   return isSettled && said?.status === 'True'
     ? []
     : [`VirtualMachine ${name} is not as its spec asks for it: ${describe(object)}`];
