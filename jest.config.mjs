@@ -17,7 +17,7 @@ export default {
   projects: [
     project('unit', [
       '<rootDir>/{contracts,workflows,activities,runtime,workers,k8s-bridge,starters,lab,bench,deploy}/**/*.test.ts',
-      '<rootDir>/test/{unit,budgets,chaos,contracts,evidence,fakes,faults,ladder,replay,simulator}/**/*.test.ts',
+      '<rootDir>/test/{unit,budgets,chaos,contracts,evidence,fakes,faults,ladder,models,replay,simulator}/**/*.test.ts',
     ]),
     project('flows', ['<rootDir>/test/flows/**/*.test.ts'], {
       setupFiles: ['<rootDir>/test/assign-lab.mjs'],

@@ -4,14 +4,14 @@ import type { Eviction } from './crds/eviction.ts';
 import type { Hypervisor } from './crds/hypervisor.ts';
 import type { VirtualMachineSetResourcePolicy } from './crds/virtual-machine-set-resource-policy.ts';
 import type { VirtualMachine } from './crds/virtual-machine.ts';
-import { onlyObserves, readEvictionAnnotations, retryHandledAnnotation } from './eviction-annotations.ts';
-import { evictionConditions } from './eviction-conditions.ts';
-import { hypervisorConditions } from './hypervisor-conditions.ts';
+import { onlyObserves, readEvictionAnnotations, retryHandledAnnotation } from './eviction/annotations.ts';
+import { evictionConditions } from './eviction/conditions.ts';
+import { hypervisorConditions } from './hypervisor/conditions.ts';
 import { annotations, evictionFinalizer, hypervisorAnnotations } from './ids.ts';
-import { hypervisorMode } from './read-hypervisor.ts';
-import { readRecordedPolicy, readResourcePolicy, resourcePolicyMode } from './read-resource-policy.ts';
-import { virtualMachineConditions } from './virtual-machine-conditions.ts';
-import { virtualMachineFinalizers } from './virtual-machine-marks.ts';
+import { hypervisorMode } from './hypervisor/read-hypervisor.ts';
+import { readRecordedPolicy, readResourcePolicy, resourcePolicyMode } from './resource-policy/read-resource-policy.ts';
+import { virtualMachineConditions } from './virtual-machine/conditions.ts';
+import { virtualMachineFinalizers } from './virtual-machine/marks.ts';
 
 /**
  * Whether nothing is left to do for an object, so that no run need be started for it. Pure; the bridge asks at every resync, the activity

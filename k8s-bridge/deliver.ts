@@ -1,9 +1,9 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Kubernetes } from '../runtime/kubernetes.ts';
-import type { Logger } from '../runtime/logging.ts';
-import { type CallLimits, limited } from '../runtime/temporal.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import type { Logger } from '../runtime/telemetry/logging.ts';
+import { type CallLimits, limited } from '../runtime/temporal/temporal.ts';
 import { type Change, type Delivery, decideDelivery } from './decide-delivery.ts';
 import { describePersonsStop, findLastRun, type FoundRun } from './find-last-run.ts';
 import { reportStopped } from './report-stopped.ts';

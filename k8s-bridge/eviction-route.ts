@@ -5,11 +5,11 @@ import {
   onlyObserves,
   retryHandledAnnotation,
   runIdAnnotation,
-} from '../contracts/eviction-annotations.ts';
-import { evictingReasons, evictionConditions } from '../contracts/eviction-conditions.ts';
+} from '../contracts/eviction/annotations.ts';
+import { evictingReasons, evictionConditions } from '../contracts/eviction/conditions.ts';
 import { evictionFinalizer, evictionId } from '../contracts/ids.ts';
 import { settled } from '../contracts/settled.ts';
-import { signalWithStartEviction } from '../runtime/signal-runs.ts';
+import { signalWithStartEviction } from '../runtime/temporal/signal-runs.ts';
 import type { KubeObject } from './kube-object.ts';
 import { conditionsOf, type Route, type RoutedMode } from './route.ts';
 

@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
-import { type CallLimits, limited } from '../runtime/temporal.ts';
+import { type CallLimits, limited } from '../runtime/temporal/temporal.ts';
 import type { LastRun } from './decide-delivery.ts';
 
 /** How a person ended a run. */

@@ -1,9 +1,9 @@
 import type { Kind } from '../contracts/ids.ts';
-import type { Mode } from '../runtime/config-schema.ts';
+import type { Mode } from '../runtime/config/config-schema.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Kubernetes } from '../runtime/kubernetes.ts';
-import { resourcePath } from '../runtime/resource-path.ts';
-import type { Logger } from '../runtime/logging.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
+import type { Logger } from '../runtime/telemetry/logging.ts';
 import type { Change } from './decide-delivery.ts';
 import type { RoutedChange } from './deliver.ts';
 import { type Facts, findCauses, readFacts } from './facts.ts';

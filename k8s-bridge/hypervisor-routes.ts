@@ -1,12 +1,12 @@
 import { findCondition } from '../contracts/conditions.ts';
 import { hypervisorSchema } from '../contracts/crds/hypervisor.ts';
-import { evictionConditions } from '../contracts/eviction-conditions.ts';
-import { hypervisorConditions } from '../contracts/hypervisor-conditions.ts';
+import { evictionConditions } from '../contracts/eviction/conditions.ts';
+import { hypervisorConditions } from '../contracts/hypervisor/conditions.ts';
 import { hypervisorAnnotations, hypervisorId, nodeMarks } from '../contracts/ids.ts';
-import { hypervisorMode } from '../contracts/read-hypervisor.ts';
-import { isNodeAnnotation, isNodeLabel, readNode } from '../contracts/read-node.ts';
+import { hypervisorMode } from '../contracts/hypervisor/read-hypervisor.ts';
+import { isNodeAnnotation, isNodeLabel, readNode } from '../contracts/hypervisor/read-node.ts';
 import { settled } from '../contracts/settled.ts';
-import { signalWithStartHypervisor } from '../runtime/signal-runs.ts';
+import { signalWithStartHypervisor } from '../runtime/temporal/signal-runs.ts';
 import { hostOf } from './eviction-route.ts';
 import type { KubeObject } from './kube-object.ts';
 import { isOwn } from './owned-fields.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkAnswer } from '../runtime/kubernetes-faults.ts';
+import { checkAnswer } from '../runtime/kubernetes/kubernetes-faults.ts';
 
 /** What every Kubernetes object has, as far as the bridge looks; the rest is kept as it came. */
 export const kubeObjectSchema = z.looseObject({

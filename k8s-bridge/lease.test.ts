@@ -1,7 +1,7 @@
 import { systemClock } from '../runtime/clock.ts';
 import { droverFailure } from '../runtime/failure.ts';
-import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes.ts';
-import { createLogger } from '../runtime/logging.ts';
+import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes/kubernetes.ts';
+import { createLogger } from '../runtime/telemetry/logging.ts';
 import { decideLease, type Lease, seeLease, type SeenLease, startLease } from './lease.ts';
 
 const lease = (holder: string | null, sinceMs: number): SeenLease => ({

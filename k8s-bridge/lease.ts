@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Clock, timeoutSignal, withTimeout } from '../runtime/clock.ts';
-import { checkAnswer, isFailure } from '../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../runtime/kubernetes.ts';
-import { resourcePath } from '../runtime/resource-path.ts';
-import type { Logger } from '../runtime/logging.ts';
+import { checkAnswer, isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
+import type { Logger } from '../runtime/telemetry/logging.ts';
 
 export interface LeaseSettings {
   /** After this time without a renewal, others may take the Lease. */

@@ -1,12 +1,12 @@
-import type { Config } from '../runtime/config-schema.ts';
+import type { Config } from '../runtime/config/config-schema.ts';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
 import { systemClock } from '../runtime/clock.ts';
-import { type Health, serveHealth } from '../runtime/health.ts';
-import type { Kubernetes } from '../runtime/kubernetes.ts';
-import type { Logger } from '../runtime/logging.ts';
-import { createMetrics, type Metrics } from '../runtime/metrics.ts';
+import { type Health, serveHealth } from '../runtime/telemetry/health.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import type { Logger } from '../runtime/telemetry/logging.ts';
+import { createMetrics, type Metrics } from '../runtime/telemetry/metrics.ts';
 import { readVersion } from '../runtime/version.ts';
 import {
   type BridgeStats,

@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Clock } from '../runtime/clock.ts';
-import type { KubernetesFaultDetails } from '../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../runtime/kubernetes.ts';
-import type { Logger } from '../runtime/logging.ts';
+import type { KubernetesFaultDetails } from '../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import type { Logger } from '../runtime/telemetry/logging.ts';
 import { type BackOffLimits, backOffMs, countFailure, type FailureCount } from './back-off.ts';
 import { readKubeList, type KubeObject } from './kube-object.ts';
 import { applyEvent, applyList, type Delta, type Identity, type Store } from './store.ts';

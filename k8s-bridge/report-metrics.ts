@@ -1,4 +1,4 @@
-import type { Metrics, Sample } from '../runtime/metrics.ts';
+import type { Metrics, Sample } from '../runtime/telemetry/metrics.ts';
 import type { Facts } from './facts.ts';
 import type { FollowedKind } from './follow.ts';
 import type { ReflectorState } from './reflector.ts';

@@ -1,9 +1,9 @@
 import { setConditions } from '../contracts/conditions.ts';
 import { fieldManager } from '../contracts/ids.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { checkAnswer, isFailure } from '../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../runtime/kubernetes.ts';
-import { resourcePath } from '../runtime/resource-path.ts';
+import { checkAnswer, isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import { type Facts, readFacts } from './facts.ts';
 import { kubeObjectSchema } from './kube-object.ts';
 import { conditionsOf, type Route, type RoutedMode } from './route.ts';

@@ -1,8 +1,8 @@
 import { virtualMachineSetResourcePolicySchema } from '../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { annotations, resourcePolicyId } from '../contracts/ids.ts';
 import { settled } from '../contracts/settled.ts';
-import { resourcePolicyFinalizer } from '../contracts/virtual-machine-marks.ts';
-import { signalWithStartResourcePolicy } from '../runtime/signal-runs.ts';
+import { resourcePolicyFinalizer } from '../contracts/virtual-machine/marks.ts';
+import { signalWithStartResourcePolicy } from '../runtime/temporal/signal-runs.ts';
 import { fullNameOf, namespaceAndName, type Route } from './route.ts';
 
 /** A VirtualMachineSetResourcePolicy concerns the run that makes what it names. */

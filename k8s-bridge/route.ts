@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Condition, ConditionUpdate } from '../contracts/conditions.ts';
 import type { Kind } from '../contracts/ids.ts';
 import type { ObjectChanged } from '../contracts/messages.ts';
-import type { CallLimits } from '../runtime/temporal.ts';
+import type { CallLimits } from '../runtime/temporal/temporal.ts';
 import type { KubeObject } from './kube-object.ts';
 
 /** What drover may do with a kind that is routed; `off` is not routed at all. */

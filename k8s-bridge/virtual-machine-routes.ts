@@ -1,10 +1,10 @@
 import { virtualMachineSchema } from '../contracts/crds/virtual-machine.ts';
-import { retryHandledAnnotation } from '../contracts/eviction-annotations.ts';
+import { retryHandledAnnotation } from '../contracts/eviction/annotations.ts';
 import { annotations, virtualMachineId } from '../contracts/ids.ts';
 import { settled } from '../contracts/settled.ts';
-import { virtualMachineConditions } from '../contracts/virtual-machine-conditions.ts';
-import { virtualMachineAnnotations as marks, virtualMachineLabels } from '../contracts/virtual-machine-marks.ts';
-import { signalWithStartVirtualMachine } from '../runtime/signal-runs.ts';
+import { virtualMachineConditions } from '../contracts/virtual-machine/conditions.ts';
+import { virtualMachineAnnotations as marks, virtualMachineLabels } from '../contracts/virtual-machine/marks.ts';
+import { signalWithStartVirtualMachine } from '../runtime/temporal/signal-runs.ts';
 import type { KubeObject } from './kube-object.ts';
 import { isOwn } from './owned-fields.ts';
 import {

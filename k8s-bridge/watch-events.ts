@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { droverFailure } from '../runtime/failure.ts';
-import { checkAnswer, type KubernetesFaultDetails } from '../runtime/kubernetes-faults.ts';
+import { checkAnswer, type KubernetesFaultDetails } from '../runtime/kubernetes/kubernetes-faults.ts';
 import { type KubeObject, kubeObjectSchema, kubeStatusSchema } from './kube-object.ts';
 import { createLineDecoder } from './line-decoder.ts';
 

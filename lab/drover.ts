@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { kubernetesQueue, novaQueue, virtualMachinesQueue, vsphereQueue, workflowQueue } from '../contracts/ids.ts';
-import { readPollers } from '../runtime/task-queues.ts';
-import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
+import { readPollers } from '../runtime/temporal/task-queues.ts';
+import { openClient, readTemporalSettings } from '../runtime/temporal/temporal.ts';
 import { checkoutDirectory } from './context.ts';
 import { cacheDirectory } from '../runtime/cache.ts';
 import type { ProcessRecord } from './part.ts';

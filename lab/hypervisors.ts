@@ -1,4 +1,4 @@
-import type { Kubernetes } from '../runtime/kubernetes.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { applyObject, mergeStatus } from './kubernetes-objects.ts';
 
 /** What a node agent would report of one host. */

@@ -1,6 +1,6 @@
-import { isAlreadyExists } from '../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../runtime/kubernetes.ts';
-import { resourcePath } from '../runtime/resource-path.ts';
+import { isAlreadyExists } from '../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import type { KubernetesHandle } from './parts/kubernetes-handle.ts';
 
 /** An object as a manifest has it. */
@@ -62,7 +62,7 @@ export async function withKubernetes<Result>(
   use: (kubernetes: Kubernetes) => Promise<Result>,
 ): Promise<Result> {
   // The client library is 1,500 modules: simulations, which have no use for them, import this one too.
-  const { connectKubernetes } = await import('../runtime/kubernetes.ts');
+  const { connectKubernetes } = await import('../runtime/kubernetes/kubernetes.ts');
   const kubernetes = connectKubernetes({ kubeconfig });
   try {
     return await use(kubernetes);

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../contracts/errors.ts';
-import type { HostCheck } from '../contracts/host-check.ts';
+import type { HostCheck } from '../contracts/hypervisor/host-check.ts';
 import type { Clock } from './clock.ts';
 import { droverFailure, failureCode } from './failure.ts';
 import { redactedStart } from './redaction.ts';

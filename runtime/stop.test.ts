@@ -1,5 +1,5 @@
 import { droverFailure } from './failure.ts';
-import type { Kubernetes } from './kubernetes.ts';
+import type { Kubernetes } from './kubernetes/kubernetes.ts';
 import { createStopGate, describeStop, findStop, readStops, stopKey } from './stop.ts';
 import type { Stop, StopScope } from './stop.ts';
 

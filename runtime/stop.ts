@@ -4,9 +4,9 @@ import { kinds } from '../contracts/ids.ts';
 import type { Kind } from '../contracts/ids.ts';
 import type { Clock } from './clock.ts';
 import { droverFailure } from './failure.ts';
-import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes-faults.ts';
-import { resourcePath } from './resource-path.ts';
-import type { Kubernetes } from './kubernetes.ts';
+import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes/kubernetes-faults.ts';
+import { resourcePath } from './kubernetes/resource-path.ts';
+import type { Kubernetes } from './kubernetes/kubernetes.ts';
 
 /**
  * `drover stop`: a person stops everything, a kind, a cluster or a region. It is kept in a ConfigMap, so that it outlives every process,

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { runSettings, startBridge } from '../k8s-bridge/main.ts';
-import { loadConfig } from '../runtime/config.ts';
-import { connectKubernetes } from '../runtime/kubernetes.ts';
-import { createLogger } from '../runtime/logging.ts';
-import { createMetrics } from '../runtime/metrics.ts';
-import { callObserver } from '../runtime/outside-calls.ts';
-import { openClient, readTemporalSettings } from '../runtime/temporal.ts';
-import { openTracing } from '../runtime/tracing.ts';
+import { loadConfig } from '../runtime/config/config.ts';
+import { connectKubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import { createLogger } from '../runtime/telemetry/logging.ts';
+import { createMetrics } from '../runtime/telemetry/metrics.ts';
+import { callObserver } from '../runtime/telemetry/outside-calls.ts';
+import { openClient, readTemporalSettings } from '../runtime/temporal/temporal.ts';
+import { openTracing } from '../runtime/telemetry/tracing.ts';
 import { readVersion } from '../runtime/version.ts';
-import { describedCommand } from './command.ts';
-import { untilSignalled } from './until-signalled.ts';
+import { describedCommand } from './command/command.ts';
+import { untilSignalled } from './command/until-signalled.ts';
 
 export const bridgeCommand = (): Command =>
   describedCommand(

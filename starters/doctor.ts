@@ -4,9 +4,9 @@ import { openSession } from '../activities/keystone/client.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
 import { definitions, hypervisorDefinitions } from '../contracts/crds/definitions.ts';
-import type { Config } from '../runtime/config-schema.ts';
-import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
-import type { OpenStackSettings } from '../runtime/openstack-settings.ts';
+import type { Config } from '../runtime/config/config-schema.ts';
+import { loadOpenStackSettings } from '../runtime/config/openstack-settings.ts';
+import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { Finding } from './checks/finding.ts';
 import { examine, ok } from './checks/finding.ts';
 import {
@@ -22,13 +22,13 @@ import { checkCredential, checkNova, checkPlacement } from './checks/openstack.t
 import { checkPermissions } from './checks/permissions.ts';
 import { checkReplacedOperator } from './checks/replaced-operator.ts';
 import { checkQueues, checkSearchAttributes, checkTemporal } from './checks/temporal.ts';
-import { describedCommand, jsonOption } from './command.ts';
-import type { CommandContext } from './command-context.ts';
-import { exitCodes } from './exit-codes.ts';
-import { interruptible } from './interruption.ts';
-import { withKubernetes } from './kubernetes-access.ts';
+import { describedCommand, jsonOption } from './command/command.ts';
+import type { CommandContext } from './command/context.ts';
+import { exitCodes } from './command/exit-codes.ts';
+import { interruptible } from './command/interruption.ts';
+import { withKubernetes } from './command/kubernetes-access.ts';
 import { renderFindings } from './render/findings.ts';
-import { printJson } from './terminal.ts';
+import { printJson } from './command/terminal.ts';
 
 const systems = ['temporal', 'kubernetes', 'openstack'] as const;
 type System = (typeof systems)[number];

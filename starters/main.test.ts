@@ -1,10 +1,10 @@
 import { definitions } from '../contracts/crds/definitions.ts';
-import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes.ts';
-import { tableError } from './command-error.ts';
-import { exitCodes } from './exit-codes.ts';
+import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes/kubernetes.ts';
+import { tableError } from './command/error.ts';
+import { exitCodes } from './command/exit-codes.ts';
 import { main } from './main.ts';
-import type { Paper } from './sample-context.ts';
-import { paper, sampleContext } from './sample-context.ts';
+import type { Paper } from '../test/fixtures/starters/context.ts';
+import { paper, sampleContext } from '../test/fixtures/starters/context.ts';
 
 /** Bad usage, told before anything is loaded that could reach a system. What needs systems is in test/flows/commands.test.ts. */
 

@@ -5,12 +5,12 @@ import { Command, CommanderError } from 'commander';
 import type { OutputConfiguration } from 'commander';
 import { redactText } from '../runtime/redaction.ts';
 import { readVersion } from '../runtime/version.ts';
-import type { CommandContext } from './command-context.ts';
-import { exitCodes } from './exit-codes.ts';
-import type { ExitCode } from './exit-codes.ts';
-import { explainError } from './explain-error.ts';
-import { processContext } from './process-context.ts';
-import type { Terminal } from './terminal.ts';
+import type { CommandContext } from './command/context.ts';
+import { exitCodes } from './command/exit-codes.ts';
+import type { ExitCode } from './command/exit-codes.ts';
+import { explainError } from './command/explain-error.ts';
+import { processContext } from './command/process-context.ts';
+import type { Terminal } from './command/terminal.ts';
 
 /** A command as the overview lists it. Its module is loaded only when it is meant, so that each starts fast. */
 interface CommandEntry {
@@ -28,101 +28,105 @@ const virtualMachines = 'Virtual machines:';
 const operation = 'Operation:';
 
 const commands: Record<string, CommandEntry> = {
-  evict: { group: evictions, summary: 'empty a host', load: async () => (await import('./evict.ts')).evictCommand },
+  evict: {
+    group: evictions,
+    summary: 'empty a host',
+    load: async () => (await import('./eviction/evict.ts')).evictCommand,
+  },
   ls: {
     group: evictions,
     summary: 'list what is in motion, waits or ended recently',
-    load: async () => (await import('./ls.ts')).lsCommand,
+    load: async () => (await import('./eviction/ls.ts')).lsCommand,
   },
   describe: {
     group: evictions,
     summary: 'tell everything about one host and its eviction, or one virtual machine',
-    load: async () => (await import('./describe.ts')).describeCommand,
+    load: async () => (await import('./operate/describe.ts')).describeCommand,
   },
   watch: {
     group: evictions,
     summary: 'follow one until it ends',
-    load: async () => (await import('./watch.ts')).watchCommand,
+    load: async () => (await import('./eviction/watch.ts')).watchCommand,
   },
   cancel: {
     group: evictions,
     summary: 'stop one in good order',
-    load: async () => (await import('./cancel.ts')).cancelCommand,
+    load: async () => (await import('./eviction/cancel.ts')).cancelCommand,
   },
   retry: {
     group: evictions,
     summary: 'try a stopped or failed one, one instance, a hypervisor or a virtual machine again',
-    load: async () => (await import('./retry.ts')).retryCommand,
+    load: async () => (await import('./operate/retry.ts')).retryCommand,
   },
   accept: {
     group: evictions,
     summary: 'accept obstacles, or consent to more',
-    load: async () => (await import('./accept.ts')).acceptCommand,
+    load: async () => (await import('./eviction/accept.ts')).acceptCommand,
   },
   pause: {
     group: running,
     summary: 'start no further moves',
-    load: async () => (await import('./pause.ts')).pauseCommand,
+    load: async () => (await import('./eviction/pause.ts')).pauseCommand,
   },
   resume: {
     group: running,
     summary: 'go on after a pause',
-    load: async () => (await import('./resume.ts')).resumeCommand,
+    load: async () => (await import('./eviction/resume.ts')).resumeCommand,
   },
   skip: {
     group: running,
     summary: 'leave one instance where it is',
-    load: async () => (await import('./skip.ts')).skipCommand,
+    load: async () => (await import('./eviction/skip.ts')).skipCommand,
   },
   parallelism: {
     group: running,
     summary: 'set how many move at once',
-    load: async () => (await import('./parallelism.ts')).parallelismCommand,
+    load: async () => (await import('./eviction/parallelism.ts')).parallelismCommand,
   },
   hosts: {
     group: hypervisors,
     summary: 'list them: state, what each waits for, who is needed',
-    load: async () => (await import('./hosts.ts')).hostsCommand,
+    load: async () => (await import('./hypervisor/hosts.ts')).hostsCommand,
   },
   onboard: {
     group: hypervisors,
     summary: 'bring one into service',
-    load: async () => (await import('./onboard.ts')).onboardCommand,
+    load: async () => (await import('./hypervisor/onboard.ts')).onboardCommand,
   },
   maintain: {
     group: hypervisors,
     summary: 'take one out of service for a while',
-    load: async () => (await import('./maintain.ts')).maintainCommand,
+    load: async () => (await import('./hypervisor/maintain.ts')).maintainCommand,
   },
   activate: {
     group: hypervisors,
     summary: 'bring one back from maintenance',
-    load: async () => (await import('./activate.ts')).activateCommand,
+    load: async () => (await import('./hypervisor/activate.ts')).activateCommand,
   },
   decommission: {
     group: hypervisors,
     summary: 'take one out of Nova for good',
-    load: async () => (await import('./decommission.ts')).decommissionCommand,
+    load: async () => (await import('./hypervisor/decommission.ts')).decommissionCommand,
   },
   confirm: {
     group: hypervisors,
     summary: 'say that a host which has failed is off',
-    load: async () => (await import('./confirm.ts')).confirmCommand,
+    load: async () => (await import('./node-failure/confirm.ts')).confirmCommand,
   },
   'abandon-disks': {
     group: hypervisors,
     summary: 'give up local disks of servers on a dead host',
-    load: async () => (await import('./abandon-disks.ts')).abandonDisksCommand,
+    load: async () => (await import('./node-failure/abandon-disks.ts')).abandonDisksCommand,
   },
   vms: {
     group: virtualMachines,
     summary: 'list them: state, what each waits for, who is needed',
-    load: async () => (await import('./vms.ts')).vmsCommand,
+    load: async () => (await import('./virtual-machine/vms.ts')).vmsCommand,
   },
   stop: {
     group: operation,
     summary: 'hold drover back from every change, until lifted',
-    load: async () => (await import('./stop.ts')).stopCommand,
+    load: async () => (await import('./operate/stop.ts')).stopCommand,
   },
   worker: { group: operation, summary: 'run a worker', load: async () => (await import('./worker.ts')).workerCommand },
   bridge: {
@@ -133,7 +137,7 @@ const commands: Record<string, CommandEntry> = {
   'codec-server': {
     group: operation,
     summary: 'decrypt payloads for the Web UI',
-    load: async () => (await import('./codec-server.ts')).codecServerCommand,
+    load: async () => (await import('./operate/codec-server.ts')).codecServerCommand,
   },
   doctor: {
     group: operation,
@@ -143,7 +147,7 @@ const commands: Record<string, CommandEntry> = {
   crds: {
     group: operation,
     summary: 'print the CustomResourceDefinitions',
-    load: async () => (await import('./crds.ts')).crdsCommand,
+    load: async () => (await import('./operate/crds.ts')).crdsCommand,
   },
 };
 

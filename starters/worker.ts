@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../runtime/config.ts';
-import { createLogger } from '../runtime/logging.ts';
-import { openTracing } from '../runtime/tracing.ts';
+import { loadConfig } from '../runtime/config/config.ts';
+import { createLogger } from '../runtime/telemetry/logging.ts';
+import { openTracing } from '../runtime/telemetry/tracing.ts';
 import { startWorker } from '../workers/main.ts';
-import { describedCommand } from './command.ts';
-import { untilSignalled } from './until-signalled.ts';
+import { describedCommand } from './command/command.ts';
+import { untilSignalled } from './command/until-signalled.ts';
 
 export const workerCommand = (): Command =>
   describedCommand(

@@ -45,7 +45,12 @@ const eviction = [
 
 export const areas = {
   eviction,
-  hypervisor: [...eviction, 'workflows/hypervisor/**', ...hostAdapters, 'activities/hypervisor/**'],
+  hypervisor: [
+    ...eviction,
+    ...within('workflows', ['hypervisor', 'node-failure']),
+    ...hostAdapters,
+    'activities/hypervisor/**',
+  ],
   virtualMachine: [
     ...foundation,
     ...within('workflows', ['virtual-machine', 'resource-policy', 'vcenter', 'limits']),
@@ -105,19 +110,19 @@ export const areas = {
   // What a few files decide.
   codec: [
     'package-lock.json',
-    'runtime/*codec*',
-    'runtime/payload-keys.ts',
-    'runtime/data-converter.ts',
-    'runtime/failure-converter.ts',
-    'starters/codec-server.ts',
+    'runtime/temporal/*codec*',
+    'runtime/temporal/payload-keys.ts',
+    'runtime/temporal/data-converter.ts',
+    'runtime/temporal/failure-converter.ts',
+    'starters/operate/codec-server.ts',
     ...noUnitTests,
   ],
   telemetry: [
     'package-lock.json',
     'contracts/metrics.ts',
-    'runtime/metrics.ts',
-    'runtime/trac*',
-    'runtime/outside-calls.ts',
+    'runtime/telemetry/metrics.ts',
+    'runtime/telemetry/trac*',
+    'runtime/telemetry/outside-calls.ts',
     'workers/*metrics*',
     'workers/*gauges*',
     'workers/trace-runs.ts',

@@ -1,6 +1,6 @@
-import { createEvictionObjectActivities } from '../activities/kubernetes/activities.ts';
-import { createKubernetesClient } from '../activities/kubernetes/client.ts';
-import { createMigrationReporter } from '../activities/kubernetes/report-migration.ts';
+import { createEvictionObjectActivities } from '../activities/kubernetes/eviction/activities.ts';
+import { createKubernetesClient } from '../activities/kubernetes/eviction/client.ts';
+import { createMigrationReporter } from '../activities/kubernetes/eviction/report-migration.ts';
 import {
   createAllowanceActivities,
   createHostActivities,
@@ -13,24 +13,24 @@ import type {
   EvictionHostActivities,
   EvictionObjectActivities,
   InstanceActivities,
-} from '../contracts/activities.ts';
+} from '../contracts/eviction/activities.ts';
 import type {
   HypervisorHostActivities,
   HypervisorObjectActivities,
   HypervisorRegionActivities,
-} from '../contracts/hypervisor-activities.ts';
-import type { GuestWatchActivities } from '../contracts/guest-watch.ts';
+} from '../contracts/hypervisor/activities.ts';
+import type { GuestWatchActivities } from '../contracts/node-failure/guest-watch.ts';
 import type {
   NodeFailureHostActivities,
   NodeFailureObjectActivities,
   NodeFailureRegionActivities,
-} from '../contracts/node-failure-activities.ts';
-import type { PowerActivities } from '../contracts/power.ts';
+} from '../contracts/node-failure/activities.ts';
+import type { PowerActivities } from '../contracts/node-failure/power.ts';
 import { unseenChange } from '../contracts/messages.ts';
-import { evictionSettings } from '../runtime/config-schema.ts';
+import { evictionSettings } from '../runtime/config/config-schema.ts';
 import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
 import type { StopPlace } from '../runtime/stop.ts';
-import { signalWithStartEviction } from '../runtime/signal-runs.ts';
+import { signalWithStartEviction } from '../runtime/temporal/signal-runs.ts';
 import { createCallersGate } from './callers-gate.ts';
 import { composeHypervisorActivities } from './hypervisor-activities.ts';
 import type { Systems } from './systems.ts';

@@ -7,11 +7,11 @@ import {
   type ScheduleOptionsStartWorkflowAction,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import type { DriftFindings, DriftInput } from '../contracts/drift.ts';
+import type { DriftFindings, DriftInput } from '../contracts/hypervisor/drift.ts';
 import { driftScheduleId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Mode } from '../runtime/config-schema.ts';
-import { limited } from '../runtime/temporal.ts';
+import type { Mode } from '../runtime/config/config-schema.ts';
+import { limited } from '../runtime/temporal/temporal.ts';
 
 export interface DriftSchedule {
   /** Of the kind Hypervisor: only where drover acts is anything repaired. */

@@ -2,23 +2,27 @@ import { createHypervisorHostActivities } from '../activities/hypervisor/activit
 import { createNodeFailureHostActivities } from '../activities/hypervisor/node-failure-activities.ts';
 import { createHypervisorRegionActivities } from '../activities/hypervisor/region-activities.ts';
 import { watchShard } from '../activities/hypervisor/watch-shard.ts';
-import { readLastFencing } from '../activities/kubernetes/claim-fencing.ts';
-import { createHypervisorObjectActivities } from '../activities/kubernetes/hypervisor-activities.ts';
-import { createKubernetesClient } from '../activities/kubernetes/client.ts';
-import { createHypervisorClient } from '../activities/kubernetes/hypervisor-client.ts';
-import { currentKubernetesScope } from '../activities/kubernetes/scope.ts';
-import { createNodeFailureObjectActivities } from '../activities/kubernetes/node-failure-activities.ts';
+import { readLastFencing } from '../activities/kubernetes/node-failure/claim-fencing.ts';
+import { createHypervisorObjectActivities } from '../activities/kubernetes/hypervisor/activities.ts';
+import { createKubernetesClient } from '../activities/kubernetes/eviction/client.ts';
+import { createHypervisorClient } from '../activities/kubernetes/hypervisor/client.ts';
+import { currentKubernetesScope } from '../activities/kubernetes/lib/scope.ts';
+import { createNodeFailureObjectActivities } from '../activities/kubernetes/node-failure/activities.ts';
 import { createNodeFailureRegionActivities } from '../activities/nova/node-failure-activities.ts';
 import type { NovaClient } from '../activities/nova/types.ts';
 import type { PlacementClient } from '../activities/placement/types.ts';
 import { createPowerActivities } from '../activities/redfish/activities.ts';
 import { findBmc } from '../activities/redfish/find-bmc.ts';
-import type { GuestWatchActivities } from '../contracts/guest-watch.ts';
+import type { GuestWatchActivities } from '../contracts/node-failure/guest-watch.ts';
 import { workflowTypes } from '../contracts/ids.ts';
 import { unseenChange } from '../contracts/messages.ts';
-import { hypervisorSettings } from '../runtime/hypervisor-config.ts';
+import { hypervisorSettings } from '../runtime/config/hypervisor-config.ts';
 import { createStopGate } from '../runtime/stop.ts';
-import { signalGuestsFailing, signalWithStartHypervisor, signalWithStartNodeFailure } from '../runtime/signal-runs.ts';
+import {
+  signalGuestsFailing,
+  signalWithStartHypervisor,
+  signalWithStartNodeFailure,
+} from '../runtime/temporal/signal-runs.ts';
 import type { Systems } from './systems.ts';
 
 /** The activities of the hypervisor lifecycle, by task queue. */

@@ -1,9 +1,9 @@
-import { createLibraryImagesClient } from '../activities/kubernetes/library-images-client.ts';
-import { createLibraryImageActivities } from '../activities/kubernetes/sync-library-images.ts';
-import type { LibraryImageActivities } from '../contracts/content-library.ts';
+import { createLibraryImagesClient } from '../activities/kubernetes/content-library/client.ts';
+import { createLibraryImageActivities } from '../activities/kubernetes/content-library/sync-library-images.ts';
+import type { LibraryImageActivities } from '../contracts/virtual-machine/content-library.ts';
 import { createStopGate } from '../runtime/stop.ts';
-import { virtualMachineSettings } from '../runtime/virtual-machine-config.ts';
-import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import { virtualMachineSettings } from '../runtime/config/virtual-machine-config.ts';
+import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import type { SharedSystems } from './systems.ts';
 
 /**

@@ -6,18 +6,18 @@ import {
   shutdownGraceTimeMs,
   stickyScheduleToStartTimeoutMs,
 } from '../contracts/policies.ts';
-import { openAudit } from '../runtime/audit.ts';
+import { openAudit } from '../runtime/telemetry/audit.ts';
 import { systemClock } from '../runtime/clock.ts';
-import type { Config } from '../runtime/config-schema.ts';
-import { connectKubernetes } from '../runtime/kubernetes.ts';
-import type { Logger } from '../runtime/logging.ts';
-import { temporalLogger } from '../runtime/logging.ts';
+import type { Config } from '../runtime/config/config-schema.ts';
+import { connectKubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import type { Logger } from '../runtime/telemetry/logging.ts';
+import { temporalLogger } from '../runtime/telemetry/logging.ts';
 import { failureCode } from '../runtime/failure.ts';
-import { loadOpenStackSettings } from '../runtime/openstack-settings.ts';
-import type { OpenStackSettings } from '../runtime/openstack-settings.ts';
-import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal.ts';
-import type { Tracing } from '../runtime/trace-exporter.ts';
-import { loadVcenters } from '../runtime/vsphere-settings.ts';
+import { loadOpenStackSettings } from '../runtime/config/openstack-settings.ts';
+import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
+import { connectClient, readTemporalSettings, unreachable } from '../runtime/temporal/temporal.ts';
+import type { Tracing } from '../runtime/telemetry/trace-exporter.ts';
+import { loadVcenters } from '../runtime/config/vsphere-settings.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { globalRequestId, openObservation } from './observation.ts';
 import { openPorts } from './ports.ts';

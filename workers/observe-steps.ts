@@ -1,7 +1,7 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { isErrorCode } from '../contracts/errors.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
 
 /** Counts and times every attempt of an activity. */
 export const observeSteps =

@@ -1,10 +1,10 @@
 import { openHostPorts } from '../activities/hypervisor/host-ports.ts';
-import { hashSecret } from '../activities/kubernetes/hash-secret.ts';
+import { hashSecret } from '../activities/kubernetes/virtual-machine/hash-secret.ts';
 import { createRedfishClient } from '../activities/redfish/client.ts';
 import { openVcenter } from '../activities/vsphere/client.ts';
 import { openRest } from '../activities/vsphere/rest/client.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { ObserveCall } from '../runtime/outside-calls.ts';
+import type { ObserveCall } from '../runtime/telemetry/outside-calls.ts';
 import type { Ports } from './systems.ts';
 
 /** The real systems. @param of `observe` is told of every call */

@@ -7,7 +7,7 @@ import {
   workflowQueue,
 } from '../contracts/ids.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
-import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { composeActivities } from './activities.ts';
 import { composeLibraryImageActivities } from './library-image-activities.ts';
 import { composeResourcePolicyActivities } from './resource-policy-activities.ts';

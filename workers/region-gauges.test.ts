@@ -1,4 +1,4 @@
-import { createMetrics } from '../runtime/metrics.ts';
+import { createMetrics } from '../runtime/telemetry/metrics.ts';
 import { showRegions } from './region-gauges.ts';
 
 test('a look is shown while it is fresh: another worker looks now, or nobody', async () => {

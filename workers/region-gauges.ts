@@ -1,6 +1,6 @@
 import type { AllowanceWorld } from '../contracts/allowance.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
 
 /** A look that is this many intervals old says nothing any more: another worker looks now, or nobody needs to. */
 const staleAfterChecks = 3;

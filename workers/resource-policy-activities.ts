@@ -1,11 +1,11 @@
-import { createResourcePolicyActivities } from '../activities/kubernetes/resource-policies.ts';
-import { createResourcePolicyClient } from '../activities/kubernetes/resource-policy-client.ts';
+import { createResourcePolicyActivities } from '../activities/kubernetes/resource-policy/activities.ts';
+import { createResourcePolicyClient } from '../activities/kubernetes/resource-policy/client.ts';
 import { unseenChange } from '../contracts/messages.ts';
-import type { ResourcePolicyObjectActivities } from '../contracts/resource-policy.ts';
+import type { ResourcePolicyObjectActivities } from '../contracts/resource-policy/resource-policy.ts';
 import { createStopGate, type StopGate } from '../runtime/stop.ts';
-import { signalWithStartResourcePolicy } from '../runtime/signal-runs.ts';
-import { virtualMachineSettings } from '../runtime/virtual-machine-config.ts';
-import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import { signalWithStartResourcePolicy } from '../runtime/temporal/signal-runs.ts';
+import { virtualMachineSettings } from '../runtime/config/virtual-machine-config.ts';
+import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import type { SharedSystems } from './systems.ts';
 
 /** The stop that holds for what policies name, whichever system it is in. */

@@ -1,6 +1,6 @@
-import { endVcenterWatches, startGuestWatches, startVcenterWatches } from '../runtime/standing-runs.ts';
-import { wordsOf } from '../runtime/temporal.ts';
-import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import { endVcenterWatches, startGuestWatches, startVcenterWatches } from '../runtime/temporal/standing-runs.ts';
+import { wordsOf } from '../runtime/temporal/temporal.ts';
+import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { ensureDriftSchedule } from './drift-schedule.ts';
 import type { SharedSystems } from './systems.ts';
 

@@ -1,19 +1,19 @@
 import type { Client } from '@temporalio/client';
 import type { HostPorts } from '../activities/hypervisor/host-ports.ts';
 import type { KeystoneSession } from '../activities/keystone/types.ts';
-import type { HashSecret } from '../activities/kubernetes/hash-secret.ts';
+import type { HashSecret } from '../activities/kubernetes/virtual-machine/hash-secret.ts';
 import type { ConnectBmc } from '../activities/redfish/types.ts';
 import type { Vim } from '../activities/vsphere/client.ts';
 import type { VcenterRest } from '../activities/vsphere/rest/client.ts';
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
 import type { AllowanceWorld } from '../contracts/allowance.ts';
-import type { Audit } from '../runtime/audit.ts';
+import type { Audit } from '../runtime/telemetry/audit.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Config } from '../runtime/config-schema.ts';
-import type { Kubernetes } from '../runtime/kubernetes.ts';
-import type { Logger } from '../runtime/logging.ts';
+import type { Config } from '../runtime/config/config-schema.ts';
+import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import type { Logger } from '../runtime/telemetry/logging.ts';
 import type { Random } from '../runtime/random.ts';
-import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 
 /** How the systems are reached that are neither Temporal, Kubernetes nor OpenStack: there are many of each, and they are opened at use. */
 export interface Ports extends HostPorts {

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/interceptors-opentelemetry';
 import type { OpenTelemetrySinks } from '@temporalio/interceptors-opentelemetry';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import type { Tracing } from '../runtime/trace-exporter.ts';
+import type { Tracing } from '../runtime/telemetry/trace-exporter.ts';
 
 /** For the bundle of a worker that traces: runs become spans, by the SDK's own interceptors. */
 export const tracingModule = createRequire(import.meta.url).resolve(

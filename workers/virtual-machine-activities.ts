@@ -1,14 +1,14 @@
-import { listRecordedVms } from '../activities/kubernetes/list-recorded-vms.ts';
-import { currentKubernetesScope } from '../activities/kubernetes/scope.ts';
+import { listRecordedVms } from '../activities/kubernetes/virtual-machine/list-recorded-vms.ts';
+import { currentKubernetesScope } from '../activities/kubernetes/lib/scope.ts';
 import {
   createVirtualMachineClient,
   type VirtualMachineClient,
-} from '../activities/kubernetes/virtual-machine-client.ts';
+} from '../activities/kubernetes/virtual-machine/client.ts';
 import {
   createReadBackup,
   createReadBootstrap,
   createVirtualMachineObjectActivities,
-} from '../activities/kubernetes/virtual-machine-activities.ts';
+} from '../activities/kubernetes/virtual-machine/activities.ts';
 import { createVirtualMachineLookActivities } from '../activities/virtual-machine/observe.ts';
 import { createVirtualMachineVsphereActivities } from '../activities/vsphere/activities.ts';
 import { openGateway } from '../activities/vsphere/gateway.ts';
@@ -17,21 +17,21 @@ import { createContentLibraryActivities } from '../activities/vsphere/read-conte
 import { createResourcePolicyVsphereActivities } from '../activities/vsphere/resource-policy/activities.ts';
 import { openRecentLooks } from '../activities/vsphere/watch/recent-looks.ts';
 import { watchVcenter } from '../activities/vsphere/watch/watch-vcenter.ts';
-import type { TurnActivities } from '../contracts/activities.ts';
-import type { ContentLibraryActivities } from '../contracts/content-library.ts';
-import type { ResourcePolicyVsphereActivities } from '../contracts/resource-policy.ts';
-import type { VcenterWatchActivities } from '../contracts/vcenter-watch.ts';
+import type { TurnActivities } from '../contracts/eviction/activities.ts';
+import type { ContentLibraryActivities } from '../contracts/virtual-machine/content-library.ts';
+import type { ResourcePolicyVsphereActivities } from '../contracts/resource-policy/resource-policy.ts';
+import type { VcenterWatchActivities } from '../contracts/virtual-machine/vcenter-watch.ts';
 import type {
   VirtualMachineLookActivities,
   VirtualMachineObjectActivities,
   VirtualMachineVsphereActivities,
-} from '../contracts/virtual-machine-activities.ts';
+} from '../contracts/virtual-machine/activities.ts';
 import { unseenChange } from '../contracts/messages.ts';
 import { droverFailure } from '../runtime/failure.ts';
 import { createStopGate, type StopGate } from '../runtime/stop.ts';
-import { signalWithStartVirtualMachine } from '../runtime/signal-runs.ts';
-import { virtualMachineSettings } from '../runtime/virtual-machine-config.ts';
-import type { VcenterSettings } from '../runtime/vsphere-settings.ts';
+import { signalWithStartVirtualMachine } from '../runtime/temporal/signal-runs.ts';
+import { virtualMachineSettings } from '../runtime/config/virtual-machine-config.ts';
+import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { resourcePolicyGate } from './resource-policy-activities.ts';
 import type { SharedSystems } from './systems.ts';
 

@@ -1,6 +1,6 @@
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
 
 /** Shows how the watches of this worker get on. Of one that has gone to another worker the last word stays: the newest of all workers counts. */
 export function meterWatches(metrics: Metrics, clock: Pick<Clock, 'now'>): WatchMeter {

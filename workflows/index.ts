@@ -5,8 +5,8 @@ export { reconcileVirtualMachine } from './virtual-machine/reconcile-virtual-mac
 export { syncContentLibrary } from './virtual-machine/sync-content-library.ts';
 export { reconcileSetResourcePolicy } from './resource-policy/reconcile-set-resource-policy.ts';
 export { findDrift } from './hypervisor/find-drift.ts';
-export { handleNodeFailure } from './hypervisor/handle-node-failure.ts';
-export { watchGuests } from './hypervisor/watch-guests.ts';
+export { handleNodeFailure } from './node-failure/handle-node-failure.ts';
+export { watchGuests } from './node-failure/watch-guests.ts';
 export { watchVcenter } from './vcenter/watch-vcenter.ts';
 export { migrateInstance } from './migration/migrate-instance.ts';
 export { shareAllowance } from './limits/share-allowance.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../../runtime/clock.ts';
-import type { CallEnd, OutsideCall } from '../../runtime/outside-calls.ts';
+import type { CallEnd, OutsideCall } from '../../runtime/telemetry/outside-calls.ts';
 import { startScriptedService, type Received, type Reply, type ScriptedService } from '../../test/scripted-service.ts';
 import { checkCeph } from './check-ceph.ts';
 import { openCeph, type CephOptions } from './client.ts';

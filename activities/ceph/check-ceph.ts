@@ -1,4 +1,4 @@
-import type { HostCheck } from '../../contracts/host-check.ts';
+import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { failedBy, skipped, timed } from '../../runtime/host-check.ts';
 import { askedHealth, askedPool, judgeHealth, judgePools } from './judge.ts';

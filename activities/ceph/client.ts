@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { jsonOf, readFault, refusalOf } from './faults.ts';
 import { createDashboardHttp, type DashboardAnswer, type DashboardHttp } from './http.ts';
 import { openSessions, type DashboardSession } from './session.ts';

@@ -1,6 +1,6 @@
 import { Agent, request as undiciRequest } from 'undici';
 import { droverFailure } from '../../runtime/failure.ts';
-import { observed, type ObserveCall } from '../../runtime/outside-calls.ts';
+import { observed, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { transportFailure, type HttpTimeouts } from '../openstack/transport-faults.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long: a check may log in before it asks. */

@@ -1,9 +1,9 @@
-import type { HypervisorHostActivities } from '../../contracts/hypervisor-activities.ts';
-import type { HypervisorSettings } from '../../contracts/hypervisor.ts';
-import type { HypervisorConfig } from '../../runtime/hypervisor-config.ts';
+import type { HypervisorHostActivities } from '../../contracts/hypervisor/activities.ts';
+import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
+import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { HypervisorClient } from '../kubernetes/hypervisor-client.ts';
-import { readHypervisorWorld } from '../kubernetes/read-hypervisor-world.ts';
+import type { HypervisorClient } from '../kubernetes/hypervisor/client.ts';
+import { readHypervisorWorld } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
 import { currentScope } from '../nova/scope.ts';
 import type { PlacementClient } from '../placement/types.ts';

@@ -1,8 +1,8 @@
-import type { SeenHypervisor } from '../../contracts/node-failure-activities.ts';
-import { readDesired } from '../../contracts/read-hypervisor.ts';
-import { nodeFailureConfig, type NodeFailureConfig } from '../../runtime/node-failure-config.ts';
-import { nodeSchema, type Node } from '../kubernetes/node-schema.ts';
-import { sampleHypervisor } from '../kubernetes/sample-hypervisor.ts';
+import type { SeenHypervisor } from '../../contracts/node-failure/activities.ts';
+import { readDesired } from '../../contracts/hypervisor/read-hypervisor.ts';
+import { nodeFailureConfig, type NodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
+import { nodeSchema, type Node } from '../kubernetes/hypervisor/node-schema.ts';
+import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
 import type { Aggregate, ComputeServiceRecord } from '../nova/types.ts';
 import { composeLook, type ReadParts } from './compose-look.ts';
 

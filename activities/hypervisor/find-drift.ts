@@ -1,7 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import type { Drift, DriftFindings } from '../../contracts/drift.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import type { Drift, DriftFindings } from '../../contracts/hypervisor/drift.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { codeOf } from '../nova/failures.ts';
 import { matchRegistration } from '../nova/find-registration.ts';
 import type { ActivityScope } from '../nova/scope.ts';

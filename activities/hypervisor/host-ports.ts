@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
+import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { readTextFile, type ReadText } from '../../runtime/read-text.ts';
 import { openCeph } from '../ceph/client.ts';
 import type { OpenCeph } from '../ceph/types.ts';

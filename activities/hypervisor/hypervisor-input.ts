@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HypervisorInput } from '../../contracts/hypervisor.ts';
+import type { HypervisorInput } from '../../contracts/hypervisor/hypervisor.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 
 const fields = {

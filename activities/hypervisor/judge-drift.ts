@@ -1,10 +1,10 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { cancelledFailure, fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
-import { hypervisorMode } from '../../contracts/read-hypervisor.ts';
+import { hypervisorMode } from '../../contracts/hypervisor/read-hypervisor.ts';
 import { settled } from '../../contracts/settled.ts';
-import { readHold } from '../kubernetes/read-hypervisor-world.ts';
+import { readHold } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
 import type { ComputeServiceRecord } from '../nova/types.ts';
 
 /** What one list of everything shows of a host. */

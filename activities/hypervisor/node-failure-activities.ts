@@ -1,4 +1,4 @@
-import type { NodeFailureHostActivities } from '../../contracts/node-failure-activities.ts';
+import type { NodeFailureHostActivities } from '../../contracts/node-failure/activities.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ActivityScope } from '../nova/scope.ts';
 import { currentScope } from '../nova/scope.ts';

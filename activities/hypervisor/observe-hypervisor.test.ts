@@ -1,7 +1,7 @@
-import type { HypervisorSettings } from '../../contracts/hypervisor.ts';
-import { hypervisorConfig, hypervisorSettings } from '../../runtime/hypervisor-config.ts';
+import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
+import { hypervisorConfig, hypervisorSettings } from '../../runtime/config/hypervisor-config.ts';
 import type { ActivityScope } from '../nova/scope.ts';
-import type { HypervisorWorld } from '../kubernetes/read-hypervisor-world.ts';
+import type { HypervisorWorld } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
 import type { LookTools } from './observe-hypervisor.ts';
 import { observeHypervisor } from './observe-hypervisor.ts';
 

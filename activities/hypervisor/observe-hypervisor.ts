@@ -1,8 +1,8 @@
-import type { HypervisorLook, HypervisorSeen } from '../../contracts/hypervisor-activities.ts';
-import type { DesiredHypervisor, HypervisorInput, HypervisorSettings } from '../../contracts/hypervisor.ts';
+import type { HypervisorLook, HypervisorSeen } from '../../contracts/hypervisor/activities.ts';
+import type { DesiredHypervisor, HypervisorInput, HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
-import { readShown } from '../../contracts/read-hypervisor.ts';
-import type { HypervisorWorld } from '../kubernetes/read-hypervisor-world.ts';
+import { readShown } from '../../contracts/hypervisor/read-hypervisor.ts';
+import type { HypervisorWorld } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
 import type { RegionQuestion, RegionTools } from './observe-region.ts';
 import { nothingOfRegion, observeRegion } from './observe-region.ts';
 import { readHypervisorInput } from './hypervisor-input.ts';

@@ -1,9 +1,9 @@
-import type { NodeFailureSeen } from '../../contracts/node-failure-activities.ts';
+import type { NodeFailureSeen } from '../../contracts/node-failure/activities.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { nodeFailureConfig } from '../../runtime/node-failure-config.ts';
-import { nodeSchema } from '../kubernetes/node-schema.ts';
-import { sampleHypervisor } from '../kubernetes/sample-hypervisor.ts';
+import { nodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
+import { nodeSchema } from '../kubernetes/hypervisor/node-schema.ts';
+import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
 import type { ActivityScope } from '../nova/scope.ts';
 import { observeNodeFailure, type NodeFailureLookTools } from './observe-node-failure.ts';
 

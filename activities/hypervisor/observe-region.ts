@@ -1,4 +1,9 @@
-import type { AggregateFacts, HypervisorObservation, NovaHost, ProviderFacts } from '../../contracts/hypervisor.ts';
+import type {
+  AggregateFacts,
+  HypervisorObservation,
+  NovaHost,
+  ProviderFacts,
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { codeOf } from '../nova/failures.ts';
 import type { Registration } from '../nova/find-registration.ts';
 import { findRegistration } from '../nova/find-registration.ts';

@@ -1,4 +1,4 @@
-import { hypervisorConfig } from '../../runtime/hypervisor-config.ts';
+import { hypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import { openVirtual, never } from '../../test/contracts/hosts/subject.ts';
 import { createFakeHosts } from '../../test/fakes/hosts/hosts.ts';
 import { reachRbdPools } from './reach-rbd-pools.ts';

@@ -1,8 +1,8 @@
-import type { HostCheck } from '../../contracts/host-check.ts';
+import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
 import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { failedBy, timed } from '../../runtime/host-check.ts';
-import type { CephConfig, LibvirtConfig } from '../../runtime/hypervisor-config.ts';
+import type { CephConfig, LibvirtConfig } from '../../runtime/config/hypervisor-config.ts';
 import { requireText } from '../../runtime/read-text.ts';
 import { askedReach, judgeReach } from '../ceph/judge.ts';
 import { readLibvirtAccess } from '../libvirt/access.ts';

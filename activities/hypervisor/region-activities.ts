@@ -1,4 +1,4 @@
-import type { HypervisorRegionActivities } from '../../contracts/hypervisor-activities.ts';
+import type { HypervisorRegionActivities } from '../../contracts/hypervisor/activities.ts';
 import { addToAggregates, removeFromAggregates } from '../nova/change-aggregates.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
 import { ensureServiceDeleted } from '../nova/ensure-service-deleted.ts';

@@ -1,7 +1,7 @@
-import type { CheckFindings, CheckRequest } from '../../contracts/hypervisor-activities.ts';
-import type { HostCheck } from '../../contracts/host-check.ts';
+import type { CheckFindings, CheckRequest } from '../../contracts/hypervisor/activities.ts';
+import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import type { HypervisorConfig } from '../../runtime/hypervisor-config.ts';
+import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import type { Random } from '../../runtime/random.ts';
 import { requireText } from '../../runtime/read-text.ts';
 import { checkCeph } from '../ceph/check-ceph.ts';

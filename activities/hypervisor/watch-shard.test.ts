@@ -1,13 +1,13 @@
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { guestWordEveryMs } from '../../contracts/guest-watch.ts';
+import { guestWordEveryMs } from '../../contracts/node-failure/guest-watch.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { hypervisorConfig } from '../../runtime/hypervisor-config.ts';
-import { nodeFailureConfig } from '../../runtime/node-failure-config.ts';
+import { hypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
+import { nodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
 import { openVirtual } from '../../test/contracts/hosts/subject.ts';
 import { createFakeHosts, type FakeHost } from '../../test/fakes/hosts/hosts.ts';
 import { until } from '../../test/flows/until.ts';
-import type { NewEvent } from '../kubernetes/create-event.ts';
-import { sampleHypervisor } from '../kubernetes/sample-hypervisor.ts';
+import type { NewEvent } from '../kubernetes/lib/create-event.ts';
+import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
 import { isShared, shardOf, watchShard, type ShardTools } from './watch-shard.ts';
 
 const patienceMs = 600_000;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import type { ObserveCall } from '../../runtime/outside-calls.ts';
-import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
+import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
+import type { OpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { refusalOf } from '../openstack/faults.ts';

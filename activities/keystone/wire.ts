@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { Credential } from '../../runtime/openstack-settings.ts';
+import type { Credential } from '../../runtime/config/openstack-settings.ts';
 
 /** Body of `POST /v3/auth/tokens`. An application credential carries its project and takes no scope. */
 export function loginBody(credential: Credential): unknown {

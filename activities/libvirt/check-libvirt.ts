@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
-import type { HostCheck } from '../../contracts/host-check.ts';
+import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import type { Random } from '../../runtime/random.ts';

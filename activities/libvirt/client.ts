@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { observedAs, type ObserveCall } from '../../runtime/outside-calls.ts';
+import { observedAs, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { registerSecret } from '../../runtime/redaction.ts';
 import { authenticate } from './authenticate.ts';
 import { dial } from './dial.ts';

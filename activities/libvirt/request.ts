@@ -1,5 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
-import { observedAs, type CallOutcome, type ObserveCall } from '../../runtime/outside-calls.ts';
+import { observedAs, type CallOutcome, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import type { LibvirtEndpoint } from './endpoint.ts';
 import { faultOf, type LibvirtRefusal } from './faults.ts';
 import type { Answer, Rpc } from './rpc.ts';

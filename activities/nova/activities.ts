@@ -1,4 +1,8 @@
-import type { AllowanceActivities, EvictionHostActivities, InstanceActivities } from '../../contracts/activities.ts';
+import type {
+  AllowanceActivities,
+  EvictionHostActivities,
+  InstanceActivities,
+} from '../../contracts/eviction/activities.ts';
 import { preflightEviction } from '../preflight/preflight-eviction.ts';
 import { awaitInstanceIdle } from './await-instance-idle.ts';
 import { awaitMigration } from './await-migration.ts';

@@ -1,5 +1,5 @@
-import type { EvacuationWait } from '../../contracts/fencing.ts';
-import type { MigrationEnd } from '../../contracts/migrate-instance.ts';
+import type { EvacuationWait } from '../../contracts/node-failure/fencing.ts';
+import type { MigrationEnd } from '../../contracts/eviction/migrate-instance.ts';
 import { concludeMigration } from './conclude-migration.ts';
 import { followMigration, type FollowTools } from './follow-migration.ts';
 import { hasEnded } from './judge-migration.ts';

@@ -1,5 +1,5 @@
-import { busyWith } from '../../contracts/instance.ts';
-import type { InstanceObservation } from '../../contracts/migrate-instance.ts';
+import { busyWith } from '../../contracts/eviction/instance.ts';
+import type { InstanceObservation } from '../../contracts/eviction/migrate-instance.ts';
 import type { Tools } from './dependencies.ts';
 import { observationOf, readHistory } from './observe-instance.ts';
 import { settlingDelayMs, waitFor } from './wait.ts';

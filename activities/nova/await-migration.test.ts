@@ -1,9 +1,15 @@
-import type { Migration } from '../../contracts/instance.ts';
-import type { MigrationReport } from '../../contracts/migrate-instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
+import type { MigrationReport } from '../../contracts/eviction/migrate-instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { awaitMigration } from './await-migration.ts';
 import { startMigration } from './start-migration.ts';
-import { instanceDetail, migrationRecord, stubClient, testClock, testScope } from './samples.ts';
+import {
+  instanceDetail,
+  migrationRecord,
+  stubClient,
+  testClock,
+  testScope,
+} from '../../test/fixtures/activities/nova.ts';
 import type { InstanceDetail, NovaClient } from './types.ts';
 
 /** What the lab's Nova does not do on demand. */

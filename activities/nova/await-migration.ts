@@ -1,5 +1,5 @@
-import type { PollIntervals, StuckLimits } from '../../contracts/eviction.ts';
-import type { MigrationEnd, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import type { PollIntervals, StuckLimits } from '../../contracts/eviction/eviction.ts';
+import type { MigrationEnd, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
 import { concludeMigration } from './conclude-migration.ts';
 import type { InstanceDependencies, Tools } from './dependencies.ts';
 import { followMigration, type FollowTools } from './follow-migration.ts';

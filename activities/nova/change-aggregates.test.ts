@@ -8,7 +8,7 @@ import type { NetworkCall } from '../../test/simulator/network.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { compareMemberships, ensureInAggregates } from './ensure-in-aggregates.ts';
-import { stubClient, testClock, testScope } from './samples.ts';
+import { stubClient, testClock, testScope } from '../../test/fixtures/activities/nova.ts';
 import type { Aggregate, NovaClient } from './types.ts';
 
 const host = 'node-1';

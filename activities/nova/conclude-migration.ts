@@ -1,5 +1,5 @@
-import type { Instance, Migration } from '../../contracts/instance.ts';
-import type { InstanceObservation, MigrationEnd } from '../../contracts/migrate-instance.ts';
+import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
+import type { InstanceObservation, MigrationEnd } from '../../contracts/eviction/migrate-instance.ts';
 import type { Tools } from './dependencies.ts';
 import { hasEnded } from './judge-migration.ts';
 import type { Followed } from './follow-migration.ts';

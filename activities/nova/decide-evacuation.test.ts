@@ -1,5 +1,5 @@
 import { decideEvacuation } from './decide-evacuation.ts';
-import { instanceDetail, migrationRecord } from './samples.ts';
+import { instanceDetail, migrationRecord } from '../../test/fixtures/activities/nova.ts';
 import type { InstanceDetail } from './types.ts';
 
 const off = (id: number, status: string, change = {}) => migrationRecord({ id, type: 'evacuation', status, ...change });

@@ -1,4 +1,4 @@
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { StartDecision } from './decide-start.ts';
 import { hasEnded } from './judge-migration.ts';
 import type { InstanceHistory } from './observe-instance.ts';

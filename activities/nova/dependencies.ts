@@ -1,8 +1,8 @@
 import type { AllowanceWorld } from '../../contracts/allowance.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import type { ReportMigration } from '../../contracts/migrate-instance.ts';
-import { auditChange, type Audit, type AuditEntry } from '../../runtime/audit.ts';
+import type { ReportMigration } from '../../contracts/eviction/migrate-instance.ts';
+import { auditChange, type Audit, type AuditEntry } from '../../runtime/telemetry/audit.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import type { ActivityScope } from './scope.ts';

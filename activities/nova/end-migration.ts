@@ -1,6 +1,6 @@
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
-import type { MigrationEnd, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import type { MigrationEnd, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { concludeMigration } from './conclude-migration.ts';
 import { audited, type InstanceDependencies, type Tools } from './dependencies.ts';

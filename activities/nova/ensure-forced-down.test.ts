@@ -1,4 +1,4 @@
-import type { ForcedDownProof } from '../../contracts/fencing.ts';
+import type { ForcedDownProof } from '../../contracts/node-failure/fencing.ts';
 import { judgeProof } from './ensure-forced-down.ts';
 
 const proof: ForcedDownProof = { incident: 'i-1', by: 'power-off', witness: 'bmc-1', at: '2026-01-01T00:00:00Z' };

@@ -1,5 +1,5 @@
-import type { ForcedDownProof, ForcedDownRequest } from '../../contracts/fencing.ts';
-import type { HostObservation } from '../../contracts/instance.ts';
+import type { ForcedDownProof, ForcedDownRequest } from '../../contracts/node-failure/fencing.ts';
+import type { HostObservation } from '../../contracts/eviction/instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { changeService, readService } from './change-service.ts';
 import type { Tools } from './dependencies.ts';

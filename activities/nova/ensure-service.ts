@@ -1,4 +1,4 @@
-import type { HostObservation } from '../../contracts/instance.ts';
+import type { HostObservation } from '../../contracts/eviction/instance.ts';
 import { disabledReasonPrefix } from '../../contracts/ids.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { changeService, readService } from './change-service.ts';

@@ -1,5 +1,5 @@
 import { findRegistration, matchRegistration, unpackVersion } from './find-registration.ts';
-import { computeService, hypervisor, stubClient } from './samples.ts';
+import { computeService, hypervisor, stubClient } from '../../test/fixtures/activities/nova.ts';
 import type { ComputeServiceRecord, HypervisorWithServers, NovaClient } from './types.ts';
 
 const never = new AbortController().signal;

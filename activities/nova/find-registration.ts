@@ -1,4 +1,4 @@
-import type { ComputeService } from '../../contracts/instance.ts';
+import type { ComputeService } from '../../contracts/eviction/instance.ts';
 import { codeOf } from './failures.ts';
 import { findService, namesOfAll } from './find-host.ts';
 import { serviceState } from './observe-host.ts';

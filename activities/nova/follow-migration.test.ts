@@ -1,5 +1,5 @@
 import { withKnownCounters } from './follow-migration.ts';
-import { migrationRecord } from './samples.ts';
+import { migrationRecord } from '../../test/fixtures/activities/nova.ts';
 
 const counters = { memoryTotalBytes: 100, memoryRemainingBytes: 40, diskTotalBytes: 0, diskRemainingBytes: 0 };
 const none = { memoryTotalBytes: null, memoryRemainingBytes: null, diskTotalBytes: null, diskRemainingBytes: null };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { PollIntervals } from '../../contracts/eviction.ts';
-import type { Migration } from '../../contracts/instance.ts';
+import type { PollIntervals } from '../../contracts/eviction/eviction.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Tools } from './dependencies.ts';
 import {

@@ -1,4 +1,4 @@
-import type { EvacuationRequest, EvacuationWait, ForcedDownRequest } from '../../contracts/fencing.ts';
+import type { EvacuationRequest, EvacuationWait, ForcedDownRequest } from '../../contracts/node-failure/fencing.ts';
 import { ensureProviderGone, type ProviderDeletion } from '../placement/ensure-provider-gone.ts';
 import { ensureTraits, type TraitsRequest } from '../placement/ensure-traits.ts';
 import { releaseAllocations, type AllocationsRelease } from '../placement/release-allocations.ts';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 
-import type { StuckLimits } from '../../contracts/eviction.ts';
-import type { Migration } from '../../contracts/instance.ts';
-import { endedMigrationStatuses } from '../../contracts/instance.ts';
+import type { StuckLimits } from '../../contracts/eviction/eviction.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
+import { endedMigrationStatuses } from '../../contracts/eviction/instance.ts';
 import type { MigrationWatch, Stuck } from './judge-migration.ts';
 import { beginWatch, estimateTimeLeftMs, judgeMigration, watchMigration } from './judge-migration.ts';
 

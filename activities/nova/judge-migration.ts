@@ -1,6 +1,6 @@
-import type { StuckLimits } from '../../contracts/eviction.ts';
-import type { Migration } from '../../contracts/instance.ts';
-import { endedMigrationStatuses } from '../../contracts/instance.ts';
+import type { StuckLimits } from '../../contracts/eviction/eviction.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
+import { endedMigrationStatuses } from '../../contracts/eviction/instance.ts';
 
 /** What a wait remembers of a migration from look to look; heartbeat details, so that it survives the worker. Times: ms since the epoch. */
 export interface MigrationWatch {

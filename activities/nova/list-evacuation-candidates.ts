@@ -1,4 +1,4 @@
-import type { EvacuationCandidate } from '../../contracts/fencing.ts';
+import type { EvacuationCandidate } from '../../contracts/node-failure/fencing.ts';
 import type { Tools } from './dependencies.ts';
 import type { InstanceDetail, ServerGroup } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { NodeFailureRegionActivities } from '../../contracts/node-failure-activities.ts';
+import type { NodeFailureRegionActivities } from '../../contracts/node-failure/activities.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { awaitEvacuation } from './await-evacuation.ts';
 import type { NovaDependencies } from './dependencies.ts';

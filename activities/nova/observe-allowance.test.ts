@@ -1,5 +1,5 @@
 import { countBySource } from './observe-allowance.ts';
-import { migrationRecord } from './samples.ts';
+import { migrationRecord } from '../../test/fixtures/activities/nova.ts';
 
 test('counts what copies, by source host', () => {
   const migrations = [

@@ -1,5 +1,5 @@
 import type { AllowanceWorld } from '../../contracts/allowance.ts';
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 
 /** What drover starts, and what counts against the region's limit whoever started it. */
 const counted: readonly string[] = ['live-migration', 'migration'];

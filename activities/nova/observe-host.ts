@@ -1,4 +1,4 @@
-import type { HostObservation, Instance, Migration } from '../../contracts/instance.ts';
+import type { HostObservation, Instance, Migration } from '../../contracts/eviction/instance.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import type { ComputeHost } from './find-host.ts';
 import { codeOf } from './failures.ts';

@@ -1,5 +1,5 @@
-import type { Migration } from '../../contracts/instance.ts';
-import type { InstanceObservation } from '../../contracts/migrate-instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
+import type { InstanceObservation } from '../../contracts/eviction/migrate-instance.ts';
 import { hasEnded } from './judge-migration.ts';
 import type { InstanceDetail, NovaClient } from './types.ts';
 import { plainInstance } from './wire-map.ts';

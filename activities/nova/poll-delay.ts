@@ -1,4 +1,4 @@
-import type { PollIntervals } from '../../contracts/eviction.ts';
+import type { PollIntervals } from '../../contracts/eviction/eviction.ts';
 
 /** Share of the time left that passes before the next look: an estimate wrong by a third still shows the end in time. */
 const leftShare = 1 / 4;

@@ -1,4 +1,4 @@
-import type { ComputeService, Instance } from '../../contracts/instance.ts';
+import type { ComputeService, Instance } from '../../contracts/eviction/instance.ts';
 
 /** Names of instance actions, as Nova records them. */
 export type InstanceActionName =

@@ -1,4 +1,4 @@
-import { computeService, migrationRecord, stubClient, testClock } from './samples.ts';
+import { computeService, migrationRecord, stubClient, testClock } from '../../test/fixtures/activities/nova.ts';
 import { createRegionView } from './region-view.ts';
 import type { NovaClient } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import { eligibleTargets, targetRoom } from './target-room.ts';
 import type { ComputeServiceRecord, NovaClient } from './types.ts';

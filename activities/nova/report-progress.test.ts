@@ -1,6 +1,6 @@
-import type { MigrationReport } from '../../contracts/migrate-instance.ts';
+import type { MigrationReport } from '../../contracts/eviction/migrate-instance.ts';
 import { createProgressReporter } from './report-progress.ts';
-import { migrationRecord, testClock } from './samples.ts';
+import { migrationRecord, testClock } from '../../test/fixtures/activities/nova.ts';
 
 const subject = { instanceId: 'a', sourceHost: 'node-1', eviction: { name: 'node-1', uid: 'uid' }, attempt: 1 };
 const signal = new AbortController().signal;

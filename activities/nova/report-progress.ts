@@ -1,5 +1,5 @@
-import type { Migration } from '../../contracts/instance.ts';
-import type { MigrationSubject, ReportMigration } from '../../contracts/migrate-instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
+import type { MigrationSubject, ReportMigration } from '../../contracts/eviction/migrate-instance.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** Keeps a Migration object current while somebody waits. */

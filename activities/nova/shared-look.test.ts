@@ -1,4 +1,4 @@
-import { migrationRecord, stubClient, testClock } from './samples.ts';
+import { migrationRecord, stubClient, testClock } from '../../test/fixtures/activities/nova.ts';
 import { createSharedLook } from './shared-look.ts';
 import type { NovaClient } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import type { NovaClient } from './types.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import type { EvacuationRequest } from '../../contracts/fencing.ts';
-import type { Migration } from '../../contracts/instance.ts';
-import type { MigrationStart } from '../../contracts/migrate-instance.ts';
+import type { EvacuationRequest } from '../../contracts/node-failure/fencing.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
+import type { MigrationStart } from '../../contracts/eviction/migrate-instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Consumer, PlacementClient } from '../placement/types.ts';
 import { readService } from './change-service.ts';

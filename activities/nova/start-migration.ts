@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { Migration } from '../../contracts/instance.ts';
-import type { MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
+import type { MigrationStart, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
 import { decideStart, newRecord, type MoveKind } from './decide-start.ts';
 import { audited, type InstanceDependencies, type Tools } from './dependencies.ts';
 import { codeOf, wordsOf } from './failures.ts';

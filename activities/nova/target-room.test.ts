@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import { eligibleTargets, targetRoom } from './target-room.ts';
 import type { ComputeServiceRecord } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { ComputeServiceRecord } from './types.ts';
 
 /** Compute hosts the scheduler may choose when a server leaves `sourceHost`: enabled and up. */

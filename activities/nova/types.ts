@@ -1,4 +1,4 @@
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import type {
   Accepted,
   Aggregate,

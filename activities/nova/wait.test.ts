@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 
 import { droverFailure } from '../../runtime/failure.ts';
-import { testClock, testScope } from './samples.ts';
+import { testClock, testScope } from '../../test/fixtures/activities/nova.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { waitFor } from './wait.ts';
 

@@ -1,4 +1,4 @@
-import type { Instance, Migration } from '../../contracts/instance.ts';
+import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { ComputeServiceRecord, Hypervisor, InstanceDetail, ServerGroup } from './types.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { Endpoint } from '../openstack/endpoint.ts';
 import { allPages } from '../openstack/pages.ts';
 import { toLiveMigration, toMigration } from './wire-map.ts';

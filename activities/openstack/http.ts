@@ -3,7 +3,7 @@ import { Agent, request as undiciRequest } from 'undici';
 import { transportFailure, type HttpTimeouts } from './transport-faults.ts';
 import { errorCodes, type ServiceName } from './services.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { observed, type ObserveCall, type OutsideSystem } from '../../runtime/outside-calls.ts';
+import { observed, type ObserveCall, type OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
 import { verbOf } from './verb.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long. */

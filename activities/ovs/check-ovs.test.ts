@@ -1,6 +1,6 @@
 import { systemClock } from '../../runtime/clock.ts';
 import { registerSecret, forgetSecret } from '../../runtime/redaction.ts';
-import type { CallEnd, ObserveCall, OutsideCall } from '../../runtime/outside-calls.ts';
+import type { CallEnd, ObserveCall, OutsideCall } from '../../runtime/telemetry/outside-calls.ts';
 import {
   startScriptedOvsdb,
   type ArrivedMessage,

@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
-import { observedAs, type CallOutcome, type ObserveCall } from '../../runtime/outside-calls.ts';
+import { observedAs, type CallOutcome, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { registerSecret } from '../../runtime/redaction.ts';
 import { refusalFailure, socketFailure, type OvsdbRefusal } from './faults.ts';
 import { splitObjects } from './json-stream.ts';

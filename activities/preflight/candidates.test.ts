@@ -1,4 +1,4 @@
-import { stubClient } from '../nova/samples.ts';
+import { stubClient } from '../../test/fixtures/activities/nova.ts';
 import type { AllocationCandidates, CandidatesQuery, PlacementClient } from '../placement/types.ts';
 import { askPlacement, mapAtOnce } from './candidates.ts';
 import { requirementsKey } from './requirements.ts';

@@ -1,4 +1,4 @@
-import { instanceDetail } from '../nova/samples.ts';
+import { instanceDetail } from '../../test/fixtures/activities/nova.ts';
 import type { InstanceDetail } from '../nova/types.ts';
 import { judgeInstance } from './compatibility.ts';
 

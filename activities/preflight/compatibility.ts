@@ -1,4 +1,4 @@
-import type { Obstacle } from '../../contracts/eviction.ts';
+import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import type { InstanceDetail } from '../nova/types.ts';
 import { instanceObstacle } from './obstacle.ts';
 

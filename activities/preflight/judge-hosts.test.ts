@@ -1,5 +1,5 @@
 import type { ComputeServiceRecord, Hypervisor } from '../nova/types.ts';
-import { computeService, hypervisor } from '../nova/samples.ts';
+import { computeService, hypervisor } from '../../test/fixtures/activities/nova.ts';
 import type { HypervisorFacts } from './facts.ts';
 import { judgeSource } from './judge-source.ts';
 import type { Exclusion, HostCandidate } from './judge-targets.ts';

@@ -1,5 +1,5 @@
 import type { InstanceDetail } from '../nova/types.ts';
-import { computeService, hypervisor, instanceDetail } from '../nova/samples.ts';
+import { computeService, hypervisor, instanceDetail } from '../../test/fixtures/activities/nova.ts';
 import type { Resources } from '../placement/types.ts';
 import type { CandidateHosts } from './candidates.ts';
 import type { PlacementQuestion } from './judge-placement.ts';

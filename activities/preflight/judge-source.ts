@@ -1,5 +1,5 @@
-import type { Obstacle } from '../../contracts/eviction.ts';
-import type { ComputeService } from '../../contracts/instance.ts';
+import type { Obstacle } from '../../contracts/eviction/eviction.ts';
+import type { ComputeService } from '../../contracts/eviction/instance.ts';
 import type { HypervisorFacts } from './facts.ts';
 import { hostObstacle } from './obstacle.ts';
 

@@ -1,4 +1,4 @@
-import type { Obstacle } from '../../contracts/eviction.ts';
+import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import type { ComputeServiceRecord, Hypervisor } from '../nova/types.ts';
 import type { HypervisorFacts } from './facts.ts';
 import { hostObstacle, listed } from './obstacle.ts';

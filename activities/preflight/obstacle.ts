@@ -1,4 +1,4 @@
-import type { Obstacle, ObstacleCode } from '../../contracts/eviction.ts';
+import type { Obstacle, ObstacleCode } from '../../contracts/eviction/eviction.ts';
 
 /** Something about the host as a whole. People accept it by its code. */
 export const hostObstacle = (code: ObstacleCode, message: string): Obstacle => ({

@@ -1,6 +1,6 @@
 import { disabledReasonPrefix } from '../../contracts/ids.ts';
-import type { Preflight } from '../../contracts/eviction.ts';
-import type { Migration } from '../../contracts/instance.ts';
+import type { Preflight } from '../../contracts/eviction/eviction.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { HostDependencies, Tools } from '../nova/dependencies.ts';
 import { joinHost, type ComputeHost } from '../nova/find-host.ts';
 import { codeOf } from '../nova/failures.ts';

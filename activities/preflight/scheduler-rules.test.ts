@@ -1,4 +1,4 @@
-import { instanceDetail } from '../nova/samples.ts';
+import { instanceDetail } from '../../test/fixtures/activities/nova.ts';
 import type { Aggregate, InstanceDetail } from '../nova/types.ts';
 import type { GroupPlacement } from './scheduler-rules.ts';
 import { groupsAllow, mayGoTo, placeOf } from './scheduler-rules.ts';

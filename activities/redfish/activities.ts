@@ -1,4 +1,4 @@
-import type { PowerActivities } from '../../contracts/power.ts';
+import type { PowerActivities } from '../../contracts/node-failure/power.ts';
 import { currentScope } from '../nova/scope.ts';
 import { whileBeating } from '../nova/wait.ts';
 import type { PowerDependencies, Tools } from './dependencies.ts';

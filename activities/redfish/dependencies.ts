@@ -1,4 +1,4 @@
-import type { Audit } from '../../runtime/audit.ts';
+import type { Audit } from '../../runtime/telemetry/audit.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ActivityScope } from '../nova/scope.ts';
 import type { BmcSettings, ConnectBmc } from './types.ts';

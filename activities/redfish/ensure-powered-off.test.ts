@@ -1,7 +1,7 @@
 import { droverFailure } from '../../runtime/failure.ts';
-import type { AuditEntry } from '../../runtime/audit.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
-import type { EnsurePoweredOff, PowerState } from '../../contracts/power.ts';
+import type { EnsurePoweredOff, PowerState } from '../../contracts/node-failure/power.ts';
 import { systemClock, type Clock } from '../../runtime/clock.ts';
 import { createPowerActivities } from './activities.ts';
 import type { BmcSettings, ComputerSystem, RedfishClient } from './types.ts';

@@ -1,4 +1,4 @@
-import type { EnsurePoweredOff, PowerProof } from '../../contracts/power.ts';
+import type { EnsurePoweredOff, PowerProof } from '../../contracts/node-failure/power.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import type { Tools } from './dependencies.ts';
 import type { ComputerSystem, RedfishClient } from './types.ts';

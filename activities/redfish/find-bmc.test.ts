@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { nodeFailureConfig, type BmcConfig } from '../../runtime/node-failure-config.ts';
+import { nodeFailureConfig, type BmcConfig } from '../../runtime/config/node-failure-config.ts';
 import { readTextFile } from '../../runtime/read-text.ts';
 import { findBmc, hasBmc } from './find-bmc.ts';
 

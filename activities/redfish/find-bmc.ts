@@ -1,5 +1,5 @@
 import { droverFailure } from '../../runtime/failure.ts';
-import type { BmcConfig } from '../../runtime/node-failure-config.ts';
+import type { BmcConfig } from '../../runtime/config/node-failure-config.ts';
 import { requireText, type ReadText } from '../../runtime/read-text.ts';
 import type { BmcSettings } from './types.ts';
 

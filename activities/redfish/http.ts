@@ -1,7 +1,7 @@
 import { Agent, request as undiciRequest } from 'undici';
 
 import { droverFailure } from '../../runtime/failure.ts';
-import { observed, type ObserveCall } from '../../runtime/outside-calls.ts';
+import { observed, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { transportFailure, type HttpTimeouts } from '../openstack/transport-faults.ts';
 import { verbOf } from './verb.ts';
 

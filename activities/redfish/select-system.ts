@@ -1,4 +1,4 @@
-import { powerStates, type PowerState } from '../../contracts/power.ts';
+import { powerStates, type PowerState } from '../../contracts/node-failure/power.ts';
 import type { ComputerSystem, SystemSelector } from './types.ts';
 import type { WireSystem } from './wire.ts';
 

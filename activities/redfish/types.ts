@@ -1,4 +1,4 @@
-import type { PowerState } from '../../contracts/power.ts';
+import type { PowerState } from '../../contracts/node-failure/power.ts';
 
 /** How to reach the BMC of one host, and which of its machines the host is. */
 export interface BmcSettings {

@@ -1,13 +1,13 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { TemporalActivities } from '../../contracts/activities.ts';
+import type { TemporalActivities } from '../../contracts/eviction/activities.ts';
 import type { AllowanceWanted } from '../../contracts/allowance.ts';
 import { migrationAllowanceId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import { limited } from '../../runtime/temporal.ts';
+import { limited } from '../../runtime/temporal/temporal.ts';
 import { temporalFailure } from './faults.ts';
 import { signalWithStartAllowance } from './start-allowance.ts';
 import { takeTurn } from './take-turn.ts';

@@ -3,9 +3,9 @@ import type {
   VirtualMachineLookActivities,
   VirtualMachineRead,
   VsphereFacts,
-} from '../../contracts/virtual-machine-activities.ts';
-import type { VirtualMachineInput } from '../../contracts/virtual-machine-lifecycle.ts';
-import { lookFor } from '../../contracts/virtual-machine-look.ts';
+} from '../../contracts/virtual-machine/activities.ts';
+import type { VirtualMachineInput } from '../../contracts/virtual-machine/lifecycle.ts';
+import { lookFor } from '../../contracts/virtual-machine/look.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { currentScope } from '../nova/scope.ts';
 import { whileBeating } from '../nova/wait.ts';

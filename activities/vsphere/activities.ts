@@ -1,4 +1,4 @@
-import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
+import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine/activities.ts';
 import { currentScope } from '../nova/scope.ts';
 import { attachClusterModule } from './attach-cluster-module.ts';
 import { awaitTask } from './await-task.ts';

@@ -1,4 +1,4 @@
-import type { VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { mutate, type Tools } from './dependencies.ts';
 import { readOwnedThere } from './find-vm.ts';

@@ -1,6 +1,6 @@
 import { CancelledFailure } from '@temporalio/common';
 
-import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine-activities.ts';
+import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine/activities.ts';
 import { withTimeout } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { finalFailure, settlingDelayMs, waitFor } from '../nova/wait.ts';

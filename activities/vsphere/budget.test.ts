@@ -1,5 +1,5 @@
 import { openCallBudget } from './budget.ts';
-import { testClock } from '../nova/samples.ts';
+import { testClock } from '../../test/fixtures/activities/nova.ts';
 
 const never = new AbortController().signal;
 

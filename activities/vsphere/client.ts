@@ -1,6 +1,6 @@
 import { withTimeout, type Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
-import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
+import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { openCallBudget } from './budget.ts';
 import { vimFailure } from './faults.ts';
 import { createSoapHttp, type HttpOptions, type SoapAnswer, type SoapHttp } from './http.ts';

@@ -1,9 +1,9 @@
-import type { ReadBackup } from '../../contracts/virtual-machine-backup.ts';
-import type { ReadBootstrap } from '../../contracts/virtual-machine-bootstrap.ts';
-import type { OwnerOfVm } from '../../contracts/virtual-machine-activities.ts';
-import type { Audit } from '../../runtime/audit.ts';
+import type { ReadBackup } from '../../contracts/virtual-machine/backup.ts';
+import type { ReadBootstrap } from '../../contracts/virtual-machine/bootstrap.ts';
+import type { OwnerOfVm } from '../../contracts/virtual-machine/activities.ts';
+import type { Audit } from '../../runtime/telemetry/audit.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { VcenterPlaces } from '../../runtime/vsphere-config.ts';
+import type { VcenterPlaces } from '../../runtime/config/vsphere-config.ts';
 import type { ActivityScope } from '../nova/scope.ts';
 import type { VcenterRest } from './rest/client.ts';
 import type { VcenterGateway } from './types.ts';

@@ -1,5 +1,5 @@
 import { isFormerMark, judgeByName, judgeByUuid } from './find-vm.ts';
-import { mark, uid, vmOf } from './sample.ts';
+import { mark, uid, vmOf } from '../../test/fixtures/activities/vsphere.ts';
 import type { NameInFolder, SeenMark } from './types.ts';
 
 const identity = { instanceUuid: uid, folder: 'group-1', name: 'web', mark };

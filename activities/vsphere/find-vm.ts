@@ -1,4 +1,4 @@
-import type { OwnershipMark, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { OwnershipMark, VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Tools } from './dependencies.ts';
 import type { NameInFolder, SeenConfig, SeenMark, VirtualMachine } from './types.ts';

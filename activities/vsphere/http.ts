@@ -4,8 +4,8 @@ import type { TLSSocket } from 'node:tls';
 import { Agent, buildConnector, request as undiciRequest } from 'undici';
 
 import { droverFailure } from '../../runtime/failure.ts';
-import { observed, type ObserveCall } from '../../runtime/outside-calls.ts';
-import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
+import { observed, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
+import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { transportFailure, type HttpTimeouts } from '../openstack/transport-faults.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long. */

@@ -1,6 +1,6 @@
-import type { ReconfigSpec } from '../../contracts/virtual-machine-config.ts';
+import type { ReconfigSpec } from '../../contracts/virtual-machine/config.ts';
 import { isThere } from './is-there.ts';
-import { vmOf } from './sample.ts';
+import { vmOf } from '../../test/fixtures/activities/vsphere.ts';
 
 const vm = vmOf();
 const seen = vmOf({

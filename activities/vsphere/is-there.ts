@@ -1,4 +1,4 @@
-import type { DeviceChange, ReconfigSpec, VmConfig } from '../../contracts/virtual-machine-config.ts';
+import type { DeviceChange, ReconfigSpec, VmConfig } from '../../contracts/virtual-machine/config.ts';
 import { toConfig } from './facts/config.ts';
 import type { VirtualMachine } from './types.ts';
 

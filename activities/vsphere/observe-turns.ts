@@ -1,4 +1,4 @@
-import type { TurnActivities } from '../../contracts/activities.ts';
+import type { TurnActivities } from '../../contracts/eviction/activities.ts';
 import type { AllowanceWorld, TurnKind } from '../../contracts/allowance.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ActivityScope } from '../nova/scope.ts';

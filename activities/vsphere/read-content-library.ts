@@ -1,4 +1,8 @@
-import type { ContentLibraryActivities, LibraryContent, LibraryItem } from '../../contracts/content-library.ts';
+import type {
+  ContentLibraryActivities,
+  LibraryContent,
+  LibraryItem,
+} from '../../contracts/virtual-machine/content-library.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { currentScope, type ActivityScope } from '../nova/scope.ts';
 import type { VcenterRest } from './rest/client.ts';

@@ -3,8 +3,8 @@ import type {
   VirtualMachineLook,
   VirtualMachineVsphereActivities,
   VsphereFacts,
-} from '../../contracts/virtual-machine-activities.ts';
-import { testClock, testScope } from '../nova/samples.ts';
+} from '../../contracts/virtual-machine/activities.ts';
+import { testClock, testScope } from '../../test/fixtures/activities/nova.ts';
 import { seeThrough } from './see-through.ts';
 import type { TaskState } from './types.ts';
 

@@ -3,7 +3,7 @@ import type {
   SeenAfter,
   SubmittedTask,
   VirtualMachineVsphereActivities,
-} from '../../contracts/virtual-machine-activities.ts';
+} from '../../contracts/virtual-machine/activities.ts';
 import { settlingDelayMs, whileBeating, type Execution } from '../nova/wait.ts';
 import type { VcenterGateway } from './types.ts';
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
-import type { VcenterCredential } from '../../runtime/vsphere-settings.ts';
+import type { VcenterCredential } from '../../runtime/config/vsphere-settings.ts';
 import type { ServiceContent } from './wire/vim/types.ts';
 
 /** A login at one vCenter, shared by all who speak to it with one credential. */

@@ -1,4 +1,4 @@
-import type { OwnerOfVm, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { OwnerOfVm, VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { settlingDelayMs, waitFor } from '../nova/wait.ts';
 import { mutate, type Tools } from './dependencies.ts';

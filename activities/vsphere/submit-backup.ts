@@ -1,5 +1,5 @@
-import type { Submission, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
-import type { ReadBackup } from '../../contracts/virtual-machine-backup.ts';
+import type { Submission, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine/activities.ts';
+import type { ReadBackup } from '../../contracts/virtual-machine/backup.ts';
 import type { Tools } from './dependencies.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 import { backupOptions } from './specs/backup.ts';

@@ -6,8 +6,8 @@ import type {
   GuestCustomization,
   GuestSetup,
   ReadBootstrap,
-} from '../../contracts/virtual-machine-bootstrap.ts';
-import type { Submission, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine-activities.ts';
+} from '../../contracts/virtual-machine/bootstrap.ts';
+import type { Submission, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode, failureDetail } from '../../runtime/failure.ts';
 import { finalFailure } from '../nova/wait.ts';
 import { mutateByTask, type Tools } from './dependencies.ts';

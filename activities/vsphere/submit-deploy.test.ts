@@ -1,6 +1,6 @@
 import type { Tools } from './dependencies.ts';
 import type { VcenterRest } from './rest/client.ts';
-import { mark, uid, vmOf } from './sample.ts';
+import { mark, uid, vmOf } from '../../test/fixtures/activities/vsphere.ts';
 import { submitDeploy } from './submit-deploy.ts';
 import type { NameInFolder } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine-activities.ts';
+import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { mutate, type Tools } from './dependencies.ts';
 import { findVm, type VmIdentity } from './find-vm.ts';

@@ -1,4 +1,4 @@
-import type { Submission, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { Submission, VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { mutateByTask, type Tools } from './dependencies.ts';
 import { attachedDisk, foreignDisksOf, virtualDisksOf } from './facts/devices.ts';

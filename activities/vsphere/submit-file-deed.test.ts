@@ -1,7 +1,7 @@
-import type { FileDeed } from '../../contracts/cached-files.ts';
+import type { FileDeed } from '../../contracts/virtual-machine/cached-files.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Tools } from './dependencies.ts';
-import { mark } from './sample.ts';
+import { mark } from '../../test/fixtures/activities/vsphere.ts';
 import { submitFileDeed } from './submit-file-deed.ts';
 
 const notFound = droverFailure('VsphereObjectNotFound', 'FileNotFound');

@@ -1,5 +1,5 @@
-import type { FileDeed, FilePlace } from '../../contracts/cached-files.ts';
-import type { OwnerOfVm, SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
+import type { FileDeed, FilePlace } from '../../contracts/virtual-machine/cached-files.ts';
+import type { OwnerOfVm, SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import { readDatastoreName, topFolderPath } from './datastore-name.ts';
 import { mutateByTask, type Tools } from './dependencies.ts';

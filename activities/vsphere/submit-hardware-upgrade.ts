@@ -1,4 +1,4 @@
-import type { Submission, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { Submission, VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import { mutateByTask, type Tools } from './dependencies.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 import { vmRef } from './references.ts';

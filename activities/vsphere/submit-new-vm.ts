@@ -1,5 +1,5 @@
-import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
-import type { CreateSource } from '../../contracts/virtual-machine-plan.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
+import type { CreateSource } from '../../contracts/virtual-machine/plan.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { readDatastoreName, topFolderPath } from './datastore-name.ts';
 import { mutateByTask, type Tools } from './dependencies.ts';

@@ -1,5 +1,5 @@
-import type { Submission, VmSubject } from '../../contracts/virtual-machine-activities.ts';
-import type { ReconfigSpec } from '../../contracts/virtual-machine-config.ts';
+import type { Submission, VmSubject } from '../../contracts/virtual-machine/activities.ts';
+import type { ReconfigSpec } from '../../contracts/virtual-machine/config.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { finalFailure } from '../nova/wait.ts';
 import { mutateByTask, type Tools } from './dependencies.ts';

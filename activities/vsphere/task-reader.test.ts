@@ -1,7 +1,7 @@
 import { droverFailure } from '../../runtime/failure.ts';
 import { openTaskReader } from './task-reader.ts';
 import type { TaskState } from './types.ts';
-import { testClock } from '../nova/samples.ts';
+import { testClock } from '../../test/fixtures/activities/nova.ts';
 
 const never = new AbortController().signal;
 const running: TaskState = { state: 'running', progressPercent: null, isCancelable: false, entity: null };

@@ -1,6 +1,6 @@
 import { droverFailure } from '../../runtime/failure.ts';
 import { openTaskRoom } from './task-room.ts';
-import { testClock } from '../nova/samples.ts';
+import { testClock } from '../../test/fixtures/activities/nova.ts';
 
 const never = new AbortController().signal;
 

@@ -1,4 +1,4 @@
-import type { VmFacts } from '../../contracts/virtual-machine-observation.ts';
+import type { VmFacts } from '../../contracts/virtual-machine/observation.ts';
 import type { CallOptions } from './client.ts';
 import type { Returned } from './wire/decode.ts';
 import type { ReadObject } from './properties.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { endedMigrationStatuses } from '../../contracts/instance.ts';
+import { endedMigrationStatuses } from '../../contracts/eviction/instance.ts';
 import { listMigrations } from '../../lab/openstack/migrations.ts';
 import type { Server } from '../../lab/openstack/seed.ts';
 import { act } from '../../lab/openstack/seed.ts';

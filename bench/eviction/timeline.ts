@@ -1,4 +1,4 @@
-import { endedMigrationStatuses } from '../../contracts/instance.ts';
+import { endedMigrationStatuses } from '../../contracts/eviction/instance.ts';
 import type { ApiCall, MigrationEvent } from '../../lab/openstack/journal.ts';
 
 /** One live migration by the lab's journals, in unix ms. */

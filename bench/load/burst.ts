@@ -1,6 +1,6 @@
 import { evictionId } from '../../contracts/ids.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { signalWithStartEviction } from '../../runtime/signal-runs.ts';
+import { signalWithStartEviction } from '../../runtime/temporal/signal-runs.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { ratiosOf, runPairs } from '../harness/pairs.ts';
 import { inLanes } from './lanes.ts';

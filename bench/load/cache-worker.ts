@@ -1,8 +1,8 @@
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { workflowQueue } from '../../contracts/ids.ts';
 import { stickyScheduleToStartTimeoutMs } from '../../contracts/policies.ts';
-import { createLogger, temporalLogger } from '../../runtime/logging.ts';
-import { readTemporalSettings } from '../../runtime/temporal.ts';
+import { createLogger, temporalLogger } from '../../runtime/telemetry/logging.ts';
+import { readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 
 /** A worker of drover's workflows alone, in a process of its own so that its memory can be seen: their activities stay in their queues. Started with the size of the cache; tells its parent how many runs it has cached. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../runtime/clock.ts';
-import { signalWithStartEviction } from '../../runtime/signal-runs.ts';
+import { signalWithStartEviction } from '../../runtime/temporal/signal-runs.ts';
 import { readSignals } from '../../test/flows/read-signals.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { runPairs } from '../harness/pairs.ts';

@@ -1,5 +1,5 @@
 import { createLineDecoder } from '../../k8s-bridge/line-decoder.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 
 /** When the states of objects came by, for somebody who only watches. */
 export interface WatchLog {

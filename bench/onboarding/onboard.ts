@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { hypervisorId } from '../../contracts/ids.ts';
 import { timeSteps } from './time-steps.ts';
 import { until } from '../../test/flows/until.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CreateSpec } from '../../contracts/virtual-machine-plan.ts';
+import type { CreateSpec } from '../../contracts/virtual-machine/plan.ts';
 import { settlingDelayMs } from '../../activities/nova/wait.ts';
 import { configOf } from '../../activities/vsphere/find-vm.ts';
 import { folderRef, vmRef } from '../../activities/vsphere/references.ts';

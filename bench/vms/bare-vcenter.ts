@@ -6,7 +6,7 @@ import { govc } from '../../lab/vsphere/govc.ts';
 import type { VsphereHandle } from '../../lab/vsphere/handle.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { virtualMachineConfig } from '../../runtime/virtual-machine-config.ts';
+import { virtualMachineConfig } from '../../runtime/config/virtual-machine-config.ts';
 import type { BarePlaces } from './bare-script.ts';
 import { makeByScript, removeByScript } from './bare-script.ts';
 

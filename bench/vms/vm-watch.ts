@@ -1,13 +1,13 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import type { KubeObject } from '../../k8s-bridge/kube-object.ts';
 import { defaultBridgeTimings } from '../../k8s-bridge/run-bridge.ts';
 import { startReflector } from '../../k8s-bridge/reflector.ts';
 import type { Delta, Identity } from '../../k8s-bridge/store.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { createLogger } from '../../runtime/logging.ts';
+import { createLogger } from '../../runtime/telemetry/logging.ts';
 
 /** What VirtualMachines have said, for somebody who only watches. Times are unix ms, of when it was heard. */
 export interface VmWatch {

@@ -1,5 +1,5 @@
 import { systemClock } from '../../runtime/clock.ts';
-import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { connectClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 
 /** A run that an earlier demo left may be of other code than the worker that is about to start. */
 export async function endRuns(exports: Readonly<Record<string, string>>): Promise<void> {

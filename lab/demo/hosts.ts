@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../runtime/clock.ts';
-import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { connectClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import type { CheckedParts } from '../host-check-settings.ts';
 import { hostCheckSettings } from '../host-check-settings.ts';
 import { kubectl } from '../kubectl.ts';

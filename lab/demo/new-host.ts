@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { reportAgentFacts } from '../hypervisors.ts';
 import type { CheckedParts } from '../host-check-settings.ts';
 import { kubectl } from '../kubectl.ts';

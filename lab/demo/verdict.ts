@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { EvictionResult } from '../../contracts/eviction.ts';
+import type { EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { evictionId } from '../../contracts/ids.ts';
 import { listMigrations } from '../openstack/migrations.ts';
 import { listServers } from '../openstack/seed.ts';

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { vm } from './vm-scene.ts';
 
 const lookEveryMs = 100;

@@ -1,4 +1,4 @@
-import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { vmScene } from '../vsphere/scene.ts';
 import { vm } from './vm-scene.ts';
 

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { virtualMachineId } from '../../contracts/ids.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { connectKubernetes } from '../../runtime/kubernetes.ts';
-import { connectClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { connectClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { checkoutDirectory } from '../context.ts';
 import { run } from '../kubectl.ts';
 import { formatDuration } from '../progress.ts';

@@ -1,7 +1,7 @@
 import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { labClock } from '../clock.ts';
 import { applyObject, mergeStatus } from '../kubernetes-objects.ts';
 import { inventory } from './handle.ts';

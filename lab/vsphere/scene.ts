@@ -1,4 +1,4 @@
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { labClock } from '../clock.ts';
 import { labVcenter } from '../drover.ts';
 import { applyObject, mergeStatus } from '../kubernetes-objects.ts';

@@ -1,5 +1,5 @@
-import { exitCodes } from '../exit-codes.ts';
-import { tableError } from '../command-error.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { tableError } from '../command/error.ts';
 import { examine, ok } from './finding.ts';
 import { checkClock } from './kubernetes.ts';
 import type { HeldLease } from './replaced-operator.ts';

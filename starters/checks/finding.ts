@@ -1,4 +1,4 @@
-import { explainError } from '../explain-error.ts';
+import { explainError } from '../command/explain-error.ts';
 
 /** What one check of `drover doctor` found; also an element of its `--json`. */
 export interface Finding {

@@ -1,8 +1,8 @@
 import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
 import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { describeStop, readStops } from '../../runtime/stop.ts';
 import { formatDuration } from '../render/duration.ts';
 import type { ComparedDefinition } from './compare-crd.ts';

@@ -1,4 +1,4 @@
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 

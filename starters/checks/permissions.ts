@@ -1,8 +1,8 @@
 import { fencingLease } from '../../contracts/ids.ts';
-import type { Mode } from '../../runtime/config-schema.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
-import { inBatches } from '../in-batches.ts';
+import type { Mode } from '../../runtime/config/config-schema.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+import { inBatches } from '../command/in-batches.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';
 

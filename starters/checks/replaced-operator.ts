@@ -1,7 +1,7 @@
-import type { Mode } from '../../runtime/config-schema.ts';
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import type { Mode } from '../../runtime/config/config-schema.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { formatDuration } from '../render/duration.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok, warn } from './finding.ts';

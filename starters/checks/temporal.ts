@@ -1,10 +1,10 @@
 import type { Client, Connection } from '@temporalio/client';
 import { kubernetesQueue, novaQueue, workflowQueue } from '../../contracts/ids.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
-import { readPollers } from '../../runtime/task-queues.ts';
-import type { TaskQueue } from '../../runtime/task-queues.ts';
-import { unreachable } from '../../runtime/temporal.ts';
-import type { OpenedTemporal } from '../command-context.ts';
+import { readPollers } from '../../runtime/temporal/task-queues.ts';
+import type { TaskQueue } from '../../runtime/temporal/task-queues.ts';
+import { unreachable } from '../../runtime/temporal/temporal.ts';
+import type { OpenedTemporal } from '../command/context.ts';
 import type { Finding } from './finding.ts';
 import { fail, ok } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import type { Ending } from '../eviction-facts.ts';
+import type { Ending } from '../eviction/eviction-facts.ts';
 import { instanceName } from './instances.ts';
 import type { Paint } from './paint.ts';
 import { phaseStyle } from './progress.ts';

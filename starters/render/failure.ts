@@ -1,6 +1,6 @@
-import type { NodeFailureProgress } from '../../contracts/node-failure-run.ts';
-import type { FailureDescription } from '../failure-run.ts';
-import type { NextCommand } from '../next-commands.ts';
+import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
+import type { FailureDescription } from '../node-failure/failure-run.ts';
+import type { NextCommand } from '../command/next-commands.ts';
 import type { Paint } from './paint.ts';
 import { oneLine } from './table.ts';
 import { waitingLine } from './watch.ts';

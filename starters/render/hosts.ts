@@ -1,5 +1,5 @@
-import type { Stands } from '../lifecycle-condition.ts';
-import type { ListedHost } from '../listed-host.ts';
+import type { Stands } from '../command/lifecycle-condition.ts';
+import type { ListedHost } from '../hypervisor/listed-host.ts';
 import { formatAge } from './duration.ts';
 import type { Paint, Style } from './paint.ts';
 import { oneLine, renderTable } from './table.ts';

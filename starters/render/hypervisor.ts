@@ -1,8 +1,8 @@
-import type { HypervisorDescription } from '../hypervisor-description.ts';
-import type { HypervisorObject } from '../hypervisor-facts.ts';
-import { isCurrent, lifecycleOf, observationOf } from '../lifecycle-condition.ts';
-import { describeMaintenance } from '../hypervisor-plan.ts';
-import { needsSomebody } from '../listed-host.ts';
+import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
+import type { HypervisorObject } from '../hypervisor/hypervisor-facts.ts';
+import { isCurrent, lifecycleOf, observationOf } from '../command/lifecycle-condition.ts';
+import { describeMaintenance } from '../hypervisor/hypervisor-plan.ts';
+import { needsSomebody } from '../hypervisor/listed-host.ts';
 import { formatAge, formatRelative } from './duration.ts';
 import type { Paint } from './paint.ts';
 import { oneLine } from './table.ts';

@@ -1,4 +1,4 @@
-import type { InstanceProgress, InstanceState } from '../../contracts/eviction.ts';
+import type { InstanceProgress, InstanceState } from '../../contracts/eviction/eviction.ts';
 import { formatAge, formatDuration } from './duration.ts';
 import { formatMemory } from './memory.ts';
 import type { Paint, Style } from './paint.ts';

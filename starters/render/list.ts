@@ -1,4 +1,4 @@
-import type { ListedEviction } from '../listed-eviction.ts';
+import type { ListedEviction } from '../eviction/listed-eviction.ts';
 import { formatAge, formatDuration } from './duration.ts';
 import type { Paint } from './paint.ts';
 import { formatMargin, phaseStyle } from './progress.ts';

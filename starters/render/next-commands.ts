@@ -1,4 +1,4 @@
-import type { NextCommand } from '../next-commands.ts';
+import type { NextCommand } from '../command/next-commands.ts';
 import type { Paint } from './paint.ts';
 import { renderTable } from './table.ts';
 

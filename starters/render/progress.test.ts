@@ -1,4 +1,4 @@
-import type { EvictionProgress } from '../../contracts/eviction.ts';
+import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { deadlineMarginMs, formatMargin, oldestWait, phaseWord, summarizeCounts } from './progress.ts';
 import { ago, now, sampleInstance, sampleProgress } from './sample-progress.ts';
 

@@ -1,4 +1,4 @@
-import type { EvictionProgress } from '../../contracts/eviction.ts';
+import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { formatDuration } from './duration.ts';
 import type { Style } from './paint.ts';
 

@@ -1,4 +1,4 @@
-import type { EvictionProgress, InstanceProgress } from '../../contracts/eviction.ts';
+import type { EvictionProgress, InstanceProgress } from '../../contracts/eviction/eviction.ts';
 
 /** Facts that the tests of the rendering share. */
 

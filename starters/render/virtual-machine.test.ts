@@ -4,9 +4,9 @@ import {
   sampleMachineProgress,
   sampleMachineRun,
   unready,
-} from '../sample-virtual-machine.ts';
-import type { RunStep } from '../run-steps.ts';
-import type { VirtualMachineDescription } from '../virtual-machine-description.ts';
+} from '../../test/fixtures/starters/virtual-machine.ts';
+import type { RunStep } from '../command/run-steps.ts';
+import type { VirtualMachineDescription } from '../virtual-machine/virtual-machine-description.ts';
 import { plain } from './paint.ts';
 import { ago, now } from './sample-progress.ts';
 import { renderVirtualMachine } from './virtual-machine.ts';

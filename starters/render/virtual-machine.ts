@@ -1,10 +1,10 @@
-import { lifecycleOf, observationOf, standing } from '../lifecycle-condition.ts';
-import { needsSomebody } from '../listed-virtual-machine.ts';
-import type { RunStep } from '../run-steps.ts';
-import { virtualMachineCommands } from '../virtual-machine-commands.ts';
-import type { VirtualMachineDescription } from '../virtual-machine-description.ts';
-import type { VirtualMachineObject } from '../virtual-machine-facts.ts';
-import type { VirtualMachineRun } from '../virtual-machine-run.ts';
+import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
+import { needsSomebody } from '../virtual-machine/listed-virtual-machine.ts';
+import type { RunStep } from '../command/run-steps.ts';
+import { virtualMachineCommands } from '../virtual-machine/virtual-machine-commands.ts';
+import type { VirtualMachineDescription } from '../virtual-machine/virtual-machine-description.ts';
+import type { VirtualMachineObject } from '../virtual-machine/virtual-machine-facts.ts';
+import type { VirtualMachineRun } from '../virtual-machine/virtual-machine-run.ts';
 import { renderConditions } from './conditions.ts';
 import { formatAge, formatDuration, formatRelative } from './duration.ts';
 import { stateStyles } from './hosts.ts';

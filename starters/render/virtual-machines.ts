@@ -1,4 +1,4 @@
-import type { ListedVirtualMachine } from '../listed-virtual-machine.ts';
+import type { ListedVirtualMachine } from '../virtual-machine/listed-virtual-machine.ts';
 import { formatAge } from './duration.ts';
 import type { Paint } from './paint.ts';
 import { stateStyles } from './hosts.ts';

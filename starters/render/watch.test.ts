@@ -1,4 +1,4 @@
-import type { EvictionProgress, InstanceProgress } from '../../contracts/eviction.ts';
+import type { EvictionProgress, InstanceProgress } from '../../contracts/eviction/eviction.ts';
 import { plain } from './paint.ts';
 import { ago, now, sampleInstance, sampleProgress } from './sample-progress.ts';
 import { describeChanges, renderFrame } from './watch.ts';

@@ -1,4 +1,4 @@
-import type { EvictionProgress, InstanceProgress } from '../../contracts/eviction.ts';
+import type { EvictionProgress, InstanceProgress } from '../../contracts/eviction/eviction.ts';
 import { formatAge, formatDuration, formatRelative } from './duration.ts';
 import { instanceName, isDone, renderInstances, worstFirst } from './instances.ts';
 import { formatMemory } from './memory.ts';

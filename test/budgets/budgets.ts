@@ -1,4 +1,4 @@
-import type { OutsideSystem } from '../../runtime/outside-calls.ts';
+import type { OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
 
 /** What one run may cost at most. */
 export interface Budget {

@@ -1,5 +1,5 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
-import type { OutsideSystem } from '../../runtime/outside-calls.ts';
+import type { OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
 import type { Budget } from './budgets.ts';
 
 /** What a run has cost. */
@@ -38,7 +38,7 @@ export function excesses({ events, activityCalls, calls }: Cost, budget: Budget)
 }
 
 /**
- * Requests of each run and system, by what a worker logs at level `debug` (`runtime/outside-calls.ts`). Pure.
+ * Requests of each run and system, by what a worker logs at level `debug` (`runtime/telemetry/outside-calls.ts`). Pure.
  *
  * @param by all runs of a workflow id together, or each run by itself
  */

@@ -1,5 +1,5 @@
 import { markdownTable } from '../../bench/harness/table.ts';
-import type { OutsideSystem } from '../../runtime/outside-calls.ts';
+import type { OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
 import type { Budget } from './budgets.ts';
 
 const systems: readonly OutsideSystem[] = ['nova', 'placement', 'keystone', 'vsphere', 'kubernetes'];

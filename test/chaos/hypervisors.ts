@@ -1,12 +1,12 @@
 import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { annotations, hypervisorId } from '../../contracts/ids.ts';
 import { settled } from '../../contracts/settled.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import {
   applyNode,
   ensureAggregates,

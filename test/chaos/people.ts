@@ -4,7 +4,7 @@ import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { annotations, evictionId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { settled } from '../../contracts/settled.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { World } from '../flows/world.ts';
 import { patiently } from './patiently.ts';
 import type { Deed } from './plan.ts';

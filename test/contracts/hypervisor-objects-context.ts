@@ -1,12 +1,12 @@
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { ObjectMeta } from '../../contracts/crds/schema.ts';
-import type { NewHypervisor } from '../../contracts/hypervisor.ts';
+import type { NewHypervisor } from '../../contracts/hypervisor/hypervisor.ts';
 import { labClock } from '../../lab/clock.ts';
-import { createHypervisorObjectActivities } from '../../activities/kubernetes/hypervisor-activities.ts';
-import { createHypervisorClient } from '../../activities/kubernetes/hypervisor-client.ts';
-import type { HypervisorObjectDependencies } from '../../activities/kubernetes/hypervisor-dependencies.ts';
-import { readHypervisorWorld } from '../../activities/kubernetes/read-hypervisor-world.ts';
-import type { AuditEntry } from '../../runtime/audit.ts';
+import { createHypervisorObjectActivities } from '../../activities/kubernetes/hypervisor/activities.ts';
+import { createHypervisorClient } from '../../activities/kubernetes/hypervisor/client.ts';
+import type { HypervisorObjectDependencies } from '../../activities/kubernetes/hypervisor/dependencies.ts';
+import { readHypervisorWorld } from '../../activities/kubernetes/hypervisor/read-hypervisor-world.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { newHypervisor } from '../../workflows/hypervisor/map-node.ts';
 import type { ObjectsCounterpart, ObjectsTest, Reference } from './object-activities.ts';
 import { objectAccess } from './object-activities.ts';

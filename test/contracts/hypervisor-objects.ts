@@ -1,7 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import type { HypervisorStatusPatch, NewEviction } from '../../contracts/hypervisor.ts';
+import type { HypervisorStatusPatch, NewEviction } from '../../contracts/hypervisor/hypervisor.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { newHypervisor } from '../../workflows/hypervisor/map-node.ts';
 import { until } from '../flows/until.ts';

@@ -5,7 +5,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import { labClock } from '../../lab/clock.ts';
 import type { CloudName } from '../../lab/openstack/handle.ts';
 import { createInstance } from '../../lab/openstack/seed.ts';
-import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
+import type { OpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 import { until } from '../flows/until.ts';
 import type { ContractTest } from './openstack.ts';
 

@@ -1,4 +1,4 @@
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { labClock } from '../../lab/clock.ts';
 import type { AnyObject, ContractTest, ObjectList } from './kubernetes.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { readWatchEvents, type WatchEvent } from '../../k8s-bridge/watch-events.ts';
 import type { AnyObject, ContractTest, KubernetesCounterpart, ObjectList } from './kubernetes.ts';
 import { migration, migrations, onceServed, refusal, requestsOf } from './kubernetes.ts';

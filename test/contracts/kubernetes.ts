@@ -1,6 +1,6 @@
 import { labClock } from '../../lab/clock.ts';
-import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { httpStatusOf } from '../../k8s-bridge/reflector.ts';
 
 /** A kube-apiserver with drover's CRDs that a contract runs on: the lab's, or the simulated one. */

@@ -1,11 +1,11 @@
 import type { Migration } from '../../contracts/crds/migration.ts';
-import type { Migration as NovaMigration } from '../../contracts/instance.ts';
-import type { MigrationReport } from '../../contracts/migrate-instance.ts';
-import { createKubernetesClient } from '../../activities/kubernetes/client.ts';
-import { readMigration } from '../../activities/kubernetes/migration-status.ts';
-import { createMigrationReporter } from '../../activities/kubernetes/report-migration.ts';
+import type { Migration as NovaMigration } from '../../contracts/eviction/instance.ts';
+import type { MigrationReport } from '../../contracts/eviction/migrate-instance.ts';
+import { createKubernetesClient } from '../../activities/kubernetes/eviction/client.ts';
+import { readMigration } from '../../activities/kubernetes/eviction/migration-status.ts';
+import { createMigrationReporter } from '../../activities/kubernetes/eviction/report-migration.ts';
 import { labClock } from '../../lab/clock.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
 import { objectAccess } from './object-activities.ts';
 

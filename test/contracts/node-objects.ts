@@ -1,5 +1,5 @@
 import type { ObjectMeta } from '../../contracts/crds/schema.ts';
-import type { HypervisorObjectActivities } from '../../contracts/hypervisor-activities.ts';
+import type { HypervisorObjectActivities } from '../../contracts/hypervisor/activities.ts';
 import { until } from '../flows/until.ts';
 import type { HypervisorScene, Made } from './hypervisor-objects-context.ts';
 import { nodeRef, onScene } from './hypervisor-objects-context.ts';

@@ -7,11 +7,11 @@ import { createNovaClient } from '../../activities/nova/client.ts';
 import type { HostDependencies, InstanceDependencies } from '../../activities/nova/dependencies.ts';
 import type { ActivityScope } from '../../activities/nova/scope.ts';
 import { createPlacementClient } from '../../activities/placement/client.ts';
-import type { Migration } from '../../contracts/instance.ts';
-import type { MigrationEnd, MigrationReport, MigrationStart } from '../../contracts/migrate-instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
+import type { MigrationEnd, MigrationReport, MigrationStart } from '../../contracts/eviction/migrate-instance.ts';
 import { labClock } from '../../lab/clock.ts';
 import { createInstance, getServer, type InstanceSpec, type Server } from '../../lab/openstack/seed.ts';
-import type { AuditEntry } from '../../runtime/audit.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import type { OpenStackCounterpart } from './openstack.ts';
 
 /** drover's activities as one attempt after another of the same worker would run them. */

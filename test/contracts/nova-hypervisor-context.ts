@@ -5,7 +5,7 @@ import type { Registration } from '../../activities/nova/find-registration.ts';
 import { createHypervisorActivities } from '../../activities/nova/hypervisor-activities.ts';
 import { createPlacementClient } from '../../activities/placement/client.ts';
 import { labClock } from '../../lab/clock.ts';
-import type { AuditEntry } from '../../runtime/audit.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { until } from '../flows/until.ts';
 import type { OpenStackCounterpart } from './openstack.ts';
 

@@ -1,5 +1,5 @@
-import type { ForcedDownProof } from '../../contracts/fencing.ts';
-import type { MigrationEnd } from '../../contracts/migrate-instance.ts';
+import type { ForcedDownProof } from '../../contracts/node-failure/fencing.ts';
+import type { MigrationEnd } from '../../contracts/eviction/migrate-instance.ts';
 import { changeService, createAggregate, findService } from '../../lab/openstack/hosts.ts';
 import { createInstance, deleteInstances, waitForServer } from '../../lab/openstack/seed.ts';
 import { until } from '../flows/until.ts';

@@ -1,6 +1,6 @@
 import { createNovaClient } from '../../activities/nova/client.ts';
 import type { NovaClient } from '../../activities/nova/types.ts';
-import type { Migration } from '../../contracts/instance.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { Attempt } from '../../lab/openstack/fleet.ts';
 import {
   createInstance,

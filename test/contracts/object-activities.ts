@@ -1,6 +1,6 @@
 import { applyObject, type Manifest, objectPath } from '../../lab/kubernetes-objects.ts';
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 
 /** A kube-apiserver that the activities on objects run on: the lab's, or the simulated one. */
 export interface ObjectsCounterpart {

@@ -4,7 +4,7 @@ import type { Fleet } from '../../lab/openstack/fleet.ts';
 import type { CloudName } from '../../lab/openstack/handle.ts';
 import type { ApiCall, MigrationEvent } from '../../lab/openstack/journal.ts';
 import type { Session } from '../../lab/openstack/session.ts';
-import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
+import type { OpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 
 /**
  * An OpenStack that a contract runs on: the lab's, or the simulated one. Its hosts are node-1 to node-6, it has no servers, and every test

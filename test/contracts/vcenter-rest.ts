@@ -1,4 +1,4 @@
-import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { Library } from '../../lab/vsphere/library.ts';
 import {

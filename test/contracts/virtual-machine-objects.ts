@@ -1,23 +1,23 @@
-import { hashSecret } from '../../activities/kubernetes/hash-secret.ts';
+import { hashSecret } from '../../activities/kubernetes/virtual-machine/hash-secret.ts';
 import { labClock } from '../../lab/clock.ts';
 import { installKind } from '../../lab/vsphere/image-cache.ts';
 
 import {
   createVirtualMachineObjectActivities,
   createReadBootstrap,
-} from '../../activities/kubernetes/virtual-machine-activities.ts';
-import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine-client.ts';
-import type { VirtualMachineObjectDependencies } from '../../activities/kubernetes/virtual-machine-dependencies.ts';
+} from '../../activities/kubernetes/virtual-machine/activities.ts';
+import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine/client.ts';
+import type { VirtualMachineObjectDependencies } from '../../activities/kubernetes/virtual-machine/dependencies.ts';
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
-import type { ObjectFacts, VirtualMachineRead } from '../../contracts/virtual-machine-activities.ts';
-import type { VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
-import { virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
-import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
-import type { AuditEntry } from '../../runtime/audit.ts';
+import type { ObjectFacts, VirtualMachineRead } from '../../contracts/virtual-machine/activities.ts';
+import type { VirtualMachineSettings } from '../../contracts/virtual-machine/lifecycle.ts';
+import { virtualMachineFinalizers } from '../../contracts/virtual-machine/marks.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/plan.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/virtual-machine-config.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { virtualMachineConfig, virtualMachineSettings } from '../../runtime/config/virtual-machine-config.ts';
 import { until } from '../flows/until.ts';
 import type { ObjectAccess, ObjectsTest, Reference } from './object-activities.ts';
 import { interrupted, objectAccess } from './object-activities.ts';

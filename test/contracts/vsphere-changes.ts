@@ -1,4 +1,4 @@
-import type { VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import { until } from '../flows/until.ts';
 import {
   configOf,

@@ -7,8 +7,8 @@ import { openGateway } from '../../activities/vsphere/gateway.ts';
 import type { VcenterRest } from '../../activities/vsphere/rest/client.ts';
 import type { VcenterGateway } from '../../activities/vsphere/types.ts';
 import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-looks.ts';
-import type { ReadBackup } from '../../contracts/virtual-machine-backup.ts';
-import type { ReadBootstrap } from '../../contracts/virtual-machine-bootstrap.ts';
+import type { ReadBackup } from '../../contracts/virtual-machine/backup.ts';
+import type { ReadBootstrap } from '../../contracts/virtual-machine/bootstrap.ts';
 import type {
   OwnerOfVm,
   Submission,
@@ -16,16 +16,16 @@ import type {
   VirtualMachineLook,
   VirtualMachineVsphereActivities,
   VmSubject,
-} from '../../contracts/virtual-machine-activities.ts';
-import type { VmFacts } from '../../contracts/virtual-machine-observation.ts';
-import type { CreateSpec, PowerOperation } from '../../contracts/virtual-machine-plan.ts';
+} from '../../contracts/virtual-machine/activities.ts';
+import type { VmFacts } from '../../contracts/virtual-machine/observation.ts';
+import type { CreateSpec, PowerOperation } from '../../contracts/virtual-machine/plan.ts';
 import type { RecordedRequest, VcenterControl } from '../../lab/vsphere/control.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { DescribedVm, VcenterWitness } from '../../lab/vsphere/witness.ts';
-import type { AuditEntry } from '../../runtime/audit.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { VcenterPlaces } from '../../runtime/vsphere-config.ts';
-import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
+import type { VcenterPlaces } from '../../runtime/config/vsphere-config.ts';
+import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 
 export const never = new AbortController().signal;
 

@@ -1,4 +1,4 @@
-import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
 import { until } from '../flows/until.ts';
 import {
   configOf,

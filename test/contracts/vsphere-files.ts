@@ -1,5 +1,5 @@
-import type { FileDeed, FilePlace } from '../../contracts/cached-files.ts';
-import type { CreateSource } from '../../contracts/virtual-machine-plan.ts';
+import type { FileDeed, FilePlace } from '../../contracts/virtual-machine/cached-files.ts';
+import type { CreateSource } from '../../contracts/virtual-machine/plan.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { makeCachedFiles } from '../../lab/vsphere/image-cache.ts';
 import { until } from '../flows/until.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 
-import type { GuestCustomization, GuestSetup, LinuxIdentity } from '../../contracts/virtual-machine-bootstrap.ts';
-import type { SubmittedTask, VmSubject } from '../../contracts/virtual-machine-activities.ts';
+import type { GuestCustomization, GuestSetup, LinuxIdentity } from '../../contracts/virtual-machine/bootstrap.ts';
+import type { SubmittedTask, VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import type { DescribedVm } from '../../lab/vsphere/witness.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { pack } from '../../runtime/pack.ts';

@@ -1,6 +1,6 @@
 import { virtualMachineStatus } from '../../contracts/crds/virtual-machine-status.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
-import { findOwn } from '../../workflows/virtual-machine/find-own.ts';
+import { findOwn } from '../../workflows/virtual-machine/plan/find-own.ts';
 import { until } from '../flows/until.ts';
 import {
   factsOf,

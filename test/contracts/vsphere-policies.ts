@@ -1,5 +1,9 @@
 import { createResourcePolicyVsphereActivities } from '../../activities/vsphere/resource-policy/activities.ts';
-import type { PolicyPart, PoolAllocation, ResourcePolicyVsphereActivities } from '../../contracts/resource-policy.ts';
+import type {
+  PolicyPart,
+  PoolAllocation,
+  ResourcePolicyVsphereActivities,
+} from '../../contracts/resource-policy/resource-policy.ts';
 import {
   failureOf,
   makeVm,

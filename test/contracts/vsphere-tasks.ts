@@ -1,6 +1,6 @@
 import { CancelledFailure } from '@temporalio/common';
 
-import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
 import { until } from '../flows/until.ts';
 import {
   describeVms,

@@ -1,12 +1,12 @@
-import type { RecordedVm } from '../../activities/kubernetes/list-recorded-vms.ts';
-import type { KubernetesScope } from '../../activities/kubernetes/scope.ts';
+import type { RecordedVm } from '../../activities/kubernetes/virtual-machine/list-recorded-vms.ts';
+import type { KubernetesScope } from '../../activities/kubernetes/lib/scope.ts';
 import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-looks.ts';
 import { watchVcenter } from '../../activities/vsphere/watch/watch-vcenter.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
-import type { VcenterWatchTurn } from '../../contracts/vcenter-watch.ts';
+import type { VcenterWatchTurn } from '../../contracts/virtual-machine/vcenter-watch.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import type { VcenterPlaces } from '../../runtime/vsphere-config.ts';
+import type { VcenterPlaces } from '../../runtime/config/vsphere-config.ts';
 import { until } from '../flows/until.ts';
 import { makeVm, namespace, never, openSuite, uidOf, vmFolder, type VsphereCounterpart } from './vsphere-context.ts';
 

@@ -7,9 +7,9 @@ import { openGateway } from '../../activities/vsphere/gateway.ts';
 import { folderRef, vmRef } from '../../activities/vsphere/references.ts';
 import { cloneSpec, type NewVm } from '../../activities/vsphere/specs/new-vm.ts';
 import type { TaskState, VcenterGateway } from '../../activities/vsphere/types.ts';
-import type { SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
-import type { Config } from '../../runtime/config-schema.ts';
-import { loadVcenters } from '../../runtime/vsphere-settings.ts';
+import type { SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
+import type { Config } from '../../runtime/config/config-schema.ts';
+import { loadVcenters } from '../../runtime/config/vsphere-settings.ts';
 import type { Mutation } from './gate.ts';
 
 const limitMs = 12_000;

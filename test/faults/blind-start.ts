@@ -3,9 +3,9 @@ import { openSession } from '../../activities/keystone/client.ts';
 import { codeOf } from '../../activities/nova/failures.ts';
 import { createNovaClient } from '../../activities/nova/client.ts';
 import type { NovaClient } from '../../activities/nova/types.ts';
-import type { MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import type { MigrationStart, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { loadOpenStackSettings } from '../../runtime/openstack-settings.ts';
+import { loadOpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 import type { Mutation } from './gate.ts';
 
 const limitMs = 12_000;

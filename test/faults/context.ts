@@ -1,5 +1,5 @@
 import { labClock } from '../../lab/clock.ts';
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Fixture } from './fixture.ts';
 import { hostActions } from './host-actions.ts';
 import type { HostAlias, ContextBase } from './context-base.ts';

@@ -13,7 +13,7 @@ import { connectVcenterControl } from '../../lab/vsphere/control.ts';
 import type { VcenterControl } from '../../lab/vsphere/control.ts';
 import { vcenterSettings } from '../../lab/vsphere/scene.ts';
 import { openGovcWitness, type VcenterWitness } from '../../lab/vsphere/witness.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { removeObjects } from '../flows/clear-leftovers.ts';
 import type { EvictionLog } from '../flows/eviction-log.ts';
 import { evictionsIn } from '../flows/eviction-log.ts';
@@ -107,7 +107,7 @@ const machine = 'node-1';
 export async function openEnvironment(lab: MatrixLab): Promise<LabEnvironment> {
   const { openstack, vsphere, kubernetes, libvirt } = lab.handles;
   // The client library is 1,500 modules: simulations, which have no use for them, import this one too.
-  const { connectKubernetes } = await import('../../runtime/kubernetes.ts');
+  const { connectKubernetes } = await import('../../runtime/kubernetes/kubernetes.ts');
   const api = connectKubernetes({ kubeconfig: kubernetes.kubeconfig });
   // What a matrix that was interrupted has left.
   const fixtures = join(lab.dir, 'faults');

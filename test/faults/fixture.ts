@@ -8,7 +8,7 @@ import { startDrover } from '../../lab/drover.ts';
 import type { PartName } from '../../lab/part.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { stopServices } from '../../lab/processes.ts';
-import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import type { SeenByTest } from '../flows/world-base.ts';
 import { readWorld } from '../read-world.ts';
 import type { Snapshot } from '../invariants/snapshot.ts';

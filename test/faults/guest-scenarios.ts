@@ -1,9 +1,9 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { guestWatchId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
-import { startGuestWatches } from '../../runtime/standing-runs.ts';
+import { startGuestWatches } from '../../runtime/temporal/standing-runs.ts';
 import { until } from '../flows/until.ts';
 import { libvirtOf, regionOf } from './environment.ts';
 import {

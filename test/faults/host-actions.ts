@@ -4,7 +4,7 @@ import { changeService, findService } from '../../lab/openstack/hosts.ts';
 import type { HostProfile } from '../../lab/openstack/host-profile.ts';
 import type { InstanceSpec } from '../../lab/openstack/seed.ts';
 import { createInstances, deleteInstances, getServer, listServers, requestInstance } from '../../lab/openstack/seed.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { endRuns, releaseAllocations, removeEviction, unlessAbsent } from '../flows/clear-leftovers.ts';
 import { until } from '../flows/until.ts';
 import { removeHypervisor, removeObjectsOf } from './hypervisor-objects.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Condition, findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { labClock } from '../../lab/clock.ts';
 import { listServices } from '../../lab/openstack/hosts.ts';
 import { OpenStackError, type Session } from '../../lab/openstack/session.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { ensureSceneAggregates, listAggregates, nodeManifest } from '../flows/hypervisor-scene.ts';
 import { until } from '../flows/until.ts';

@@ -2,7 +2,7 @@ import { labClock } from '../../lab/clock.ts';
 import { annotations, driftScheduleId, nodeMarks, workflowTypes } from '../../contracts/ids.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { changeService } from '../../lab/openstack/hosts.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { quickSettings } from '../flows/world-base.ts';
 import { until } from '../flows/until.ts';
 import { regionOf } from './environment.ts';

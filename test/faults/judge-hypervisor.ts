@@ -1,11 +1,11 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
-import type { MaintenanceMode } from '../../contracts/hypervisor.ts';
+import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import { maintenanceReasonPrefix } from '../../contracts/ids.ts';
 import { listServices, type Service } from '../../lab/openstack/hosts.ts';
 import { getServer, listServers } from '../../lab/openstack/seed.ts';
 import type { Session } from '../../lab/openstack/session.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { listEvictions } from '../flows/clear-leftovers.ts';
 import { listAggregates } from '../flows/hypervisor-scene.ts';
 import { findProvider, readTraits, shared, trait, zone } from './hypervisor-objects.ts';

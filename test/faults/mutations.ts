@@ -1,4 +1,4 @@
-import type { Config } from '../../runtime/config-schema.ts';
+import type { Config } from '../../runtime/config/config-schema.ts';
 import { openBlindClone } from './blind-clone.ts';
 import { openBlindStart } from './blind-start.ts';
 import type { Mutation } from './gate.ts';

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import { evictionConditions } from '../../contracts/eviction-conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { evictionConditions } from '../../contracts/eviction/conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import {
   evictionId,
   hypervisorId,
@@ -12,16 +12,16 @@ import {
 } from '../../contracts/ids.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { settled } from '../../contracts/settled.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { labClock } from '../../lab/clock.ts';
 import type { PartName } from '../../lab/part.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import {
   signalWithStartEviction,
   signalWithStartHypervisor,
   signalWithStartResourcePolicy,
   signalWithStartVirtualMachine,
-} from '../../runtime/signal-runs.ts';
+} from '../../runtime/temporal/signal-runs.ts';
 
 /** An object of any kind, as far as the matrix looks at it. */
 export interface AnyObject {

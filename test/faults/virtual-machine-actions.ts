@@ -1,8 +1,8 @@
-import { imageCacheName } from '../../activities/kubernetes/read-virtual-machine-objects.ts';
-import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
+import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read-objects.ts';
+import { extraConfigKeys, virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';
 import { vmManifest } from '../../lab/vsphere/scene.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { unlessAbsent } from '../flows/clear-leftovers.ts';
 import { vcenterOf } from './environment.ts';
 import type { HostAlias, ContextBase } from './context-base.ts';

@@ -1,5 +1,5 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { vmScene } from '../../lab/vsphere/scene.ts';
 import { until } from '../flows/until.ts';
 import type { Scenario } from './scenario.ts';

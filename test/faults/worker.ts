@@ -1,7 +1,7 @@
 /** drover's own worker behind a gate. Arguments: the faultControl's URL, the name of a mutation if any. */
-import { untilSignalled } from '../../starters/until-signalled.ts';
-import { loadConfig } from '../../runtime/config.ts';
-import { createLogger } from '../../runtime/logging.ts';
+import { untilSignalled } from '../../starters/command/until-signalled.ts';
+import { loadConfig } from '../../runtime/config/config.ts';
+import { createLogger } from '../../runtime/telemetry/logging.ts';
 import { startWorker } from '../../workers/main.ts';
 import { gate } from './gate.ts';
 import { openMutation } from './mutations.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Bridge, BridgeSettings } from '../../k8s-bridge/main.ts';
 import { type BridgeTimings, defaultBridgeTimings } from '../../k8s-bridge/run-bridge.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 
 /** Seconds instead of minutes, so that a test sees what it waits for. */
 export const quickTimings: BridgeTimings = {

@@ -1,5 +1,5 @@
 import { resourcePolicyId, virtualMachineId } from '../../contracts/ids.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { BridgeOptions, TestBridge } from './bridge-base.ts';
 import { type BridgeWorld, openBridgeWorld } from './bridge-world.ts';
 import type { Signalled } from './read-signals.ts';

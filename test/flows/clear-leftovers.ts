@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { listServers } from '../../lab/openstack/seed.ts';
 import type { Session } from '../../lab/openstack/session.ts';
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { stopConfigMap } from '../../runtime/stop.ts';
 
 const evictions = (name?: string): string =>

@@ -1,5 +1,5 @@
 import type { Finding } from '../../starters/checks/finding.ts';
-import { exitCodes } from '../../starters/exit-codes.ts';
+import { exitCodes } from '../../starters/command/exit-codes.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import type { World } from './world.ts';
 import { limitMs } from './world-base.ts';

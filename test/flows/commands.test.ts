@@ -1,6 +1,6 @@
-import type { EvictionDescription } from '../../starters/eviction-description.ts';
-import type { ListedEviction } from '../../starters/listed-eviction.ts';
-import { exitCodes } from '../../starters/exit-codes.ts';
+import type { EvictionDescription } from '../../starters/eviction/eviction-description.ts';
+import type { ListedEviction } from '../../starters/eviction/listed-eviction.ts';
+import { exitCodes } from '../../starters/command/exit-codes.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { compactEtcd, killKubeApiserver, restartKubeApiserver } from '../../lab/parts/kubernetes-faults.ts';
-import { connectKubernetes, type Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { connectKubernetes, type Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { describeFieldManagers } from '../contracts/kubernetes-apply.ts';
 import { describeBuiltIn } from '../contracts/kubernetes-built-in.ts';
 import { describeLists } from '../contracts/kubernetes-lists.ts';

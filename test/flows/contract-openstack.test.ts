@@ -13,7 +13,7 @@ import { resetOpenStack } from '../../lab/openstack/reset.ts';
 import { listServers } from '../../lab/openstack/seed.ts';
 import { openSession, type Session } from '../../lab/openstack/session.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { loadOpenStackSettings } from '../../runtime/openstack-settings.ts';
+import { loadOpenStackSettings } from '../../runtime/config/openstack-settings.ts';
 import { describeExpiry, describeKeystone } from '../contracts/keystone.ts';
 import { describeNewHosts } from '../contracts/nova-hosts.ts';
 import { describeHypervisorActivities } from '../contracts/nova-hypervisors.ts';

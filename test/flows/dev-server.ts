@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
-import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { until } from './until.ts';
 
 /** A dev server in memory with settings of its own, which the lab's has no use for. */

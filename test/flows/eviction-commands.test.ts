@@ -1,4 +1,4 @@
-import type { EvictionProgress } from '../../contracts/eviction.ts';
+import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { labClock } from '../../lab/clock.ts';
 import { act } from '../../lab/openstack/seed.ts';
 import type { Server } from '../../lab/openstack/seed.ts';

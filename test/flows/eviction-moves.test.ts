@@ -3,7 +3,7 @@ import { readMigrationEvents } from '../../lab/openstack/journal.ts';
 import { liveMigrate } from '../../lab/openstack/migrations.ts';
 import { createServerGroup, deleteInstances, getServer, listServers } from '../../lab/openstack/seed.ts';
 import type { Server } from '../../lab/openstack/seed.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { checkInvariants } from '../invariants.ts';
 import {
   agreed,

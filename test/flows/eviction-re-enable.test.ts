@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
-import type { EvictionResult } from '../../contracts/eviction.ts';
+import type { EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { evictionId } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { checkInvariants } from '../invariants.ts';

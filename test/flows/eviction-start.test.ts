@@ -1,4 +1,4 @@
-import type { EvictionProgress, EvictionResult } from '../../contracts/eviction.ts';
+import type { EvictionProgress, EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { evictionId } from '../../contracts/ids.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import type { Server } from '../../lab/openstack/seed.ts';

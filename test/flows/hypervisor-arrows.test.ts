@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { annotations, hypervisorAnnotations, hypervisorId, nodeMarks, workflowTypes } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { createAggregate, findResourceProvider, findService, listServices } from '../../lab/openstack/hosts.ts';

@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { annotations } from '../../contracts/ids.ts';
 import { labClock } from '../../lab/clock.ts';
 import { defaultBridges } from '../../lab/parts/ovs-bridges.ts';

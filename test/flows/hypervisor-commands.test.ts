@@ -1,11 +1,11 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { nodeMarks } from '../../contracts/ids.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { createAggregate } from '../../lab/openstack/hosts.ts';
-import type { EvictionDescription } from '../../starters/eviction-description.ts';
-import { exitCodes } from '../../starters/exit-codes.ts';
-import type { ListedHost } from '../../starters/listed-host.ts';
+import type { EvictionDescription } from '../../starters/eviction/eviction-description.ts';
+import { exitCodes } from '../../starters/command/exit-codes.ts';
+import type { ListedHost } from '../../starters/hypervisor/listed-host.ts';
 import { checkInvariants } from '../invariants.ts';
 import type { HypervisorScene } from './hypervisor-scene.ts';
 import { lifecycleSettings, openHypervisorScene } from './hypervisor-scene.ts';

@@ -2,7 +2,7 @@ import { labClock } from '../../lab/clock.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
 import type { AgentFacts } from '../../lab/hypervisors.ts';
 import { reportAgentFacts, testAggregate } from '../../lab/hypervisors.ts';

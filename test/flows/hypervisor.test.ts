@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import type { HypervisorProgress } from '../../contracts/hypervisor.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import type { HypervisorProgress } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorId, nodeMarks } from '../../contracts/ids.ts';
 import { findService } from '../../lab/openstack/hosts.ts';
 import { checkInvariants } from '../invariants.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { kubectl, run } from '../../lab/kubectl.ts';
 import { startLab } from '../../lab/lab.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
-import { connectKubernetes } from '../../runtime/kubernetes.ts';
+import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 
 /** Kubernetes alone: the lab that DROVER_LAB names, or one for this file. */
 export type KubernetesWorld = Awaited<ReturnType<typeof openKubernetesWorld>>;

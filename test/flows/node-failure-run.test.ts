@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { GuestWatchProgress } from '../../contracts/guest-watch.ts';
+import type { GuestWatchProgress } from '../../contracts/node-failure/guest-watch.ts';
 import { messages } from '../../contracts/messages.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { contextOf, nodeOf } from '../../workflows/hypervisor/sample.ts';
+import { contextOf, nodeOf } from '../fixtures/workflows/hypervisor.ts';
 import { alive, quietTurn } from './node-failure/guests.ts';
 import { comeBack, openFailureWorld, untilLookedAt, type FailureWorld, type Machine } from './node-failure/world.ts';
 import { until } from './until.ts';

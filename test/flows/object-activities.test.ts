@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createEvent } from '../../activities/kubernetes/create-event.ts';
-import { createHypervisorClient } from '../../activities/kubernetes/hypervisor-client.ts';
-import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine-client.ts';
+import { createEvent } from '../../activities/kubernetes/lib/create-event.ts';
+import { createHypervisorClient } from '../../activities/kubernetes/hypervisor/client.ts';
+import { createVirtualMachineClient } from '../../activities/kubernetes/virtual-machine/client.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { objectPath } from '../../lab/kubernetes-objects.ts';
 import { writeServiceAccountKubeconfig } from '../../lab/parts/kubernetes-access.ts';
-import { connectKubernetes } from '../../runtime/kubernetes.ts';
+import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { describeEvictionObjects } from '../contracts/eviction-objects.ts';
 import { describeHypervisorObjects } from '../contracts/hypervisor-objects.ts';
 import { describeMigrationObjects } from '../contracts/migration-objects.ts';

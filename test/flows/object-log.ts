@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { labClock } from '../../lab/clock.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { DroverObject, WatchEvent } from '../invariants/snapshot.ts';
 
 const retryMs = 200;

@@ -7,7 +7,7 @@ import { createTemporalActivities } from '../../activities/temporal/activities.t
 import { workflowQueue } from '../../contracts/ids.ts';
 import { startLab } from '../../lab/lab.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { bundleTestWorkflows } from '../bundle-workflows.ts';
 import { openDevServer } from './dev-server.ts';
 import type { OwnWorkers } from './own-workers-base.ts';

@@ -1,6 +1,6 @@
 import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import { annotations, policyAnnotations } from '../../contracts/ids.ts';
-import { virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';

@@ -7,7 +7,7 @@ import { mapAtOnce } from '../../activities/preflight/candidates.ts';
 import { maxHeartbeatThrottleIntervalMs, stickyScheduleToStartTimeoutMs } from '../../contracts/policies.ts';
 import { type Lab, startLab } from '../../lab/lab.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { openClient, readTemporalSettings } from '../../runtime/temporal.ts';
+import { openClient, readTemporalSettings } from '../../runtime/temporal/temporal.ts';
 import { createSampleActivities } from '../simulator/samples/activities.ts';
 import { bundleSamples } from '../simulator/samples/bundle.ts';
 import { readHistories } from '../simulator/samples/compare.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { systemClock } from '../../runtime/clock.ts';
-import { connectKubernetes } from '../../runtime/kubernetes.ts';
+import { connectKubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { createStopGate, findStop, liftStops, readStops, setStop } from '../../runtime/stop.ts';
 import type { Stop } from '../../runtime/stop.ts';
 import { openKubernetesWorld } from './kubernetes-world.ts';

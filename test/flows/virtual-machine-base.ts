@@ -3,7 +3,7 @@ import type { Drover } from '../../lab/drover.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import type { VcenterControl } from '../../lab/vsphere/control.ts';
 import type { VcenterWitness } from '../../lab/vsphere/witness.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import type { ObservedVms } from '../invariants/read-vcenter.ts';
 import type { Snapshot } from '../invariants/snapshot.ts';
 import type { Observed } from '../read-world.ts';

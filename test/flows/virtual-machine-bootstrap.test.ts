@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { findCondition } from '../../contracts/conditions.ts';
 import { annotations } from '../../contracts/ids.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { checkInvariants } from '../invariants.ts';

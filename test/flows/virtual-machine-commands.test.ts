@@ -1,12 +1,12 @@
-import { retryHandledAnnotation } from '../../contracts/eviction-annotations.ts';
+import { retryHandledAnnotation } from '../../contracts/eviction/annotations.ts';
 import { annotations } from '../../contracts/ids.ts';
-import { virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
 import { applyObject, mergeObject, objectPath } from '../../lab/kubernetes-objects.ts';
 import { vmManifest, vmScene } from '../../lab/vsphere/scene.ts';
-import { exitCodes } from '../../starters/exit-codes.ts';
-import type { ListedVirtualMachine } from '../../starters/listed-virtual-machine.ts';
-import type { VirtualMachineDescription } from '../../starters/virtual-machine-description.ts';
+import { exitCodes } from '../../starters/command/exit-codes.ts';
+import type { ListedVirtualMachine } from '../../starters/virtual-machine/listed-virtual-machine.ts';
+import type { VirtualMachineDescription } from '../../starters/virtual-machine/virtual-machine-description.ts';
 import { checkInvariants } from '../invariants.ts';
 import { until } from './until.ts';
 import type { VmWorld } from './virtual-machine-world.ts';

@@ -1,4 +1,4 @@
-import { imageCacheName } from '../../activities/kubernetes/read-virtual-machine-objects.ts';
+import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read-objects.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { CachedLocation } from '../../lab/vsphere/image-cache.ts';
 import { fillImageCache, installImageCaches, makeCachedFiles, makeCachedImage } from '../../lab/vsphere/image-cache.ts';

@@ -1,8 +1,8 @@
-import { imageCacheName } from '../../activities/kubernetes/read-virtual-machine-objects.ts';
+import { imageCacheName } from '../../activities/kubernetes/virtual-machine/read-objects.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachineImage } from '../../contracts/crds/virtual-machine-image.ts';
 import { labels, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
-import { virtualMachineAnnotations } from '../../contracts/virtual-machine-marks.ts';
+import { virtualMachineAnnotations } from '../../contracts/virtual-machine/marks.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { Library } from '../../lab/vsphere/library.ts';
 import { makeImage } from '../../lab/vsphere/scene.ts';

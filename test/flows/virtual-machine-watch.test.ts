@@ -4,7 +4,7 @@ import { labClock } from '../../lab/clock.ts';
 import { labVcenter } from '../../lab/drover.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import { createLineDecoder } from '../../k8s-bridge/line-decoder.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { checkInvariants } from '../invariants.ts';
 import { readSignals } from './read-signals.ts';
 import { until } from './until.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { findCondition } from '../../contracts/conditions.ts';
-import { virtualMachineFinalizers } from '../../contracts/virtual-machine-marks.ts';
+import { virtualMachineFinalizers } from '../../contracts/virtual-machine/marks.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
 import type { RecordedRequest } from '../../lab/vsphere/control.ts';
 import type { WitnessedVm } from '../../lab/vsphere/scene.ts';

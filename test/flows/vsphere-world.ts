@@ -11,7 +11,7 @@ import { connectVcenterControl } from '../../lab/vsphere/control.ts';
 import type { VsphereHandle } from '../../lab/vsphere/handle.ts';
 import { openGovcWitness } from '../../lab/vsphere/witness.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
+import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { openVsphereContext, type VsphereContext, type VsphereCounterpart } from '../contracts/vsphere-context.ts';
 
 /** The first run on a machine builds the simulator. */

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import { InvalidArgumentError } from 'commander';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { failureCode } from '../../runtime/failure.ts';
-import { CommandError } from '../../starters/command-error.ts';
-import { exitCodes } from '../../starters/exit-codes.ts';
+import { CommandError } from '../../starters/command/error.ts';
+import { exitCodes } from '../../starters/command/exit-codes.ts';
 
 /** A place where something from outside comes in. */
 export interface Edge<Input = unknown> {

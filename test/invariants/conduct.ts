@@ -1,7 +1,7 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { migrationId, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
-import { isEncrypted } from '../../runtime/payload-codec.ts';
+import { isEncrypted } from '../../runtime/temporal/payload-codec.ts';
 import type { Check } from './objects.ts';
 
 /** What the runs of an eviction do, against what users have told them and what limits they were given. */

@@ -1,6 +1,6 @@
 import { smokeServerName } from '../../activities/nova/smoke-mark.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { workflowTypes } from '../../contracts/ids.ts';
 import type { DroverObject, MigrationFact, Snapshot } from './snapshot.ts';
 import type { Check } from './objects.ts';

@@ -1,5 +1,5 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { onlyObserves } from '../../contracts/eviction-annotations.ts';
+import { onlyObserves } from '../../contracts/eviction/annotations.ts';
 import { disabledReasonPrefix, evictionFinalizer, evictionId, labels } from '../../contracts/ids.ts';
 import { settled } from '../../contracts/settled.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';

@@ -5,7 +5,7 @@ import type { Kind } from '../../contracts/ids.ts';
 import { kinds } from '../../contracts/ids.ts';
 import type { DroverLab } from '../../lab/drover.ts';
 import { readFileIfThere } from '../../lab/private-files.ts';
-import { parseConfig } from '../../runtime/config.ts';
+import { parseConfig } from '../../runtime/config/config.ts';
 import type { World } from '../flows/world.ts';
 import type { AuditLine, Snapshot } from './snapshot.ts';
 

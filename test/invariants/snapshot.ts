@@ -5,7 +5,7 @@ import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtu
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import type { Kind } from '../../contracts/ids.ts';
 import type { ApiCall } from '../../lab/openstack/journal.ts';
-import type { AuditEntry } from '../../runtime/audit.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 
 /**
  * Everything that the invariants are checked on: plain data, made from a lab (`../read-world.ts`) or from the models of

@@ -1,12 +1,12 @@
 import type { Condition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import { retryHandledAnnotation } from '../../contracts/eviction-annotations.ts';
-import { evictionConditions } from '../../contracts/eviction-conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { retryHandledAnnotation } from '../../contracts/eviction/annotations.ts';
+import { evictionConditions } from '../../contracts/eviction/conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { annotations } from '../../contracts/ids.ts';
-import { readRecordedPolicy } from '../../contracts/read-resource-policy.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
+import { readRecordedPolicy } from '../../contracts/resource-policy/read-resource-policy.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import type { Check } from './objects.ts';
 import { concerns, nameOf } from './objects.ts';
 import type { DroverObject, Snapshot } from './snapshot.ts';

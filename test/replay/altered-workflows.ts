@@ -1,5 +1,5 @@
 import { sleep } from '@temporalio/workflow';
-import type { EvictionInput, EvictionResult } from '../../contracts/eviction.ts';
+import type { EvictionInput, EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { evictHypervisor as asReleased } from '../../workflows/eviction/evict-hypervisor.ts';
 
 /** What nobody may do to a workflow that runs somewhere: a step more, without `patched`. */

@@ -7,7 +7,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { Worker } from '@temporalio/worker';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { OutsideSystem } from '../../runtime/outside-calls.ts';
+import type { OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
 import { sameCommands, workflowTypeOf } from './same-commands.ts';
 
 /**

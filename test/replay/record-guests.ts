@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { GuestWatchProgress } from '../../contracts/guest-watch.ts';
+import type { GuestWatchProgress } from '../../contracts/node-failure/guest-watch.ts';
 import { messages } from '../../contracts/messages.ts';
 import { listenToGuests, quietTurn } from '../flows/node-failure/guests.ts';
 import type { FailureWorld } from '../flows/node-failure/world.ts';

@@ -1,5 +1,5 @@
 import { setLabClock } from '../../lab/clock.ts';
-import { createLogger } from '../../runtime/logging.ts';
+import { createLogger } from '../../runtime/telemetry/logging.ts';
 import { createFakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
 import type { BridgeBase, BridgeOptions, TestBridge } from '../flows/bridge-base.ts';
 import { quickSettings, quickTimings } from '../flows/bridge-base.ts';

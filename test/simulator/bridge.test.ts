@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 
-import { resourcePath } from '../../runtime/resource-path.ts';
-import { createLogger } from '../../runtime/logging.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
+import { createLogger } from '../../runtime/telemetry/logging.ts';
 import { drive } from '../fakes/drive.ts';
 import { createFakeKubernetes } from '../fakes/kubernetes/fake-kubernetes.ts';
 import { randomOf } from '../faults/random.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DefaultLogger } from '@temporalio/worker';
-import { createDataConverters } from '../../runtime/data-converter.ts';
+import { createDataConverters } from '../../runtime/temporal/data-converter.ts';
 import { bundleWorkflows } from '../../workers/bundle.ts';
 import type { WorkflowBundle } from './temporal/sdk.ts';
 import { loadBundle } from './temporal/sdk.ts';

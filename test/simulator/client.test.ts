@@ -1,6 +1,6 @@
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Client } from '@temporalio/client';
-import { limited } from '../../runtime/temporal.ts';
+import { limited } from '../../runtime/temporal/temporal.ts';
 import { runIn, startProcess } from './process.ts';
 import { createSampleActivities } from './samples/activities.ts';
 import { bundleSamples } from './samples/bundle.ts';

@@ -1,8 +1,8 @@
 import type { CommandEnd } from '../../lab/kubectl.ts';
-import type { CommandContext } from '../../starters/command-context.ts';
-import { exitCodes } from '../../starters/exit-codes.ts';
+import type { CommandContext } from '../../starters/command/context.ts';
+import { exitCodes } from '../../starters/command/exit-codes.ts';
 import { main } from '../../starters/main.ts';
-import { paper } from '../../starters/sample-context.ts';
+import { paper } from '../fixtures/starters/context.ts';
 import type { Deployment } from './deployment.ts';
 import { namespace } from './temporal/sdk.ts';
 

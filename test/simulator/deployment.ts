@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { WatchMeter } from '../../activities/vsphere/watch/tools.ts';
-import type { AuditEntry } from '../../runtime/audit.ts';
-import type { Config } from '../../runtime/config-schema.ts';
+import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
+import type { Config } from '../../runtime/config/config-schema.ts';
 import { runSettings } from '../../k8s-bridge/main.ts';
-import { parseConfig } from '../../runtime/config.ts';
-import { createLogger } from '../../runtime/logging.ts';
-import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
-import type { VcenterSettings } from '../../runtime/vsphere-settings.ts';
+import { parseConfig } from '../../runtime/config/config.ts';
+import { createLogger } from '../../runtime/telemetry/logging.ts';
+import type { OpenStackSettings } from '../../runtime/config/openstack-settings.ts';
+import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { composeQueues } from '../../workers/queues.ts';
 import type { SharedSystems } from '../../workers/systems.ts';
 import { startStandingRuns } from '../../workers/standing-runs.ts';

@@ -1,5 +1,5 @@
-import type { OpenStackSettings } from '../../runtime/openstack-settings.ts';
-import type { OutsideSystem } from '../../runtime/outside-calls.ts';
+import type { OpenStackSettings } from '../../runtime/config/openstack-settings.ts';
+import type { OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
 import { repeat } from '../../runtime/clock.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { setLabClock } from '../../lab/clock.ts';

@@ -1,5 +1,5 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { ScenarioContext } from '../faults/context.ts';
 import { bmcOf, libvirtOf, regionOf } from '../faults/environment.ts';
 import { neighbours, putIntoCare } from '../faults/guest-scenarios.ts';
@@ -19,7 +19,7 @@ import { listServers } from '../../lab/openstack/seed.ts';
 import { uuidOf } from '../fakes/openstack/ids.ts';
 import { nodeManifest } from '../flows/hypervisor-scene.ts';
 import { until } from '../flows/until.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 
 /** Hypervisors in ways that only the simulator goes through with every fault. */
 

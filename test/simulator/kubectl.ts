@@ -1,9 +1,9 @@
 import type { Manifest } from '../../lab/kubernetes-objects.ts';
 import { applyObject, mergeObject, objectPath } from '../../lab/kubernetes-objects.ts';
 import { labClock } from '../../lab/clock.ts';
-import { isFailure } from '../../runtime/kubernetes-faults.ts';
-import type { Kubernetes } from '../../runtime/kubernetes.ts';
-import { resourcePath } from '../../runtime/resource-path.ts';
+import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 
 const vmoperator = 'vmoperator.vmware.com/v1alpha6';
 

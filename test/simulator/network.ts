@@ -1,4 +1,4 @@
-import type { OutsideSystem } from '../../runtime/outside-calls.ts';
+import type { OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
 import type { VirtualClock } from './clock.ts';
 import { currentProcess, runIn } from './process.ts';
 

@@ -1,6 +1,6 @@
-import type { DesiredEviction, Preflight } from '../../contracts/eviction.ts';
-import type { HostObservation } from '../../contracts/instance.ts';
-import type { MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
+import type { DesiredEviction, Preflight } from '../../contracts/eviction/eviction.ts';
+import type { HostObservation } from '../../contracts/eviction/instance.ts';
+import type { MigrateInstanceResult } from '../../contracts/eviction/migrate-instance.ts';
 import type { EvictionState, TrackedInstance } from './state.ts';
 import { acceptedObstacles, askToStop, become, inState, takeIn, unacceptedObstacles } from './state.ts';
 

@@ -1,5 +1,5 @@
 import { commands } from './commands.ts';
-import { evictionOf, hostWith, server } from './sample.ts';
+import { evictionOf, hostWith, server } from '../../test/fixtures/workflows/eviction.ts';
 import type { StandingProblem } from './state.ts';
 
 const runOf = () => ({

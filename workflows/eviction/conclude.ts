@@ -1,5 +1,5 @@
 import { sleep } from '@temporalio/workflow';
-import type { EvictionResult } from '../../contracts/eviction.ts';
+import type { EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { kubernetesWait, nova } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';

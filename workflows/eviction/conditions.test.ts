@@ -1,6 +1,6 @@
 import { describeConditions } from './conditions.ts';
 import { describeDetails, describeProgress, estimateMs } from './progress.ts';
-import { evictionOf, hostWith, server } from './sample.ts';
+import { evictionOf, hostWith, server } from '../../test/fixtures/workflows/eviction.ts';
 import type { EvictionState } from './state.ts';
 import { become } from './state.ts';
 

@@ -1,6 +1,6 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
-import { evictingReasons, evictionConditions } from '../../contracts/eviction-conditions.ts';
-import type { Obstacle } from '../../contracts/eviction.ts';
+import { evictingReasons, evictionConditions } from '../../contracts/eviction/conditions.ts';
+import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import { describeRest } from './plan.ts';
 import type { EvictionState, TrackedInstance } from './state.ts';
 import { acceptedObstacles, inState, unacceptedObstacles } from './state.ts';

@@ -11,9 +11,9 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { EvictionOpened } from '../../contracts/activities.ts';
+import type { EvictionOpened } from '../../contracts/eviction/activities.ts';
 import { isErrorCode } from '../../contracts/errors.ts';
-import type { EvictionInput, EvictionProgress, EvictionResult } from '../../contracts/eviction.ts';
+import type { EvictionInput, EvictionProgress, EvictionResult } from '../../contracts/eviction/eviction.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { temporal } from '../lib/activities.ts';

@@ -2,7 +2,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ChildWorkflowHandle } from '@temporalio/workflow';
 import { CancellationScope, ChildWorkflowCancellationType, ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { migrationId } from '../../contracts/ids.ts';
-import type { MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
+import type { MigrateInstanceResult } from '../../contracts/eviction/migrate-instance.ts';
 import { initialAttributes } from '../lib/attributes.ts';
 import { explain } from '../lib/failures.ts';
 import { migrateInstance } from '../migration/migrate-instance.ts';

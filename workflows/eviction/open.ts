@@ -1,5 +1,5 @@
-import type { EvictionOpened } from '../../contracts/activities.ts';
-import type { EvictionInput } from '../../contracts/eviction.ts';
+import type { EvictionOpened } from '../../contracts/eviction/activities.ts';
+import type { EvictionInput } from '../../contracts/eviction/eviction.ts';
 import { kubernetes } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { noShare } from '../limits/claim.ts';

@@ -1,7 +1,7 @@
 import { moveBegan } from './answers.ts';
 import type { RunFacts } from './plan-run.ts';
 import { planRun } from './plan-run.ts';
-import { evictionOf, hostWith, server, theOnly } from './sample.ts';
+import { evictionOf, hostWith, server, theOnly } from '../../test/fixtures/workflows/eviction.ts';
 import type { EvictionState, StandingProblem } from './state.ts';
 
 const pending = (): EvictionState => evictionOf(hostWith(server('a')));

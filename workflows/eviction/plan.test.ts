@@ -1,7 +1,7 @@
-import type { Obstacle } from '../../contracts/eviction.ts';
+import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import { blockByObstacles } from './answers.ts';
 import { planEviction } from './plan.ts';
-import { emptyHost, evictionOf, hostWith, server, theOnly } from './sample.ts';
+import { emptyHost, evictionOf, hostWith, server, theOnly } from '../../test/fixtures/workflows/eviction.ts';
 import type { EvictionState } from './state.ts';
 import { become, takeIn } from './state.ts';
 

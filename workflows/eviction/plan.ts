@@ -1,5 +1,5 @@
-import { evictingReasons } from '../../contracts/eviction-conditions.ts';
-import type { EvictionCause } from '../../contracts/eviction.ts';
+import { evictingReasons } from '../../contracts/eviction/conditions.ts';
+import type { EvictionCause } from '../../contracts/eviction/eviction.ts';
 import { disabledReasonPrefix } from '../../contracts/ids.ts';
 import { pickNext } from './order.ts';
 import type { EvictionState, TrackedInstance } from './state.ts';

@@ -1,4 +1,4 @@
-import type { EvictionProgress, InstanceProgress, InstanceState } from '../../contracts/eviction.ts';
+import type { EvictionProgress, InstanceProgress, InstanceState } from '../../contracts/eviction/eviction.ts';
 import { parallelismOf } from './plan.ts';
 import type { EvictionState, TrackedInstance } from './state.ts';
 import { acceptedObstacles, inState, outstandingRamMiB, tracked } from './state.ts';

@@ -1,5 +1,5 @@
 import { setCurrentDetails } from '@temporalio/workflow';
-import type { EvictionPhase } from '../../contracts/eviction.ts';
+import type { EvictionPhase } from '../../contracts/eviction/eviction.ts';
 import { kubernetes } from '../lib/activities.ts';
 import { showAttributes } from '../lib/attributes.ts';
 import { explain } from '../lib/failures.ts';

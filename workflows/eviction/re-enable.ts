@@ -1,4 +1,4 @@
-import type { DesiredEviction } from '../../contracts/eviction.ts';
+import type { DesiredEviction } from '../../contracts/eviction/eviction.ts';
 
 /** What happens to the compute service once the host is empty. */
 export type ReEnable =

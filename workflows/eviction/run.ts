@@ -1,5 +1,5 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { EvictionReport } from '../../contracts/activities.ts';
+import type { EvictionReport } from '../../contracts/eviction/activities.ts';
 import type { Share } from '../limits/claim.ts';
 import type { EvictionState } from './state.ts';
 

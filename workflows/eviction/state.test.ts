@@ -1,6 +1,6 @@
 import { pickNext } from './order.ts';
-import type { desired } from './sample.ts';
-import { emptyHost, evictionOf, hostWith, server, theOnly } from './sample.ts';
+import type { desired } from '../../test/fixtures/workflows/eviction.ts';
+import { emptyHost, evictionOf, hostWith, server, theOnly } from '../../test/fixtures/workflows/eviction.ts';
 import { blockByObstacles, evictionRead, moveEnded } from './answers.ts';
 import { become, outstandingRamMiB, remains, takeIn } from './state.ts';
 import { planReEnable } from './re-enable.ts';

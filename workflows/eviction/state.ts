@@ -5,8 +5,8 @@ import type {
   EvictionSettings,
   InstanceState,
   Obstacle,
-} from '../../contracts/eviction.ts';
-import type { HostObservation, Instance } from '../../contracts/instance.ts';
+} from '../../contracts/eviction/eviction.ts';
+import type { HostObservation, Instance } from '../../contracts/eviction/instance.ts';
 
 /** Everything an eviction knows. Plain JSON, so that it is carried over when the run continues as new. Times are milliseconds since the epoch. */
 export interface EvictionState {

@@ -1,5 +1,5 @@
 import { hypervisorAnnotations } from '../../contracts/ids.ts';
-import type { DesiredHypervisor } from '../../contracts/hypervisor.ts';
+import type { DesiredHypervisor } from '../../contracts/hypervisor/hypervisor.ts';
 import type { Step } from './step.ts';
 
 /** Notes that a retry was taken up, so that it is not taken up twice. */

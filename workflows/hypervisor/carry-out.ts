@@ -1,4 +1,4 @@
-import type { NodeKey, ObjectKey } from '../../contracts/hypervisor-activities.ts';
+import type { NodeKey, ObjectKey } from '../../contracts/hypervisor/activities.ts';
 import { hostCheck, hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
 import type { HypervisorRun } from './run.ts';
 import { recordCheck } from './run.ts';

@@ -1,5 +1,5 @@
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import type { HypervisorStatusPatch } from '../../contracts/hypervisor.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import type { HypervisorStatusPatch } from '../../contracts/hypervisor/hypervisor.ts';
 import type { Context, Decision } from './step.ts';
 import { done } from './step.ts';
 

@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import type { HypervisorProgress, HypervisorStatusPatch } from '../../contracts/hypervisor.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import type { HypervisorProgress, HypervisorStatusPatch } from '../../contracts/hypervisor/hypervisor.ts';
 import { conditionsTable } from '../lib/conditions-table.ts';
 import type { HypervisorRun } from './run.ts';
 

@@ -1,6 +1,6 @@
 import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition, setConditions } from '../../contracts/conditions.ts';
-import type { HypervisorStatusPatch } from '../../contracts/hypervisor.ts';
+import type { HypervisorStatusPatch } from '../../contracts/hypervisor/hypervisor.ts';
 import { describeStatus } from './describe-status.ts';
 import {
   aggregatesWith,
@@ -14,7 +14,7 @@ import {
   ownEvictionOf,
   providerOf,
   testOf,
-} from './sample.ts';
+} from '../../test/fixtures/workflows/hypervisor.ts';
 import type { Context } from './step.ts';
 import { act, done, rest, wait } from './step.ts';
 

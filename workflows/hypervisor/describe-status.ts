@@ -1,7 +1,7 @@
 import type { Condition, ConditionUpdate } from '../../contracts/conditions.ts';
 import { findCondition, setConditions } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import type { HypervisorStatusPatch } from '../../contracts/hypervisor.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import type { HypervisorStatusPatch } from '../../contracts/hypervisor/hypervisor.ts';
 import { judgeDeadline } from './judge-deadline.ts';
 import { judgeEvicting } from './judge-evicting.ts';
 import { highAvailabilityFacts, judgeHighAvailability } from './judge-high-availability.ts';

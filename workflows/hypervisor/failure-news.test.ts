@@ -1,5 +1,5 @@
 import { failureNews } from './failure-news.ts';
-import { contextOf, nodeOf, novaOf } from './sample.ts';
+import { contextOf, nodeOf, novaOf } from '../../test/fixtures/workflows/hypervisor.ts';
 
 const down = nodeOf({ ready: false });
 const fenced = { reason: 'NodeFailure', message: 'it was fenced' };

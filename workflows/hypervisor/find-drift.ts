@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { DriftFindings, DriftInput } from '../../contracts/drift.ts';
+import type { DriftFindings, DriftInput } from '../../contracts/hypervisor/drift.ts';
 import { hypervisorRegion } from '../lib/hypervisor-activities.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor.ts';
+import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor/hypervisor.ts';
 import { guardDrain } from './guard-drain.ts';
-import { beginMs, contextOf, nodeOf, onboarding, providerOf } from './sample.ts';
-import { shown } from './shown.ts';
+import { beginMs, contextOf, nodeOf, onboarding, providerOf } from '../../test/fixtures/workflows/hypervisor.ts';
+import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 
 const terminating = nodeOf({ terminatingSinceMs: beginMs });
 /** Nothing of the host is left in Nova and Placement. */

@@ -1,4 +1,4 @@
-import type { DrainGuard } from '../../contracts/hypervisor.ts';
+import type { DrainGuard } from '../../contracts/hypervisor/hypervisor.ts';
 import { highAvailabilityFacts, judgeHighAvailability } from './judge-high-availability.ts';
 import { isTerminating, onboardingOf } from './mode.ts';
 import { isOffboarded } from './plan-offboarding.ts';

@@ -1,4 +1,4 @@
-import type { HypervisorStatusPatch, RecordedStatus, ShownStatus } from '../../contracts/hypervisor.ts';
+import type { HypervisorStatusPatch, RecordedStatus, ShownStatus } from '../../contracts/hypervisor/hypervisor.ts';
 import { isSaid } from './is-said.ts';
 
 const condition = { type: 'Ready', status: 'True', reason: 'Ready', message: 'ready', observedGeneration: 2 } as const;

@@ -1,5 +1,5 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import type { HypervisorStatusPatch, RecordedStatus, ShownStatus } from '../../contracts/hypervisor.ts';
+import type { HypervisorStatusPatch, RecordedStatus, ShownStatus } from '../../contracts/hypervisor/hypervisor.ts';
 
 /** Whether the Hypervisor says all of it already, so that a report would change nothing. Pure. */
 export function isSaid(recorded: RecordedStatus, shown: ShownStatus, status: HypervisorStatusPatch): boolean {

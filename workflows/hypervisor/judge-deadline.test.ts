@@ -1,6 +1,6 @@
-import type { NodeFacts } from '../../contracts/hypervisor.ts';
+import type { NodeFacts } from '../../contracts/hypervisor/hypervisor.ts';
 import { judgeDeadline } from './judge-deadline.ts';
-import { beginMs, minute, nodeOf, settings } from './sample.ts';
+import { beginMs, minute, nodeOf, settings } from '../../test/fixtures/workflows/hypervisor.ts';
 
 const at = (minutes: number): number => beginMs + minutes * minute;
 

@@ -1,4 +1,4 @@
-import type { DesiredHypervisor, HypervisorSettings, NodeFacts } from '../../contracts/hypervisor.ts';
+import type { DesiredHypervisor, HypervisorSettings, NodeFacts } from '../../contracts/hypervisor/hypervisor.ts';
 
 /** By when a host has to be empty, as machine-controller-manager then takes the machine away whatever is on it. Milliseconds since the epoch. */
 export interface Deadline {

@@ -1,8 +1,15 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import type { HypervisorObservation, MaintenanceMode } from '../../contracts/hypervisor.ts';
+import type { HypervisorObservation, MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import type { Emptying } from './judge-evicting.ts';
 import { judgeEmptying, judgeEvicting } from './judge-evicting.ts';
-import { conditionOf, contextOf, disabledFor, nodeOf, onboarding, ownEvictionOf } from './sample.ts';
+import {
+  conditionOf,
+  contextOf,
+  disabledFor,
+  nodeOf,
+  onboarding,
+  ownEvictionOf,
+} from '../../test/fixtures/workflows/hypervisor.ts';
 
 const bare = disabledFor('drover: maintenance manual');
 const running = conditionOf('Evicting', 'True', 'Running');

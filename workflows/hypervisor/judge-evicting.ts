@@ -1,7 +1,7 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import { hostEvictingReasons, hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import type { EvictionFacts } from '../../contracts/hypervisor.ts';
+import { hostEvictingReasons, hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import type { EvictionFacts } from '../../contracts/hypervisor/hypervisor.ts';
 import { modeOf } from './mode.ts';
 import { remainsOn } from './service.ts';
 import type { Context } from './step.ts';

@@ -1,5 +1,5 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { isEmptied, judgeEvicting } from './judge-evicting.ts';
 import { modeOf, onboardingOf } from './mode.ts';
 import type { OnboardingState } from './mode.ts';

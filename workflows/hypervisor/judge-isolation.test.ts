@@ -1,5 +1,5 @@
 import { isolationProblem } from './judge-isolation.ts';
-import { aggregate } from './sample.ts';
+import { aggregate } from '../../test/fixtures/workflows/hypervisor.ts';
 
 const rows: [why: string, metadata: Record<string, string>, isProblem: boolean][] = [
   ['one project', { filter_tenant_id: 'p' }, false],

@@ -1,4 +1,4 @@
-import type { AggregateFacts } from '../../contracts/hypervisor.ts';
+import type { AggregateFacts } from '../../contracts/hypervisor/hypervisor.ts';
 
 /** Nova's scheduler lets only the projects named there onto the hosts of an aggregate; several keys may begin so. */
 const tenantKey = 'filter_tenant_id';

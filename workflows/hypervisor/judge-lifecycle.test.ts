@@ -1,7 +1,7 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor.ts';
+import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor/hypervisor.ts';
 import { judgeLifecycle, judgeState } from './judge-lifecycle.ts';
-import { contextOf, disabledFor, nodeOf, onboarding, ownEvictionOf } from './sample.ts';
+import { contextOf, disabledFor, nodeOf, onboarding, ownEvictionOf } from '../../test/fixtures/workflows/hypervisor.ts';
 import { act, done, rest, wait } from './step.ts';
 
 const bare = disabledFor('drover: maintenance manual');

@@ -1,6 +1,6 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
-import type { LifecycleState } from '../../contracts/hypervisor-conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { foreignEvictions, isEmptied } from './judge-evicting.ts';
 import { modeOf, onboardingOf } from './mode.ts';
 import { isReturning } from './service.ts';

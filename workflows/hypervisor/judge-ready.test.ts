@@ -1,7 +1,7 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import type { MaintenanceMode } from '../../contracts/hypervisor.ts';
+import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import { judgeReady } from './judge-ready.ts';
-import { conditionOf, onboarding } from './sample.ts';
+import { conditionOf, onboarding } from '../../test/fixtures/workflows/hypervisor.ts';
 
 const evicting = (status: Condition['status'], message = ''): Condition =>
   conditionOf('Evicting', status, 'Any', message);

@@ -1,7 +1,7 @@
 import type { Condition, ConditionUpdate } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions, onboardingReasons, readyReasons } from '../../contracts/hypervisor-conditions.ts';
-import type { MaintenanceMode } from '../../contracts/hypervisor.ts';
+import { hypervisorConditions, onboardingReasons, readyReasons } from '../../contracts/hypervisor/conditions.ts';
+import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 
 export interface ReadyFacts {
   conditions: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];

@@ -1,7 +1,7 @@
-import type { NodeFacts } from '../../contracts/hypervisor.ts';
+import type { NodeFacts } from '../../contracts/hypervisor/hypervisor.ts';
 import { nodeMarks } from '../../contracts/ids.ts';
 import { judgeRollingUpdate } from './judge-rolling-update.ts';
-import { beginMs, nodeOf } from './sample.ts';
+import { beginMs, nodeOf } from '../../test/fixtures/workflows/hypervisor.ts';
 
 const { selectedForUpdate, updateResult } = nodeMarks;
 const marked = (more: Partial<NodeFacts> = {}): NodeFacts =>

@@ -1,5 +1,5 @@
 import { nodeMarks } from '../../contracts/ids.ts';
-import type { NodeFacts } from '../../contracts/hypervisor.ts';
+import type { NodeFacts } from '../../contracts/hypervisor/hypervisor.ts';
 
 /** How an update of a Node in place, which Gardener announces, stands. */
 export type RollingUpdate =

@@ -1,7 +1,7 @@
-import type { DesiredHypervisor, HypervisorPatch, NodeFacts } from '../../contracts/hypervisor.ts';
+import type { DesiredHypervisor, HypervisorPatch, NodeFacts } from '../../contracts/hypervisor/hypervisor.ts';
 import { nodeMarks } from '../../contracts/ids.ts';
 import { mapNode, newHypervisor } from './map-node.ts';
-import { beginMs, desiredOf, nodeOf } from './sample.ts';
+import { beginMs, desiredOf, nodeOf } from '../../test/fixtures/workflows/hypervisor.ts';
 
 const { virtDriver, lifecycle, zone, aggregates, customTraits } = nodeMarks;
 const without = (key: string): Record<string, string> =>

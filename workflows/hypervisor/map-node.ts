@@ -5,7 +5,7 @@ import type {
   HypervisorSpec,
   NewHypervisor,
   NodeFacts,
-} from '../../contracts/hypervisor.ts';
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { isTerminating } from './mode.ts';
 import type { Step } from './step.ts';
 

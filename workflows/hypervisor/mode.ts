@@ -1,4 +1,4 @@
-import { hypervisorConditions, onboardingReasons } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions, onboardingReasons } from '../../contracts/hypervisor/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import type {
@@ -6,7 +6,7 @@ import type {
   HypervisorObservation,
   MaintenanceMode,
   NodeFacts,
-} from '../../contracts/hypervisor.ts';
+} from '../../contracts/hypervisor/hypervisor.ts';
 
 type Wanted = Pick<DesiredHypervisor, 'lifecycleEnabled' | 'maintenance' | 'nodeUid'>;
 

@@ -1,7 +1,18 @@
-import type { DesiredHypervisor, HypervisorObservation, HypervisorSettings } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  HypervisorSettings,
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { planActive } from './plan-active.ts';
-import { aggregatesWith, contextOf, disabledFor, novaOf, ownEvictionOf, providerOf } from './sample.ts';
-import { shown } from './shown.ts';
+import {
+  aggregatesWith,
+  contextOf,
+  disabledFor,
+  novaOf,
+  ownEvictionOf,
+  providerOf,
+} from '../../test/fixtures/workflows/hypervisor.ts';
+import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 
 interface Given extends Partial<HypervisorObservation> {
   desired?: Partial<DesiredHypervisor>;

@@ -1,6 +1,6 @@
-import type { AggregateFacts } from '../../contracts/hypervisor.ts';
+import type { AggregateFacts } from '../../contracts/hypervisor/hypervisor.ts';
 import { planAggregates } from './plan-aggregates.ts';
-import { aggregate, aggregatesWith } from './sample.ts';
+import { aggregate, aggregatesWith } from '../../test/fixtures/workflows/hypervisor.ts';
 
 const inZone = (name: string, hasHost: boolean, zone: string): AggregateFacts =>
   aggregate(name, hasHost, { availability_zone: zone });

@@ -1,4 +1,4 @@
-import type { AggregateFacts } from '../../contracts/hypervisor.ts';
+import type { AggregateFacts } from '../../contracts/hypervisor/hypervisor.ts';
 import type { Step } from './step.ts';
 
 export interface AggregatesPlan {

@@ -1,5 +1,9 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import type { DesiredHypervisor, HypervisorObservation, MaintenanceMode } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  MaintenanceMode,
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { planEmptying } from './plan-emptying.ts';
 import {
   beginMs,
@@ -11,8 +15,8 @@ import {
   novaOf,
   onboarding,
   ownEvictionOf,
-} from './sample.ts';
-import { shown } from './shown.ts';
+} from '../../test/fixtures/workflows/hypervisor.ts';
+import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 
 interface Given extends Partial<HypervisorObservation> {
   mode?: Exclude<MaintenanceMode, ''>;

@@ -1,11 +1,11 @@
-import type { EvictionCause } from '../../contracts/eviction.ts';
+import type { EvictionCause } from '../../contracts/eviction/eviction.ts';
 import type {
   EvictionFacts,
   HypervisorObservation,
   MaintenanceMode,
   NewEviction,
   NovaHost,
-} from '../../contracts/hypervisor.ts';
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { copiedLabels } from '../../contracts/ids.ts';
 import { acknowledgeRetry } from './acknowledge-retry.ts';
 import { judgeDeadline } from './judge-deadline.ts';

@@ -1,8 +1,19 @@
-import type { DesiredHypervisor, HypervisorObservation, MaintenanceMode } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  MaintenanceMode,
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { nodeMarks } from '../../contracts/ids.ts';
 import { beginRollingUpdate, forgetRollingUpdate, planMaintenance } from './plan-maintenance.ts';
-import { aggregatesWith, contextOf, disabledFor, nodeOf, onboarding, ownEvictionOf } from './sample.ts';
-import { shown } from './shown.ts';
+import {
+  aggregatesWith,
+  contextOf,
+  disabledFor,
+  nodeOf,
+  onboarding,
+  ownEvictionOf,
+} from '../../test/fixtures/workflows/hypervisor.ts';
+import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 import type { Step } from './step.ts';
 
 type Mode = Exclude<MaintenanceMode, '' | 'termination'>;

@@ -1,5 +1,5 @@
 import { hypervisorAnnotations } from '../../contracts/ids.ts';
-import type { DesiredHypervisor, MaintenanceMode } from '../../contracts/hypervisor.ts';
+import type { DesiredHypervisor, MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import { judgeRollingUpdate } from './judge-rolling-update.ts';
 import { onboardingOf } from './mode.ts';
 import { planEmptying } from './plan-emptying.ts';

@@ -1,7 +1,19 @@
-import type { DesiredHypervisor, HypervisorObservation, HypervisorSettings } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  HypervisorSettings,
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { planOffboarding } from './plan-offboarding.ts';
-import { aggregatesWith, contextOf, disabledFor, nodeOf, novaOf, ownEvictionOf, providerOf } from './sample.ts';
-import { shown } from './shown.ts';
+import {
+  aggregatesWith,
+  contextOf,
+  disabledFor,
+  nodeOf,
+  novaOf,
+  ownEvictionOf,
+  providerOf,
+} from '../../test/fixtures/workflows/hypervisor.ts';
+import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 
 interface Given extends Partial<HypervisorObservation> {
   desired?: Partial<DesiredHypervisor>;

@@ -1,5 +1,9 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import type { DesiredHypervisor, HypervisorObservation, HypervisorSettings } from '../../contracts/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  HypervisorSettings,
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { planOnboarding } from './plan-onboarding.ts';
 import {
   aggregatesWith,
@@ -14,8 +18,8 @@ import {
   passedTests,
   providerOf,
   testOf,
-} from './sample.ts';
-import { shown } from './shown.ts';
+} from '../../test/fixtures/workflows/hypervisor.ts';
+import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 
 interface Given extends Partial<HypervisorObservation> {
   state?: Parameters<typeof onboarding>[0];

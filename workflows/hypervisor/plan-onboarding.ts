@@ -1,4 +1,4 @@
-import { hypervisorConditions, onboardingReasons } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions, onboardingReasons } from '../../contracts/hypervisor/conditions.ts';
 import { acknowledgeRetry } from './acknowledge-retry.ts';
 import { foreignEvictions } from './judge-evicting.ts';
 import { isolationProblem } from './judge-isolation.ts';

@@ -1,6 +1,6 @@
 import { planTesting } from './plan-testing.ts';
 import type { TestingFacts } from './plan-testing.ts';
-import { beginMs, minute, testOf } from './sample.ts';
+import { beginMs, minute, testOf } from '../../test/fixtures/workflows/hypervisor.ts';
 
 const facts: TestingFacts = {
   checks: ['libvirt', 'ovs', 'ceph'],

@@ -1,7 +1,7 @@
-import { hypervisorChecks } from '../../contracts/hypervisor.ts';
+import { hypervisorChecks } from '../../contracts/hypervisor/hypervisor.ts';
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
-import type { HypervisorCheck, TestRecord } from '../../contracts/hypervisor.ts';
-import type { HostCheck } from '../../contracts/host-check.ts';
+import type { HypervisorCheck, TestRecord } from '../../contracts/hypervisor/hypervisor.ts';
+import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
 import { errors } from '../../contracts/errors.ts';
 import type { Step } from './step.ts';
 

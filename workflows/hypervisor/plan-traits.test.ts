@@ -1,6 +1,6 @@
-import type { ProviderFacts } from '../../contracts/hypervisor.ts';
+import type { ProviderFacts } from '../../contracts/hypervisor/hypervisor.ts';
 import { planTraits } from './plan-traits.ts';
-import { providerOf } from './sample.ts';
+import { providerOf } from '../../test/fixtures/workflows/hypervisor.ts';
 
 interface Given {
   wanted: string[];

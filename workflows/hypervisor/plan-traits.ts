@@ -1,5 +1,5 @@
 import { hypervisorAnnotations } from '../../contracts/ids.ts';
-import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor.ts';
+import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor/hypervisor.ts';
 import type { Step } from './step.ts';
 
 /** Names that Placement lets anybody make; all others are its own. */

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import type { Condition } from '../../contracts/conditions.ts';
-import type { LifecycleState } from '../../contracts/hypervisor-conditions.ts';
-import type { DesiredHypervisor, EvictionFacts, HypervisorObservation } from '../../contracts/hypervisor.ts';
-import { hypervisorConsents, maintenanceModes } from '../../contracts/hypervisor.ts';
+import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
+import type { DesiredHypervisor, EvictionFacts, HypervisorObservation } from '../../contracts/hypervisor/hypervisor.ts';
+import { hypervisorConsents, maintenanceModes } from '../../contracts/hypervisor/hypervisor.ts';
 import { maintenanceReasonPrefix, nodeMarks, replacedMaintenanceReasonPrefix } from '../../contracts/ids.ts';
 import { modeOf } from './mode.ts';
 import { planHypervisor } from './plan.ts';
@@ -20,10 +20,10 @@ import {
   providerOf,
   settings,
   testOf,
-} from './sample.ts';
+} from '../../test/fixtures/workflows/hypervisor.ts';
 import { remainsOn } from './service.ts';
-import { runToEnd } from './simulation.ts';
-import type { World } from './simulation.ts';
+import { runToEnd } from '../../test/models/hypervisor.ts';
+import type { World } from '../../test/models/hypervisor.ts';
 import type { Step } from './step.ts';
 
 const runs = { numRuns: Number(process.env['DROVER_FUZZ_RUNS'] ?? 400) };

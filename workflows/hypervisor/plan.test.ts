@@ -1,6 +1,6 @@
 import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor.ts';
+import type { DesiredHypervisor, HypervisorObservation } from '../../contracts/hypervisor/hypervisor.ts';
 import { nodeMarks } from '../../contracts/ids.ts';
 import { planHypervisor } from './plan.ts';
 import {
@@ -17,10 +17,10 @@ import {
   ownEvictionOf,
   providerOf,
   settings,
-} from './sample.ts';
-import { runToEnd } from './simulation.ts';
-import type { World } from './simulation.ts';
-import { shown } from './shown.ts';
+} from '../../test/fixtures/workflows/hypervisor.ts';
+import { runToEnd } from '../../test/models/hypervisor.ts';
+import type { World } from '../../test/models/hypervisor.ts';
+import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 
 interface Given extends Partial<HypervisorObservation> {
   desired?: Partial<DesiredHypervisor> | null;

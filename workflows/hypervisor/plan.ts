@@ -1,11 +1,11 @@
 import { findCondition, setConditions } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type {
   DesiredHypervisor,
   HypervisorObservation,
   HypervisorSettings,
   HypervisorStatusPatch,
-} from '../../contracts/hypervisor.ts';
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { acknowledgeRetry } from './acknowledge-retry.ts';
 import { describeObservation, observeOnly } from './describe-observation.ts';
 import { describeStatus } from './describe-status.ts';

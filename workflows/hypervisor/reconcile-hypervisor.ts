@@ -14,8 +14,8 @@ import {
 import { errors } from '../../contracts/errors.ts';
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
-import type { HypervisorSeen } from '../../contracts/hypervisor-activities.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import type { HypervisorSeen } from '../../contracts/hypervisor/activities.ts';
 import type {
   HypervisorInput,
   HypervisorProgress,
@@ -23,7 +23,7 @@ import type {
   HypervisorStatusPatch,
   RecordedStatus,
   ShownStatus,
-} from '../../contracts/hypervisor.ts';
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { messages } from '../../contracts/messages.ts';
 import { readCarried } from '../lib/carried.ts';
 import { explain } from '../lib/failures.ts';

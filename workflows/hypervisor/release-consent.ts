@@ -1,4 +1,4 @@
-import type { DesiredHypervisor, HypervisorObservation, ProviderFacts } from '../../contracts/hypervisor.ts';
+import type { DesiredHypervisor, HypervisorObservation, ProviderFacts } from '../../contracts/hypervisor/hypervisor.ts';
 import { remainsOn } from './service.ts';
 
 /** Who consented that leftover allocations are taken away, and when; null: nobody did. */

@@ -1,4 +1,4 @@
-import type { TestRecord } from '../../contracts/hypervisor.ts';
+import type { TestRecord } from '../../contracts/hypervisor/hypervisor.ts';
 import { recordCheck } from './run.ts';
 
 const record = (check: TestRecord['check'], atMs: number): Omit<TestRecord, 'attempts'> => ({

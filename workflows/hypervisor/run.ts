@@ -1,4 +1,4 @@
-import type { SeenByActivity } from '../../contracts/hypervisor-activities.ts';
+import type { SeenByActivity } from '../../contracts/hypervisor/activities.ts';
 import type {
   DesiredHypervisor,
   HypervisorObservation,
@@ -6,7 +6,7 @@ import type {
   ObservedFailure,
   ShownStatus,
   TestRecord,
-} from '../../contracts/hypervisor.ts';
+} from '../../contracts/hypervisor/hypervisor.ts';
 
 /** What a run remembers from one look to the next, and across continue-as-new: nothing that it could read again. */
 export interface HypervisorState {

@@ -1,5 +1,5 @@
 import { maintenanceReasonPrefix, replacedMaintenanceReasonPrefix } from '../../contracts/ids.ts';
-import type { HypervisorObservation, MaintenanceMode, NovaHost } from '../../contracts/hypervisor.ts';
+import type { HypervisorObservation, MaintenanceMode, NovaHost } from '../../contracts/hypervisor/hypervisor.ts';
 import type { Step } from './step.ts';
 
 /** What Nova writes when new services start disabled (`enable_new_services`): nobody's wish. */

@@ -8,7 +8,7 @@ import type {
   HypervisorSettings,
   NewEviction,
   NewHypervisor,
-} from '../../contracts/hypervisor.ts';
+} from '../../contracts/hypervisor/hypervisor.ts';
 
 /** What every decision about an existing Hypervisor is made of. */
 export interface Context {

@@ -1,6 +1,17 @@
 import type { Condition } from '../../contracts/conditions.ts';
-import type { DesiredHypervisor, HypervisorObservation, HypervisorSettings } from '../../contracts/hypervisor.ts';
-import { contextOf, disabledFor, nodeOf, onboarding, ownEvictionOf, providerOf } from './sample.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  HypervisorSettings,
+} from '../../contracts/hypervisor/hypervisor.ts';
+import {
+  contextOf,
+  disabledFor,
+  nodeOf,
+  onboarding,
+  ownEvictionOf,
+  providerOf,
+} from '../../test/fixtures/workflows/hypervisor.ts';
 import { wantAggregates } from './want-aggregates.ts';
 
 interface Given extends Partial<HypervisorObservation> {

@@ -1,5 +1,5 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
-import { aggregatesReasons, hypervisorConditions } from '../../contracts/hypervisor-conditions.ts';
+import { aggregatesReasons, hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { nodeMarks } from '../../contracts/ids.ts';
 import { isolationProblem } from './judge-isolation.ts';
 import { modeOf, onboardingOf } from './mode.ts';

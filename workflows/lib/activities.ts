@@ -6,7 +6,7 @@ import type {
   InstanceActivities,
   TemporalActivities,
   TurnActivities,
-} from '../../contracts/activities.ts';
+} from '../../contracts/eviction/activities.ts';
 import { kubernetesQueue, novaQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
 import { longCall, longWait, shortCall } from '../../contracts/policies.ts';
 

@@ -3,7 +3,7 @@ import type {
   HypervisorHostActivities,
   HypervisorObjectActivities,
   HypervisorRegionActivities,
-} from '../../contracts/hypervisor-activities.ts';
+} from '../../contracts/hypervisor/activities.ts';
 import { hostsQueue, kubernetesQueue, novaQueue } from '../../contracts/ids.ts';
 import { longCall, shortCall } from '../../contracts/policies.ts';
 

@@ -1,5 +1,5 @@
 import { metricMeter } from '@temporalio/workflow';
-import type { MigrationEnd } from '../../contracts/migrate-instance.ts';
+import type { MigrationEnd } from '../../contracts/eviction/migrate-instance.ts';
 import { metrics } from '../../contracts/metrics.ts';
 import type { CounterKey, HistogramKey, LabelsOf } from '../../contracts/metrics.ts';
 

@@ -4,10 +4,10 @@ import type {
   NodeFailureHostActivities,
   NodeFailureObjectActivities,
   NodeFailureRegionActivities,
-} from '../../contracts/node-failure-activities.ts';
-import { guestWatchTurnMs, type GuestWatchActivities } from '../../contracts/guest-watch.ts';
+} from '../../contracts/node-failure/activities.ts';
+import { guestWatchTurnMs, type GuestWatchActivities } from '../../contracts/node-failure/guest-watch.ts';
 import { heartbeatTimeoutMs, longCall, longWait, shortCall } from '../../contracts/policies.ts';
-import type { PowerActivities } from '../../contracts/power.ts';
+import type { PowerActivities } from '../../contracts/node-failure/power.ts';
 
 /** The activities of a node failure, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
 

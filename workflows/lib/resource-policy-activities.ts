@@ -4,7 +4,7 @@ import { shortCall, vcenterCall } from '../../contracts/policies.ts';
 import type {
   ResourcePolicyObjectActivities,
   ResourcePolicyVsphereActivities,
-} from '../../contracts/resource-policy.ts';
+} from '../../contracts/resource-policy/resource-policy.ts';
 
 /** The activities on resource policies, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
 

@@ -1,12 +1,12 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import { kubernetesQueue, virtualMachinesQueue, vsphereQueue } from '../../contracts/ids.ts';
 import { longWait, shortCall, vcenterCall } from '../../contracts/policies.ts';
-import { type VcenterWatchActivities, vcenterWatchTurnMs } from '../../contracts/vcenter-watch.ts';
+import { type VcenterWatchActivities, vcenterWatchTurnMs } from '../../contracts/virtual-machine/vcenter-watch.ts';
 import type {
   VirtualMachineLookActivities,
   VirtualMachineObjectActivities,
   VirtualMachineVsphereActivities,
-} from '../../contracts/virtual-machine-activities.ts';
+} from '../../contracts/virtual-machine/activities.ts';
 
 /** The activities of the lifecycle of a virtual machine, bound to queue and policy. Each call takes the sentence that a person reads beside it. */
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Simulation } from './simulation.ts';
+import type { Simulation } from '../../test/models/limits.ts';
 import {
   answered,
   arrive,
@@ -15,7 +15,7 @@ import {
   stopLook,
   takePicture,
   work,
-} from './simulation.ts';
+} from '../../test/models/limits.ts';
 
 /** What may happen next: `who` and `which` choose among what there is. */
 const event = fc.record({

@@ -1,5 +1,9 @@
 import { CancellationScope, sleep } from '@temporalio/workflow';
-import type { MigrateInstanceInput, MigrationStart, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import type {
+  MigrateInstanceInput,
+  MigrationStart,
+  MigrationSubject,
+} from '../../contracts/eviction/migrate-instance.ts';
 import { kubernetesWait, nova, novaWait } from '../lib/activities.ts';
 import { count, outcomeOf } from '../lib/metrics.ts';
 import type { Move, Progress } from './plan.ts';

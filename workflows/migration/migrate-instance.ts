@@ -6,7 +6,7 @@ import {
   setHandler,
   sleep,
 } from '@temporalio/workflow';
-import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
+import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contracts/eviction/migrate-instance.ts';
 import { messages } from '../../contracts/messages.ts';
 import { nova } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';

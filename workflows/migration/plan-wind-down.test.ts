@@ -1,6 +1,6 @@
 import type { Progress } from './plan.ts';
 import { planWindDown } from './plan-wind-down.ts';
-import { cold, ended, finished, live, noProgress, resized, server } from './sample.ts';
+import { cold, ended, finished, live, noProgress, resized, server } from '../../test/fixtures/workflows/migration.ts';
 
 type Row = [why: string, progress: Partial<Progress>, move: object];
 const seen = (instance: object | null, migration: Progress['observation']['migration'] = null): Partial<Progress> => ({

@@ -1,4 +1,4 @@
-import type { MigrateInstanceResult } from '../../contracts/migrate-instance.ts';
+import type { MigrateInstanceResult } from '../../contracts/eviction/migrate-instance.ts';
 import type { Move, Progress, Wish } from './plan.ts';
 
 export type LastMove =

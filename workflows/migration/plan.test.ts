@@ -1,7 +1,16 @@
-import type { Instance, Migration } from '../../contracts/instance.ts';
+import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
 import type { Move, Progress, Wish } from './plan.ts';
 import { planMove } from './plan.ts';
-import { cold, ended, finished, live, migrating, noProgress, resized, server } from './sample.ts';
+import {
+  cold,
+  ended,
+  finished,
+  live,
+  migrating,
+  noProgress,
+  resized,
+  server,
+} from '../../test/fixtures/workflows/migration.ts';
 
 const stuck = (why: 'NotStarted' | 'NoProgress' | 'TooLong') => ended({ status: 'stuck', stuck: why });
 const noValidHost = ended({ status: 'error', message: 'No valid host was found.' });

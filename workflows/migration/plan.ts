@@ -1,7 +1,7 @@
-import type { Consent } from '../../contracts/eviction.ts';
-import type { Instance, Migration } from '../../contracts/instance.ts';
-import { busyWith } from '../../contracts/instance.ts';
-import type { InstanceObservation, MigrationEnd } from '../../contracts/migrate-instance.ts';
+import type { Consent } from '../../contracts/eviction/eviction.ts';
+import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
+import { busyWith } from '../../contracts/eviction/instance.ts';
+import type { InstanceObservation, MigrationEnd } from '../../contracts/eviction/migrate-instance.ts';
 
 /** What is asked of one server. */
 export interface Wish {

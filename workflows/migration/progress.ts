@@ -1,11 +1,11 @@
-import { busyWith } from '../../contracts/instance.ts';
+import { busyWith } from '../../contracts/eviction/instance.ts';
 import type {
   InstanceObservation,
   MigrateInstanceInput,
   MigrateInstanceResult,
   MigrationEnd,
   MigrationStart,
-} from '../../contracts/migrate-instance.ts';
+} from '../../contracts/eviction/migrate-instance.ts';
 import type { Progress } from './plan.ts';
 
 /** What the answer to each move changes in what the run knows of its server. Pure but for the progress that is given. */

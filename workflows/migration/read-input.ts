@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { MigrateInstanceInput } from '../../contracts/migrate-instance.ts';
+import type { MigrateInstanceInput } from '../../contracts/eviction/migrate-instance.ts';
 
 /** Where a path of the input leads to what the run cannot begin without. */
 const needed: readonly [path: readonly string[], type: 'string' | 'object' | 'number' | 'boolean'][] = [

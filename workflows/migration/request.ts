@@ -1,4 +1,4 @@
-import type { MigrateInstanceInput, MigrationSubject } from '../../contracts/migrate-instance.ts';
+import type { MigrateInstanceInput, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
 import type { Progress, Wish } from './plan.ts';
 
 /** A wait ends by its own verdict; Temporal's time-out only catches a wait that never comes to one. */

@@ -5,7 +5,7 @@ import type {
   PolicyRemains,
   RecordedResourcePolicy,
   ResourcePolicyFacts,
-} from '../../contracts/resource-policy.ts';
+} from '../../contracts/resource-policy/resource-policy.ts';
 import { planResourcePolicy, type ResourcePolicyPlan, type ResourcePolicySeen } from './plan.ts';
 
 const pool = { name: 'gold', reservationCores: 2, limitCores: null, reservationMiB: 1_024, limitMiB: null };

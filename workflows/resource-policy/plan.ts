@@ -9,7 +9,7 @@ import type {
   RecordedPool,
   RecordedResourcePolicy,
   ResourcePolicyFacts,
-} from '../../contracts/resource-policy.ts';
+} from '../../contracts/resource-policy/resource-policy.ts';
 
 export interface ResourcePolicySeen {
   /** Null: there is no such object. */

@@ -17,7 +17,7 @@ import type {
   ResourcePolicyInput,
   ResourcePolicyRead,
   ResourcePolicyResult,
-} from '../../contracts/resource-policy.ts';
+} from '../../contracts/resource-policy/resource-policy.ts';
 import { showAttributes } from '../lib/attributes.ts';
 import { explain } from '../lib/failures.ts';
 import { policyInVcenter, policyObject } from '../lib/resource-policy-activities.ts';

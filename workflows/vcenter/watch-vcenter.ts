@@ -4,7 +4,7 @@ import type {
   VcenterWatchProgress,
   VcenterWatchResult,
   VcenterWatchTurn,
-} from '../../contracts/vcenter-watch.ts';
+} from '../../contracts/virtual-machine/vcenter-watch.ts';
 import { readCarried } from '../lib/carried.ts';
 import { vcenterWatch } from '../lib/virtual-machine-activities.ts';
 import { watchInTurns } from '../lib/watch-turns.ts';

@@ -5,10 +5,10 @@ import type {
   VirtualMachineLook,
   VmSubject,
   VsphereFacts,
-} from '../../contracts/virtual-machine-activities.ts';
-import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
-import type { VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
-import { lookFor } from '../../contracts/virtual-machine-look.ts';
+} from '../../contracts/virtual-machine/activities.ts';
+import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
+import type { VirtualMachineStep } from '../../contracts/virtual-machine/plan.ts';
+import { lookFor } from '../../contracts/virtual-machine/look.ts';
 import { virtualMachineObjects, vsphere } from '../lib/virtual-machine-activities.ts';
 import type { VirtualMachineRun } from './run.ts';
 import { fullName } from './step.ts';

@@ -1,7 +1,7 @@
-import type { ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
-import { lookFor } from '../../contracts/virtual-machine-look.ts';
+import type { ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine/activities.ts';
+import { lookFor } from '../../contracts/virtual-machine/look.ts';
 import { composeObservation, noFacts } from './compose-observation.ts';
-import { classOf, desiredOf, placedAt, prerequisitesOf, vmOf } from './sample.ts';
+import { classOf, desiredOf, placedAt, prerequisitesOf, vmOf } from '../../test/fixtures/workflows/virtual-machine.ts';
 
 const turn = { create: true, destroy: true, taken: null };
 const { class: _, storageClass: __, resourcePolicy: ___, ...others } = prerequisitesOf();

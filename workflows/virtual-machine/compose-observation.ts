@@ -1,5 +1,5 @@
-import type { GroupObjectFacts, ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
-import type { ResourceAllocation } from '../../contracts/virtual-machine-config.ts';
+import type { GroupObjectFacts, ObjectFacts, VsphereFacts } from '../../contracts/virtual-machine/activities.ts';
+import type { ResourceAllocation } from '../../contracts/virtual-machine/config.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import type {
   ClassFacts,
@@ -9,7 +9,7 @@ import type {
   PolicyFacts,
   StorageFacts,
   VirtualMachineObservation,
-} from '../../contracts/virtual-machine-observation.ts';
+} from '../../contracts/virtual-machine/observation.ts';
 
 /** What of vCenter is known before it was asked. */
 export const noFacts: VsphereFacts = {

@@ -1,5 +1,5 @@
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
-import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/plan.ts';
 import { dampStatus } from './damp-status.ts';
 
 const condition = { type: 'A', status: 'True' as const, reason: 'B', message: 'c' };

@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
-import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/plan.ts';
 import { quantityOf } from '../../contracts/quantity.ts';
 
 /** Less than that is not worth a write: what a guest writes to its disks changes at every look. */

@@ -1,11 +1,11 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import { trueReason, virtualMachineConditions as types } from '../../contracts/virtual-machine-conditions.ts';
-import type { GuestFacts } from '../../contracts/virtual-machine-observation.ts';
-import { judgeBackup } from './plan-backup.ts';
-import { diffConfig } from './plan-config.ts';
-import { needsTools, powerStateOf } from './plan-power.ts';
-import { judgeResize } from './judge-resize.ts';
+import { trueReason, virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
+import type { GuestFacts } from '../../contracts/virtual-machine/observation.ts';
+import { judgeBackup } from './plan/plan-backup.ts';
+import { diffConfig } from './plan/plan-config.ts';
+import { needsTools, powerStateOf } from './plan/plan-power.ts';
+import { judgeResize } from './plan/judge-resize.ts';
 import type { Context, VmContext } from './step.ts';
 import { failureOf } from './step.ts';
 

@@ -1,7 +1,7 @@
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
-import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
-import { powerStateOf } from './plan-power.ts';
-import { lastRestartMs } from './plan-restart.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/plan.ts';
+import { powerStateOf } from './plan/plan-power.ts';
+import { lastRestartMs } from './plan/plan-restart.ts';
 import type { VmContext } from './step.ts';
 
 type Fields = VirtualMachineStatusPatch['fields'];

@@ -1,7 +1,7 @@
 import { describeProgress, describeRun } from './describe-run.ts';
 import { noFacts } from './compose-observation.ts';
 import { beginRun } from './run.ts';
-import { failureIn, memoryOf, vmOf } from './sample.ts';
+import { failureIn, memoryOf, vmOf } from '../../test/fixtures/workflows/virtual-machine.ts';
 
 const run = beginRun('team', 'web', {
   memory: memoryOf({ failures: [{ ...failureIn('power'), message: 'no room', retryAtMs: 30_000 }] }),

@@ -1,5 +1,5 @@
-import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
-import type { VirtualMachineProgress } from '../../contracts/virtual-machine-progress.ts';
+import type { VirtualMachineStatusPatch } from '../../contracts/virtual-machine/plan.ts';
+import type { VirtualMachineProgress } from '../../contracts/virtual-machine/progress.ts';
 import { conditionsTable } from '../lib/conditions-table.ts';
 import type { VirtualMachineRun } from './run.ts';
 

@@ -1,8 +1,8 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { describeStatus } from './describe-status.ts';
-import type { VirtualMachineDecision, VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
-import type { Given } from './sample.ts';
-import { beginMs, classOf, contextOf, failureIn, guestOf } from './sample.ts';
+import type { VirtualMachineDecision, VirtualMachineStatusPatch } from '../../contracts/virtual-machine/plan.ts';
+import type { Given } from '../../test/fixtures/workflows/virtual-machine.ts';
+import { beginMs, classOf, contextOf, failureIn, guestOf } from '../../test/fixtures/workflows/virtual-machine.ts';
 
 const settled: VirtualMachineDecision = { next: 'done', end: 'settled', state: 'Settled', message: 'settled' };
 const describe_ = (given: Given, decision: VirtualMachineDecision = settled): VirtualMachineStatusPatch =>

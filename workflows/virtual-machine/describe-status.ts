@@ -1,13 +1,13 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import { virtualMachineConditions as types } from '../../contracts/virtual-machine-conditions.ts';
-import type { VirtualMachineDecision, VirtualMachineStatusPatch } from '../../contracts/virtual-machine-plan.ts';
+import { virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
+import type { VirtualMachineDecision, VirtualMachineStatusPatch } from '../../contracts/virtual-machine/plan.ts';
 import { dampStatus } from './damp-status.ts';
 import { describeCreation, describeVm, no, yes } from './describe-conditions.ts';
 import { describeFields } from './describe-fields.ts';
-import { findOwn } from './find-own.ts';
-import { judgePlacement } from './plan-create.ts';
-import { judgePrerequisites } from './judge-prerequisites.ts';
+import { findOwn } from './plan/find-own.ts';
+import { judgePlacement } from './plan/plan-create.ts';
+import { judgePrerequisites } from './plan/judge-prerequisites.ts';
 import type { Context } from './step.ts';
 import { fullName } from './step.ts';
 

@@ -1,6 +1,6 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { virtualMachineConditions as types } from '../../contracts/virtual-machine-conditions.ts';
-import type { VirtualMachineDecision, VirtualMachinePlan } from '../../contracts/virtual-machine-plan.ts';
+import { virtualMachineConditions as types } from '../../contracts/virtual-machine/conditions.ts';
+import type { VirtualMachineDecision, VirtualMachinePlan } from '../../contracts/virtual-machine/plan.ts';
 import type { Context } from './step.ts';
 
 /** What is worth an Event, in upstream's words: once, when it comes to be so. Source: vm-and-machine.md A.4, Events. */

@@ -1,7 +1,7 @@
-import type { Outcome } from '../../contracts/virtual-machine-plan.ts';
-import { describeApplied } from './judge-resize.ts';
+import type { Outcome } from '../../contracts/virtual-machine/plan.ts';
+import { describeApplied } from './plan/judge-resize.ts';
 import { noted, notesOf } from './notes.ts';
-import { desiredOf } from './sample.ts';
+import { desiredOf } from '../../test/fixtures/workflows/virtual-machine.ts';
 import { act, patch, success, wait } from './step.ts';
 
 const booted = {

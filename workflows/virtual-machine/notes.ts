@@ -1,6 +1,6 @@
-import type { AppliedClass, DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
-import { virtualMachineAnnotations as keys } from '../../contracts/virtual-machine-marks.ts';
-import type { Outcome, VirtualMachinePatch } from '../../contracts/virtual-machine-plan.ts';
+import type { AppliedClass, DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
+import { virtualMachineAnnotations as keys } from '../../contracts/virtual-machine/marks.ts';
+import type { Outcome, VirtualMachinePatch } from '../../contracts/virtual-machine/plan.ts';
 
 /** Annotations by which drover remembers what it has done. Nothing that comes next waits for them. */
 const remembered: readonly string[] = [keys.lastResizedClass, keys.firstBootDone, keys.creating, keys.copies];

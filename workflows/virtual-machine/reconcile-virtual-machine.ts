@@ -12,15 +12,15 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { mayPass } from '../../contracts/errors.ts';
-import { retryHandledAnnotation } from '../../contracts/eviction-annotations.ts';
+import { retryHandledAnnotation } from '../../contracts/eviction/annotations.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
-import { virtualMachineConditions } from '../../contracts/virtual-machine-conditions.ts';
-import type { VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
-import type { VirtualMachineInput, VirtualMachineResult } from '../../contracts/virtual-machine-lifecycle.ts';
-import type { PhaseFailure } from '../../contracts/virtual-machine-observation.ts';
-import type { VirtualMachinePlan } from '../../contracts/virtual-machine-plan.ts';
-import type { VirtualMachineProgress } from '../../contracts/virtual-machine-progress.ts';
+import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
+import type { VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine/activities.ts';
+import type { VirtualMachineInput, VirtualMachineResult } from '../../contracts/virtual-machine/lifecycle.ts';
+import type { PhaseFailure } from '../../contracts/virtual-machine/observation.ts';
+import type { VirtualMachinePlan } from '../../contracts/virtual-machine/plan.ts';
+import type { VirtualMachineProgress } from '../../contracts/virtual-machine/progress.ts';
 import { showAttributes } from '../lib/attributes.ts';
 import { readCarried } from '../lib/carried.ts';
 import { explain } from '../lib/failures.ts';
@@ -30,7 +30,7 @@ import { virtualMachineLook, virtualMachineObjects } from '../lib/virtual-machin
 import { takeUp } from './carry-out.ts';
 import { composeObservation } from './compose-observation.ts';
 import { describeProgress, describeRun } from './describe-run.ts';
-import { planVirtualMachine } from './plan.ts';
+import { planVirtualMachine } from './plan/plan.ts';
 import { afterLook, forgive } from './remember.ts';
 import type { Inbox, VirtualMachineRun, VirtualMachineState } from './run.ts';
 import { beginRun, emptyInbox, hasNews, hearChange, isChanged } from './run.ts';

@@ -1,8 +1,8 @@
-import type { VirtualMachineMemory } from '../../contracts/virtual-machine-observation.ts';
-import type { VirtualMachineDeed, VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+import type { VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
+import type { VirtualMachineDeed, VirtualMachineStep } from '../../contracts/virtual-machine/plan.ts';
 import type { StepEnd } from './remember.ts';
 import { afterLook, forget, forgive, noMemory, remember } from './remember.ts';
-import { beginMs, contextOf, failureIn, memoryOf } from './sample.ts';
+import { beginMs, contextOf, failureIn, memoryOf } from '../../test/fixtures/workflows/virtual-machine.ts';
 
 const nowMs = beginMs;
 const forMs = beginMs - 1;

@@ -1,14 +1,14 @@
-import type { DesiredVirtualMachine } from '../../contracts/virtual-machine-lifecycle.ts';
+import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
 import type {
   PhaseFailure,
   VirtualMachineMemory,
   VirtualMachineObservation,
-} from '../../contracts/virtual-machine-observation.ts';
-import type { VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+} from '../../contracts/virtual-machine/observation.ts';
+import type { VirtualMachineStep } from '../../contracts/virtual-machine/plan.ts';
 import { retryAfterMs } from '../lib/retry.ts';
-import { findOwn } from './find-own.ts';
-import { powerStateOf } from './plan-power.ts';
-import { lastRestartMs, requestedMs } from './plan-restart.ts';
+import { findOwn } from './plan/find-own.ts';
+import { powerStateOf } from './plan/plan-power.ts';
+import { lastRestartMs, requestedMs } from './plan/plan-restart.ts';
 
 export const noMemory: VirtualMachineMemory = {
   create: null,

@@ -2,7 +2,7 @@ import type { ObjectChanged } from '../../contracts/messages.ts';
 import { noFacts } from './compose-observation.ts';
 import type { Inbox } from './run.ts';
 import { beginRun, emptyInbox, hasNews, hearChange, isOutdated } from './run.ts';
-import { desiredOf, settings } from './sample.ts';
+import { desiredOf, settings } from '../../test/fixtures/workflows/virtual-machine.ts';
 
 /** A run that has read generation 3 of its object, and has seen `seen` of its VM. */
 const runThatSaw = (seen: string | null) => ({

@@ -1,6 +1,6 @@
 import type { ObjectChanged } from '../../contracts/messages.ts';
-import type { VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine-activities.ts';
-import type { VirtualMachineMemory } from '../../contracts/virtual-machine-observation.ts';
+import type { VirtualMachineRead, VsphereFacts } from '../../contracts/virtual-machine/activities.ts';
+import type { VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
 import { noFacts } from './compose-observation.ts';
 import { noMemory } from './remember.ts';
 import type { Turn } from './turn.ts';

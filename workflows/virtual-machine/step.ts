@@ -1,18 +1,18 @@
 import type { TurnKind } from '../../contracts/allowance.ts';
-import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine-lifecycle.ts';
+import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine/lifecycle.ts';
 import type {
   Phase,
   PhaseFailure,
   VirtualMachineMemory,
   VirtualMachineObservation,
   VmFacts,
-} from '../../contracts/virtual-machine-observation.ts';
+} from '../../contracts/virtual-machine/observation.ts';
 import type {
   Outcome,
   VirtualMachineDeed,
   VirtualMachinePatch,
   VirtualMachineStep,
-} from '../../contracts/virtual-machine-plan.ts';
+} from '../../contracts/virtual-machine/plan.ts';
 
 /** What every decision about a VM is made of. */
 export interface Context {

@@ -4,7 +4,7 @@ import type {
   ContentLibraryInput,
   LibraryImageActivities,
   LibraryImages,
-} from '../../contracts/content-library.ts';
+} from '../../contracts/virtual-machine/content-library.ts';
 import { kubernetesQueue, vsphereQueue } from '../../contracts/ids.ts';
 import { longCall, shortCall } from '../../contracts/policies.ts';
 

@@ -1,7 +1,7 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import { mayPass } from '../../contracts/errors.ts';
-import type { Looking, SubmittedTask } from '../../contracts/virtual-machine-activities.ts';
-import type { VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+import type { Looking, SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
+import type { VirtualMachineStep } from '../../contracts/virtual-machine/plan.ts';
 import type { Problem } from '../lib/failures.ts';
 import { explain } from '../lib/failures.ts';
 import { virtualMachineObjects, vsphereTask } from '../lib/virtual-machine-activities.ts';

@@ -1,6 +1,6 @@
 import type { TurnKind } from '../../contracts/allowance.ts';
-import type { VirtualMachineMemory } from '../../contracts/virtual-machine-observation.ts';
-import type { VirtualMachineDecision, VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+import type { VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
+import type { VirtualMachineDecision, VirtualMachineStep } from '../../contracts/virtual-machine/plan.ts';
 import { noShare, report } from '../limits/claim.ts';
 import { noMemory } from './remember.ts';
 import { act, describeTurn } from './step.ts';

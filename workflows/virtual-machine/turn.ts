@@ -1,6 +1,6 @@
 import type { NumberedAnswer, TurnAnswer, TurnKind } from '../../contracts/allowance.ts';
-import type { VirtualMachineMemory, VirtualMachineObservation } from '../../contracts/virtual-machine-observation.ts';
-import type { VirtualMachinePlan, VirtualMachineStep } from '../../contracts/virtual-machine-plan.ts';
+import type { VirtualMachineMemory, VirtualMachineObservation } from '../../contracts/virtual-machine/observation.ts';
+import type { VirtualMachinePlan, VirtualMachineStep } from '../../contracts/virtual-machine/plan.ts';
 import type { Share } from '../limits/claim.ts';
 import { allowanceOf, hearAnswer } from '../limits/claim.ts';
 

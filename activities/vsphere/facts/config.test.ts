@@ -1,5 +1,5 @@
-import { extraConfigKeys } from '../../../contracts/virtual-machine-marks.ts';
-import { vmOf } from '../sample.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
+import { vmOf } from '../../../test/fixtures/activities/vsphere.ts';
 import { isCustomizationPending, toConfig, toldExtraConfig } from './config.ts';
 
 test('what vCenter leaves out is what it is by default', () => {

@@ -1,4 +1,4 @@
-import { devices, diskOf, vmOf } from '../sample.ts';
+import { devices, diskOf, vmOf } from '../../../test/fixtures/activities/vsphere.ts';
 import type { VirtualDisk } from '../wire/vim/types.ts';
 import { cdromsOf, diskName, disksOf, networkCardsOf } from './devices.ts';
 

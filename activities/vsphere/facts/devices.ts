@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { Cdrom, Disk, NetworkCard } from '../../../contracts/virtual-machine-config.ts';
+import type { Cdrom, Disk, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
 import type { AttachedDisk, VirtualMachine } from '../types.ts';
 import type { Devices } from '../read-vm.ts';
 import { foreignDisks } from '../foreign-disks.ts';

@@ -1,4 +1,4 @@
-import type { GuestFacts } from '../../../contracts/virtual-machine-observation.ts';
+import type { GuestFacts } from '../../../contracts/virtual-machine/observation.ts';
 import { toGuest } from './guest.ts';
 
 const card = (addresses: string[], deviceConfigId = 4000) => ({

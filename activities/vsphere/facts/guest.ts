@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import { z } from 'zod';
 
-import type { GuestFacts } from '../../../contracts/virtual-machine-observation.ts';
+import type { GuestFacts } from '../../../contracts/virtual-machine/observation.ts';
 import { vim } from '../wire/kinds.ts';
 import type { GuestNicInfo } from '../wire/vim/types.ts';
 

@@ -1,5 +1,5 @@
 import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
-import type { VmConfig } from '../../../contracts/virtual-machine-config.ts';
+import type { VmConfig } from '../../../contracts/virtual-machine/config.ts';
 import { quantityText } from '../../../contracts/quantity.ts';
 import type { Devices } from '../read-vm.ts';
 import { isA } from '../wire/kinds.ts';

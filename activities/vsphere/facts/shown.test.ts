@@ -1,5 +1,5 @@
 import { virtualMachineStatus } from '../../../contracts/crds/virtual-machine-status.ts';
-import { devices, diskOf, vmOf } from '../sample.ts';
+import { devices, diskOf, vmOf } from '../../../test/fixtures/activities/vsphere.ts';
 import { toFacts, type VmPlace } from './vm.ts';
 
 const place: VmPlace = { location: null, zone: null, hostName: null, cpuMHz: 0, task: null, clusterModule: null };

@@ -1,4 +1,4 @@
-import type { TaskFacts, VmFacts } from '../../../contracts/virtual-machine-observation.ts';
+import type { TaskFacts, VmFacts } from '../../../contracts/virtual-machine/observation.ts';
 import { vmPaths } from '../read-vm.ts';
 import type { VirtualMachine } from '../types.ts';
 import { configPaths, toConfig } from './config.ts';

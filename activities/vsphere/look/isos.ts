@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { VirtualMachineLook } from '../../../contracts/virtual-machine-activities.ts';
+import type { VirtualMachineLook } from '../../../contracts/virtual-machine/activities.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';

@@ -1,4 +1,4 @@
-import { vmOf } from '../sample.ts';
+import { vmOf } from '../../../test/fixtures/activities/vsphere.ts';
 import { networksOf, placeOf } from './look.ts';
 import type { FoundVm } from './read-candidates.ts';
 import type { Site } from './read-sites.ts';

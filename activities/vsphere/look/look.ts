@@ -1,6 +1,6 @@
-import type { VirtualMachineLook, VsphereFacts } from '../../../contracts/virtual-machine-activities.ts';
-import type { Candidate, NetworkFacts, VmFacts } from '../../../contracts/virtual-machine-observation.ts';
-import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
+import type { VirtualMachineLook, VsphereFacts } from '../../../contracts/virtual-machine/activities.ts';
+import type { Candidate, NetworkFacts, VmFacts } from '../../../contracts/virtual-machine/observation.ts';
+import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import { readBootMark } from '../boot-mark.ts';
 import type { Tools } from '../dependencies.ts';

@@ -1,4 +1,4 @@
-import type { PlacedAt, Placement } from '../../../contracts/virtual-machine-observation.ts';
+import type { PlacedAt, Placement } from '../../../contracts/virtual-machine/observation.ts';
 import type { Site, SiteDatastore, Surroundings } from './read-sites.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { TaskFacts } from '../../../contracts/virtual-machine-observation.ts';
+import type { TaskFacts } from '../../../contracts/virtual-machine/observation.ts';
 import type { Tools } from '../dependencies.ts';
 import { factPaths } from '../facts/vm.ts';
 import { traversal, type ReadObject } from '../properties.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { VirtualMachineLook } from '../../../contracts/virtual-machine-activities.ts';
-import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
+import type { VirtualMachineLook } from '../../../contracts/virtual-machine/activities.ts';
+import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import type { Tools } from '../dependencies.ts';
 import { networkPaths, networkText } from '../facts/network-backing.ts';
 import { traversal, type ReadObject } from '../properties.ts';

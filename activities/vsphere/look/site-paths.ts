@@ -1,5 +1,5 @@
-import type { VirtualMachineLook } from '../../../contracts/virtual-machine-activities.ts';
-import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
+import type { VirtualMachineLook } from '../../../contracts/virtual-machine/activities.ts';
+import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 
 /** Where in the inventory a zone has what an object needs. */
 export interface SitePaths {

@@ -1,4 +1,4 @@
-import type { ResourcePolicyVsphereActivities } from '../../../contracts/resource-policy.ts';
+import type { ResourcePolicyVsphereActivities } from '../../../contracts/resource-policy/resource-policy.ts';
 import { currentScope } from '../../nova/scope.ts';
 import { whileBeating } from '../../nova/wait.ts';
 import type { VsphereDependencies } from '../dependencies.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { PoolAllocation } from '../../../contracts/resource-policy.ts';
+import type { PoolAllocation } from '../../../contracts/resource-policy/resource-policy.ts';
 import type { ResourceConfigSpec } from '../wire/vim/types.ts';
 
 /** What is read of a pool: what it has, and what is in it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { PolicyOwner, PolicyPart, PolicyRemains } from '../../../contracts/resource-policy.ts';
+import type { PolicyOwner, PolicyPart, PolicyRemains } from '../../../contracts/resource-policy/resource-policy.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { settlingDelayMs, waitFor } from '../../nova/wait.ts';
 import { carryOut, type Tools } from '../dependencies.ts';

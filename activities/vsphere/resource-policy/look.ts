@@ -5,8 +5,8 @@ import type {
   PolicyPlace,
   ResourcePolicyFacts,
   ResourcePolicyVsphereActivities,
-} from '../../../contracts/resource-policy.ts';
-import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
+} from '../../../contracts/resource-policy/resource-policy.ts';
+import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import { sitePathsOf, type SitePaths } from '../look/site-paths.ts';
 import type { ReadObject } from '../properties.ts';
 import { listModules } from '../rest/cluster-modules.ts';

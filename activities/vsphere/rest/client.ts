@@ -3,9 +3,9 @@ import { z } from 'zod';
 
 import { withTimeout, type Clock } from '../../../runtime/clock.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import { observed, type ObserveCall } from '../../../runtime/outside-calls.ts';
+import { observed, type ObserveCall } from '../../../runtime/telemetry/outside-calls.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
-import type { VcenterSettings } from '../../../runtime/vsphere-settings.ts';
+import type { VcenterSettings } from '../../../runtime/config/vsphere-settings.ts';
 import { defaultTimeouts, httpFailure, openAgent } from '../http.ts';
 import { openSessions } from '../session.ts';
 import { restCode } from './faults.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { LibraryItem } from '../../../contracts/content-library.ts';
+import type { LibraryItem } from '../../../contracts/virtual-machine/content-library.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import type { VcenterRest } from './client.ts';
 

@@ -1,4 +1,4 @@
-import type { CustomizedInterface } from '../../../contracts/virtual-machine-bootstrap.ts';
+import type { CustomizedInterface } from '../../../contracts/virtual-machine/bootstrap.ts';
 import { adapterMapping } from './adapter-mapping.ts';
 
 const asked = (more: Partial<CustomizedInterface> = {}): CustomizedInterface => ({

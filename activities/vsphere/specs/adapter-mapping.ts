@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-import type { CustomizedInterface } from '../../../contracts/virtual-machine-bootstrap.ts';
+import type { CustomizedInterface } from '../../../contracts/virtual-machine/bootstrap.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { CustomizationAdapterMapping, CustomizationIPSettings } from '../wire/vim/types.ts';
 

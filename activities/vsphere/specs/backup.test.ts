@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 
-import { devices } from '../sample.ts';
+import { devices } from '../../../test/fixtures/activities/vsphere.ts';
 import { backupOptions } from './backup.ts';
 
 const unpack = (value: string | undefined): string => gunzipSync(Buffer.from(value ?? '', 'base64')).toString('utf8');

@@ -1,6 +1,6 @@
-import type { ImageDisk, ImageHardware } from '../../../contracts/cached-files.ts';
-import type { CreateSource } from '../../../contracts/virtual-machine-plan.ts';
-import { createOf, mark, uid } from '../sample.ts';
+import type { ImageDisk, ImageHardware } from '../../../contracts/virtual-machine/cached-files.ts';
+import type { CreateSource } from '../../../contracts/virtual-machine/plan.ts';
+import { createOf, mark, uid } from '../../../test/fixtures/activities/vsphere.ts';
 import { encodeRequest } from '../wire/encode.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { cachedDisksSpec } from './cached-disks.ts';

@@ -1,8 +1,8 @@
-import type { ImageDisk } from '../../../contracts/cached-files.ts';
-import { diskName, nvramName } from '../../../contracts/cached-files.ts';
-import type { OwnershipMark } from '../../../contracts/virtual-machine-activities.ts';
-import { extraConfigKeys } from '../../../contracts/virtual-machine-marks.ts';
-import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine-plan.ts';
+import type { ImageDisk } from '../../../contracts/virtual-machine/cached-files.ts';
+import { diskName, nvramName } from '../../../contracts/virtual-machine/cached-files.ts';
+import type { OwnershipMark } from '../../../contracts/virtual-machine/activities.ts';
+import { extraConfigKeys } from '../../../contracts/virtual-machine/marks.ts';
+import type { CreateSource, CreateSpec } from '../../../contracts/virtual-machine/plan.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { VirtualDeviceConfigSpec, VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { newConfig } from './new-vm.ts';

@@ -1,5 +1,5 @@
-import type { ReconfigSpec } from '../../../contracts/virtual-machine-config.ts';
-import { devices } from '../sample.ts';
+import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
+import { devices } from '../../../test/fixtures/activities/vsphere.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { configSpec } from './config-spec.ts';
 

@@ -1,4 +1,4 @@
-import type { ReconfigSpec, ResourceAllocation } from '../../../contracts/virtual-machine-config.ts';
+import type { ReconfigSpec, ResourceAllocation } from '../../../contracts/virtual-machine/config.ts';
 import type { Devices } from '../read-vm.ts';
 import type {
   OptionValue,

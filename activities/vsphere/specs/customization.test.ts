@@ -1,4 +1,4 @@
-import type { LinuxIdentity, SysprepAnswers } from '../../../contracts/virtual-machine-bootstrap.ts';
+import type { LinuxIdentity, SysprepAnswers } from '../../../contracts/virtual-machine/bootstrap.ts';
 import { encodeRequest } from '../wire/encode.ts';
 import { customizationSpec, isAtLeast, neededApi } from './customization.ts';
 

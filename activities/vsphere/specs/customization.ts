@@ -2,8 +2,8 @@ import type {
   GuestCustomization,
   LinuxIdentity,
   SysprepAnswers,
-} from '../../../contracts/virtual-machine-bootstrap.ts';
-import type { NetworkCard } from '../../../contracts/virtual-machine-config.ts';
+} from '../../../contracts/virtual-machine/bootstrap.ts';
+import type { NetworkCard } from '../../../contracts/virtual-machine/config.ts';
 import type {
   CustomizationIdentification,
   CustomizationLinuxPrep,

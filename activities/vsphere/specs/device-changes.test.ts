@@ -1,5 +1,5 @@
-import type { DeviceChange } from '../../../contracts/virtual-machine-config.ts';
-import { devices } from '../sample.ts';
+import type { DeviceChange } from '../../../contracts/virtual-machine/config.ts';
+import { devices } from '../../../test/fixtures/activities/vsphere.ts';
 import type { AnyVirtualDevice } from '../wire/vim/types.ts';
 import { deviceChanges } from './device-changes.ts';
 

@@ -1,4 +1,4 @@
-import type { Cdrom, DeviceChange, NetworkCard } from '../../../contracts/virtual-machine-config.ts';
+import type { Cdrom, DeviceChange, NetworkCard } from '../../../contracts/virtual-machine/config.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { cardTypes } from '../facts/devices.ts';
 import { backingOf } from '../facts/network-backing.ts';

@@ -1,5 +1,5 @@
 import { encodeRequest } from '../wire/encode.ts';
-import { createOf, devices, mark, uid } from '../sample.ts';
+import { createOf, devices, mark, uid } from '../../../test/fixtures/activities/vsphere.ts';
 import type { VirtualMachineConfigSpec } from '../wire/vim/types.ts';
 import { cloneSpec, emptyVmSpec } from './new-vm.ts';
 

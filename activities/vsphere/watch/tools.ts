@@ -1,9 +1,9 @@
 import type { ObjectChanged } from '../../../contracts/messages.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
-import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
-import type { RecordedVm } from '../../kubernetes/list-recorded-vms.ts';
-import type { KubernetesScope } from '../../kubernetes/scope.ts';
+import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
+import type { RecordedVm } from '../../kubernetes/virtual-machine/list-recorded-vms.ts';
+import type { KubernetesScope } from '../../kubernetes/lib/scope.ts';
 import type { Vim } from '../client.ts';
 import type { Owner } from './known-vms.ts';
 import type { RecentLooks } from './recent-looks.ts';

@@ -1,4 +1,4 @@
-import type { VcenterPlaces } from '../../../runtime/vsphere-config.ts';
+import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import { markPaths } from '../read-vm.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';
 import type { PropertyFilterSpec } from '../wire/vim/types.ts';

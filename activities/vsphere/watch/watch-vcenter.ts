@@ -1,4 +1,4 @@
-import type { VcenterWatchActivities, VcenterWatchTurn } from '../../../contracts/vcenter-watch.ts';
+import type { VcenterWatchActivities, VcenterWatchTurn } from '../../../contracts/virtual-machine/vcenter-watch.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';

@@ -1,7 +1,7 @@
 import { checkCeph } from '../../../activities/ceph/check-ceph.ts';
 import type { CephOptions } from '../../../activities/ceph/client.ts';
 import type { CephClient, CephSettings } from '../../../activities/ceph/types.ts';
-import type { HostCheck } from '../../../contracts/host-check.ts';
+import type { HostCheck } from '../../../contracts/hypervisor/host-check.ts';
 import { until } from '../../flows/until.ts';
 import { bodyOf, never, type Subject } from './subject.ts';
 

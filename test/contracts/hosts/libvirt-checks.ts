@@ -1,6 +1,6 @@
 import type { LibvirtSettings } from '../../../activities/libvirt/access.ts';
 import { checkLibvirt } from '../../../activities/libvirt/check-libvirt.ts';
-import type { HostCheck } from '../../../contracts/host-check.ts';
+import type { HostCheck } from '../../../contracts/hypervisor/host-check.ts';
 import { namesOn, openHost, settingsOf, testTimeoutMs, withPassword, type LibvirtSubject } from './libvirt-subject.ts';
 import { bodyOf, never } from './subject.ts';
 

@@ -1,7 +1,7 @@
 import { readLibvirtAccess, type LibvirtSettings } from '../../../activities/libvirt/access.ts';
 import { endpointOf } from '../../../activities/libvirt/endpoint.ts';
 import type { ConnectLibvirt, LibvirtConnection, LibvirtTimeouts } from '../../../activities/libvirt/types.ts';
-import type { ObserveCall } from '../../../runtime/outside-calls.ts';
+import type { ObserveCall } from '../../../runtime/telemetry/outside-calls.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { ReadText } from '../../../runtime/read-text.ts';
 import { never, type Subject } from './subject.ts';

@@ -1,10 +1,10 @@
 import { checkOvs } from '../../../activities/ovs/check-ovs.ts';
 import { remoteOf } from '../../../activities/ovs/remote.ts';
 import type { OpenOvs, OvsdbCredential, OvsSettings } from '../../../activities/ovs/types.ts';
-import type { HostCheck } from '../../../contracts/host-check.ts';
+import type { HostCheck } from '../../../contracts/hypervisor/host-check.ts';
 import type { BridgeRow } from '../../../lab/parts/ovs-bridges.ts';
 import type { OvsHost } from '../../../lab/parts/ovs-handle.ts';
-import type { ObserveCall } from '../../../runtime/outside-calls.ts';
+import type { ObserveCall } from '../../../runtime/telemetry/outside-calls.ts';
 import { bodyOf, never, type Subject } from './subject.ts';
 
 /** The OVSDB servers of the hosts node-1 and node-2, which have the lab's bridges. */

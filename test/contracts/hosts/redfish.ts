@@ -1,9 +1,9 @@
 import { createPowerActivities } from '../../../activities/redfish/activities.ts';
 import type { ClientOptions } from '../../../activities/redfish/client.ts';
 import type { BmcSettings, RedfishClient } from '../../../activities/redfish/types.ts';
-import type { EnsurePoweredOff } from '../../../contracts/power.ts';
+import type { EnsurePoweredOff } from '../../../contracts/node-failure/power.ts';
 import type { Machines, MachineState } from '../../../lab/redfish/machines.ts';
-import type { AuditEntry } from '../../../runtime/audit.ts';
+import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
 import { until } from '../../flows/until.ts';
 import { bodyOf, never, type Subject } from './subject.ts';
 

@@ -4,7 +4,7 @@ import { verbOf } from '../../../activities/redfish/verb.ts';
 import { transportFailure, type HttpTimeouts } from '../../../activities/openstack/transport-faults.ts';
 import type { Machines, MachineState } from '../../../lab/redfish/machines.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import { observed } from '../../../runtime/outside-calls.ts';
+import { observed } from '../../../runtime/telemetry/outside-calls.ts';
 import type { VirtualClock } from '../../simulator/clock.ts';
 import type { Network } from '../../simulator/network.ts';
 import { createService, type Service } from '../service.ts';

@@ -7,7 +7,7 @@ import type {
 import type { CephHealthCheck, CephPool } from '../../../activities/ceph/types.ts';
 import { transportFailure, type HttpTimeouts } from '../../../activities/openstack/transport-faults.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import { observed } from '../../../runtime/outside-calls.ts';
+import { observed } from '../../../runtime/telemetry/outside-calls.ts';
 import type { VirtualClock } from '../../simulator/clock.ts';
 import type { Network } from '../../simulator/network.ts';
 import { createService, type Service } from '../service.ts';

@@ -11,7 +11,7 @@ import type { BmcSettings, ConnectBmc, RedfishClient } from '../../../activities
 import type { HostPorts } from '../../../activities/hypervisor/host-ports.ts';
 import { defaultBridges, type BridgeRow } from '../../../lab/parts/ovs-bridges.ts';
 import type { MachineState } from '../../../lab/redfish/machines.ts';
-import type { ObserveCall } from '../../../runtime/outside-calls.ts';
+import type { ObserveCall } from '../../../runtime/telemetry/outside-calls.ts';
 import type { ReadText } from '../../../runtime/read-text.ts';
 import type { VirtualClock } from '../../simulator/clock.ts';
 import type { Network } from '../../simulator/network.ts';

@@ -4,7 +4,7 @@ import type { OvsdbConnection, OvsdbOptions } from '../../../activities/ovs/ovsd
 import { database, type OvsdbRemote } from '../../../activities/ovs/types.ts';
 import type { BridgeRow } from '../../../lab/parts/ovs-bridges.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import { observedAs } from '../../../runtime/outside-calls.ts';
+import { observedAs } from '../../../runtime/telemetry/outside-calls.ts';
 import type { VirtualClock } from '../../simulator/clock.ts';
 import type { Network } from '../../simulator/network.ts';
 import { createService, type Service } from '../service.ts';

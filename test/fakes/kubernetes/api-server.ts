@@ -1,6 +1,6 @@
 import { fieldManager } from '../../../contracts/ids.ts';
 import type { CustomResourceDefinition } from '../../../contracts/crds/custom-resource-definition.ts';
-import type { KubernetesRequest } from '../../../runtime/kubernetes.ts';
+import type { KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
 import { isFields } from './field-set.ts';
 import { listPage } from './list-page.ts';
 import { mergePatch } from './merge-patch.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { KubernetesRequest } from '../../../runtime/kubernetes.ts';
+import type { KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
 import { without } from './field-set.ts';
 import { badRequest, expired, tooLargeVersion } from './refusal.ts';
 import type { Place } from './requests.ts';

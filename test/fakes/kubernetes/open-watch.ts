@@ -1,5 +1,5 @@
 import type { Clock } from '../../../runtime/clock.ts';
-import type { KubernetesRequest } from '../../../runtime/kubernetes.ts';
+import type { KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
 import { currentProcess } from '../../simulator/process.ts';
 import type { Service } from '../service.ts';
 import { createByteStream } from './byte-stream.ts';

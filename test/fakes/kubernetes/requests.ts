@@ -1,4 +1,4 @@
-import type { KubernetesRequest } from '../../../runtime/kubernetes.ts';
+import type { KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
 import { unknownPath } from './refusal.ts';
 import type { Resource } from './resources.ts';
 import { apiVersionOf } from './resources.ts';

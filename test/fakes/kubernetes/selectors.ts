@@ -1,4 +1,4 @@
-import type { KubernetesRequest } from '../../../runtime/kubernetes.ts';
+import type { KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
 import { badRequest } from './refusal.ts';
 import type { Resource } from './resources.ts';
 import type { StoredObject } from './stored-object.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { repeat } from '../../../runtime/clock.ts';
-import type { KubernetesRequest } from '../../../runtime/kubernetes.ts';
+import type { KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
 import { invalidVersion, readVersion } from './list-page.ts';
 import { internalError, tooOldVersion } from './refusal.ts';
 import type { Place } from './requests.ts';

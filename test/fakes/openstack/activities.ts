@@ -1,11 +1,11 @@
 import { createNovaClient } from '../../../activities/nova/client.ts';
 import { createHypervisorActivities } from '../../../activities/nova/hypervisor-activities.ts';
-import { testScope } from '../../../activities/nova/samples.ts';
+import { testScope } from '../../fixtures/activities/nova.ts';
 import type { ActivityScope } from '../../../activities/nova/scope.ts';
 import type { NovaClient } from '../../../activities/nova/types.ts';
 import { createPlacementClient } from '../../../activities/placement/client.ts';
 import { withClock } from '../../../lab/clock.ts';
-import type { AuditEntry } from '../../../runtime/audit.ts';
+import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
 import { createVirtualClock, type VirtualClock } from '../../simulator/clock.ts';
 import { createNetwork, type CallFate, type NetworkCall } from '../../simulator/network.ts';
 import { randomOf } from '../../faults/random.ts';

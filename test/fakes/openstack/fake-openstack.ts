@@ -6,7 +6,7 @@ import type { CloudName, OpenStackHandle } from '../../../lab/openstack/handle.t
 import type { ApiCall, MigrationEvent } from '../../../lab/openstack/journal.ts';
 import { OpenStackError, type Session } from '../../../lab/openstack/session.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import type { OpenStackSettings } from '../../../runtime/openstack-settings.ts';
+import type { OpenStackSettings } from '../../../runtime/config/openstack-settings.ts';
 import type { VirtualClock } from '../../simulator/clock.ts';
 import type { Network } from '../../simulator/network.ts';
 import { createCloud, type Cloud, type ServiceKey } from './cloud.ts';

@@ -8,7 +8,7 @@ import { fieldsOf } from '../../../activities/vsphere/wire/schema.ts';
 import type { VimTypes } from '../../../activities/vsphere/wire/vim/types.ts';
 import { withTimeout } from '../../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
-import type { VcenterSettings } from '../../../runtime/vsphere-settings.ts';
+import type { VcenterSettings } from '../../../runtime/config/vsphere-settings.ts';
 import type { Network } from '../../simulator/network.ts';
 import { openCollectorSession } from './collector.ts';
 import type { FrontDoor } from './front.ts';

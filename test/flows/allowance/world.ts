@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import type { AllowanceActivities } from '../../../contracts/activities.ts';
+import type { AllowanceActivities } from '../../../contracts/eviction/activities.ts';
 import type { AllowanceWorld } from '../../../contracts/allowance.ts';
 import { migrationAllowanceId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';

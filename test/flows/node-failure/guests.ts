@@ -1,9 +1,9 @@
 import { openHostPorts } from '../../../activities/hypervisor/host-ports.ts';
-import type { GuestWatchTurn } from '../../../contracts/guest-watch.ts';
-import { sampleHypervisor } from '../../../activities/kubernetes/sample-hypervisor.ts';
+import type { GuestWatchTurn } from '../../../contracts/node-failure/guest-watch.ts';
+import { sampleHypervisor } from '../../fixtures/activities/hypervisor.ts';
 import { systemClock } from '../../../runtime/clock.ts';
-import { hypervisorConfig } from '../../../runtime/hypervisor-config.ts';
-import { nodeFailureConfig } from '../../../runtime/node-failure-config.ts';
+import { hypervisorConfig } from '../../../runtime/config/hypervisor-config.ts';
+import { nodeFailureConfig } from '../../../runtime/config/node-failure-config.ts';
 import { lifecycleEvent, startScriptedLibvirtd } from '../../scripted-libvirtd.ts';
 import { until } from '../until.ts';
 import type { FailureWorld, Machine } from './world.ts';

@@ -5,7 +5,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { workflowQueue } from '../../../contracts/ids.ts';
 import type { Lab } from '../../../lab/lab.ts';
 import { startLab } from '../../../lab/lab.ts';
-import { openClient, readTemporalSettings } from '../../../runtime/temporal.ts';
+import { openClient, readTemporalSettings } from '../../../runtime/temporal/temporal.ts';
 import { bundleWorkflows } from '../../../workers/bundle.ts';
 import type { FailureBase, ServedActivities } from './base.ts';
 

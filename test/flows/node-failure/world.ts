@@ -1,13 +1,17 @@
 import { watchShard, type ShardTools } from '../../../activities/hypervisor/watch-shard.ts';
-import { currentKubernetesScope } from '../../../activities/kubernetes/scope.ts';
-import { fencingDefaults } from '../../../contracts/fencing.ts';
+import { currentKubernetesScope } from '../../../activities/kubernetes/lib/scope.ts';
+import { fencingDefaults } from '../../../contracts/node-failure/fencing.ts';
 import type {
   HypervisorHostActivities,
   HypervisorObjectActivities,
   HypervisorRegionActivities,
   HypervisorSeen,
-} from '../../../contracts/hypervisor-activities.ts';
-import type { GuestWatchActivities, GuestWatchInput, GuestWatchTurn } from '../../../contracts/guest-watch.ts';
+} from '../../../contracts/hypervisor/activities.ts';
+import type {
+  GuestWatchActivities,
+  GuestWatchInput,
+  GuestWatchTurn,
+} from '../../../contracts/node-failure/guest-watch.ts';
 import {
   guestWatchId,
   hostsQueue,
@@ -24,13 +28,13 @@ import type {
   NodeFailureHostActivities,
   NodeFailureObjectActivities,
   NodeFailureRegionActivities,
-} from '../../../contracts/node-failure-activities.ts';
-import type { NodeFailureProgress } from '../../../contracts/node-failure-run.ts';
-import { gateDefaults } from '../../../contracts/node-failure.ts';
-import type { PowerActivities, PowerState } from '../../../contracts/power.ts';
+} from '../../../contracts/node-failure/activities.ts';
+import type { NodeFailureProgress } from '../../../contracts/node-failure/run.ts';
+import { gateDefaults } from '../../../contracts/node-failure/node-failure.ts';
+import type { PowerActivities, PowerState } from '../../../contracts/node-failure/power.ts';
 import { labClock } from '../../../lab/clock.ts';
-import { signalGuestsFailing } from '../../../runtime/signal-runs.ts';
-import { startGuestWatches } from '../../../runtime/standing-runs.ts';
+import { signalGuestsFailing } from '../../../runtime/temporal/signal-runs.ts';
+import { startGuestWatches } from '../../../runtime/temporal/standing-runs.ts';
 import type { handleNodeFailure, reconcileHypervisor, watchGuests } from '../../../workflows/index.ts';
 import { until } from '../until.ts';
 import type { FailureBase, ServedActivities } from './base.ts';

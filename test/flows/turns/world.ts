@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { TurnActivities } from '../../../contracts/activities.ts';
+import type { TurnActivities } from '../../../contracts/eviction/activities.ts';
 import { createAllowanceId, virtualMachineId, vsphereQueue, workflowQueue } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import { labClock } from '../../../lab/clock.ts';

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
-import { parseEvictionInput } from '../../../activities/kubernetes/eviction-input.ts';
+import { parseEvictionInput } from '../../../activities/kubernetes/eviction/input.ts';
 import { readShared } from '../../../contracts/shared-limit.ts';
-import { readCodecRequest, writeCodecAnswer } from '../../../runtime/codec-request.ts';
-import { createPayloadCodec } from '../../../runtime/payload-codec.ts';
+import { readCodecRequest, writeCodecAnswer } from '../../../runtime/temporal/codec-request.ts';
+import { createPayloadCodec } from '../../../runtime/temporal/payload-codec.ts';
 import {
   collectConsents,
   collectHypervisorConsents,
@@ -17,14 +17,14 @@ import {
   parseParallelism,
   parseReason,
   parseTimeout,
-} from '../../../starters/arguments.ts';
-import { parseNamespace, readReference } from '../../../starters/virtual-machine-reference.ts';
+} from '../../../starters/command/arguments.ts';
+import { parseNamespace, readReference } from '../../../starters/virtual-machine/virtual-machine-reference.ts';
 import { readCommand } from '../../../workflows/eviction/command-arguments.ts';
 import {
   readAbandonment,
   readConfirmation,
   readGuestsFailing,
-} from '../../../workflows/hypervisor/read-confirmation.ts';
+} from '../../../workflows/node-failure/read-confirmation.ts';
 import { readGrant } from '../../../workflows/limits/grant.ts';
 import { readReport } from '../../../workflows/limits/report.ts';
 import { readMigrateInput } from '../../../workflows/migration/read-input.ts';

@@ -3,7 +3,7 @@ import { createRedfishClient } from '../../../activities/redfish/client.ts';
 import type { Http, HttpAnswer } from '../../../activities/redfish/http.ts';
 import type { BmcSettings, RedfishClient } from '../../../activities/redfish/types.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
-import { powerStates } from '../../../contracts/power.ts';
+import { powerStates } from '../../../contracts/node-failure/power.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import { refusal, rootAnswer, systemAnswer, systemPath, systemsAnswer, systemUuid } from '../../scripted-bmc.ts';
 import { edge, type Edge } from '../edge.ts';

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { configSchema } from '../../../runtime/config-schema.ts';
-import { configVariables, loadConfig, parseConfig } from '../../../runtime/config.ts';
-import { readPayloadKeys } from '../../../runtime/payload-keys.ts';
-import { connectKubernetes } from '../../../runtime/kubernetes.ts';
-import { loadOpenStackSettings } from '../../../runtime/openstack-settings.ts';
+import { configSchema } from '../../../runtime/config/config-schema.ts';
+import { configVariables, loadConfig, parseConfig } from '../../../runtime/config/config.ts';
+import { readPayloadKeys } from '../../../runtime/temporal/payload-keys.ts';
+import { connectKubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
+import { loadOpenStackSettings } from '../../../runtime/config/openstack-settings.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, near, nearJson, nearText } from '../hostile.ts';
 

@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Session } from '../../../lab/openstack/session.ts';
 import type { VcenterWitness } from '../../../lab/vsphere/witness.ts';
-import { resourcePath } from '../../../runtime/resource-path.ts';
+import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import type { Expected, OwnChange } from '../../flows/world-base.ts';
 import type { Deployment } from '../deployment.ts';
 import type { Disruptions } from './call-fates.ts';

@@ -1,6 +1,6 @@
 import { annotations, hypervisorId, nodeFailureId, nodeMarks } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
-import type { NodeFailureProgress } from '../../../contracts/node-failure-run.ts';
+import type { NodeFailureProgress } from '../../../contracts/node-failure/run.ts';
 import { labClock } from '../../../lab/clock.ts';
 import { reportAgentFacts } from '../../../lab/hypervisors.ts';
 import { changeService } from '../../../lab/openstack/hosts.ts';

@@ -4,7 +4,7 @@ import { messages } from '../../../contracts/messages.ts';
 import { settled } from '../../../contracts/settled.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Condition } from '../../../contracts/conditions.ts';
-import { virtualMachineConditions } from '../../../contracts/virtual-machine-conditions.ts';
+import { virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
 import { listServices } from '../../../lab/openstack/hosts.ts';
 import { lifecycleOf } from '../../faults/hypervisor-objects.ts';
 import { judgeService } from '../../faults/judge-hypervisor.ts';

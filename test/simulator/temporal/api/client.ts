@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Client } from '@temporalio/client';
 import type { ConnectionLike } from '@temporalio/client';
-import { createDataConverters } from '../../../../runtime/data-converter.ts';
+import { createDataConverters } from '../../../../runtime/temporal/data-converter.ts';
 import type { VirtualClock } from '../../clock.ts';
 import { grpcError, grpcStatus } from './grpc.ts';
 import type { Network } from '../../network.ts';

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+
+import type { Eviction } from '../../../contracts/crds/eviction.ts';
+import type { EvictionInput } from '../../../contracts/eviction/eviction.ts';
+import { consentBy, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
+import { annotations, copiedLabels } from '../../../contracts/ids.ts';
+import { auditChange } from '../../../runtime/telemetry/audit.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import type { Tools } from './dependencies.ts';
+
+/**
+ * Makes the Eviction that a run was started for by hand. It carries the run's id from the first moment, so that a repeat finds it.
+ *
+ * @throws ObjectConflict when its name was taken in this moment
+ */
+export async function createEviction(tools: Tools, input: EvictionInput, runId: string): Promise<Eviction> {
+  const { client, scope, clock, audit } = tools;
+  const hypervisor = await client.getHypervisor(input.hypervisor, scope.signal);
+  const eviction = {
+    labels: Object.fromEntries(copiedLabels.flatMap((key) => labelOf(hypervisor?.metadata.labels, key))),
+    annotations: annotationsOf(input, runId, new Date(clock.now())),
+    spec: { hypervisor: input.hypervisor, reason: input.reason ?? '' },
+  };
+  for (const name of namesFor(input.hypervisor, runId)) {
+    const entry = {
+      actor: input.startedBy ?? 'unknown',
+      cause: input.reason ?? '',
+      action: 'createEviction',
+      object: `eviction/${name}`,
+      before: null,
+      after: eviction,
+      run: scope.run,
+    };
+    const made = await auditChange(
+      audit,
+      entry,
+      () => client.createEviction({ name, ...eviction }, scope.signal),
+      (created) => (created === null ? null : {}),
+    );
+    if (made !== null) return made;
+  }
+  throw droverFailure('ObjectConflict', `No name for an Eviction of ${input.hypervisor} is free`);
+}
+
+const labelOf = (labels: Readonly<Record<string, string>> | undefined, key: string): [string, string][] => {
+  const value = labels?.[key];
+  return value === undefined ? [] : [[key, value]];
+};
+
+/** The hypervisor's name, which earlier Evictions of it may hold, else that with a suffix of the run's own. */
+export function namesFor(hypervisor: string, runId: string): string[] {
+  const name = hypervisor
+    .toLowerCase()
+    .replaceAll('_', '-')
+    .replaceAll(/-*\.[-.]+|-+\./gu, '-')
+    .slice(0, 240)
+    .replace(/[-.]+$/u, '');
+  return [name, `${name}-${createHash('sha256').update(runId).digest('hex').slice(0, 8)}`];
+}
+
+/** What the input asks for, as annotations of the Eviction. */
+export function annotationsOf(input: EvictionInput, runId: string, at: Date): Record<string, string> {
+  const consents = (input.consent ?? []).length + (input.acceptObstacles ?? []).length > 0;
+  const asked: Record<string, string | undefined> = {
+    [annotations.cause]: input.cause,
+    [annotations.deadline]: input.deadline,
+    [annotations.reEnable]: input.reEnable?.toString(),
+    [annotations.parallelism]: input.parallelism?.toString(),
+    [annotations.acceptObstacles]: input.acceptObstacles?.join(','),
+    [annotations.consent]: input.consent?.join(','),
+    [annotations.consentBy]: consents ? consentBy(input.startedBy ?? 'unknown', at) : undefined,
+    [annotations.mode]: input.mode,
+    [annotations.startedBy]: input.startedBy,
+    [runIdAnnotation]: runId,
+  };
+  return Object.fromEntries(
+    Object.entries(asked).flatMap(([key, value]) => (value === undefined || value === '' ? [] : [[key, value]])),
+  );
+}

@@ -1,0 +1,182 @@
+import { findCondition } from '../../../contracts/conditions.ts';
+import type { ConditionUpdate } from '../../../contracts/conditions.ts';
+import type { Eviction } from '../../../contracts/crds/eviction.ts';
+import { errors } from '../../../contracts/errors.ts';
+import type { ErrorCode } from '../../../contracts/errors.ts';
+import type { DesiredEviction, EvictionInput } from '../../../contracts/eviction/eviction.ts';
+import { onlyObserves, readEvictionAnnotations, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
+import { evictingReasons, evictionConditions } from '../../../contracts/eviction/conditions.ts';
+import { evictionFinalizer } from '../../../contracts/ids.ts';
+import { isEvictionSettled } from '../../../contracts/settled.ts';
+import type { Mode } from '../../../runtime/config/config-schema.ts';
+import { isBare } from './input.ts';
+
+export interface OpeningFacts {
+  input: EvictionInput;
+  /** Uid that the run serves already. */
+  serving: string | null;
+  /** Every Eviction whose spec.hypervisor is the input's. */
+  evictions: readonly Eviction[];
+  mode: Mode;
+  /** Whether the run has the one id that may empty the host. */
+  isRightRun: boolean;
+  runId: string;
+}
+
+/** What to do with a run that begins, or looks at its Eviction again. */
+export type Opening =
+  /** `held`: settled, and let go by nobody, as the run that said so was terminated before it could. */
+  | { do: 'nothing'; held: Eviction[] }
+  /** Nothing is written: there is no object to write to, or it is not about the object. */
+  | { do: 'refuse'; code: ErrorCode; detail: string }
+  | { do: 'create' }
+  | { do: 'handOver'; eviction: Eviction }
+  /** The Eviction says why, then the run fails. */
+  | { do: 'reject'; eviction: Eviction; code: ErrorCode; detail: string; condition: ConditionUpdate | null }
+  | {
+      do: 'serve';
+      eviction: Eviction;
+      desired: DesiredEviction;
+      /** Unsettled ones of the same host, that wait for this one. */ waiting: Eviction[];
+    };
+
+/**
+ * Decides what a run of `evictHypervisor` is about. Pure; each branch is a row of the table test. Sources: design section 5 ("The runs"),
+ * section 2 rules 14 and 15.
+ */
+export function planOpening(facts: OpeningFacts): Opening {
+  if (facts.serving !== null) {
+    const eviction = facts.evictions.find(({ metadata }) => metadata.uid === facts.serving);
+    return eviction === undefined ? { do: 'nothing', held: [] } : serve(facts, eviction);
+  }
+  const [first] = unsettled(facts);
+  if (first === undefined) return planWithout(facts);
+  const differences = isBare(facts.input) ? [] : findDifferences(facts.input, first);
+  if (differences.length > 0) {
+    const detail = `Eviction ${first.metadata.name} already asks for ${facts.input.hypervisor} to be emptied, with another ${differences.join(', ')}. Change its annotations, or delete it and start again`;
+    return { do: 'refuse', code: 'InvalidInput', detail };
+  }
+  return facts.isRightRun ? serve(facts, first) : { do: 'handOver', eviction: first };
+}
+
+/** Whoever runs stays first; then the oldest. */
+function unsettled({ evictions, mode }: OpeningFacts): Eviction[] {
+  const isRunning = (eviction: Eviction): boolean =>
+    findCondition(eviction.status?.conditions, evictionConditions.evicting)?.status === 'True';
+  return evictions
+    .filter((eviction) => !isEvictionSettled(eviction, mode === 'observe' ? 'observe' : 'act'))
+    .sort(
+      (a, b) =>
+        Number(isRunning(b)) - Number(isRunning(a)) ||
+        Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp) ||
+        a.metadata.name.localeCompare(b.metadata.name),
+    );
+}
+
+function planWithout({ input, mode, isRightRun, runId, evictions }: OpeningFacts): Opening {
+  const held = evictions.filter(
+    ({ metadata }) =>
+      mode === 'act' && metadata.deletionTimestamp === undefined && metadata.finalizers?.includes(evictionFinalizer),
+  );
+  // The bridge starts the right run with the name alone, and may do so for an Eviction that is gone or done by now.
+  if (isBare(input) && isRightRun) return { do: 'nothing', held };
+  // What this very run was started for is done.
+  if (evictions.some(({ metadata }) => metadata.annotations?.[runIdAnnotation] === runId))
+    return { do: 'nothing', held };
+  if (input.reason === undefined) {
+    return {
+      do: 'refuse',
+      code: 'InvalidInput',
+      detail: `reason: must not be empty; no Eviction of ${input.hypervisor} says why it is to be emptied`,
+    };
+  }
+  if (mode === 'off')
+    return {
+      do: 'refuse',
+      code: 'ModeOff',
+      detail: `Evictions are switched off; ${input.hypervisor} is left as it is`,
+    };
+  if (input.cause === 'node-failure')
+    return { do: 'refuse', code: 'CauseNotSupported', detail: `${input.hypervisor} is said to have failed` };
+  return { do: 'create' };
+}
+
+/** What the input says otherwise than the Eviction that it would have to share the host with. */
+function findDifferences(input: EvictionInput, { spec, metadata }: Eviction): string[] {
+  const { asked } = readEvictionAnnotations(metadata.annotations);
+  const there: Record<string, unknown> = { ...asked, reason: spec.reason, acceptObstacles: asked.acceptedObstacles };
+  return Object.entries(input)
+    .filter(([field]) => field !== 'hypervisor' && field !== 'startedBy')
+    .filter(([field, value]) => JSON.stringify(there[field]) !== JSON.stringify(value))
+    .map(([field]) => field);
+}
+
+function serve(facts: OpeningFacts, eviction: Eviction): Opening {
+  const { metadata, spec } = eviction;
+  const { asked, problems } = readEvictionAnnotations(metadata.annotations);
+  const deleting = metadata.deletionTimestamp !== undefined;
+  const mode = facts.mode === 'observe' ? 'observe' : asked.mode;
+  // A deleted one is let go whatever it says and however drover is switched: only drover can take its finalizer away.
+  const refusal = deleting ? null : findRefusal(facts.mode, spec.hypervisor, asked.cause, problems);
+  if (refusal !== null) {
+    // A bad edit in the middle of an eviction is that run's to report: it goes on with what the Eviction asked for before.
+    const isReported = facts.serving === null || refusal.code === 'ModeOff';
+    return {
+      do: 'reject',
+      eviction,
+      ...refusal,
+      condition: isReported ? refusalCondition(eviction, facts.mode, refusal) : null,
+    };
+  }
+  const desired: DesiredEviction = {
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation,
+    hypervisor: spec.hypervisor,
+    reason: spec.reason,
+    ...asked,
+    mode,
+    deleting,
+  };
+  const waiting = unsettled(facts).filter(
+    (other) => other.metadata.uid !== metadata.uid && other.metadata.deletionTimestamp === undefined,
+  );
+  return { do: 'serve', eviction, desired, waiting };
+}
+
+interface Refusal {
+  code: ErrorCode;
+  detail: string;
+}
+
+function findRefusal(
+  mode: Mode,
+  hypervisor: string,
+  cause: DesiredEviction['cause'],
+  problems: string[],
+): Refusal | null {
+  if (mode === 'off') return { code: 'ModeOff', detail: 'Evictions are switched off' };
+  if (problems.length > 0) return { code: 'InvalidObject', detail: problems.join('; ') };
+  if (cause === 'node-failure') return { code: 'CauseNotSupported', detail: `${hypervisor} is said to have failed` };
+  return null;
+}
+
+/** A refusal is final for the object as it is, but for the mode: when drover is switched on, it is looked at again. */
+function refusalCondition({ metadata }: Eviction, mode: Mode, { code, detail }: Refusal): ConditionUpdate {
+  return {
+    type: onlyObserves(metadata, mode) ? evictionConditions.observed : evictionConditions.evicting,
+    status: code === 'ModeOff' ? 'Unknown' : 'False',
+    reason: errors[code].reason,
+    message: `${detail}. ${errors[code].advice}`,
+    observedGeneration: metadata.generation,
+  };
+}
+
+/** Says on an Eviction that another one of the same host goes first. */
+export const waitingCondition = ({ metadata }: Eviction, first: Eviction): ConditionUpdate => ({
+  type: evictionConditions.evicting,
+  status: 'Unknown',
+  reason: evictingReasons.alreadyRunning,
+  message: `Eviction ${first.metadata.name} empties ${first.spec.hypervisor}; this one waits until that has ended`,
+  observedGeneration: metadata.generation,
+});

@@ -1,0 +1,120 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { EvictionPublished, EvictionReport } from '../../../contracts/eviction/activities.ts';
+import { setConditions } from '../../../contracts/conditions.ts';
+import type { ConditionUpdate } from '../../../contracts/conditions.ts';
+import type { Eviction, EvictionStatus } from '../../../contracts/crds/eviction.ts';
+import { onlyObserves } from '../../../contracts/eviction/annotations.ts';
+import { evictionConditions } from '../../../contracts/eviction/conditions.ts';
+import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
+import type { Tools } from './dependencies.ts';
+import { releaseEviction } from './release-eviction.ts';
+import { readMigration } from './migration-status.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { writeEvent } from '../lib/write-event.ts';
+
+/**
+ * Writes what differs: the status on the version that was read, then events, then the finalizer goes. Safe to repeat, and safe when two
+ * runs publish at once: each compares with what is there.
+ *
+ * @throws ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
+ */
+export async function publishEviction(tools: Tools, report: EvictionReport): Promise<EvictionPublished> {
+  const written = await retryConflicts(() => writeStatus(tools, report));
+  if (written === null) return { migrations: {}, gone: true };
+  const regarding = { kind: 'Eviction', name: report.name, uid: report.uid } as const;
+  for (const event of report.events)
+    await writeEvent(tools, { ...event, regarding }, [
+      report.uid,
+      tools.scope.run?.runId ?? '',
+      event.type,
+      event.reason,
+      event.message,
+    ]);
+  if (report.releaseFinalizer) await retryConflicts(() => releaseFinalizer(tools, report));
+  return { migrations: await readMigrations(tools, report.uid), gone: false };
+}
+
+async function getSame({ client, scope }: Tools, { name, uid }: EvictionReport): Promise<Eviction | null> {
+  const eviction = await client.getEviction(name, scope.signal);
+  return eviction?.metadata.uid === uid ? eviction : null;
+}
+
+async function writeStatus(tools: Tools, report: EvictionReport): Promise<Eviction | null> {
+  const eviction = await getSame(tools, report);
+  if (eviction === null) return null;
+  const wanted = wantedStatus(
+    eviction.status ?? {},
+    report,
+    onlyObserves(eviction.metadata, tools.mode),
+    new Date(tools.clock.now()),
+  );
+  const change = Object.fromEntries(
+    Object.entries(wanted).filter(
+      ([field, value]) => !isDeepStrictEqual(value, eviction.status?.[field as keyof EvictionStatus]),
+    ),
+  );
+  if (Object.keys(change).length === 0) return eviction;
+  try {
+    return await tools.client.patchEvictionStatus(eviction.metadata, change, tools.scope.signal);
+  } catch (error) {
+    if (isFailure(error, 'ObjectNotFound')) return null;
+    throw error;
+  }
+}
+
+/**
+ * The fields of the status that the report speaks of. Pure.
+ *
+ * @param observes where drover only observes, everything but its own condition is left to whoever acts
+ */
+export function wantedStatus(
+  current: EvictionStatus,
+  report: EvictionReport,
+  observes: boolean,
+  now: Date,
+): EvictionStatus {
+  const updates = (observes ? observation(report.conditions) : report.conditions).map((update) => ({
+    ...update,
+    message: cut(update.message, conditionMessageLimit),
+  }));
+  const conditions = [...setConditions(current.conditions ?? [], updates, now.toISOString())];
+  if (observes) return { conditions };
+  return {
+    conditions,
+    outstandingInstances: report.outstandingInstances,
+    outstandingRamMb: report.outstandingRamMb,
+    ...(report.hypervisorServiceId !== null && { hypervisorServiceId: report.hypervisorServiceId }),
+  };
+}
+
+/** What would have been said of the eviction, as the one condition that is drover's alone. */
+function observation(updates: readonly ConditionUpdate[]): ConditionUpdate[] {
+  const evicting = updates.find(({ type }) => type === evictionConditions.evicting);
+  if (evicting === undefined) return [];
+  const preflight = updates.find(({ type }) => type === evictionConditions.preflight);
+  const message = [evicting.message, preflight?.message].filter((text) => text !== undefined).join(' — ');
+  return [
+    {
+      ...evicting,
+      type: evictionConditions.observed,
+      status: evicting.status === 'False' ? 'True' : 'Unknown',
+      message,
+    },
+  ];
+}
+
+/** The object has been told how the run ended: from now on it may be deleted without asking drover. */
+async function releaseFinalizer(tools: Tools, report: EvictionReport): Promise<void> {
+  const eviction = await getSame(tools, report);
+  if (eviction !== null) await releaseEviction(tools, eviction.metadata);
+}
+
+async function readMigrations(
+  { client, scope, migrationNamespace }: Tools,
+  uid: string,
+): Promise<EvictionPublished['migrations']> {
+  const migrations = await client.listMigrations(migrationNamespace, uid, scope.signal);
+  return Object.fromEntries(migrations.map(({ metadata, status }) => [metadata.name, readMigration(status)]));
+}

@@ -1,0 +1,16 @@
+import type { NewHypervisor } from '../../../contracts/hypervisor/hypervisor.ts';
+import type { HypervisorTools } from './dependencies.ts';
+import { mutate } from '../lib/mutate.ts';
+
+/** Makes the Hypervisor of a Node. One of that name, whoever made it, is left as it is. */
+export async function createHypervisor(tools: HypervisorTools, hypervisor: NewHypervisor): Promise<void> {
+  const { name, ...after } = hypervisor;
+  const entry = {
+    action: 'createHypervisor',
+    cause: `Node ${name}`,
+    object: `hypervisor/${name}`,
+    before: null,
+    after,
+  };
+  await mutate(tools, entry, () => tools.client.createHypervisor(hypervisor, tools.scope.signal));
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+import type { DrainGuard } from '../../../contracts/hypervisor/hypervisor.ts';
+import { nodeMarks } from '../../../contracts/ids.ts';
+
+/** Where the PodDisruptionBudget and the Deployment are. */
+export const guardNamespace = 'kube-system';
+
+/** The name of both. */
+export const guardName = (node: string): string => `maint-${node}`;
+
+/** A label holds less than the name of a Node may: what does not fit is told apart by a digest. */
+export function guardLabel(node: string): string {
+  const name = guardName(node);
+  return name.length <= 63
+    ? name
+    : `${name.slice(0, 54)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
+}
+
+const metadataSchema = z.object({
+  resourceVersion: z.string(),
+  labels: z.record(z.string(), z.string()).optional(),
+  ownerReferences: z.array(z.object({ uid: z.string() })).optional(),
+});
+
+export const budgetSchema = z.object({
+  metadata: metadataSchema,
+  spec: z.object({ minAvailable: z.union([z.int(), z.string()]).optional() }),
+});
+
+const containerSchema = z.object({
+  image: z.string().optional(),
+  readinessProbe: z.object({ exec: z.object({ command: z.array(z.string()) }).optional() }).optional(),
+});
+
+export const deploymentSchema = z.object({
+  metadata: metadataSchema,
+  spec: z.object({
+    replicas: z.int().default(1),
+    template: z.object({ spec: z.object({ containers: z.array(containerSchema) }) }),
+  }),
+});
+
+export type Budget = z.output<typeof budgetSchema>;
+export type Deployment = z.output<typeof deploymentSchema>;
+
+interface GuardedNode {
+  name: string;
+  uid: string;
+}
+
+const probeOf = (ready: boolean): string[] => [ready ? '/bin/true' : '/bin/false'];
+
+/** Whether an object of that name was made to hold a drain back, by drover or by the operator before it. */
+export const isGuard = ({ metadata }: Budget | Deployment, node: string): boolean =>
+  metadata.labels?.[nodeMarks.drainGuard] === guardLabel(node);
+
+const isOwned = ({ metadata }: Budget | Deployment, { uid }: GuardedNode): boolean =>
+  metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+
+/** What the two objects come to; null: nothing, or not what drover makes of them. Pure. */
+export function readDrainGuard(
+  budget: Budget | null,
+  deployment: Deployment | null,
+  node: GuardedNode,
+): DrainGuard | null {
+  if (budget === null || deployment === null) return null;
+  if (![budget, deployment].every((object) => isGuard(object, node.name) && isOwned(object, node))) return null;
+  const { minAvailable } = budget.spec;
+  const command = deployment.spec.template.spec.containers[0]?.readinessProbe?.exec?.command.join(' ');
+  const ready = [true, false].find((one) => command === probeOf(one).join(' '));
+  if ((minAvailable !== 0 && minAvailable !== 1) || minAvailable !== deployment.spec.replicas || ready === undefined)
+    return null;
+  return { minAvailable, ready };
+}
+
+/** Blocks the drain while its pod is there, ready or not. */
+export const budgetFor = (node: GuardedNode, { minAvailable }: DrainGuard) => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: metadataFor(node),
+  // A pod that is not ready may not go either: that is the default, and said because all depends on it.
+  spec: { minAvailable, unhealthyPodEvictionPolicy: 'IfHealthyBudget', selector: { matchLabels: selectorFor(node) } },
+});
+
+/**
+ * One pod that does nothing on exactly that Node, cordoned or tainted as it may be. Source: hypervisor.md B.8; there a start-up probe says
+ * whether the Node is onboarded, and restarts the pod all the time until it is.
+ *
+ * @param image has `/bin/sleep`, `/bin/true` and `/bin/false`
+ */
+export const deploymentFor = (node: GuardedNode, { minAvailable, ready }: DrainGuard, image: string) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: metadataFor(node),
+  spec: {
+    replicas: minAvailable,
+    selector: { matchLabels: selectorFor(node) },
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    template: {
+      metadata: { labels: { ...selectorFor(node), [nodeMarks.criticalComponent]: 'true' } },
+      spec: {
+        // By the name itself: the label kubernetes.io/hostname may be another.
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: {
+              nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node.name] }] }],
+            },
+          },
+        },
+        tolerations: [
+          { operator: 'Exists', effect: 'NoExecute' },
+          { operator: 'Exists', effect: 'NoSchedule' },
+        ],
+        // It must be there before the Node has a network for pods.
+        hostNetwork: true,
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        terminationGracePeriodSeconds: 1,
+        securityContext: {
+          runAsNonRoot: true,
+          runAsUser: 65_534,
+          runAsGroup: 65_534,
+          seccompProfile: { type: 'RuntimeDefault' },
+        },
+        containers: [
+          {
+            name: 'guard',
+            image,
+            command: ['/bin/sleep', 'infinity'],
+            readinessProbe: { exec: { command: probeOf(ready) } },
+            resources: { requests: { cpu: '1m', memory: '8Mi' }, limits: { memory: '16Mi' } },
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            },
+          },
+        ],
+      },
+    },
+  },
+});
+
+/** The Node's end is theirs too. */
+const metadataFor = ({ name, uid }: GuardedNode) => ({
+  name: guardName(name),
+  namespace: guardNamespace,
+  labels: selectorFor({ name }),
+  ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }],
+});
+
+const selectorFor = ({ name }: Pick<GuardedNode, 'name'>): Record<string, string> => ({
+  [nodeMarks.drainGuard]: guardLabel(name),
+});

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { Hypervisor } from '../../../contracts/crds/hypervisor.ts';
+import type { ObjectKey } from '../../../contracts/hypervisor/activities.ts';
+import type { HypervisorPatch, HypervisorSpec } from '../../../contracts/hypervisor/hypervisor.ts';
+import type { HypervisorChange, Owned } from './client.ts';
+import type { HypervisorTools } from './dependencies.ts';
+import { mutate } from '../lib/mutate.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+
+/**
+ * Writes one patch after the other, each on the version that was read. A repeat goes on after the last patch that holds. Nothing is written
+ * into another object of that name, nor over a spec that somebody has changed since the decision.
+ *
+ * @param request.generation of the Hypervisor that the decision was made on
+ * @throws ObjectConflict when others write all the time; ObjectRefused; Stopped
+ */
+export const patchHypervisor = (
+  tools: HypervisorTools,
+  request: ObjectKey & { generation: number; patches: readonly HypervisorPatch[] },
+): Promise<void> =>
+  retryConflicts(async () => {
+    const { client, scope } = tools;
+    let current = await client.getHypervisor(request.name, scope.signal);
+    if (current === null || current.object.metadata.uid !== request.uid) return;
+    for (const patch of patchesLeft(current, request.generation, request.patches)) {
+      const before = current;
+      const entry = {
+        action: 'patchHypervisor',
+        cause: 'the lifecycle of the hypervisor',
+        object: `hypervisor/${request.name}`,
+        before: excerpt(before, patch),
+        after: patch,
+      };
+      await mutate(tools, entry, async () => {
+        current = await client.patchHypervisor(before.object.metadata, changeOf(before, patch), scope.signal);
+      });
+    }
+  });
+
+/** Which of the patches are still to be written: none where all hold, and none where the spec is not the one that they were made for. Pure. */
+export function patchesLeft(
+  current: Owned<Hypervisor>,
+  generation: number,
+  patches: readonly HypervisorPatch[],
+): readonly HypervisorPatch[] {
+  const taken = patches.findLastIndex((patch) => holds(current, patch)) + 1;
+  const left = patches.slice(taken);
+  if (left.every(({ spec }) => spec === undefined)) return left;
+  // Each patch of the spec that an earlier attempt has written makes the generation one higher.
+  const written = patches.slice(0, taken).filter(({ spec }) => spec !== undefined).length;
+  return current.object.metadata.generation <= generation + written ? left : [];
+}
+
+function holds(
+  { object, owners }: Owned<Hypervisor>,
+  { labels = {}, annotations = {}, spec = {}, dropNodeOwner }: HypervisorPatch,
+): boolean {
+  const { metadata } = object;
+  return (
+    Object.entries(labels).every(([key, value]) => (metadata.labels?.[key] ?? null) === value) &&
+    Object.entries(annotations).every(([key, value]) => (metadata.annotations?.[key] ?? null) === value) &&
+    Object.entries(spec).every(([field, value]) =>
+      isDeepStrictEqual(object.spec?.[field as keyof HypervisorSpec], value),
+    ) &&
+    !(dropNodeOwner === true && owners.some(isNode))
+  );
+}
+
+const isNode = ({ kind }: { kind: string }): boolean => kind === 'Node';
+
+function changeOf(
+  { owners }: Owned<Hypervisor>,
+  { labels, annotations, spec, dropNodeOwner }: HypervisorPatch,
+): HypervisorChange {
+  const others = owners.filter((owner) => !isNode(owner));
+  return {
+    metadata: {
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+      ...(dropNodeOwner && { ownerReferences: others.length === 0 ? null : others }),
+    },
+    ...(spec && { spec }),
+  };
+}
+
+/** What the patch changes, as it was. */
+function excerpt(
+  { object: { metadata, spec: current }, owners }: Owned<Hypervisor>,
+  { labels = {}, annotations = {}, spec = {}, dropNodeOwner }: HypervisorPatch,
+): object {
+  const was = (there: Readonly<Record<string, unknown>> | undefined, changed: object) =>
+    Object.fromEntries(Object.keys(changed).map((key) => [key, there?.[key] ?? null]));
+  return {
+    labels: was(metadata.labels, labels),
+    annotations: was(metadata.annotations, annotations),
+    spec: was(current, spec),
+    ...(dropNodeOwner && { nodeOwners: owners.filter(isNode).map(({ uid }) => uid) }),
+  };
+}

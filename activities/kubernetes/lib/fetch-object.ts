@@ -1,0 +1,42 @@
+import { ApplicationFailure } from '@temporalio/common';
+
+import type { Fetched } from '../../../contracts/virtual-machine/observation.ts';
+import { failureCode, failureDetail } from '../../../runtime/failure.ts';
+import type { KubernetesFaultDetails } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+
+/**
+ * A read whose failure is a fact about what is read, and no failure of whoever reads it.
+ *
+ * @param what as a person calls it: `VirtualMachineClass small`
+ * @throws the signal's reason when it is aborted
+ */
+export async function fetchObject<Found, Value>(
+  what: string,
+  signal: AbortSignal,
+  get: () => Promise<Found | null>,
+  read: (found: Found) => Fetched<Value>,
+): Promise<Fetched<Value>> {
+  try {
+    const found = await get();
+    return found === null ? { is: 'notFound', message: `There is no ${what}` } : read(found);
+  } catch (error) {
+    signal.throwIfAborted();
+    return unfetched(what, error);
+  }
+}
+
+/** What a refusal says of the object. Anything but a failure of the table is a defect, and thrown. */
+function unfetched(what: string, error: unknown): Exclude<Fetched<never>, { is: 'found' }> {
+  const code = failureCode(error);
+  if (code === null || !(error instanceof ApplicationFailure)) throw error;
+  const message = `${what}: ${failureDetail(error)}`;
+  const { httpStatus } = (error.details?.[0] ?? {}) as Partial<KubernetesFaultDetails>;
+  if (isUnknownKind(error))
+    return { is: 'notFound', message: `There is no ${what}: this cluster does not know that kind` };
+  if (code === 'ObjectNotFound') return { is: 'notFound', message };
+  if (code === 'KubernetesForbidden') return { is: 'forbidden', message };
+  if (code === 'AnswerMalformed' || code === 'InvalidObject' || code === 'ObjectRefused')
+    return { is: 'invalid', message };
+  return { is: httpStatus === 500 ? 'internalError' : 'failed', message };
+}

@@ -1,0 +1,96 @@
+import type { Eviction } from '../../../contracts/crds/eviction.ts';
+import { adviceName } from '../../../contracts/ids.ts';
+import { adviseEviction, withdrawAdvice } from './advise-eviction.ts';
+import { sampleEviction } from '../../../test/fixtures/activities/eviction.ts';
+import { sampleHypervisor } from '../../../test/fixtures/activities/hypervisor.ts';
+
+const advice = { name: 'node-1', uid: 'hv-1', incident: 'node-1/2', reason: '2 guests failed' };
+const there = (annotations: Record<string, string>, hypervisor = 'node-1'): Eviction =>
+  sampleEviction({ name: 'node-1-node-failure', hypervisor, annotations });
+const ofIncident = (incident: string): Record<string, string> => ({
+  'drover.dev/incident': incident,
+  'drover.dev/mode': 'observe',
+});
+
+function stage(eviction: Eviction | null, hypervisorUid: string | null = 'hv-1') {
+  const deeds: string[] = [];
+  const written: unknown[] = [];
+  const tools = {
+    client: {
+      getHypervisor: () => {
+        const object = sampleHypervisor();
+        return Promise.resolve(
+          hypervisorUid === null
+            ? null
+            : { object: { ...object, metadata: { ...object.metadata, uid: hypervisorUid } }, owners: [] },
+        );
+      },
+      getEviction: () => Promise.resolve(eviction === null ? null : { object: eviction, owners: [] }),
+      createEviction: async (made: { name: string }) => {
+        written.push(made);
+        deeds.push(`create ${made.name}`);
+        return true;
+      },
+      deleteEviction: async ({ uid }: { uid: string }) => void deeds.push(`delete ${uid}`),
+    },
+    stopGate: () => Promise.resolve(),
+    audit: { record: async ({ action }: { action: string }) => void deeds.push(`audit ${action}`) },
+    scope: { signal: new AbortController().signal, run: null },
+  } as unknown as Parameters<typeof adviseEviction>[0];
+  return { tools, deeds, written };
+}
+
+const uid = 'uid-of-node-1-node-failure';
+const created = ['create node-1-node-failure', 'audit createEviction'];
+const deleted = [`delete ${uid}`, 'audit deleteEviction'];
+const rows: [what: string, eviction: Eviction | null, deeds: string[]][] = [
+  ['there is none', null, created],
+  ['it is there', there(ofIncident('node-1/2')), []],
+  ['it is of an earlier failure', there(ofIncident('node-1/1')), [...deleted, ...created]],
+  ['somebody else has an Eviction of that name', there({}), []],
+  ['somebody has made it act', there({ 'drover.dev/incident': 'node-1/1' }), []],
+];
+test.each(rows)('advice where %s', async (_what, eviction, expected) => {
+  const { tools, deeds } = stage(eviction);
+  await adviseEviction(tools, advice);
+  expect(deeds).toEqual(expected);
+});
+
+test('it only plans, says why, and goes with its Hypervisor, which does not control it', async () => {
+  const { tools, written } = stage(null);
+  await adviseEviction(tools, advice);
+  expect(written).toEqual([
+    expect.objectContaining({
+      annotations: {
+        'drover.dev/eviction-cause': 'node-failure',
+        'drover.dev/mode': 'observe',
+        'drover.dev/incident': 'node-1/2',
+      },
+      ownerReferences: [
+        { apiVersion: 'kvm.cloud.sap/v1', kind: 'Hypervisor', name: 'node-1', uid: 'hv-1', controller: false },
+      ],
+      spec: { hypervisor: 'node-1', reason: '2 guests failed' },
+    }),
+  ]);
+});
+
+test.each([null, 'hv-2'])('a Hypervisor that is gone (%s) gets none', async (hypervisorUid) => {
+  const { tools, deeds } = stage(null, hypervisorUid);
+  await adviseEviction(tools, advice);
+  expect(deeds).toEqual([]);
+});
+
+const backs: [what: string, eviction: Eviction | null, deeds: string[]][] = [
+  ['there is none', null, []],
+  ['it is there', there(ofIncident('node-1/2')), deleted],
+  ['it is another host’s', there(ofIncident('node-1/2'), 'node-2'), []],
+  ['somebody has made it act', there({ 'drover.dev/incident': 'node-1/2', 'drover.dev/mode': 'act' }), []],
+  ['it is somebody else’s', there({ 'drover.dev/mode': 'observe' }), []],
+];
+test.each(backs)('taken back where %s', async (_what, eviction, expected) => {
+  const { tools, deeds } = stage(eviction);
+  await withdrawAdvice(tools, advice);
+  expect(deeds).toEqual(expected);
+});
+
+test('the name of a host with a long name has an end', () => expect(adviceName('n'.repeat(253))).toHaveLength(243));

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+
+import { fencingLease } from '../../../contracts/ids.ts';
+import type { FencingClaim } from '../../../contracts/node-failure/activities.ts';
+import { checkAnswer, isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+
+const leaseSchema = z.object({
+  metadata: z.object({ resourceVersion: z.string().min(1) }),
+  spec: z.object({ holderIdentity: z.string().nullish(), renewTime: z.string().nullish() }).prefault({}),
+});
+
+/** Who fenced last by itself, and when, in milliseconds since the epoch. */
+export interface LastFencing {
+  host: string;
+  atMs: number;
+}
+
+/** Null: nobody yet. What is no time counts as now: nothing is fenced on what is not understood. */
+export async function readLastFencing(
+  kubernetes: Kubernetes,
+  namespace: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<LastFencing | null> {
+  return (await readLease(kubernetes, namespace, nowMs, signal))?.last ?? null;
+}
+
+/**
+ * Takes the turn to fence. Two hosts that ask at the same moment write one version of one Lease, so only one gets it. The time is that of
+ * the worker that asks; a clock that is wrong by minutes makes the distance shorter by as much, and no two turns at once.
+ *
+ * @throws ObjectConflict when others write all the time; what the client throws
+ */
+export const claimFencing = (
+  kubernetes: Kubernetes,
+  namespace: string,
+  { host, cycleMs }: { host: string; cycleMs: number },
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<FencingClaim> =>
+  retryConflicts(async (): Promise<FencingClaim> => {
+    const found = await readLease(kubernetes, namespace, nowMs, signal);
+    const refused = refusedBy(found?.last ?? null, { host, cycleMs }, nowMs);
+    if (refused !== null) return { granted: false, host: refused };
+    await write(kubernetes, namespace, found?.resourceVersion ?? null, host, nowMs, signal);
+    return { granted: true };
+  });
+
+/** Who has the turn, where it is another; null: it may be taken. Pure. */
+export const refusedBy = (
+  last: LastFencing | null,
+  { host, cycleMs }: { host: string; cycleMs: number },
+  nowMs: number,
+): string | null => (last === null || last.host === host || nowMs - last.atMs >= cycleMs ? null : last.host);
+
+async function readLease(
+  kubernetes: Kubernetes,
+  namespace: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<{ last: LastFencing | null; resourceVersion: string } | null> {
+  const path = resourcePath('coordination.k8s.io/v1', 'leases', { namespace, name: fencingLease });
+  try {
+    const { metadata, spec } = checkAnswer(
+      leaseSchema,
+      await kubernetes.request({ method: 'GET', path }, signal),
+      `GET ${path}`,
+    );
+    const atMs = Date.parse(spec.renewTime ?? '');
+    const host = spec.holderIdentity ?? '';
+    return {
+      last: host === '' ? null : { host, atMs: Number.isNaN(atMs) ? nowMs : atMs },
+      resourceVersion: metadata.resourceVersion,
+    };
+  } catch (error) {
+    if (isFailure(error, 'ObjectNotFound')) return null;
+    throw error;
+  }
+}
+
+async function write(
+  kubernetes: Kubernetes,
+  namespace: string,
+  resourceVersion: string | null,
+  host: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const renewTime = new Date(nowMs).toISOString().replace('Z', '000Z');
+  const body = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name: fencingLease, namespace, ...(resourceVersion === null ? {} : { resourceVersion }) },
+    spec: { holderIdentity: host, renewTime },
+  };
+  const collection = resourcePath('coordination.k8s.io/v1', 'leases', { namespace });
+  const request =
+    resourceVersion === null
+      ? ({ method: 'POST', path: collection } as const)
+      : ({ method: 'PUT', path: `${collection}/${fencingLease}` } as const);
+  await kubernetes.request({ ...request, body }, signal);
+}

@@ -1,0 +1,38 @@
+import type { ReadBackup } from '../../../contracts/virtual-machine/backup.ts';
+import type { ReadBootstrap } from '../../../contracts/virtual-machine/bootstrap.ts';
+import type { VirtualMachineObjectActivities } from '../../../contracts/virtual-machine/activities.ts';
+import { ensureImageCache } from './ensure-image-cache.ts';
+import { patchVirtualMachine } from './patch-virtual-machine.ts';
+import { publishVirtualMachine } from './publish-virtual-machine.ts';
+import { readBackup } from './read-backup.ts';
+import { readBootstrap, type BootstrapTools } from './read-bootstrap.ts';
+import { readVirtualMachine } from './read-virtual-machine.ts';
+import { currentKubernetesScope } from '../lib/scope.ts';
+import type { VirtualMachineClient } from './client.ts';
+import type { VirtualMachineObjectDependencies, VirtualMachineTools } from './dependencies.ts';
+
+/** The activities on VirtualMachines and what they name, on queue `kubernetes`. */
+export function createVirtualMachineObjectActivities({
+  scope = currentKubernetesScope,
+  ...rest
+}: VirtualMachineObjectDependencies): VirtualMachineObjectActivities {
+  const tools = (): VirtualMachineTools => ({ ...rest, scope: scope(rest.clock) });
+  return {
+    readVirtualMachine: (input) => readVirtualMachine(tools(), input),
+    patchVirtualMachine: (request) => patchVirtualMachine(tools(), request),
+    ensureImageCache: (request) => ensureImageCache(tools(), request),
+    publishVirtualMachine: (report) => publishVirtualMachine(tools(), report),
+  };
+}
+
+/** What the activities of vSphere ask of Kubernetes in the same process. */
+
+export const createReadBootstrap =
+  (tools: BootstrapTools): ReadBootstrap =>
+  (object, kind, signal) =>
+    readBootstrap(tools, object, kind, signal);
+
+export const createReadBackup =
+  (client: VirtualMachineClient): ReadBackup =>
+  (object, signal) =>
+    readBackup(client, object, signal);

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+import { virtualMachineAnnotations } from '../../../contracts/virtual-machine/marks.ts';
+import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
+import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
+import { createObjectRequests } from '../lib/object-requests.ts';
+
+/** What a VirtualMachine says of the VM that it has. */
+export interface RecordedVm {
+  namespace: string;
+  name: string;
+  uid: string;
+  /** `status.uniqueID`. */
+  vmId: string;
+  /** Of the vCenter. */
+  managerId: string | null;
+}
+
+/** No more than is asked for here: one that does not fit its schema has a VM all the same. */
+const recorded = z.object({
+  metadata: z.object({
+    namespace: z.string(),
+    name: z.string(),
+    uid: z.string(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
+  status: z.object({ uniqueID: z.string().min(1) }),
+});
+
+/** Every VirtualMachine that says which VM is its own. */
+export async function listRecordedVms(kubernetes: Kubernetes, signal: AbortSignal): Promise<RecordedVm[]> {
+  const { list } = createObjectRequests(kubernetes);
+  const items = await list(resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines'), {}, signal);
+  return items.flatMap((item) => {
+    const parsed = recorded.safeParse(item);
+    if (!parsed.success) return [];
+    const {
+      metadata: { namespace, name, uid, annotations },
+      status,
+    } = parsed.data;
+    return [
+      {
+        namespace,
+        name,
+        uid,
+        vmId: status.uniqueID,
+        managerId: annotations?.[virtualMachineAnnotations.managerId] ?? null,
+      },
+    ];
+  });
+}

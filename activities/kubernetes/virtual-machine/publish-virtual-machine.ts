@@ -1,0 +1,99 @@
+import { setConditions } from '../../../contracts/conditions.ts';
+import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
+import { readVirtualMachine as readDesired } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
+import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
+import type {
+  VirtualMachineObjectActivities,
+  WrittenVirtualMachine,
+} from '../../../contracts/virtual-machine/activities.ts';
+import type { VirtualMachineStatusPatch } from '../../../contracts/virtual-machine/plan.ts';
+import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
+import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
+import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
+import { patchBetween } from '../lib/merge-patch.ts';
+import { patchVirtualMachine } from './patch-virtual-machine.ts';
+import type { StatusChange } from './client.ts';
+import type { VirtualMachineTools } from './dependencies.ts';
+import { writeEvent } from '../lib/write-event.ts';
+
+export type VirtualMachineReport = Parameters<VirtualMachineObjectActivities['publishVirtualMachine']>[0];
+
+/**
+ * Writes what differs, on the version that was read; then the Event. Safe to repeat, and safe when two runs publish at once: each compares
+ * with what is there. A VirtualMachine that is gone, or is another one of that name, is told nothing. Where kube-apiserver refuses the status,
+ * the conditions are written without the rest: people see where the VM is, and the run what was refused.
+ *
+ * @throws ObjectRefused after that; ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
+ */
+export async function publishVirtualMachine(
+  tools: VirtualMachineTools,
+  report: VirtualMachineReport,
+): Promise<WrittenVirtualMachine | null> {
+  const { namespace, name, uid, generation, status, event, notes } = report;
+  let refusal: unknown = null;
+  const written = await retryConflicts(() => writeStatus(tools, report)).catch((error: unknown) => {
+    if (status === null || !isFailure(error, 'ObjectRefused')) throw error;
+    refusal = error;
+    return retryConflicts(() => writeStatus(tools, { ...report, status: { ...status, fields: {} } }));
+  });
+  if (written === null) return null;
+  if (event !== null) await tell(tools, report, event);
+  // Last, as nothing may be changed while drover is stopped, and what is so may be said all the same.
+  const noted =
+    notes.length === 0
+      ? { desired: readDesired(written), recorded: written.status ?? {} }
+      : await patchVirtualMachine(tools, { namespace, name, uid, generation, patches: notes });
+  if (refusal !== null) throw refusal;
+  return noted;
+}
+
+async function tell(
+  tools: VirtualMachineTools,
+  { namespace, name, uid }: VirtualMachineReport,
+  event: NonNullable<VirtualMachineReport['event']>,
+): Promise<void> {
+  // Whatever attempt this is, it is the same Event.
+  await writeEvent(tools, { regarding: { kind: 'VirtualMachine', namespace, name, uid }, ...event }, [
+    uid,
+    String(tools.scope.scheduledMs),
+    event.reason,
+    event.message,
+  ]);
+}
+
+/** The object then; null: there is nobody to tell. */
+async function writeStatus(
+  { client, scope, clock }: VirtualMachineTools,
+  { namespace, name, uid, status }: VirtualMachineReport,
+): Promise<VirtualMachine | null> {
+  const found = await client.getVirtualMachine({ namespace, name }, scope.signal);
+  if (found?.metadata.uid !== uid) return null;
+  const change = status === null ? null : statusChange(found.status, status, new Date(clock.now()));
+  if (change === null) return found;
+  try {
+    return await client.patchVirtualMachineStatus(
+      { namespace, name, uid, resourceVersion: found.metadata.resourceVersion },
+      change,
+      scope.signal,
+    );
+  } catch (error) {
+    if (isFailure(error, 'ObjectNotFound')) return null;
+    throw error;
+  }
+}
+
+/**
+ * What is to be written as a merge patch; null: nothing. A field that the patch speaks of is whole afterwards: what it does not hold any more
+ * goes. Conditions of others, and all fields that it does not speak of, stay. Pure.
+ */
+export function statusChange(
+  current: VirtualMachineStatus = {},
+  { fields, conditions, removed }: VirtualMachineStatusPatch,
+  now: Date,
+): StatusChange | null {
+  const updates = conditions.map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
+  const kept = current.conditions?.filter(({ type }) => !removed.includes(type)) ?? [];
+  const { conditions: _, ...rest } = current;
+  const wanted = { ...rest, ...fields, conditions: [...setConditions(kept, updates, now.toISOString())] };
+  return (patchBetween({ conditions: [], ...current }, wanted) as StatusChange | undefined) ?? null;
+}

@@ -1,0 +1,56 @@
+import { stringify } from 'yaml';
+
+import type { DiskClaim, StoredObject } from '../../../contracts/virtual-machine/backup.ts';
+import type { ObjectName } from '../../../contracts/virtual-machine/plan.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import type { VirtualMachineClient } from './client.ts';
+import type { WholeVirtualMachine } from './schemas.ts';
+
+/**
+ * The object as it is stored with its VM, and whose the attached disks are.
+ *
+ * @throws ObjectNotFound the object is gone, or one of that name that was made later; what the client throws
+ */
+export async function readBackup(
+  client: VirtualMachineClient,
+  { namespace, name, uid }: ObjectName,
+  signal: AbortSignal,
+): Promise<StoredObject> {
+  const object = await client.getWholeVirtualMachine({ namespace, name }, signal);
+  if (object?.metadata.uid !== uid)
+    throw droverFailure('ObjectNotFound', `There is no VirtualMachine ${namespace}/${name} of uid ${uid}`);
+  const claims = await Promise.all(
+    attachedClaims(object).map(async ({ diskUuid, name: claim }): Promise<DiskClaim[]> => {
+      const accessModes = await client.getClaim({ namespace, name: claim }, signal);
+      return accessModes === null ? [] : [{ diskUuid, name: claim, accessModes }];
+    }),
+  );
+  return { generation: object.metadata.generation, yaml: toYaml(object), claims: claims.flat() };
+}
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Readers of YAML 1.1, as Kubernetes' are, would take a bare `on` for true. The status is left out: whoever restores the VM writes one. */
+function toYaml({
+  status: _status,
+  metadata: { managedFields: _managedFields, resourceVersion: _resourceVersion, annotations, ...metadata },
+  ...rest
+}: WholeVirtualMachine): string {
+  const { [lastApplied]: _lastApplied, ...kept } = annotations ?? {};
+  return stringify(
+    { ...rest, metadata: { ...metadata, ...(annotations !== undefined && { annotations: kept }) } },
+    { version: '1.1', lineWidth: 0 },
+  );
+}
+
+function attachedClaims({ spec, status }: WholeVirtualMachine): Pick<DiskClaim, 'diskUuid' | 'name'>[] {
+  const named = new Map(
+    (spec?.volumes ?? []).map(({ name, persistentVolumeClaim: claim }) => [name, claim?.claimName] as const),
+  );
+  return (status?.volumes ?? []).flatMap(({ name, attached, diskUUID }) => {
+    const claim = named.get(name);
+    return attached === true && diskUUID !== undefined && diskUUID !== '' && claim !== undefined
+      ? [{ diskUuid: diskUUID, name: claim }]
+      : [];
+  });
+}

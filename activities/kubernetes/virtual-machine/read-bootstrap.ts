@@ -1,0 +1,134 @@
+import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
+import { readVirtualMachine } from '../../../contracts/virtual-machine/read-virtual-machine.ts';
+import type { GuestCustomization, GuestSetup } from '../../../contracts/virtual-machine/bootstrap.ts';
+import type { BootstrapKind } from '../../../contracts/virtual-machine/lifecycle.ts';
+import type { BootstrapFacts, Fetched } from '../../../contracts/virtual-machine/observation.ts';
+import type { ObjectName } from '../../../contracts/virtual-machine/plan.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import type { SecretData } from './bootstrap-secrets.ts';
+import { openSecrets, valueOf } from './bootstrap-secrets.ts';
+import type { CloudInitData } from './cloud-init.ts';
+import { readCloudInit, toExtraConfig } from './cloud-init.ts';
+import { fetchObject } from '../lib/fetch-object.ts';
+import { readIdentity } from './guest-identity.ts';
+import { readInterfaces } from './guest-network.ts';
+import type { HashSecret } from './hash-secret.ts';
+import type { VirtualMachineClient } from './client.ts';
+
+export interface BootstrapTools {
+  client: VirtualMachineClient;
+  hashSecret: HashSecret;
+}
+
+/** What decisions need of a bootstrap. Null: the spec asks for none. */
+export async function readBootstrapFacts(
+  { client, hashSecret }: BootstrapTools,
+  object: VirtualMachine,
+  signal: AbortSignal,
+): Promise<Fetched<BootstrapFacts> | null> {
+  const { bootstrap } = object.spec ?? {};
+  if (bootstrap === undefined || bootstrap.disabled === true) return null;
+  return fetchObject(
+    'Secrets of the bootstrap',
+    signal,
+    () => readSetup({ client, hashSecret }, object, signal),
+    ({ missingKeys, config, custom }) => ({
+      is: 'found',
+      value: { missingKeys, configHash: config?.hash ?? null, customHash: custom?.hash ?? null },
+    }),
+  );
+}
+
+/**
+ * What the guest is set up with, as object and Secrets are now. Whoever applies it compares the hash with the one that was decided on.
+ *
+ * @throws ObjectNotFound the object or a Secret is gone; InvalidObject user data that cannot be read; ObjectConflict the bootstrap is of another kind by now; what the client throws
+ */
+export async function readBootstrap(
+  { client, hashSecret }: BootstrapTools,
+  { namespace, name, uid }: ObjectName,
+  kind: BootstrapKind | null,
+  signal: AbortSignal,
+): Promise<GuestSetup> {
+  const object = await client.getVirtualMachine({ namespace, name }, signal);
+  if (object?.metadata.uid !== uid)
+    throw droverFailure('ObjectNotFound', `There is no VirtualMachine ${namespace}/${name} of uid ${uid}`);
+  if (readVirtualMachine(object).bootstrap.kind !== kind)
+    throw droverFailure(
+      'ObjectConflict',
+      `The bootstrap of VirtualMachine ${namespace}/${name} is of another kind by now`,
+    );
+  return readSetup({ client, hashSecret }, object, signal);
+}
+
+async function readSetup(
+  { client, hashSecret }: BootstrapTools,
+  object: VirtualMachine,
+  signal: AbortSignal,
+): Promise<GuestSetup> {
+  const { uid, namespace = '' } = object.metadata;
+  const read = async (name: string): Promise<[string, SecretData]> => {
+    const data = await client.getSecret({ namespace, name }, signal);
+    if (data === null) throw droverFailure('ObjectNotFound', `There is no Secret ${name}`);
+    return [name, data];
+  };
+  // What it is made of says which Secrets it needs: it is made once without them, to hear it.
+  const named = new Set<string>();
+  composeGuest(object, (name) => {
+    named.add(name);
+    return {};
+  });
+  const secrets = new Map(await Promise.all([...named].map(read)));
+  const { missingKeys, cloudInit, vAppProperties, custom } = composeGuest(object, (name) => secrets.get(name) ?? {});
+  if (missingKeys.length > 0) return { missingKeys, config: null, custom: null };
+  const hasConfig = cloudInit !== null || Object.keys(vAppProperties).length > 0;
+  return {
+    missingKeys,
+    config: hasConfig
+      ? {
+          hash: await hashSecret(
+            JSON.stringify([cloudInit?.metadata([]) ?? null, cloudInit?.userData ?? null, vAppProperties]),
+            uid,
+          ),
+          extraConfig: (macAddresses) => (cloudInit === null ? {} : toExtraConfig(cloudInit, macAddresses)),
+          vAppProperties,
+        }
+      : null,
+    custom: custom === null ? null : { hash: await hashSecret(JSON.stringify(custom), uid), ...custom },
+  };
+}
+
+interface Guest {
+  missingKeys: string[];
+  cloudInit: CloudInitData | null;
+  vAppProperties: Record<string, string>;
+  custom: Omit<GuestCustomization, 'hash'> | null;
+}
+
+/** Pure, but that it asks for Secrets. */
+function composeGuest(object: VirtualMachine, read: (name: string) => SecretData): Guest {
+  const secrets = openSecrets(read);
+  const { bootstrap = {}, network = {} } = object.spec ?? {};
+  const { cloudInit, vAppConfig } = bootstrap;
+  const properties = (vAppConfig?.properties ?? []).map(
+    ({ key, value }) => [key, valueOf(value, secrets) ?? ''] as const,
+  );
+  const identity = readIdentity(object, secrets);
+  const guest = {
+    cloudInit: cloudInit === undefined ? null : readCloudInit(object, cloudInit, secrets),
+    vAppProperties: {
+      ...Object.fromEntries(properties),
+      ...(vAppConfig?.rawProperties !== undefined && secrets.all(vAppConfig.rawProperties)),
+    },
+    custom:
+      identity === null
+        ? null
+        : {
+            identity,
+            nameservers: network.nameservers ?? [],
+            searchDomains: network.searchDomains ?? [],
+            interfaces: readInterfaces(network),
+          },
+  };
+  return { ...guest, missingKeys: secrets.missing() };
+}

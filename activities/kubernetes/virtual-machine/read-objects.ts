@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+
+import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
+import { findCondition } from '../../../contracts/conditions.ts';
+import { readClass, readImage, readPolicy } from '../../../contracts/virtual-machine/read-prerequisites.ts';
+import type { ObjectFacts } from '../../../contracts/virtual-machine/activities.ts';
+import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
+import type { Fetched, ImageCacheFacts, ImageFacts } from '../../../contracts/virtual-machine/observation.ts';
+import { fetchObject } from '../lib/fetch-object.ts';
+import { readBootstrapFacts, type BootstrapTools } from './read-bootstrap.ts';
+import { readGroup } from './read-group.ts';
+import type { AnyImage, ImageKind } from './client.ts';
+import type { ImageCache } from './schemas.ts';
+
+interface ReadTools extends BootstrapTools {
+  settings: Pick<VirtualMachineSettings, 'fastDeploy' | 'groups'>;
+  imageCacheNamespace: string;
+  signal: AbortSignal;
+}
+
+/** What Kubernetes tells of what a VirtualMachine names, all of it at once. What cannot be read is told as such: nothing of it is a failure. */
+export async function readVirtualMachineObjects(
+  tools: ReadTools,
+  object: VirtualMachine,
+  desired: DesiredVirtualMachine,
+): Promise<ObjectFacts> {
+  const { client, settings, signal } = tools;
+  const { namespace, className, storageClass, resourcePolicy, group } = desired;
+  const image = fetchImage(tools, namespace, desired.image);
+  const [classFacts, imageFacts, policy, storage, bootstrap, isos, imageCache, groupFacts] = await Promise.all([
+    className === null
+      ? null
+      : fetchObject(
+          `VirtualMachineClass ${className}`,
+          signal,
+          () => client.getClass({ namespace, name: className }, signal),
+          (found) => readClass(found, thousandths),
+        ),
+    image,
+    resourcePolicy === null
+      ? null
+      : fetchObject(
+          `VirtualMachineSetResourcePolicy ${resourcePolicy}`,
+          signal,
+          () => client.getPolicy({ namespace, name: resourcePolicy }, signal),
+          (found) => ({ is: 'found', value: readPolicy(found) }),
+        ),
+    storageClass === null
+      ? null
+      : fetchObject(
+          `StorageClass ${storageClass}`,
+          signal,
+          () => client.getStorageClass(storageClass, signal),
+          (parameters) => readStorageClass(storageClass, parameters),
+        ),
+    readBootstrapFacts(tools, object, signal),
+    readIsos(tools, object, namespace),
+    image.then((found) => readCache(tools, desired, found)),
+    group === null || !settings.groups ? null : readGroup(client, { namespace, name: group }, desired.name, signal),
+  ]);
+  return {
+    class: classFacts,
+    image: imageFacts,
+    resourcePolicy: policy,
+    storageClass: storage,
+    bootstrap,
+    isos,
+    networks: (object.spec?.network?.interfaces ?? []).map(({ name, network }) => ({
+      name,
+      network: network?.name ?? null,
+    })),
+    imageCache,
+    group: groupFacts,
+    snapshots: { inProgress: null, problem: null },
+  };
+}
+
+/** Of a core, until it is known where the VM goes. */
+const thousandths = 1_000;
+
+const isImageKind = (kind: string): kind is ImageKind =>
+  kind === 'VirtualMachineImage' || kind === 'ClusterVirtualMachineImage';
+
+/** Null: it names none, or something that is no image. */
+async function fetchImage(
+  { client, signal }: ReadTools,
+  namespace: string,
+  named: DesiredVirtualMachine['image'],
+): Promise<Fetched<ImageFacts> | null> {
+  if (named === null || !isImageKind(named.kind)) return null;
+  const { kind, name } = named;
+  return fetchObject(
+    `${kind} ${name}`,
+    signal,
+    () => client.getImage(kind, { namespace, name }, signal),
+    (found) => ({ is: 'found', value: readImage(found, cacheNameOf(found)) }),
+  );
+}
+
+const cacheNameOf = ({ status }: AnyImage): string => imageCacheName(status?.providerItemID ?? '');
+
+/** Name of the VirtualMachineImageCache of an item. Source: vm-and-machine.md A.6. */
+export const imageCacheName = (itemId: string): string =>
+  `vmi-${createHash('sha1').update(itemId.replaceAll('-', '')).digest('hex').slice(0, 17)}`;
+
+/** vm-operator's parameter; kube-apiserver keeps its case. */
+const policyParameter = 'storagePolicyID';
+
+function readStorageClass(name: string, parameters: Readonly<Record<string, string>>): Fetched<{ profileId: string }> {
+  const profileId = parameters[policyParameter];
+  return profileId === undefined || profileId === ''
+    ? { is: 'invalid', message: `StorageClass ${name} names no storage policy: it has no parameter ${policyParameter}` }
+    : { is: 'found', value: { profileId } };
+}
+
+async function readIsos(tools: ReadTools, { spec }: VirtualMachine, namespace: string): Promise<ObjectFacts['isos']> {
+  const drives = spec?.hardware?.cdrom ?? [];
+  const rows = drives.map(async ({ name, image }): Promise<[string, string | null]> => {
+    const found = await fetchImage(tools, namespace, image);
+    return [name, found?.is === 'found' && found.value.ready?.status === 'True' ? found.value.providerItemId : null];
+  });
+  return Object.fromEntries(await Promise.all(rows));
+}
+
+/** The one that the VM waits for, else the one of its image. Null: fast deploy is off, or the image is not known. */
+async function readCache(
+  { client, settings, imageCacheNamespace: namespace, signal }: ReadTools,
+  { imageCache }: DesiredVirtualMachine,
+  image: Fetched<ImageFacts> | null,
+): Promise<Fetched<ImageCacheFacts> | null> {
+  if (settings.fastDeploy === null) return null;
+  const name =
+    imageCache.name ?? (image?.is === 'found' && image.value.providerItemId !== null ? image.value.cacheName : null);
+  if (name === null) return null;
+  return fetchObject(
+    `VirtualMachineImageCache ${name}`,
+    signal,
+    () => client.getImageCache({ namespace, name }, signal),
+    (found) => ({ is: 'found', value: readImageCache(found) }),
+  );
+}
+
+function readImageCache({ status }: ImageCache): ImageCacheFacts {
+  return {
+    hardwareReady: findCondition(status?.conditions, 'VirtualMachineImageCacheHardwareReady')?.status === 'True',
+    locations: (status?.locations ?? []).map(({ datacenterID, datastoreID, profileID, conditions, files = [] }) => {
+      const ready = findCondition(conditions, 'Ready');
+      return {
+        datacenterId: datacenterID,
+        datastoreId: datastoreID,
+        profileId: profileID,
+        ready: ready === undefined || ready.status === 'Unknown' ? null : ready.status === 'True',
+        message: ready?.message ?? '',
+        files: files.map(({ id, type, diskType }) => ({
+          path: id,
+          kind: type === 'Other' ? 'other' : diskType === 'Managed' ? 'managedDisk' : 'disk',
+        })),
+      };
+    }),
+  };
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+
+import { conditions } from '../../../contracts/crds/schema.ts';
+
+/** What is read of kinds that others define. Source: vm-and-machine.md annex 1. */
+
+const metadata = z.object({ name: z.string(), uid: z.string(), resourceVersion: z.string() });
+
+export const storageClassSchema = z.object({ metadata, parameters: z.record(z.string(), z.string()).optional() });
+
+/** Values are base64. */
+export const secretSchema = z.object({ metadata, data: z.record(z.string(), z.string()).nullish() });
+
+export const claimSchema = z.object({
+  metadata,
+  spec: z.object({ accessModes: z.array(z.string()).optional() }).optional(),
+});
+
+/** Everything of it, for a backup. */
+export const wholeVirtualMachineSchema = z.looseObject({
+  metadata: z.looseObject({
+    uid: z.string(),
+    generation: z.number(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
+  spec: z
+    .looseObject({
+      volumes: z
+        .array(
+          z.looseObject({
+            name: z.string(),
+            persistentVolumeClaim: z.looseObject({ claimName: z.string() }).optional(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+  status: z
+    .looseObject({
+      volumes: z
+        .array(z.looseObject({ name: z.string(), attached: z.boolean().optional(), diskUUID: z.string().optional() }))
+        .optional(),
+    })
+    .optional(),
+});
+export type WholeVirtualMachine = z.output<typeof wholeVirtualMachineSchema>;
+
+const location = { datacenterID: z.string(), datastoreID: z.string(), profileID: z.string() };
+
+const cachedFile = z.object({ id: z.string(), type: z.enum(['Disk', 'Other']), diskType: z.string().optional() });
+
+export const imageCacheSchema = z.object({
+  metadata,
+  spec: z.object({
+    providerID: z.string(),
+    providerVersion: z.string().optional(),
+    locations: z.array(z.object({ ...location, profileID: z.string().optional() })).optional(),
+  }),
+  status: z
+    .object({
+      conditions: conditions().optional(),
+      locations: z
+        .array(z.object({ ...location, conditions: conditions().optional(), files: z.array(cachedFile).optional() }))
+        .optional(),
+    })
+    .optional(),
+});
+export type ImageCache = z.output<typeof imageCacheSchema>;
+
+const member = { kind: z.string().default('VirtualMachine'), name: z.string() };
+
+export const groupSchema = z.object({
+  metadata,
+  spec: z
+    .object({ bootOrder: z.array(z.object({ members: z.array(z.object(member)).optional() })).optional() })
+    .optional(),
+  status: z
+    .object({
+      members: z
+        .array(
+          z.object({
+            ...member,
+            placement: z
+              .object({
+                zoneID: z.string().optional(),
+                pool: z.string().optional(),
+                node: z.string().optional(),
+                datastores: z.array(z.object({ id: z.string().optional() })).optional(),
+              })
+              .optional(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+});
+export type Group = z.output<typeof groupSchema>;

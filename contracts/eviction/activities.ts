@@ -1,0 +1,123 @@
+import type {
+  AllowanceConsumer,
+  AllowanceWanted,
+  AllowanceWorld,
+  SharedLimit,
+  TurnAnswer,
+  TurnKind,
+} from '../allowance.ts';
+import type { ConditionUpdate } from '../conditions.ts';
+import type {
+  DesiredEviction,
+  EvictionInput,
+  EvictionSettings,
+  Preflight,
+  StuckLimits,
+  PollIntervals,
+} from './eviction.ts';
+import type { HostObservation } from './instance.ts';
+import type { InstanceObservation, MigrationEnd, MigrationStart, MigrationSubject } from './migrate-instance.ts';
+
+/**
+ * What workflows may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice at once; what
+ * each may fail with is in contracts/errors.ts.
+ */
+
+/** Queue `kubernetes`. */
+export interface EvictionObjectActivities {
+  /** Validates input given by hand, finds or makes the Eviction, adds the finalizer and says what is to be done. */
+  openEviction(input: EvictionInput, serving: string | null): Promise<EvictionOpened>;
+  /** Writes conditions, lists and events, only where they differ, and returns what the Migration objects show. */
+  publishEviction(report: EvictionReport): Promise<EvictionPublished>;
+  /** Waits until `drover stop` is lifted. */
+  awaitStopLifted(): Promise<void>;
+  /** Waits until the host's Node is Ready with another boot id than `bootId`; false when it did not return before the deadline. */
+  awaitNodeReturned(node: string, bootId: string | null, deadlineMs: number): Promise<boolean>;
+}
+
+export type EvictionOpened =
+  /** No Eviction for the host is unsettled. */
+  | { next: 'nothing' }
+  /** This run has another id than the host's: the right one was signalled with start. */
+  | { next: 'handedOver'; workflowId: string; eviction: string }
+  | {
+      next: 'run';
+      desired: DesiredEviction;
+      settings: EvictionSettings;
+      /** Of the host's Node, when the eviction began. */ bootId: string | null;
+    };
+
+export interface EvictionReport {
+  name: string;
+  uid: string;
+  conditions: ConditionUpdate[];
+  hypervisorServiceId: string | null;
+  outstandingInstances: string[];
+  outstandingRamMb: number;
+  events: { type: 'Normal' | 'Warning'; reason: string; message: string }[];
+  /** The run has ended: let the object go if somebody deleted it. */
+  releaseFinalizer: boolean;
+}
+
+export interface EvictionPublished {
+  /** By server id, what the Migration objects of this Eviction show. */
+  migrations: Record<string, { target: string | null; percent: number | null }>;
+  /** The object is gone, or is another one of the same name. */
+  gone: boolean;
+}
+
+/** Queue `nova:<region>`. */
+export interface EvictionHostActivities {
+  /** Reads the host, its servers and every possible target, and names each obstacle. Changes nothing. */
+  preflightEviction(request: { hypervisor: string; evictionUid: string }): Promise<Preflight>;
+  observeHost(request: { hypervisor: string }): Promise<HostObservation>;
+  /** Disables the compute service with drover's reason; a disable that somebody else made is left with theirs. */
+  ensureServiceDisabled(request: { host: string; reason: string }): Promise<HostObservation['service']>;
+  /** Enables the compute service, only if it still carries drover's reason. Returns whether it is enabled now. */
+  ensureServiceEnabled(request: { host: string }): Promise<boolean>;
+}
+
+/** Queue `nova:<region>`. */
+export interface InstanceActivities {
+  observeInstance(request: { instanceId: string }): Promise<InstanceObservation>;
+  startLiveMigration(request: MigrationSubject & { perTarget: number }): Promise<MigrationStart>;
+  startColdMigration(request: MigrationSubject & { perTarget: number }): Promise<MigrationStart>;
+  /** Waits for the migration's end, or until it is stuck. Keeps the Migration object current. */
+  awaitMigration(
+    request: MigrationSubject & { migrationId: number; gibibytes: number; stuck: StuckLimits; poll: PollIntervals },
+  ): Promise<MigrationEnd>;
+  /** Aborts the migration and waits until it is over, however it then ends. */
+  abortMigration(request: MigrationSubject & { migrationId: number }): Promise<MigrationEnd>;
+  /** Makes Nova finish the copy (pause or post-copy); then wait for its end again. */
+  forceCompleteMigration(request: MigrationSubject & { migrationId: number }): Promise<void>;
+  /** Confirms a cold migration that drover started, and waits until the source is free. */
+  confirmMigration(request: MigrationSubject & { migrationId: number }): Promise<MigrationEnd>;
+  /** Waits until the server has no task in progress or is gone. Returns what it found, at the deadline too. */
+  awaitInstanceIdle(request: { instanceId: string; deadlineMs: number }): Promise<InstanceObservation>;
+  /** Waits until some target that the scheduler could choose has room; false when none had before the deadline. */
+  awaitTargetRoom(request: { sourceHost: string; perTarget: number; deadlineMs: number }): Promise<boolean>;
+}
+
+/** Queue `drover`. */
+export interface TemporalActivities {
+  /** Tells the run that shares out the region's migrations, starting it if need be. */
+  wantAllowance(request: { region: string; wanted: AllowanceWanted }): Promise<void>;
+  /** Asks the run that shares out the turns for one, starting it if need be, and gives back what it says at once. */
+  takeTurn(request: { shared: TurnsOf; wanted: AllowanceWanted }): Promise<TurnAnswer>;
+  /** Which of the consumers' runs are closed: their run ids, as two runs can share a consumer's id. */
+  findClosedConsumers(consumers: Pick<AllowanceConsumer, 'consumer' | 'runId'>[]): Promise<string[]>;
+  /** Requests the cancellation of a run, as `temporal workflow cancel` does. */
+  cancelRun(request: { workflowId: string; runId: string }): Promise<void>;
+}
+
+export type TurnsOf = Extract<SharedLimit, { of: TurnKind }>;
+
+/** Queue `nova:<region>`. */
+export interface AllowanceActivities {
+  observeAllowance(request: { region: string }): Promise<AllowanceWorld>;
+}
+
+/** Queue `vsphere:<vcenter>`. */
+export interface TurnActivities {
+  observeTurns(request: { of: TurnKind }): Promise<AllowanceWorld>;
+}

@@ -1,0 +1,103 @@
+import type { DriftFindings } from './drift.ts';
+import type {
+  DesiredHypervisor,
+  DrainGuard,
+  HypervisorCheck,
+  HypervisorInput,
+  HypervisorObservation,
+  HypervisorPatch,
+  HypervisorSettings,
+  HypervisorStatusPatch,
+  NewEviction,
+  NewHypervisor,
+  ShownStatus,
+  TestRecord,
+} from './hypervisor.ts';
+import type { HostObservation } from '../eviction/instance.ts';
+
+/**
+ * What the run of a hypervisor may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice at
+ * once; what each may fail with is in contracts/errors.ts.
+ */
+
+/** Queue `hosts`: what concerns one host and asks several systems about it. */
+export interface HypervisorHostActivities {
+  /** Validates input given by hand, and reads everything that decisions need. */
+  observeHypervisor(input: HypervisorInput, look: HypervisorLook): Promise<HypervisorSeen>;
+  /** Runs one check of the Testing phase. What is wrong with the host is a finding, never a failure. */
+  runHypervisorCheck(request: CheckRequest): Promise<CheckFindings>;
+}
+
+/** `all`, or Kubernetes only: while OpenStack does not answer, the Hypervisor shall say so all the same. */
+export type HypervisorLook = 'all' | 'kubernetes';
+
+export type HypervisorSeen =
+  /** The kind is switched off. */
+  | { next: 'nothing'; message: string }
+  /** This run has another id than the hypervisor's: the right one was signalled with start. */
+  | { next: 'handedOver'; workflowId: string }
+  | {
+      next: 'run';
+      settings: HypervisorSettings;
+      desired: DesiredHypervisor | null;
+      observed: SeenByActivity;
+      shown: ShownStatus;
+    };
+
+/** The run itself remembers how the checks went, and what failed. */
+export type SeenByActivity = Omit<HypervisorObservation, 'tests' | 'failure'>;
+
+export interface CheckRequest {
+  check: HypervisorCheck;
+  hypervisor: string;
+  uid: string;
+}
+
+export type CheckFindings = Pick<TestRecord, 'results' | 'libVirtVersion'>;
+
+/** Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next look sees why. */
+export interface HypervisorObjectActivities {
+  createHypervisor(hypervisor: NewHypervisor): Promise<void>;
+  /** In their order. The spec is written only while it is the one of that generation: nobody's change is overwritten. */
+  patchHypervisor(request: ObjectKey & { generation: number; patches: HypervisorPatch[] }): Promise<void>;
+  createEviction(eviction: NewEviction): Promise<void>;
+  /** An earlier deadline stays. */
+  setEvictionDeadline(request: ObjectKey & { deadline: string }): Promise<void>;
+  /** Only one that a Hypervisor controls: all others belong to those who made them. */
+  deleteEviction(request: ObjectKey): Promise<void>;
+  taintNode(request: NodeKey): Promise<void>;
+  untaintNode(request: NodeKey): Promise<void>;
+  ensureDrainGuard(request: NodeKey & { guard: DrainGuard }): Promise<void>;
+  /** Writes the status where it differs, and an Event when the state does. */
+  publishHypervisor(report: ObjectKey & { status: HypervisorStatusPatch }): Promise<void>;
+}
+
+/** Another object of the same name is left alone. */
+export interface ObjectKey {
+  name: string;
+  uid: string;
+}
+
+export interface NodeKey {
+  node: string;
+  uid: string;
+}
+
+/** Queue `nova:<region>`. */
+export interface HypervisorRegionActivities {
+  /** Compares all hosts with what their Hypervisors say, and tells the runs of those that differ. */
+  findDrift(): Promise<DriftFindings>;
+  ensureServiceDisabled(request: { host: string; reason: string }): Promise<HostObservation['service']>;
+  /** Only while it is disabled with exactly that reason. Returns whether it is enabled now. */
+  ensureServiceEnabled(request: { host: string; carrying?: string | null }): Promise<boolean>;
+  addToAggregates(request: { host: string; aggregates: { id: number; name: string }[] }): Promise<void>;
+  removeFromAggregates(request: { host: string; aggregates: { id: number; name: string }[] }): Promise<void>;
+  ensureSmokeServerGone(request: { host: string; ids?: readonly string[]; deadlineMs: number }): Promise<boolean>;
+  ensureServiceDeleted(request: { host: string; serviceId: string }): Promise<void>;
+  createTraits(request: { traits: string[] }): Promise<void>;
+  updateTraits(request: { providerId: string; add: string[]; remove: string[] }): Promise<void>;
+  /** Takes away what consumers still have of the provider; `consentBy`: who consented to that, and when. */
+  releaseAllocations(request: { providerId: string; consentBy: string }): Promise<void>;
+  /** `consentBy` null: a provider with allocations stays. */
+  ensureProviderGone(request: { providerId: string; consentBy: string | null }): Promise<void>;
+}

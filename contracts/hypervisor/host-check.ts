@@ -1,0 +1,16 @@
+import type { ErrorCode } from '../errors.ts';
+
+/** What one check of a hypervisor found; goes into conditions and into what people read. */
+export interface HostCheck {
+  /** The check's name, as a condition's type: `LibvirtReachable`. */
+  name: string;
+  /** `skipped`: an earlier check failed that this one needs. */
+  outcome: 'passed' | 'failed' | 'skipped';
+  /** What should be, as a phrase: `libvirt 9.0.0 or newer`. */
+  expectation: string;
+  /** What is; for a failure its words with what to do about it. */
+  seen: string;
+  /** Of a failure; null for all else, and for what was seen and is not enough. */
+  code: ErrorCode | null;
+  durationMs: number;
+}

@@ -1,0 +1,121 @@
+import type {
+  EvacuationCandidate,
+  EvacuationRequest,
+  EvacuationWait,
+  FencingSettings,
+  ForcedDownRequest,
+} from './fencing.ts';
+import type { PollIntervals } from '../eviction/eviction.ts';
+import type { ObjectKey } from '../hypervisor/activities.ts';
+import type { ComputeService } from '../eviction/instance.ts';
+import type { MigrationEnd, MigrationStart } from '../eviction/migrate-instance.ts';
+import type {
+  ComputeSign,
+  FleetView,
+  GateSettings,
+  LibvirtSign,
+  NodeFailureSettings,
+  NodeSign,
+} from './node-failure.ts';
+import type { PowerState } from './power.ts';
+
+/**
+ * What the run of a node failure may ask for, by task queue, besides contracts/node-failure/power.ts and what the run of a hypervisor has too. An
+ * activity's name is a wire name. All are safe to repeat and to run twice at once; what each may fail with is in contracts/errors.ts.
+ */
+
+/** The plain JSON that starts the run by hand, and that the hypervisor's run starts it with. */
+export interface NodeFailureInput {
+  /** Name of the Hypervisor, which is its Node's. */
+  hypervisor: string;
+  startedBy?: string;
+}
+
+/** Every interval and limit. Set in drover's configuration, renewed with each look. */
+export interface HandlingSettings {
+  /** Nova's region; selects the task queue. */
+  region: string;
+  judging: NodeFailureSettings;
+  gates: GateSettings;
+  fencing: FencingSettings;
+  /** How often the host is looked at while something is judged or done, and while only a person or a mended host ends the wait. */
+  lookMs: number;
+  restLookMs: number;
+  power: { pollMs: number; timeoutMs: number };
+  /** How long one server may take to come up elsewhere; and how often that is looked at. */
+  evacuation: { deadlineMs: number; poll: PollIntervals };
+}
+
+/** Queue `hosts`. */
+export interface NodeFailureHostActivities {
+  /** Validates input given by hand, and looks at the host and the fleet. What does not answer is null in the look, never a failure. */
+  observeNodeFailure(input: NodeFailureInput): Promise<NodeFailureSeen>;
+  /** Tells the run of the host's failure to look, starting it if none is open. */
+  tellNodeFailure(request: { hypervisor: string; cause: string }): Promise<void>;
+}
+
+export type NodeFailureSeen =
+  /** Switched off, or there is no such Hypervisor. */
+  | { next: 'nothing'; message: string }
+  /** This run has another id than the host's: the right one was signalled with start. */
+  | { next: 'handedOver'; workflowId: string }
+  | { next: 'run'; settings: HandlingSettings; look: NodeFailureLook };
+
+/** One look. When it was is for the run to say, by its own clock: those of workers may differ. */
+export interface NodeFailureLook {
+  /** Null: kube-apiserver could not be read. */
+  hypervisor: SeenHypervisor | null;
+  /** `automatic` where an aggregate of the host has opted in and the Hypervisor wants it; else drover only recommends. */
+  mode: 'recommend' | 'automatic';
+  node: Omit<NodeSign, 'sinceMs'> | null;
+  compute: Omit<ComputeSign, 'sinceMs'> | null;
+  /** Nova's name of the host, and its service; null: Nova could not be read, or knows no such host. */
+  nova: { host: string; service: ComputeService } | null;
+  libvirt: Omit<LibvirtSign, 'sinceMs'> | null;
+  /** Null: no BMC is configured for the host, or it was not asked. `Unknown` also where it does not answer. */
+  power: PowerState | null;
+  /** Why something could not be read, as sentences. */
+  problems: string[];
+  fleet: FleetView;
+}
+
+export interface SeenHypervisor extends ObjectKey {
+  generation: number;
+  /** Reason of `drover.dev/hold`; null: nothing holds it. */
+  hold: string | null;
+  /** `drover.dev/fenced-boot-id`. */
+  fencedBootId: string | null;
+  maintenance: string;
+}
+
+/** Queue `kubernetes`. */
+export interface NodeFailureObjectActivities {
+  /** Takes the turn to fence by oneself, unless another host had it less than `cycleMs` ago. Only one can have it. */
+  claimFencing(request: { host: string; cycleMs: number }): Promise<FencingClaim>;
+  /** Makes that advice, in the place of an earlier one. */
+  adviseEviction(request: EvictionAdvice): Promise<void>;
+  /** Takes it back; well where there is none. */
+  withdrawAdvice(request: ObjectKey): Promise<void>;
+  /** An Event on the Hypervisor. One of the same identity is written once. */
+  recordHypervisorEvent(
+    request: ObjectKey & { type: 'Normal' | 'Warning'; reason: string; message: string; identity: string[] },
+  ): Promise<void>;
+}
+
+/** An Eviction in `observe`: what emptying the host would take. */
+export interface EvictionAdvice extends ObjectKey {
+  incident: string;
+  /** For people. */
+  reason: string;
+}
+
+export type FencingClaim = { granted: true } | { granted: false; /** Who has it. */ host: string };
+
+/** Queue `nova:<region>`. */
+export interface NodeFailureRegionActivities {
+  /** What decides about each server of a dead host; of their metadata only these keys. */
+  listEvacuationCandidates(request: { host: string; metadataKeys: string[] }): Promise<EvacuationCandidate[]>;
+  ensureForcedDown(request: ForcedDownRequest): Promise<ComputeService>;
+  startEvacuation(request: EvacuationRequest): Promise<MigrationStart>;
+  awaitEvacuation(request: EvacuationWait): Promise<MigrationEnd>;
+}

@@ -1,0 +1,58 @@
+import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
+import { annotations, policyAnnotations } from '../ids.ts';
+import { mebibytesOf, quantityOf } from '../quantity.ts';
+import type { DesiredResourcePolicy, RecordedResourcePolicy } from './resource-policy.ts';
+import { resourcePolicyFinalizer } from '../virtual-machine/marks.ts';
+
+type Amount = string | number;
+
+const cores = (amount: Amount | undefined): number | null => (amount === undefined ? null : quantityOf(amount));
+const memoryMiB = (amount: Amount | undefined): number | null => (amount === undefined ? null : mebibytesOf(amount));
+
+/** What the object asks for. Pure. */
+export function readResourcePolicy({ metadata, spec = {} }: VirtualMachineSetResourcePolicy): DesiredResourcePolicy {
+  const { name = '', reservations = {}, limits = {} } = spec.resourcePool ?? {};
+  const allocation = {
+    reservationCores: cores(reservations.cpu) ?? 0,
+    limitCores: cores(limits.cpu),
+    reservationMiB: memoryMiB(reservations.memory) ?? 0,
+    limitMiB: memoryMiB(limits.memory),
+  };
+  return {
+    uid: metadata.uid,
+    generation: metadata.generation,
+    deleting: metadata.deletionTimestamp !== undefined,
+    isHeld: metadata.finalizers?.includes(resourcePolicyFinalizer) ?? false,
+    folder: spec.folder || null,
+    resourcePool: name === '' ? null : { name, ...allocation },
+    groups: [...new Set(spec.clusterModuleGroups ?? [])],
+  };
+}
+
+/** What drover may do with it: the settings allow it, and so does the object. What is no mode is no leave to act. Pure. */
+export const resourcePolicyMode = (
+  { metadata }: Pick<VirtualMachineSetResourcePolicy, 'metadata'>,
+  settings: 'observe' | 'act',
+): 'observe' | 'act' => (['act', undefined].includes(metadata.annotations?.[annotations.mode]) ? settings : 'observe');
+
+/** What it says that there is. Pure. */
+export function readRecordedPolicy({ metadata, status = {} }: VirtualMachineSetResourcePolicy): RecordedResourcePolicy {
+  const { [policyAnnotations.made]: made = '', [policyAnnotations.waitsFor]: waitsFor = null } =
+    metadata.annotations ?? {};
+  const [, word, generation] = /^(observed )?(\d{1,15})$/u.exec(made) ?? [];
+  const number = generation === undefined ? null : Number(generation);
+  return {
+    modules: (status.clustermodules ?? []).map(({ clusterMoID, groupName, moduleUUID }) => ({
+      cluster: clusterMoID,
+      group: groupName,
+      module: moduleUUID,
+    })),
+    pools: (status.resourcePools ?? []).map(({ clusterMoID, childResourcePoolMoID }) => ({
+      cluster: clusterMoID,
+      pool: childResourcePoolMoID,
+    })),
+    made: word === undefined ? number : null,
+    observed: word === undefined ? null : number,
+    waitsFor,
+  };
+}

@@ -1,0 +1,255 @@
+import type { FileDeed, FilePlace } from './cached-files.ts';
+import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
+import type { ReconfigSpec } from './config.ts';
+import type { BootstrapKind, DesiredVirtualMachine, VirtualMachineInput, VirtualMachineSettings } from './lifecycle.ts';
+import type {
+  BootstrapFacts,
+  Candidate,
+  ClassFacts,
+  Fetched,
+  GroupFacts,
+  ImageCacheFacts,
+  ImageFacts,
+  NetworkFacts,
+  PlacedAt,
+  Placement,
+  PolicyFacts,
+  SnapshotFacts,
+  StorageFacts,
+  VmFacts,
+} from './observation.ts';
+import type {
+  CreateSpec,
+  ObjectName,
+  PowerOperation,
+  VirtualMachinePatch,
+  VirtualMachinePlan,
+  WantedImageCache,
+} from './plan.ts';
+
+/**
+ * What the run of a virtual machine may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice
+ * at once; what each may fail with is in contracts/errors.ts. Nothing that they give back holds a secret.
+ */
+
+/** Queue `virtual-machines`: what asks Kubernetes and vCenter. */
+export interface VirtualMachineLookActivities {
+  /** Everything that decisions are made on, in one call. @throws where either of the two does not answer */
+  observeVirtualMachine(input: VirtualMachineInput): Promise<VirtualMachineSeen>;
+}
+
+/** Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next look sees why. */
+export interface VirtualMachineObjectActivities {
+  /** Validates input given by hand, and reads the object with all that it names. */
+  readVirtualMachine(input: VirtualMachineInput): Promise<VirtualMachineRead>;
+  /** In their order. The spec is written only while it is the one of that generation: nobody's change is overwritten. Null: there is no such object any more. */
+  patchVirtualMachine(
+    request: ObjectName & { generation: number; patches: VirtualMachinePatch[] },
+  ): Promise<PatchedVirtualMachine | null>;
+  /** Puts the location into the VirtualMachineImageCache, which is made if there is none. @throws ImageCacheNotInstalled */
+  ensureImageCache(request: WantedImageCache): Promise<void>;
+  /** Writes the status where it differs, the Event, and then the notes. Null: there is nobody to tell. */
+  publishVirtualMachine(
+    report: ObjectName & { generation: number } & Pick<VirtualMachinePlan, 'status' | 'event' | 'notes'>,
+  ): Promise<WrittenVirtualMachine | null>;
+}
+
+/** The object after it was written. */
+export interface WrittenVirtualMachine {
+  desired: DesiredVirtualMachine;
+  recorded: VirtualMachineStatus;
+}
+
+export interface PatchedVirtualMachine extends WrittenVirtualMachine {
+  /** All of it is written, and nobody else has changed the spec or begun to delete it: what was decided still holds. */
+  isCurrent: boolean;
+}
+
+/** What Kubernetes tells, and vCenter. Null: it was not asked, as there is no such object, or its owner has paused it. */
+export type VirtualMachineSeen =
+  | Exclude<VirtualMachineRead, { next: 'run' }>
+  | (Extract<VirtualMachineRead, { next: 'run' }> & { facts: VsphereFacts | null });
+
+export type VirtualMachineRead =
+  /** The kind is switched off. */
+  | { next: 'nothing'; message: string }
+  /** This run has another id than the VM's: the right one was signalled with start. */
+  | { next: 'handedOver'; workflowId: string }
+  | {
+      next: 'run';
+      settings: VirtualMachineSettings;
+      desired: DesiredVirtualMachine | null;
+      recorded: VirtualMachineStatus;
+      objects: ObjectFacts;
+    };
+
+/** What Kubernetes tells of what a VirtualMachine names. Null: it names none. */
+export interface ObjectFacts {
+  /** CPU is in thousandths of a core until it is known where the VM goes: `readClass` with 1,000 MHz. */
+  class: Fetched<ClassFacts> | null;
+  image: Fetched<ImageFacts> | null;
+  resourcePolicy: Fetched<PolicyObjectFacts> | null;
+  /** The profile (`storagePolicyID`) of the StorageClass. */
+  storageClass: Fetched<{ profileId: string }> | null;
+  bootstrap: Fetched<BootstrapFacts> | null;
+  /** The image's item or path by the CD-ROM's name; null: the image is not ready. */
+  isos: Record<string, string | null>;
+  /** Network by the interface's name, in the order of the spec. */
+  networks: { name: string; network: string | null }[];
+  imageCache: Fetched<ImageCacheFacts> | null;
+  group: GroupObjectFacts | null;
+  snapshots: SnapshotFacts;
+}
+
+/** Cluster modules by the group's name and the MoID of their cluster, as far as they are made. */
+export interface PolicyObjectFacts extends Omit<PolicyFacts, 'modules'> {
+  modules: Record<string, Record<string, string>>;
+}
+
+/** A group knows where it has placed a VM, but for what only vCenter tells. */
+export interface GroupObjectFacts extends Omit<GroupFacts, 'placement'> {
+  placement: Pick<PlacedAt, 'zone' | 'resourcePool' | 'datastore' | 'host'> | null;
+}
+
+/** Queue `vsphere:<vcenter>`. Everything but reads is asked of the stop gate first, and stands in the audit log. */
+export interface VirtualMachineVsphereActivities {
+  /** Everything that decisions need of vCenter. A part that cannot be told is told as such; only what concerns all of it fails. */
+  lookAtVirtualMachine(request: VirtualMachineLook): Promise<VsphereFacts>;
+
+  /** Finds by mark before it submits. @throws VirtualMachineNotOwned, VirtualMachineNameTaken, VirtualMachineAmbiguous */
+  submitNewVm(request: OwnerOfVm & { create: CreateSpec }): Promise<{ vmId: string } | SubmittedTask | SeenAfter>;
+  /** Looks whether it is done before it submits; null: it is. */
+  submitFileDeed(request: OwnerOfVm & { place: FilePlace; deed: FileDeed }): Promise<SubmittedTask | null>;
+  /** Of a create that nobody wants any more: cancels, and waits for its end. What it has made all the same, the next look finds. */
+  stopCreate(request: OwnerOfVm & { task: string | null; folder: string | null; name: string }): Promise<void>;
+  /** Writes the ownership mark into a VM that has none, or that of the operator before. @throws VirtualMachineNotOwned, VirtualMachineConflict */
+  submitAdoption(request: VmSubject & { changeVersion: string }): Promise<Submission>;
+  /** One ReconfigVM_Task, on the version that was read. @throws VirtualMachineConflict */
+  submitReconfigure(request: VmSubject & { changeVersion: string; spec: ReconfigSpec }): Promise<Submission>;
+  submitHardwareUpgrade(request: VmSubject & { version: number }): Promise<Submission>;
+  /**
+   * Reads the Secrets itself: they are in no history. A customization that waits for the next start is not replaced.
+   *
+   * @throws ObjectConflict, and nothing is written, where they do not come to that hash any more; InvalidObject for what the VM, a
+   * customization or this vCenter does not have
+   */
+  submitBootstrap(
+    request: VmSubject & { object: ObjectName; kind: BootstrapKind | null; part: 'config' | 'custom'; hash: string },
+  ): Promise<Submission>;
+  attachClusterModule(request: VmSubject & { module: string }): Promise<void>;
+  /** An operation of the guest's resolves when it was asked. @throws GuestToolsNotRunning */
+  submitPower(request: VmSubject & { operation: PowerOperation }): Promise<Submission>;
+  /** Stores the object as it is in Kubernetes; nothing where it is not of that generation any more. */
+  submitBackup(request: VmSubject & { object: ObjectName; version: string }): Promise<Submission>;
+  /** Takes disks off and keeps their files. */
+  submitDetachDisks(request: VmSubject & { keys: readonly number[] }): Promise<Submission>;
+  /** Well where it is gone. @throws ForeignDisksAttached while disks are attached that would be lost with it */
+  submitDestroy(request: VmSubject): Promise<Submission>;
+  /** Takes drover's marks off a VM that stays. */
+  submitRelease(request: VmSubject): Promise<Submission>;
+  /** Well where it has ended. */
+  cancelVsphereTask(request: VmSubject & { task: string }): Promise<void>;
+  /**
+   * Waits for a task until the activity's time is over; a cancel is passed on to the task, which may end well all the same.
+   *
+   * @throws what the task failed with, unless its purpose is reached; VsphereTaskOverdue
+   */
+  awaitTask(task: SubmittedTask & Looking): Promise<{ vmId: string | null } & Partial<SeenAfter>>;
+}
+
+/** Whose VM is looked for, and what else is asked about. */
+export interface VirtualMachineLook {
+  object: ObjectName;
+  vmName: string;
+  /** `status.uniqueID`. */
+  uniqueId: string | null;
+  /** It has a VM, or somebody has begun to make one: before that none has its mark. */
+  mayBeMade: boolean;
+  /** `spec.instanceUUID`. */
+  instanceUuid: string | null;
+  /** Label; null: any zone. */
+  zone: string | null;
+  /** Child folder and pool that the policy names. */
+  folder: string | null;
+  resourcePool: string | null;
+  /** The cluster module that it shall be in, by the MoID of its cluster. */
+  modules: Record<string, string>;
+  profileId: string | null;
+  networks: ObjectFacts['networks'];
+  isos: ObjectFacts['isos'];
+  /** Of ExtraConfig, beside drover's own: only these keys are told. */
+  extraConfigKeys: string[];
+}
+
+export interface VsphereFacts {
+  managerId: string;
+  /** MoID of the one that the VM is in, or goes to. */
+  cluster: string | null;
+  placement: Placement;
+  candidates: Candidate[];
+  /** Of the only candidate that could be the object's; null: none, or several. */
+  vm: VmFacts | null;
+  /** As the watch over the vCenter would call what was seen of it; opaque. */
+  seen: string | null;
+  storage: Pick<StorageFacts, 'hasDatastore' | 'encrypted'> | null;
+  network: NetworkFacts | null;
+  /** Path of the ISO by the CD-ROM's name. */
+  isos: Record<string, string | null>;
+}
+
+/** Whose VM it is: written into the VM by the very call that makes it, and compared before anything is done to it. */
+export interface OwnershipMark {
+  /** `namespace/name` of the object. */
+  namespacedName: string;
+  /** Of the object. */
+  uid: string;
+}
+
+/** With a look, who asks stays with the task while that is short, and sees at once what came of it. */
+export interface Looking {
+  look?: VirtualMachineLook;
+}
+
+/** It is done, and this is what vCenter tells then. */
+export interface SeenAfter {
+  facts: VsphereFacts;
+}
+
+export interface OwnerOfVm extends Looking {
+  mark: OwnershipMark;
+  /** On whose word, for the audit log. */
+  cause: string;
+}
+
+/** One VM, and the proof that it is meant. */
+export interface VmSubject extends OwnerOfVm {
+  /** As vCenter names it: `vm-61`. */
+  vmId: string;
+}
+
+/** What a task is for. A task that failed is looked behind: another one may have done the same. */
+export type TaskPurpose =
+  | {
+      kind: 'create';
+      mark: OwnershipMark;
+      /** Null: not known any more. */ folder: string | null;
+      name: string;
+      instanceUuid: string;
+    }
+  | { kind: 'power'; vmId: string; powerState: VmFacts['powerState'] }
+  | { kind: 'destroy'; vmId: string }
+  | { kind: 'files'; place: FilePlace; deed: FileDeed }
+  /** isSecret: vCenter may repeat a secret that it was given, so of a failure only the kind is told. */
+  | { kind: 'change'; vmId: string; isSecret?: true }
+  /** A customization that waits for the next start. Always secret. */
+  | { kind: 'customize'; vmId: string };
+
+/** A task at the vCenter that is to be waited for; any worker can. */
+export interface SubmittedTask {
+  /** `task-1042`. */
+  taskId: string;
+  purpose: TaskPurpose;
+}
+
+/** What a mutation came to: null: all is as it should be already. */
+export type Submission = SubmittedTask | SeenAfter | null;

@@ -1,0 +1,197 @@
+import type { BootOptions } from './config.ts';
+
+/** `spec.powerState`, and the state that is shown. */
+export const virtualMachinePowerStates = ['PoweredOff', 'PoweredOn', 'Suspended'] as const;
+export type VirtualMachinePowerState = (typeof virtualMachinePowerStates)[number];
+
+/** How hard a power operation is: `Soft` asks the guest, `TrySoft` asks and then forces. */
+export const powerModes = ['Hard', 'Soft', 'TrySoft'] as const;
+export type PowerMode = (typeof powerModes)[number];
+
+/** The plain JSON that starts the run by hand, and that the bridge starts it with. */
+export interface VirtualMachineInput {
+  namespace: string;
+  name: string;
+  startedBy?: string;
+  mode?: 'observe' | 'act';
+}
+
+/** Every interval, limit and switch of the lifecycle. Set in drover's configuration, fixed in the run when it opens. */
+export interface VirtualMachineSettings {
+  /** Selects the task queue. */
+  vcenter: string;
+  /** Prefix of workflow ids; empty by default. */
+  cluster: string;
+  mode: 'observe' | 'act';
+  /** Make disks from cached files instead of deploying the item anew; null: switched off. */
+  fastDeploy: 'direct' | 'linked' | null;
+  /** Whether a create is waited for beside everything else, or before anything else. */
+  asyncCreate: boolean;
+  /** Whether changes in vCenter are told (`watchVcenter`); if not, they are looked for. */
+  asyncSignal: boolean;
+  /** Whether a class that has changed is applied: not at all, its size, or all that it says. */
+  resize: 'off' | 'size' | 'all';
+  groups: boolean;
+  /** Whether the object is stored with its VM. */
+  backup: boolean;
+  /** Marks of the schema upgrade. */
+  buildVersion: string;
+  /** How long a guest may take to shut down or stand by. */
+  softPowerMs: number;
+  /** How long deletion waits for the guest, whatever powerOffMode says; then the VM is powered off. */
+  deletePowerOffMs: number;
+  /** How long VMware Tools may take to come up before they are called missing. */
+  toolsMs: number;
+  /** How long an address is looked for, where changes are not told. */
+  addressMs: number;
+  /** How long until something that nobody tells of is looked at again. */
+  recheckMs: number;
+  /** After how long who waits for its turn asks again, so that a run of the turns which was lost is made anew. */
+  turnRenewMs: number;
+  /** How long one task of vCenter may take. */
+  taskMs: number;
+  lingerMs: number;
+}
+
+export interface WantedNetworkCard {
+  name: string;
+  type: string;
+  /** Lower case; null: any. */
+  macAddress: string | null;
+}
+
+export interface WantedCdrom {
+  name: string;
+  connected: boolean;
+  allowGuestControl: boolean;
+}
+
+/** Size that the spec asks for itself; null: the class decides. */
+export interface WantedSize {
+  cpus: number | null;
+  memoryMiB: number | null;
+  cpuRequestCores: number | null;
+  cpuLimitCores: number | null;
+  memoryRequestMiB: number | null;
+  memoryLimitMiB: number | null;
+}
+
+/** The rest of the configuration that the spec asks for. Null: it says nothing, and what is there stays. */
+export interface WantedSettings {
+  guestId: string | null;
+  firmware: string | null;
+  coresPerSocket: number | null;
+  cpuHotAddEnabled: boolean | null;
+  memoryHotAddEnabled: boolean | null;
+  nestedHVEnabled: boolean | null;
+  vPMCEnabled: boolean | null;
+  vvtdEnabled: boolean | null;
+  memoryReservationLockedToMax: boolean | null;
+  latencySensitivity: string | null;
+  changeTrackingEnabled: boolean | null;
+  minHardwareVersion: number | null;
+  bootOptions: Partial<BootOptions>;
+  bootDiskBytes: number | null;
+  extraConfig: Record<string, string>;
+}
+
+export type BootstrapKind = 'CloudInit' | 'LinuxPrep' | 'Sysprep';
+
+export interface WantedBootstrap {
+  /** Null: none is named. */
+  kind: BootstrapKind | null;
+  disabled: boolean;
+  /** LinuxPrep and Sysprep: once more at the next power-on. Null: only when it has changed. */
+  atNextPowerOn: boolean | null;
+  /** CloudInit's instance id; null: not given out yet. */
+  instanceId: string | null;
+}
+
+/** A class as it was applied: its name, uid and generation. */
+export interface AppliedClass {
+  name: string;
+  uid: string;
+  generation: number;
+}
+
+/** What a VirtualMachine asks for: its spec, its metadata, with the defaults filled in. */
+export interface DesiredVirtualMachine {
+  namespace: string;
+  name: string;
+  uid: string;
+  generation: number;
+  deleting: boolean;
+  finalizers: readonly string[];
+  mode: 'observe' | 'act';
+  /** Value of `drover.dev/retry` that no run has taken up. */
+  retry: string | null;
+
+  paused: boolean;
+  skipDelete: boolean;
+  /** Who holds these gates. */
+  powerOnChecks: string[];
+  deleteChecks: string[];
+  /** Conditions that privileged annotations set. */
+  givenConditions: { type: string; status: 'True' | 'False' | 'Unknown'; reason: string; message: string }[];
+
+  powerState: VirtualMachinePowerState;
+  powerOffMode: PowerMode;
+  suspendMode: PowerMode;
+  restartMode: PowerMode;
+  /** RFC 3339 or `now`. */
+  nextRestartTime: string | null;
+  /** RFC 3339. */
+  applyPowerStateAt: string | null;
+  firstBootDone: boolean;
+  waitForTools: boolean;
+
+  /** Null: classless. */
+  className: string | null;
+  lastResizedClass: AppliedClass | null;
+  sameClassResize: boolean;
+  image: { kind: string; name: string } | null;
+  storageClass: string | null;
+  resourcePolicy: string | null;
+  clusterModule: string | null;
+  group: string | null;
+  /** Label. */
+  zone: string | null;
+  /** Annotation: its VM is, or was, being made. */
+  creatingSince: string | null;
+  /** Annotation: where files were copied for a VM that is being made. MoIDs. */
+  copiesAt: { datacenter: string; datastore: string } | null;
+  /** Annotation. */
+  managerId: string | null;
+  instanceUuid: string | null;
+  biosUuid: string | null;
+
+  size: WantedSize;
+  config: WantedSettings;
+  networkDisabled: boolean;
+  networkCards: WantedNetworkCard[];
+  cdroms: WantedCdrom[];
+  /** Names of volumes with a PersistentVolumeClaim. */
+  volumes: string[];
+  bootstrap: WantedBootstrap;
+  bootstrapHashes: { config: string | null; custom: string | null };
+
+  fastDeploy: string | null;
+  imageCache: { name: string | null; location: string | null };
+  upgradedTo: { build: string | null; schema: string | null; feature: string | null };
+  currentSnapshot: string | null;
+  revertInProgress: boolean;
+  /** A node of a Kubernetes cluster. */
+  clusterNode: boolean;
+  forceBackup: boolean;
+  probe: 'tcp' | 'heartbeat' | 'guestInfo' | null;
+  probeThreshold: 'yellow' | 'green';
+}
+
+/** How a run ended. */
+export interface VirtualMachineResult {
+  virtualMachine: string;
+  /** `Rests`: it is not where it should be, and somebody has to do something about it; the message says what. */
+  outcome: 'Settled' | 'Rests' | 'Gone' | 'NothingToDo' | 'HandedOver';
+  state: string | null;
+  message: string;
+}

@@ -1,0 +1,244 @@
+import type { CachedFile, ImageHardware } from './cached-files.ts';
+import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
+import type { AppliedClass } from './lifecycle.ts';
+import type { ComputeConfig, VmConfig } from './config.ts';
+
+/** One look at everything that decisions about a VM need: small, no inventories, no secrets. */
+export interface VirtualMachineObservation {
+  /** What the status says already. */
+  recorded: VirtualMachineStatus;
+  prerequisites: Prerequisites;
+  /** That of the image; null: it was not looked for, as fast deploy is off. */
+  imageCache: Fetched<ImageCacheFacts> | null;
+  group: GroupFacts | null;
+  placement: Placement;
+  /** `about.instanceUuid` of the vCenter. */
+  managerId: string;
+  /** VMs that could be the object's, by any of the ways to look for it. */
+  candidates: Candidate[];
+  /** Properties of the one that is; null: there is none, or it is not clear which. */
+  vm: VmFacts | null;
+  /** Whether its turn has come, of the creates and destroys that vCenter may have at once; and how many had theirs when it asked, null: not known. */
+  turn: { create: boolean; destroy: boolean; taken: { inUse: number; limit: number } | null };
+  snapshots: SnapshotFacts;
+  /** Of a TCP probe, or of any where changes in vCenter are not told; null: not looked for. */
+  probe: { passed: boolean; message: string } | null;
+}
+
+/** What a read of an object came to; `failed` by any other answer. */
+export type Fetched<Value> =
+  | { is: 'found'; value: Value }
+  | { is: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'failed'; message: string };
+
+/** Null: the spec names none. */
+export interface Prerequisites {
+  class: Fetched<ClassFacts> | null;
+  image: Fetched<ImageFacts> | null;
+  resourcePolicy: Fetched<PolicyFacts> | null;
+  storageClass: Fetched<StorageFacts> | null;
+  /** Every Secret that the bootstrap names was read; only what it comes to is told. */
+  bootstrap: Fetched<BootstrapFacts> | null;
+  network: NetworkFacts | null;
+  /** Path of the ISO by the CD-ROM's name; null: its image is not ready. */
+  isos: Record<string, string | null>;
+}
+
+export interface ClassFacts extends AppliedClass {
+  compute: ComputeConfig;
+  extraConfig: Record<string, string>;
+  /** `spec.configSpec` and devices, for the create call; nothing is decided on it. */
+  configSpec: Record<string, unknown>;
+  /** Has a device that is passed through, other than a vGPU. */
+  passthrough: boolean;
+  instanceStorage: boolean;
+}
+
+export interface ImageFacts {
+  kind: string;
+  name: string;
+  /** Of its condition `Ready`; null: it has none. */
+  ready: { status: 'True' | 'False' | 'Unknown'; reason: string; message: string } | null;
+  providerKind: string | null;
+  /** Id of the item in the content library, or MoID (`vm-…`) of the template. */
+  providerItemId: string | null;
+  /** Of the item's content. */
+  providerVersion: string | null;
+  /** OVF, ISO, VM. */
+  type: string | null;
+  /** Name of its VirtualMachineImageCache, there or not. */
+  cacheName: string;
+  hardware: ImageHardware;
+}
+
+export interface PolicyFacts {
+  name: string;
+  deleting: boolean;
+  folder: string | null;
+  resourcePool: string | null;
+  /** Cluster module by group name; null: not made yet. */
+  modules: Record<string, string | null>;
+}
+
+export interface StorageFacts {
+  profileId: string;
+  /** No datastore has that profile: false. */
+  hasDatastore: boolean;
+  encrypted: boolean;
+}
+
+export interface BootstrapFacts {
+  /** Keys that are not in their Secrets, as `secret/key`. */
+  missingKeys: string[];
+  /** Of what goes into the VM's configuration; null: nothing does. */
+  configHash: string | null;
+  /** Of what goes into a guest customization; null: nothing does. */
+  customHash: string | null;
+}
+
+export interface NetworkFacts {
+  /** In the order of the spec; backing null: it is not ready, and why. */
+  interfaces: { name: string; backing: string | null; message: string }[];
+}
+
+export interface ImageCacheFacts {
+  hardwareReady: boolean;
+  /** Null: it is not known whether they are. */
+  locations: {
+    datacenterId: string;
+    datastoreId: string;
+    profileId: string;
+    ready: boolean | null;
+    message: string;
+    files: CachedFile[];
+  }[];
+}
+
+export interface GroupFacts {
+  found: boolean;
+  /** The group lists the VM. */
+  linked: boolean;
+  /** The group has placed it; null: not yet. */
+  placement: PlacedAt | null;
+}
+
+/** Where a VM goes. MoIDs. */
+export interface PlacedAt {
+  zone: string;
+  datacenter: string;
+  folder: string;
+  resourcePool: string;
+  datastore: string;
+  host: string | null;
+  /** Frequency of the slowest host there, for reservations that are told in cores. */
+  cpuMHz: number;
+}
+
+export type Placement = { is: 'placed'; at: PlacedAt } | { is: 'notReady' | 'zoneMismatch' | 'error'; message: string };
+
+/** A VM that was found, and by what: `status.uniqueID`, `spec.instanceUUID`, the object's uid as instance UUID, the ownership mark, the name in its folder. */
+export interface Candidate {
+  moId: string;
+  name: string;
+  foundBy: ('uniqueId' | 'instanceUuid' | 'uid' | 'mark' | 'name')[];
+  instanceUuid: string;
+  /** The ownership mark; null: it has none. */
+  mark: { namespacedName: string; uid: string | null } | null;
+  /** It is in the folder of the namespace, or one level below. */
+  inFolder: boolean;
+}
+
+export interface VmFacts {
+  moId: string;
+  name: string;
+  instanceUuid: string;
+  biosUuid: string;
+  connectionState: 'connected' | 'disconnected' | 'inaccessible' | 'invalid' | 'orphaned' | null;
+  powerState: 'poweredOn' | 'poweredOff' | 'suspended';
+  /** Changes whenever the guest has started anew: the boot time, or the last reset. Opaque. */
+  bootMark: string;
+  /** When the VM was powered on last, as this look reckons it. */
+  upSinceMs: number | null;
+  /** Null: not all of it could be read. */
+  config: VmConfig | null;
+  resourcePool: string | null;
+  folder: string | null;
+  /** Whether pool and folder are those of the namespace, or one level below. */
+  location: { resourcePool: boolean; folder: boolean } | null;
+  /** Of the pool's cluster. */
+  zone: string | null;
+  hostName: string | null;
+  /** Frequency of the slowest host, for reservations that are told in cores. */
+  cpuMHz: number;
+  /** A task that is running on it, whoever began it. */
+  task: TaskFacts | null;
+  guest: GuestFacts;
+  /** The one that it shall be in, where it is. */
+  clusterModule: string | null;
+  /** What the status shows and nothing is decided on: disks, controllers, storage, interfaces. */
+  shown: Partial<VirtualMachineStatus>;
+}
+
+export interface TaskFacts {
+  id: string;
+  /** `VirtualMachine.clone`, `Folder.createVm`, `VirtualMachine.promoteDisks`, … */
+  descriptionId: string;
+  progress: number | null;
+}
+
+export interface GuestFacts {
+  toolsRunning: boolean;
+  /** No word of Tools at all. */
+  known: boolean;
+  heartbeat: 'gray' | 'green' | 'red' | 'yellow' | null;
+  primaryIp4: string | null;
+  primaryIp6: string | null;
+  hostName: string | null;
+  guestId: string | null;
+  guestFullName: string | null;
+  /** `TOOLSDEPLOYPKG_…`; null: nothing was customized. */
+  customization: string | null;
+  customizationMessage: string | null;
+}
+
+export interface SnapshotFacts {
+  /** A VirtualMachineSnapshot that is being made by its own run. */
+  inProgress: string | null;
+  /** What went wrong with one; null: nothing. */
+  problem: string | null;
+}
+
+/** A create that was submitted and not seen to its end. */
+export interface CreateInFlight {
+  /** Null: it is not known whether vCenter has taken it. */
+  task: string | null;
+  sinceMs: number;
+}
+
+/** The steps of an update, as failures are told by them. */
+export const phases = ['schemaUpgrade', 'status', 'backup', 'config', 'power', 'snapshot'] as const;
+export type Phase = (typeof phases)[number] | 'create' | 'delete' | 'observe';
+
+/** What a step last failed with, until it is tried again. */
+export interface PhaseFailure {
+  phase: Phase;
+  /** A condition reason. */
+  reason: string;
+  message: string;
+  /** False: trying again is no use (NoRequeue), something has to change first. */
+  requeue: boolean;
+  retryAtMs: number;
+  /** How often in a row. */
+  attempts: number;
+}
+
+/** What the run remembers from one look to the next. All of it may be lost: then it is asked again, never done twice. */
+export interface VirtualMachineMemory {
+  create: CreateInFlight | null;
+  failures: PhaseFailure[];
+  /** The guest was asked, and when; failed: it refused. */
+  soft: { operation: 'shutdown' | 'standby'; sinceMs: number; failed: boolean } | null;
+  /** The nextRestartTime, in milliseconds, for which a restart was asked; failed: the guest refused. */
+  restart: { forMs: number; failed: boolean } | null;
+  /** When deletion began to power off. */
+  deletingSinceMs: number | null;
+}

@@ -1,0 +1,115 @@
+import { findCondition } from '../conditions.ts';
+import type { VirtualMachineClass } from '../crds/virtual-machine-class.ts';
+import type { ClusterVirtualMachineImage, VirtualMachineImage } from '../crds/virtual-machine-image.ts';
+import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
+import { mebibytesOf, quantityOf } from '../quantity.ts';
+import type { PolicyObjectFacts } from './activities.ts';
+import type { ResourceAllocation } from './config.ts';
+import type { ClassFacts, Fetched, ImageFacts } from './observation.ts';
+
+/**
+ * A class as far as VMs are made and resized by it.
+ *
+ * @param cpuMHz of the slowest host: a class asks for cores, vCenter reserves MHz
+ */
+export function readClass({ metadata, spec = {} }: VirtualMachineClass, cpuMHz: number): Fetched<ClassFacts> {
+  const { hardware = {}, policies, configSpec = {} } = spec;
+  const memoryMB = hardware.memory === undefined ? null : mebibytesOf(hardware.memory);
+  if (hardware.cpus === undefined || hardware.cpus < 1 || memoryMB === null || memoryMB < 1) {
+    return {
+      is: 'invalid',
+      message: `VirtualMachineClass ${metadata.name} does not say how many CPUs and how much memory it has`,
+    };
+  }
+  const { requests = {}, limits = {} } = policies?.resources ?? {};
+  return {
+    is: 'found',
+    value: {
+      name: metadata.name,
+      uid: metadata.uid,
+      generation: metadata.generation,
+      compute: {
+        numCPUs: hardware.cpus,
+        memoryMB,
+        cpuAllocation: allocation(requests.cpu, limits.cpu, (amount) => Math.ceil((quantityOf(amount) ?? 0) * cpuMHz)),
+        memoryAllocation: allocation(requests.memory, limits.memory, (amount) => mebibytesOf(amount) ?? 0),
+      },
+      extraConfig: readExtraConfig(configSpec),
+      configSpec,
+      passthrough: (hardware.devices?.dynamicDirectPathIODevices?.length ?? 0) > 0,
+      instanceStorage: (hardware.instanceStorage?.volumes?.length ?? 0) > 0,
+    },
+  };
+}
+
+type Amount = string | number;
+
+const allocation = (
+  request: Amount | undefined,
+  limit: Amount | undefined,
+  toUnit: (amount: Amount) => number,
+): ResourceAllocation => ({
+  reservation: request === undefined ? 0 : toUnit(request),
+  limit: limit === undefined ? -1 : toUnit(limit),
+});
+
+/** vim25's JSON: `{key, value: {_value}}`, or the value itself. */
+function readExtraConfig({ extraConfig }: Record<string, unknown>): Record<string, string> {
+  const rows = Array.isArray(extraConfig) ? (extraConfig as { key?: unknown; value?: unknown }[]) : [];
+  return Object.fromEntries(
+    rows.flatMap(({ key, value }) => {
+      const plain = typeof value === 'object' && value !== null && '_value' in value ? value._value : value;
+      const isScalar = typeof plain === 'string' || typeof plain === 'number' || typeof plain === 'boolean';
+      return typeof key === 'string' && isScalar ? [[key, String(plain)]] : [];
+    }),
+  );
+}
+
+/** @param cacheName of its VirtualMachineImageCache: made from a hash, which decisions cannot make */
+export function readImage(
+  { kind, metadata, spec, status }: VirtualMachineImage | ClusterVirtualMachineImage,
+  cacheName: string,
+): ImageFacts {
+  const ready = findCondition(status?.conditions, 'Ready');
+  return {
+    kind,
+    name: metadata.name,
+    ready: ready === undefined ? null : { status: ready.status, reason: ready.reason, message: ready.message },
+    providerKind: spec?.providerRef?.kind ?? null,
+    providerItemId: status?.providerItemID || null,
+    providerVersion: status?.providerContentVersion || null,
+    type: status?.type || null,
+    cacheName,
+    hardware: {
+      guestId: status?.osInfo?.type || null,
+      firmware: status?.firmware || null,
+      version: status?.hardwareVersion ?? null,
+      disks: (status?.disks ?? []).map(({ controllerType = 'SCSI', controllerBusNumber = 0, unitNumber, limit }) => ({
+        controller: controllerType,
+        busNumber: controllerBusNumber,
+        unitNumber: unitNumber ?? null,
+        capacityBytes: limit === undefined ? null : quantityOf(limit),
+      })),
+    },
+  };
+}
+
+export function readPolicy({ metadata, spec = {}, status }: VirtualMachineSetResourcePolicy): PolicyObjectFacts {
+  const made = status?.clustermodules ?? [];
+  return {
+    name: metadata.name,
+    deleting: metadata.deletionTimestamp !== undefined,
+    folder: spec.folder || null,
+    resourcePool: spec.resourcePool?.name || null,
+    modules: Object.fromEntries(
+      (spec.clusterModuleGroups ?? []).map((group) => [
+        group,
+        Object.fromEntries(
+          made
+            .filter(({ groupName }) => groupName === group)
+            .map(({ clusterMoID, moduleUUID }) => [clusterMoID, moduleUUID]),
+        ),
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,196 @@
+import type { VirtualMachine } from '../crds/virtual-machine.ts';
+import { virtualMachineSchema } from '../crds/virtual-machine.ts';
+import { readVirtualMachine } from './read-virtual-machine.ts';
+
+const metadata = {
+  name: 'web',
+  namespace: 'team',
+  uid: 'u',
+  resourceVersion: '1',
+  generation: 4,
+  creationTimestamp: '2026-01-01T00:00:00Z',
+};
+const vm = (spec: object, more: object = {}): VirtualMachine =>
+  virtualMachineSchema.parse({
+    apiVersion: 'vmoperator.vmware.com/v1alpha6',
+    kind: 'VirtualMachine',
+    metadata: { ...metadata, ...more },
+    spec,
+  });
+const annotated = (annotations: Record<string, string>): VirtualMachine => vm({}, { annotations });
+const group = 'vmoperator.vmware.com';
+
+test('a VirtualMachine that says nothing runs, without a class, a network or an image', () => {
+  expect(readVirtualMachine(vm({}))).toMatchObject({
+    namespace: 'team',
+    name: 'web',
+    uid: 'u',
+    generation: 4,
+    deleting: false,
+    finalizers: [],
+    mode: 'act',
+    retry: null,
+    paused: false,
+    skipDelete: false,
+    powerOnChecks: [],
+    deleteChecks: [],
+    powerState: 'PoweredOn',
+    powerOffMode: 'TrySoft',
+    className: null,
+    image: null,
+    networkCards: [],
+    cdroms: [],
+    volumes: [],
+    bootstrap: { kind: null, disabled: false, atNextPowerOn: null, instanceId: null },
+    probe: null,
+    zone: null,
+    lastResizedClass: null,
+  });
+});
+
+const rows: [why: string, object: VirtualMachine, desired: object][] = [
+  [
+    'a deletion',
+    vm({}, { deletionTimestamp: '2026-01-02T00:00:00Z', finalizers: ['a/b'] }),
+    { deleting: true, finalizers: ['a/b'] },
+  ],
+  ['a pause, whatever its value', annotated({ [`${group}/paused`]: '' }), { paused: true }],
+  [
+    'gates',
+    annotated({ [`poweron.check.${group}/b`]: 'x', [`poweron.check.${group}/a`]: '', [`delete.check.${group}/c`]: '' }),
+    { powerOnChecks: ['a', 'b'], deleteChecks: ['c'] },
+  ],
+  [
+    'that the VM is to stay',
+    annotated({ [`${group}.protected/skip-delete-platform-resource`]: '' }),
+    { skipDelete: true },
+  ],
+  [
+    'the time of its group',
+    annotated({ [`${group}.protected/apply-power-state-time`]: 't' }),
+    { applyPowerStateAt: 't' },
+  ],
+  [
+    'conditions that others give it',
+    annotated({
+      [`condition.${group}.protected/x`]: 'A;False;B;c;d',
+      [`condition.${group}.protected/y`]: 'A;Maybe;B;c',
+      [`condition.${group}.protected/z`]: 'A;True;not a reason!;c',
+    }),
+    { givenConditions: [{ type: 'A', status: 'False', reason: 'B', message: 'c;d' }] },
+  ],
+  [
+    'the class that was applied',
+    annotated({ [`${group}/last-resized-vm-class`]: '{"Name":"small","UID":"c","Generation":2}' }),
+    { lastResizedClass: { name: 'small', uid: 'c', generation: 2 } },
+  ],
+  ['nonsense in its place', annotated({ [`${group}/last-resized-vm-class`]: 'small' }), { lastResizedClass: null }],
+  ['a retry', annotated({ 'drover.dev/retry': 'b', 'drover.dev/retry-handled': 'a' }), { retry: 'b' }],
+  ['a misspelt mode', annotated({ 'drover.dev/mode': 'atc' }), { mode: 'observe' }],
+  [
+    'a node of a Kubernetes cluster',
+    vm({}, { labels: { 'capv.vmware.com/cluster.role': 'worker' } }),
+    { clusterNode: true },
+  ],
+  [
+    'zone and cached image',
+    vm({}, { labels: { 'topology.kubernetes.io/zone': 'z', [`vmicache.${group}/name`]: 'c' } }),
+    { zone: 'z', imageCache: { name: 'c', location: null } },
+  ],
+  [
+    'sizes in cores and MiB, rounded up',
+    vm({ resources: { size: { cpu: 4, memory: '1G' }, requests: { memory: '512Mi' } } }),
+    {
+      size: {
+        cpus: 4,
+        memoryMiB: 954,
+        cpuRequestCores: null,
+        cpuLimitCores: null,
+        memoryRequestMiB: 512,
+        memoryLimitMiB: null,
+      },
+    },
+  ],
+  [
+    'cards',
+    vm({ network: { interfaces: [{ name: 'eth0' }, { name: 'eth1', type: 'E1000', macAddr: '00:50:56:AA:BB:CC' }] } }),
+    {
+      networkCards: [
+        { name: 'eth0', type: 'VMXNet3', macAddress: null },
+        { name: 'eth1', type: 'E1000', macAddress: '00:50:56:aa:bb:cc' },
+      ],
+    },
+  ],
+  [
+    'drives',
+    vm({
+      hardware: { cdrom: [{ name: 'cdrom1', image: { kind: 'VirtualMachineImage', name: 'i' }, connected: false }] },
+    }),
+    { cdroms: [{ name: 'cdrom1', connected: false, allowGuestControl: true }] },
+  ],
+  [
+    'volumes that are claimed',
+    vm({ volumes: [{ name: 'a', persistentVolumeClaim: { claimName: 'c' } }, { name: 'b' }] }),
+    { volumes: ['a'] },
+  ],
+  [
+    'CloudInit',
+    vm({ bootstrap: { cloudInit: { instanceID: 'i' } } }),
+    { bootstrap: { kind: 'CloudInit', disabled: false, atNextPowerOn: null, instanceId: 'i' } },
+  ],
+  [
+    'LinuxPrep at the next power-on',
+    vm({ bootstrap: { linuxPrep: { customizeAtNextPowerOn: true } } }),
+    { bootstrap: { kind: 'LinuxPrep', disabled: false, atNextPowerOn: true, instanceId: null } },
+  ],
+  ['an image by its name alone', vm({ imageName: 'vmi-1' }), { image: { kind: 'VirtualMachineImage', name: 'vmi-1' } }],
+  [
+    'a probe',
+    vm({ readinessProbe: { guestHeartbeat: { thresholdStatus: 'yellow' } } }),
+    { probe: 'heartbeat', probeThreshold: 'yellow' },
+  ],
+  ['a port', vm({ readinessProbe: { tcpSocket: { port: 22 } } }), { probe: 'tcp' }],
+];
+
+test.each(rows)('%s', (_why, object, desired) => {
+  expect(readVirtualMachine(object)).toMatchObject(desired);
+});
+
+test('the configuration is told by vim25’s names, and what is not asked for is null', () => {
+  const { config } = readVirtualMachine(
+    vm({
+      guestID: 'ubuntu64Guest',
+      minHardwareVersion: 21,
+      cpuAdvanced: { topology: { coresPerSocket: 2 }, latencySensitivity: 'High', iommuEnabled: true },
+      memoryAdvanced: { hotAddEnabled: false },
+      advanced: {
+        changeBlockTracking: true,
+        bootDiskCapacity: '20Gi',
+        extraConfig: [{ key: 'a.b', value: '1' }, { key: 'c' }],
+      },
+      bootOptions: { firmware: 'efi', bootDelay: '1m0.5s', efiSecureBoot: 'Enabled' },
+    }),
+  );
+  expect(config).toEqual({
+    guestId: 'ubuntu64Guest',
+    firmware: 'efi',
+    coresPerSocket: 2,
+    cpuHotAddEnabled: null,
+    memoryHotAddEnabled: false,
+    nestedHVEnabled: null,
+    vPMCEnabled: null,
+    vvtdEnabled: true,
+    memoryReservationLockedToMax: null,
+    latencySensitivity: 'high',
+    changeTrackingEnabled: true,
+    minHardwareVersion: 21,
+    bootDiskBytes: 20 * 1024 ** 3,
+    extraConfig: { 'a.b': '1', c: '' },
+    bootOptions: {
+      bootDelay: 60_500,
+      bootRetryEnabled: false,
+      efiSecureBootEnabled: true,
+      networkBootProtocol: 'ipv4',
+    },
+  });
+});

@@ -1,0 +1,219 @@
+import type { VirtualMachine, VirtualMachineSpec } from '../crds/virtual-machine.ts';
+import { retryHandledAnnotation } from '../eviction/annotations.ts';
+import { annotations } from '../ids.ts';
+import { mebibytesOf, quantityOf } from '../quantity.ts';
+import type {
+  AppliedClass,
+  BootstrapKind,
+  DesiredVirtualMachine,
+  WantedBootstrap,
+  WantedSettings,
+  WantedSize,
+} from './lifecycle.ts';
+import { virtualMachineAnnotations as own, virtualMachineLabels } from './marks.ts';
+
+/** What a VirtualMachine asks for. A spec without a field is read with the CRD's default, or with what upstream's webhooks fill in. */
+export function readVirtualMachine({ metadata, spec = {} }: VirtualMachine): DesiredVirtualMachine {
+  const given = metadata.annotations ?? {};
+  const labels = metadata.labels ?? {};
+  const asked = given[annotations.retry];
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation,
+    deleting: metadata.deletionTimestamp !== undefined,
+    finalizers: metadata.finalizers ?? [],
+    // Whoever writes a mode wants less than act: what is misspelt is taken for `observe`.
+    mode: ['act', undefined].includes(given[annotations.mode]) ? 'act' : 'observe',
+    retry: asked === undefined || asked === given[retryHandledAnnotation] ? null : asked,
+    paused: own.paused in given,
+    skipDelete: own.skipDelete in given,
+    powerOnChecks: namesUnder(given, own.powerOnCheckPrefix),
+    deleteChecks: namesUnder(given, own.deleteCheckPrefix),
+    givenConditions: readConditions(given),
+    powerState: spec.powerState ?? 'PoweredOn',
+    powerOffMode: spec.powerOffMode ?? 'TrySoft',
+    suspendMode: spec.suspendMode ?? 'TrySoft',
+    restartMode: spec.restartMode ?? 'TrySoft',
+    nextRestartTime: spec.nextRestartTime || null,
+    applyPowerStateAt: given[own.applyPowerStateTime] ?? null,
+    firstBootDone: given[own.firstBootDone] === 'true',
+    waitForTools: own.waitForTools in given && given[own.waitForTools] !== 'false',
+    className: spec.className || null,
+    lastResizedClass: readApplied(given[own.lastResizedClass]),
+    sameClassResize: own.sameClassResize in given,
+    image: spec.image ?? (spec.imageName ? { kind: 'VirtualMachineImage', name: spec.imageName } : null),
+    storageClass: spec.storageClass || null,
+    resourcePolicy: spec.reserved?.resourcePolicyName || null,
+    clusterModule: given[own.clusterModuleGroup] || null,
+    group: spec.groupName || null,
+    zone: labels[virtualMachineLabels.zone] || null,
+    creatingSince: given[own.creating] || null,
+    copiesAt: readCopies(given[own.copies] ?? ''),
+    managerId: given[own.managerId] || null,
+    instanceUuid: spec.instanceUUID || null,
+    biosUuid: spec.biosUUID || null,
+    size: readSize(spec),
+    config: readConfig(spec),
+    networkDisabled: spec.network?.disabled ?? false,
+    networkCards: (spec.network?.interfaces ?? []).map(({ name, type = 'VMXNet3', macAddr }) => ({
+      name,
+      type,
+      macAddress: macAddr?.toLowerCase() ?? null,
+    })),
+    cdroms: (spec.hardware?.cdrom ?? []).map(({ name, connected = true, allowGuestControl = true }) => ({
+      name,
+      connected,
+      allowGuestControl,
+    })),
+    volumes: (spec.volumes ?? [])
+      .filter(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined)
+      .map(({ name }) => name),
+    bootstrap: readBootstrap(spec),
+    bootstrapHashes: { config: given[own.bootstrapConfigHash] ?? null, custom: given[own.bootstrapCustomHash] ?? null },
+    fastDeploy: given[own.fastDeploy] ?? null,
+    imageCache: {
+      name: labels[virtualMachineLabels.imageCache] || null,
+      location: given[own.imageCacheLocation] || null,
+    },
+    upgradedTo: {
+      build: given[own.upgradedToBuildVersion] ?? null,
+      schema: given[own.upgradedToSchemaVersion] ?? null,
+      feature: given[own.upgradedToFeatureVersion] ?? null,
+    },
+    currentSnapshot: spec.currentSnapshotName || null,
+    revertInProgress: own.snapshotRevertInProgress in given,
+    clusterNode: virtualMachineLabels.clusterRoles.some((label) => label in labels),
+    forceBackup: own.forceBackup in given,
+    probe: spec.readinessProbe?.tcpSocket
+      ? 'tcp'
+      : spec.readinessProbe?.guestHeartbeat
+        ? 'heartbeat'
+        : spec.readinessProbe?.guestInfo
+          ? 'guestInfo'
+          : null,
+    probeThreshold: spec.readinessProbe?.guestHeartbeat?.thresholdStatus ?? 'green',
+  };
+}
+
+/** Null: there are none, or nonsense. */
+function readCopies(noted: string): DesiredVirtualMachine['copiesAt'] {
+  const [datacenter = '', datastore = ''] = noted.split(',');
+  return datacenter === '' || datastore === '' ? null : { datacenter, datastore };
+}
+
+const namesUnder = (given: Readonly<Record<string, string>>, prefix: string): string[] =>
+  Object.keys(given)
+    .filter((key) => key.startsWith(prefix))
+    .map((key) => key.slice(prefix.length))
+    .toSorted();
+
+/** As kube-apiserver takes a reason: one that it refuses would hold up all that the status says. */
+const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/u;
+
+/** `Type;Status;Reason;Message`; what is not of that form says nothing. */
+function readConditions(given: Readonly<Record<string, string>>): DesiredVirtualMachine['givenConditions'] {
+  return Object.entries(given).flatMap(([key, text]) => {
+    const [type = '', status, reason = '', ...message] = text.split(';');
+    const isOne =
+      key.startsWith(own.conditionPrefix) &&
+      type !== '' &&
+      reasonPattern.test(reason) &&
+      (status === 'True' || status === 'False' || status === 'Unknown');
+    return isOne ? [{ type, status, reason, message: message.join(';') }] : [];
+  });
+}
+
+function readApplied(text: string | undefined): AppliedClass | null {
+  try {
+    const { Name: name, UID: uid, Generation: generation } = JSON.parse(text ?? '') as Record<string, unknown>;
+    return typeof name === 'string' && typeof uid === 'string' && typeof generation === 'number'
+      ? { name, uid, generation }
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+type Amount = string | number | undefined;
+const cores = (amount: Amount): number | null => (amount === undefined ? null : quantityOf(amount));
+const mebibytes = (amount: Amount): number | null => (amount === undefined ? null : mebibytesOf(amount));
+
+const readSize = ({ resources = {} }: VirtualMachineSpec): WantedSize => ({
+  cpus: cores(resources.size?.cpu),
+  memoryMiB: mebibytes(resources.size?.memory),
+  cpuRequestCores: cores(resources.requests?.cpu),
+  cpuLimitCores: cores(resources.limits?.cpu),
+  memoryRequestMiB: mebibytes(resources.requests?.memory),
+  memoryLimitMiB: mebibytes(resources.limits?.memory),
+});
+
+function readConfig(spec: VirtualMachineSpec): WantedSettings {
+  const { advanced = {}, cpuAdvanced: cpu = {}, memoryAdvanced: memory = {}, bootOptions: boot = {} } = spec;
+  return {
+    guestId: spec.guestID || null,
+    firmware: boot.firmware ?? null,
+    coresPerSocket: cpu.topology?.coresPerSocket || null,
+    cpuHotAddEnabled: cpu.hotAddEnabled ?? null,
+    memoryHotAddEnabled: memory.hotAddEnabled ?? null,
+    nestedHVEnabled: cpu.nestedHardwareVirtualizationEnabled ?? null,
+    vPMCEnabled: cpu.performanceCountersEnabled ?? null,
+    vvtdEnabled: cpu.iommuEnabled ?? null,
+    memoryReservationLockedToMax: memory.reservationLockedToMax ?? null,
+    latencySensitivity:
+      cpu.latencySensitivity === undefined
+        ? null
+        : cpu.latencySensitivity === 'HighWithHyperthreading'
+          ? 'high'
+          : cpu.latencySensitivity.toLowerCase(),
+    changeTrackingEnabled: advanced.changeBlockTracking ?? null,
+    minHardwareVersion: spec.minHardwareVersion ?? null,
+    bootOptions: {
+      ...given('bootDelay', durationMs(boot.bootDelay)),
+      ...given(
+        'bootRetryEnabled',
+        spec.bootOptions === undefined || boot.bootRetry === undefined ? null : boot.bootRetry === 'Enabled',
+      ),
+      ...given('bootRetryDelay', durationMs(boot.bootRetryDelay)),
+      ...given(
+        'efiSecureBootEnabled',
+        boot.firmware === 'efi' && boot.efiSecureBoot !== undefined ? boot.efiSecureBoot === 'Enabled' : null,
+      ),
+      ...given(
+        'networkBootProtocol',
+        boot.networkBootProtocol === undefined ? null : boot.networkBootProtocol === 'IP6' ? 'ipv6' : 'ipv4',
+      ),
+    },
+    bootDiskBytes: advanced.bootDiskCapacity === undefined ? null : quantityOf(advanced.bootDiskCapacity),
+    extraConfig: Object.fromEntries((advanced.extraConfig ?? []).map(({ key, value = '' }) => [key, value])),
+  };
+}
+
+const given = <Key extends string, Value>(key: Key, value: Value | null): { [Field in Key]?: Value } =>
+  (value === null ? {} : { [key]: value }) as { [Field in Key]?: Value };
+
+const units: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Go's durations: `1m30s`. Null: it is none. */
+function durationMs(text: string | undefined): number | null {
+  const parts = [...(text ?? '').matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/gu)];
+  if (text === undefined || parts.length === 0 || parts.map(([part]) => part).join('') !== text) return null;
+  return Math.round(parts.reduce((sum, [, digits, unit = '']) => sum + Number(digits) * (units[unit] ?? 0), 0));
+}
+
+function readBootstrap({ bootstrap = {} }: VirtualMachineSpec): WantedBootstrap {
+  const kind: BootstrapKind | null = bootstrap.cloudInit
+    ? 'CloudInit'
+    : bootstrap.linuxPrep
+      ? 'LinuxPrep'
+      : bootstrap.sysprep
+        ? 'Sysprep'
+        : null;
+  return {
+    kind,
+    disabled: bootstrap.disabled ?? false,
+    atNextPowerOn: (bootstrap.linuxPrep ?? bootstrap.sysprep)?.customizeAtNextPowerOn ?? null,
+    instanceId: bootstrap.cloudInit?.instanceID || null,
+  };
+}

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+
+import type { EvictionSettings } from '../../contracts/eviction/eviction.ts';
+import type { Kind } from '../../contracts/ids.ts';
+import { hypervisorConfig } from './hypervisor-config.ts';
+import { nodeFailureConfig } from './node-failure-config.ts';
+import { count, hour, minute, ms, optionalText, second } from './setting-types.ts';
+import { virtualMachineConfig } from './virtual-machine-config.ts';
+import { vsphereConfig } from './vsphere-config.ts';
+
+/**
+ * drover's own settings: every field, its default and what is absurd. What OpenStack, Kubernetes and Temporal need to be reached stands
+ * in their own files (clouds.yaml, kubeconfig, temporal.toml).
+ */
+
+/** A DNS label or subdomain, as Kubernetes takes it for names. */
+const dnsName = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/u, 'expected a name of lower-case letters, digits, - and .');
+
+const address = z
+  .string()
+  .regex(/^(\[[0-9a-fA-F:]+\]|[^\s:]+):\d{1,5}$/u, 'expected host:port, such as 127.0.0.1:8081');
+
+const eviction = z
+  .strictObject({
+    perSource: count(1, 64),
+    perTarget: count(2, 64),
+    maxAttempts: count(3, 20),
+    retryDelayMs: ms(5 * second, { most: hour }),
+    stuck: z
+      .strictObject({
+        msPerGiB: ms(150 * second, { most: hour }),
+        floorMs: ms(300 * second),
+        noProgressMs: ms(150 * second),
+        startMs: ms(600 * second),
+      })
+      .prefault({}),
+    poll: z
+      .strictObject({
+        minMs: ms(250, { least: 10, most: 5 * second }),
+        // The wait heartbeats at each poll, and one heartbeat may be ten seconds late at most.
+        maxMs: ms(2 * second, { least: 10, most: 5 * second }),
+      })
+      .prefault({})
+      .refine(({ minMs, maxMs }) => minMs <= maxMs, { path: ['minMs'], error: 'expected at most poll.maxMs' }),
+    instanceBusyMs: ms(300 * second),
+    busyElsewhereMs: ms(30 * second),
+    targetBusyMs: ms(600 * second),
+    emptyRecheckMs: ms(10 * second),
+    emptyDeadlineMs: ms(10 * minute),
+    publishMinMs: ms(2 * second, { most: hour }),
+    publishMaxMs: ms(60 * second, { most: hour }),
+    allowanceRenewMs: ms(60 * second, { most: hour }),
+    cancelGraceMs: ms(30 * minute),
+    nodeReturnMs: ms(2 * hour),
+    lingerMs: ms(2 * second, { least: 0, most: minute }),
+  })
+  .prefault({})
+  .refine(({ publishMinMs, publishMaxMs }) => publishMinMs <= publishMaxMs, {
+    path: ['publishMinMs'],
+    error: 'expected at most publishMaxMs',
+  })
+  .refine(({ emptyRecheckMs, emptyDeadlineMs }) => emptyRecheckMs < emptyDeadlineMs, {
+    path: ['emptyRecheckMs'],
+    error: 'expected less than emptyDeadlineMs',
+  });
+
+export const modes = ['off', 'observe', 'act'] as const;
+export type Mode = (typeof modes)[number];
+
+const mode = z.enum(modes);
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export const configSchema = z
+  .strictObject({
+    cluster: z
+      .union([z.literal(''), dnsName.max(63)], 'expected a name of lower-case letters, digits and -, or nothing')
+      .default(''),
+    modes: z
+      .strictObject({
+        Eviction: mode.default('act'),
+        Hypervisor: mode.default('off'),
+        VirtualMachine: mode.default('off'),
+        VirtualMachineSetResourcePolicy: mode.default('off'),
+      } satisfies Record<Kind, unknown>)
+      .prefault({}),
+    openstack: z.strictObject({ cloud: optionalText, localDisks: z.boolean().default(false) }).prefault({}),
+    kubernetes: z
+      .strictObject({
+        kubeconfig: optionalText,
+        context: optionalText,
+        migrationNamespace: dnsName.max(63).default('monsoon3'),
+        systemNamespace: dnsName.max(63).default('drover-system'),
+      })
+      .prefault({}),
+    eviction,
+    hypervisor: hypervisorConfig,
+    nodeFailure: nodeFailureConfig,
+    virtualMachine: virtualMachineConfig,
+    vsphere: vsphereConfig,
+    limits: z
+      .strictObject({
+        migrationsPerRegion: count(8, 1_000),
+        checkMs: ms(30 * second, { most: hour }),
+        silentMs: ms(150 * second, { most: hour }),
+      })
+      .prefault({}),
+    worker: z
+      .strictObject({
+        concurrency: z
+          .strictObject({
+            workflows: count(40, 1_000),
+            drover: count(50, 10_000),
+            kubernetes: count(50, 10_000),
+            nova: count(100, 10_000),
+            hosts: count(50, 10_000),
+            vsphere: count(100, 10_000),
+          })
+          .prefault({}),
+        healthAddress: address.nullable().default(null),
+      })
+      .prefault({}),
+    temporal: z.strictObject({ payloadKeys: optionalText }).prefault({}),
+    bridge: z
+      .strictObject({
+        resyncMs: ms(minute),
+        healthAddress: address.default('127.0.0.1:8081'),
+        leaseName: dnsName.default('drover-bridge'),
+      })
+      .prefault({}),
+    audit: z.strictObject({ file: optionalText }).prefault({}),
+    logLevel: z.enum(logLevels).default('info'),
+  })
+  .refine(({ eviction: { allowanceRenewMs }, limits: { silentMs } }) => allowanceRenewMs < silentMs, {
+    path: ['eviction', 'allowanceRenewMs'],
+    error: 'expected less than limits.silentMs, or every eviction counts as silent',
+  })
+  .refine(
+    ({ modes: { VirtualMachine, VirtualMachineSetResourcePolicy } }) =>
+      VirtualMachineSetResourcePolicy === 'off' || VirtualMachine !== 'off',
+    {
+      path: ['modes', 'VirtualMachineSetResourcePolicy'],
+      error: 'expected off while modes.VirtualMachine is off: they are made for VirtualMachines, in their vCenter',
+    },
+  )
+  .refine(({ modes: { Hypervisor }, nodeFailure }) => nodeFailure.mode === 'off' || Hypervisor === 'act', {
+    path: ['nodeFailure', 'mode'],
+    error:
+      'expected off while modes.Hypervisor is not act: whoever handles failed nodes brings them back into service too',
+  })
+  .refine(({ hypervisor: { libvirt }, nodeFailure }) => nodeFailure.guestEvents === null || libvirt !== null, {
+    path: ['nodeFailure', 'guestEvents'],
+    error: 'expected hypervisor.libvirt beside it, which says how the libvirt of a host is reached',
+  })
+  // Without any, it may be that of GOVC_URL.
+  .refine(
+    ({ virtualMachine: { vcenter }, vsphere: { vcenters } }) =>
+      vcenter === null || Object.keys(vcenters).length === 0 || Object.hasOwn(vcenters, vcenter),
+    {
+      path: ['virtualMachine', 'vcenter'],
+      error: 'expected a name of vsphere.vcenters',
+    },
+  );
+
+export type Config = z.infer<typeof configSchema>;
+
+/** The settings of one run, fixed in it when it opens. */
+export const evictionSettings = (config: Config, region: string): EvictionSettings => ({
+  ...config.eviction,
+  region,
+  cluster: config.cluster,
+});

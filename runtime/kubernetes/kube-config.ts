@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+import { KubeConfig } from '@kubernetes/client-node';
+import type { Dispatcher } from 'undici';
+
+import { droverFailure } from '../failure.ts';
+
+export interface KubeConfigOptions {
+  /** Path of a kubeconfig; null: as `kubectl` finds it. */
+  kubeconfig?: string | null;
+  /** Context in it; null: its current one. */
+  context?: string | null;
+}
+
+const inClusterToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+
+/**
+ * The kubeconfig that is named, else $KUBECONFIG, ~/.kube/config, the pod's service account: in kubectl's order, but without its last
+ * resort, an unprotected server on localhost.
+ *
+ * @throws InvalidConfiguration when there is none, it cannot be read, or it has no such context
+ */
+export function loadKubeConfig(
+  { kubeconfig = null, context = null }: KubeConfigOptions = {},
+  env: NodeJS.ProcessEnv = process.env,
+): KubeConfig {
+  const config = new KubeConfig();
+  const from = load(config, kubeconfig, env);
+  if (context !== null) {
+    const known = config.getContexts().map(({ name }) => name);
+    if (!known.includes(context))
+      throw droverFailure(
+        'InvalidConfiguration',
+        `${from} has no context ${context}; it has: ${known.join(', ') || 'none'}`,
+      );
+    config.setCurrentContext(context);
+  }
+  const cluster = config.getCurrentCluster();
+  if (cluster === null)
+    throw droverFailure(
+      'InvalidConfiguration',
+      `${from}: the context \`${plainText(config.getCurrentContext())}\` names no cluster`,
+    );
+  // The client library takes what the file says; a wrong type would show as a defect in the middle of a request.
+  if (
+    !/^https?:\/\//u.test(plainText(cluster.server)) ||
+    cluster.server.length > longestUrl ||
+    !URL.canParse(cluster.server)
+  ) {
+    throw droverFailure(
+      'InvalidConfiguration',
+      `${from}: the server of cluster \`${plainText(cluster.name)}\` is no http or https URL`,
+    );
+  }
+  keepDispatcher(config);
+  return config;
+}
+
+/** Longer than any address of a server. */
+const longestUrl = 2_048;
+
+/** Of a field that is text in every kubeconfig but a broken one. */
+const plainText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+/** Returns what was read, for messages. */
+function load(config: KubeConfig, kubeconfig: string | null, env: NodeJS.ProcessEnv): string {
+  const home = join(env['HOME'] ?? homedir(), '.kube', 'config');
+  const named = kubeconfig ?? env['KUBECONFIG'] ?? '';
+  try {
+    if (kubeconfig !== null) config.loadFromFile(kubeconfig);
+    else if (named !== '') config.loadFromDefault();
+    else if (existsSync(home)) config.loadFromFile(home);
+    else if (existsSync(inClusterToken)) config.loadFromCluster();
+    else throw new Error('there is no kubeconfig: set KUBECONFIG, or kubernetes.kubeconfig in drover’s settings');
+  } catch (error) {
+    // Further lines of the parser's words quote the file, and with it perhaps a token.
+    const [words = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    throw droverFailure('InvalidConfiguration', named === '' ? words : `kubeconfig ${named}: ${words}`);
+  }
+  return named === '' ? 'the kubeconfig' : `kubeconfig ${named}`;
+}
+
+/**
+ * The client opens a new TLS agent for each request, and with it a new connection. This keeps one agent for as long as certificates stay
+ * the same; a rotated certificate gets a new one. The method is private, hence the exact pin of the client in package.json.
+ *
+ * It speaks HTTP/1.1: over HTTP/2 all watches and requests share one connection, and when that dies without a word (a firewall that lost
+ * its state, a node that is gone) each new request is put on the dead one and times out, for as long as the kernel keeps it. Over HTTP/1.1
+ * a request that times out takes its own connection with it.
+ */
+function keepDispatcher(config: KubeConfig): void {
+  type Create = (cluster: unknown, options: unknown) => Dispatcher | undefined;
+  const open = config as unknown as { createDispatcher: Create };
+  const create = open.createDispatcher.bind(config);
+  let kept: { key: string; dispatcher: Dispatcher | undefined } | null = null;
+  open.createDispatcher = (cluster, options) => {
+    const key = JSON.stringify([cluster, options]);
+    if (kept?.key !== key) {
+      // Requests under way finish on the old one.
+      void kept?.dispatcher?.close();
+      kept = { key, dispatcher: overHttp1(create(cluster, options)) };
+    }
+    return kept.dispatcher;
+  };
+}
+
+const overHttp1 = (agent: Dispatcher | undefined): Dispatcher | undefined =>
+  agent?.compose((dispatch) => (request, handler) => dispatch(Object.assign(request, { allowH2: false }), handler));

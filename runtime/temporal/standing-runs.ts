@@ -1,0 +1,97 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { GuestWatchInput } from '../../contracts/node-failure/guest-watch.ts';
+import { guestWatchId, vcenterWatchId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
+import type { VcenterWatchInput } from '../../contracts/virtual-machine/vcenter-watch.ts';
+import { attributeKeys } from './search-attribute-keys.ts';
+import { limited, type OwnLimits } from './temporal.ts';
+
+/** A run that a worker begins and that goes on until somebody ends it. */
+interface StandingRun {
+  workflowType: string;
+  workflowId: string;
+  input: GuestWatchInput | VcenterWatchInput;
+  kind: string;
+  /** What it is about; null: nothing of its own. */
+  object: string | null;
+  summary: string;
+  details: string;
+}
+
+const defaultTimeoutMs = 20_000;
+
+/** Begins them. One that is open already goes on. */
+async function startStanding(client: Client, runs: readonly StandingRun[], limits: OwnLimits): Promise<void> {
+  const start = ({ workflowType, workflowId, input, kind, object, summary, details }: StandingRun): Promise<unknown> =>
+    client.workflow.start(workflowType, {
+      workflowId,
+      taskQueue: workflowQueue,
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [input],
+      typedSearchAttributes: [
+        { key: attributeKeys.kind, value: kind },
+        ...(object === null ? [] : [{ key: attributeKeys.object, value: object }]),
+      ],
+      memo: { startedBy: 'a worker' },
+      staticSummary: summary,
+      staticDetails: details,
+    });
+  await limited(client, { timeoutMs: defaultTimeoutMs, ...limits }, () => Promise.all(runs.map(start)));
+}
+
+/** Has the guests of every shard watched. */
+export const startGuestWatches = (
+  client: Client,
+  { shards, cluster }: { shards: number; cluster: string },
+  limits: OwnLimits,
+): Promise<void> =>
+  startStanding(
+    client,
+    Array.from({ length: shards }, (_, shard) => ({
+      workflowType: workflowTypes.watchGuests,
+      workflowId: guestWatchId(shard, cluster),
+      input: { shard },
+      kind: 'GuestWatch',
+      object: null,
+      summary: `Listen to guests, shard ${shard}`,
+      details:
+        'Keeps a connection to the libvirt of each hypervisor of its shard, and tells the run of a host’s failure when too many of its guests fail: docs/node-failure.md. Cancelling it stops nobody’s work.',
+    })),
+    limits,
+  );
+
+/** Has the VMs of these vCenters watched. */
+export const startVcenterWatches = (
+  client: Client,
+  { vcenters, cluster }: { vcenters: readonly string[]; cluster: string },
+  limits: OwnLimits,
+): Promise<void> =>
+  startStanding(
+    client,
+    vcenters.map((vcenter) => ({
+      workflowType: workflowTypes.watchVcenter,
+      workflowId: vcenterWatchId(vcenter, cluster),
+      input: { vcenter },
+      kind: 'VcenterWatch',
+      object: vcenter,
+      summary: `Watch the VMs of vCenter ${vcenter}`,
+      details: `Has vCenter **${vcenter}** tell of VMs that change, and tells the run of their VirtualMachine: docs/virtual-machine.md. How it gets on is in the heartbeat of its activity. Cancelling it stops nobody’s work.`,
+    })),
+    limits,
+  );
+
+/** Cancels the watches over these vCenters, where there are any. */
+export async function endVcenterWatches(
+  client: Client,
+  { vcenters, cluster }: { vcenters: readonly string[]; cluster: string },
+  limits: OwnLimits,
+): Promise<void> {
+  const end = async (vcenter: string): Promise<void> => {
+    try {
+      await client.workflow.getHandle(vcenterWatchId(vcenter, cluster)).cancel();
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  };
+  await limited(client, { timeoutMs: defaultTimeoutMs, ...limits }, () => Promise.all(vcenters.map(end)));
+}

@@ -1,0 +1,96 @@
+import { evictionId } from '../../contracts/ids.ts';
+import type { CommandContext } from './context.ts';
+import { CommandError } from './error.ts';
+import { exitCodes } from './exit-codes.ts';
+import { explainError } from './explain-error.ts';
+import { interruptible } from './interruption.ts';
+import type { TemporalAccess } from './temporal-access.ts';
+import { answered, withTemporal } from './temporal-access.ts';
+
+/** A worker takes part in the answer, and it may be busy. */
+const updateTimeoutMs = 15_000;
+
+/** Gives the run that empties `host` a command and prints what it answers: all that most commands do. */
+export const giveCommand = (context: CommandContext, host: string, update: string, argument: object): Promise<void> =>
+  interruptible(context, (abort) =>
+    withTemporal(context, abort, async (access) => {
+      context.terminal.print(await commandRun(access, host, update, argument));
+    }),
+  );
+
+/**
+ * Gives the run that empties `host` a command and returns the sentence it answers with.
+ *
+ * @param update one of `messages` in contracts/messages.ts
+ * @throws CommandError: notFound when no eviction of the host runs, refused with the run's own words, unreachable when no worker answers
+ */
+export const commandRun = (
+  access: TemporalAccess,
+  host: string,
+  update: string,
+  argument: object,
+  timeoutMs = updateTimeoutMs,
+): Promise<string> =>
+  commandRunOf(access, host, {
+    workflowId: evictionId(host, access.config.cluster),
+    update,
+    argument,
+    timeoutMs,
+    absent: notRunning,
+  });
+
+export interface RunCommand {
+  workflowId: string;
+  /** One of `messages` in contracts/messages.ts. */
+  update: string;
+  argument: object;
+  timeoutMs: number;
+  /** What is said where no such run is open. */
+  absent: (host: string, cause: unknown) => CommandError;
+}
+
+/** As {@link commandRun}, of any run about the host. */
+export async function commandRunOf(
+  access: TemporalAccess,
+  host: string,
+  { workflowId, update, argument, timeoutMs, absent }: RunCommand,
+): Promise<string> {
+  try {
+    return await updateRun(access, workflowId, update, argument, timeoutMs);
+  } catch (error) {
+    access.abort.throwIfAborted();
+    const explained = explainError(error);
+    if (explained.exitCode === exitCodes.notFound) throw absent(host, error);
+    // The run refuses as bad input what cannot be done now: it was good input to a run in another state.
+    if (explained.exitCode === exitCodes.usage)
+      throw new CommandError(
+        explained.message,
+        exitCodes.refused,
+        `\`drover describe ${host}\` shows how it stands.`,
+        error,
+      );
+    throw explained;
+  }
+}
+
+/** Gives any run a command and returns the sentence it answers with. */
+export const updateRun = (
+  access: TemporalAccess,
+  workflowId: string,
+  update: string,
+  argument: object,
+  timeoutMs = updateTimeoutMs,
+): Promise<string> =>
+  answered(
+    access,
+    () => access.client.workflow.getHandle(workflowId).executeUpdate<string, [object]>(update, { args: [argument] }),
+    timeoutMs,
+  );
+
+export const notRunning = (host: string, cause?: unknown): CommandError =>
+  new CommandError(
+    `No eviction of ${host} is running.`,
+    exitCodes.notFound,
+    `\`drover describe ${host}\` shows what was; \`drover ls\` what is.`,
+    cause,
+  );

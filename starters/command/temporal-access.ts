@@ -1,0 +1,60 @@
+import type { Client } from '@temporalio/client';
+import { evictionId } from '../../contracts/ids.ts';
+import type { Config } from '../../runtime/config/config-schema.ts';
+import type { CallLimits } from '../../runtime/temporal/temporal.ts';
+import { expectAnswer, limited } from '../../runtime/temporal/temporal.ts';
+import type { CommandContext } from './context.ts';
+import { exitCodes } from './exit-codes.ts';
+import { explainError } from './explain-error.ts';
+
+/** What a command needs to speak with Temporal. */
+export interface TemporalAccess {
+  /** Of the command that speaks. */
+  context: CommandContext;
+  client: Client;
+  /** host:port */
+  address: string;
+  namespace: string;
+  config: Config;
+  abort: AbortSignal;
+}
+
+/** How long Temporal may take to answer a person. */
+export const answerTimeoutMs = 20_000;
+
+/** Runs `use` with a client that is known to work, and closes it. */
+export async function withTemporal<Result>(
+  context: CommandContext,
+  abort: AbortSignal,
+  use: (access: TemporalAccess) => Promise<Result>,
+): Promise<Result> {
+  const { config } = await context.loadConfig();
+  const opened = await context.openTemporal(config);
+  const { client, address, namespace } = opened;
+  try {
+    await expectAnswer(client, opened, { timeoutMs: answerTimeoutMs, clock: context.clock, abort });
+    return await use({ context, client, address, namespace, config, abort });
+  } finally {
+    await client.connection.close();
+  }
+}
+
+/** Calls of Temporal under a person's patience. */
+export const answered = <Result>(
+  { context: { clock }, client, abort }: TemporalAccess,
+  calls: () => Promise<Result>,
+  timeoutMs: CallLimits['timeoutMs'] = answerTimeoutMs,
+): Promise<Result> => limited(client, { timeoutMs, clock, abort }, calls);
+
+/** Whether an eviction of the host runs. */
+export async function isRunning(access: TemporalAccess, host: string): Promise<boolean> {
+  try {
+    const { status } = await answered(access, () =>
+      access.client.workflow.getHandle(evictionId(host, access.config.cluster)).describe(),
+    );
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (explainError(error).exitCode === exitCodes.notFound) return false;
+    throw error;
+  }
+}

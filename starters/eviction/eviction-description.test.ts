@@ -1,0 +1,61 @@
+import { chooseEviction, refusingObstacles, withStory } from './eviction-description.ts';
+import type { Ending, EvictionObject } from './eviction-facts.ts';
+import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
+
+const object = (name: string, facts: Partial<EvictionObject> = {}): EvictionObject =>
+  sampleEviction({ name, uid: `uid-${name}`, createdAt: '2026-01-31T12:00:00Z', settled: true, ...facts });
+
+test.each<[why: string, objects: EvictionObject[], named: string | null, chosen: string | null]>([
+  ['none', [], null, null],
+  ['the one that the run names', [object('a'), object('b', { settled: false })], 'a', 'a'],
+  [
+    'one that is not settled',
+    [object('a', { createdAt: '2026-02-01T00:00:00Z' }), object('b', { settled: false })],
+    null,
+    'b',
+  ],
+  ['the last', [object('a'), object('b', { createdAt: '2026-02-01T00:00:00Z' })], 'gone', 'b'],
+])('the Eviction that is meant: %s', (_why, objects, named, chosen) => {
+  expect(chooseEviction(objects, named)?.name ?? null).toBe(chosen);
+});
+
+const lost: Ending = { outcome: 'Stopped', message: 'It was cancelled', result: null };
+const told = object('a', {
+  conditions: [
+    {
+      type: 'Evicting',
+      status: 'False',
+      reason: 'Stopped',
+      message: '2 of 4 servers have left node-1',
+      lastTransitionTime: '2026-01-31T12:00:00Z',
+    },
+  ],
+});
+
+test.each<[why: string, ending: Ending, eviction: EvictionObject | null, message: string]>([
+  ['the Eviction has the words that Temporal lost', lost, told, '2 of 4 servers have left node-1'],
+  ['nobody has them', lost, null, 'It was cancelled'],
+  ['the Eviction tells of something else', lost, object('a'), 'It was cancelled'],
+  ['another end has its own', { ...lost, outcome: 'Failed', message: 'x' }, told, 'x'],
+])('the story: %s', (_why, ending, eviction, message) => {
+  expect(withStory(ending, eviction).message).toBe(message);
+});
+
+const preflight = (status: 'True' | 'False', message: string) => ({
+  conditions: [
+    { type: 'PreflightChecksSucceeded', status, reason: 'Failed', message, lastTransitionTime: '2026-01-31T12:00:00Z' },
+  ],
+});
+
+test.each<[why: string, eviction: Parameters<typeof refusingObstacles>[0], ids: string[]]>([
+  [
+    'two',
+    preflight('False', 'no target is up [NoTargets]; db-1 [a] has a disk [LocalDisk/5f0a-1].'),
+    ['NoTargets', 'LocalDisk/5f0a-1'],
+  ],
+  ['none any more', preflight('True', 'Preflight checks passed. Accepted: [NoTargets].'), []],
+  ['never looked', { conditions: [] }, []],
+  ['no Eviction', null, []],
+])('obstacles in the words of the condition: %s', (_why, eviction, ids) => {
+  expect(refusingObstacles(eviction)).toEqual(ids);
+});

@@ -1,0 +1,85 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
+import { isObstacleId } from '../../contracts/eviction/annotations.ts';
+import { evictingReasons, evictionConditions } from '../../contracts/eviction/conditions.ts';
+import type { Answer, Ending, EvictionObject, EvictionRun, MigrationObject } from './eviction-facts.ts';
+import type { FailureDescription } from '../node-failure/failure-run.ts';
+import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
+import type { Situation } from '../command/next-commands.ts';
+
+/** Everything that is known of one host and its eviction; also the JSON of `drover describe --json`. */
+export interface EvictionDescription {
+  host: string;
+  /** The last run that Temporal knows; null when it never ran, or too long ago. */
+  run: EvictionRun | null;
+  /** What the run answers, or answered last; null when no worker answers. */
+  progress: Answer;
+  /** How the last run ended; null while it runs. */
+  ending: Ending | null;
+  /** The Eviction that the run serves or served; null where there is none, or Kubernetes cannot be read. */
+  eviction: EvictionObject | null;
+  /** Further Evictions of the host that are not settled. */
+  others: EvictionObject[];
+  /** Runs before the last. */
+  earlier: { run: EvictionRun; ending: Ending | null }[];
+  /** What the Migration objects of the Eviction say, by server: known without a worker, too. */
+  migrations: MigrationObject[];
+  /** How its lifecycle stands; null where drover does not drive it and there is an eviction to tell of, or Kubernetes cannot be read. */
+  hypervisor: HypervisorDescription | null;
+  /** The run that deals with the failure of the host; null where none is open. */
+  failure: FailureDescription | null;
+  /** Every `drover stop` that holds this eviction or the lifecycle up, as a sentence. */
+  stops: string[];
+  webUi: string | null;
+  /** What could not be read, and so is missing above. */
+  problems: string[];
+}
+
+/** The part of a description that decides what a person may want to do next. */
+export const situationOf = ({ host, run, progress, ending, eviction, stops }: EvictionDescription): Situation => ({
+  host,
+  running: run?.status === 'Running',
+  progress,
+  // An Eviction that somebody made or revived after the last run is at its beginning again.
+  outcome: eviction !== null && !eviction.settled ? null : (ending?.outcome ?? null),
+  eviction,
+  obstacles: progress === null ? refusingObstacles(eviction) : openObstacles(progress),
+  stopped: stops.length > 0,
+  leftDisabled: eviction === null ? null : isLeftDisabled(eviction),
+});
+
+/** Ids of the obstacles that nobody has accepted. */
+export const openObstacles = ({ obstacles }: EvictionProgress): string[] =>
+  obstacles.filter(({ accepted }) => !accepted).map(({ id }) => id);
+
+/** The same of a run that tells no more: the condition that refused the eviction names each obstacle with its id in brackets. */
+export function refusingObstacles(eviction: Pick<EvictionObject, 'conditions'> | null): string[] {
+  const preflight = eviction === null ? undefined : findCondition(eviction.conditions, evictionConditions.preflight);
+  if (preflight?.status !== 'False') return [];
+  return [...preflight.message.matchAll(/\[([^\]\s]+)\]/g)].map(([, id = '']) => id).filter(isObstacleId);
+}
+
+const isLeftDisabled = ({ conditions }: EvictionObject): boolean =>
+  findCondition(conditions, evictionConditions.disabled)?.status === 'True' &&
+  findCondition(conditions, evictionConditions.reEnabled)?.status !== 'True';
+
+/**
+ * How it ended, in the words of the Eviction where the run's own are lost: Temporal keeps no message of a run that closes as cancelled, and
+ * none of drover's where somebody terminated it.
+ */
+export function withStory(ending: Ending, eviction: EvictionObject | null): Ending {
+  const evicting = eviction === null ? undefined : findCondition(eviction.conditions, evictionConditions.evicting);
+  const isOurs = ending.outcome === 'Stopped' && ending.result === null && evicting?.reason === evictingReasons.stopped;
+  return isOurs ? { ...ending, message: evicting.message } : ending;
+}
+
+/** The Eviction that a description is about: the one that the run names, else one that still asks for something, else the last. */
+export function chooseEviction(objects: readonly EvictionObject[], named: string | null): EvictionObject | null {
+  const newestFirst = objects.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
+  return (
+    newestFirst.find(({ name }) => name === named) ??
+    newestFirst.find(({ settled }) => !settled) ??
+    newestFirst[0] ??
+    null
+  );
+}

@@ -1,0 +1,148 @@
+import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { tableError } from '../command/error.ts';
+import type { Ending } from './eviction-facts.ts';
+import type { Look } from './follow.ts';
+import { follow } from './follow.ts';
+import { jsonView, liveView, plainView } from './follow-views.ts';
+import { ago, sampleInstance, sampleProgress } from '../render/sample-progress.ts';
+import type { Paper } from '../../test/fixtures/starters/context.ts';
+import { paper } from '../../test/fixtures/starters/context.ts';
+
+const ending: Ending = { outcome: 'Succeeded', message: '1 of 1 moved in 1m', result: null };
+const moving = (percent: number): EvictionProgress =>
+  sampleProgress({
+    instances: [sampleInstance({ name: 'web-1', state: 'moving', attempt: 1, percent, since: ago(10) })],
+  });
+
+/** Plays looks one after the other; an Error is a look that failed. */
+function playing(looks: (Look | Error)[], percents: Record<string, number> | Error = {}) {
+  const remaining = [...looks];
+  return {
+    look: async (): Promise<Look> => {
+      const look = remaining.shift();
+      if (look === undefined) throw new Error('looked too often');
+      if (look instanceof Error) throw look;
+      return look;
+    },
+    percents: async () => {
+      if (percents instanceof Error) throw percents;
+      return new Map(Object.entries(percents));
+    },
+  };
+}
+
+const linesOf = ({ written }: Paper): string[] => written.trimEnd().split('\n');
+
+const options = () => ({ intervalMs: 1, clock: systemClock, abort: new AbortController().signal });
+
+test('it ends with the end, whatever was away in between', async () => {
+  const shown: (number | null | undefined)[] = [];
+  const remarks: string[] = [];
+  const looks: (Look | Error)[] = [
+    { state: 'waiting', message: 'No run yet.' },
+    { state: 'waiting', message: 'No run yet.' },
+    tableError('TemporalUnavailable', 'Temporal is away.'),
+    { state: 'running', progress: null },
+    { state: 'running', progress: moving(10) },
+    { state: 'ended', ending, progress: null },
+  ];
+  const view = {
+    show: (progress: EvictionProgress) => shown.push(progress.instances[0]?.percent),
+    remark: (text: string) => remarks.push(text),
+    end: () => undefined,
+  };
+  await expect(follow(playing(looks, { 'web-1-id': 40 }), view, options())).resolves.toBe(ending);
+  expect(shown).toEqual([40]);
+  expect(remarks).toEqual([
+    'No run yet.',
+    'Temporal is away. Still trying.',
+    expect.stringMatching(/No worker answers/),
+  ]);
+});
+
+test.each<[why: string, percents: Record<string, number> | Error, percent: number]>([
+  ['the Migration object knows more', { 'web-1-id': 40 }, 40],
+  ['it knows less', { 'web-1-id': 5 }, 10],
+  ['it is of another server', { other: 40 }, 10],
+  ['it cannot be read', new Error('forbidden'), 10],
+])('percent: %s', async (_why, percents, percent) => {
+  const shown: unknown[] = [];
+  const view = {
+    show: (progress: EvictionProgress) => shown.push(progress.instances[0]?.percent),
+    remark: () => undefined,
+    end: () => undefined,
+  };
+  await follow(
+    playing(
+      [
+        { state: 'running', progress: moving(10) },
+        { state: 'ended', ending, progress: null },
+      ],
+      percents,
+    ),
+    view,
+    options(),
+  );
+  expect(shown).toEqual([percent]);
+});
+
+test('a no ends it', async () => {
+  const view = { show: () => undefined, remark: () => undefined, end: () => undefined };
+  await expect(follow(playing([tableError('ObjectNotFound', 'No such eviction.')]), view, options())).rejects.toThrow(
+    'No such eviction.',
+  );
+});
+
+test('Ctrl-C ends the watching', async () => {
+  const controller = new AbortController();
+  const view = {
+    show: () => controller.abort(new Error('interrupted')),
+    remark: () => undefined,
+    end: () => undefined,
+  };
+  await expect(
+    follow(playing([{ state: 'running', progress: moving(10) }]), view, {
+      ...options(),
+      intervalMs: 60_000,
+      abort: controller.signal,
+    }),
+  ).rejects.toThrow(/interrupted/);
+});
+
+test('plain lines tell each change once', () => {
+  const terminal = paper();
+  const view = plainView(terminal, systemClock);
+  view.show(moving(10));
+  view.show(moving(20));
+  view.end(ending, null);
+  expect(linesOf(terminal).map((line) => line.replace(/^\S+ /, ''))).toEqual([
+    'Moving: 1 of 4 done, 1 moving, 1 pending, 1 blocked',
+    'web-1 moving',
+    'Succeeded: 1 of 1 moved in 1m',
+  ]);
+});
+
+test('JSON lines are JSON, and none comes twice', () => {
+  const terminal = paper();
+  const view = jsonView(terminal, systemClock);
+  view.show(moving(10));
+  view.show(moving(10));
+  view.end(ending, null);
+  const lines = linesOf(terminal).map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines).toEqual([
+    { time: expect.any(String), progress: moving(10) },
+    { time: expect.any(String), ending },
+  ]);
+});
+
+test('the live table is drawn over the one before', () => {
+  const terminal = paper();
+  const view = liveView(terminal, systemClock);
+  view.show(moving(10));
+  view.show(moving(20));
+  expect(terminal.written.startsWith('\r\u001b[J')).toBe(true);
+  expect(terminal.written).toContain('\u001b[4A\r\u001b[J');
+  view.end(ending, null);
+  expect(terminal.written).toContain('Succeeded: 1 of 1 moved in 1m\n');
+});

@@ -1,0 +1,55 @@
+import { readEvictionAnnotations } from '../../contracts/eviction/annotations.ts';
+import { consentAnnotations } from './revive-eviction.ts';
+
+const at = '2026-01-31T12:00:00Z';
+const by = 'alice@ops';
+const before = {
+  'drover.dev/accept-obstacles': 'NoTargets',
+  'drover.dev/consent': 'cold-migrate',
+  'drover.dev/consent-by': 'bob 2026-01-30T12:00:00Z',
+};
+
+test.each<
+  [
+    why: string,
+    annotations: Record<string, string>,
+    accept: string[],
+    consent: string[],
+    written: Record<string, string>,
+  ]
+>([
+  ['nothing accepted, nothing written', before, [], [], {}],
+  [
+    'a first obstacle',
+    {},
+    ['Vgpu/5f0a'],
+    [],
+    { 'drover.dev/accept-obstacles': 'Vgpu/5f0a', 'drover.dev/consent-by': `${by} ${at}` },
+  ],
+  [
+    'a further one',
+    before,
+    ['NoTargets', 'Vgpu/5f0a'],
+    [],
+    { 'drover.dev/accept-obstacles': 'NoTargets,Vgpu/5f0a', 'drover.dev/consent-by': `${by} ${at}` },
+  ],
+  [
+    'a further consent',
+    before,
+    [],
+    ['force-complete'],
+    { 'drover.dev/consent': 'cold-migrate,force-complete', 'drover.dev/consent-by': `${by} ${at}` },
+  ],
+  [
+    'what nobody signed is not taken over',
+    { 'drover.dev/accept-obstacles': 'NoTargets' },
+    ['Vgpu'],
+    [],
+    { 'drover.dev/accept-obstacles': 'Vgpu', 'drover.dev/consent-by': `${by} ${at}` },
+  ],
+])('%s', (_why, annotations, accept, consent, written) => {
+  expect(consentAnnotations({ annotations }, { accept, consent, by }, at)).toEqual(written);
+  expect(readEvictionAnnotations({ ...annotations, ...written }).problems).toEqual(
+    annotations === before || accept.length > 0 ? [] : expect.any(Array),
+  );
+});

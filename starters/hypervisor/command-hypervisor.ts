@@ -1,0 +1,117 @@
+import { Option } from 'commander';
+import { parseTimeout } from '../command/arguments.ts';
+import type { Target } from './await-state.ts';
+import type { CommandContext } from '../command/context.ts';
+import type { HypervisorAccess } from './hypervisor-access.ts';
+import { hypervisorAccess } from './hypervisor-access.ts';
+import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorPlan } from './hypervisor-plan.ts';
+import { refused } from './hypervisor-plan.ts';
+import { interruptible } from '../command/interruption.ts';
+import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { withKubernetes } from '../command/kubernetes-access.ts';
+import { isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
+import { whyNothingHappens } from '../command/lifecycle-mode.ts';
+import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
+import { arrivalSource, carryOut, tellFirstWord, tellRun, tellState, waitFor } from './send-hypervisor.ts';
+import type { TemporalAccess } from '../command/temporal-access.ts';
+import { withTemporal } from '../command/temporal-access.ts';
+import type { Terminal } from '../command/terminal.ts';
+import { unknownHost } from './unknown-host.ts';
+
+/** Options that every command which sends a host somewhere has. */
+export interface SendOptions {
+  wait?: boolean;
+  /** Milliseconds. */
+  timeout: number;
+  as?: string;
+}
+
+export const waitOption = (what: string): Option =>
+  new Option('--wait', `wait until ${what}, with a line for each news`);
+export const timeoutOption = (): Option =>
+  new Option('--timeout <duration>', 'how long --wait waits: 90m, 4h, 1d')
+    .argParser(parseTimeout)
+    .default(4 * 3_600_000, '4h');
+
+/** What a command works with. */
+export interface Surroundings {
+  context: CommandContext;
+  temporal: TemporalAccess;
+  kubernetes: KubernetesAccess;
+  access: HypervisorAccess;
+  terminal: Terminal;
+  abort: AbortSignal;
+}
+
+export const withHypervisors = (
+  context: CommandContext,
+  use: (surroundings: Surroundings) => Promise<void>,
+): Promise<void> =>
+  interruptible(context, (abort) =>
+    withTemporal(context, abort, (temporal) =>
+      withKubernetes(temporal, (kubernetes) => {
+        const access = hypervisorAccess(kubernetes, abort);
+        return use({ context, temporal, kubernetes, access, terminal: context.terminal, abort });
+      }),
+    ),
+  );
+
+/** @throws CommandError notFound, with the name that may have been meant */
+export async function readKnown({ access }: Surroundings, host: string): Promise<HypervisorObject> {
+  const hypervisor = await access.read(host);
+  if (hypervisor !== null) return hypervisor;
+  const { hypervisors, unreadable } = await access.list();
+  throw unknownHost(host, [...hypervisors.map(({ name }) => name), ...unreadable], 'Nothing was changed.');
+}
+
+/** Refuses to wait for what nobody does; says so where nobody waits. */
+export async function tellMode(
+  { context }: Surroundings,
+  hypervisor: HypervisorObject | null,
+  wait: boolean,
+): Promise<{ acts: boolean }> {
+  const why = whyNothingHappens('Hypervisor', await context.loadConfig(), hypervisor, context.env);
+  if (why === null) return { acts: true };
+  if (wait)
+    throw refused(
+      `There would be nothing to wait for: ${why}`,
+      'Without --wait the object is changed for whoever acts on it.',
+    );
+  context.terminal.remark(why);
+  return { acts: false };
+}
+
+/**
+ * Sends a host somewhere: decides by what it is now, writes that, tells its run, and says what follows.
+ *
+ * @param decide is asked again where somebody changes the object meanwhile
+ */
+export const sendHypervisor = (
+  context: CommandContext,
+  host: string,
+  { wait = false, timeout }: SendOptions,
+  by: string,
+  target: Target,
+  decide: (hypervisor: HypervisorObject) => HypervisorPlan,
+): Promise<void> =>
+  withHypervisors(context, async (surroundings) => {
+    const { temporal, kubernetes, access, terminal, abort } = surroundings;
+    const { acts } = await tellMode(surroundings, await readKnown(surroundings, host), wait);
+    const { before, after, plan } = await retryConflicts(async () => {
+      const before = await readKnown(surroundings, host);
+      const plan = decide(before);
+      return { before, plan, after: await carryOut(access, before, plan) };
+    });
+    // What follows from it, follows only where drover acts.
+    for (const sentence of acts ? plan.says : plan.says.slice(0, 1)) terminal.print(sentence);
+    if (!acts) return;
+    // Where nothing was written, the word that should have started a run may be what was lost.
+    const isOpen = plan.do === 'change' || !isCurrent(after) || lifecycleOf(after)?.status === 'Unknown';
+    if (isOpen)
+      await tellRun(temporal, host, after, before.generation === after.generation ? 'annotations' : 'spec', by);
+    const source = arrivalSource(access, kubernetes, host);
+    if (wait) return await waitFor(source, target, host, { timeoutMs: timeout, abort, context });
+    if (plan.do === 'change') await tellFirstWord(source, after, { abort, context });
+    else if (isOpen) tellState(after, terminal);
+  });

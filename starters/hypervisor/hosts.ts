@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
+import { lifecycleStates } from '../../contracts/hypervisor/conditions.ts';
+import { collectStates } from '../command/arguments.ts';
+import { describedCommand, jsonOption, outputOption } from '../command/command.ts';
+import type { CommandContext } from '../command/context.ts';
+import type { Answer, EvictionRun } from '../eviction/eviction-facts.ts';
+import { explainError } from '../command/explain-error.ts';
+import { hypervisorAccess } from './hypervisor-access.ts';
+import { interruptible } from '../command/interruption.ts';
+import { withKubernetes } from '../command/kubernetes-access.ts';
+import type { ListedHost } from './listed-host.ts';
+import { listHosts } from './listed-host.ts';
+import { renderHosts } from '../render/hosts.ts';
+import { askAll, listRuns } from '../command/runs.ts';
+import { withTemporal } from '../command/temporal-access.ts';
+import { printJson } from '../command/terminal.ts';
+
+interface HostsOptions {
+  state?: LifecycleState[];
+  attention?: boolean;
+  json?: boolean;
+  output?: 'json';
+}
+
+export const hostsCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'hosts',
+    'Lists hypervisors: the state of each, what it waits for, its instances, the eviction that empties it, its maintenance. Those that need somebody come first, marked with "!".',
+    [
+      ['drover hosts', 'all of them'],
+      ['drover hosts --attention', 'those that rest, wait for a person, or are late'],
+      ['drover hosts --state maintenance,evicting', 'those in these states'],
+      [`drover hosts --json | jq -r '.[] | select(.stands == "rests") | .host + " " + .message'`, 'for programs'],
+    ],
+  )
+    .option('--state <states>', `only these, separated by commas: ${lifecycleStates.join(', ')}`, collectStates)
+    .option('--attention', 'only those that need somebody')
+    .addOption(jsonOption())
+    .addOption(outputOption())
+    .action(({ state: states = [], attention = false, json = false, output }: HostsOptions) =>
+      interruptible(context, async (abort) => {
+        const { terminal } = context;
+        const { config } = await context.loadConfig();
+        await withKubernetes({ context, config, abort }, async (kubernetes) => {
+          const [{ hypervisors, unreadable }, { runs, answers, problem }] = await Promise.all([
+            hypervisorAccess(kubernetes, abort).list(),
+            askRuns(context, abort),
+          ]);
+          const hosts = listHosts(hypervisors, runs, answers, { states, attention });
+          if (json || output === 'json') printJson(terminal, hosts);
+          else print(hosts, hypervisors.length, context);
+          if (unreadable.length > 0)
+            terminal.remark(`Not as their schema says, and not shown: ${unreadable.join(', ')}.`);
+          if (problem !== null) terminal.remark(`How far evictions are is not shown: ${problem}`);
+        });
+      }),
+    );
+
+function print(hosts: readonly ListedHost[], total: number, { terminal, clock }: CommandContext): void {
+  if (total === 0) return terminal.print('There is no Hypervisor.');
+  const lines = renderHosts(hosts, clock.now(), terminal.paint, terminal.widthColumns());
+  for (const text of lines) terminal.print(text);
+  const needy = hosts.filter(({ needsSomebody }) => needsSomebody).length;
+  if (needy > 0)
+    terminal.remark(
+      `${String(needy)} of ${String(total)} ${needy === 1 ? 'needs' : 'need'} somebody: \`drover describe HOST\` tells what can be done.`,
+    );
+}
+
+/** What runs now. Hosts are worth a look without Temporal, too. */
+async function askRuns(
+  context: CommandContext,
+  abort: AbortSignal,
+): Promise<{ runs: EvictionRun[]; answers: Map<string, Answer>; problem: string | null }> {
+  try {
+    return await withTemporal(context, abort, async (temporal) => {
+      const runs = (await listRuns(temporal, context.clock.now())).filter(({ status }) => status === 'Running');
+      return { runs, answers: await askAll(temporal, runs), problem: null };
+    });
+  } catch (error) {
+    abort.throwIfAborted();
+    return { runs: [], answers: new Map(), problem: explainError(error).message };
+  }
+}

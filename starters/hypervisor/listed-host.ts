@@ -1,0 +1,114 @@
+import { findCondition } from '../../contracts/conditions.ts';
+import type { Condition } from '../../contracts/conditions.ts';
+import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
+import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
+import type { Answer, EvictionRun } from '../eviction/eviction-facts.ts';
+import type { HypervisorObject } from './hypervisor-facts.ts';
+import { nodeTerminates } from './hypervisor-objects.ts';
+import type { Stands } from '../command/lifecycle-condition.ts';
+import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
+import { phaseWord } from '../render/progress.ts';
+
+/** One line of `drover hosts`, and one element of its `--json`. Times are RFC 3339. */
+export interface ListedHost {
+  host: string;
+  /** Reason of the condition Lifecycle; null: no run has said anything yet. */
+  state: string | null;
+  stands: Stands;
+  /** Somebody has to do something: it rests elsewhere, waits for a person, or is late. */
+  needsSomebody: boolean;
+  since: string | null;
+  message: string;
+  instances: number;
+  /** Of the run that empties it now; null: none does. `counts` null: no worker answers. */
+  eviction: { phase: string; counts: EvictionProgress['counts'] | null } | null;
+  libVirtVersion: string | null;
+  maintenance: MaintenanceMode;
+  maintenanceReason: string | null;
+  maintainedBy: string | null;
+  lifecycleEnabled: boolean;
+  terminating: boolean;
+}
+
+export interface HostFilter {
+  /** Empty: every state. */
+  states: readonly LifecycleState[];
+  /** Only those that need somebody. */
+  attention: boolean;
+}
+
+/**
+ * Hosts as people want to see them: those that need somebody first, each part in the natural order of its names.
+ *
+ * @param runs that empty hosts now
+ * @param answers by run id
+ */
+export function listHosts(
+  hypervisors: readonly HypervisorObject[],
+  runs: readonly EvictionRun[],
+  answers: ReadonlyMap<string, Answer>,
+  { states, attention }: HostFilter,
+): ListedHost[] {
+  const running = new Map(runs.map((run) => [run.host, run]));
+  const listed = hypervisors.map((hypervisor) => {
+    const run = running.get(hypervisor.name);
+    return listHost(hypervisor, run === undefined ? null : describeRun(run, answers.get(run.runId) ?? null));
+  });
+  return listed
+    .filter(
+      (host) =>
+        (!attention || host.needsSomebody) && (states.length === 0 || states.some((state) => state === host.state)),
+    )
+    .sort(byNeed);
+}
+
+const byNeed = (a: ListedHost, b: ListedHost): number =>
+  Number(b.needsSomebody) - Number(a.needsSomebody) || a.host.localeCompare(b.host, 'en', { numeric: true });
+
+const describeRun = ({ phase }: EvictionRun, answer: Answer): NonNullable<ListedHost['eviction']> => ({
+  phase: answer === null ? (phase ?? 'Running') : phaseWord(answer),
+  counts: answer?.counts ?? null,
+});
+
+function listHost(hypervisor: HypervisorObject, eviction: ListedHost['eviction']): ListedHost {
+  const lifecycle = lifecycleOf(hypervisor);
+  return {
+    host: hypervisor.name,
+    state: lifecycle?.reason ?? null,
+    stands: standing(hypervisor),
+    needsSomebody: needsSomebody(hypervisor),
+    since: lifecycle?.lastTransitionTime ?? null,
+    message: openFailure(hypervisor)?.message ?? lifecycle?.message ?? observationOf(hypervisor)?.message ?? '',
+    instances: hypervisor.instances,
+    eviction,
+    libVirtVersion: hypervisor.libVirtVersion,
+    maintenance: hypervisor.maintenance,
+    maintenanceReason: hypervisor.maintenanceReason,
+    maintainedBy: hypervisor.maintainedBy,
+    lifecycleEnabled: hypervisor.lifecycleEnabled,
+    terminating: nodeTerminates(hypervisor),
+  };
+}
+
+/** That its host has failed, or seems to have, and nobody has taken it over yet; null: not so. */
+function openFailure({ conditions }: HypervisorObject): Condition | null {
+  const failure = findCondition(conditions, hypervisorConditions.nodeFailure);
+  return failure?.status === 'True' && failure.reason !== 'HandedOver' ? failure : null;
+}
+
+/**
+ * Whether a person has to do something. A host that nobody has onboarded rests, and is nobody's worry; words of the lifecycle tell of a
+ * wait for a person (`wait` in workflows/hypervisor/), and of a Node whose time is more than half over.
+ */
+export function needsSomebody(hypervisor: HypervisorObject): boolean {
+  if (openFailure(hypervisor) !== null) return true;
+  const lifecycle = lifecycleOf(hypervisor);
+  const stands = standing(hypervisor);
+  if (lifecycle === undefined || stands === 'unknown' || stands === 'there') return false;
+  if (stands === 'rests') return hypervisor.lifecycleEnabled || lifecycle.reason !== 'Initial';
+  const offboarded = findCondition(hypervisor.conditions, hypervisorConditions.offboarded);
+  const isLate = offboarded?.status === 'False' && offboarded.message.includes('more than half of the time is over');
+  return isLate || lifecycle.message.startsWith('Waiting for somebody');
+}

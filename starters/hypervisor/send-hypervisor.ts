@@ -1,0 +1,107 @@
+import { signalWithStartHypervisor } from '../../runtime/temporal/signal-runs.ts';
+import type { ArrivalSource, Target } from './await-state.ts';
+import { awaitArrival } from './await-state.ts';
+import type { CommandContext } from '../command/context.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { awaitFirstWord } from '../command/first-word.ts';
+import { formatDuration, formatTime } from '../render/duration.ts';
+import type { HypervisorAccess } from './hypervisor-access.ts';
+import { hypervisorCommands } from './hypervisor-commands.ts';
+import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorPlan } from './hypervisor-plan.ts';
+import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { describeLifecycle, isCurrent } from '../command/lifecycle-condition.ts';
+import type { NextCommand } from '../command/next-commands.ts';
+import { renderNextCommands } from '../render/next-commands.ts';
+import type { TemporalAccess } from '../command/temporal-access.ts';
+import type { Terminal } from '../command/terminal.ts';
+
+/** Writes what was decided, on the version that it was decided on. Returns the object as it is then. */
+export const carryOut = (
+  access: HypervisorAccess,
+  hypervisor: HypervisorObject,
+  plan: HypervisorPlan,
+): Promise<HypervisorObject> =>
+  plan.do === 'change' ? access.patch(hypervisor, plan.change) : Promise.resolve(hypervisor);
+
+/** Tells the run of the host that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
+export const tellRun = (
+  { context: { clock }, client, config }: TemporalAccess,
+  hypervisor: string,
+  { uid, generation, resourceVersion }: { uid: string; generation: number; resourceVersion: string },
+  cause: string,
+  by: string,
+): Promise<string> => {
+  const signal = { uid, generation, resourceVersion, cause };
+  return signalWithStartHypervisor(client, { hypervisor, cluster: config.cluster, startedBy: by, signal }, { clock });
+};
+
+export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAccess, host: string): ArrivalSource => ({
+  hypervisor: () => access.read(host),
+  eviction: async () =>
+    (await kubernetes.evictions()).find((object) => object.host === host && !object.settled) ?? null,
+});
+
+const waitIntervalMs = 2_000;
+
+/** Waits for the host to arrive, with a line for each news, and sets the exit code: 1 where it rests elsewhere or the time is over. */
+export async function waitFor(
+  source: ArrivalSource,
+  target: Target,
+  host: string,
+  { timeoutMs, abort, context }: { timeoutMs: number; abort: AbortSignal; context: CommandContext },
+): Promise<void> {
+  const { terminal, clock } = context;
+  const tell = (words: string): void => terminal.remark(`${formatTime(clock.now())} ${words}`);
+  const untilMs = clock.now() + timeoutMs;
+  const { is, words } = await awaitArrival(source, target, { intervalMs: waitIntervalMs, untilMs, clock, abort, tell });
+  if (is === 'reached') return terminal.print(terminal.paint('good', words));
+  context.exitCode = exitCodes.failed;
+  terminal.print(
+    terminal.paint(
+      'bad',
+      is === 'elsewhere'
+        ? words
+        : `Not ${target.state} after ${formatDuration(timeoutMs)}, and still on its way: ${words}`,
+    ),
+  );
+  const hypervisor = await source.hypervisor().catch(() => null);
+  if (hypervisor !== null) tellCommands(hypervisor, terminal);
+  else terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
+}
+
+/** Tells what the lifecycle says of a change first, and what to type next. */
+export async function tellFirstWord(
+  source: ArrivalSource,
+  before: HypervisorObject,
+  { abort, context: { terminal, clock } }: { abort: AbortSignal; context: CommandContext },
+): Promise<void> {
+  const { latest, isNews } = await awaitFirstWord(() => source.hypervisor(), before, { clock, abort });
+  if (isNews) return tellState(latest, terminal);
+  terminal.remark(noWord);
+  tellCommands(latest, terminal, [
+    { command: 'drover doctor', why: 'see whether the bridge and the workers are there' },
+  ]);
+}
+
+const noWord =
+  'No run has said anything of it yet: `drover describe` shows when one has, `drover doctor` whether the bridge and the workers are there.';
+
+/** Tells how a host stands, and what to type next. */
+export function tellState(hypervisor: HypervisorObject, terminal: Terminal): void {
+  if (isCurrent(hypervisor)) terminal.print(describeLifecycle(hypervisor));
+  else terminal.remark(noWord);
+  tellCommands(hypervisor, terminal);
+}
+
+function tellCommands(
+  hypervisor: HypervisorObject,
+  terminal: Terminal,
+  commands: readonly NextCommand[] = hypervisorCommands(hypervisor),
+): void {
+  for (const line of renderNextCommands(
+    [{ command: `drover describe ${hypervisor.name}`, why: 'how it stands, and what it waits for' }, ...commands],
+    terminal.paint,
+  ))
+    terminal.remark(line);
+}

@@ -1,0 +1,67 @@
+import { nodeFailureId } from '../../contracts/ids.ts';
+import { messages } from '../../contracts/messages.ts';
+import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
+import { CommandError } from '../command/error.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { explainError } from '../command/explain-error.ts';
+import { commandRunOf } from '../command/give-command.ts';
+import type { TemporalAccess } from '../command/temporal-access.ts';
+import { answered } from '../command/temporal-access.ts';
+
+/** The run that deals with the failure of a host; part of the JSON of `drover describe --json`. `progress` null: no worker answers. */
+export interface FailureDescription {
+  workflowId: string;
+  runId: string;
+  progress: NodeFailureProgress | null;
+}
+
+/** A worker may be gone. */
+const progressTimeoutMs = 5_000;
+
+/** Null: no failure of the host is dealt with. */
+export async function describeFailureRun(temporal: TemporalAccess, host: string): Promise<FailureDescription | null> {
+  const workflowId = nodeFailureId(host, temporal.config.cluster);
+  const handle = temporal.client.workflow.getHandle(workflowId);
+  try {
+    const { runId, status } = await answered(temporal, () => handle.describe());
+    if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return null;
+    const progress = await answered(
+      temporal,
+      () => handle.query<NodeFailureProgress>(messages.progress),
+      progressTimeoutMs,
+    ).catch(() => null);
+    return { workflowId, runId, progress };
+  } catch (error) {
+    temporal.abort.throwIfAborted();
+    if (explainError(error).exitCode === exitCodes.notFound) return null;
+    throw error;
+  }
+}
+
+/**
+ * Tells the run of a host's failure what a person has decided, and returns the sentence it answers with.
+ *
+ * @throws CommandError: notFound when no such run is open, refused with the run's own words, unreachable when no worker answers
+ */
+export const tellFailureRun = (
+  temporal: TemporalAccess,
+  host: string,
+  update: string,
+  argument: object,
+): Promise<string> =>
+  // The run looks at the host before it answers, and a system that is away takes its time.
+  commandRunOf(temporal, host, {
+    workflowId: nodeFailureId(host, temporal.config.cluster),
+    update,
+    argument,
+    timeoutMs: 90_000,
+    absent: noFailure,
+  });
+
+export const noFailure = (host: string, cause?: unknown): CommandError =>
+  new CommandError(
+    `No failure of ${host} is dealt with. Nothing was changed.`,
+    exitCodes.notFound,
+    `\`drover describe ${host}\` shows how it stands; docs/node-failure.md, when drover looks at a host.`,
+    cause,
+  );

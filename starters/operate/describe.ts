@@ -1,0 +1,152 @@
+import type { Command } from 'commander';
+import { describedCommand, hostArgument, jsonOption } from '../command/command.ts';
+import type { CommandContext } from '../command/context.ts';
+import { CommandError, usageError } from '../command/error.ts';
+import { describeVirtualMachine } from '../virtual-machine/describe-virtual-machine.ts';
+import type { EvictionDescription } from '../eviction/eviction-description.ts';
+import { chooseEviction, withStory } from '../eviction/eviction-description.ts';
+import type { Ending, EvictionRun } from '../eviction/eviction-facts.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { describeFailureRun } from '../node-failure/failure-run.ts';
+import { finalProgress } from '../eviction/follow-source.ts';
+import { findHoldingStops } from './holding-stops.ts';
+import { hypervisorAccess } from '../hypervisor/hypervisor-access.ts';
+import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
+import { describeHypervisorRun } from '../hypervisor/hypervisor-description.ts';
+import { lifecycleOf } from '../command/lifecycle-condition.ts';
+import { inBatches } from '../command/in-batches.ts';
+import { interruptible } from '../command/interruption.ts';
+import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { readEvictions, withKubernetes } from '../command/kubernetes-access.ts';
+import { renderDescription } from '../render/describe.ts';
+import { askProgress, listRunsOf, readEnding } from '../command/runs.ts';
+import type { TemporalAccess } from '../command/temporal-access.ts';
+import { withTemporal } from '../command/temporal-access.ts';
+import { printJson } from '../command/terminal.ts';
+import { machineOf, namespaceOption, virtualMachineWord } from '../virtual-machine/virtual-machine-reference.ts';
+import { webUiLink } from '../command/web-ui.ts';
+
+/** Older runs are in the Web UI. */
+const earlierRuns = 5;
+
+export const describeCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'describe',
+    'Tells everything about a host or a virtual machine: how it stands, what it waits for and by when, what is in the way, what to type next. Of a host, that is its eviction and its lifecycle.',
+    [
+      ['drover describe node-1', 'a host, for people'],
+      ['drover describe vm team/web', 'a virtual machine'],
+      ['drover describe node-1 --json', 'the same facts, for programs'],
+    ],
+  )
+    .usage('[options] (<host> | vm <namespace/name>)')
+    .addArgument(hostArgument())
+    .argument('[machine]', 'after the word vm: NAMESPACE/NAME of a VirtualMachine, or its name where only one has it')
+    .addOption(namespaceOption())
+    .addOption(jsonOption())
+    .action(
+      async (
+        host: string,
+        second: string | undefined,
+        { json = false, namespace }: { json?: boolean; namespace?: string },
+      ) => {
+        const machine = machineOf(host, second, namespace);
+        if (machine !== null) return await describeVirtualMachine(context, machine, json);
+        if (second !== undefined)
+          throw usageError(
+            'One host is described at a time.',
+            'For a virtual machine, say `drover describe vm NAMESPACE/NAME`.',
+          );
+        await describeHost(context, host, json);
+      },
+    );
+
+const describeHost = (context: CommandContext, host: string, json: boolean): Promise<void> =>
+  interruptible(context, (abort) =>
+    withTemporal(context, abort, (temporal) =>
+      withKubernetes(temporal, async (kubernetes) => {
+        const { terminal, clock } = context;
+        const description = await gather(temporal, kubernetes, host);
+        if (json) return printJson(terminal, description);
+        const lines = renderDescription(description, clock.now(), terminal.paint, terminal.widthColumns());
+        for (const line of lines) terminal.print(line);
+      }),
+    ),
+  );
+
+async function gather(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  host: string,
+): Promise<EvictionDescription> {
+  const [runs, { objects, problem }, hypervisor, stops, failure] = await Promise.all([
+    listRunsOf(temporal, host),
+    readEvictions(kubernetes),
+    readHypervisor(temporal, kubernetes, host),
+    findHoldingStops(kubernetes, temporal, ['Eviction', 'Hypervisor']),
+    describeFailureRun(temporal, host),
+  ]);
+  const ofHost = objects.filter((object) => object.host === host);
+  const [run = null, ...earlier] = runs;
+  const isEvicted = run !== null || ofHost.length > 0;
+  if (!isEvicted && hypervisor === null && failure === null && problem === null) throw unknownHost(host);
+
+  const progress =
+    run === null
+      ? null
+      : run.status === 'Running'
+        ? await askProgress(temporal, run)
+        : await finalProgress(temporal, run.workflowId, run.runId);
+  const ending = run === null || run.status === 'Running' ? null : await readEndingOf(temporal, run);
+  const eviction = chooseEviction(ofHost, progress?.eviction ?? ending?.result?.eviction ?? null);
+  return {
+    host,
+    run,
+    progress,
+    ending: ending === null ? null : withStory(ending, eviction),
+    migrations: eviction === null ? [] : await kubernetes.migrations(eviction.uid).catch(() => []),
+    eviction,
+    others: ofHost.filter((object) => object !== eviction && !object.settled),
+    earlier: await inBatches(earlier.slice(0, earlierRuns), earlierRuns, async (past) => ({
+      run: past,
+      ending: await readEndingOf(temporal, past),
+    })),
+    // Where drover does not drive it, there is nothing to tell beside an eviction.
+    hypervisor: hypervisor === null || (isEvicted && lifecycleOf(hypervisor.object) === undefined) ? null : hypervisor,
+    failure,
+    stops: stops.sentences,
+    webUi: run === null ? null : webUiLink(temporal.namespace, run.workflowId, run.runId, temporal.context.env),
+    problems: [problem, stops.problem].filter((sentence) => sentence !== null),
+  };
+}
+
+/** Null where Temporal has forgotten the history already. */
+const readEndingOf = (temporal: TemporalAccess, { workflowId, runId }: EvictionRun): Promise<Ending | null> =>
+  readEnding(temporal, { workflowId, runId }).catch(() => {
+    temporal.abort.throwIfAborted();
+    return null;
+  });
+
+const unknownHost = (host: string): CommandError =>
+  new CommandError(
+    `Nothing is known of a host ${host}, nor of an eviction of it.`,
+    exitCodes.notFound,
+    host === virtualMachineWord
+      ? 'Of a virtual machine, say `drover describe vm NAMESPACE/NAME`; `drover vms` lists them.'
+      : '`drover ls --all` lists evictions; `drover hosts` lists hosts.',
+  );
+
+/** Null: there is none, or it may not be read; that Kubernetes is away is told of the Evictions already. */
+async function readHypervisor(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  host: string,
+): Promise<HypervisorDescription | null> {
+  const object = await hypervisorAccess(kubernetes, temporal.abort)
+    .read(host)
+    .catch(() => {
+      temporal.abort.throwIfAborted();
+      return null;
+    });
+  return object === null ? null : await describeHypervisorRun(temporal, object);
+}

@@ -1,0 +1,163 @@
+import type { Command } from 'commander';
+import { annotations, hypervisorId } from '../../contracts/ids.ts';
+import type { RetryInstance } from '../../contracts/messages.ts';
+import { messages } from '../../contracts/messages.ts';
+import { parseInstance } from '../command/arguments.ts';
+import { asOption, describedCommand, hostArgument } from '../command/command.ts';
+import type { Surroundings } from '../hypervisor/command-hypervisor.ts';
+import { tellMode, withHypervisors } from '../hypervisor/command-hypervisor.ts';
+import type { CommandContext } from '../command/context.ts';
+import { CommandError } from '../command/error.ts';
+import type { Retry } from './decide-retry.ts';
+import { decideRetry } from './decide-retry.ts';
+import { chooseEviction } from '../eviction/eviction-description.ts';
+import { exitCodes } from '../command/exit-codes.ts';
+import { explainError } from '../command/explain-error.ts';
+import { followSource } from '../eviction/follow-source.ts';
+import { commandRun, giveCommand, updateRun } from '../command/give-command.ts';
+import type { HypervisorObject } from '../hypervisor/hypervisor-facts.ts';
+import { readEvictions } from '../command/kubernetes-access.ts';
+import { describeLifecycle } from '../command/lifecycle-condition.ts';
+import { retryVirtualMachine } from '../virtual-machine/retry-virtual-machine.ts';
+import { reviveEviction } from '../eviction/revive-eviction.ts';
+import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
+import { arrivalSource, tellFirstWord, tellRun } from '../hypervisor/send-hypervisor.ts';
+import { tellBeginning } from '../eviction/tell-beginning.ts';
+import type { TemporalAccess } from '../command/temporal-access.ts';
+import { isRunning } from '../command/temporal-access.ts';
+import { machineOf, namespaceOption } from '../virtual-machine/virtual-machine-reference.ts';
+import { whoRuns } from '../command/who.ts';
+
+export const retryCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'retry',
+    'Tries again: one instance that did not move, a run that waits for a system to come back, an eviction that failed or was stopped, a hypervisor whose onboarding was aborted or that rests, a virtual machine. Which of them is meant is seen by how the host stands, and said.',
+    [
+      ['drover retry node-1', 'start what failed, was stopped or aborted again, or end a back-off'],
+      ['drover retry node-1 web-3', 'try this instance again, in the eviction that runs'],
+      ['drover retry vm team/web', 'look at this virtual machine now'],
+    ],
+  )
+    .usage('[options] (<host> [instance] | vm <namespace/name>)')
+    .addArgument(hostArgument())
+    .argument(
+      '[instance]',
+      'name or id of the server; after the word vm: NAMESPACE/NAME of a VirtualMachine',
+      parseInstance,
+    )
+    .addOption(namespaceOption())
+    .addOption(asOption())
+    .action(
+      async (host: string, instance: string | undefined, { as, namespace }: { as?: string; namespace?: string }) => {
+        const by = whoRuns(as, context.env);
+        const machine = machineOf(host, instance, namespace);
+        if (machine !== null) return await retryVirtualMachine(context, machine, by);
+        if (instance !== undefined) {
+          return await giveCommand(context, host, messages.retryInstance, { instance, by } satisfies RetryInstance);
+        }
+        await withHypervisors(context, (surroundings) => retryHost(surroundings, host, by));
+      },
+    );
+
+async function retryHost(surroundings: Surroundings, host: string, by: string): Promise<void> {
+  const { temporal, kubernetes, terminal } = surroundings;
+  const [running, { objects }, hypervisor] = await Promise.all([
+    isRunning(temporal, host),
+    readEvictions(kubernetes),
+    readIfAllowed(surroundings, host),
+  ]);
+  const eviction = chooseEviction(
+    objects.filter((object) => object.host === host),
+    null,
+  );
+  const retry = decideRetry(running, eviction, hypervisor);
+  if (retry.eviction && retry.hypervisor !== null)
+    terminal.print(`Both the eviction of ${host} and its Hypervisor are tried again.`);
+  if (retry.left !== null) terminal.remark(retry.left);
+  if (hypervisor !== null && retry.hypervisor !== null)
+    await retryHypervisor(surroundings, hypervisor, retry.hypervisor, by);
+  if (retry.eviction) await retryEviction(surroundings, host, hypervisor, by);
+}
+
+/** Who may not see Hypervisors can still retry an eviction. */
+async function readIfAllowed({ access, terminal }: Surroundings, host: string): Promise<HypervisorObject | null> {
+  try {
+    return await access.read(host);
+  } catch (error) {
+    const { message } = explainError(error);
+    terminal.remark(`Whether Hypervisor ${host} waits for somebody is not known: ${message}`);
+    return null;
+  }
+}
+
+async function retryHypervisor(
+  surroundings: Surroundings,
+  hypervisor: HypervisorObject,
+  how: NonNullable<Retry['hypervisor']>,
+  by: string,
+): Promise<void> {
+  const { context, temporal, kubernetes, access, terminal, abort } = surroundings;
+  const { name } = hypervisor;
+  const { acts } = await tellMode(surroundings, hypervisor, false);
+  if (how === 'now') {
+    if (acts) terminal.print(await lookNow(temporal, hypervisor, by));
+    return;
+  }
+  const asked = { [annotations.retry]: new Date(context.clock.now()).toISOString() };
+  const retried = await retryConflicts(async () =>
+    access.patch((await access.read(name)) ?? hypervisor, { annotations: asked }),
+  );
+  terminal.print(`Hypervisor ${name} is tried again. It was ${describeLifecycle(hypervisor)}`);
+  if (!acts) return;
+  await tellRun(temporal, name, retried, 'retry', by);
+  await tellFirstWord(arrivalSource(access, kubernetes, name), retried, { abort, context });
+}
+
+/** What the run answers; where none is open, or no worker answers for it, it looks when there is one. */
+async function lookNow(temporal: TemporalAccess, hypervisor: HypervisorObject, by: string): Promise<string> {
+  const { name } = hypervisor;
+  try {
+    return `${await updateRun(temporal, hypervisorId(name, temporal.config.cluster), messages.retryNow, { by })}.`;
+  } catch (error) {
+    const { exitCode } = explainError(error);
+    if (exitCode !== exitCodes.notFound && exitCode !== exitCodes.unreachable) throw error;
+    await tellRun(temporal, name, hypervisor, 'retry', by);
+    return exitCode === exitCodes.notFound
+      ? `A run looks at ${name} now. It was ${describeLifecycle(hypervisor)}`
+      : `No worker answers now. ${name} is looked at as soon as one does.`;
+  }
+}
+
+async function retryEviction(
+  { temporal, kubernetes, terminal }: Surroundings,
+  host: string,
+  hypervisor: HypervisorObject | null,
+  by: string,
+): Promise<void> {
+  const answer = await retryRun(temporal, host, by);
+  if (answer !== null) return terminal.print(answer);
+  const { name } = await reviveEviction(temporal, kubernetes, host, { accept: [], consent: [], by }).catch(
+    (error: unknown) => {
+      const { exitCode, message } = explainError(error);
+      if (exitCode !== exitCodes.notFound || hypervisor === null) throw error;
+      throw new CommandError(
+        `${message} Hypervisor ${host} waits for nobody either: ${describeLifecycle(hypervisor)}`,
+        exitCodes.notFound,
+        `\`drover describe ${host}\` shows what can be done.`,
+        error,
+      );
+    },
+  );
+  terminal.print(`Eviction ${name} of ${host} is tried again.`);
+  await tellBeginning(followSource(temporal, kubernetes, host), temporal, host);
+}
+
+/** What the running eviction answers; null when none runs, or it has come to its end and lingers. */
+async function retryRun(temporal: TemporalAccess, host: string, by: string): Promise<string | null> {
+  if (!(await isRunning(temporal, host))) return null;
+  return await commandRun(temporal, host, messages.retryNow, { by }).catch((error: unknown) => {
+    if (explainError(error).exitCode === exitCodes.refused || explainError(error).exitCode === exitCodes.notFound)
+      return null;
+    throw error;
+  });
+}

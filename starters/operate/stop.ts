@@ -1,0 +1,124 @@
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { kinds } from '../../contracts/ids.ts';
+import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
+import type { Stop, StopScope } from '../../runtime/stop.ts';
+import { describeStop, liftStops, readStops, setStop } from '../../runtime/stop.ts';
+import { parseReason } from '../command/arguments.ts';
+import { asOption, describedCommand, jsonOption } from '../command/command.ts';
+import type { CommandContext } from '../command/context.ts';
+import { usageError } from '../command/error.ts';
+import { interruptible } from '../command/interruption.ts';
+import { withKubernetes } from '../command/kubernetes-access.ts';
+import { formatTime } from '../render/duration.ts';
+import { oneLine } from '../render/table.ts';
+import { printJson } from '../command/terminal.ts';
+import { whoRuns } from '../command/who.ts';
+
+interface StopOptions {
+  kind?: string;
+  cluster?: string;
+  region?: string;
+  reason?: string;
+  as?: string;
+  lift?: boolean;
+  show?: boolean;
+  json?: boolean;
+}
+
+export const stopCommand = (context: CommandContext): Command =>
+  describedCommand(
+    'stop',
+    'Holds drover back from every change, of everything or of a part, until it is lifted. It is kept in Kubernetes, so it outlives workers and restarts. What Nova is moving goes on; drover only watches it.',
+    [
+      ['drover stop --reason "storage is on fire"', 'everything, at once'],
+      ['drover stop --region eu-1 --reason "network work"', 'one region'],
+      ['drover stop --show', 'what is stopped, by whom and why'],
+      ['drover stop --lift', 'lift every stop'],
+      ['drover stop --lift --region eu-1', 'lift that one'],
+    ],
+  )
+    .addOption(new Option('--kind <kind>', 'only this kind').choices(kinds))
+    .option('--cluster <name>', 'only this cluster')
+    .option('--region <name>', 'only this region of Nova')
+    .option('--reason <text>', 'why, for those who find it stopped', parseReason)
+    .addOption(new Option('--lift', 'lift the stop of that part, or every stop').conflicts(['show', 'reason']))
+    .addOption(new Option('--show', 'show what is stopped').conflicts('reason'))
+    .addOption(asOption())
+    .addOption(jsonOption())
+    .action((options: StopOptions) =>
+      interruptible(context, async (abort) => {
+        const request = stopRequest(options, whoRuns(options.as, context.env));
+        const { config } = await context.loadConfig();
+        await withKubernetes({ context, config, abort }, async (access) => {
+          const namespace = config.kubernetes.systemNamespace;
+          await obey(request, {
+            context,
+            kubernetes: await access.open(),
+            namespace,
+            abort,
+            json: options.json ?? false,
+          });
+        });
+      }),
+    );
+
+type StopRequest = { do: 'show' } | { do: 'lift'; scope: StopScope | 'every' } | { do: 'stop'; stop: Omit<Stop, 'at'> };
+
+/** What the options ask for. @throws CommandError usage where they contradict each other */
+export function stopRequest(
+  { kind, cluster, region, reason, lift = false, show = false }: StopOptions,
+  by: string,
+): StopRequest {
+  const scopes = Object.entries({ kind, cluster, region }).flatMap(([of, name]) =>
+    name === undefined ? [] : [{ of: of as StopScope['of'], name }],
+  );
+  if (scopes.length > 1)
+    throw usageError('--kind, --cluster and --region are stops of their own.', 'Give one of them at a time.');
+  const [scope] = scopes;
+  if (show) return { do: 'show' };
+  if (lift) return { do: 'lift', scope: scope ?? 'every' };
+  if (reason === undefined)
+    throw usageError(
+      'A stop needs a reason.',
+      'Say it with --reason, for those who find drover stopped. `--show` and `--lift` need none.',
+    );
+  return { do: 'stop', stop: { ...(scope ?? { of: 'all', name: '' }), reason, by } };
+}
+
+interface Surroundings {
+  context: CommandContext;
+  kubernetes: Kubernetes;
+  namespace: string;
+  abort: AbortSignal;
+  json: boolean;
+}
+
+async function obey(
+  request: StopRequest,
+  { context: { terminal, clock }, kubernetes, namespace, abort, json }: Surroundings,
+): Promise<void> {
+  switch (request.do) {
+    case 'show': {
+      const stops = await readStops(kubernetes, namespace, abort);
+      if (json) return printJson(terminal, stops);
+      if (stops.length === 0) return terminal.print('Nothing is stopped.');
+      return stops.forEach((stop) => terminal.print(oneLine(describeStop(stop))));
+    }
+    case 'lift': {
+      const lifted = await liftStops(kubernetes, namespace, request.scope, abort);
+      if (json) return printJson(terminal, lifted);
+      if (lifted.length === 0) return terminal.print('Nothing was stopped.');
+      return lifted.forEach((stop) => terminal.print(`Lifted: ${oneLine(describeStop(stop))}`));
+    }
+    case 'stop': {
+      const stop: Stop = { ...request.stop, at: formatTime(clock.now()) };
+      await setStop(kubernetes, namespace, stop, abort);
+      if (json) return printJson(terminal, stop);
+      terminal.print(oneLine(describeStop(stop)));
+      terminal.remark(
+        'drover changes nothing there until `drover stop --lift`. What is moving now goes on; `drover ls` shows it.',
+      );
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import type { VirtualMachineState } from '../../contracts/virtual-machine/conditions.ts';
+import type { VirtualMachinePowerState } from '../../contracts/virtual-machine/lifecycle.ts';
+import type { Stands } from '../command/lifecycle-condition.ts';
+import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
+import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+
+/** One line of `drover vms`, and one element of its `--json`. Times are RFC 3339; what is null is not known. */
+export interface ListedVirtualMachine {
+  namespace: string;
+  name: string;
+  /** Reason of the condition Lifecycle; null: no run has said anything yet. */
+  state: string | null;
+  stands: Stands;
+  /** Somebody has to do something: it rests elsewhere, or waits too long for what does not come by itself. */
+  needsSomebody: boolean;
+  since: string | null;
+  /** What it waits for, or why it rests. */
+  message: string;
+  powerState: VirtualMachinePowerState | null;
+  wantedPowerState: VirtualMachinePowerState;
+  /** As vCenter names it. */
+  vmId: string | null;
+  node: string | null;
+  zone: string | null;
+  ip: string | null;
+  class: string | null;
+  image: string | null;
+  deleting: boolean;
+}
+
+export interface VirtualMachineFilter {
+  /** Empty: every state. */
+  states: readonly VirtualMachineState[];
+  /** Only those that need somebody. */
+  attention: boolean;
+}
+
+/** Virtual machines as people want to see them: those that need somebody first, each part in the natural order of its names. */
+export const listVirtualMachines = (
+  machines: readonly VirtualMachineObject[],
+  { states, attention }: VirtualMachineFilter,
+  nowMs: number,
+): ListedVirtualMachine[] =>
+  machines
+    .map((machine) => listVirtualMachine(machine, nowMs))
+    .filter(
+      (listed) =>
+        (!attention || listed.needsSomebody) && (states.length === 0 || states.some((state) => state === listed.state)),
+    )
+    .sort(byNeed);
+
+const inOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+const byNeed = (a: ListedVirtualMachine, b: ListedVirtualMachine): number =>
+  Number(b.needsSomebody) - Number(a.needsSomebody) || inOrder(a.namespace, b.namespace) || inOrder(a.name, b.name);
+
+function listVirtualMachine(machine: VirtualMachineObject, nowMs: number): ListedVirtualMachine {
+  const { namespace, name, powerState, wantedPowerState, vmId, node, zone, ip, image, deleting } = machine;
+  const lifecycle = lifecycleOf(machine);
+  return {
+    namespace,
+    name,
+    state: lifecycle?.reason ?? null,
+    stands: standing(machine),
+    needsSomebody: needsSomebody(machine, nowMs),
+    since: lifecycle?.lastTransitionTime ?? null,
+    message: lifecycle?.message ?? observationOf(machine)?.message ?? '',
+    powerState,
+    wantedPowerState,
+    vmId,
+    node,
+    zone,
+    ip,
+    class: machine.class,
+    image,
+    deleting,
+  };
+}
+
+/** How long it may wait for what others may be about to bring. */
+const patienceMs = 10 * 60_000;
+
+/** States in which nothing comes by itself; the others are bounded, or the turn of something that drover knows. */
+const needing: readonly string[] = [
+  'WaitingForPrerequisites',
+  'WaitingForGroup',
+  'Failed',
+] satisfies VirtualMachineState[];
+
+/** Whether a person has to do something. One that is paused rests on purpose, unless it is to be deleted. */
+export function needsSomebody(machine: VirtualMachineObject, nowMs: number): boolean {
+  const lifecycle = lifecycleOf(machine);
+  if (lifecycle === undefined) return false;
+  const stands = standing(machine);
+  if (stands === 'rests') return machine.deleting || lifecycle.reason !== 'Paused';
+  return (
+    stands === 'moving' &&
+    needing.includes(lifecycle.reason) &&
+    nowMs - Date.parse(lifecycle.lastTransitionTime) > patienceMs
+  );
+}

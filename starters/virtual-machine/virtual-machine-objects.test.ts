@@ -1,0 +1,159 @@
+import { droverFailure } from '../../runtime/failure.ts';
+import type { KubernetesRequest } from '../../runtime/kubernetes/kubernetes.ts';
+import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { virtualMachineAccess } from './virtual-machine-access.ts';
+import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+import { parseVirtualMachine } from './virtual-machine-objects.ts';
+
+const object = (spec: object = {}, metadata: object = {}, status: object = {}): object => ({
+  apiVersion: 'vmoperator.vmware.com/v1alpha6',
+  kind: 'VirtualMachine',
+  metadata: {
+    namespace: 'team',
+    name: 'web',
+    uid: 'u',
+    resourceVersion: '7',
+    generation: 2,
+    creationTimestamp: '2026-01-31T10:00:00Z',
+    ...metadata,
+  },
+  spec,
+  status,
+});
+const annotated = (annotations: Record<string, string>) => ({ annotations });
+
+test.each<[why: string, machine: object, facts: Partial<VirtualMachineObject>]>([
+  [
+    'one of which nothing is known',
+    object(),
+    {
+      wantedPowerState: 'PoweredOn',
+      powerState: null,
+      vmId: null,
+      ip: null,
+      class: null,
+      image: null,
+      conditions: [],
+      deleting: false,
+      paused: false,
+      observed: false,
+    },
+  ],
+  [
+    'one that runs',
+    object(
+      {
+        className: 'small',
+        image: { kind: 'VirtualMachineImage', name: 'vmi-1' },
+        storageClass: 'fast',
+        groupName: 'g',
+      },
+      {},
+      {
+        powerState: 'PoweredOn',
+        uniqueID: 'vm-61',
+        nodeName: 'esx-4',
+        zone: 'zone-a',
+        hardwareVersion: 21,
+        network: { primaryIP4: '192.0.2.10', primaryIP6: '2001:db8::1' },
+        guest: { guestFullName: 'Other' },
+      },
+    ),
+    {
+      class: 'small',
+      image: 'vmi-1',
+      storageClass: 'fast',
+      group: 'g',
+      powerState: 'PoweredOn',
+      vmId: 'vm-61',
+      node: 'esx-4',
+      zone: 'zone-a',
+      hardwareVersion: 21,
+      ip: '192.0.2.10',
+      guest: 'Other',
+    },
+  ],
+  [
+    'its image by name, its address of the new kind',
+    object({ imageName: 'ubuntu', powerState: 'PoweredOff' }, {}, { network: { primaryIP6: '2001:db8::1' } }),
+    { image: 'ubuntu', wantedPowerState: 'PoweredOff', ip: '2001:db8::1' },
+  ],
+  [
+    'paused',
+    object(
+      {},
+      { ...annotated({ 'vmoperator.vmware.com/paused': '' }), labels: { 'vmoperator.vmware.com/paused': 'devops' } },
+    ),
+    { paused: true, pausedBy: 'devops' },
+  ],
+  [
+    'held',
+    object(
+      {},
+      {
+        ...annotated({ 'poweron.check.vmoperator.vmware.com/b': '', 'delete.check.vmoperator.vmware.com/a': '' }),
+        deletionTimestamp: '2026-01-31T11:00:00Z',
+      },
+    ),
+    { deleting: true, powerOnChecks: ['b'], deleteChecks: ['a'] },
+  ],
+  ['only looked at', object({}, annotated({ 'drover.dev/mode': 'observe' })), { observed: true }],
+])('%s', (_why, machine, facts) => {
+  expect(parseVirtualMachine(machine)).toMatchObject({ namespace: 'team', name: 'web', ...facts });
+});
+
+test('what is none', () => {
+  for (const answer of [null, {}, { ...object(), kind: 'Node' }, object({ powerState: 'Sleeping' })])
+    expect(parseVirtualMachine(answer)).toBeNull();
+});
+
+const abort = new AbortController().signal;
+
+/** kube-apiserver that answers the one thing, and what it was asked. */
+function answering(answer: unknown, items: unknown[] = []) {
+  const asked: KubernetesRequest[] = [];
+  const namespaces: (string | undefined)[] = [];
+  const request = async (one: KubernetesRequest): Promise<unknown> => {
+    asked.push(one);
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const open = async () => ({ request }) as unknown as Awaited<ReturnType<KubernetesAccess['open']>>;
+  const listAll = async (_definition: unknown, namespace?: string) => (namespaces.push(namespace), items);
+  return { asked, namespaces, access: virtualMachineAccess({ open, listAll }, abort) };
+}
+
+test('an annotation is set on that very object, and on no other of its name', async () => {
+  const { asked, access } = answering(object());
+  await access.annotate({ namespace: 'team', name: 'web', uid: 'u' }, { a: 'b' });
+  expect(asked).toEqual([
+    {
+      method: 'PATCH',
+      path: '/apis/vmoperator.vmware.com/v1alpha6/namespaces/team/virtualmachines/web',
+      patchType: 'merge',
+      query: { fieldManager: 'drover' },
+      body: { metadata: { uid: 'u', annotations: { a: 'b' } } },
+    },
+  ]);
+});
+
+test('what is not there, and what is not as it should be', async () => {
+  await expect(
+    answering(droverFailure('ObjectNotFound', 'no such object')).access.read('team', 'web'),
+  ).resolves.toBeNull();
+  await expect(answering({ kind: 'Status' }).access.read('team', 'web')).rejects.toMatchObject({
+    exitCode: 5,
+    message: expect.stringMatching(/not as its schema says/u),
+  });
+  await expect(answering(droverFailure('KubernetesForbidden', 'may not')).access.read('team', 'web')).rejects.toThrow(
+    'may not',
+  );
+  const { namespaces, access } = answering(null, [object(), { metadata: { namespace: 'team', name: 'odd' } }, null]);
+  const { machines, unreadable } = await access.list('team');
+  await access.list(null);
+  expect([machines.map(({ name }) => name), unreadable, namespaces]).toEqual([
+    ['web'],
+    ['team/odd', 'one without a name'],
+    ['team', undefined],
+  ]);
+});

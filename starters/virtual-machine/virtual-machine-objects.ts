@@ -1,0 +1,44 @@
+import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
+import { virtualMachineSchema } from '../../contracts/crds/virtual-machine.ts';
+import { readVirtualMachine } from '../../contracts/virtual-machine/read-virtual-machine.ts';
+import { virtualMachineLabels } from '../../contracts/virtual-machine/marks.ts';
+import type { VirtualMachineObject } from './virtual-machine-facts.ts';
+
+/** A VirtualMachine as people are shown it, of what kube-apiserver serves; null for what does not fit the schema. */
+export function parseVirtualMachine(answer: unknown): VirtualMachineObject | null {
+  const { data } = virtualMachineSchema.safeParse(answer);
+  return data === undefined ? null : describeVirtualMachine(data);
+}
+
+function describeVirtualMachine(object: VirtualMachine): VirtualMachineObject {
+  const { metadata, status = {} } = object;
+  const desired = readVirtualMachine(object);
+  return {
+    namespace: desired.namespace,
+    name: metadata.name,
+    uid: metadata.uid,
+    generation: metadata.generation,
+    resourceVersion: metadata.resourceVersion,
+    createdAt: metadata.creationTimestamp,
+    deleting: desired.deleting,
+    paused: desired.paused,
+    pausedBy: metadata.labels?.[virtualMachineLabels.paused] ?? null,
+    observed: desired.mode === 'observe',
+    powerOnChecks: desired.powerOnChecks,
+    deleteChecks: desired.deleteChecks,
+    conditions: status.conditions ?? [],
+    wantedPowerState: desired.powerState,
+    powerState: status.powerState ?? null,
+    vmId: status.uniqueID ?? null,
+    instanceUuid: status.instanceUUID ?? desired.instanceUuid,
+    node: status.nodeName ?? null,
+    zone: status.zone ?? desired.zone,
+    ip: status.network?.primaryIP4 ?? status.network?.primaryIP6 ?? null,
+    guest: status.guest?.guestFullName ?? status.guest?.guestID ?? null,
+    hardwareVersion: status.hardwareVersion ?? null,
+    class: desired.className,
+    image: desired.image?.name ?? null,
+    storageClass: desired.storageClass,
+    group: desired.group,
+  };
+}

@@ -1,0 +1,179 @@
+import type { AllowanceWanted, AllowanceWorld } from '../../contracts/allowance.ts';
+import type { Share } from '../../workflows/limits/claim.ts';
+import { allowanceOf, hearAnswer, noShare, report, reportDueMs } from '../../workflows/limits/claim.ts';
+import type { Answer, Ledger } from '../../workflows/limits/ledger.ts';
+import { hear, missed, newLedger, share } from '../../workflows/limits/ledger.ts';
+import { beginLook, endLook } from '../../workflows/limits/look.ts';
+
+/**
+ * Consumers, a ledger and what is between them, for tests: reports may be late, doubled and out of order, answers late; a run may be killed
+ * while its work goes on.
+ */
+export interface Simulation {
+  nowMs: number;
+  limit: number;
+  /** The world shows tasks of one place, and not whose they are. */
+  turns: boolean;
+  ledger: Ledger;
+  runs: SimulatedRun[];
+  /** On their way to the ledger, in any order. */
+  reports: AllowanceWanted[];
+  /** On their way to the consumers, in this order for each. */
+  answers: Answer[];
+  /** What a look that has begun will find. */
+  found: { world: AllowanceWorld; closed: string[] } | null;
+}
+
+export interface SimulatedRun {
+  consumer: string;
+  runId: string;
+  host: string;
+  open: boolean;
+  share: Share;
+  using: number;
+  /** How much is still to be begun. */
+  todo: number;
+  parallelism: number;
+  /** How much it has finished. */
+  done: number;
+}
+
+export const checkMs = 1_000;
+export const silentMs = 10_000;
+export const renewMs = 5_000;
+
+export function simulate(limit: number, runs: Pick<SimulatedRun, 'todo' | 'parallelism'>[], turns = false): Simulation {
+  const open = runs.map((run, index) => begin(`eviction/${index}`, turns ? 'lab' : `host-${index}`, 1, run));
+  return {
+    nowMs: 1_000_000,
+    limit,
+    turns,
+    ledger: newLedger(1_000_000),
+    runs: open,
+    reports: [],
+    answers: [],
+    found: null,
+  };
+}
+
+const begin = (
+  consumer: string,
+  host: string,
+  number: number,
+  run: Pick<SimulatedRun, 'todo' | 'parallelism'>,
+): SimulatedRun => ({
+  ...run,
+  consumer,
+  host,
+  runId: `${consumer}#${number}`,
+  open: true,
+  share: noShare,
+  using: 0,
+  done: 0,
+});
+
+export const inUse = ({ runs }: Simulation): number => runs.reduce((total, { using }) => total + using, 0);
+
+const needOf = ({ using, todo, parallelism }: SimulatedRun) => ({ using, want: Math.min(parallelism, using + todo) });
+
+/** Begins one piece of work where the share allows it. */
+export function work(run: SimulatedRun): void {
+  if (!run.open || run.todo === 0 || run.using >= Math.min(run.parallelism, allowanceOf(run.share))) return;
+  run.using += 1;
+  run.todo -= 1;
+}
+
+/** Work ends by itself, also that of a run that is closed. */
+export function finish(run: SimulatedRun): void {
+  if (run.using === 0) return;
+  run.using -= 1;
+  run.done += 1;
+}
+
+/** Reports where that is due; `anyway`: also where not. */
+export function say(simulation: Simulation, run: SimulatedRun, anyway = false): void {
+  const dueMs = reportDueMs(run.share, needOf(run), renewMs);
+  if (!run.open || dueMs === null || (dueMs > simulation.nowMs && !anyway)) return;
+  const { share, said } = report(run.share, needOf(run), simulation.nowMs);
+  run.share = share;
+  simulation.reports.push({ ...said, consumer: run.consumer, runId: run.runId, host: run.host, deadline: null });
+  if (share === noShare && run.todo === 0) run.open = false;
+}
+
+/** The report at `index` arrives; `again`: and will arrive once more. */
+export function arrive(simulation: Simulation, index: number, again = false): void {
+  const said = simulation.reports[index];
+  if (said === undefined) return;
+  if (!again) simulation.reports.splice(index, 1);
+  simulation.ledger = hear(simulation.ledger, said, simulation.nowMs);
+  pass(simulation);
+}
+
+export function pass(simulation: Simulation): void {
+  const { ledger, answers } = share(simulation.ledger, simulation.nowMs);
+  simulation.ledger = ledger;
+  simulation.answers.push(...answers);
+}
+
+/** The first answer on its way to `run` arrives, or finds nobody. */
+export function answered(simulation: Simulation, run: SimulatedRun): void {
+  const index = simulation.answers.findIndex(({ runId }) => runId === run.runId);
+  const [answer] = index < 0 ? [] : simulation.answers.splice(index, 1);
+  if (answer === undefined) return;
+  if (run.open) run.share = hearAnswer(run.share, answer.granted);
+  else simulation.ledger = missed(simulation.ledger, answer, simulation.nowMs);
+}
+
+export function kill(run: SimulatedRun): void {
+  run.open = false;
+}
+
+/** Another run takes up what closed ones left undone. */
+export function restart(simulation: Simulation, run: SimulatedRun): void {
+  const siblings = simulation.runs.filter(({ consumer }) => consumer === run.consumer);
+  if (siblings.some(({ open }) => open)) return;
+  const todo = siblings.reduce((total, sibling) => total + sibling.todo, 0);
+  for (const sibling of siblings) sibling.todo = 0;
+  simulation.runs.push(begin(run.consumer, run.host, siblings.length + 1, { todo, parallelism: run.parallelism }));
+}
+
+export function startLook(simulation: Simulation): void {
+  if (simulation.ledger.covering === null) simulation.ledger = beginLook(simulation.ledger);
+}
+
+/** The moment, somewhere in a look, that its result is of. */
+export function takePicture({ ledger, limit, runs, turns }: Simulation): Simulation['found'] {
+  const inProgress: Record<string, number> = {};
+  for (const { host, using } of runs) if (using > 0) inProgress[host] = (inProgress[host] ?? 0) + using;
+  const closed = runs.filter(({ open }) => !open).map(({ runId }) => runId);
+  const asked = new Set(ledger.holders.map(({ runId }) => runId));
+  const tasks = runs.flatMap(({ runId, using, done }) =>
+    Array.from({ length: using }, (_, index) => `${runId}/${done + index}`),
+  );
+  return {
+    world: { limit, checkMs, silentMs, inProgress, ...(turns && { tasks }) },
+    closed: closed.filter((runId) => asked.has(runId)),
+  };
+}
+
+export function stopLook(simulation: Simulation): void {
+  if (simulation.ledger.covering === null) return;
+  const { world, closed } = (simulation.found ?? takePicture(simulation))!;
+  simulation.found = null;
+  simulation.ledger = endLook(simulation.ledger, world, closed, simulation.nowMs);
+  pass(simulation);
+}
+
+/** One round in which everything arrives and everybody does what is due. */
+export function round(simulation: Simulation, { finishing }: { finishing: boolean }): void {
+  simulation.nowMs += checkMs;
+  startLook(simulation);
+  stopLook(simulation);
+  for (const run of simulation.runs) {
+    if (finishing) finish(run);
+    while (simulation.answers.some(({ runId }) => runId === run.runId)) answered(simulation, run);
+    for (let piece = 0; piece < run.parallelism; piece += 1) work(run);
+    say(simulation, run);
+  }
+  while (simulation.reports.length > 0) arrive(simulation, 0);
+}

@@ -1,0 +1,121 @@
+import type { Confirmation, FenceEvidence, FencingSettings, Incident } from '../../contracts/node-failure/fencing.ts';
+import type { FailureVerdict, HostSigns } from '../../contracts/node-failure/node-failure.ts';
+import type { PowerObservation, PowerProof } from '../../contracts/node-failure/power.ts';
+import { speaks } from './speaks.ts';
+
+/** What a confirmation is judged by, when it comes and once more when it is used: look afresh each time. */
+export interface ConsentView {
+  incident: Incident;
+  verdict: FailureVerdict;
+  signs: HostSigns;
+  power: PowerObservation | null;
+  /** Ids of confirmations that have been used. */
+  used: readonly string[];
+}
+
+export type ConsentDecision =
+  | { consent: 'valid'; untilMs: number }
+  | { consent: 'refused'; reason: ConsentRefusal; message: string };
+
+export type ConsentRefusal =
+  | 'Anonymous'
+  | 'WrongIncident'
+  | 'BootIdUnknown'
+  | 'WrongBootId'
+  | 'Used'
+  | 'Expired'
+  | 'ServiceUp'
+  | 'PowerOn'
+  | 'HostAlive'
+  | 'NotFailed';
+
+/**
+ * Whether a person's word that the host is off counts now. Pure; each refusal is a row of the table test. Source: design section 2,
+ * rule 16.
+ */
+export function judgeConsent(
+  confirmation: Confirmation,
+  { incident, verdict, signs, power, used }: ConsentView,
+  { consentMs, holdCheckMs }: FencingSettings,
+  nowMs: number,
+): ConsentDecision {
+  const { compute, node } = signs;
+  const bootId = node?.bootId ?? null;
+  const refuse = (reason: ConsentRefusal, message: string): ConsentDecision => ({
+    consent: 'refused',
+    reason,
+    message,
+  });
+  if (confirmation.person.trim() === '') return refuse('Anonymous', 'A confirmation names the person who gives it.');
+  if (confirmation.incident !== incident.id)
+    return refuse(
+      'WrongIncident',
+      `It is for the incident ${confirmation.incident}; the one at hand is ${incident.id}.`,
+    );
+  if (incident.bootId === null)
+    return refuse('BootIdUnknown', `${incident.host} never told a boot id, so nobody can name the boot that is meant.`);
+  if (confirmation.bootId !== incident.bootId)
+    return refuse(
+      'WrongBootId',
+      `It is for the boot ${confirmation.bootId}; ${incident.host} was silent since the boot ${incident.bootId}.`,
+    );
+  if (bootId !== null && bootId !== incident.bootId)
+    return refuse('WrongBootId', `${incident.host} has booted since, as ${bootId}: look again.`);
+  if (used.includes(confirmation.id))
+    return refuse('Used', 'It has been used. Look again whether the host is off, and confirm anew.');
+  const untilMs = confirmation.atMs + consentMs;
+  if (!(nowMs >= confirmation.atMs && nowMs < untilMs))
+    return refuse(
+      'Expired',
+      `It was given by ${confirmation.person} more than ${consentMs / 60_000} min ago. Look again whether the host is off, and confirm anew.`,
+    );
+  if (compute === null || compute.state === 'up') {
+    return refuse(
+      'ServiceUp',
+      compute === null
+        ? 'Nova could not be read, so nova-compute may be up.'
+        : `nova-compute on ${incident.host} is up: the host is not off.`,
+    );
+  }
+  if (power !== null && tellsPower(power) && nowMs - power.atMs <= holdCheckMs)
+    return refuse('PowerOn', `The BMC of ${incident.host} tells ${power.power}: power it off first.`);
+  const speaking = speaks(signs);
+  if (speaking !== null) return refuse('HostAlive', `The host is not off: ${speaking}.`);
+  if (verdict.alive === 'yes') return refuse('HostAlive', `${verdict.message}: the host is not off.`);
+  if (verdict.verdict !== 'suspect' && verdict.verdict !== 'failed')
+    return refuse('NotFailed', `${verdict.message}: it has not failed yet.`);
+  return { consent: 'valid', untilMs };
+}
+
+/** Whether the BMC says that there is power. That it says nothing is no sign of it. */
+export const tellsPower = ({ power }: PowerObservation): boolean => power !== 'Off' && power !== 'Unknown';
+
+/** Why evidence does not count for this incident, as a sentence; null where it does. */
+export function evidenceProblem(
+  evidence: FenceEvidence,
+  incident: Incident,
+  used: readonly string[],
+  settings: FencingSettings,
+): string | null {
+  if (evidence.by === 'power') return proofProblem(evidence.proof, incident, settings);
+  const { confirmation, usedAtMs } = evidence;
+  if (confirmation.incident !== incident.id || confirmation.bootId !== incident.bootId)
+    return 'the confirmation is for another incident or boot';
+  if (!used.includes(confirmation.id)) return 'the confirmation was not used up';
+  return usedAtMs >= confirmation.atMs && usedAtMs < confirmation.atMs + settings.consentMs
+    ? null
+    : 'the confirmation had expired when it was used';
+}
+
+/** Why a proof of power does not count for this incident; null where it does. What is no number fails each comparison. */
+export function proofProblem(
+  { host, firstOffMs, secondOffMs }: PowerProof,
+  incident: Incident,
+  { powerRecheckMs }: FencingSettings,
+): string | null {
+  if (host !== incident.host) return `it is of ${host}`;
+  if (!(firstOffMs >= incident.openedAtMs)) return 'it is older than the incident';
+  return secondOffMs - firstOffMs >= powerRecheckMs
+    ? null
+    : `its two reads of Off are less than ${powerRecheckMs / 1_000} s apart`;
+}

@@ -1,0 +1,275 @@
+import * as fc from 'fast-check';
+
+import type {
+  FailureReason,
+  FailureVerdict,
+  HostSigns,
+  NodeFailureSettings,
+  Witness,
+} from '../../contracts/node-failure/node-failure.ts';
+import { judgeNodeFailure } from './judge-node-failure.ts';
+
+const settings: NodeFailureSettings = { failAfterMs: 100, witnessMaxAgeMs: 30 };
+const nowMs = 1_000;
+/** Long enough to count, and not. */
+const long = nowMs - 100;
+const short = nowMs - 99;
+
+const healthy: HostSigns = {
+  host: 'node-1',
+  node: { ready: 'True', sinceMs: 0, bootId: 'boot-1', pressures: [] },
+  compute: { state: 'up', sinceMs: 0 },
+  libvirt: { verdict: 'healthy', sinceMs: 0, message: '' },
+  witnesses: [],
+};
+const node = (ready: 'True' | 'False' | 'Unknown', sinceMs: number): Partial<HostSigns> => ({
+  node: { ready, sinceMs, bootId: 'boot-1', pressures: [] },
+});
+const compute = (state: 'up' | 'down', sinceMs: number): Partial<HostSigns> => ({ compute: { state, sinceMs } });
+const libvirt = (verdict: 'healthy' | 'failing' | 'silent', sinceMs: number): Partial<HostSigns> => ({
+  libvirt: { verdict, sinceMs, message: 'as it says' },
+});
+const saw = (...says: Witness['says'][]): Partial<HostSigns> => ({
+  witnesses: says.map((one, index) => ({
+    kind: index % 2 === 0 ? 'bmcPower' : 'rbdWatchers',
+    says: one,
+    atMs: nowMs - 10,
+  })),
+});
+const silent = { ...node('Unknown', long), ...compute('down', long), ...libvirt('silent', long) };
+
+type Row = [
+  why: string,
+  signs: Partial<HostSigns>,
+  verdict: FailureVerdict['verdict'],
+  reason: FailureReason,
+  alive: FailureVerdict['alive'],
+  untilMs?: number,
+];
+const rows: Row[] = [
+  ['all is well', {}, 'healthy', 'Healthy', 'yes'],
+  ['nobody asked libvirt', { libvirt: null }, 'healthy', 'Healthy', 'yes'],
+  [
+    'disk pressure is told',
+    { node: { ready: 'True', sinceMs: 0, bootId: 'b', pressures: ['DiskPressure'] } },
+    'watch',
+    'DiskPressure',
+    'yes',
+  ],
+  [
+    'memory pressure too',
+    { node: { ready: 'True', sinceMs: 0, bootId: 'b', pressures: ['MemoryPressure'] } },
+    'watch',
+    'MemoryPressure',
+    'yes',
+  ],
+  [
+    'without the Node nothing is judged',
+    { ...silent, node: null, ...saw('stopped') },
+    'watch',
+    'NotObserved',
+    'unknown',
+  ],
+  [
+    'without Nova nothing is judged',
+    { ...silent, compute: null, ...saw('stopped') },
+    'watch',
+    'NotObserved',
+    'unknown',
+  ],
+
+  ['guests fail for a moment', libvirt('failing', short), 'watch', 'GuestsFailing', 'yes', short + 100],
+  ['guests that go on failing must leave, live', libvirt('failing', long), 'failed', 'GuestsFailing', 'yes'],
+  ['libvirt does not answer for a moment', libvirt('silent', short), 'watch', 'LibvirtSilent', 'yes', short + 100],
+  ['libvirt does not answer', libvirt('silent', long), 'suspect', 'LibvirtSilent', 'yes'],
+  ['not ready for a moment', node('False', short), 'watch', 'NodeNotReady', 'yes', short + 100],
+  [
+    'not ready, while nova-compute reports: it must be emptied live',
+    node('False', long),
+    'failed',
+    'NodeNotReady',
+    'yes',
+  ],
+  ['unknown, while nova-compute reports', node('Unknown', long), 'failed', 'NodeNotReady', 'yes'],
+  ['nova-compute restarts', compute('down', short), 'watch', 'ComputeDown', 'yes', short + 100],
+  [
+    'only nova-compute is down: nothing is fenced for that',
+    { ...compute('down', long), ...saw('stopped', 'stopped') },
+    'suspect',
+    'ComputeDown',
+    'yes',
+  ],
+
+  ['silent for a moment', { ...silent, ...compute('down', short) }, 'watch', 'Silent', 'unknown', short + 100],
+  [
+    'silent for a moment, whatever a witness says',
+    { ...silent, ...node('Unknown', short), ...saw('stopped') },
+    'watch',
+    'Silent',
+    'unknown',
+    short + 100,
+  ],
+  ['silent, and the BMC tells Off', { ...silent, ...saw('stopped') }, 'failed', 'Dead', 'no'],
+  ['silent, and nobody writes any more', { ...silent, ...saw('powered', 'stopped') }, 'failed', 'Dead', 'no'],
+  ['silent, and guests write: cut off', { ...silent, ...saw('powered', 'running') }, 'suspect', 'Isolated', 'yes'],
+  [
+    'of two witnesses the one that saw life is believed',
+    { ...silent, ...saw('stopped', 'running') },
+    'suspect',
+    'Isolated',
+    'yes',
+  ],
+  ['power alone tells nothing', { ...silent, ...saw('powered') }, 'suspect', 'NoWitness', 'unknown'],
+  [
+    'a witness that does not know tells nothing',
+    { ...silent, ...saw('unknown', 'unknown') },
+    'suspect',
+    'NoWitness',
+    'unknown',
+  ],
+  ['without a witness silence is not death', silent, 'suspect', 'NoWitness', 'unknown'],
+  [
+    'a witness who looked too long ago is not heard',
+    { ...silent, witnesses: [{ kind: 'bmcPower', says: 'stopped', atMs: nowMs - 31 }] },
+    'suspect',
+    'NoWitness',
+    'unknown',
+  ],
+  [
+    'nor one who looked before the silence',
+    {
+      ...silent,
+      ...node('Unknown', long),
+      ...compute('down', long),
+      witnesses: [{ kind: 'bmcPower', says: 'stopped', atMs: long - 1 }],
+    },
+    'suspect',
+    'NoWitness',
+    'unknown',
+  ],
+  [
+    'nor one from the future',
+    { ...silent, witnesses: [{ kind: 'bmcPower', says: 'stopped', atMs: nowMs + 1 }] },
+    'suspect',
+    'NoWitness',
+    'unknown',
+  ],
+  [
+    'libvirt answers: the agents are down',
+    { ...silent, ...libvirt('healthy', 0), ...saw('stopped') },
+    'suspect',
+    'AgentsDown',
+    'yes',
+  ],
+  [
+    'the kubelet says no itself, so it lives',
+    { ...silent, ...node('False', long), ...saw('stopped') },
+    'suspect',
+    'AgentsDown',
+    'yes',
+  ],
+  [
+    'a clock that is ahead makes nothing fail',
+    { ...silent, ...node('Unknown', nowMs + 50), ...saw('stopped') },
+    'watch',
+    'Silent',
+    'unknown',
+    nowMs + 150,
+  ],
+  [
+    'nor does a time that is none',
+    { ...silent, ...node('Unknown', Number.NaN), ...saw('stopped') },
+    'watch',
+    'Silent',
+    'unknown',
+    Number.NaN,
+  ],
+];
+test.each(rows)('%s', (_why, signs, verdict, reason, alive, ...[untilMs = null]) => {
+  expect(judgeNodeFailure({ ...healthy, ...signs }, settings, nowMs)).toEqual({
+    verdict,
+    reason,
+    alive,
+    message: expect.stringMatching(/node-1/) as string,
+    untilMs,
+  });
+});
+
+test('messages say what and how long', () => {
+  const told = (signs: Partial<HostSigns>, atMs = nowMs): string =>
+    judgeNodeFailure({ ...healthy, ...signs }, settings, atMs).message;
+  expect(
+    told({
+      ...silent,
+      ...node('Unknown', nowMs - 300_000),
+      ...compute('down', nowMs - 240_000),
+      ...saw('stopped', 'stopped'),
+    }),
+  ).toBe(
+    'The kubelet and nova-compute of node-1 have not reported for 4 min, and according to its BMC and Ceph, off their network, nothing runs there',
+  );
+  expect(told({ node: null, compute: null })).toBe(
+    'node-1 cannot be judged: its Node and its compute service could not be read',
+  );
+});
+
+const anyMs = fc.integer({ min: 700, max: 1_050 });
+const anySigns: fc.Arbitrary<HostSigns> = fc.record({
+  host: fc.constant('node-1'),
+  node: fc.option(
+    fc.record({
+      ready: fc.constantFrom('True' as const, 'False' as const, 'Unknown' as const),
+      sinceMs: anyMs,
+      bootId: fc.constant('b'),
+      pressures: fc.constantFrom<'DiskPressure'[]>([], ['DiskPressure']),
+    }),
+    { nil: null },
+  ),
+  compute: fc.option(fc.record({ state: fc.constantFrom('up' as const, 'down' as const), sinceMs: anyMs }), {
+    nil: null,
+  }),
+  libvirt: fc.option(
+    fc.record({
+      verdict: fc.constantFrom('healthy' as const, 'failing' as const, 'silent' as const),
+      sinceMs: anyMs,
+      message: fc.constant(''),
+    }),
+    { nil: null },
+  ),
+  witnesses: fc.array(
+    fc.record({
+      kind: fc.constantFrom('bmcPower' as const, 'rbdWatchers' as const),
+      says: fc.constantFrom('running' as const, 'stopped' as const, 'powered' as const, 'unknown' as const),
+      atMs: anyMs,
+    }),
+    { maxLength: 3 },
+  ),
+});
+
+test('nobody is called dead without a fresh witness off the network, and against none that saw life', () => {
+  fc.assert(
+    fc.property(anySigns, (signs) => {
+      if (judgeNodeFailure(signs, settings, nowMs).alive !== 'no') return;
+      const fresh = signs.witnesses.filter(({ atMs }) => atMs <= nowMs && atMs >= nowMs - 30);
+      expect(fresh.map(({ says }) => says)).toContain('stopped');
+      expect(signs).toMatchObject({ node: { ready: 'Unknown' }, compute: { state: 'down' } });
+      expect(Math.max(signs.node!.sinceMs, signs.compute!.sinceMs)).toBeLessThanOrEqual(nowMs - 100);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('taking witnesses away never makes a verdict worse', () => {
+  const rank = { healthy: 0, watch: 1, suspect: 2, failed: 3 };
+  fc.assert(
+    fc.property(anySigns, (signs) => {
+      const without = judgeNodeFailure(
+        { ...signs, witnesses: signs.witnesses.filter(({ says }) => says !== 'stopped') },
+        settings,
+        nowMs,
+      );
+      expect(rank[without.verdict]).toBeLessThanOrEqual(rank[judgeNodeFailure(signs, settings, nowMs).verdict]);
+    }),
+    { numRuns: 1_000 },
+  );
+});

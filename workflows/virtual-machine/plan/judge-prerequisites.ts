@@ -1,0 +1,125 @@
+import type { ConditionUpdate } from '../../../contracts/conditions.ts';
+import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
+import { objectReasons, trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
+import type { Fetched, ImageFacts, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
+
+/** What a prerequisite comes to: its condition, or that there is none to tell. */
+export interface Judged {
+  type: string;
+  /** Null: the spec does not ask for it, and its condition is taken away. */
+  condition: ConditionUpdate | null;
+}
+
+const types = virtualMachineConditions;
+const met = (type: string, message = ''): Judged => ({
+  type,
+  condition: { type, status: 'True', reason: trueReason, message },
+});
+const unmet = (type: string, reason: string, message: string): Judged => ({
+  type,
+  condition: { type, status: 'False', reason, message },
+});
+const none = (type: string): Judged => ({ type, condition: null });
+
+const reasons = { ...objectReasons, failed: objectReasons.getError } as const;
+
+/** An object that could not be read, in the words of the generic map. */
+const unread = (type: string, fetched: Exclude<Fetched<unknown>, { is: 'found' }>): Judged =>
+  unmet(type, reasons[fetched.is], fetched.message);
+
+/** Every prerequisite of a VM, all of them judged at once. Source: vm-and-machine.md A.2 and A.5 1; seed 000 "VM Creation Workflow", Get create arguments. */
+export function judgePrerequisites(desired: DesiredVirtualMachine, given: Prerequisites): Judged[] {
+  return [
+    judgeClass(given),
+    judgeImage(desired, given.image),
+    judgePolicy(desired, given),
+    judgeBootstrap(given),
+    judgeStorage(desired, given),
+    judgeNetwork(desired, given),
+  ];
+}
+
+/** A classless VM needs none. */
+function judgeClass({ class: fetched }: Prerequisites): Judged {
+  if (fetched === null) return none(types.classReady);
+  return fetched.is === 'found' ? met(types.classReady) : unread(types.classReady, fetched);
+}
+
+const imageKinds = ['VirtualMachineImage', 'ClusterVirtualMachineImage'];
+const providerKinds = ['ContentLibraryItem', 'ClusterContentLibraryItem', 'VirtualMachine'];
+
+function judgeImage({ image }: DesiredVirtualMachine, fetched: Fetched<ImageFacts> | null): Judged {
+  const type = types.imageReady;
+  if (image === null) return unmet(type, 'NotSet', 'spec.image names no image');
+  if (!imageKinds.includes(image.kind))
+    return unmet(type, 'UnknownKind', `${image.kind} is no kind of image; ${imageKinds.join(' and ')} are`);
+  if (fetched === null) return unmet(type, 'Unknown', `${image.kind} ${image.name} was not read`);
+  if (fetched.is !== 'found') return unread(type, fetched);
+  const { ready, providerKind, providerItemId } = fetched.value;
+  if (providerKind !== null && !providerKinds.includes(providerKind))
+    return unmet(
+      type,
+      'NotSupported',
+      `${image.name} comes from a ${providerKind}; drover makes VMs from ${providerKinds.join(', ')}`,
+    );
+  if (ready === null || ready.status === 'Unknown')
+    return unmet(type, 'Unknown', `Nobody says whether ${image.name} is ready`);
+  if (ready.status === 'False') return unmet(type, ready.reason === '' ? 'NotReady' : ready.reason, ready.message);
+  if (providerItemId === null) return unmet(type, 'NotReady', `${image.name} does not say which item it is`);
+  return met(type);
+}
+
+function judgePolicy({ clusterModule }: DesiredVirtualMachine, { resourcePolicy }: Prerequisites): Judged {
+  const type = types.resourcePolicyReady;
+  if (resourcePolicy === null) return none(type);
+  if (resourcePolicy.is !== 'found') return unread(type, resourcePolicy);
+  const { name, deleting, modules } = resourcePolicy.value;
+  if (deleting) return unmet(type, 'NotReady', `VirtualMachineSetResourcePolicy ${name} is being deleted`);
+  if (clusterModule !== null && (modules[clusterModule] ?? null) === null)
+    return unmet(type, 'NotReady', `VirtualMachineSetResourcePolicy ${name} has no module ${clusterModule} yet`);
+  return met(type);
+}
+
+function judgeBootstrap({ bootstrap }: Prerequisites): Judged {
+  const type = types.bootstrapReady;
+  if (bootstrap === null) return none(type);
+  if (bootstrap.is !== 'found') return unread(type, bootstrap);
+  const { missingKeys } = bootstrap.value;
+  return missingKeys.length === 0
+    ? met(type)
+    : unmet(type, 'RequiredKeyNotFound', `There is no ${missingKeys.join(', ')}`);
+}
+
+function judgeStorage({ storageClass }: DesiredVirtualMachine, { storageClass: fetched }: Prerequisites): Judged {
+  const type = types.storageReady;
+  if (storageClass === null) return unmet(type, 'StorageClassRequired', 'spec.storageClass names no storage class');
+  if (fetched === null) return unmet(type, reasons.failed, `StorageClass ${storageClass} was not read`);
+  if (fetched.is !== 'found') return unread(type, fetched);
+  return fetched.value.hasDatastore
+    ? met(type)
+    : unmet(type, 'DatastoreNotFound', `No datastore that can be reached has the storage policy of ${storageClass}`);
+}
+
+function judgeNetwork({ networkDisabled, networkCards }: DesiredVirtualMachine, { network }: Prerequisites): Judged {
+  const type = types.networkReady;
+  if (networkDisabled || networkCards.length === 0) return none(type);
+  const missing = networkCards.flatMap(({ name }) => {
+    const found = network?.interfaces.find((one) => one.name === name);
+    return found === undefined || found.backing === null
+      ? [`${name}: ${found?.message ?? 'it was not looked for'}`]
+      : [];
+  });
+  return missing.length === 0 ? met(type) : unmet(type, 'NotReady', missing.join('; '));
+}
+
+/** What keeps a VM from being made, in a sentence; null: nothing. */
+export function obstacleOf(judged: readonly Judged[]): { reason: string; message: string } | null {
+  const [first, ...more] = judged.flatMap(({ condition }) =>
+    condition === null || condition.status === 'True' ? [] : [condition],
+  );
+  if (first === undefined) return null;
+  return {
+    reason: first.reason,
+    message: [first, ...more].map(({ type, reason, message }) => `${type} (${reason}): ${message}`).join('. '),
+  };
+}

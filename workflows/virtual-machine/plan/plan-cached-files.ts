@@ -1,0 +1,135 @@
+import type { CachedFile, FileDeed, FilePlace } from '../../../contracts/virtual-machine/cached-files.ts';
+import { diskName, nvramName } from '../../../contracts/virtual-machine/cached-files.ts';
+import { virtualMachineAnnotations, virtualMachineLabels } from '../../../contracts/virtual-machine/marks.ts';
+import type { ImageCacheFacts, ImageFacts, PlacedAt } from '../../../contracts/virtual-machine/observation.ts';
+import type { CreateSource, Outcome, VirtualMachineDeed } from '../../../contracts/virtual-machine/plan.ts';
+import type { Context } from '../step.ts';
+import { act, stop } from '../step.ts';
+
+/** Fast deploy: a VM of the files that are cached of its image. Sources: seed 000 "VM Creation Workflow with Fast Deploy"; vm-and-machine.md A.6. */
+
+type CachedSource = Extract<CreateSource, { from: 'cachedDisks' }>;
+/** Before it is known what is cached. */
+export type ChosenCache = Pick<CachedSource, 'from' | 'itemId' | 'how'>;
+type CachedLocation = ImageCacheFacts['locations'][number];
+
+/** The files for it where the VM goes, or what comes first: they are asked for and waited for, or cannot be used. */
+export function planCachedFiles(
+  context: Context,
+  chosen: ChosenCache,
+  at: PlacedAt,
+): { source: CachedSource } | { outcome: Outcome } {
+  const { desired, observed } = context;
+  const image = observed.prerequisites.image?.is === 'found' ? observed.prerequisites.image.value : null;
+  const storage =
+    observed.prerequisites.storageClass?.is === 'found' ? observed.prerequisites.storageClass.value : null;
+  if (image === null || image.providerItemId === null || storage === null)
+    return { outcome: stop('NotSupported', 'Cached disks need an image and a storage class') };
+  const { datacenter, datastore } = at;
+  const location = { datacenterId: datacenter, datastoreId: datastore, profileId: storage.profileId };
+  const cached = cachedAt(observed.imageCache, location);
+  if (cached?.ready === false)
+    return {
+      outcome: stop(
+        'ImageCacheFailed',
+        `The files of image ${image.name} could not be cached on ${datastore}: ${cached.message}`,
+      ),
+    };
+  if (cached?.ready !== true) {
+    const ask = {
+      do: 'ensureImageCache',
+      name: image.cacheName,
+      providerId: image.providerItemId,
+      providerVersion: image.providerVersion,
+      location,
+    } as const;
+    const mark = {
+      labels: { [virtualMachineLabels.imageCache]: image.cacheName },
+      annotations: {
+        [virtualMachineAnnotations.imageCacheLocation]: `${datacenter},${datastore},${storage.profileId}`,
+      },
+    };
+    return {
+      outcome: act(
+        'create',
+        [`Have image ${image.name} cached on ${datastore}`, ask],
+        [`Let ${desired.name} wait for it`, { do: 'patchVirtualMachine', patches: [mark] }],
+      ),
+    };
+  }
+  const source = judgeFiles(chosen, image, cached.files);
+  return 'problem' in source ? { outcome: stop('ImageCacheFailed', source.problem) } : { source };
+}
+
+const cachedAt = (
+  imageCache: Context['observed']['imageCache'],
+  { datacenterId, datastoreId, profileId }: Pick<CachedLocation, 'datacenterId' | 'datastoreId' | 'profileId'>,
+): CachedLocation | undefined =>
+  imageCache?.is === 'found'
+    ? imageCache.value.locations.find(
+        (one) => one.datacenterId === datacenterId && one.datastoreId === datastoreId && one.profileId === profileId,
+      )
+    : undefined;
+
+/** Whether a VM can be made of these files. */
+export function judgeFiles(
+  chosen: ChosenCache,
+  { name, hardware }: Pick<ImageFacts, 'name' | 'hardware'>,
+  files: readonly CachedFile[],
+): CachedSource | { problem: string } {
+  const disks = files.filter(({ kind }) => kind === 'disk').map(({ path }) => path);
+  const known = hardware.disks.length;
+  if (files.some(({ kind }) => kind === 'managedDisk'))
+    return {
+      problem: `Image ${name} is cached as a first-class disk, which drover does not copy; cache it as files, or switch fast deploy off for this VM`,
+    };
+  if (disks.length === 0) return { problem: `No disk of image ${name} is cached` };
+  if (known > 0 && known !== disks.length)
+    return { problem: `Image ${name} has ${known} disks in its status, and ${disks.length} are cached` };
+  // vCenter makes a child only with its parent’s capacity.
+  if (chosen.how === 'linked' && (known === 0 || hardware.disks.some(({ capacityBytes }) => capacityBytes === null))) {
+    return {
+      problem: `Image ${name} does not say how large its disks are (status.disks[].limit), and a linked disk needs that; fast deploy ${virtualMachineAnnotations.fastDeploy}: direct does not`,
+    };
+  }
+  return {
+    ...chosen,
+    disks,
+    nvram: files.find(({ kind, path }) => kind === 'other' && path.toLowerCase().endsWith('.nvram'))?.path ?? null,
+    hardware,
+  };
+}
+
+export const placeOf = (
+  uid: string,
+  { datacenter, datastore }: Pick<FilePlace, 'datacenter' | 'datastore'>,
+): FilePlace => ({ datacenter, datastore, folder: uid });
+
+/** What is copied for a VM before it can be made. */
+export function planCopies(
+  source: CachedSource,
+  vmName: string,
+  place: FilePlace,
+): [words: string, deed: VirtualMachineDeed][] {
+  const step = (words: string, deed: FileDeed): [string, VirtualMachineDeed] => [words, { do: 'file', place, ...deed }];
+  const disks = source.how === 'linked' ? [] : source.disks;
+  const of = (index: number): string => `disk ${index + 1} of ${disks.length} for ${vmName}`;
+  return [
+    ...(source.nvram === null
+      ? []
+      : [step(`Copy the NVRAM for ${vmName}`, { file: 'copyOther', from: source.nvram, to: nvramName(vmName) })]),
+    ...disks.flatMap((from, index) => [
+      step(`Copy ${of(index)}`, { file: 'copyDisk', from, to: diskName(index) }),
+      step(`Keep ${of(index)}`, { file: 'keepDisk', to: diskName(index) }),
+    ]),
+  ];
+}
+
+/** What was copied for a VM that is not made, or is made elsewhere. */
+export const removeCopies = (vmName: string, place: FilePlace): [words: string, deed: VirtualMachineDeed][] => [
+  [`Remove what was copied for VM ${vmName}`, { do: 'file', place, file: 'removeFolder' }],
+  [
+    'Note that nothing is copied any more',
+    { do: 'patchVirtualMachine', patches: [{ annotations: { [virtualMachineAnnotations.copies]: null } }] },
+  ],
+];
