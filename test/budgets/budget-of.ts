@@ -22,6 +22,7 @@ const ofHypervisors: Lifecycle = {
     [/^deleteEviction$/u, 'activation'],
     [/^ensureServiceEnabled$/u, 'activation'],
     [/^(addToAggregates|ensureServiceDisabled|updateTraits|patchHypervisor)$/u, 'mended'],
+    [/^tellNodeFailure$/u, 'failureReported'],
   ],
 };
 

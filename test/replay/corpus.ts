@@ -94,19 +94,22 @@ export function takeInventory(release: string, directory = histories): Inventory
   };
 }
 
-/** Puts the runs of a recording in the place of those that were recorded under its name before. */
+/** Puts the runs of each recording in the place of those that were recorded under its name before. */
 export function writeRuns(
   release: string,
-  recording: string,
-  runs: readonly Omit<RecordedRun, 'name'>[],
+  recordings: ReadonlyMap<string, readonly Omit<RecordedRun, 'name'>[]>,
   directory = histories,
 ): void {
-  const added = runs.map(({ history, ...run }, index): Entry => ({
-    names: [`${recording}-${index + 1}`],
-    ...run,
-    history: JSON.parse(historyToJSON(history), anonymous) as object,
-  }));
-  writeEntries(release, replaceRecording(readEntries(release, directory), recording, added), directory);
+  let entries: readonly Entry[] = readEntries(release, directory);
+  for (const [recording, runs] of recordings) {
+    const added = runs.map(({ history, ...run }, index): Entry => ({
+      names: [`${recording}-${index + 1}`],
+      ...run,
+      history: JSON.parse(historyToJSON(history), anonymous) as object,
+    }));
+    entries = replaceRecording(entries, recording, added);
+  }
+  writeEntries(release, entries, directory);
 }
 
 /** Pure. */

@@ -1,9 +1,13 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { GuestWatchProgress } from '../../contracts/node-failure/guest-watch.ts';
+import { messages } from '../../contracts/messages.ts';
+import { quietTurn } from '../flows/node-failure/guests.ts';
 import { comeBack, untilLookedAt } from '../flows/node-failure/world.ts';
 import type { Failing, FailureWorld, Machine } from '../flows/node-failure/world.ts';
 import { until } from '../flows/until.ts';
 import type { RecordedRun } from './corpus.ts';
 
-/** A host that fails, and what comes of it: on a real Temporal, with a machine that does as it is told. */
+/** A host that fails, and what comes of it: with a machine that does as it is told. */
 export interface FailureRecording {
   name: string;
   machine: Partial<Machine>;
@@ -93,4 +97,23 @@ export async function recordFailure(
   const failing = await world.fail(name, machine);
   await goesOn(failing);
   return [{ workflowId: failing.handle.workflowId, history: await failing.handle.fetchHistory() }];
+}
+
+/** The watch over guests, a turn of which fails, until there is nothing left to watch. */
+export async function recordGuestWatch(world: FailureWorld): Promise<Omit<RecordedRun, 'name'>[]> {
+  world.turns.push(
+    quietTurn,
+    ApplicationFailure.create({ type: 'StillBroken', message: 'it broke', nonRetryable: true }),
+    quietTurn,
+  );
+  const { handle } = await world.listen(0);
+  await until(
+    'it to wait',
+    patienceMs,
+    async () =>
+      (await handle.query<GuestWatchProgress>(messages.progress)).waitingFor.includes('it broke') || 'not yet',
+  );
+  await handle.executeUpdate(messages.retryNow);
+  await handle.result();
+  return [{ workflowId: handle.workflowId, history: await handle.fetchHistory() }];
 }

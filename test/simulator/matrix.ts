@@ -1,7 +1,7 @@
 import { withClock } from '../../lab/clock.ts';
 import { runScenario } from '../faults/run-cell.ts';
 import type { Scenario } from '../faults/scenario.ts';
-import type { WorkflowBundle } from './simulation.ts';
+import type { Simulation, WorkflowBundle } from './simulation.ts';
 import type { CleanRun, SimulatedCell } from './cell.ts';
 import type { SimulatedFixtureOptions } from './fixture.ts';
 import { openSimulatedFixture } from './fixture.ts';
@@ -20,12 +20,17 @@ const mostVirtualMs = 6 * 3_600_000;
 /** All runs of a scenario have the same seed, so that a cell's step is found again where it was. */
 const seed = 1;
 
+export interface SimulateHooks extends Pick<SimulatedFixtureOptions, 'onEvent' | 'mutate'> {
+  /** Called when the scenario has ended, before its simulation is closed. */
+  onEnd?: (simulation: Simulation) => void;
+}
+
 /** Runs a scenario in a simulation of its own, without a fault where the cell has no target. */
 export async function simulate(
   bundle: WorkflowBundle,
   scenario: Scenario,
   { targets }: Pick<SimulatedCell, 'targets'>,
-  hooks: Pick<SimulatedFixtureOptions, 'onEvent' | 'mutate'> = {},
+  { onEnd, ...hooks }: SimulateHooks = {},
 ): Promise<SimulatedResult> {
   const fixture = await openSimulatedFixture({ bundle, seed, scenario, targets, ...hooks });
   const { simulation } = fixture.deployment;
@@ -39,6 +44,7 @@ export async function simulate(
   } catch (error) {
     complaints.push((error as Error).stack ?? String(error));
   } finally {
+    onEnd?.(simulation);
     fixture.deployment.close();
   }
   const missed = targets.filter((target) => target.at !== 'activity').length - fixture.injected.length;

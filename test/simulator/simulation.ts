@@ -103,7 +103,7 @@ export interface Simulation {
   /** The oldest first. */
   runs(): readonly RunRecord[];
   /** As Temporal's replayer takes them. */
-  histories(): { workflowId: string; history: temporal.api.history.v1.History }[];
+  histories(): { workflowId: string; runId: string; history: temporal.api.history.v1.History }[];
   /** Ends the worker's process, and lets go of all sandboxes. */
   close(): void;
 }
@@ -232,7 +232,8 @@ export function createSimulation(options: SimulationOptions): Simulation {
       worker.kill(0);
     },
     runs: () => allRuns(server).map(recordOf),
-    histories: () => allRuns(server).map(({ workflowId, events }) => ({ workflowId, history: toHistory(events) })),
+    histories: () =>
+      allRuns(server).map(({ workflowId, runId, events }) => ({ workflowId, runId, history: toHistory(events) })),
     close() {
       endProcess(worker.host.process);
       allRuns(server).forEach(evict);
