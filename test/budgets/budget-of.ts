@@ -16,6 +16,7 @@ const ofHypervisors: Lifecycle = {
     [/^releaseAllocations$/u, 'leftovers'],
     [/^ensureServiceDeleted$/u, 'decommissioning'],
     [/^createEviction$/u, 'maintenance'],
+    [/^runHypervisorCheck$/u, 'tested'],
     [/^createHypervisor$/u, 'onboarding'],
     // Out of the one for tests.
     [/^removeFromAggregates$/u, 'onboarding'],
@@ -41,6 +42,7 @@ const ofVirtualMachines: Lifecycle = {
     [/^submitNewVm$/u, 'vmCreate'],
     [/^submitAdoption$/u, 'vmAdopted'],
     [/^submitPower, in vain$/u, 'vmRefused'],
+    [/^submitReconfigure, again$/u, 'vmRestarted'],
     [/^submitReconfigure, and submitPower$/u, 'vmLargeUpdate'],
     [/^(submit|patch)/u, 'vmUpdate'],
   ],
@@ -88,8 +90,9 @@ export function budgetOf({ events }: History): BudgetName | null {
   const hasFailed = all.some(({ activityTaskFailedEventAttributes: failed }) => failed);
   const isInVain =
     hasFailedInTheEnd(all) && !all.some(({ startChildWorkflowExecutionInitiatedEventAttributes: moved }) => moved);
-  const deeds = done.flatMap((name) => [
+  const deeds = done.flatMap((name, index) => [
     name,
+    ...(done.indexOf(name) < index ? [`${name}, again`] : []),
     ...(isInVain ? [`${name}, failed without a move`] : []),
     ...(isToldAgain ? [`${name}, told again`] : []),
     ...(hasFailed ? [`${name}, in vain`] : []),

@@ -59,6 +59,12 @@ export const budgets = {
     activityCalls: 24,
     calls: { nova: 35, placement: 26, kubernetes: 50, keystone: 2 },
   },
+  tested: {
+    title: '`reconcileHypervisor`, from the Node into service, with its checks',
+    events: 175,
+    activityCalls: 26,
+    calls: { nova: 52, placement: 26, kubernetes: 50, keystone: 2, libvirt: 19, ovs: 4, ceph: 4 },
+  },
   maintenance: {
     title: '`reconcileHypervisor`, into maintenance with one server',
     events: 130,
@@ -124,6 +130,12 @@ export const budgets = {
     events: 36,
     activityCalls: 4,
     calls: { vsphere: 30, kubernetes: 18 },
+  },
+  vmRestarted: {
+    title: '`reconcileVirtualMachine`, restarted',
+    events: 52,
+    activityCalls: 6,
+    calls: { vsphere: 38, kubernetes: 22 },
   },
   vmRefused: {
     title: '`reconcileVirtualMachine`, powered off against a guest that refuses',
