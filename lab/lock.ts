@@ -32,22 +32,30 @@ export async function withLock<Result>(
 ): Promise<Result> {
   ensurePrivateDirectory(directory);
   const holderFile = join(directory, `${name}.holder`);
-  const database = new DatabaseSync(join(directory, `${name}.lock`));
+  let release = tryLock(directory, name);
+  if (release === undefined) options.onWait?.(livingHolder(holderFile));
+  while (release === undefined) {
+    await delay(POLL_INTERVAL_MS, undefined, options.signal === undefined ? {} : { signal: options.signal });
+    release = tryLock(directory, name);
+  }
   try {
-    let told = false;
-    while (!tryLock(database)) {
-      if (!told) options.onWait?.(livingHolder(holderFile));
-      told = true;
-      await delay(POLL_INTERVAL_MS, undefined, options.signal === undefined ? {} : { signal: options.signal });
-    }
     writePrivateJson(holderFile, identify(process.pid));
     return await action();
   } finally {
-    database.close();
+    release();
   }
 }
 
-function tryLock(database: DatabaseSync): boolean {
+/** The same lock, without waiting: what releases it, or undefined when it is held. */
+export function tryLock(directory: string, name: string): (() => void) | undefined {
+  ensurePrivateDirectory(directory);
+  const database = new DatabaseSync(join(directory, `${name}.lock`));
+  if (begin(database)) return () => database.close();
+  database.close();
+  return undefined;
+}
+
+function begin(database: DatabaseSync): boolean {
   try {
     database.exec('BEGIN EXCLUSIVE');
     return true;

@@ -14,6 +14,7 @@ import { tailOf } from './run-command.ts';
  * record names (workers of a service that was killed, a service whose starter died before it could write the record).
  */
 const MARK = 'DROVER_LAB_PROCESS';
+const MARK_NAME_OF_COMMANDS = 'command';
 const READY_POLL_MS = 50;
 const READY_ATTEMPT_MS = 5000;
 const READY_TIMEOUT_MS = 60_000;
@@ -169,8 +170,21 @@ async function kill(identity: ProcessIdentity): Promise<void> {
 /** Stops every service of the part, last started first, and whatever of theirs is left; forgets the records. */
 export async function stopServices(dir: string): Promise<void> {
   for (const record of readProcesses(dir).toReversed()) await stopService(record);
-  for (const straggler of findStragglers(dir)) await kill(straggler);
+  await killStragglers(dir);
   rmSync(join(dir, 'processes'), { recursive: true, force: true });
+}
+
+/** Marks whatever this process starts from now on, besides services, as belonging to `dir`. */
+export function markOwnChildren(dir: string): void {
+  process.env[MARK] = `${dir}/${MARK_NAME_OF_COMMANDS}`;
+}
+
+/** SIGKILL to every process that carries the mark of `dir` or of a directory below it, until none is left. */
+export async function killStragglers(dir: string): Promise<void> {
+  for (let found = findStragglers(dir); found.length > 0; found = findStragglers(dir)) {
+    for (const straggler of found) signalIfSame(straggler, 'SIGKILL');
+    await Promise.all(found.map(kill));
+  }
 }
 
 /** Living processes that carry the part's mark in their environment (Linux; elsewhere only records are known). */
