@@ -15,7 +15,8 @@ import { runSuite } from './harness/run-suite.ts';
 import { renderMeasured, renderRecorded } from './harness/table.ts';
 import type { LoadRun } from './load/load-run.ts';
 import { loadSuite } from './load/main.ts';
-import { untilInterrupted } from '../lab/interruption.ts';
+import { withRun } from '../lab/command-run.ts';
+import { labDirectory } from '../lab/lab.ts';
 import { describeMachine, kindOf } from './machine.ts';
 import type { Size } from './onboarding/figures.ts';
 import { sizes } from './onboarding/figures.ts';
@@ -46,8 +47,6 @@ const atLeastOne = (text: string): number => {
   return count;
 };
 
-const signal = untilInterrupted(new Error('interrupted'));
-
 const print = (text: string): void => void process.stdout.write(text);
 const report = (line: string): void => void process.stderr.write(`${line}\n`);
 const machine = kindOf(describeMachine());
@@ -76,10 +75,8 @@ async function measure(
     Object.assign(measured, figures);
     keep(figures, []);
   };
-  const failures = await runSuite(
-    suite,
-    { quick, repetitions: quick ? 1 : repetitions, report, signal },
-    { only, report, take, signal },
+  const failures = await withRun({ command: 'npm run bench', report }, ({ signal }) =>
+    runSuite(suite, { quick, repetitions: quick ? 1 : repetitions, report, signal }, { only, report, take, signal }),
   );
   if (failures.length > 0) keep({}, failures);
   print(json ? `${JSON.stringify(measured, null, 2)}\n` : renderMeasured(figuresOf(suite), measured, before, machine));
@@ -141,19 +138,14 @@ program
           more: ({ results }) => ({ results: mergeResults(results ?? {}, figure) }),
           startedMs,
         });
-      const failures = await benchEviction({
-        only,
-        windows,
-        pairs,
-        quick,
-        report,
-        take(figure) {
-          measured = mergeResults(measured, figure);
-          if (quick) return;
-          keep(figure, []);
-        },
-        signal,
-      });
+      const take = (figure: EvictionResults): void => {
+        measured = mergeResults(measured, figure);
+        if (!quick) keep(figure, []);
+      };
+      const shared = process.env['DROVER_LAB'] === undefined ? {} : { lab: { dir: labDirectory(), stops: [] } };
+      const failures = await withRun({ command: 'npm run bench', report, ...shared }, ({ signal }) =>
+        benchEviction({ only, windows, pairs, quick, report, take, signal }),
+      );
       if (failures.length > 0 && !quick) keep({}, failures);
       if (json) print(`${JSON.stringify(measured, null, 2)}\n`);
       else
@@ -233,10 +225,4 @@ program
   .description('puts the recorded figures of the load, of the onboarding and of virtual machines into docs/limits.md')
   .action(() => limitSuites.forEach((suite) => writeLimitsPage(figuresOf(suite), readRecords(suite))));
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (!signal.aborted) throw error;
-  process.stderr.write('Interrupted.\n');
-  process.exitCode = 130;
-}
+await program.parseAsync();

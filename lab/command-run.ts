@@ -10,6 +10,7 @@ import { stopLab } from './lab.ts';
 import { tryLock, withLock } from './lock.ts';
 import type { PartName } from './part.ts';
 import { partNames } from './parts.ts';
+import { releasePorts } from './ports.ts';
 import { readJsonIfThere, writePrivateJson } from './private-files.ts';
 import { killStragglers, markOwnChildren, stopServices } from './processes.ts';
 
@@ -63,7 +64,7 @@ const runRegistry = (): string => join(cacheDirectory(), 'runs');
 
 /**
  * Stops what ended commands left, and runs `action`. Interrupted, it waits for the action to end, stops the rest and
- * ends this process with exit code 130.
+ * ends this process with exit code 130, unless the action came to its end all the same.
  *
  * @throws LabError when a living command uses the same lab
  */
@@ -87,27 +88,29 @@ export async function withRun<Result>(
   // Services keep the TMPDIR that they were started with; those of a lab that stays up must not lose it.
   if (lab === undefined || lab.stops.length > 0) process.env['TMPDIR'] = dir;
   markOwnChildren(dir);
+  const over = new AbortController();
   const overdue = Promise.withResolvers<never>();
   const interrupt = (): void => {
     report('interrupted: stopping what was started');
     // What fails from now on fails because its counterparts are gone.
     for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, () => undefined);
-    void delay(graceMs).then(() => overdue.reject(reason));
+    delay(graceMs, undefined, { signal: over.signal }).then(
+      () => overdue.reject(reason),
+      () => undefined,
+    );
   };
   if (signal.aborted) interrupt();
   else signal.addEventListener('abort', interrupt);
-  try {
-    return await Promise.race([action({ dir, signal }), overdue.promise]);
-  } finally {
-    await stopAll(record);
-    release();
-    if (signal.aborted) {
-      report('Interrupted; what had been started is stopped.');
-      process.exit(EXIT_INTERRUPTED);
-    }
-    if (tmpBefore === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = tmpBefore;
-  }
+  const [outcome] = await Promise.allSettled([Promise.race([action({ dir, signal }), overdue.promise])]);
+  over.abort();
+  await stopAll(record);
+  release();
+  if (tmpBefore === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = tmpBefore;
+  if (outcome.status === 'fulfilled') return outcome.value;
+  if (!signal.aborted) throw outcome.reason;
+  report('Interrupted; what had been started is stopped.');
+  process.exit(EXIT_INTERRUPTED);
 }
 
 /** Stops whatever commands that have ended left running, and removes their directories. */
@@ -189,6 +192,7 @@ async function stopAll({ dir, lab }: RunRecord): Promise<void> {
     if (lab.stops.length > 0) await stopLab({ dir: lab.dir, parts: lab.stops });
   }
   await killStragglers(dir);
+  releasePorts({ dir, cacheDir: cacheDirectory() });
   rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
 }
 

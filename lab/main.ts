@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { stopAbandonedRuns } from './command-run.ts';
 import { untilInterrupted } from './interruption.ts';
 import { LabError } from './lab-error.ts';
 import { labDirectory, readLab, startLab, stopLab, wipeLab } from './lab.ts';
@@ -41,7 +42,10 @@ const command = (name: string, description: string, whichParts: string, action: 
     .command(name)
     .description(description)
     .addArgument(new Argument('[parts...]', whichParts).choices(partNames))
-    .action(action);
+    .action(async (parts: PartName[]) => {
+      await stopAbandonedRuns(report);
+      await action(parts);
+    });
 
 command('up', 'start what is not up yet, on the data it had', usualParts, async (parts) => {
   await startLab(optionsFor(parts));

@@ -61,13 +61,13 @@ export async function reservePorts<Name extends string>(
   );
 }
 
-/** Gives up what the part has reserved; it remembers the numbers and asks for them again. */
+/** Gives up what the part, or all below the directory, has reserved; a part remembers the numbers and asks for them again. */
 export function releasePorts(owner: Omit<PortOwner, 'signal'>): void {
   const folder = join(owner.cacheDir, 'ports');
   if (!existsSync(folder)) return;
   for (const file of readdirSync(folder)) {
     const reservation = readJsonIfThere(join(folder, file)) as Reservation | undefined;
-    if (reservation?.dir === owner.dir) rmSync(join(folder, file), { force: true });
+    if (`${reservation?.dir}/`.startsWith(`${owner.dir}/`)) rmSync(join(folder, file), { force: true });
   }
 }
 

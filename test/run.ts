@@ -3,14 +3,11 @@
  * skip that was not expected fails the run, and so do two tests that passed only at their second attempt.
  * docs/testing.md says what is in it.
  */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { untilInterrupted } from '../lab/interruption.ts';
+import { type CommandRun, withRun } from '../lab/command-run.ts';
 import type { Lab } from '../lab/lab.ts';
 import { startLab } from '../lab/lab.ts';
-import { stopServices } from '../lab/processes.ts';
 import { judgeAll } from './evidence/judge-all.ts';
 import { keepRecord } from './evidence/keep.ts';
 import { makeRecord, unknown } from './evidence/record.ts';
@@ -46,9 +43,15 @@ interface Options {
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const interrupted = untilInterrupted(new Error('interrupted'));
 
-async function main({ all, record, changed, only }: Options): Promise<void> {
+const main = async (options: Options): Promise<void> =>
+  withRun({ command: commandOf(options), report: print }, (run) => climb(options, run));
+
+const commandOf = ({ all, changed }: Options): string =>
+  all ? 'npm run test:all' : changed === undefined ? 'npm test' : 'npm run test:changed';
+
+async function climb(options: Options, { dir, signal }: CommandRun): Promise<void> {
+  const { all, record, changed, only } = options;
   const startedMs = Date.now();
   const digests = new Map(record ? seriesNames.map((name) => [name, digestNow(series[name].globs)]) : []);
   if (all) process.env['DROVER_SAMPLE_SEED'] = String(seedOfDay());
@@ -56,9 +59,14 @@ async function main({ all, record, changed, only }: Options): Promise<void> {
     ? chooseAll()
     : changed === undefined
       ? choosePush()
-      : await chooseChanged(changed, listRelatedFlows);
+      : await chooseChanged(changed, (paths) => listRelatedFlows(paths, signal));
   for (const note of choice.notes) print(note);
-  const outcomes = await runStages(choice, { all, wants: (name) => only?.includes(name) ?? (name !== 'long' || all) });
+  const outcomes = await runStages(choice, {
+    all,
+    dir,
+    interrupted: signal,
+    wants: (name) => only?.includes(name) ?? (name !== 'long' || all),
+  });
 
   const { passed, failed, skipped, lines } = summarize(outcomes, (name) =>
     expectedSkips.some((expected) => expected.test(name)),
@@ -76,17 +84,24 @@ async function main({ all, record, changed, only }: Options): Promise<void> {
       ...lines.filter((line) => line.startsWith('FAILED ')),
       ...old,
     ]);
-  const command = all ? 'npm run test:all' : changed === undefined ? 'npm test' : 'npm run test:changed';
-  print(`${command} took ${secondsSince(startedMs).toFixed(0)} s`);
+  print(`${commandOf(options)} took ${secondsSince(startedMs).toFixed(0)} s`);
   print(`${passed} passed, ${allFailed} failed, ${skipped} skipped`);
   process.exitCode = allFailed === 0 ? 0 : 1;
 }
 
 const secondsSince = (startedMs: number): number => (Date.now() - startedMs) / 1_000;
 
+interface Climb {
+  all: boolean;
+  /** Where the labs lie. */
+  dir: string;
+  interrupted: AbortSignal;
+  wants: (name: StageName) => boolean;
+}
+
 async function runStages(
   { flows, simulated, unit }: Choice,
-  { all, wants }: { all: boolean; wants: (name: StageName) => boolean },
+  { all, dir, interrupted, wants }: Climb,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const take = async (running: Promise<Outcome | Outcome[]>): Promise<void> =>
@@ -94,7 +109,7 @@ async function runStages(
   const failure = new AbortController();
   const signal = AbortSignal.any([interrupted, failure.signal]);
   // They come up while the processors have other work, which does not wait for them.
-  const labs = wants('flows') && flows.length > 0 ? startLabs(signal) : Promise.resolve([]);
+  const labs = wants('flows') && flows.length > 0 ? startLabs(dir, signal) : Promise.resolve([]);
   // Whoever waits for them learns it.
   labs.catch(() => undefined);
   const stopLabs = async (): Promise<unknown> => Promise.all((await labs.catch(() => [])).map((lab) => lab.stop()));
@@ -157,7 +172,7 @@ const checks = [
 ] as const;
 
 /** The labs of the flows that do not break theirs: what is missing is built first, and says so. */
-async function startLabs(signal: AbortSignal): Promise<Lab[]> {
+async function startLabs(root: string, signal: AbortSignal): Promise<Lab[]> {
   print('── labs: the real counterparts (the first time they are built, which takes a quarter of an hour)');
   const labs: Lab[] = [];
   try {
@@ -205,14 +220,14 @@ async function runSimulator(names: readonly string[], signal: AbortSignal): Prom
 }
 
 /** Flow files that import one of the paths, however indirectly. */
-async function listRelatedFlows(paths: readonly string[]): Promise<string[]> {
+async function listRelatedFlows(paths: readonly string[], signal: AbortSignal): Promise<string[]> {
   if (paths.length === 0) return [];
   const { stdout } = await runCommand(
     {
       command: process.execPath,
       args: [...jestArgs, '--selectProjects', 'flows', '--listTests', '--findRelatedTests', ...paths],
     },
-    interrupted,
+    signal,
   );
   return stdout
     .split('\n')
@@ -285,9 +300,6 @@ const stagesOf = (text: string): StageName[] =>
     return found;
   });
 
-/** Whatever this run starts lies below it, so that nothing outlives the run. */
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'dt-')));
-process.env['TMPDIR'] = root;
 try {
   await new Command('test')
     .description('Runs the ladder of tests.')
@@ -298,13 +310,6 @@ try {
     .action(main)
     .parseAsync();
 } catch (error) {
-  process.exitCode = interrupted.aborted ? 130 : 1;
-  print(
-    interrupted.aborted
-      ? 'Interrupted; what had been started is stopped.'
-      : `${(error as Error).stack}\n0 passed, 1 failed, 0 skipped`,
-  );
-} finally {
-  await stopServices(root);
-  rmSync(root, { recursive: true, force: true });
+  process.exitCode = 1;
+  print(`${(error as Error).stack}\n0 passed, 1 failed, 0 skipped`);
 }

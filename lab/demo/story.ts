@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { withRun } from '../command-run.ts';
 import { checkoutDirectory } from '../context.ts';
 import type { Drover } from '../drover.ts';
 import { startDrover } from '../drover.ts';
-import { untilInterrupted } from '../interruption.ts';
 import type { Lab } from '../lab.ts';
-import { startLab, stopLab, wipeLab } from '../lab.ts';
+import { labDirectory, startLab, stopLab, wipeLab } from '../lab.ts';
 import type { PartName } from '../part.ts';
 import { formatDuration } from '../progress.ts';
 
@@ -45,17 +45,32 @@ export interface Stage {
   drover: (...args: string[]) => Promise<void>;
 }
 
-/** Tells it, sets the exit code, and stops what was started: at once, or when somebody interrupts. */
-export async function perform<const Name extends PartName>(
+const say = (line = ''): void => void process.stdout.write(`${line}\n`);
+
+/** Tells it, sets the exit code, and stops what was started: at its end, or when it is interrupted. */
+export async function perform<const Name extends PartName>(story: Story<Name>, options: Telling): Promise<void> {
+  const parts: readonly (CoreName | Name)[] = ['temporal', 'kubernetes', ...story.parts];
+  const lab = { dir: labDirectory(), stops: [...parts, ...(story.more ?? [])] };
+  const last = await withRun({ command: 'npm start', lab, report: say }, ({ signal }) =>
+    tellOn(parts, story, options, signal),
+  );
+  say(`\n${last}`);
+}
+
+interface Telling {
+  /** Ends by itself. */
+  once: boolean;
+}
+
+async function tellOn<const Name extends PartName>(
+  parts: readonly (CoreName | Name)[],
   story: Story<Name>,
-  { once: isOnce }: { once: boolean },
-): Promise<void> {
+  { once: isOnce }: Telling,
+  interrupted: AbortSignal,
+): Promise<string> {
   const startedMs = performance.now();
-  const say = (line = ''): void => void process.stdout.write(`${line}\n`);
-  const interrupted = untilInterrupted(new Error('interrupted'));
   say(story.intro);
   if (story.fresh !== undefined) await wipeLab({ parts: story.fresh });
-  const parts: readonly (CoreName | Name)[] = ['temporal', 'kubernetes', ...story.parts];
   const lab = await startLab<CoreName | Name>({ parts, report: say, signal: interrupted });
   const core = lab as Lab<PartName> as Lab<CoreName>;
   let drover: Drover | null = null;
@@ -82,7 +97,6 @@ export async function perform<const Name extends PartName>(
       await once(child, 'exit');
     },
   };
-  let last = '';
   try {
     const { wrong, summary } = await story.tell(lab, stage);
     for (const line of wrong) say(`WRONG: ${line}`);
@@ -91,16 +105,11 @@ export async function perform<const Name extends PartName>(
       say('\nAll of it stays up. Ctrl-C stops it.');
       await stayUp(interrupted);
     }
-    last = `${wrong.length === 0 ? 'As it should be' : 'Not as it should be'}: ${summary}; ${formatDuration(performance.now() - startedMs)} in all.`;
-  } catch (error) {
-    if (!interrupted.aborted) throw error;
-    last = 'Interrupted.';
-    process.exitCode = 130;
+    return `${wrong.length === 0 ? 'As it should be' : 'Not as it should be'}: ${summary}; ${formatDuration(performance.now() - startedMs)} in all.`;
   } finally {
     await (drover as Drover | null)?.stop();
     await stopLab({ dir: lab.dir, parts: [...parts, ...(story.more ?? [])], report: say });
   }
-  say(`\n${last}`);
 }
 
 /** Until the signal is aborted. A handler of SIGINT alone keeps no process alive that has no terminal. */

@@ -3,6 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
+import { withRun } from '../../lab/command-run.ts';
 import { keepRecord } from '../evidence/keep.ts';
 import { makeRecord } from '../evidence/record.ts';
 import { series } from '../evidence/series.ts';
@@ -14,6 +15,14 @@ const number = (text: string): number => {
   if (!Number.isFinite(value) || value < 0) throw new InvalidArgumentError('A number, please.');
   return value;
 };
+
+function rejectWhen(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const interrupt = (): void => reject(signal.reason as Error);
+  if (signal.aborted) interrupt();
+  signal.addEventListener('abort', interrupt);
+  return promise;
+}
 
 /** A shorter run shows that chaos itself works. */
 const evidenceMinutes = 30;
@@ -34,11 +43,10 @@ await new Command('chaos')
       const digestBefore = digestNow(series.chaos.globs);
       const print = (line: string): void => void process.stdout.write(`${line}\n`);
       print(`chaos with seed ${seed} for ${minutes} min`);
-      const result = await runChaos({
-        seed,
-        durationMs: minutes * 60_000,
-        report: print,
-      });
+      // All of it is the run's own, so an interruption does not wait for its end.
+      const result = await withRun({ command: 'npm run chaos', report: print }, ({ signal }) =>
+        Promise.race([runChaos({ seed, durationMs: minutes * 60_000, report: print }), rejectWhen(signal)]),
+      );
       const { complaints, facts, strikes, deeds, turns, vmTurns, evictions, failures, moves, settleSeconds } = result;
       for (const complaint of complaints) print(`VIOLATED ${complaint}`);
       print(

@@ -1,16 +1,16 @@
 /** `npm run matrix`: every fault at every step of every scenario. docs/testing.md says how to read it. */
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { untilInterrupted } from '../../lab/interruption.ts';
-import { startLab } from '../../lab/lab.ts';
+import { type CommandRun, withRun } from '../../lab/command-run.ts';
+import { labDirectory, startLab } from '../../lab/lab.ts';
 import { matrixRuns, seriesOfScenario } from '../evidence/matrix-record.ts';
 import { keepRecord } from '../evidence/keep.ts';
 import { makeRecord, unknown } from '../evidence/record.ts';
 import { series } from '../evidence/series.ts';
 import { digestNow } from '../evidence/sources.ts';
-import type { MatrixResult, Outcome } from './matrix.ts';
+import type { Outcome } from './matrix.ts';
 import { runMatrix } from './matrix.ts';
 import { mutationNames } from './mutations.ts';
 import type { Cell } from './run-cell.ts';
@@ -40,21 +40,23 @@ const number = (text: string): number => {
 };
 const sampleSize = (text: string): SampleSize =>
   text.endsWith('%') ? { share: number(text.slice(0, -1)) / 100 } : { cells: number(text) };
-const signal = untilInterrupted(new Error('interrupted'));
-
 const list = (text: string): string[] => text.split(',').map((part) => part.trim());
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-async function main({
-  scenario,
-  cell,
-  sample: size,
-  seed,
-  parallel,
-  mutation,
-  resume,
-  record,
-}: Options): Promise<void> {
+/** In the lab that DROVER_LAB names, which stays up; else in one of its own. */
+async function main(options: Options): Promise<void> {
+  const isShared = process.env['DROVER_LAB'] !== undefined;
+  const lab = isShared ? { lab: { dir: labDirectory(), stops: [] } } : {};
+  await withRun({ command: 'npm run matrix', report: print, ...lab }, (run) =>
+    runScenarios(options, isShared ? labDirectory() : join(run.dir, 'lab'), run),
+  );
+}
+
+async function runScenarios(
+  { scenario, cell, sample: size, seed, parallel, mutation, resume, record }: Options,
+  dir: string,
+  { signal }: CommandRun,
+): Promise<void> {
   if (record && (cell !== undefined || mutation !== undefined))
     throw new InvalidArgumentError('A single cell or a mutation is no evidence.');
   const named = cell === undefined ? scenario : [...new Set(cell.map((one) => one.split('/')[0] ?? ''))];
@@ -78,38 +80,24 @@ async function main({
   };
 
   const startedMs = Date.now();
-  const own = process.env['DROVER_LAB'] === undefined ? mkdtempSync(join(tmpdir(), 'drover-matrix-')) : null;
-  const lab = await startLab({
-    ...(own === null ? {} : { dir: join(own, 'lab') }),
-    parts: partsFor(chosen),
+  const lab = await startLab({ dir, parts: partsFor(chosen), report: print, signal });
+  const take = (outcome: Outcome): void => {
+    if (resume !== undefined)
+      appendFileSync(
+        resume,
+        `${JSON.stringify({ ...outcome, sources: digests.get(outcome.scenario) } satisfies Partial<KeptOutcome>)}\n`,
+      );
+  };
+  const result = await runMatrix({
+    lab,
+    scenarios: chosen,
+    parallelism: parallel,
+    choose,
     report: print,
+    take,
     signal,
+    ...(mutation === undefined ? {} : { mutation }),
   });
-  let result: MatrixResult;
-  try {
-    const take = (outcome: Outcome): void => {
-      if (resume !== undefined)
-        appendFileSync(
-          resume,
-          `${JSON.stringify({ ...outcome, sources: digests.get(outcome.scenario) } satisfies Partial<KeptOutcome>)}\n`,
-        );
-    };
-    result = await runMatrix({
-      lab,
-      scenarios: chosen,
-      parallelism: parallel,
-      choose,
-      report: print,
-      take,
-      signal,
-      ...(mutation === undefined ? {} : { mutation }),
-    });
-  } finally {
-    if (own !== null) {
-      await lab.stop();
-      rmSync(own, { recursive: true, force: true });
-    }
-  }
   if (record) {
     const seedToo = size === undefined || process.argv.includes('--seed') ? [] : ['--seed', String(seed)];
     const command = `npm run matrix -- ${[...process.argv.slice(2), ...seedToo].join(' ')}`;
@@ -161,9 +149,7 @@ await new Command('matrix')
   .action(main)
   .parseAsync()
   .catch((error: unknown) => {
-    process.stderr.write(
-      `${signal.aborted ? 'Interrupted; what had been started is stopped.' : (error as Error).stack}\n`,
-    );
+    process.stderr.write(`${(error as Error).stack}\n`);
     // Looks that were under way still wait for their facts.
-    process.exit(signal.aborted ? 130 : 1);
+    process.exit(1);
   });
