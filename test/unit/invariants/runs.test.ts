@@ -30,7 +30,7 @@ breaks([
   ...(
     [
       ['reconcileHypervisor', 'hypervisor/node-1', { hypervisor: 'node-1' }, 600],
-      ['handleNodeFailure', 'node-failure/node-1', { hypervisor: 'node-1' }, 500],
+      ['handleNodeFailure', 'node-failure/node-1', { hypervisor: 'node-1' }, 700],
       ['reconcileVirtualMachine', 'virtualmachine/team/web', { namespace: 'team', name: 'web' }, 300],
       ['reconcileSetResourcePolicy', 'resource-policy/team/apart', { namespace: 'team', name: 'apart' }, 400],
       ['shareAllowance', 'limits/migrations/RegionOne', { region: 'RegionOne' }, 300],
