@@ -36,6 +36,7 @@ const programText = (action: Action, lab: string | null, graceMs: number): strin
   import { spawn } from 'node:child_process';
   import { join } from 'node:path';
   import { withRun } from ${urlOf('command-run.ts')};
+  import { identify } from ${urlOf('process-identity.ts')};
   import { spawnService } from ${urlOf('processes.ts')};
   const sleep = { name: 'sleep', command: 'sleep', args: ['600'], ready: async () => true };
   const options = { command: 'npm run stand-in', registry: ${JSON.stringify(registry)}, report: console.error, graceMs: ${graceMs} };
@@ -44,7 +45,8 @@ const programText = (action: Action, lab: string | null, graceMs: number): strin
     const service = await spawnService(join(dir, 'lab', 'part'), sleep, signal);
     const inLab = lab === null ? [] : [await spawnService(join(lab, 'drover'), sleep, signal)];
     const child = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
-    console.log(JSON.stringify({ dir, pids: [service.pid, child.pid, ...inLab.map(({ pid }) => pid)] }));
+    const pids = [service.pid, child.pid, ...inLab.map(({ pid }) => pid)];
+    console.log(JSON.stringify({ dir, processes: pids.map((pid) => identify(pid)) }));
     if (${JSON.stringify(action)} === 'ends at once') return;
     setInterval(() => {}, 60_000);
     await new Promise((_, reject) => {
@@ -75,8 +77,7 @@ function runProgram(
 async function start(...how: Parameters<typeof runProgram>): Promise<Running> {
   const program = runProgram(...how);
   const [line] = (await once(program.stdout!, 'data')) as [Buffer];
-  const { dir, pids } = JSON.parse(line.toString()) as { dir: string; pids: number[] };
-  const processes = pids.map((pid) => identify(pid)!);
+  const { dir, processes } = JSON.parse(line.toString()) as Omit<Running, 'program'>;
   started.push(...processes);
   return { program, dir, processes };
 }
@@ -126,7 +127,8 @@ test('the end of npm, even by kill -9, is a request', async () => {
 
 test('what ends by itself leaves nothing', async () => {
   const run = await start({ action: 'ends at once' });
-  expect(await once(run.program, 'exit')).toEqual([0, null]);
+  if (run.program.exitCode === null) await once(run.program, 'exit');
+  expect(run.program.exitCode).toBe(0);
   expect([livingOf(run), existsSync(run.dir), recordsOf()]).toEqual([[false, false], false, []]);
 });
 
