@@ -101,10 +101,6 @@ export const workflowTypes = {
   findDrift: 'findDrift',
 } as const;
 
-/** The kinds drover drives, as they appear in settings, search attributes and metrics. */
-export const kinds = ['Eviction', 'Hypervisor', 'VirtualMachine', 'VirtualMachineSetResourcePolicy'] as const;
-export type Kind = (typeof kinds)[number];
-
 /** The field manager of drover's server-side applies. It must not start with `kubectl`, or the operators' taint check trips (hypervisor.md A.4). */
 export const fieldManager = 'drover';
 

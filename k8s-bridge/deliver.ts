@@ -1,13 +1,16 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { ActiveMode } from '../contracts/kinds/kind.ts';
+import { kindTable } from '../contracts/kinds/table.ts';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
+import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import { type CallLimits, limited } from '../runtime/temporal/temporal.ts';
 import { type Change, type Delivery, decideDelivery } from './decide-delivery.ts';
 import { describePersonsStop, findLastRun, type FoundRun } from './find-last-run.ts';
 import { reportStopped } from './report-stopped.ts';
-import type { Route, RoutedMode } from './route.ts';
+import type { Route } from './route.ts';
 
 export interface DeliverDeps {
   temporal: Client;
@@ -23,7 +26,7 @@ export interface DeliverDeps {
 /** What is in the queue. */
 export interface RoutedChange {
   route: Route;
-  mode: RoutedMode;
+  mode: ActiveMode;
   change: Change;
   /** When the watch event came, by `Clock.monotonicMs`; null where a list or a comparison found it. Of several, the earliest. */
   seenMs: number | null;
@@ -36,12 +39,13 @@ export async function deliverChange(
   abort: AbortSignal,
 ): Promise<Delivery> {
   const { facts, causes } = change;
-  const { subject, name, fullName, uid, generation, resourceVersion } = facts;
+  const { subject, fullName, uid, generation, resourceVersion } = facts;
   if (subject === null) {
     log.warn({ kind: route.kind, object: fullName, uid }, 'the object does not say whom it concerns');
     return 'nothing';
   }
-  const workflowId = route.workflowId(subject, cluster);
+  const row = kindTable[route.drives];
+  const workflowId = row.workflowId(subject, cluster);
   const limits: CallLimits = { timeoutMs, abort, clock };
   const signal: ObjectChanged = { uid, generation, resourceVersion, cause: causes.join(', ') };
 
@@ -53,7 +57,8 @@ export async function deliverChange(
   }
   switch (delivery) {
     case 'signalWithStart': {
-      const runId = await route.signalWithStart(temporal, { subject, name, cluster, signal }, limits);
+      const object = route.kind === route.drives ? fullName : subject;
+      const runId = await signalWithStart(temporal, row, { subject, object, cluster, signal }, limits);
       log.info({ workflowId, runId, object: fullName, ...signal }, 'signalled');
       break;
     }

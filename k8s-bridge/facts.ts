@@ -1,14 +1,8 @@
+import type { ActiveMode } from '../contracts/kinds/kind.ts';
 import { findCondition } from '../contracts/conditions.ts';
 import { annotations } from '../contracts/ids.ts';
 import type { KubeObject } from './kube-object.ts';
-import {
-  conditionsOf,
-  fullNameOf,
-  type Outstanding,
-  type Route,
-  type RoutedMode,
-  type WatchedFields,
-} from './route.ts';
+import { conditionsOf, fullNameOf, type Outstanding, type Route, type WatchedFields } from './route.ts';
 import type { Identity } from './store.ts';
 
 /** What the bridge keeps of an object: enough to tell which changes matter, and to decide without reading it again. */
@@ -51,7 +45,7 @@ export interface Facts extends Identity {
 }
 
 /** Reads what a route looks at. Pure; never throws. */
-export function readFacts(route: Route, object: KubeObject, mode: RoutedMode): Facts {
+export function readFacts(route: Route, object: KubeObject, mode: ActiveMode): Facts {
   const { metadata } = object;
   const given = metadata.annotations ?? {};
   const retry = route.retryHandled === null ? null : (given[annotations.retry] ?? null);

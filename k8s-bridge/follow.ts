@@ -1,4 +1,5 @@
-import type { Kind } from '../contracts/ids.ts';
+import type { ActiveMode } from '../contracts/kinds/kind.ts';
+import type { Kind } from '../contracts/kinds/table.ts';
 import type { Mode } from '../runtime/config/config-schema.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
@@ -8,7 +9,7 @@ import type { Change } from './decide-delivery.ts';
 import type { RoutedChange } from './deliver.ts';
 import { type Facts, findCauses, readFacts } from './facts.ts';
 import { type Reflector, type ReflectorSettings, type ReflectorState, startReflector } from './reflector.ts';
-import { fullNameOf, nameOf, type Reference, type Route, type RoutedMode, type WatchedKind } from './route.ts';
+import { fullNameOf, nameOf, type Reference, type Route, type WatchedKind } from './route.ts';
 import type { Delta, Identity } from './store.ts';
 import type { Priority } from './work-queue.ts';
 
@@ -84,7 +85,7 @@ export function followKinds({
       return facts !== undefined && (route.standIn === null || !facts.settled);
     });
 
-  const take = ({ route, mode }: { route: Route; mode: RoutedMode }, delta: Delta<Seen>, relisted: boolean): void => {
+  const take = ({ route, mode }: { route: Route; mode: ActiveMode }, delta: Delta<Seen>, relisted: boolean): void => {
     const facts = delta.after.views.get(route);
     const before = delta.type === 'changed' ? (delta.before.views.get(route) ?? null) : null;
     if (facts === undefined) return;
@@ -129,7 +130,7 @@ export function followKinds({
   const isDue = (route: Route, facts: Facts, cause: 'relist' | 'resync'): boolean =>
     !isSettled(route, facts) || (cause === 'relist' && route.partial && route.standIn === null);
 
-  const compareRoute = ({ route, mode }: { route: Route; mode: RoutedMode }, cause: 'relist' | 'resync'): void => {
+  const compareRoute = ({ route, mode }: { route: Route; mode: ActiveMode }, cause: 'relist' | 'resync'): void => {
     // Until it is listed, every object would look as if it had nobody to answer for it.
     if (route.standIn !== null && reflectors.get(route.standIn)?.state().synced !== true) return;
     for (const { views } of reflectors.get(route.kind)?.objects() ?? []) {

@@ -1,7 +1,8 @@
+import type { ActiveMode } from '../contracts/kinds/kind.ts';
 import { findCauses, readFacts } from './facts.ts';
 import type { KubeObject } from './kube-object.ts';
 import { hypervisorRoutes } from './hypervisor-routes.ts';
-import type { Route, RoutedMode } from './route.ts';
+import type { Route } from './route.ts';
 
 const routeOf = (kind: Route['kind']): Route =>
   hypervisorRoutes({ copiedLabels: ['example.com/rack'] }).find((route) => route.kind === kind)!;
@@ -274,7 +275,7 @@ describe('a Node', () => {
   });
 
   const hypervisor = { labels: { 'nova.openstack.cloud.sap/virt-driver': 'libvirt' } };
-  const settledRows: [why: string, object: KubeObject, mode: RoutedMode, isSettled: boolean][] = [
+  const settledRows: [why: string, object: KubeObject, mode: ActiveMode, isSettled: boolean][] = [
     ['one that is a hypervisor', node(hypervisor), 'act', false],
     ['one that is none', node(), 'act', true],
     ['one that goes', node({ ...hypervisor, deletionTimestamp: time }), 'act', true],

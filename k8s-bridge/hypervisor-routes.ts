@@ -1,16 +1,14 @@
+import { kindTable } from '../contracts/kinds/table.ts';
 import { findCondition } from '../contracts/conditions.ts';
-import { hypervisorSchema } from '../contracts/crds/hypervisor.ts';
 import { evictionConditions } from '../contracts/eviction/conditions.ts';
 import { hypervisorConditions } from '../contracts/hypervisor/conditions.ts';
-import { hypervisorAnnotations, hypervisorId, nodeMarks } from '../contracts/ids.ts';
+import { hypervisorAnnotations, nodeMarks } from '../contracts/ids.ts';
 import { hypervisorMode } from '../contracts/hypervisor/read-hypervisor.ts';
 import { isNodeAnnotation, isNodeLabel, readNode } from '../contracts/hypervisor/read-node.ts';
-import { settled } from '../contracts/settled.ts';
-import { signalWithStartHypervisor } from '../runtime/temporal/signal-runs.ts';
 import { hostOf } from './eviction-route.ts';
 import type { KubeObject } from './kube-object.ts';
 import { isOwn } from './owned-fields.ts';
-import { conditionsOf, type Route, type WatchedFields } from './route.ts';
+import { conditionsOf, ownRoute, type Route, type WatchedFields } from './route.ts';
 
 export interface HypervisorRouteSettings {
   /** Labels of a Node that come into its Hypervisor besides the known ones. */
@@ -20,9 +18,6 @@ export interface HypervisorRouteSettings {
 /** What the rows have in common: a change concerns the run of the host that bears the subject's name. */
 const toHypervisor = {
   drives: 'Hypervisor',
-  workflowId: hypervisorId,
-  signalWithStart: (client, { subject, cluster, signal }, limits) =>
-    signalWithStartHypervisor(client, { hypervisor: subject, cluster, signal }, limits),
   partial: true,
   // drover holds no finalizer on any of them, and nobody else's keeps a run from its work.
   finalizer: null,
@@ -40,22 +35,11 @@ const ownAnnotations: readonly string[] = [fromNode, nodeUid, appliedTraits, rol
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 const hypervisor: Route = {
+  ...ownRoute('Hypervisor'),
   ...toHypervisor,
-  kind: 'Hypervisor',
-  apiVersion: 'kvm.cloud.sap/v1',
-  plural: 'hypervisors',
-  subject: ({ metadata }) => metadata.name,
-  standIn: null,
-  watchesSpec: true,
-  watchesLabel: () => false,
   watchesAnnotation: (key) => key.startsWith('drover.dev/') && !ownAnnotations.includes(key),
   retryHandled,
   fields: (object) => ({ ...agentFields(object), ...conditionFields(object) }),
-  // What is no Hypervisor by the schema is not settled: the run reads it and says what is wrong.
-  isSettled: (object, mode) => {
-    const { data } = hypervisorSchema.safeParse(object);
-    return data !== undefined && settled.Hypervisor(data, mode);
-  },
   condition: ({ metadata }, mode) =>
     mode === 'observe' || hypervisorMode(metadata.annotations) === 'observe'
       ? hypervisorConditions.observed
@@ -134,8 +118,8 @@ const nodeRoute = ({ copiedLabels }: HypervisorRouteSettings): Route => ({
 const hostsEviction: Route = {
   ...toHypervisor,
   kind: 'Eviction',
-  apiVersion: 'kvm.cloud.sap/v1',
-  plural: 'evictions',
+  apiVersion: kindTable.Eviction.apiVersion,
+  plural: kindTable.Eviction.plural,
   subject: hostOf,
   standIn: 'Hypervisor',
   watchesSpec: false,

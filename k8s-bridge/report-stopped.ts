@@ -1,3 +1,4 @@
+import type { ActiveMode } from '../contracts/kinds/kind.ts';
 import { setConditions } from '../contracts/conditions.ts';
 import { fieldManager } from '../contracts/ids.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -6,7 +7,7 @@ import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import { type Facts, readFacts } from './facts.ts';
 import { kubeObjectSchema } from './kube-object.ts';
-import { conditionsOf, type Route, type RoutedMode } from './route.ts';
+import { conditionsOf, type Route } from './route.ts';
 
 /**
  * Says in the object that a person stopped its run, as nobody else is left to say it (design section 2, rule 15). Reads it fresh, and
@@ -19,7 +20,7 @@ export async function reportStopped(
   { kubernetes, clock }: { kubernetes: Kubernetes; clock: Clock },
   route: Route,
   decided: Facts,
-  mode: RoutedMode,
+  mode: ActiveMode,
   message: string,
   abort: AbortSignal,
 ): Promise<boolean> {

@@ -1,12 +1,7 @@
-import type { Client } from '@temporalio/client';
+import type { ActiveMode, KindRow } from '../contracts/kinds/kind.ts';
+import { type Kind, kindTable } from '../contracts/kinds/table.ts';
 import type { Condition, ConditionUpdate } from '../contracts/conditions.ts';
-import type { Kind } from '../contracts/ids.ts';
-import type { ObjectChanged } from '../contracts/messages.ts';
-import type { CallLimits } from '../runtime/temporal/temporal.ts';
 import type { KubeObject } from './kube-object.ts';
-
-/** What drover may do with a kind that is routed; `off` is not routed at all. */
-export type RoutedMode = 'observe' | 'act';
 
 /** The kinds whose objects are named by the VirtualMachines that they matter to. */
 export type NamedKind =
@@ -19,17 +14,6 @@ export type NamedKind =
 
 /** The kinds that are watched. */
 export type WatchedKind = Kind | 'Node' | NamedKind;
-
-/** Whom to tell, and what. */
-export interface Telling {
-  /** What {@link Route.subject} found. */
-  subject: string;
-  /** Name of the object. */
-  name: string;
-  /** Prefix of workflow ids; empty by default. */
-  cluster: string;
-  signal: ObjectChanged;
-}
 
 /** How much of an object's work is left. */
 export interface Outstanding {
@@ -56,8 +40,6 @@ export interface Route {
   drives: Kind;
   /** What the run is found by: the host of an Eviction, `namespace/name` of a VirtualMachine. Null where the object does not say. */
   subject(object: KubeObject): string | null;
-  workflowId(subject: string, cluster: string): string;
-  signalWithStart(client: Client, telling: Telling, limits: CallLimits): Promise<string>;
   /**
    * The run looks at more than this object, so that a settled one does not tell whether a change of it matters: each change starts a run,
    * as long as the subject is there. So does the bridge's start, as nothing else tells what the run has seen of the rest.
@@ -81,13 +63,13 @@ export interface Route {
   names?(object: KubeObject): string[];
   /** What matters besides; never what drover has written, unless it is another run's. */
   fields(object: KubeObject): WatchedFields;
-  isSettled(object: KubeObject, mode: RoutedMode): boolean;
+  isSettled(object: KubeObject, mode: ActiveMode): boolean;
   /** Type of the condition that says how far drover has come; null: the kind has none. */
-  condition(object: KubeObject, mode: RoutedMode): string | null;
+  condition(object: KubeObject, mode: ActiveMode): string | null;
   /** For metrics; null where the object does not say. */
   outstanding(object: KubeObject): Outstanding | null;
   /** What the object shall say once a person has stopped its run for good: with these it is settled. */
-  stopped(object: KubeObject, mode: RoutedMode, message: string): ConditionUpdate[];
+  stopped(object: KubeObject, mode: ActiveMode, message: string): ConditionUpdate[];
   /** The ends of a run after which resync does not start another one for the same generation (design section 2, rule 15). */
   final: readonly ('CANCELLED' | 'TERMINATED')[];
 }
@@ -114,10 +96,34 @@ export const nameOf = (kind: NamedKind, fullName: string): string => `${kind} ${
 export const fullNameOf = ({ metadata: { namespace, name } }: KubeObject): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-/** Of an object's full name; names have no slash. */
-export function namespaceAndName(fullName: string): [namespace: string, name: string] {
-  const slash = fullName.indexOf('/');
-  return [fullName.slice(0, Math.max(0, slash)), fullName.slice(slash + 1)];
+/** The route of a kind's own objects, as it is for most kinds: a new spec, a deletion and drover's annotations matter. */
+export function ownRoute(kind: Kind) {
+  const row: KindRow = kindTable[kind];
+  return {
+    kind,
+    apiVersion: row.apiVersion,
+    plural: row.plural,
+    drives: kind,
+    subject: fullNameOf,
+    partial: false,
+    standIn: null,
+    watchesSpec: true,
+    watchesLabel: () => false,
+    watchesAnnotation: (key: string) => key.startsWith('drover.dev/'),
+    retryHandled: null,
+    finalizer: null,
+    fields: () => ({}),
+    // What does not fit the schema is not settled: the run reads it and says what is wrong.
+    isSettled: (object, mode) => {
+      const { success, data } = row.schema.safeParse(object);
+      return success && row.isReconciled(data, mode);
+    },
+    condition: () => null,
+    outstanding: () => null,
+    stopped: () => [],
+    // A run that was only ended is missed, and healed.
+    final: [],
+  } as const satisfies Route;
 }
 
 /** The conditions in an object's status, whatever else is in it. */

@@ -1,5 +1,5 @@
+import type { Kind } from '../contracts/kinds/table.ts';
 import type { Client } from '@temporalio/client';
-import type { Kind } from '../contracts/ids.ts';
 import { type Clock, repeat } from '../runtime/clock.ts';
 import type { Mode } from '../runtime/config/config-schema.ts';
 import type { Health } from '../runtime/telemetry/health.ts';

@@ -1,3 +1,4 @@
+import { kindTable } from '../contracts/kinds/table.ts';
 import { findCauses, readFacts } from './facts.ts';
 import type { KubeObject } from './kube-object.ts';
 import { nameOf } from './route.ts';
@@ -80,8 +81,8 @@ test.each(rows)('%s', (_why, before, after, causes) => {
 
 test('it is found by namespace and name', () => {
   expect(facts(vm())).toMatchObject({ subject: 'team/web', fullName: 'team/web', name: 'web', namespace: 'team' });
-  expect(route.workflowId('team/web', '')).toBe('virtualmachine/team/web');
-  expect(route.workflowId('team/web.a', 'eu')).toBe('eu/virtualmachine/team/web.a');
+  expect(kindTable.VirtualMachine.workflowId('team/web', '')).toBe('virtualmachine/team/web');
+  expect(kindTable.VirtualMachine.workflowId('team/web.a', 'eu')).toBe('eu/virtualmachine/team/web.a');
 });
 
 test('what it names', () => {

@@ -1,21 +1,11 @@
-import { virtualMachineSchema } from '../contracts/crds/virtual-machine.ts';
+import { kindTable } from '../contracts/kinds/table.ts';
 import { retryHandledAnnotation } from '../contracts/eviction/annotations.ts';
-import { annotations, virtualMachineId } from '../contracts/ids.ts';
-import { settled } from '../contracts/settled.ts';
+import { annotations } from '../contracts/ids.ts';
 import { virtualMachineConditions } from '../contracts/virtual-machine/conditions.ts';
 import { virtualMachineAnnotations as marks, virtualMachineLabels } from '../contracts/virtual-machine/marks.ts';
-import { signalWithStartVirtualMachine } from '../runtime/temporal/signal-runs.ts';
 import type { KubeObject } from './kube-object.ts';
 import { isOwn } from './owned-fields.ts';
-import {
-  conditionsOf,
-  fullNameOf,
-  nameOf,
-  namespaceAndName,
-  type Reference,
-  type Route,
-  type WatchedFields,
-} from './route.ts';
+import { conditionsOf, nameOf, ownRoute, type Reference, type Route, type WatchedFields } from './route.ts';
 
 /** Switches of the lifecycle: what a VM never waits for is not watched. */
 export interface VirtualMachineRouteSettings {
@@ -24,7 +14,7 @@ export interface VirtualMachineRouteSettings {
   groups: boolean;
 }
 
-const apiVersion = 'vmoperator.vmware.com/v1alpha6';
+const { apiVersion } = kindTable.VirtualMachine;
 
 /** drover's own notes, under its own prefix. */
 const notes: readonly string[] = [marks.creating, marks.copies, retryHandledAnnotation];
@@ -42,46 +32,24 @@ const prefixes = [marks.powerOnCheckPrefix, marks.deleteCheckPrefix, marks.condi
 
 /** A VirtualMachine concerns the run that drives it. */
 export const virtualMachineRoute = ({ imageCacheNamespace }: VirtualMachineRouteSettings): Route => ({
-  kind: 'VirtualMachine',
-  apiVersion,
-  plural: 'virtualmachines',
-  drives: 'VirtualMachine',
-  subject: fullNameOf,
-  workflowId: (subject, cluster) => virtualMachineId(...namespaceAndName(subject), cluster),
-  signalWithStart: (client, { subject, cluster, signal }, limits) => {
-    const [namespace, name] = namespaceAndName(subject);
-    return signalWithStartVirtualMachine(client, { namespace, name, cluster, signal }, limits);
-  },
+  ...ownRoute('VirtualMachine'),
   // What it names, and what has become of its VM in vCenter, is not in it.
   partial: true,
-  standIn: null,
-  watchesSpec: true,
   watchesLabel: (key) => (virtualMachineLabels.clusterRoles as readonly string[]).includes(key),
   watchesAnnotation: (key) =>
     readAnnotations.includes(key) ||
     prefixes.some((prefix) => key.startsWith(prefix)) ||
     (key.startsWith('drover.dev/') && !notes.includes(key)),
   retryHandled: retryHandledAnnotation,
-  // Nobody else's keeps a run from its work, and drover's own is no news.
-  finalizer: null,
   names: (object) => [
     ...namesOf(object),
     ...(imageCacheNamespace === null ? [] : cachesOf(object, imageCacheNamespace)),
   ],
   fields: volumeFields,
-  // What is no VirtualMachine by the schema is not settled: the run reads it and says what is wrong.
-  isSettled: (object, mode) => {
-    const { data } = virtualMachineSchema.safeParse(object);
-    return data !== undefined && settled.VirtualMachine(data, mode);
-  },
   condition: ({ metadata }, mode) =>
     mode === 'observe' || !['act', undefined].includes(metadata.annotations?.[annotations.mode])
       ? virtualMachineConditions.observed
       : virtualMachineConditions.lifecycle,
-  outstanding: () => null,
-  stopped: () => [],
-  // A person who wants a VM left alone pauses it; a run that was only ended is missed, and healed.
-  final: [],
 });
 
 /** An object may hold anything. */

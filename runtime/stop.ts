@@ -1,7 +1,6 @@
+import { type Kind, kinds } from '../contracts/kinds/table.ts';
 import { z } from 'zod';
 
-import { kinds } from '../contracts/ids.ts';
-import type { Kind } from '../contracts/ids.ts';
 import type { Clock } from './clock.ts';
 import { droverFailure } from './failure.ts';
 import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes/kubernetes-faults.ts';

@@ -1,3 +1,4 @@
+import { kindTable } from '../contracts/kinds/table.ts';
 import { createEvictionObjectActivities } from '../activities/kubernetes/eviction/activities.ts';
 import { createKubernetesClient } from '../activities/kubernetes/eviction/client.ts';
 import { createMigrationReporter } from '../activities/kubernetes/eviction/report-migration.ts';
@@ -30,7 +31,7 @@ import { unseenChange } from '../contracts/messages.ts';
 import { evictionSettings } from '../runtime/config/config-schema.ts';
 import { createStopGate, findStop, readStops } from '../runtime/stop.ts';
 import type { StopPlace } from '../runtime/stop.ts';
-import { signalWithStartEviction } from '../runtime/temporal/signal-runs.ts';
+import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import { createCallersGate } from './callers-gate.ts';
 import { composeHypervisorActivities } from './hypervisor-activities.ts';
 import type { Systems } from './systems.ts';
@@ -71,9 +72,10 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
         migrationNamespace: names.migrationNamespace,
         signalWithStartEviction: async (hypervisor, startedBy) => {
           const signal = unseenChange('started by hand');
-          await signalWithStartEviction(
+          await signalWithStart(
             temporal,
-            { host: hypervisor, cluster, signal, eviction: hypervisor, ...(startedBy === null ? {} : { startedBy }) },
+            kindTable.Eviction,
+            { subject: hypervisor, cluster, signal, startedBy },
             { clock },
           );
         },

@@ -1,5 +1,5 @@
+import type { Kind } from '../contracts/kinds/table.ts';
 import { Context } from '@temporalio/activity';
-import type { Kind } from '../contracts/ids.ts';
 import { workflowTypes } from '../contracts/ids.ts';
 import type { StopGate } from '../runtime/stop.ts';
 

@@ -1,3 +1,5 @@
+import { nodeFailureRun } from '../contracts/kinds/node-failure.ts';
+import { kindTable } from '../contracts/kinds/table.ts';
 import { createHypervisorHostActivities } from '../activities/hypervisor/activities.ts';
 import { createNodeFailureHostActivities } from '../activities/hypervisor/node-failure-activities.ts';
 import { createHypervisorRegionActivities } from '../activities/hypervisor/region-activities.ts';
@@ -18,11 +20,7 @@ import { workflowTypes } from '../contracts/ids.ts';
 import { unseenChange } from '../contracts/messages.ts';
 import { hypervisorSettings } from '../runtime/config/hypervisor-config.ts';
 import { createStopGate } from '../runtime/stop.ts';
-import {
-  signalGuestsFailing,
-  signalWithStartHypervisor,
-  signalWithStartNodeFailure,
-} from '../runtime/temporal/signal-runs.ts';
+import { signalGuestsFailing, signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import type { Systems } from './systems.ts';
 
 /** The activities of the hypervisor lifecycle, by task queue. */
@@ -56,11 +54,7 @@ export function composeHypervisorActivities(
     readLastFencing: (signal) => readLastFencing(kubernetes, systemNamespace, clock.now(), signal),
     signalWithStart: async (name, startedBy, cause) => {
       const signal = unseenChange(cause);
-      await signalWithStartNodeFailure(
-        temporal,
-        { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) },
-        { clock },
-      );
+      await signalWithStart(temporal, nodeFailureRun, { subject: name, cluster, signal, startedBy }, { clock });
     },
     clock,
     ports,
@@ -75,7 +69,7 @@ export function composeHypervisorActivities(
           tell: async (name, message) =>
             void (await signalGuestsFailing(
               temporal,
-              { hypervisor: name, cluster, startedBy: 'whoever listens to its guests' },
+              { subject: name, cluster, startedBy: 'whoever listens to its guests' },
               { message },
               { clock },
             )),
@@ -106,11 +100,7 @@ export function composeHypervisorActivities(
     isOff: modes.Hypervisor === 'off',
     signalWithStart: async (name, startedBy) => {
       const signal = unseenChange('started by hand');
-      await signalWithStartHypervisor(
-        temporal,
-        { hypervisor: name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) },
-        { clock },
-      );
+      await signalWithStart(temporal, kindTable.Hypervisor, { subject: name, cluster, signal, startedBy }, { clock });
     },
     random,
     ports,
@@ -131,9 +121,10 @@ export function composeHypervisorActivities(
         listHypervisors: (signal) => objects.listHypervisors(signal),
         tell: async ({ hypervisor: name, why }) => {
           const signal = unseenChange(`drift: ${why}`);
-          await signalWithStartHypervisor(
+          await signalWithStart(
             temporal,
-            { hypervisor: name, cluster, signal, startedBy: workflowTypes.findDrift },
+            kindTable.Hypervisor,
+            { subject: name, cluster, signal, startedBy: workflowTypes.findDrift },
             { clock },
           );
         },

@@ -1,9 +1,10 @@
+import { kindTable } from '../contracts/kinds/table.ts';
 import { createResourcePolicyActivities } from '../activities/kubernetes/resource-policy/activities.ts';
 import { createResourcePolicyClient } from '../activities/kubernetes/resource-policy/client.ts';
 import { unseenChange } from '../contracts/messages.ts';
 import type { ResourcePolicyObjectActivities } from '../contracts/resource-policy/resource-policy.ts';
 import { createStopGate, type StopGate } from '../runtime/stop.ts';
-import { signalWithStartResourcePolicy } from '../runtime/temporal/signal-runs.ts';
+import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import { virtualMachineSettings } from '../runtime/config/virtual-machine-config.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import type { SharedSystems } from './systems.ts';
@@ -43,9 +44,10 @@ export function composeResourcePolicyActivities(
       settings === null ? null : { vcenter: settings.vcenter, mode: settings.mode, recheckMs: settings.recheckMs },
     cluster,
     signalWithStart: async ({ namespace, name }) =>
-      void (await signalWithStartResourcePolicy(
+      void (await signalWithStart(
         temporal,
-        { namespace, name, cluster, signal: unseenChange('started by hand') },
+        kindTable.VirtualMachineSetResourcePolicy,
+        { subject: `${namespace}/${name}`, cluster, signal: unseenChange('started by hand') },
         { clock },
       )),
     stopGate: resourcePolicyGate(systems),

@@ -1,3 +1,4 @@
+import { kindTable } from '../contracts/kinds/table.ts';
 import { listRecordedVms } from '../activities/kubernetes/virtual-machine/list-recorded-vms.ts';
 import { currentKubernetesScope } from '../activities/kubernetes/lib/scope.ts';
 import {
@@ -29,7 +30,7 @@ import type {
 import { unseenChange } from '../contracts/messages.ts';
 import { droverFailure } from '../runtime/failure.ts';
 import { createStopGate, type StopGate } from '../runtime/stop.ts';
-import { signalWithStartVirtualMachine } from '../runtime/temporal/signal-runs.ts';
+import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import { virtualMachineSettings } from '../runtime/config/virtual-machine-config.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { resourcePolicyGate } from './resource-policy-activities.ts';
@@ -78,9 +79,10 @@ export function composeVirtualMachineActivities(
     hashSecret: ports.hashSecret,
     signalWithStart: async ({ namespace, name }, startedBy) => {
       const signal = unseenChange('started by hand');
-      await signalWithStartVirtualMachine(
+      await signalWithStart(
         temporal,
-        { namespace, name, cluster, signal, ...(startedBy === null ? {} : { startedBy }) },
+        kindTable.VirtualMachine,
+        { subject: `${namespace}/${name}`, cluster, signal, startedBy },
         { clock },
       );
     },
@@ -151,9 +153,10 @@ function serve(
             open: () => ports.openVcenter(vcenter),
             listRecordedVms: (signal) => listRecordedVms(kubernetes, signal),
             tell: async ({ namespace, name: object }, signal) =>
-              void (await signalWithStartVirtualMachine(
+              void (await signalWithStart(
                 temporal,
-                { namespace, name: object, cluster, signal, startedBy: `the watch over vCenter ${name}` },
+                kindTable.VirtualMachine,
+                { subject: `${namespace}/${object}`, cluster, signal, startedBy: `the watch over vCenter ${name}` },
                 { clock },
               )),
             stopGate,

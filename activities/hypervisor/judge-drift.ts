@@ -1,9 +1,9 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { cancelledFailure, fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
 import { hypervisorMode } from '../../contracts/hypervisor/read-hypervisor.ts';
-import { settled } from '../../contracts/settled.ts';
 import { readHold } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
 import type { ComputeServiceRecord } from '../nova/types.ts';
 
@@ -27,7 +27,7 @@ export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTr
   if (
     metadata.deletionTimestamp !== undefined ||
     hypervisorMode(metadata.annotations) === 'observe' ||
-    !settled.Hypervisor(hypervisor, 'act')
+    !kindTable.Hypervisor.isReconciled(hypervisor, 'act')
   )
     return null;
   const of = (type: string) => findCondition(status?.conditions, type);

@@ -1,6 +1,7 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { evictionId } from '../../contracts/ids.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { signalWithStartEviction } from '../../runtime/temporal/signal-runs.ts';
+import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { ratiosOf, runPairs } from '../harness/pairs.ts';
 import { inLanes } from './lanes.ts';
@@ -73,9 +74,10 @@ async function byScript(world: LoadWorld, hosts: readonly string[]): Promise<num
   await inLanes(hosts, lanes, async (host) => {
     const { metadata } = await create(host);
     const { uid, generation, resourceVersion } = metadata;
-    await signalWithStartEviction(
+    await signalWithStart(
       client,
-      { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } },
+      kindTable.Eviction,
+      { subject: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } },
       { clock: systemClock },
     );
   });

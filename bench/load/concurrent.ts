@@ -1,6 +1,7 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../runtime/clock.ts';
-import { signalWithStartEviction } from '../../runtime/temporal/signal-runs.ts';
+import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import { readSignals } from '../../test/flows/read-signals.ts';
 import type { Benchmark, Samples } from '../harness/benchmark.ts';
 import { runPairs } from '../harness/pairs.ts';
@@ -135,9 +136,10 @@ async function changeAll(
       const { uid, generation, resourceVersion } = metadata;
       const answeredMs = Date.now();
       if (side === 'script')
-        await signalWithStartEviction(
+        await signalWithStart(
           client,
-          { host, eviction: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } },
+          kindTable.Eviction,
+          { subject: host, cluster: '', signal: { uid, generation, resourceVersion, cause: 'spec' } },
           { clock: systemClock },
         );
       return { host, resourceVersion, sentMs, answeredMs };

@@ -1,7 +1,7 @@
+import { kindTable } from '../kinds/table.ts';
 import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
 import { virtualMachineSetResourcePolicySchema } from '../crds/virtual-machine-set-resource-policy.ts';
 import { readRecordedPolicy, readResourcePolicy } from './read-resource-policy.ts';
-import { isResourcePolicySettled } from '../settled.ts';
 
 const policy = (parts: { metadata?: object; spec?: object; status?: object } = {}): VirtualMachineSetResourcePolicy =>
   virtualMachineSetResourcePolicySchema.parse({
@@ -105,7 +105,7 @@ test.each<[what: string, metadata: object, act: boolean, observe: boolean]>([
   ['deleted and let go', { deletionTimestamp, finalizers: ['somebody.else/s'] }, true, false],
 ])('%s: settled by act %p, by observe %p', (_, metadata, act, observe) => {
   expect([
-    isResourcePolicySettled(policy({ metadata }), 'act'),
-    isResourcePolicySettled(policy({ metadata }), 'observe'),
+    kindTable.VirtualMachineSetResourcePolicy.isReconciled(policy({ metadata }), 'act'),
+    kindTable.VirtualMachineSetResourcePolicy.isReconciled(policy({ metadata }), 'observe'),
   ]).toEqual([act, observe]);
 });

@@ -1,7 +1,7 @@
+import type { Kind } from '../../contracts/kinds/table.ts';
 import { z } from 'zod';
 
 import type { EvictionSettings } from '../../contracts/eviction/eviction.ts';
-import type { Kind } from '../../contracts/ids.ts';
 import { hypervisorConfig } from './hypervisor-config.ts';
 import { nodeFailureConfig } from './node-failure-config.ts';
 import { count, hour, minute, ms, optionalText, second } from './setting-types.ts';

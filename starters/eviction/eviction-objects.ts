@@ -1,6 +1,6 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
-import { isEvictionSettled } from '../../contracts/settled.ts';
 import type { EvictionObject, MigrationObject } from './eviction-facts.ts';
 
 /** An Eviction as people are shown it. */
@@ -15,7 +15,7 @@ export const describeEviction = (eviction: Eviction, mode: 'observe' | 'act'): E
   deleting: eviction.metadata.deletionTimestamp !== undefined,
   annotations: eviction.metadata.annotations ?? {},
   conditions: eviction.status?.conditions ?? [],
-  settled: isEvictionSettled(eviction, mode),
+  settled: kindTable.Eviction.isReconciled(eviction, mode),
 });
 
 const binaryUnits = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];

@@ -1,5 +1,6 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { evictionId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
-import { signalWithStartEviction } from '../../runtime/temporal/signal-runs.ts';
+import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import { CommandError } from '../command/error.ts';
 import type { EvictionObject } from './eviction-facts.ts';
 import type { EvictionRequest } from './eviction-request.ts';
@@ -43,12 +44,13 @@ export const signalChange = (
   cause: string,
   by: string,
 ): Promise<string> =>
-  signalWithStartEviction(
+  signalWithStart(
     temporal.client,
+    kindTable.Eviction,
     {
-      host,
+      subject: host,
+      object: name,
       cluster: temporal.config.cluster,
-      eviction: name,
       startedBy: by,
       signal: { uid, generation, resourceVersion, cause },
     },

@@ -1,4 +1,5 @@
-import { signalWithStartHypervisor } from '../../runtime/temporal/signal-runs.ts';
+import { kindTable } from '../../contracts/kinds/table.ts';
+import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import type { ArrivalSource, Target } from './await-state.ts';
 import { awaitArrival } from './await-state.ts';
 import type { CommandContext } from '../command/context.ts';
@@ -33,7 +34,8 @@ export const tellRun = (
   by: string,
 ): Promise<string> => {
   const signal = { uid, generation, resourceVersion, cause };
-  return signalWithStartHypervisor(client, { hypervisor, cluster: config.cluster, startedBy: by, signal }, { clock });
+  const target = { subject: hypervisor, cluster: config.cluster, startedBy: by };
+  return signalWithStart(client, kindTable.Hypervisor, { ...target, signal }, { clock });
 };
 
 export const arrivalSource = (access: HypervisorAccess, kubernetes: KubernetesAccess, host: string): ArrivalSource => ({

@@ -1,4 +1,4 @@
-import type { Kind } from '../../contracts/ids.ts';
+import type { Kind } from '../../contracts/kinds/table.ts';
 import { describeStop, readStops } from '../../runtime/stop.ts';
 import type { Config } from '../../runtime/config/config-schema.ts';
 import { explainError } from '../command/explain-error.ts';

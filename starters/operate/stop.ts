@@ -1,6 +1,6 @@
+import { kinds } from '../../contracts/kinds/table.ts';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { kinds } from '../../contracts/ids.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import type { Stop, StopScope } from '../../runtime/stop.ts';
 import { describeStop, liftStops, readStops, setStop } from '../../runtime/stop.ts';

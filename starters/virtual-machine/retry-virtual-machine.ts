@@ -1,6 +1,7 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { annotations, virtualMachineId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
-import { signalWithStartVirtualMachine } from '../../runtime/temporal/signal-runs.ts';
+import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import type { CommandContext } from '../command/context.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
@@ -113,6 +114,6 @@ const tellRun = (
   by: string,
 ): Promise<string> => {
   const signal = { uid, generation, resourceVersion, cause: 'retry' };
-  const told = { namespace, name, cluster: config.cluster, startedBy: by, signal };
-  return signalWithStartVirtualMachine(client, told, { clock });
+  const target = { subject: `${namespace}/${name}`, cluster: config.cluster, startedBy: by };
+  return signalWithStart(client, kindTable.VirtualMachine, { ...target, signal }, { clock });
 };

@@ -1,9 +1,9 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { annotations, hypervisorId } from '../../contracts/ids.ts';
-import { settled } from '../../contracts/settled.ts';
 import { reportAgentFacts } from '../../lab/hypervisors.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
@@ -174,7 +174,7 @@ async function look(world: World, host: string): Promise<true | string> {
   // A service that was about to be removed when its host was wanted again.
   await ensureRegistered(world, host);
   const { reason, status, message, lastTransitionTime } = lifecycleOf(hypervisor);
-  const isSettled = settled.Hypervisor(hypervisor, 'act');
+  const isSettled = kindTable.Hypervisor.isReconciled(hypervisor, 'act');
   // Once for each time that it came to rest.
   if (isSettled && status === 'False')
     await change(world, host, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });

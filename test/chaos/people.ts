@@ -1,9 +1,9 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { annotations, evictionId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
-import { settled } from '../../contracts/settled.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import type { World } from '../flows/world.ts';
 import { patiently } from './patiently.ts';
@@ -20,7 +20,7 @@ const requestMs = 5_000;
  */
 export async function act(world: World, { what, lot }: Deed, hosts: readonly string[], keep: number): Promise<string> {
   const all = (await list(world)).filter(({ spec }) => hosts.includes(spec.hypervisor));
-  const open = all.filter((eviction) => !settled.Eviction(eviction, 'act'));
+  const open = all.filter((eviction) => !kindTable.Eviction.isReconciled(eviction, 'act'));
   const chosen = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(lot * items.length)];
   switch (what) {
     case 'evict': {
@@ -39,7 +39,9 @@ export async function act(world: World, { what, lot }: Deed, hosts: readonly str
       return `delete ${eviction.metadata.name} (${reasonOf(eviction)})`;
     }
     case 'retry': {
-      const eviction = chosen(all.filter((one) => settled.Eviction(one, 'act') && reasonOf(one) !== 'Succeeded'));
+      const eviction = chosen(
+        all.filter((one) => kindTable.Eviction.isReconciled(one, 'act') && reasonOf(one) !== 'Succeeded'),
+      );
       if (eviction === undefined) return 'nothing to retry';
       await patiently(() => world.annotate(eviction.metadata.name, { [annotations.retry]: String(Date.now()) }));
       return `retry ${eviction.metadata.name} (${reasonOf(eviction)})`;
@@ -81,7 +83,8 @@ async function resumeLater(world: World, host: string): Promise<void> {
 export async function returnToService(world: World, hosts: readonly string[]): Promise<void> {
   for (const eviction of await list(world)) {
     if (!hosts.includes(eviction.spec.hypervisor)) continue;
-    if (!settled.Eviction(eviction, 'act') || eviction.metadata.deletionTimestamp !== undefined) continue;
+    if (!kindTable.Eviction.isReconciled(eviction, 'act') || eviction.metadata.deletionTimestamp !== undefined)
+      continue;
     const { hypervisor } = eviction.spec;
     await patiently(() =>
       world.api.request({ method: 'DELETE', path: path(eviction) }, AbortSignal.timeout(requestMs)),

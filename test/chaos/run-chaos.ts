@@ -1,8 +1,8 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
-import { settled } from '../../contracts/settled.ts';
 import { writePrivateFile } from '../../lab/private-files.ts';
 import { vcenterSettings } from '../../lab/vsphere/scene.ts';
 import { openRandom } from '../faults/random.ts';
@@ -246,7 +246,7 @@ async function keepReturning(
 /** Every Eviction is settled, and no run of an Eviction, a hypervisor, its failure or a virtual machine is open. */
 const untilSettled = (world: World): Promise<unknown> =>
   until('everything to settle', settleMs, async () => {
-    const open = (await list(world)).filter((eviction) => !settled.Eviction(eviction, 'act'));
+    const open = (await list(world)).filter((eviction) => !kindTable.Eviction.isReconciled(eviction, 'act'));
     if (open.length > 0) return open.map((eviction) => `${eviction.metadata.name} is ${reasonOf(eviction)}`).join(', ');
     const running: string[] = [];
     for await (const { workflowId } of world.client.workflow.list({

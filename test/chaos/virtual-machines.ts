@@ -1,3 +1,4 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { withKubernetes } from '../../lab/kubernetes-objects.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -5,7 +6,6 @@ import { join } from 'node:path';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { annotations, virtualMachineId } from '../../contracts/ids.ts';
-import { settled } from '../../contracts/settled.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { kubectl } from '../../lab/kubectl.ts';
 import { startLab } from '../../lab/lab.ts';
@@ -159,7 +159,7 @@ async function look(world: World, name: string): Promise<true | string> {
     object.status?.conditions,
     virtualMachineConditions.lifecycle,
   ) ?? { reason: 'nothing', status: 'Unknown', message: '', lastTransitionTime: '' };
-  const isSettled = settled.VirtualMachine(object, 'act');
+  const isSettled = kindTable.VirtualMachine.isReconciled(object, 'act');
   // Once for each time that it came to rest.
   if (isSettled && status === 'False')
     await change(world, name, { metadata: { annotations: { [annotations.retry]: lastTransitionTime } } });

@@ -1,8 +1,8 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import type { EvictionReport } from '../../contracts/eviction/activities.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { EvictionInput } from '../../contracts/eviction/eviction.ts';
-import { isEvictionSettled } from '../../contracts/settled.ts';
 import { labClock } from '../../lab/clock.ts';
 import { createEvictionObjectActivities } from '../../activities/kubernetes/eviction/activities.ts';
 import { createKubernetesClient } from '../../activities/kubernetes/eviction/client.ts';
@@ -274,7 +274,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
         observedGeneration: 1,
       });
       expect((await read()).metadata.finalizers).toBeUndefined();
-      expect(isEvictionSettled(await read(), 'act')).toBe(true);
+      expect(kindTable.Eviction.isReconciled(await read(), 'act')).toBe(true);
       await annotate({ 'drover.dev/deadline': null });
       expect((await serve()).desired.name).toBe(host);
     });
@@ -315,7 +315,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
         conditions: [theirs, expect.objectContaining({ type: 'Observed', status: 'True', message: 'would move 2' })],
       });
       expect(eviction.metadata.finalizers).toBeUndefined();
-      expect(isEvictionSettled(eviction, 'observe')).toBe(true);
+      expect(kindTable.Eviction.isReconciled(eviction, 'observe')).toBe(true);
     });
 
     test('ends in its own words what it began before it was told to observe', async () => {

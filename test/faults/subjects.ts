@@ -1,3 +1,4 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import type { Client } from '@temporalio/client';
 import type { Condition } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
@@ -11,17 +12,11 @@ import {
   virtualMachineId,
 } from '../../contracts/ids.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
-import { settled } from '../../contracts/settled.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { labClock } from '../../lab/clock.ts';
 import type { PartName } from '../../lab/part.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
-import {
-  signalWithStartEviction,
-  signalWithStartHypervisor,
-  signalWithStartResourcePolicy,
-  signalWithStartVirtualMachine,
-} from '../../runtime/temporal/signal-runs.ts';
+import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 
 /** An object of any kind, as far as the matrix looks at it. */
 export interface AnyObject {
@@ -93,10 +88,10 @@ export const subjects = {
     endOf: byCondition(evictionConditions.evicting),
     workflowId: evictionId,
     path: kvm('evictions'),
-    isSettled: (object) => settled.Eviction(object as never, 'act'),
+    isSettled: (object) => kindTable.Eviction.isReconciled(object as never, 'act'),
     isStopped: ({ status }) => findCondition(status?.conditions, evictionConditions.evicting)?.reason === 'Stopped',
     tell: (client, host, signal) =>
-      signalWithStartEviction(client, { host, cluster: '', eviction: host, signal }, { clock: labClock() }),
+      signalWithStart(client, kindTable.Eviction, { subject: host, cluster: '', signal }, { clock: labClock() }),
     change: { reason: 'fault matrix, changed' },
   },
   Hypervisor: {
@@ -105,10 +100,15 @@ export const subjects = {
     endOf: byCondition(hypervisorConditions.lifecycle),
     workflowId: hypervisorId,
     path: kvm('hypervisors'),
-    isSettled: (object) => settled.Hypervisor(object as never, 'act'),
+    isSettled: (object) => kindTable.Hypervisor.isReconciled(object as never, 'act'),
     isStopped: (object) => wasCancelled(object, hypervisorConditions.lifecycle),
     tell: (client, hypervisor, signal) =>
-      signalWithStartHypervisor(client, { hypervisor, cluster: '', signal }, { clock: labClock() }),
+      signalWithStart(
+        client,
+        kindTable.Hypervisor,
+        { subject: hypervisor, cluster: '', signal },
+        { clock: labClock() },
+      ),
     change: { highAvailability: true },
     origin: (host) => resourcePath('v1', 'nodes', { name: host }),
   },
@@ -122,12 +122,10 @@ export const subjects = {
       const [namespace, name] = partsOf(vm);
       return resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachines', { namespace, name });
     },
-    isSettled: (object) => settled.VirtualMachine(object as never, 'act'),
+    isSettled: (object) => kindTable.VirtualMachine.isReconciled(object as never, 'act'),
     isStopped: (object) => wasCancelled(object, virtualMachineConditions.lifecycle),
-    tell(client, vm, signal) {
-      const [namespace, name] = partsOf(vm);
-      return signalWithStartVirtualMachine(client, { namespace, name, cluster: '', signal }, { clock: labClock() });
-    },
+    tell: (client, vm, signal) =>
+      signalWithStart(client, kindTable.VirtualMachine, { subject: vm, cluster: '', signal }, { clock: labClock() }),
     change: { advanced: { extraConfig: [{ key: 'matrix', value: 'changed' }] } },
   },
   VirtualMachineSetResourcePolicy: {
@@ -144,12 +142,15 @@ export const subjects = {
       const [namespace, name] = partsOf(policy);
       return resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachinesetresourcepolicies', { namespace, name });
     },
-    isSettled: (object) => settled.VirtualMachineSetResourcePolicy(object as never, 'act'),
+    isSettled: (object) => kindTable.VirtualMachineSetResourcePolicy.isReconciled(object as never, 'act'),
     isStopped: () => false,
-    tell(client, policy, signal) {
-      const [namespace, name] = partsOf(policy);
-      return signalWithStartResourcePolicy(client, { namespace, name, cluster: '', signal }, { clock: labClock() });
-    },
+    tell: (client, policy, signal) =>
+      signalWithStart(
+        client,
+        kindTable.VirtualMachineSetResourcePolicy,
+        { subject: policy, cluster: '', signal },
+        { clock: labClock() },
+      ),
     change: { clusterModuleGroups: ['web', 'db'] },
   },
 } as const satisfies Record<string, Subject>;

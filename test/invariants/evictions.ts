@@ -1,7 +1,7 @@
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { onlyObserves } from '../../contracts/eviction/annotations.ts';
 import { disabledReasonPrefix, evictionFinalizer, evictionId, labels } from '../../contracts/ids.ts';
-import { settled } from '../../contracts/settled.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Check } from './objects.ts';
 import { concerns, eventsOf, evictionsOf, objectsOf } from './objects.ts';
@@ -18,7 +18,7 @@ export const settledIsReleased: Check = (world) => {
   const found: string[] = [];
   for (const eviction of evictionsOf(world)) {
     const { metadata } = eviction;
-    if (!settled.Eviction(eviction, 'act') || metadata.deletionTimestamp !== undefined) continue;
+    if (!kindTable.Eviction.isReconciled(eviction, 'act') || metadata.deletionTimestamp !== undefined) continue;
     const [evicting, observed] = ['Evicting', 'Observed'].map((type) =>
       findCondition(eviction.status?.conditions, type),
     );

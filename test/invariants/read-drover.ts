@@ -1,8 +1,7 @@
+import { type Kind, kinds } from '../../contracts/kinds/table.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { Kind } from '../../contracts/ids.ts';
-import { kinds } from '../../contracts/ids.ts';
 import type { DroverLab } from '../../lab/drover.ts';
 import { readFileIfThere } from '../../lab/private-files.ts';
 import { parseConfig } from '../../runtime/config/config.ts';

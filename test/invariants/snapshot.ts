@@ -1,9 +1,9 @@
+import type { Kind } from '../../contracts/kinds/table.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
 import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
-import type { Kind } from '../../contracts/ids.ts';
 import type { ApiCall } from '../../lab/openstack/journal.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
 

@@ -1,5 +1,5 @@
+import { kinds } from '../../contracts/kinds/table.ts';
 import { findCondition } from '../../contracts/conditions.ts';
-import { kinds } from '../../contracts/ids.ts';
 import type { SeenByTest } from '../flows/world-base.ts';
 import { objectPaths } from '../flows/object-log.ts';
 import { objectsOf } from '../invariants/objects.ts';

@@ -1,3 +1,4 @@
+import { kindTable } from '../../../contracts/kinds/table.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { ConditionUpdate } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
@@ -7,7 +8,6 @@ import type { DesiredEviction, EvictionInput } from '../../../contracts/eviction
 import { onlyObserves, readEvictionAnnotations, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../../../contracts/eviction/conditions.ts';
 import { evictionFinalizer } from '../../../contracts/ids.ts';
-import { isEvictionSettled } from '../../../contracts/settled.ts';
 import type { Mode } from '../../../runtime/config/config-schema.ts';
 import { isBare } from './input.ts';
 
@@ -64,7 +64,7 @@ function unsettled({ evictions, mode }: OpeningFacts): Eviction[] {
   const isRunning = (eviction: Eviction): boolean =>
     findCondition(eviction.status?.conditions, evictionConditions.evicting)?.status === 'True';
   return evictions
-    .filter((eviction) => !isEvictionSettled(eviction, mode === 'observe' ? 'observe' : 'act'))
+    .filter((eviction) => !kindTable.Eviction.isReconciled(eviction, mode === 'observe' ? 'observe' : 'act'))
     .sort(
       (a, b) =>
         Number(isRunning(b)) - Number(isRunning(a)) ||

@@ -191,7 +191,12 @@ export async function openFailureWorld() {
       real.shard = {
         ...tools,
         tell: async (hypervisor, message) =>
-          void (await signalGuestsFailing(client, { hypervisor, cluster: '' }, { message }, { clock: tools.clock })),
+          void (await signalGuestsFailing(
+            client,
+            { subject: hypervisor, cluster: '' },
+            { message },
+            { clock: tools.clock },
+          )),
       };
       await startGuestWatches(client, { shards: 1, cluster: '' }, { clock: tools.clock });
       return client.workflow.getHandle(guestWatchId(0));

@@ -1,3 +1,4 @@
+import { kindTable } from '../../../contracts/kinds/table.ts';
 import * as fc from 'fast-check';
 import { createKubernetesClient, type KubernetesClient } from '../../../activities/kubernetes/eviction/client.ts';
 import { createHypervisorClient } from '../../../activities/kubernetes/hypervisor/client.ts';
@@ -6,7 +7,6 @@ import { findCondition } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import { annotations, hypervisorAnnotations, nodeMarks } from '../../../contracts/ids.ts';
 import { readEvictionAnnotations } from '../../../contracts/eviction/annotations.ts';
-import { isEvictionSettled } from '../../../contracts/settled.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
 import { kubeObjectSchema, readKubeList } from '../../../k8s-bridge/kube-object.ts';
 import { seeLease } from '../../../k8s-bridge/lease.ts';
@@ -175,8 +175,8 @@ const judged = (found: Eviction | null): unknown =>
   found === null
     ? null
     : [
-        isEvictionSettled(found, 'act'),
-        isEvictionSettled(found, 'observe'),
+        kindTable.Eviction.isReconciled(found, 'act'),
+        kindTable.Eviction.isReconciled(found, 'observe'),
         describeEviction(found, 'act'),
         readEvictionAnnotations(found.metadata.annotations),
       ];

@@ -11,7 +11,7 @@ import { testClock } from '../../fixtures/activities/nova.ts';
 import { virtualMachineSchema } from '../../../contracts/crds/virtual-machine.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
 import { kubeObjectSchema } from '../../../k8s-bridge/kube-object.ts';
-import { resourcePolicyRoute } from '../../../k8s-bridge/resource-policy-route.ts';
+import { resourcePolicyRoute } from '../../../k8s-bridge/routes.ts';
 import { virtualMachineReferences, virtualMachineRoute } from '../../../k8s-bridge/virtual-machine-routes.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { virtualMachineConfig, virtualMachineSettings } from '../../../runtime/config/virtual-machine-config.ts';

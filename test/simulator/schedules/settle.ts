@@ -1,7 +1,6 @@
+import { type Kind, kindTable } from '../../../contracts/kinds/table.ts';
 import { annotations, evictionId, maintenanceReasonPrefix, nodeMarks } from '../../../contracts/ids.ts';
-import type { Kind } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
-import { settled } from '../../../contracts/settled.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Condition } from '../../../contracts/conditions.ts';
 import { virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
@@ -68,7 +67,7 @@ export async function untilFinished(cast: Cast): Promise<string[]> {
     const open = simulation.openRuns().filter((id) => !systemRuns.test(id));
     const unsettled = Object.entries(plurals).flatMap(([kind, plural]) =>
       kubernetes.objects(plural).flatMap((object) => {
-        const isSettled = settled[kind as Kind](object as never, 'act');
+        const isSettled = kindTable[kind as Kind].isReconciled(object as never, 'act');
         return isSettled ? [] : [`${kind} ${object.metadata.name} does not come to its end: ${describe(object)}`];
       }),
     );
@@ -124,7 +123,7 @@ async function judgeHost(cast: Cast, host: string): Promise<string[]> {
   const object = cast.deployment.kubernetes.object('hypervisors', { name: host });
   if (object === null) return [`${host} has no Hypervisor`];
   const said = lifecycleOf(object as never);
-  const isSettled = settled.Hypervisor(object as never, 'act');
+  const isSettled = kindTable.Hypervisor.isReconciled(object as never, 'act');
   if (isSettled && said.status === 'False') await retry(cast, kvmPath('hypervisors', host), said);
   const isActive = isSettled && said.status === 'True' && said.reason === 'Active';
   if (!isActive) return [`${host} is not in service: ${describe(object)}`];
@@ -135,7 +134,7 @@ async function judgeVm(cast: Cast, object: StoredObject): Promise<string[]> {
   const { name, deletionTimestamp } = object.metadata;
   const { conditions } = (object['status'] ?? {}) as { conditions?: Condition[] };
   const said = findCondition(conditions, virtualMachineConditions.lifecycle);
-  const isSettled = settled.VirtualMachine(object as never, 'act');
+  const isSettled = kindTable.VirtualMachine.isReconciled(object as never, 'act');
   // Also a deletion that somebody has cancelled goes on only when it is asked for again.
   if (isSettled && said?.status === 'False') await retry(cast, vmPath(cast, plurals.VirtualMachine, name), said);
   if (deletionTimestamp !== undefined) return [`VirtualMachine ${name} is being deleted: ${describe(object)}`];

@@ -1,8 +1,8 @@
-import type { Condition } from './conditions.ts';
-import type { Eviction } from './crds/eviction.ts';
-import type { Hypervisor } from './crds/hypervisor.ts';
-import type { VirtualMachine } from './crds/virtual-machine.ts';
-import { isEvictionSettled, isHypervisorSettled, isVirtualMachineSettled } from './settled.ts';
+import type { Condition } from '../conditions.ts';
+import type { Eviction } from '../crds/eviction.ts';
+import type { Hypervisor } from '../crds/hypervisor.ts';
+import type { VirtualMachine } from '../crds/virtual-machine.ts';
+import { kindTable } from './table.ts';
 
 const condition = (
   type: string,
@@ -31,7 +31,7 @@ interface Given {
   mode?: 'observe' | 'act';
 }
 
-const rows: [why: string, given: Given, settled: boolean][] = [
+const rows: [why: string, given: Given, reconciled: boolean][] = [
   ['a new one', {}, false],
   ['one that runs', { conditions: [condition('Evicting', 'True', 'Running', 2)] }, false],
   ['one that waits for its turn', { conditions: [condition('Evicting', 'Unknown', 'AlreadyRunning', 2)] }, false],
@@ -157,7 +157,7 @@ const rows: [why: string, given: Given, settled: boolean][] = [
   ],
 ];
 
-test.each(rows)('%s', (_why, { conditions, annotations, deleting, finalizers, mode = 'act' }, settled) => {
+test.each(rows)('%s', (_why, { conditions, annotations, deleting, finalizers, mode = 'act' }, reconciled) => {
   const eviction: Eviction = {
     apiVersion: 'kvm.cloud.sap/v1',
     kind: 'Eviction',
@@ -174,10 +174,10 @@ test.each(rows)('%s', (_why, { conditions, annotations, deleting, finalizers, mo
     spec: { hypervisor: 'node-1', reason: 'test' },
     ...(conditions && { status: { conditions } }),
   };
-  expect(isEvictionSettled(eviction, mode)).toBe(settled);
+  expect(kindTable.Eviction.isReconciled(eviction, mode)).toBe(reconciled);
 });
 
-const hypervisorRows: [why: string, given: Omit<Given, 'deleting'> & { deleting?: boolean }, settled: boolean][] = [
+const hypervisorRows: [why: string, given: Omit<Given, 'deleting'> & { deleting?: boolean }, reconciled: boolean][] = [
   ['a new one', {}, false],
   ['one on its way', { conditions: [condition('Lifecycle', 'Unknown', 'Testing', 2)] }, false],
   ['one where it should be', { conditions: [condition('Lifecycle', 'True', 'Active', 2)] }, true],
@@ -206,7 +206,7 @@ const hypervisorRows: [why: string, given: Omit<Given, 'deleting'> & { deleting?
 
 test.each(hypervisorRows)(
   'a Hypervisor: %s',
-  (_why, { conditions, annotations, deleting = false, mode = 'act' }, settled) => {
+  (_why, { conditions, annotations, deleting = false, mode = 'act' }, reconciled) => {
     const hypervisor: Hypervisor = {
       apiVersion: 'kvm.cloud.sap/v1',
       kind: 'Hypervisor',
@@ -221,14 +221,14 @@ test.each(hypervisorRows)(
       },
       ...(conditions && { status: { numInstances: 0, conditions } }),
     };
-    expect(isHypervisorSettled(hypervisor, mode)).toBe(settled);
+    expect(kindTable.Hypervisor.isReconciled(hypervisor, mode)).toBe(reconciled);
   },
 );
 
 const virtualMachineRows: [
   why: string,
   given: Omit<Given, 'deleting'> & { finalizers?: string[] },
-  settled: boolean,
+  reconciled: boolean,
 ][] = [
   ['a new one', {}, false],
   ['one on its way', { conditions: [condition('Lifecycle', 'Unknown', 'Creating', 2)] }, false],
@@ -270,7 +270,7 @@ const virtualMachineRows: [
 
 test.each(virtualMachineRows)(
   'a VirtualMachine: %s',
-  (_why, { conditions, annotations, finalizers, mode = 'act' }, settled) => {
+  (_why, { conditions, annotations, finalizers, mode = 'act' }, reconciled) => {
     const vm: VirtualMachine = {
       apiVersion: 'vmoperator.vmware.com/v1alpha6',
       kind: 'VirtualMachine',
@@ -286,6 +286,6 @@ test.each(virtualMachineRows)(
       },
       ...(conditions && { status: { conditions } }),
     };
-    expect(isVirtualMachineSettled(vm, mode)).toBe(settled);
+    expect(kindTable.VirtualMachine.isReconciled(vm, mode)).toBe(reconciled);
   },
 );

@@ -1,0 +1,19 @@
+import { nodeFailureId, workflowTypes } from '../ids.ts';
+import type { NodeFailureInput } from '../node-failure/activities.ts';
+import type { RunRow } from './kind.ts';
+
+/** It has no object of its own: what it finds is a condition of the Hypervisor. */
+export const nodeFailureRun: RunRow = {
+  kind: 'NodeFailure',
+  workflowType: workflowTypes.handleNodeFailure,
+  workflowId: nodeFailureId,
+  input: (hypervisor): NodeFailureInput => ({ hypervisor }),
+  host: (hypervisor) => hypervisor,
+  describe: (hypervisor) => ({
+    summary: `Judge whether ${hypervisor} has failed`,
+    details: [
+      `Judges whether compute host **${hypervisor}** has failed. A dead one is fenced and evacuated, on evidence only; who may give it is in docs/node-failure.md.`,
+      `What was found, and what to type, is in the condition \`NodeFailure\`: \`kubectl describe hypervisor ${hypervisor}\`.`,
+    ],
+  }),
+};
