@@ -1,4 +1,4 @@
-import { ContinueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, ContinueAsNew, isCancellation, TemporalFailure, workflowInfo } from '@temporalio/workflow';
 import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { workflowTypes } from '../contracts/ids.ts';
 import { count, observe } from './lib/metrics.ts';
@@ -18,7 +18,7 @@ const kindOf: Readonly<Record<string, string>> = {
   [workflowTypes.findDrift]: 'Drift',
 };
 
-/** Counts and measures every run when it ends, whatever its type: the module that the bundle calls for interceptors of workflows. */
+/** Counts and measures every run when it ends, whatever its type, and fails it where its code does: the module that the bundle calls for interceptors of workflows. */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
     {
@@ -29,12 +29,27 @@ export const interceptors = (): WorkflowInterceptors => ({
           return result;
         } catch (error) {
           ended(error instanceof ContinueAsNew ? null : isCancellation(error) ? 'Cancelled' : 'Failed');
-          throw error;
+          throw asFailure(error);
         }
       },
     },
   ],
 });
+
+/**
+ * A mistake in workflow code, such as a TypeError of a planner, fails the run: users and alerts see it, and resync starts the run again.
+ * The SDK alone would retry the workflow task for ever, and say so in the worker's log only. Non-determinism stays a failed task: the
+ * release that wrote the history can still complete it.
+ */
+const asFailure = (error: unknown): unknown =>
+  error instanceof TemporalFailure || error instanceof ContinueAsNew || (error as Error).name.includes('Determinism')
+    ? error
+    : ApplicationFailure.create({
+        type: 'Unexpected',
+        message: `drover has a defect: ${String(error)}. Please report it with the history of this run.`,
+        nonRetryable: true,
+        cause: error as Error,
+      });
 
 /** @param result null: it continues as new */
 function ended(result: string | null): void {

@@ -17,7 +17,7 @@ import type { EvictionInput, EvictionProgress, EvictionResult } from '../../cont
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
 import { temporal } from '../lib/activities.ts';
-import { readCarried } from '../lib/carried.ts';
+import { readCarried } from '../lib/input.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { readGrant } from '../limits/grant.ts';

@@ -25,7 +25,7 @@ import type {
   ShownStatus,
 } from '../../contracts/hypervisor/hypervisor.ts';
 import { messages } from '../../contracts/messages.ts';
-import { readCarried } from '../lib/carried.ts';
+import { readCarried } from '../lib/input.ts';
 import { explain } from '../lib/failures.ts';
 import { host, hypervisorObjects } from '../lib/hypervisor-activities.ts';
 import { failureLook } from '../lib/node-failure-activities.ts';

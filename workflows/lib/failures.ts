@@ -32,3 +32,7 @@ function rootCause(error: unknown): unknown {
   const wrapped = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   return wrapped && error.cause !== undefined ? rootCause(error.cause) : error;
 }
+
+/** Ends a run that was started with an input that names nothing. */
+export const invalidInput = (message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'InvalidInput', message, nonRetryable: true });

@@ -19,7 +19,7 @@ import { searchAttributes } from '../../contracts/search-attributes.ts';
 import { inputOf, objectOf, placeOf, readShared } from '../../contracts/shared-limit.ts';
 import { nova, temporal, turns } from '../lib/activities.ts';
 import { showAttributes } from '../lib/attributes.ts';
-import { readCarried } from '../lib/carried.ts';
+import { readCarried } from '../lib/input.ts';
 import { explain } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
 import type { AllowancePhase, AllowanceProgress } from './describe.ts';

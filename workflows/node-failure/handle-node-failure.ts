@@ -10,7 +10,7 @@ import {
 import type { NodeFailureInput } from '../../contracts/node-failure/activities.ts';
 import type { NodeFailureResult } from '../../contracts/node-failure/run.ts';
 import { cancelledFailure, fencedHold } from '../../contracts/ids.ts';
-import { readCarried } from '../lib/carried.ts';
+import { readCarried } from '../lib/input.ts';
 import { explain } from '../lib/failures.ts';
 import { failureLook } from '../lib/node-failure-activities.ts';
 import { retryAfterMs } from '../lib/retry.ts';

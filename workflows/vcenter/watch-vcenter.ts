@@ -5,7 +5,7 @@ import type {
   VcenterWatchResult,
   VcenterWatchTurn,
 } from '../../contracts/virtual-machine/vcenter-watch.ts';
-import { readCarried } from '../lib/carried.ts';
+import { readCarried } from '../lib/input.ts';
 import { vcenterWatch } from '../lib/virtual-machine-activities.ts';
 import { watchInTurns } from '../lib/watch-turns.ts';
 

@@ -22,7 +22,7 @@ import type { PhaseFailure } from '../../contracts/virtual-machine/observation.t
 import type { VirtualMachinePlan } from '../../contracts/virtual-machine/plan.ts';
 import type { VirtualMachineProgress } from '../../contracts/virtual-machine/progress.ts';
 import { showAttributes } from '../lib/attributes.ts';
-import { readCarried } from '../lib/carried.ts';
+import { readCarried } from '../lib/input.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { readGrant } from '../limits/grant.ts';

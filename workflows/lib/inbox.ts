@@ -1,0 +1,86 @@
+import { CancellationScope, setHandler } from '@temporalio/workflow';
+import { objectChanged, retryNow, retryNowSignal } from './messages.ts';
+
+/** An object's spec, as a signal names it. */
+interface Spec {
+  uid: string;
+  generation: number;
+}
+
+/**
+ * What has come and is not dealt with. It is emptied in one place, where an observation begins: what comes later may not be in that
+ * observation, and stays for the next one. No wait empties it, so that nothing that was asked for is lost.
+ */
+export class Inbox {
+  /** Something other than a written spec, which only an observation can tell. */
+  pending = false;
+  retryNow = false;
+  /** A step in the background ended. It is no reason to observe, but to plan. */
+  stepEnded = false;
+  cancelled = false;
+  /** A user asked for a retry after the cancel. */
+  resume = false;
+  /** What the watch of an outside system saw last, and nothing else than such a watch has sent. */
+  private seen: string | null = null;
+  private newest: Spec | null = null;
+
+  /**
+   * Sets the handlers. To be called before the first await, so that nothing that came with the start is missed.
+   *
+   * @param title kind and name of the object, for the answer to a user
+   */
+  listen(title: string): void {
+    setHandler(objectChanged, (change) => this.take(change));
+    const retry = (): string => {
+      this.retryNow = true;
+      this.resume ||= this.cancelled;
+      return `${title} is observed again now`;
+    };
+    setHandler(retryNow, retry);
+    setHandler(retryNowSignal, () => void retry());
+    void CancellationScope.current().cancelRequested.catch(() => (this.cancelled = true));
+  }
+
+  /** A written spec is the only change that its generation tells whole: one that was observed already is an echo. */
+  private take(change: unknown): void {
+    const { uid, generation, cause, seen } = Object(change) as Record<string, unknown>;
+    if (typeof seen === 'string') {
+      this.seen = seen;
+      return;
+    }
+    const isNamed = typeof uid === 'string' && typeof generation === 'number' && generation > 0;
+    if (!isNamed || cause !== 'spec') this.pending = true;
+    if (isNamed && (this.newest?.uid !== uid || this.newest.generation < generation)) this.newest = { uid, generation };
+  }
+
+  empty(): void {
+    this.pending = false;
+    this.retryNow = false;
+    this.stepEnded = false;
+    this.seen = null;
+    this.newest = null;
+  }
+
+  /** Another text whenever something more has come. */
+  fingerprint(): string {
+    const { pending, retryNow, newest, seen } = this;
+    return JSON.stringify({ pending, retryNow, newest, seen });
+  }
+
+  /** Whether a spec was written that is not the one observed. */
+  isNewer(observed: Spec | null): boolean {
+    const { newest } = this;
+    if (newest === null) return false;
+    return observed === null || newest.uid !== observed.uid || newest.generation > observed.generation;
+  }
+
+  /** What makes an observation old. `isEcho`: whether it shows what the watch has seen. */
+  isPending(observed: Spec | null, isEcho: (seen: string) => boolean): boolean {
+    return (
+      this.pending ||
+      this.retryNow ||
+      this.isNewer(observed) ||
+      (this.seen !== null && (observed === null || !isEcho(this.seen)))
+    );
+  }
+}

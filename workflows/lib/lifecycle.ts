@@ -1,0 +1,159 @@
+import type { Problem } from './failures.ts';
+import type { Plan, Step } from './plan.ts';
+
+/** What a kind gives to the driver, and what it is given. Types only. */
+
+/** The part of a kind's row that its run needs. */
+export interface DrivenKind {
+  readonly kind: string;
+  /** The fields of the run's input that name the object: plain JSON that people type. */
+  readonly input: readonly string[];
+}
+
+export interface Settings {
+  /** `observe`: plans are published and change nothing. */
+  mode: 'observe' | 'act';
+  /** The longest wait: whatever is missed is noticed after that. */
+  recheckMs: number;
+  /** So long a run that changed something stays, so that bursts and echoes coalesce. */
+  lingerMs: number;
+  /** Between two statuses, other than the last one. */
+  publishMinMs: number;
+}
+
+/** The types of a kind, in one parameter. */
+export interface Lifecycle {
+  /** The input of its run, which names the object. */
+  input: object;
+  desired: { uid: string; generation: number };
+  observed: unknown;
+  settings: Settings;
+  memory: object;
+  step: Step;
+  status: object;
+}
+
+export interface Observation<L extends Lifecycle> {
+  kind: 'observed';
+  /** Null: there is no such object. */
+  desired: L['desired'] | null;
+  observed: L['observed'];
+  settings: L['settings'];
+  /**
+   * Of the generations and resourceVersions of the object and of all that it names, never of a Secret's content. The bridge starts no run
+   * for what still has the digest that a closed run left. Null: the kind leaves none.
+   */
+  digest: string | null;
+  /** Value of `drover.dev/retry` that `drover.dev/retry-handled` does not repeat; null: none. */
+  retry: string | null;
+}
+
+export type Observed<L extends Lifecycle> =
+  | Observation<L>
+  /** The kind is switched off. */
+  | { kind: 'nothing'; message: string }
+  /** This run has another id than the object's, whose run was signalled with start. */
+  | { kind: 'handedOver'; message: string };
+
+export interface Situation<L extends Lifecycle> {
+  input: L['input'];
+  desired: L['desired'] | null;
+  observed: L['observed'];
+  settings: L['settings'];
+  memory: L['memory'];
+  /** Locks of the steps that run in the background. */
+  inFlight: ReadonlySet<string>;
+  /** When the observation was asked for: what has happened later may not be in it. Unix ms, as nowMs. */
+  askedMs: number;
+  nowMs: number;
+}
+
+export interface StepContext<L extends Lifecycle> extends Situation<L> {
+  /**
+   * For long waits: given up where the run is cancelled, or where `isUnwanted` says so of a spec that was written meanwhile.
+   *
+   * @throws a cancellation then
+   */
+  whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result>;
+}
+
+/** What came of a step. */
+export interface Executed<L extends Lifecycle> {
+  applyResult?: (memory: L['memory']) => L['memory'];
+  /** What is known now, so that it need not be observed. Left out: the next pass begins with an observation. */
+  observation?: Observation<L> | 'unchanged';
+  /** The rest of the plan does not hold any more. */
+  isOutdated?: boolean;
+}
+
+/** Executes a step by activities, or children. @throws what Temporal's retries did not mend */
+export type Executor<L extends Lifecycle, S extends Step> = (
+  context: StepContext<L>,
+  step: S,
+) => Promise<Executed<L> | void>;
+
+/** What a kind's own messages may do with the run. */
+export interface RunHandle<L extends Lifecycle> {
+  /** Observe as soon as possible. */
+  wake(): void;
+  memory(): L['memory'];
+  update(change: (memory: L['memory']) => L['memory']): void;
+  /** A limit has granted a slot. False: the run does not wait for one, and the kind gives it back. */
+  grantSlot(limit: string): boolean;
+}
+
+export interface Reconciler<L extends Lifecycle> {
+  /** What a run begins with. Carried over as it continues as new; nothing that could be read again. */
+  memory: L['memory'];
+  /** By activities. @throws what Temporal's retries did not mend; InvalidInput ends the run */
+  observe(input: L['input'], memory: L['memory']): Promise<Observed<L>>;
+  /** Pure. */
+  plan(situation: Situation<L>): Plan<L['step']>;
+  execute: { [Kind in L['step']['kind']]: Executor<L, Extract<L['step'], { kind: Kind }>> };
+  /** Pure. What the object is to say; null: nothing of such a plan. */
+  status(situation: Situation<L>, plan: Plan<L['step']>): L['status'] | null;
+  /** Pure. Whether the object said so when it was observed; what the run has published since then, the driver knows. */
+  isSaid(observed: L['observed'], status: L['status']): boolean;
+  /** `retryHandled` is to be said as `drover.dev/retry-handled`; null: there is no retry to answer. */
+  publish(situation: Situation<L>, status: L['status'], retryHandled: string | null): Promise<void>;
+  /** Values of the search attributes beside phase and reason, which are the plan's. */
+  attributes?(situation: Situation<L>): { object?: string; host?: string; phase?: string };
+  /** Given: the planner deals with failed steps, by what it finds in the memory. Left out: the driver waits, and tries again. */
+  applyFailure?(memory: L['memory'], step: L['step'], problem: Problem, nowMs: number): L['memory'];
+  resetFailures?(memory: L['memory']): L['memory'];
+  /** Drops what the observation has overtaken. */
+  prune?(memory: L['memory'], situation: Situation<L>): L['memory'];
+  /** Each plan is shown to it once before it is executed: for metrics, and for what the memory keeps of a plan. */
+  planned?(situation: Situation<L>, plan: Plan<L['step']>): L['memory'];
+  /** How a cancelled run leaves the world. */
+  cancel?(situation: Situation<L>): { steps: readonly L['step'][]; message: string };
+  /** Markdown, for the Web UI. */
+  details?(situation: Situation<L>, plan: Plan<L['step']>): string;
+  /** More of what `progress` answers. */
+  progress?(situation: Situation<L> | null): object;
+  /** Whether the run may continue as new now; slots, steps in flight and handlers are the driver's. */
+  isQuiescent?(memory: L['memory']): boolean;
+  /** A change that the watch of an outside system has seen, which this observation shows already. */
+  isEcho?(observed: L['observed'], seen: string): boolean;
+  /** Sets handlers of the kind's own messages. */
+  listen?(run: RunHandle<L>): void;
+  /** Answers what is still asked of the run as it ends: handlers that wait would keep it open. */
+  dismiss?(message: string): void;
+  slots?: {
+    /** Asks, or asks again. False: it is queued, and `RunHandle.grantSlot` tells. */
+    acquire(situation: Situation<L>, limit: string): Promise<boolean>;
+    release(situation: Situation<L>, limit: string): Promise<void>;
+    /** After which it is asked again, in case the answer was lost. */
+    renewMs: number;
+  };
+}
+
+/** What a run leaves to the one that it continues as. */
+export interface Carried<L extends Lifecycle> {
+  memory: L['memory'];
+  /** In a row, for the back-off. */
+  failures: number;
+  /** The run has changed something. */
+  changed: boolean;
+  retryHandled: string | null;
+}

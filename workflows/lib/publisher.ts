@@ -1,0 +1,69 @@
+import { setCurrentDetails } from '@temporalio/workflow';
+import { showAttributes } from './attributes.ts';
+import type { Lifecycle, Reconciler, Situation } from './lifecycle.ts';
+import { describePlan, type Plan } from './plan.ts';
+
+/** Says where a run is: in the object, by an activity; in the Web UI and in `progress`, by itself. */
+export class Publisher<L extends Lifecycle> {
+  shown = { phase: 'Starting', reason: '', message: 'Starting', sinceMs: Date.now() };
+  private readonly spec: Reconciler<L>;
+  private readonly kind: string;
+  private readonly situation: () => Situation<L> | null;
+  private attributes = '';
+  /** Of the status published since the last observation. */
+  private published: string | null = null;
+  private publishedMs = 0;
+
+  constructor(kind: string, spec: Reconciler<L>, situation: () => Situation<L> | null) {
+    this.kind = kind;
+    this.spec = spec;
+    this.situation = situation;
+  }
+
+  /** What the object says now was just read. */
+  observed(): void {
+    this.published = null;
+  }
+
+  /** Details cost nothing, attributes an event: only where the run waits or has changed something. */
+  show(plan: Plan<L['step']>, changed: boolean): void {
+    const { shown, spec, kind } = this;
+    const situation = this.situation();
+    const now = describePlan(plan);
+    if (now.phase !== shown.phase || now.message !== shown.message) this.shown = { ...now, sinceMs: Date.now() };
+    setCurrentDetails(situation === null ? now.message : (spec.details?.(situation, plan) ?? now.message));
+    const { phase = now.phase, ...others } = (situation === null ? null : spec.attributes?.(situation)) ?? {};
+    const attributes = `${phase} ${now.reason}`;
+    const isQuiet = plan.kind === 'execute' || (plan.kind === 'done' && !changed);
+    if (isQuiet || attributes === this.attributes) return;
+    this.attributes = attributes;
+    showAttributes({ kind, ...others, phase, reason: now.reason });
+  }
+
+  /** When the next status may be published at the earliest, unless it is the last one; null: there is nothing to publish. */
+  dueMs(plan: Plan<L['step']>): number | null {
+    const situation = this.situation();
+    if (situation === null || this.statusOf(situation, plan) === null) return null;
+    return this.publishedMs + situation.settings.publishMinMs;
+  }
+
+  /** At once, where there is something to publish. @throws what the activity fails with */
+  async publish(plan: Plan<L['step']>, retryHandled: string | null): Promise<void> {
+    const situation = this.situation();
+    const status = situation === null ? null : this.statusOf(situation, plan);
+    if (situation === null || status === null) return;
+    this.publishedMs = Date.now();
+    await this.spec.publish(situation, status, retryHandled);
+    this.published = JSON.stringify(status);
+  }
+
+  private statusOf(situation: Situation<L>, plan: Plan<L['step']>): L['status'] | null {
+    const status = situation.desired === null ? null : this.spec.status(situation, plan);
+    if (status === null) return null;
+    const isSaid =
+      this.published === null
+        ? this.spec.isSaid(situation.observed, status)
+        : JSON.stringify(status) === this.published;
+    return isSaid ? null : status;
+  }
+}

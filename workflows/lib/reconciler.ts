@@ -1,0 +1,424 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  setHandler,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { digestMemo, type RunProgress, type RunResult } from '../../contracts/runs.ts';
+import { explain, invalidInput } from './failures.ts';
+import { Inbox } from './inbox.ts';
+import { readCarried, readInput } from './input.ts';
+import type {
+  Carried,
+  DrivenKind,
+  Executed,
+  Executor,
+  Lifecycle,
+  Observation,
+  Reconciler,
+  Situation,
+  StepContext,
+} from './lifecycle.ts';
+import { progress } from './messages.ts';
+import { describeIntent, done, wait, type Done, type Execute, type Plan, type Wait } from './plan.ts';
+import { Publisher } from './publisher.ts';
+import { retryAfterMs } from './retry.ts';
+import { SlotHolder } from './slot.ts';
+
+/** A run this old continues as new, so that none is older than the release before last. */
+const oldMs = 24 * 60 * 60_000;
+/** So long an observation holds while a run waits for a slot and no message comes. */
+const reliedOnMs = 60_000;
+/** Before the first observation there are no settings. */
+const unknownRecheckMs = 10 * 60_000;
+
+/**
+ * Makes the workflow of a kind: observe → plan → execute → publish, until nothing is left to do. The input names the object; the second
+ * argument is what an earlier run of the chain carried over. A cancel lets the step under way finish and leads to the kind's own end.
+ */
+export function defineReconciler<L extends Lifecycle>(kind: DrivenKind, spec: Reconciler<L>) {
+  return async (input: L['input'], carried?: Carried<L>): Promise<RunResult> => {
+    const driver = new Driver(kind, spec, readInput(kind, input), readCarried(carried));
+    return await CancellationScope.nonCancellable(() => driver.drive());
+  };
+}
+
+class Driver<L extends Lifecycle> {
+  private readonly spec: Reconciler<L>;
+  private readonly input: L['input'];
+  /** Kind and name of the object. */
+  private readonly title: string;
+  private readonly startedMs = Date.now();
+  private readonly carried: Carried<L>;
+  private readonly inbox = new Inbox();
+  private readonly publisher: Publisher<L>;
+  private readonly slot: SlotHolder<L>;
+  /** Locks of the steps in the background. */
+  private readonly inFlight = new Set<string>();
+  private observation: Observation<L> | null = null;
+  private askedMs = 0;
+  /** Nothing was executed or waited for since the observation that makes it old. */
+  private fresh = false;
+  private failure: { reason: string; message: string; retryAtMs: number } | null = null;
+  private waiting: RunProgress['waiting'] = null;
+
+  /** All handlers are set before the first await, so that nothing that came with the start is missed. */
+  constructor(kind: DrivenKind, spec: Reconciler<L>, input: L['input'], carried: Carried<L> | null) {
+    this.spec = spec;
+    this.input = input;
+    this.title = `${kind.kind} ${Object.values(input).join('/')}`;
+    this.carried = { memory: spec.memory, failures: 0, changed: false, retryHandled: null, ...carried };
+    this.publisher = new Publisher(kind.kind, spec, () => this.situationOrNull());
+    this.slot = new SlotHolder(spec);
+    this.inbox.listen(this.title);
+    setHandler(progress, () => this.progress());
+    spec.listen?.({
+      wake: () => void (this.inbox.pending = true),
+      memory: () => this.carried.memory,
+      update: (change) => void (this.carried.memory = change(this.carried.memory)),
+      grantSlot: (limit) => this.slot.grant(limit),
+    });
+  }
+
+  async drive(): Promise<RunResult> {
+    for (;;) {
+      if (this.failure === null && !this.isCurrent()) {
+        const nothing = await this.observe();
+        if (nothing !== null && !this.inbox.cancelled) {
+          const ended = await this.end(nothing);
+          if (ended !== null) return ended;
+          continue;
+        }
+      }
+      if (this.inbox.cancelled) return await this.endAsCancelled();
+      const plan = this.decide();
+      this.publisher.show(plan, this.carried.changed);
+      await this.slot.releaseUnless(plan.kind === 'done' ? undefined : plan.slot?.limit, this.situationOrNull());
+      if (plan.kind === 'execute') await this.execute(plan);
+      else if (plan.kind === 'wait') await this.wait(plan);
+      else {
+        const ended = await this.finish(plan);
+        if (ended !== null) return ended;
+      }
+      if (this.isOld() && !this.inbox.cancelled) await this.continueAsNewWhereQuiet();
+    }
+  }
+
+  private progress(): RunProgress {
+    const { waiting, inFlight, carried, publisher } = this;
+    return {
+      object: this.title,
+      ...publisher.shown,
+      waiting,
+      failures: carried.failures,
+      inFlight: [...inFlight],
+      ...this.spec.progress?.(this.situationOrNull()),
+    };
+  }
+
+  /** What makes the observation old. */
+  private isPending(): boolean {
+    const { observation, inbox, spec } = this;
+    const isEcho = (seen: string): boolean =>
+      observation !== null && spec.isEcho !== undefined && spec.isEcho(observation.observed, seen);
+    return inbox.isPending(observation?.desired ?? null, isEcho);
+  }
+
+  /** What ends a wait. */
+  private readonly isWoken = (): boolean => this.isPending() || this.inbox.stepEnded || this.inbox.cancelled;
+
+  private isNewer(): boolean {
+    return this.inbox.isNewer(this.observation?.desired ?? null);
+  }
+
+  private isCurrent(): boolean {
+    return this.fresh && !this.isPending();
+  }
+
+  /** @returns how the run ends where there is nothing to reconcile */
+  private async observe(): Promise<RunResult | null> {
+    const { inbox, spec, title: object } = this;
+    if (inbox.retryNow) this.resetFailures();
+    inbox.empty();
+    this.fresh = true;
+    const askedMs = Date.now();
+    const observed = await spec
+      .observe(this.input, this.carried.memory)
+      .catch((error: unknown) => this.fail(error, null));
+    if (observed === null) return null;
+    this.askedMs = askedMs;
+    if (observed.kind !== 'observed') {
+      this.fresh = false;
+      const reason = observed.kind === 'nothing' ? 'SwitchedOff' : 'HandedOver';
+      return { object, outcome: observed.kind, reason, message: observed.message };
+    }
+    this.take(observed);
+    return null;
+  }
+
+  /** A changed spec may have put right what failed, and so may a user who asks for a retry in the object. */
+  private take(observation: Observation<L>): void {
+    const { carried, spec } = this;
+    const before = this.observation;
+    const isChanged = before !== null && before.desired?.generation !== observation.desired?.generation;
+    const isRetry = observation.retry !== null && observation.retry !== carried.retryHandled;
+    if (isChanged || isRetry) this.resetFailures();
+    if (isRetry) carried.retryHandled = observation.retry;
+    this.observation = observation;
+    this.publisher.observed();
+    carried.memory = spec.prune?.(carried.memory, this.situation()) ?? carried.memory;
+  }
+
+  private situation(): Situation<L> {
+    if (this.observation === null) throw new Error('planned before the first observation');
+    const { desired, observed, settings } = this.observation;
+    const { carried, inFlight, input, askedMs } = this;
+    return { input, desired, observed, settings, memory: carried.memory, inFlight, askedMs, nowMs: Date.now() };
+  }
+
+  private situationOrNull(): Situation<L> | null {
+    return this.observation === null ? null : this.situation();
+  }
+
+  private decide(): Plan<L['step']> {
+    const { failure, publisher, spec, carried } = this;
+    if (failure !== null) return wait(publisher.shown.phase, failure.reason, failure.message, failure.retryAtMs);
+    const situation = this.situation();
+    const plan = spec.plan(situation);
+    carried.memory = spec.planned?.(situation, plan) ?? carried.memory;
+    if (plan.kind === 'done') return plan;
+    if (situation.settings.mode === 'observe')
+      return done('blocked', 'ObserveOnly', `drover only observes. It would: ${describeIntent(plan)}`);
+    const begins = plan.kind === 'execute' && plan.steps.some(({ background }) => background !== undefined);
+    if (!begins || !this.isOld() || this.inFlight.size === 0) return plan;
+    return wait(publisher.shown.phase, 'ContinuesAsNew', 'what is in flight to end, to continue as a new run');
+  }
+
+  private async execute({ steps, slot }: Execute<L['step']>): Promise<void> {
+    if (slot !== undefined) {
+      const asked = this.slot.acquire(this.situation(), slot.limit);
+      const isGranted = await asked.catch((error: unknown) => this.fail(error, null));
+      if (isGranted === null) return;
+      if (!isGranted)
+        return await this.wait(wait('Queued', 'WaitingForSlot', `a slot of ${slot.limit}`, this.slot.askAtMs, slot));
+    }
+    // Acquiring takes time: what came meanwhile is observed first.
+    if (!this.isCurrent() || this.inbox.cancelled) return;
+    let isKnown = true;
+    for (const step of steps) {
+      if (step.background !== undefined) {
+        this.startInBackground(step, step.background);
+        continue;
+      }
+      this.fresh = false;
+      const executed = await this.executeStep(step);
+      if (executed === null) return;
+      isKnown &&= executed.observation !== undefined;
+      // The rest was decided on what does not hold any more.
+      if (executed.isOutdated === true || this.inbox.cancelled || this.isNewer()) return;
+    }
+    this.carried.failures = 0;
+    this.fresh = isKnown;
+  }
+
+  /** Null: it failed, and what is to be done about that is planned. */
+  private async executeStep(step: L['step']): Promise<Executed<L> | null> {
+    const plan: Execute<L['step']> = { kind: 'execute', steps: [step] };
+    const dueMs = step.publish === 'before' ? 0 : step.publish === 'beside' ? this.publisher.dueMs(plan) : null;
+    const publishing = dueMs !== null && Date.now() >= dueMs ? this.publish(plan) : Promise.resolve();
+    // It is awaited in any case.
+    publishing.catch(explain);
+    try {
+      if (step.publish === 'before') await publishing;
+      return this.applyResult(await this.call(step));
+    } catch (error) {
+      return this.fail(error, step);
+    } finally {
+      await publishing.catch(explain);
+    }
+  }
+
+  private call(step: L['step']): Promise<Executed<L> | void> {
+    const executor = this.spec.execute[step.kind as L['step']['kind']] as Executor<L, L['step']>;
+    const context: StepContext<L> = {
+      ...this.situation(),
+      whileWanted: (work, isUnwanted) => this.whileWanted(work, isUnwanted),
+    };
+    return executor(context, step);
+  }
+
+  private applyResult(executed: Executed<L> | void): Executed<L> {
+    const { applyResult, observation } = executed ?? {};
+    this.carried.changed = true;
+    if (applyResult !== undefined) this.carried.memory = applyResult(this.carried.memory);
+    if (observation !== undefined && observation !== 'unchanged') this.take(observation);
+    return executed ?? {};
+  }
+
+  private startInBackground(step: L['step'], lock: string): void {
+    if (this.inFlight.has(lock)) return;
+    this.inFlight.add(lock);
+    const ended = (executed: Executed<L> | null): void => {
+      this.inFlight.delete(lock);
+      this.inbox.stepEnded = true;
+      if (executed?.observation === undefined) this.fresh = false;
+    };
+    this.call(step).then(
+      (executed) => ended(this.applyResult(executed)),
+      (error: unknown) => ended(this.fail(error, step)),
+    );
+  }
+
+  /** Gives up work that may take long where the run is cancelled, or a newer spec does not want it. @throws CancelledFailure then */
+  private async whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result> {
+    const scope = new CancellationScope();
+    const { inbox } = this;
+    const running = { isOver: false };
+    const result = scope.run(work).finally(() => (running.isOver = true));
+    const isOver = (): boolean => running.isOver || inbox.cancelled;
+    const giveUp = async (): Promise<void> => {
+      let asked = '';
+      const news = (): string => (this.isPending() ? inbox.fingerprint() : '');
+      while (!isOver()) {
+        await condition(() => isOver() || (isUnwanted !== undefined && news() !== asked));
+        asked = news();
+        // Where it cannot be asked, the work goes on, as it was wanted.
+        if (!isOver() && asked !== '' && (await isUnwanted?.().catch(() => false)) === true) break;
+      }
+      if (!running.isOver) scope.cancel();
+    };
+    void giveUp();
+    return await result;
+  }
+
+  /** Until its time has come or a message has. It is published, but not before the last status is 2 s old. */
+  private async wait(plan: Wait): Promise<void> {
+    const recheckAtMs = Date.now() + (this.observation?.settings.recheckMs ?? unknownRecheckMs);
+    const untilMs = Math.min(plan.untilMs ?? Infinity, recheckAtMs);
+    const { failure } = this;
+    const wasGranted = this.slot.isGranted;
+    const isOver = (): boolean => this.isWoken() || (!wasGranted && this.slot.isGranted);
+    this.publisher.show(plan, this.carried.changed);
+    this.waiting = { reason: plan.reason, message: plan.message, untilMs };
+    let publishAtMs = this.publisher.dueMs(plan) ?? Infinity;
+    while (!isOver() && Date.now() < untilMs) {
+      if (Date.now() < publishAtMs) await condition(isOver, Math.min(untilMs, publishAtMs) - Date.now());
+      else {
+        publishAtMs = Infinity;
+        // One that fails is not the object's problem: the next one says the same.
+        await this.publish(plan).catch(explain);
+      }
+    }
+    this.waiting = null;
+    // A step in the background may have failed meanwhile: that is another one.
+    if (this.failure === failure) this.failure = null;
+    this.inbox.stepEnded = false;
+    const isForSlot = plan.slot !== undefined && Date.now() - this.askedMs < reliedOnMs;
+    if (Date.now() >= untilMs && !isForSlot) this.fresh = false;
+  }
+
+  private publish(plan: Plan<L['step']>): Promise<void> {
+    return this.publisher.publish(plan, this.carried.retryHandled);
+  }
+
+  /** Null: there is more to do. */
+  private async finish(plan: Done): Promise<RunResult | null> {
+    const { isWoken, title: object } = this;
+    try {
+      // Whatever it comes to, the object must say so: else the run is not done.
+      await this.publish(plan);
+    } catch (error) {
+      return this.fail(error, null);
+    }
+    this.carried.failures = 0;
+    const lingers = this.carried.changed && plan.outcome !== 'gone' && this.inFlight.size === 0 && !isWoken();
+    if (lingers) await condition(isWoken, this.observation?.settings.lingerMs ?? 0);
+    const { reason, message } = plan;
+    return await this.end({ object, outcome: reason === 'ObserveOnly' ? 'observed' : plan.outcome, reason, message });
+  }
+
+  /** Null: something has come. No await between the last look at the inbox and the end. */
+  private async end(result: RunResult): Promise<RunResult | null> {
+    await this.slot.releaseUnless(undefined, this.situationOrNull());
+    const isQuiet = (): boolean => allHandlersFinished() && this.inFlight.size === 0;
+    if (!isQuiet()) this.spec.dismiss?.(result.message);
+    if (!isQuiet()) await condition(() => isQuiet() || this.isWoken());
+    if (this.isWoken()) {
+      this.inbox.stepEnded = false;
+      return null;
+    }
+    const digest = this.observation?.digest ?? null;
+    if (digest !== null && result.outcome !== 'gone') upsertMemo({ [digestMemo]: digest });
+    return result;
+  }
+
+  /** What is under way ends, the kind's own end is executed, and the object says that no run drives it. */
+  private async endAsCancelled(): Promise<never> {
+    await condition(() => this.inFlight.size === 0);
+    if (!this.isCurrent()) await this.observe();
+    let message = `The run was cancelled. \`drover retry\` goes on with ${this.title}, and so does a changed spec`;
+    if (this.observation !== null && this.observation.desired !== null) {
+      this.failure = null;
+      const plan = this.decide();
+      const end = plan.kind === 'done' ? undefined : this.spec.cancel?.(this.situation());
+      for (const step of end?.steps ?? []) if ((await this.executeStep(step)) === null) break;
+      message = end?.message ?? message;
+      const last = plan.kind === 'done' ? plan : done('blocked', 'Cancelled', message);
+      this.publisher.show(last, true);
+      await this.publish(last).catch(explain);
+    }
+    await this.slot.releaseUnless(undefined, this.situationOrNull());
+    this.spec.dismiss?.(message);
+    await condition(allHandlersFinished);
+    // A user who has changed it meanwhile, or wants it tried again, has told no run but this one.
+    if (this.inbox.resume || this.isNewer()) return await this.continueAsNew();
+    throw new CancelledFailure(message);
+  }
+
+  private isOld(): boolean {
+    return workflowInfo().continueAsNewSuggested || Date.now() - this.startedMs > oldMs;
+  }
+
+  private async continueAsNewWhereQuiet(): Promise<void> {
+    const { spec, carried, inFlight, inbox } = this;
+    if (inFlight.size > 0 || this.slot.isGranted || spec.isQuiescent?.(carried.memory) === false) return;
+    await this.slot.releaseUnless(undefined, this.situationOrNull());
+    if (!allHandlersFinished()) await condition(() => allHandlersFinished() || this.isWoken());
+    // A cancel is not carried over, nor is an update that waits for the next pass.
+    if (!inbox.cancelled && allHandlersFinished()) await this.continueAsNew();
+  }
+
+  /** What a signal told is in the world, and the new run observes it; what a user asked for is carried. */
+  private continueAsNew(): Promise<never> {
+    if (this.inbox.retryNow) this.resetFailures();
+    return continueAsNew(this.input, this.carried);
+  }
+
+  private resetFailures(): void {
+    const { carried, spec } = this;
+    this.failure = null;
+    carried.failures = 0;
+    carried.memory = spec.resetFailures?.(carried.memory) ?? carried.memory;
+  }
+
+  /** @throws what waiting does not mend and no object can say: an input that was typed by hand */
+  private fail(error: unknown, step: L['step'] | null): null {
+    const problem = explain(error);
+    if (problem.code === 'InvalidInput' && step === null) throw invalidInput(problem.message);
+    const { carried, spec } = this;
+    const nowMs = Date.now();
+    this.fresh = false;
+    carried.failures += 1;
+    if (step !== null && spec.applyFailure !== undefined)
+      carried.memory = spec.applyFailure(carried.memory, step, problem, nowMs);
+    else {
+      const { reason, message } = problem;
+      this.failure = { reason, message, retryAtMs: nowMs + retryAfterMs(carried.failures) };
+    }
+    return null;
+  }
+}
