@@ -1,21 +1,48 @@
-/** What vCenter may do so many of at once, each of them a task that a run of a virtual machine begins once. */
-export const turnKinds = ['creates', 'destroys'] as const;
-export type TurnKind = (typeof turnKinds)[number];
+/** Tasks of which a vCenter may have so many at once. A run of a virtual machine acquires a slot for each task that it begins. */
+export const slotKinds = ['creates', 'destroys'] as const;
+export type SlotKind = (typeof slotKinds)[number];
 
-/** A limit that runs share. */
-export type SharedLimit = { of: 'migrations'; /** Nova's. */ region: string } | { of: TurnKind; vcenter: string };
+export interface SlotLimit {
+  kind: SlotKind;
+  vcenter: string;
+}
 
-/** An answer with its number, which rises from answer to answer to the same run. */
+/** A limit that several runs share. */
+export type SharedLimit = { kind: 'migrations'; /** Of Nova. */ region: string } | SlotLimit;
+
+/** The limit that an input names; null: it names none. An input without a kind means migrations. */
+export function readSharedLimit(input: unknown): SharedLimit | null {
+  const { kind = 'migrations', region, vcenter } = Object(input) as Record<string, unknown>;
+  if (kind === 'migrations') return isText(region) ? { kind, region } : null;
+  const slot = slotKinds.find((one) => one === kind);
+  return slot !== undefined && isText(vcenter) ? { kind: slot, vcenter } : null;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** The input that names the limit. */
+export const inputOf = (limit: SharedLimit): { region: string } | SlotLimit =>
+  limit.kind === 'migrations' ? { region: limit.region } : limit;
+
+/** The search attribute DroverObject. */
+export const objectOf = (limit: SharedLimit): string =>
+  limit.kind === 'migrations' ? limit.region : `${limit.vcenter}/${limit.kind}`;
+
+/** `region RegionOne`, `vCenter prod`. */
+export const placeOf = (limit: SharedLimit): string =>
+  limit.kind === 'migrations' ? `region ${limit.region}` : `vCenter ${limit.vcenter}`;
+
+/** The number rises from answer to answer to the same run. */
 export interface NumberedAnswer {
   sequence: number;
   allowance: number;
 }
 
-/** A consumer's message to the run that shares out a limit: what it wants and what it uses. */
-export interface AllowanceWanted {
+/** From a consumer to the run that allocates the limit. */
+export interface AllowanceRequest {
   /** Workflow id of the consumer. */
   consumer: string;
-  /** Run id of the consumer; a new run under the same id takes the place of the old one. */
+  /** Run id of the consumer; a new run under the same id replaces the old one. */
   runId: string;
   /** How many it could use. 0: it needs none any more and leaves. */
   want: number;
@@ -24,52 +51,55 @@ export interface AllowanceWanted {
   /** RFC 3339; breaks ties. */
   deadline: string | null;
   /**
-   * The answer that its sender goes by; null: it has heard none. Reports and answers cross each other on their way, so `using` alone cannot
-   * prove that a lowered allowance was heard. Absent, the last answer counts as heard.
+   * The last answer that the consumer has applied; null: none. Requests and answers cross each other, so `using` alone cannot prove that a
+   * lowered allowance has arrived. Absent: the last answer counts as acknowledged.
    */
-  heard?: NumberedAnswer | null;
-  /** The compute host whose migrations it runs: how the outside world tells whether a closed consumer still uses any. Of a turn: the vCenter. */
+  acknowledged?: NumberedAnswer | null;
+  /** The compute host whose migrations it runs: what a closed consumer still uses is counted there. For a slot: the vCenter. */
   host: string;
 }
 
 /** The answer: start work while `using < allowance`. */
 export interface AllowanceGranted extends NumberedAnswer {
-  /** The limit that is shared, and among how many. */
+  /** How many there are in all, and among how many consumers they are allocated. */
   limit: number;
   consumers: number;
-  /** Of a turn: which. */
-  of?: TurnKind;
+  /** For a slot. */
+  kind?: SlotKind;
 }
 
-/** The answer to who asks for a turn. With an allowance of 0 it is told when its turn has come. */
-export interface TurnAnswer extends NumberedAnswer {
+/** The answer to a request for a slot. With an allowance of 0 the run is queued, and the signal `allowanceGranted` says when it has the slot. */
+export interface SlotAnswer extends NumberedAnswer {
   /** Null: it is not known yet. */
   limit: number | null;
-  /** How many are under way, or about to begin. */
+  /** How many are in progress, or about to begin. */
   inUse: number;
 }
 
-/** What the limit is, and what of it the outside world uses: read from configuration, and from Nova or vCenter. */
-export interface AllowanceWorld {
+/** The limit, from configuration, and what is in use, from Nova or vCenter. */
+export interface AllowanceObservation {
   limit: number;
-  /** How often to look at the world and at the consumers. */
+  /** How often to observe the outside system and the consumers. */
   checkMs: number;
-  /** After a lost memory nothing more is granted for this long, so that every consumer can say what it holds; longer than their renewal. */
+  /**
+   * After a lost state nothing is granted for this long, so that every consumer can report what it holds. Longer than the interval at which
+   * consumers report.
+   */
   silentMs: number;
   /** Migrations in progress in the region, by source host; tasks, by vCenter. */
   inProgress: Record<string, number>;
-  /** Of turns: the tasks that are in progress. They do not tell whose they are. */
+  /** For slots: ids of the tasks in progress. They do not say which run began them. */
   tasks?: string[];
 }
 
-/** One consumer as the sharing run remembers it. */
-export interface AllowanceConsumer extends AllowanceWanted {
-  /** What it was granted and has been told. */
+/** A consumer in the state of the run that allocates. */
+export interface AllowanceConsumer extends AllowanceRequest {
+  /** What it was granted last. */
   allowance: number;
-  /** Milliseconds since the epoch, by the workflow's clock. */
-  lastHeardMs: number;
-  /** When it joined: who came first comes first. */
+  /** Unix ms, by the workflow's clock. */
+  lastRequestMs: number;
+  /** Unix ms. Of equals, the first to join goes first. */
   joinedMs: number;
-  /** Whether its run is closed: nothing is granted, but its work still counts until the world shows none. */
+  /** Its run is closed: nothing is granted to it, but its work counts until none is observed. */
   closed: boolean;
 }

@@ -58,21 +58,21 @@ export const vcenterWatchId = (vcenter: string, cluster = ''): string => inClust
 /** The run that moves one server. The id is the lock: one migration per server at a time. */
 export const migrationId = (serverId: string, cluster = ''): string => inCluster(cluster, `migration/${serverId}`);
 
-/** The run that shares out how many migrations a region may have at once. */
+/** The run that allocates the migrations that a region may have at once. */
 export const migrationAllowanceId = (region: string, cluster = ''): string =>
   inCluster(cluster, `limits/migrations/${region}`);
 
-/** The run that shares out how many VMs of a vCenter may be made at once. */
+/** The run that allocates the slots of a vCenter to create VMs. */
 export const createAllowanceId = (vcenter: string, cluster = ''): string =>
   inCluster(cluster, `limits/creates/${vcenter}`);
 
-/** The run that shares out how many VMs of a vCenter may be destroyed at once. */
+/** The run that allocates the slots of a vCenter to destroy VMs. */
 export const destroyAllowanceId = (vcenter: string, cluster = ''): string =>
   inCluster(cluster, `limits/destroys/${vcenter}`);
 
-/** The run that shares out a limit. The id is the lock: two would give it away twice. */
+/** The run that allocates a limit. The id is the lock: two runs would grant it twice. */
 export function allowanceId(shared: SharedLimit, cluster = ''): string {
-  switch (shared.of) {
+  switch (shared.kind) {
     case 'migrations':
       return migrationAllowanceId(shared.region, cluster);
     case 'creates':
@@ -97,7 +97,7 @@ export const workflowTypes = {
   watchGuests: 'watchGuests',
   watchVcenter: 'watchVcenter',
   migrateInstance: 'migrateInstance',
-  shareAllowance: 'shareAllowance',
+  allocateAllowance: 'allocateAllowance',
   findDrift: 'findDrift',
 } as const;
 

@@ -69,9 +69,9 @@ export interface AbandonDisks {
 
 export const messages = {
   objectChanged: 'objectChanged',
-  allowanceWanted: 'allowanceWanted',
+  allowanceRequested: 'allowanceRequested',
   allowanceGranted: 'allowanceGranted',
-  takeTurn: 'takeTurn',
+  acquireSlot: 'acquireSlot',
   pause: 'pause',
   resume: 'resume',
   skipInstance: 'skipInstance',

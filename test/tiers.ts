@@ -96,7 +96,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
   'virtual-machine-bootstrap': simulated('virtualMachine'),
   'virtual-machine-fast-deploy': simulated('virtualMachine'),
   'virtual-machine-library': push('virtualMachine', 'VMs of a content library, over vCenter’s REST'),
-  'virtual-machine-turns': simulated('virtualMachine'),
+  'virtual-machine-slots': simulated('virtualMachine'),
   'virtual-machine-watch': simulated('virtualMachine'),
   'matrix-virtual-machine': push('virtualMachine', 'a cancel and a fault on real parts, of VMs and of their policies'),
   'virtual-machine-budgets': push(
@@ -104,7 +104,7 @@ export const flowTiers: Readonly<Record<string, FlowTier>> = {
     'what the adapters ask of vCenter; recorded histories stay as they are',
   ),
   'resource-policy': simulated('virtualMachine'),
-  turns: simulated('virtualMachine'),
+  slots: simulated('virtualMachine'),
 
   // The bridge.
   bridge: simulated('bridge'),

@@ -1,7 +1,7 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory, TelemetryOptions, Worker } from '@temporalio/worker';
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
-import type { AllowanceWorld } from '../contracts/allowance.ts';
+import type { AllowanceObservation } from '../contracts/allowance.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config/config-schema.ts';
 import { serveHealth } from '../runtime/telemetry/health.ts';
@@ -22,7 +22,7 @@ export interface Observation {
   telemetry: TelemetryOptions;
   observeCall: ObserveCall;
   observeSteps: ActivityInterceptorsFactory;
-  showRegion: (region: string, world: AllowanceWorld) => void;
+  showRegion: (region: string, world: AllowanceObservation) => void;
   watchMeter: WatchMeter;
   /** Serves the pages, where the settings give an address. @throws InvalidConfiguration when it cannot be had */
   serve(): Promise<WorkerHealth>;

@@ -1,4 +1,4 @@
-import type { AllowanceWorld } from '../contracts/allowance.ts';
+import type { AllowanceObservation } from '../contracts/allowance.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
 
@@ -9,8 +9,8 @@ const staleAfterChecks = 3;
 export function showRegions(
   metrics: Metrics,
   clock: Pick<Clock, 'monotonicMs'>,
-): (region: string, world: AllowanceWorld) => void {
-  const looks = new Map<string, { world: AllowanceWorld; staleMs: number }>();
+): (region: string, world: AllowanceObservation) => void {
+  const looks = new Map<string, { world: AllowanceObservation; staleMs: number }>();
   metrics.beforePage(() => {
     const fresh = [...looks].filter(([, { staleMs }]) => clock.monotonicMs() < staleMs);
     metrics.replace(

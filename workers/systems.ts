@@ -6,7 +6,7 @@ import type { ConnectBmc } from '../activities/redfish/types.ts';
 import type { Vim } from '../activities/vsphere/client.ts';
 import type { VcenterRest } from '../activities/vsphere/rest/client.ts';
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
-import type { AllowanceWorld } from '../contracts/allowance.ts';
+import type { AllowanceObservation } from '../contracts/allowance.ts';
 import type { Audit } from '../runtime/telemetry/audit.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config/config-schema.ts';
@@ -42,5 +42,5 @@ export interface SharedSystems {
 export interface Systems extends SharedSystems {
   openstack: KeystoneSession;
   /** Told of what each look at a region's migrations finds. */
-  onLook?: (region: string, world: AllowanceWorld) => void;
+  onLook?: (region: string, world: AllowanceObservation) => void;
 }

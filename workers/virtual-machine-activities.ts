@@ -13,12 +13,12 @@ import {
 import { createVirtualMachineLookActivities } from '../activities/virtual-machine/observe.ts';
 import { createVirtualMachineVsphereActivities } from '../activities/vsphere/activities.ts';
 import { openGateway } from '../activities/vsphere/gateway.ts';
-import { createTurnActivities } from '../activities/vsphere/observe-turns.ts';
+import { createSlotActivities } from '../activities/vsphere/observe-slots.ts';
 import { createContentLibraryActivities } from '../activities/vsphere/read-content-library.ts';
 import { createResourcePolicyVsphereActivities } from '../activities/vsphere/resource-policy/activities.ts';
 import { openRecentLooks } from '../activities/vsphere/watch/recent-looks.ts';
 import { watchVcenter } from '../activities/vsphere/watch/watch-vcenter.ts';
-import type { TurnActivities } from '../contracts/eviction/activities.ts';
+import type { SlotActivities } from '../contracts/eviction/activities.ts';
 import type { ContentLibraryActivities } from '../contracts/virtual-machine/content-library.ts';
 import type { ResourcePolicyVsphereActivities } from '../contracts/resource-policy/resource-policy.ts';
 import type { VcenterWatchActivities } from '../contracts/virtual-machine/vcenter-watch.ts';
@@ -41,7 +41,7 @@ export interface ServedVcenter {
   name: string;
   activities: VirtualMachineVsphereActivities &
     VcenterWatchActivities &
-    TurnActivities &
+    SlotActivities &
     ContentLibraryActivities &
     ResourcePolicyVsphereActivities;
   close(): Promise<void>;
@@ -134,7 +134,7 @@ function serve(
         audit,
         clock,
       }),
-      ...createTurnActivities({ gateway, limits: { creates, destroys }, checkMs, silentMs, clock }),
+      ...createSlotActivities({ gateway, limits: { creates, destroys }, checkMs, silentMs, clock }),
       ...createContentLibraryActivities({ rest, clock }),
       ...createResourcePolicyVsphereActivities({
         gateway,

@@ -9,4 +9,4 @@ export { handleNodeFailure } from './node-failure/handle-node-failure.ts';
 export { watchGuests } from './node-failure/watch-guests.ts';
 export { watchVcenter } from './vcenter/watch-vcenter.ts';
 export { migrateInstance } from './migration/migrate-instance.ts';
-export { shareAllowance } from './limits/share-allowance.ts';
+export { allocateAllowance } from './limits/allocate-allowance.ts';

@@ -14,7 +14,7 @@ const kindOf: Readonly<Record<string, string>> = {
   [workflowTypes.watchGuests]: 'GuestWatch',
   [workflowTypes.watchVcenter]: 'VcenterWatch',
   [workflowTypes.migrateInstance]: 'Migration',
-  [workflowTypes.shareAllowance]: 'Allowance',
+  [workflowTypes.allocateAllowance]: 'Allowance',
   [workflowTypes.findDrift]: 'Drift',
 };
 

@@ -1,4 +1,4 @@
-import type { AllowanceWorld } from '../../contracts/allowance.ts';
+import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { ReportMigration } from '../../contracts/eviction/migrate-instance.ts';
@@ -43,7 +43,7 @@ export interface AllowanceDependencies {
   /** A consumer that says nothing for this long is looked up. */
   silentMs: number;
   /** Told of what each look finds. */
-  onLook?: (region: string, world: AllowanceWorld) => void;
+  onLook?: (region: string, world: AllowanceObservation) => void;
   scope?: (clock: Clock) => ActivityScope;
   clock: Clock;
 }

@@ -2,7 +2,7 @@ import { cancellationSignal } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { TemporalActivities } from '../../contracts/eviction/activities.ts';
-import type { AllowanceWanted } from '../../contracts/allowance.ts';
+import type { AllowanceRequest } from '../../contracts/allowance.ts';
 import { migrationAllowanceId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -10,7 +10,7 @@ import type { Random } from '../../runtime/random.ts';
 import { limited } from '../../runtime/temporal/temporal.ts';
 import { temporalFailure } from './faults.ts';
 import { signalWithStartAllowance } from './start-allowance.ts';
-import { takeTurn } from './take-turn.ts';
+import { acquireSlot } from './acquire-slot.ts';
 
 /** What the activities on Temporal itself need. */
 export interface TemporalActivitiesDeps {
@@ -52,20 +52,22 @@ export function createTemporalActivities({
   };
 
   return {
-    async wantAllowance({ region, wanted }) {
+    async requestAllowance({ region, request }) {
       await call(`tell the migration allowance of ${region}`, () =>
-        leaves(wanted)
+        leaves(request)
           ? unlessGone(
-              client.workflow.getHandle(migrationAllowanceId(region, cluster)).signal(messages.allowanceWanted, wanted),
+              client.workflow
+                .getHandle(migrationAllowanceId(region, cluster))
+                .signal(messages.allowanceRequested, request),
               undefined,
             )
-          : signalWithStartAllowance(client, { shared: { of: 'migrations', region }, cluster, wanted }),
+          : signalWithStartAllowance(client, { limit: { kind: 'migrations', region }, cluster, request }),
       );
     },
 
-    takeTurn: ({ shared, wanted }) =>
-      call(`ask for a turn among the ${shared.of} of vCenter ${shared.vcenter}`, () =>
-        takeTurn({ client, clock, random }, { shared, cluster, wanted }, cancellationSignal()),
+    acquireSlot: ({ limit, request }) =>
+      call(`acquire a slot of the ${limit.kind} of vCenter ${limit.vcenter}`, () =>
+        acquireSlot({ client, clock, random }, { limit, cluster, request }, cancellationSignal()),
       ),
 
     async findClosedConsumers(consumers) {
@@ -89,7 +91,7 @@ export function createTemporalActivities({
 }
 
 /** Who leaves needs no run that shares: none is started for it. */
-const leaves = ({ want, using }: AllowanceWanted): boolean => want === 0 && using === 0;
+const leaves = ({ want, using }: AllowanceRequest): boolean => want === 0 && using === 0;
 
 /** By id alone, so that a run whose id another run has taken since counts as closed whatever it was closed as. */
 async function isOpen(client: Client, { consumer, runId }: Consumer): Promise<boolean> {

@@ -1,52 +1,52 @@
 import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { AllowanceWanted, SharedLimit } from '../../contracts/allowance.ts';
+import type { AllowanceRequest, SharedLimit } from '../../contracts/allowance.ts';
 import { allowanceId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
-import { inputOf, objectOf, placeOf } from '../../contracts/shared-limit.ts';
+import { inputOf, objectOf, placeOf } from '../../contracts/allowance.ts';
 
 /** Whose wish concerns which limit. */
-export interface AllowanceRequest {
-  shared: SharedLimit;
+export interface AllowanceMessage {
+  limit: SharedLimit;
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
-  wanted: AllowanceWanted;
+  request: AllowanceRequest;
 }
 
 /** Tells the run that shares out the limit, starting it if none is open. One call of the server, so that a run which just ends cannot miss it. */
 export async function signalWithStartAllowance(
   client: Client,
-  { shared, cluster, wanted }: AllowanceRequest,
+  { limit, cluster, request }: AllowanceMessage,
 ): Promise<void> {
-  await client.workflow.signalWithStart(workflowTypes.shareAllowance, {
-    ...startOptions(shared, cluster),
-    signal: messages.allowanceWanted,
-    signalArgs: [wanted],
+  await client.workflow.signalWithStart(workflowTypes.allocateAllowance, {
+    ...startOptions(limit, cluster),
+    signal: messages.allowanceRequested,
+    signalArgs: [request],
   });
 }
 
 /** @param more what the input says besides */
-export const startOptions = (shared: SharedLimit, cluster: string, more: object = {}) =>
+export const startOptions = (limit: SharedLimit, cluster: string, more: object = {}) =>
   ({
-    workflowId: allowanceId(shared, cluster),
+    workflowId: allowanceId(limit, cluster),
     taskQueue: workflowQueue,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
-    args: [{ ...inputOf(shared), cluster, ...more }],
+    args: [{ ...inputOf(limit), cluster, ...more }],
     // Given with the start they cost no event.
     typedSearchAttributes: new TypedSearchAttributes([
       { key: { name: searchAttributes.kind, type: 'KEYWORD' }, value: 'Allowance' },
-      { key: { name: searchAttributes.object, type: 'KEYWORD' }, value: objectOf(shared) },
+      { key: { name: searchAttributes.object, type: 'KEYWORD' }, value: objectOf(limit) },
       { key: { name: searchAttributes.phase, type: 'KEYWORD' }, value: 'Looking' },
     ]),
     staticSummary:
-      shared.of === 'migrations'
-        ? `Share out the migrations of ${shared.region}`
-        : `Share out the ${shared.of} of vCenter ${shared.vcenter}`,
-    staticDetails: (shared.of === 'migrations'
-      ? detailsOfMigrations(shared.region)
-      : detailsOfTurns(shared.of, placeOf(shared))
+      limit.kind === 'migrations'
+        ? `Share out the migrations of ${limit.region}`
+        : `Share out the ${limit.kind} of vCenter ${limit.vcenter}`,
+    staticDetails: (limit.kind === 'migrations'
+      ? detailsOfMigrations(limit.region)
+      : detailsOfSlots(limit.kind, placeOf(limit))
     ).join('\n\n'),
   }) as const satisfies WorkflowStartOptions;
 
@@ -55,7 +55,7 @@ const detailsOfMigrations = (region: string): string[] => [
   'To terminate it is safe: the next report of an eviction starts it again, and it grants nothing before it has read what Nova has in progress.',
 ];
 
-const detailsOfTurns = (what: string, place: string): string[] => [
+const detailsOfSlots = (what: string, place: string): string[] => [
   `Decides whose turn it is among the ${what} that **${place}** may have at once: who came first goes first. It looks at vCenter at intervals and ends when nobody needs it.`,
   'To terminate it is safe: the next virtual machine that asks starts it again, and nobody has a turn before all that had one is seen. Those that wait ask again by themselves.',
 ];

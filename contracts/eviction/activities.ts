@@ -1,10 +1,10 @@
 import type {
   AllowanceConsumer,
-  AllowanceWanted,
-  AllowanceWorld,
-  SharedLimit,
-  TurnAnswer,
-  TurnKind,
+  AllowanceRequest,
+  AllowanceObservation,
+  SlotLimit,
+  SlotAnswer,
+  SlotKind,
 } from '../allowance.ts';
 import type { ConditionUpdate } from '../conditions.ts';
 import type {
@@ -100,24 +100,22 @@ export interface InstanceActivities {
 
 /** Queue `drover`. */
 export interface TemporalActivities {
-  /** Tells the run that shares out the region's migrations, starting it if need be. */
-  wantAllowance(request: { region: string; wanted: AllowanceWanted }): Promise<void>;
-  /** Asks the run that shares out the turns for one, starting it if need be, and gives back what it says at once. */
-  takeTurn(request: { shared: TurnsOf; wanted: AllowanceWanted }): Promise<TurnAnswer>;
+  /** Reports to the run that allocates the migrations of the region, and starts that run where none is open. */
+  requestAllowance(input: { region: string; request: AllowanceRequest }): Promise<void>;
+  /** Asks the run that allocates the limit for a slot, and starts that run where none is open. Returns its answer. */
+  acquireSlot(input: { limit: SlotLimit; request: AllowanceRequest }): Promise<SlotAnswer>;
   /** Which of the consumers' runs are closed: their run ids, as two runs can share a consumer's id. */
   findClosedConsumers(consumers: Pick<AllowanceConsumer, 'consumer' | 'runId'>[]): Promise<string[]>;
   /** Requests the cancellation of a run, as `temporal workflow cancel` does. */
   cancelRun(request: { workflowId: string; runId: string }): Promise<void>;
 }
 
-export type TurnsOf = Extract<SharedLimit, { of: TurnKind }>;
-
 /** Queue `nova:<region>`. */
 export interface AllowanceActivities {
-  observeAllowance(request: { region: string }): Promise<AllowanceWorld>;
+  observeAllowance(request: { region: string }): Promise<AllowanceObservation>;
 }
 
 /** Queue `vsphere:<vcenter>`. */
-export interface TurnActivities {
-  observeTurns(request: { of: TurnKind }): Promise<AllowanceWorld>;
+export interface SlotActivities {
+  observeSlots(request: { kind: SlotKind }): Promise<AllowanceObservation>;
 }

@@ -47,7 +47,7 @@ export interface VirtualMachineSettings {
   /** How long until something that nobody tells of is looked at again. */
   recheckMs: number;
   /** After how long who waits for its turn asks again, so that a run of the turns which was lost is made anew. */
-  turnRenewMs: number;
+  slotRenewMs: number;
   /** How long one task of vCenter may take. */
   taskMs: number;
   lingerMs: number;

@@ -1,4 +1,4 @@
-import type { TurnKind } from '../allowance.ts';
+import type { SlotKind } from '../allowance.ts';
 import type { FileDeed, FilePlace, ImageHardware } from './cached-files.ts';
 import type { ConditionUpdate } from '../conditions.ts';
 import type { VirtualMachineStatus } from '../crds/virtual-machine.ts';
@@ -104,14 +104,14 @@ export type Outcome =
   /** The steps in their order; then look again. */
   | { is: 'act'; steps: VirtualMachineStep[] }
   /** The sentence goes on from "Waiting for". Null: it is told; `untilMs`: look again then. `turn`: all that is missing is its turn among these. */
-  | { is: 'wait'; state: string; for: string; untilMs: number | null; turn?: TurnKind }
+  | { is: 'wait'; state: string; for: string; untilMs: number | null; turn?: SlotKind }
   /** requeue: tried again at that time; if not, something has to change first. */
   | { is: 'failed'; requeue: boolean; reason: string; message: string; retryAtMs: number | null };
 
 /** What a run does now. */
 export type VirtualMachineDecision =
   | { next: 'act'; steps: VirtualMachineStep[]; state: string }
-  | { next: 'wait'; for: string; untilMs: number | null; state: string; turn?: TurnKind }
+  | { next: 'wait'; for: string; untilMs: number | null; state: string; turn?: SlotKind }
   /** `gone`: the object is released. `rests`: somebody has to do something. */
   | { next: 'done'; message: string; state: string; end: 'settled' | 'rests' | 'gone' };
 

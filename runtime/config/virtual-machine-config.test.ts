@@ -21,7 +21,7 @@ test('the settings of a run: all defaults, the only vCenter, and what the worker
     toolsMs: 300_000,
     addressMs: 600_000,
     recheckMs: 30_000,
-    turnRenewMs: 300_000,
+    slotRenewMs: 300_000,
     taskMs: 3_600_000,
     lingerMs: 2_000,
   });

@@ -22,7 +22,7 @@ export const virtualMachineConfig = z
     toolsMs: ms(5 * minute, { most: hour }),
     addressMs: ms(10 * minute),
     recheckMs: ms(30 * second, { most: hour }),
-    turnRenewMs: ms(5 * minute, { most: hour }),
+    slotRenewMs: ms(5 * minute, { most: hour }),
     taskMs: ms(hour),
     lingerMs: ms(2 * second, { least: 0, most: minute }),
   })

@@ -50,13 +50,13 @@ const ofVirtualMachines: Lifecycle = {
 
 const ofPolicies: Lifecycle = { glance: 'policyMade', deeds: [[/^removePolicyPart$/u, 'policyRemoved']] };
 
-const ofAllowances: Lifecycle = { glance: 'allowance', deeds: [[/^observeTurns$/u, 'turns']] };
+const ofAllowances: Lifecycle = { glance: 'allowance', deeds: [[/^observeSlots$/u, 'slots']] };
 
 const lifecycles: Readonly<Record<string, Lifecycle>> = {
   [workflowTypes.evictHypervisor]: ofEvictions,
   [workflowTypes.reconcileHypervisor]: ofHypervisors,
   [workflowTypes.reconcileVirtualMachine]: ofVirtualMachines,
-  [workflowTypes.shareAllowance]: ofAllowances,
+  [workflowTypes.allocateAllowance]: ofAllowances,
   [workflowTypes.reconcileSetResourcePolicy]: ofPolicies,
 };
 

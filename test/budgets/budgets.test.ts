@@ -102,8 +102,8 @@ test.each<[what: string, run: History, budget: string | null]>([
   ],
   ['a VM is only looked at', history(vm, ['observeVirtualMachine']), 'vmGlance'],
   ['a VM is made of cached files', history(vm, ['observeVirtualMachine', 'submitFileDeed', 'submitNewVm']), 'vmCopied'],
-  ['a VM has its turn', history('shareAllowance', ['observeTurns']), 'turns'],
-  ['migrations are shared out', history('shareAllowance', ['observeAllowance']), 'allowance'],
+  ['a VM acquires a slot', history('allocateAllowance', ['observeSlots']), 'slots'],
+  ['migrations are allocated', history('allocateAllowance', ['observeAllowance']), 'allowance'],
   [
     'a host is taken into service',
     history('reconcileHypervisor', ['observeHypervisor', 'createHypervisor', 'addToAggregates']),

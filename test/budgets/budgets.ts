@@ -47,12 +47,12 @@ export const budgets = {
     calls: { nova: 80, kubernetes: 16, keystone: 2 },
   },
   allowance: {
-    title: '`shareAllowance`, while one or two evictions use it',
+    title: '`allocateAllowance`, while one or two evictions use it',
     events: 150,
     activityCalls: 12,
     calls: { nova: 120, keystone: 2 },
   },
-  turns: { title: '`shareAllowance`, the turn of one VM', events: 55, activityCalls: 4, calls: { vsphere: 5 } },
+  slots: { title: '`allocateAllowance`, the slot of one VM', events: 55, activityCalls: 4, calls: { vsphere: 5 } },
   onboarding: {
     title: '`reconcileHypervisor`, from the Node into service',
     events: 160,

@@ -44,7 +44,7 @@ const beginning = [
   'A/openEviction.1',
   'A/preflightEviction.1',
   'A/ensureServiceDisabled.1',
-  'A/wantAllowance.1',
+  'A/requestAllowance.1',
   'A/publishEviction.1',
 ];
 const fromFirstMove = (step: string): boolean => ofEviction(step) && !beginning.includes(step);
@@ -137,7 +137,7 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 2,
     ownRegion: true,
     // B does what A does, and the rest of an eviction is as in `happy`.
-    targets: (step) => step.startsWith('limits/') || step.startsWith('A/wantAllowance.') || step.startsWith('A1/'),
+    targets: (step) => step.startsWith('limits/') || step.startsWith('A/requestAllowance.') || step.startsWith('A1/'),
     settings: {
       ...settings,
       eviction: { ...settings.eviction, allowanceRenewMs: 3_000 },

@@ -65,7 +65,7 @@ test('two consumers: fair shares, never over the limit, and it ends when unused'
   expectSmall(await eventsOf(ledger));
 });
 
-test('twenty consumers for four slots: everybody has turns, nobody waits for another to end, never over', async () => {
+test('twenty consumers for four slots: every consumer is served, none waits for another to end, never over', async () => {
   const { region, begin, ended, ledger } = await world.openRegion('twenty', { limit: 4, checkMs: 1_000 });
   const hosts = Array.from({ length: 20 }, (_, index) => `host-${index}`);
   const consumers = await Promise.all(
@@ -231,7 +231,7 @@ test('a consumer that does not exist gets nothing for long', async () => {
 
 test('under another id, or without a region, it refuses to run', async () => {
   const start = (workflowId: string, input: object) =>
-    world.client.workflow.execute(workflowTypes.shareAllowance, {
+    world.client.workflow.execute(workflowTypes.allocateAllowance, {
       workflowId,
       taskQueue: workflowQueue,
       args: [input],
@@ -319,9 +319,9 @@ test('a consumer that leaves starts no ledger, and closed runs are found', async
     });
   let calls = 0;
   const { begin, consumer, ledger } = await world.openRegion('activities');
-  await call('wantAllowance', {
+  await call('requestAllowance', {
     region: 'activities',
-    wanted: { consumer: 'x', runId: 'y', host: 'h', want: 0, using: 0, deadline: null },
+    request: { consumer: 'x', runId: 'y', host: 'h', want: 0, using: 0, deadline: null },
   });
   await expect(ledger.describe()).rejects.toThrow(/not found/i);
 

@@ -225,8 +225,8 @@ const nonsense: [signal: string, input: string][] = [
 const astray: [type: string, id: string, inputs: string[], words: string][] = [
   ['migrateInstance', 'migration/by-hand', [], 'start that one'],
   ['migrateInstance', 'migration/by-hand', ['{"instance": "vm-1"}'], 'start that one'],
-  ['shareAllowance', 'limits/by-hand', [], 'needs a region'],
-  ['shareAllowance', 'limits/by-hand', ['"RegionOne"'], 'needs a region'],
+  ['allocateAllowance', 'limits/by-hand', [], 'needs a region'],
+  ['allocateAllowance', 'limits/by-hand', ['"RegionOne"'], 'needs a region'],
   [
     'evictHypervisor',
     'eviction/node-6',

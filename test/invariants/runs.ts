@@ -10,7 +10,7 @@ import {
   virtualMachineId,
   workflowTypes,
 } from '../../contracts/ids.ts';
-import { readShared } from '../../contracts/shared-limit.ts';
+import { readSharedLimit } from '../../contracts/allowance.ts';
 import { largestBudget } from '../budgets/budget-of.ts';
 import type { Check } from './objects.ts';
 import type { RunFacts, Snapshot } from './snapshot.ts';
@@ -32,8 +32,8 @@ const locks: Readonly<Record<string, (input: Input) => string | null>> = {
   [workflowTypes.migrateInstance]: ({ instance }) => migrationId(text((instance as { id?: string } | undefined)?.id)),
   [workflowTypes.watchGuests]: ({ shard }) => guestWatchId(Number(shard)),
   [workflowTypes.watchVcenter]: ({ vcenter }) => vcenterWatchId(text(vcenter)),
-  [workflowTypes.shareAllowance](input) {
-    const shared = readShared(input);
+  [workflowTypes.allocateAllowance](input) {
+    const shared = readSharedLimit(input);
     return shared === null ? null : allowanceId(shared);
   },
 };

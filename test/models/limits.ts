@@ -1,6 +1,6 @@
-import type { AllowanceWanted, AllowanceWorld } from '../../contracts/allowance.ts';
-import type { Share } from '../../workflows/limits/claim.ts';
-import { allowanceOf, hearAnswer, noShare, report, reportDueMs } from '../../workflows/limits/claim.ts';
+import type { AllowanceRequest, AllowanceObservation } from '../../contracts/allowance.ts';
+import type { Membership } from '../../workflows/limits/membership.ts';
+import { allowanceOf, applyAnswer, noMembership, report, reportDueMs } from '../../workflows/limits/membership.ts';
 import type { Answer, Ledger } from '../../workflows/limits/ledger.ts';
 import { hear, missed, newLedger, share } from '../../workflows/limits/ledger.ts';
 import { beginLook, endLook } from '../../workflows/limits/look.ts';
@@ -13,15 +13,15 @@ export interface Simulation {
   nowMs: number;
   limit: number;
   /** The world shows tasks of one place, and not whose they are. */
-  turns: boolean;
+  slots: boolean;
   ledger: Ledger;
   runs: SimulatedRun[];
   /** On their way to the ledger, in any order. */
-  reports: AllowanceWanted[];
+  reports: AllowanceRequest[];
   /** On their way to the consumers, in this order for each. */
   answers: Answer[];
   /** What a look that has begun will find. */
-  found: { world: AllowanceWorld; closed: string[] } | null;
+  found: { world: AllowanceObservation; closed: string[] } | null;
 }
 
 export interface SimulatedRun {
@@ -29,7 +29,7 @@ export interface SimulatedRun {
   runId: string;
   host: string;
   open: boolean;
-  share: Share;
+  membership: Membership;
   using: number;
   /** How much is still to be begun. */
   todo: number;
@@ -42,12 +42,12 @@ export const checkMs = 1_000;
 export const silentMs = 10_000;
 export const renewMs = 5_000;
 
-export function simulate(limit: number, runs: Pick<SimulatedRun, 'todo' | 'parallelism'>[], turns = false): Simulation {
-  const open = runs.map((run, index) => begin(`eviction/${index}`, turns ? 'lab' : `host-${index}`, 1, run));
+export function simulate(limit: number, runs: Pick<SimulatedRun, 'todo' | 'parallelism'>[], slots = false): Simulation {
+  const open = runs.map((run, index) => begin(`eviction/${index}`, slots ? 'lab' : `host-${index}`, 1, run));
   return {
     nowMs: 1_000_000,
     limit,
-    turns,
+    slots,
     ledger: newLedger(1_000_000),
     runs: open,
     reports: [],
@@ -67,7 +67,7 @@ const begin = (
   host,
   runId: `${consumer}#${number}`,
   open: true,
-  share: noShare,
+  membership: noMembership,
   using: 0,
   done: 0,
 });
@@ -78,7 +78,7 @@ const needOf = ({ using, todo, parallelism }: SimulatedRun) => ({ using, want: M
 
 /** Begins one piece of work where the share allows it. */
 export function work(run: SimulatedRun): void {
-  if (!run.open || run.todo === 0 || run.using >= Math.min(run.parallelism, allowanceOf(run.share))) return;
+  if (!run.open || run.todo === 0 || run.using >= Math.min(run.parallelism, allowanceOf(run.membership))) return;
   run.using += 1;
   run.todo -= 1;
 }
@@ -92,12 +92,12 @@ export function finish(run: SimulatedRun): void {
 
 /** Reports where that is due; `anyway`: also where not. */
 export function say(simulation: Simulation, run: SimulatedRun, anyway = false): void {
-  const dueMs = reportDueMs(run.share, needOf(run), renewMs);
+  const dueMs = reportDueMs(run.membership, needOf(run), renewMs);
   if (!run.open || dueMs === null || (dueMs > simulation.nowMs && !anyway)) return;
-  const { share, said } = report(run.share, needOf(run), simulation.nowMs);
-  run.share = share;
-  simulation.reports.push({ ...said, consumer: run.consumer, runId: run.runId, host: run.host, deadline: null });
-  if (share === noShare && run.todo === 0) run.open = false;
+  const { membership, request } = report(run.membership, needOf(run), simulation.nowMs);
+  run.membership = membership;
+  simulation.reports.push({ ...request, consumer: run.consumer, runId: run.runId, host: run.host, deadline: null });
+  if (membership === noMembership && run.todo === 0) run.open = false;
 }
 
 /** The report at `index` arrives; `again`: and will arrive once more. */
@@ -120,7 +120,7 @@ export function answered(simulation: Simulation, run: SimulatedRun): void {
   const index = simulation.answers.findIndex(({ runId }) => runId === run.runId);
   const [answer] = index < 0 ? [] : simulation.answers.splice(index, 1);
   if (answer === undefined) return;
-  if (run.open) run.share = hearAnswer(run.share, answer.granted);
+  if (run.open) run.membership = applyAnswer(run.membership, answer.granted);
   else simulation.ledger = missed(simulation.ledger, answer, simulation.nowMs);
 }
 
@@ -142,7 +142,7 @@ export function startLook(simulation: Simulation): void {
 }
 
 /** The moment, somewhere in a look, that its result is of. */
-export function takePicture({ ledger, limit, runs, turns }: Simulation): Simulation['found'] {
+export function takePicture({ ledger, limit, runs, slots }: Simulation): Simulation['found'] {
   const inProgress: Record<string, number> = {};
   for (const { host, using } of runs) if (using > 0) inProgress[host] = (inProgress[host] ?? 0) + using;
   const closed = runs.filter(({ open }) => !open).map(({ runId }) => runId);
@@ -151,7 +151,7 @@ export function takePicture({ ledger, limit, runs, turns }: Simulation): Simulat
     Array.from({ length: using }, (_, index) => `${runId}/${done + index}`),
   );
   return {
-    world: { limit, checkMs, silentMs, inProgress, ...(turns && { tasks }) },
+    world: { limit, checkMs, silentMs, inProgress, ...(slots && { tasks }) },
     closed: closed.filter((runId) => asked.has(runId)),
   };
 }

@@ -1,4 +1,4 @@
-import type { Need } from '../limits/claim.ts';
+import type { Need } from '../limits/membership.ts';
 import { parallelismOf } from './plan.ts';
 import type { EvictionState } from './state.ts';
 import { inState } from './state.ts';

@@ -2,7 +2,7 @@ import type { EvictionOpened } from '../../contracts/eviction/activities.ts';
 import type { EvictionInput } from '../../contracts/eviction/eviction.ts';
 import { kubernetes } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
-import { noShare } from '../limits/claim.ts';
+import { noMembership } from '../limits/membership.ts';
 import { evictionRead } from './answers.ts';
 import { failed } from './problem.ts';
 import type { EvictionRun } from './run.ts';
@@ -33,7 +33,7 @@ export function beginRun(
     state,
     wake,
     moves: new Map(),
-    share: noShare,
+    membership: noMembership,
     unheard: null,
     waiting: null,
     unpublished: true,

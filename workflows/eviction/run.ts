@@ -1,6 +1,6 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
 import type { EvictionReport } from '../../contracts/eviction/activities.ts';
-import type { Share } from '../limits/claim.ts';
+import type { Membership } from '../limits/membership.ts';
 import type { EvictionState } from './state.ts';
 
 /** What a run holds besides its state: things that are not carried over when it continues as new. */
@@ -11,7 +11,7 @@ export interface EvictionRun {
   /** The moves in flight, by server id. `abort`: it is to end now. */
   moves: Map<string, { abort(): void }>;
   /** Its side of the region's allowance. */
-  share: Share;
+  membership: Membership;
   /** Its last reports to the region failed, so many in a row, and when the next is made; null: they arrive. */
   unheard: { failures: number; retryAtMs: number } | null;
   /** What the run waits for now; null while it acts. */

@@ -3,17 +3,17 @@ import type { AllowanceGranted } from '../../contracts/allowance.ts';
 import { temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
-import type { Need } from '../limits/claim.ts';
-import { allowanceOf, hearAnswer, onItsWay, report, reportDueMs, unsaid } from '../limits/claim.ts';
+import type { Need } from '../limits/membership.ts';
+import { allowanceOf, applyAnswer, duringReport, report, reportDueMs, afterLostReport } from '../limits/membership.ts';
 import { needOf } from './need.ts';
 import { failed } from './problem.ts';
 import type { EvictionRun } from './run.ts';
 
 /** Takes in what the region grants. */
 export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
-  run.share = hearAnswer(run.share, granted);
+  run.membership = applyAnswer(run.membership, granted);
   run.state.allowance = {
-    allowance: allowanceOf(run.share),
+    allowance: allowanceOf(run.membership),
     limit: granted.limit,
     consumers: granted.consumers,
     sequence: granted.sequence,
@@ -28,35 +28,35 @@ export function createReporter(run: EvictionRun): {
 } {
   let current: Promise<void> | null = null;
   const dueMs = (): number | null => {
-    const atMs = reportDueMs(run.share, needOf(run.state), run.state.settings.allowanceRenewMs);
+    const atMs = reportDueMs(run.membership, needOf(run.state), run.state.settings.allowanceRenewMs);
     return atMs === null ? null : Math.max(atMs, run.unheard?.retryAtMs ?? 0);
   };
   const tell = async (need: Need): Promise<void> => {
     const { settings, desired, host } = run.state;
     const { workflowId, runId } = workflowInfo();
-    const { share: before } = run;
-    const { share, said } = report(before, need, Date.now());
-    run.share = onItsWay(before, share);
+    const { membership: before } = run;
+    const { membership, request } = report(before, need, Date.now());
+    run.membership = duringReport(before, membership);
     // Nothing more is begun with what is being given back.
-    if (share.said === null) run.state.allowance = null;
+    if (membership.reported === null) run.state.allowance = null;
     const summary =
       need.want === 0
         ? 'Give back the share of the region’s migrations'
         : `Ask for ${need.want} of the region’s migrations`;
     try {
-      await temporal(summary).wantAllowance({
+      await temporal(summary).requestAllowance({
         region: settings.region,
-        wanted: {
+        request: {
           consumer: workflowId,
           runId,
           deadline: desired.deadline,
           host: host?.host ?? desired.hypervisor,
-          ...said,
+          ...request,
         },
       });
-      if (share.said === null) run.share = share;
+      if (membership.reported === null) run.membership = membership;
     } catch (error) {
-      run.share = unsaid(before, run.share);
+      run.membership = afterLostReport(before, run.membership);
       throw error;
     }
   };
@@ -84,7 +84,8 @@ export function createReporter(run: EvictionRun): {
     async leave() {
       await current;
       // A holder that is closed is noticed within half a minute anyway, so a failure here is not worth holding the run.
-      if (run.share.said !== null) await tell({ want: 0, using: 0 }).catch((error: unknown) => void explain(error));
+      if (run.membership.reported !== null)
+        await tell({ want: 0, using: 0 }).catch((error: unknown) => void explain(error));
     },
   };
 }

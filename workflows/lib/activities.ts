@@ -5,7 +5,7 @@ import type {
   EvictionObjectActivities,
   InstanceActivities,
   TemporalActivities,
-  TurnActivities,
+  SlotActivities,
 } from '../../contracts/eviction/activities.ts';
 import { kubernetesQueue, novaQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
 import { longCall, longWait, shortCall } from '../../contracts/policies.ts';
@@ -42,5 +42,5 @@ export const novaWait = (region: string, summary: string, deadlineMs: number) =>
 export const temporal = (summary: string) =>
   proxyActivities<TemporalActivities>({ ...shortCall, taskQueue: workflowQueue, summary });
 
-export const turns = (vcenter: string, summary: string) =>
-  proxyActivities<TurnActivities>({ ...shortCall, taskQueue: vsphereQueue(vcenter), summary });
+export const slots = (vcenter: string, summary: string) =>
+  proxyActivities<SlotActivities>({ ...shortCall, taskQueue: vsphereQueue(vcenter), summary });

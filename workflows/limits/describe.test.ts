@@ -1,22 +1,22 @@
-import type { AllowanceWorld } from '../../contracts/allowance.ts';
+import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import { describeProgress, progressOf } from './describe.ts';
 import type { Ledger } from './ledger.ts';
 import { hear, newLedger, share } from './ledger.ts';
 import { beginLook, endLook } from './look.ts';
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
-const shared = { of: 'migrations', region: 'RegionOne' } as const;
-const world = (limit: number, inProgress: Record<string, number> = {}): AllowanceWorld => ({
+const shared = { kind: 'migrations', region: 'RegionOne' } as const;
+const world = (limit: number, inProgress: Record<string, number> = {}): AllowanceObservation => ({
   limit,
   checkMs: 30_000,
   silentMs: 150_000,
   inProgress,
 });
-const look = (ledger: Ledger, seen: AllowanceWorld, closed: string[] = []): Ledger =>
+const look = (ledger: Ledger, seen: AllowanceObservation, closed: string[] = []): Ledger =>
   share(endLook(beginLook(ledger), seen, closed, startMs), startMs).ledger;
 const joined = hear(
   newLedger(startMs),
-  { consumer: 'eviction/a', runId: 'r', host: 'a', want: 3, using: 2, deadline: null, heard: null },
+  { consumer: 'eviction/a', runId: 'r', host: 'a', want: 3, using: 2, deadline: null, acknowledged: null },
   startMs,
 );
 const text = (ledger: Ledger): string => describeProgress(progressOf(shared, ledger, startMs));
@@ -50,15 +50,23 @@ test('a closed consumer is marked, nobody is said, and so is a limit that is not
   expect(text(newLedger(startMs))).toContain('Nobody takes part.');
 });
 
-describe('turns', () => {
-  const turns = { of: 'creates', vcenter: 'lab' } as const;
+describe('slots', () => {
+  const slots = { kind: 'creates', vcenter: 'lab' } as const;
   const asks = (ledger: Ledger, name: string): Ledger =>
     hear(
       ledger,
-      { consumer: `virtualmachine/${name}`, runId: name, host: 'lab', want: 1, using: 0, deadline: null, heard: null },
+      {
+        consumer: `virtualmachine/${name}`,
+        runId: name,
+        host: 'lab',
+        want: 1,
+        using: 0,
+        deadline: null,
+        acknowledged: null,
+      },
       startMs,
     );
-  const busy = (tasks: string[]): AllowanceWorld => ({
+  const busy = (tasks: string[]): AllowanceObservation => ({
     limit: 2,
     checkMs: 30_000,
     silentMs: 150_000,
@@ -68,14 +76,14 @@ describe('turns', () => {
   const two = look(asks(asks(newLedger(startMs), 'team/a'), 'team/b'), busy(['task-1']));
 
   test('are told by run, and by whose turn it is', () => {
-    expect(describeProgress(progressOf(turns, two, startMs))).toBe(
+    expect(describeProgress(progressOf(slots, two, startMs))).toBe(
       [
         '**Sharing**: 2 of 2 creates are given away or in progress at vCenter lab. Waiting for consumers to say what they want and what they use.',
         '',
-        '| run | turn | since |',
+        '| run | slot | since |',
         '| --- | --- | --- |',
-        '| virtualmachine/team/a | has its turn | 2026-01-01T00:00:00.000Z |',
-        '| virtualmachine/team/b | waits | 2026-01-01T00:00:00.000Z |',
+        '| virtualmachine/team/a | has a slot | 2026-01-01T00:00:00.000Z |',
+        '| virtualmachine/team/b | queued | 2026-01-01T00:00:00.000Z |',
         '',
         'Others: lab 1.',
       ].join('\n'),
@@ -83,11 +91,11 @@ describe('turns', () => {
   });
   test('the first fifty', () => {
     const many = Array.from({ length: 60 }, (_, index) => `team/vm-${index}`).reduce(asks, newLedger(startMs));
-    expect(describeProgress(progressOf(turns, many, startMs))).toContain('And 10 more.');
-    expect(progressOf(turns, many, startMs).consumers).toHaveLength(60);
+    expect(describeProgress(progressOf(slots, many, startMs))).toContain('And 10 more.');
+    expect(progressOf(slots, many, startMs).consumers).toHaveLength(60);
   });
   test('too many are waited for, and none is stopped', () => {
-    expect(describeProgress(progressOf(turns, look(two, busy(['task-1', 'task-2', 'task-3'])), startMs))).toContain(
+    expect(describeProgress(progressOf(slots, look(two, busy(['task-1', 'task-2', 'task-3'])), startMs))).toContain(
       '**Draining**: 3 of 2 creates are given away or in progress at vCenter lab. Waiting for creates to end',
     );
   });

@@ -1,5 +1,5 @@
 import type { AllowanceConsumer, SharedLimit } from '../../contracts/allowance.ts';
-import { placeOf } from '../../contracts/shared-limit.ts';
+import { placeOf } from '../../contracts/allowance.ts';
 import type { Ledger } from './ledger.ts';
 import { inUseOf, isRecovering, usedElsewhere } from './ledger.ts';
 
@@ -65,22 +65,22 @@ function phaseOf(ledger: Ledger, free: number, nowMs: number): AllowancePhase {
 
 const waitingFor = (shared: SharedLimit): Record<AllowancePhase, string> => ({
   Looking:
-    shared.of === 'migrations'
+    shared.kind === 'migrations'
       ? 'Nova’s list of migrations in progress, and every consumer’s word of what it holds'
       : 'vCenter’s list of tasks in progress, and every run’s word of what it holds',
   Sharing: 'consumers to say what they want and what they use',
-  Draining: `${shared.of} to end: more are in progress than there may be; none is aborted`,
+  Draining: `${shared.kind} to end: more are in progress than there may be; none is aborted`,
   Unused: 'consumers; the run ends when none comes',
 });
 
 /** The same as Markdown. The frame of the Web UI is low: the sentence that matters comes first. */
 export function describeProgress(progress: AllowanceProgress): string {
-  const { of, phase, limit, inUse, consumers, elsewhere, waitingFor: what } = progress;
+  const { kind, phase, limit, inUse, consumers, elsewhere, waitingFor: what } = progress;
   const taken =
-    limit === null ? 'The limit is not known yet' : `${inUse} of ${limit} ${of} are given away or in progress`;
+    limit === null ? 'The limit is not known yet' : `${inUse} of ${limit} ${kind} are given away or in progress`;
   return [
-    `**${phase}**: ${taken} ${of === 'migrations' ? 'in' : 'at'} ${placeOf(progress)}. Waiting for ${what}.`,
-    of === 'migrations' ? tableOfMigrations(consumers) : tableOfTurns(consumers),
+    `**${phase}**: ${taken} ${kind === 'migrations' ? 'in' : 'at'} ${placeOf(progress)}. Waiting for ${what}.`,
+    kind === 'migrations' ? tableOfMigrations(consumers) : tableOfSlots(consumers),
     ...(Object.keys(elsewhere).length === 0
       ? []
       : [
@@ -102,12 +102,12 @@ const tableOfMigrations = (consumers: Consumers): string =>
   );
 
 /** Those that have their turn, then those that wait for it: who came first comes first. There may be hundreds. */
-function tableOfTurns(consumers: Consumers): string {
+function tableOfSlots(consumers: Consumers): string {
   const shown = consumers
     .slice(0, mostShown)
-    .map((one) => [nameOf(one), one.allowance > 0 || one.closed ? 'has its turn' : 'waits', one.since]);
+    .map((one) => [nameOf(one), one.allowance > 0 || one.closed ? 'has a slot' : 'queued', one.since]);
   const more = consumers.length - shown.length;
-  return table(['run', 'turn', 'since'], shown) + (more > 0 ? `\n\nAnd ${more} more.` : '');
+  return table(['run', 'slot', 'since'], shown) + (more > 0 ? `\n\nAnd ${more} more.` : '');
 }
 
 const mostShown = 50;

@@ -7,8 +7,8 @@ test('a grant is taken over, without what else came along', () => {
 });
 
 test('that of a turn says which', () => {
-  expect(readGrant({ ...granted, of: 'creates' })).toEqual({ ...granted, of: 'creates' });
-  expect(readGrant({ ...granted, of: 'resizes' })).toEqual(granted);
+  expect(readGrant({ ...granted, kind: 'creates' })).toEqual({ ...granted, kind: 'creates' });
+  expect(readGrant({ ...granted, kind: 'resizes' })).toEqual(granted);
 });
 
 test.each([

@@ -1,17 +1,17 @@
 import type {
   AllowanceConsumer,
   AllowanceGranted,
-  AllowanceWanted,
-  AllowanceWorld,
+  AllowanceRequest,
+  AllowanceObservation,
   NumberedAnswer,
 } from '../../contracts/allowance.ts';
 import { divide } from './divide.ts';
 import type { Claim } from './divide.ts';
 
 /** One run that takes part, as the sharing run remembers it. */
-export interface Holder extends Omit<AllowanceConsumer, 'heard'> {
+export interface Holder extends Omit<AllowanceConsumer, 'acknowledged'> {
   /** Number of the last answer that it is known to go by. */
-  heard: number;
+  acknowledged: number;
   /** That answer and every later one that is lower: it may go by any of them. The last one is `allowance`. */
   told: NumberedAnswer[];
   /** Its place in the queue while consumers outnumber the slots: lower goes first. */
@@ -30,7 +30,7 @@ export interface Holder extends Omit<AllowanceConsumer, 'heard'> {
 export interface Ledger {
   holders: Holder[];
   /** Null until the outside world was read: until then nothing is granted. */
-  world: AllowanceWorld | null;
+  world: AllowanceObservation | null;
   /** By host, what holders accounted for since the last look began. What the world shows beyond that is nobody's. */
   covered: Record<string, number>;
   /** The same since the look in progress began; null when there is none. */
@@ -49,7 +49,7 @@ export interface Ledger {
   answersGiven: number;
 }
 
-/** What a consumer goes by that has heard nothing. */
+/** What a consumer goes by that has acknowledged nothing. */
 const noAnswer: NumberedAnswer = { sequence: 0, allowance: 0 };
 
 export const newLedger = (nowMs: number): Ledger => ({
@@ -66,7 +66,7 @@ export const newLedger = (nowMs: number): Ledger => ({
 });
 
 /** Takes in what a consumer says. A run that is closed, or a report older than one already taken in, says nothing. */
-export function hear(ledger: Ledger, report: AllowanceWanted, nowMs: number): Ledger {
+export function hear(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
   const known = ledger.holders.find(({ runId }) => runId === report.runId);
   if (known?.closed === true || (known !== undefined && isStale(known, report))) return ledger;
   const leaves = report.want === 0 && report.using === 0;
@@ -81,19 +81,19 @@ export function hear(ledger: Ledger, report: AllowanceWanted, nowMs: number): Le
       );
 }
 
-const isStale = (holder: Holder, { heard }: AllowanceWanted): boolean =>
-  heard !== undefined && (heard?.sequence ?? 0) < holder.heard;
+const isStale = (holder: Holder, { acknowledged }: AllowanceRequest): boolean =>
+  acknowledged !== undefined && (acknowledged?.sequence ?? 0) < holder.acknowledged;
 
-function join(ledger: Ledger, report: AllowanceWanted, nowMs: number): Ledger {
-  const first = report.heard ?? noAnswer;
-  const { heard: _, ...said } = report;
+function join(ledger: Ledger, report: AllowanceRequest, nowMs: number): Ledger {
+  const first = report.acknowledged ?? noAnswer;
+  const { acknowledged: _, ...said } = report;
   const holder: Holder = {
     ...said,
     allowance: first.allowance,
-    lastHeardMs: nowMs,
+    lastRequestMs: nowMs,
     joinedMs: nowMs,
     closed: false,
-    heard: first.sequence,
+    acknowledged: first.sequence,
     told: [first],
     place: ledger.round,
     sinceMs: nowMs,
@@ -113,9 +113,9 @@ function join(ledger: Ledger, report: AllowanceWanted, nowMs: number): Ledger {
   );
 }
 
-function takeIn(holder: Holder, report: AllowanceWanted, nowMs: number): Holder {
+function takeIn(holder: Holder, report: AllowanceRequest, nowMs: number): Holder {
   const { want, using, deadline, host } = report;
-  const told = toldSince(holder, report.heard);
+  const told = toldSince(holder, report.acknowledged);
   const last = told.at(-1)!;
   return {
     ...holder,
@@ -124,18 +124,18 @@ function takeIn(holder: Holder, report: AllowanceWanted, nowMs: number): Holder 
     deadline,
     host,
     told,
-    heard: told[0]!.sequence,
+    acknowledged: told[0]!.sequence,
     allowance: last.allowance,
-    lastHeardMs: nowMs,
+    lastRequestMs: nowMs,
     delivery: holder.delivery === 'failed' ? 'again' : holder.delivery,
   };
 }
 
-/** The answers that it may still go by, now that it says which one it has heard. */
-function toldSince({ told }: Holder, heard: AllowanceWanted['heard']): NumberedAnswer[] {
+/** The answers that it may still go by, now that it says which one it has acknowledged. */
+function toldSince({ told }: Holder, acknowledged: AllowanceRequest['acknowledged']): NumberedAnswer[] {
   const last = told.at(-1)!;
-  if (heard === undefined) return [last];
-  const said = heard ?? noAnswer;
+  if (acknowledged === undefined) return [last];
+  const said = acknowledged ?? noAnswer;
   // An answer that this ledger did not give comes from the one before it, and is what the consumer goes by.
   if (said.sequence > last.sequence || (said.sequence === last.sequence && said.allowance !== last.allowance))
     return [said];

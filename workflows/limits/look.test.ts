@@ -1,11 +1,11 @@
-import type { AllowanceWorld } from '../../contracts/allowance.ts';
-import type { AllowanceWanted } from '../../contracts/allowance.ts';
+import type { AllowanceObservation } from '../../contracts/allowance.ts';
+import type { AllowanceRequest } from '../../contracts/allowance.ts';
 import type { Ledger } from './ledger.ts';
 import { hear, holdOf, missed, newLedger, openSlots, share, usedElsewhere } from './ledger.ts';
 import { beginLook, endLook } from './look.ts';
 
 const startMs = 1_000_000;
-const world = (inProgress: Record<string, number> = {}, limit = 4): AllowanceWorld => ({
+const world = (inProgress: Record<string, number> = {}, limit = 4): AllowanceObservation => ({
   limit,
   checkMs: 1_000,
   silentMs: 10_000,
@@ -17,20 +17,20 @@ const says = (
   name: string,
   want: number,
   using: number,
-  heard: AllowanceWanted['heard'] = null,
+  acknowledged: AllowanceRequest['acknowledged'] = null,
   run = 1,
-): AllowanceWanted => ({
+): AllowanceRequest => ({
   consumer: `eviction/${name}`,
   runId: `${name}#${run}`,
   host: name,
   deadline: null,
   want,
   using,
-  heard,
+  acknowledged,
 });
 
 const told = (ledger: Ledger, atMs = startMs) => share(ledger, atMs);
-const look = (ledger: Ledger, seen: AllowanceWorld | null, closed: string[] = [], atMs = startMs): Ledger =>
+const look = (ledger: Ledger, seen: AllowanceObservation | null, closed: string[] = [], atMs = startMs): Ledger =>
   endLook(beginLook(ledger), seen, closed, atMs);
 const only = (ledger: Ledger) => ledger.holders[0]!;
 
@@ -76,7 +76,7 @@ test('a report older than one already taken in says nothing', () => {
 
 test('one that says nothing of answers has heard the last one', () => {
   const lowered = told(hear(granted(0), says('b', 4, 0), startMs)).ledger;
-  const { heard: _, ...silent } = says('a', 4, 1);
+  const { acknowledged: _, ...silent } = says('a', 4, 1);
   expect(holdOf(only(hear(lowered, silent, startMs)))).toBe(2);
 });
 
@@ -140,7 +140,7 @@ test('a newer run is looked for at once, and cannot hide what the old one left',
 
 test('who comes with an answer of an earlier ledger keeps what it holds, and nothing is granted for a while', () => {
   const made = look(hear(newLedger(startMs), says('a', 4, 1, { sequence: 9, allowance: 3 }), startMs), world({ a: 1 }));
-  expect(made).toMatchObject({ recreated: true, holders: [{ allowance: 3, heard: 9 }] });
+  expect(made).toMatchObject({ recreated: true, holders: [{ allowance: 3, acknowledged: 9 }] });
   expect(told(made).answers).toEqual([]);
   expect(told(made, startMs + 10_000).answers).toMatchObject([{ granted: { allowance: 4, sequence: 10 } }]);
 });
@@ -150,7 +150,7 @@ describe('where consumers outnumber the slots', () => {
   const crowded = told(
     look(hear(hear(newLedger(startMs), says('a', 1, 0), startMs), says('b', 1, 0), startMs + 1), world({}, 1)),
   ).ledger;
-  const answersAfter = (seen: AllowanceWorld, atMs: number) =>
+  const answersAfter = (seen: AllowanceObservation, atMs: number) =>
     told(look(crowded, seen, [], atMs), atMs).answers.map(({ runId, granted }) => [runId, granted.allowance]);
 
   test('who has had a turn yields', () => {
@@ -180,15 +180,15 @@ describe('where consumers outnumber the slots', () => {
 });
 
 describe('turns: tasks that do not tell whose they are', () => {
-  const tasks = (...ids: string[]): AllowanceWorld => ({
+  const tasks = (...ids: string[]): AllowanceObservation => ({
     limit: 2,
     checkMs: 1_000,
     silentMs: 10_000,
     inProgress: ids.length === 0 ? {} : { lab: ids.length },
     tasks: ids,
   });
-  const asks = (name: string): AllowanceWanted => ({ ...says(name, 1, 0), host: 'lab' });
-  const leaves = (name: string): AllowanceWanted => ({
+  const asks = (name: string): AllowanceRequest => ({ ...says(name, 1, 0), host: 'lab' });
+  const leaves = (name: string): AllowanceRequest => ({
     ...says(name, 0, 0, { sequence: 1, allowance: 1 }),
     host: 'lab',
   });

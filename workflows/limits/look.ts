@@ -1,4 +1,4 @@
-import type { AllowanceWorld } from '../../contracts/allowance.ts';
+import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import { isOutnumbered } from './divide.ts';
 import type { Holder, Ledger } from './ledger.ts';
 import { accountedFor, claimOf, holdOf, openSlots, withHolders } from './ledger.ts';
@@ -17,7 +17,7 @@ export const beginLook = (ledger: Ledger): Ledger => ({ ...ledger, covering: acc
  */
 export function endLook(
   ledger: Ledger,
-  world: AllowanceWorld | null,
+  world: AllowanceObservation | null,
   closedRunIds: readonly string[],
   nowMs: number,
 ): Ledger {
@@ -30,7 +30,7 @@ export function endLook(
   return { ...yielding, nextLookMs: nowMs + (yielding.world?.checkMs ?? retryMs) };
 }
 
-function see(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger {
+function see(ledger: Ledger, world: AllowanceObservation, nowMs: number): Ledger {
   if (world.tasks !== undefined) return seeTasks(ledger, world, world.tasks);
   const inProgress = isYoung(ledger, world, nowMs)
     ? { ...world.inProgress, ...lingering(ledger, world) }
@@ -45,7 +45,7 @@ function see(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger {
 }
 
 /** Tasks do not tell whose they are: what is in progress while nobody has a turn is foreign, and stays so; anything later may be a holder's. */
-function seeTasks(ledger: Ledger, world: AllowanceWorld, tasks: readonly string[]): Ledger {
+function seeTasks(ledger: Ledger, world: AllowanceObservation, tasks: readonly string[]): Ledger {
   const covered = ledger.covering ?? ledger.covered;
   const mayBeOurs = Object.values(covered).some((count) => count > 0);
   const foreign = mayBeOurs ? (ledger.foreign ?? []).filter((task) => tasks.includes(task)) : [...tasks];
@@ -72,14 +72,14 @@ const settled = (holder: Holder, using: number): Holder => ({
   using,
 });
 
-const isYoung = ({ beganMs }: Ledger, { silentMs }: AllowanceWorld, nowMs: number): boolean =>
+const isYoung = ({ beganMs }: Ledger, { silentMs }: AllowanceObservation, nowMs: number): boolean =>
   nowMs < beganMs + silentMs;
 
 /**
  * While some consumers of an earlier ledger may not have been heard yet, a slot that a stranger's host gave up may be taken again by it
  * at once: it stays counted.
  */
-function lingering({ world: before, holders }: Ledger, world: AllowanceWorld): Record<string, number> {
+function lingering({ world: before, holders }: Ledger, world: AllowanceObservation): Record<string, number> {
   const ours = new Set(holders.map(({ host }) => host));
   const strangers = Object.entries(before?.inProgress ?? {}).filter(
     ([host, count]) => !ours.has(host) && count > (world.inProgress[host] ?? 0),
@@ -91,7 +91,7 @@ function lingering({ world: before, holders }: Ledger, world: AllowanceWorld): R
  * Where consumers outnumber the slots, as many of those that have had a turn yield as wait for one and cannot expect it from somebody who
  * yielded before. Who yields finishes what it has begun.
  */
-function takeTurns(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger {
+function takeTurns(ledger: Ledger, world: AllowanceObservation, nowMs: number): Ledger {
   // A task that has begun goes on to its end, and then its holder leaves: nobody can yield.
   if (world.tasks !== undefined) return ledger;
   const open = ledger.holders.filter(({ closed }) => !closed);
@@ -111,7 +111,7 @@ function takeTurns(ledger: Ledger, world: AllowanceWorld, nowMs: number): Ledger
 /** It has begun something, or had the time for it: an answer that is still on its way is no turn. */
 function hasHadTurn(
   { allowance, sinceMs, host }: Holder,
-  { checkMs, silentMs, inProgress }: AllowanceWorld,
+  { checkMs, silentMs, inProgress }: AllowanceObservation,
   nowMs: number,
 ): boolean {
   return allowance > 0 && sinceMs + ((inProgress[host] ?? 0) > 0 ? checkMs : silentMs) <= nowMs;

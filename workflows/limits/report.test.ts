@@ -4,8 +4,8 @@ const good = { consumer: 'eviction/a', runId: 'r', host: 'a', want: 2, using: 1,
 
 test.each([
   ['as consumers send it', good],
-  ['with the answer it goes by', { ...good, heard: { sequence: 3, allowance: 2 } }],
-  ['that has heard none', { ...good, heard: null }],
+  ['with the answer it goes by', { ...good, acknowledged: { sequence: 3, allowance: 2 } }],
+  ['that has acknowledged none', { ...good, acknowledged: null }],
   ['with a deadline', { ...good, deadline: '2027-01-01T00:00:00Z' }],
 ])('a report %s is taken', (_why, value) => {
   expect(readReport(value)).toEqual(value);
@@ -26,7 +26,7 @@ test.each([
   ['half a migration', { ...good, using: 0.5 }],
   ['no number', { ...good, want: '2' }],
   ['a deadline of another kind', { ...good, deadline: 5 }],
-  ['an answer without its number', { ...good, heard: { allowance: 1 } }],
+  ['an answer without its number', { ...good, acknowledged: { allowance: 1 } }],
 ])('%s is no report', (_why, value) => {
   expect(readReport(value)).toBeNull();
 });

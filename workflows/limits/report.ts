@@ -1,19 +1,19 @@
-import type { AllowanceWanted } from '../../contracts/allowance.ts';
+import type { AllowanceRequest } from '../../contracts/allowance.ts';
 
 /**
  * A report as it came by signal, or null when it is none: people can send signals by hand, and one with other content must neither stop
  * the run nor upset its sums.
  */
-export function readReport(value: unknown): AllowanceWanted | null {
+export function readReport(value: unknown): AllowanceRequest | null {
   if (!isRecord(value)) return null;
-  const { consumer, runId, want, using, deadline = null, host, heard } = value;
+  const { consumer, runId, want, using, deadline = null, host, acknowledged } = value;
   if (!isText(consumer) || !isText(runId) || !isText(host) || !isCount(want) || !isCount(using)) return null;
   if (deadline !== null && typeof deadline !== 'string') return null;
   const report = { consumer, runId, host, want, using, deadline };
-  if (heard === undefined) return report;
-  if (heard === null) return { ...report, heard };
-  if (!isRecord(heard) || !isCount(heard['sequence']) || !isCount(heard['allowance'])) return null;
-  return { ...report, heard: { sequence: heard['sequence'], allowance: heard['allowance'] } };
+  if (acknowledged === undefined) return report;
+  if (acknowledged === null) return { ...report, acknowledged };
+  if (!isRecord(acknowledged) || !isCount(acknowledged['sequence']) || !isCount(acknowledged['allowance'])) return null;
+  return { ...report, acknowledged: { sequence: acknowledged['sequence'], allowance: acknowledged['allowance'] } };
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

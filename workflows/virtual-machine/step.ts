@@ -1,4 +1,4 @@
-import type { TurnKind } from '../../contracts/allowance.ts';
+import type { SlotKind } from '../../contracts/allowance.ts';
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../contracts/virtual-machine/lifecycle.ts';
 import type {
   Phase,
@@ -47,16 +47,16 @@ export const wait = (state: string, sentence: string, untilMs: number | null = n
 });
 
 /** Nothing else is missing. */
-export function waitTurn({ observed: { turn }, settings: { vcenter } }: Context, state: string, of: TurnKind): Outcome {
+export function waitTurn({ observed: { turn }, settings: { vcenter } }: Context, state: string, of: SlotKind): Outcome {
   return { is: 'wait', state, for: describeTurn(of, vcenter, turn.taken), untilMs: null, turn: of };
 }
 
-export function describeTurn(of: TurnKind, vcenter: string, taken: Context['observed']['turn']['taken']): string {
-  if (taken === null) return `its turn among the ${of} of vCenter ${vcenter}`;
+export function describeTurn(of: SlotKind, vcenter: string, taken: Context['observed']['turn']['taken']): string {
+  if (taken === null) return `a slot of the ${of} of vCenter ${vcenter}`;
   const { inUse, limit } = taken;
   return inUse < limit
-    ? `its turn: the ${of} of vCenter ${vcenter} that are under way are being counted`
-    : `its turn: ${inUse} of ${limit} ${of} of vCenter ${vcenter} are under way`;
+    ? `a slot: the ${of} of vCenter ${vcenter} that are in progress are being counted`
+    : `a slot: ${inUse} of ${limit} ${of} of vCenter ${vcenter} are in progress`;
 }
 
 /** It would be tried now, or as soon as it may. */

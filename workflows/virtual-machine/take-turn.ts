@@ -1,26 +1,26 @@
 import { condition, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
-import type { AllowanceGranted, AllowanceWanted, TurnKind } from '../../contracts/allowance.ts';
+import type { AllowanceGranted, AllowanceRequest, SlotKind } from '../../contracts/allowance.ts';
 import { allowanceId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
-import { noShare, report } from '../limits/claim.ts';
+import { noMembership, report } from '../limits/membership.ts';
 import type { Inbox, VirtualMachineRun } from './run.ts';
 import { hasNews } from './run.ts';
 import type { Turn } from './turn.ts';
 import { answered, heard, holds } from './turn.ts';
 
 /** Asks for a turn, or again. What comes of it stands in the run; without an answer it is asked again soon. */
-export async function askTurn(run: VirtualMachineRun, of: TurnKind): Promise<void> {
+export async function askTurn(run: VirtualMachineRun, of: SlotKind): Promise<void> {
   if (run.seen === null) throw new Error('asked before the first look');
-  const { vcenter, cluster, turnRenewMs, recheckMs } = run.seen.settings;
+  const { vcenter, cluster, slotRenewMs, recheckMs } = run.seen.settings;
   const nowMs = Date.now();
-  const { share, said } = report(run.turn?.share ?? noShare, { want: 1, using: 0 }, nowMs);
-  run.turn = { of, vcenter, cluster, share, taken: run.turn?.taken ?? null, askAgainMs: nowMs + turnRenewMs };
+  const { membership: share, request: said } = report(run.turn?.share ?? noMembership, { want: 1, using: 0 }, nowMs);
+  run.turn = { of, vcenter, cluster, share, taken: run.turn?.taken ?? null, askAgainMs: nowMs + slotRenewMs };
   try {
-    const answer = await temporal(`Ask for its turn among the ${of} of vCenter ${vcenter}`).takeTurn({
-      shared: { of, vcenter },
-      wanted: wantedOf(run.turn, said),
+    const answer = await temporal(`Acquire a slot of the ${of} of vCenter ${vcenter}`).acquireSlot({
+      limit: { kind: of, vcenter },
+      request: wantedOf(run.turn, said),
     });
     run.turn = answered(run.turn, answer);
     if (answer.limit !== null) return;
@@ -32,7 +32,7 @@ export async function askTurn(run: VirtualMachineRun, of: TurnKind): Promise<voi
 }
 
 /** Until it has its turn, something else has come, or there is another answer. Nothing is looked at meanwhile: it is told. */
-export async function waitForTurn(run: VirtualMachineRun, inbox: Inbox, of: TurnKind, what: string): Promise<void> {
+export async function waitForTurn(run: VirtualMachineRun, inbox: Inbox, of: SlotKind, what: string): Promise<void> {
   const isWoken = (): boolean => holds(run.turn, of) || hasNews(run, inbox) || inbox.retryNow || inbox.cancelled;
   const said = JSON.stringify(run.turn?.taken);
   for (;;) {
@@ -49,7 +49,7 @@ export async function waitForTurn(run: VirtualMachineRun, inbox: Inbox, of: Turn
 /** Takes in that its turn has come. One that it does not wait for any more goes to somebody else. */
 export function hearGrant(run: VirtualMachineRun, granted: AllowanceGranted): void {
   const { turn, seen } = run;
-  const { of, sequence, allowance } = granted;
+  const { kind: of, sequence, allowance } = granted;
   if (of === undefined) return;
   if (turn?.of === of) run.turn = heard(turn, granted);
   else if (allowance > 0 && seen !== null) void leave({ of, ...seen.settings }, { sequence, allowance });
@@ -59,14 +59,20 @@ export function hearGrant(run: VirtualMachineRun, granted: AllowanceGranted): vo
 export async function giveBack(run: VirtualMachineRun): Promise<void> {
   const { turn } = run;
   run.turn = null;
-  if (turn !== null) await leave(turn, turn.share.heard);
+  if (turn !== null) await leave(turn, turn.share.acknowledged);
 }
 
-async function leave(turn: Pick<Turn, 'of' | 'vcenter' | 'cluster'>, answer: AllowanceWanted['heard']): Promise<void> {
+async function leave(
+  turn: Pick<Turn, 'of' | 'vcenter' | 'cluster'>,
+  answer: AllowanceRequest['acknowledged'],
+): Promise<void> {
   const { of, vcenter, cluster } = turn;
-  const said = wantedOf(turn, { want: 0, using: 0, heard: answer ?? null });
+  const said = wantedOf(turn, { want: 0, using: 0, acknowledged: answer ?? null });
   try {
-    await getExternalWorkflowHandle(allowanceId({ of, vcenter }, cluster)).signal(messages.allowanceWanted, said);
+    await getExternalWorkflowHandle(allowanceId({ kind: of, vcenter }, cluster)).signal(
+      messages.allowanceRequested,
+      said,
+    );
   } catch (error) {
     // Nobody shares them out any more: there is nothing to give back.
     void explain(error);
@@ -75,8 +81,8 @@ async function leave(turn: Pick<Turn, 'of' | 'vcenter' | 'cluster'>, answer: All
 
 function wantedOf(
   { vcenter }: Pick<Turn, 'vcenter'>,
-  said: Pick<AllowanceWanted, 'want' | 'using' | 'heard'>,
-): AllowanceWanted {
+  said: Pick<AllowanceRequest, 'want' | 'using' | 'acknowledged'>,
+): AllowanceRequest {
   const { workflowId, runId } = workflowInfo();
   return { consumer: workflowId, runId, host: vcenter, deadline: null, ...said };
 }

@@ -1,7 +1,7 @@
-import type { TurnKind } from '../../contracts/allowance.ts';
+import type { SlotKind } from '../../contracts/allowance.ts';
 import type { VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
 import type { VirtualMachineDecision, VirtualMachineStep } from '../../contracts/virtual-machine/plan.ts';
-import { noShare, report } from '../limits/claim.ts';
+import { noMembership, report } from '../limits/membership.ts';
 import { noMemory } from './remember.ts';
 import { act, describeTurn } from './step.ts';
 import type { Turn } from './turn.ts';
@@ -11,7 +11,7 @@ const asked: Turn = {
   of: 'creates',
   vcenter: 'lab',
   cluster: '',
-  share: report(noShare, { want: 1, using: 0 }, 1_000).share,
+  share: report(noMembership, { want: 1, using: 0 }, 1_000).membership,
   taken: null,
   askAgainMs: 61_000,
 };
@@ -34,7 +34,7 @@ test('an answer that overtakes another counts', () => {
   ).toBe(true);
 });
 
-test.each<[why: string, turn: Turn | null, of: TurnKind, nowMs: number, due: boolean]>([
+test.each<[why: string, turn: Turn | null, of: SlotKind, nowMs: number, due: boolean]>([
   ['never asked', null, 'creates', 0, true],
   ['asked for another', asked, 'destroys', 2_000, true],
   ['asked', refused, 'creates', 60_999, false],
@@ -50,11 +50,11 @@ test('decisions see what it has, and need none where it only looks', () => {
   expect(turnSeen(null, true)).toEqual({ create: true, destroy: true, taken: null });
 });
 
-test.each<[of: TurnKind, taken: { inUse: number; limit: number } | null, words: string]>([
-  ['creates', { inUse: 16, limit: 16 }, 'its turn: 16 of 16 creates of vCenter lab are under way'],
-  ['destroys', { inUse: 19, limit: 16 }, 'its turn: 19 of 16 destroys of vCenter lab are under way'],
-  ['creates', { inUse: 3, limit: 16 }, 'its turn: the creates of vCenter lab that are under way are being counted'],
-  ['creates', null, 'its turn among the creates of vCenter lab'],
+test.each<[of: SlotKind, taken: { inUse: number; limit: number } | null, words: string]>([
+  ['creates', { inUse: 16, limit: 16 }, 'a slot: 16 of 16 creates of vCenter lab are in progress'],
+  ['destroys', { inUse: 19, limit: 16 }, 'a slot: 19 of 16 destroys of vCenter lab are in progress'],
+  ['creates', { inUse: 3, limit: 16 }, 'a slot: the creates of vCenter lab that are in progress are being counted'],
+  ['creates', null, 'a slot of the creates of vCenter lab'],
 ])('%s with %j taken: it waits for %s', (of, taken, words) => {
   expect(describeTurn(of, 'lab', taken)).toBe(words);
 });
@@ -66,7 +66,7 @@ const acts = (...deeds: object[]): VirtualMachineDecision => ({
   state: 'Updating',
   steps: steps(...deeds),
 });
-const waits = (state: string, turn?: TurnKind): VirtualMachineDecision => ({
+const waits = (state: string, turn?: SlotKind): VirtualMachineDecision => ({
   next: 'wait',
   for: 'x',
   untilMs: null,
@@ -77,7 +77,7 @@ const making = { ...noMemory, create: { task: 'task-1', sinceMs: 0 } };
 const perhaps = { ...noMemory, create: { task: null, sinceMs: 0 } };
 
 test.each<
-  [why: string, decision: VirtualMachineDecision, memory: VirtualMachineMemory, deleting: boolean, of: TurnKind | null]
+  [why: string, decision: VirtualMachineDecision, memory: VirtualMachineMemory, deleting: boolean, of: SlotKind | null]
 >([
   ['it waits for it', waits('TooManyCreates', 'creates'), noMemory, false, 'creates'],
   [
@@ -108,7 +108,7 @@ test.each<
   expect(turnOf({ decision, memory }, deleting)).toBe(of);
 });
 
-test.each<[why: string, of: TurnKind, taken: VirtualMachineStep[], memory: VirtualMachineMemory, over: boolean]>([
+test.each<[why: string, of: SlotKind, taken: VirtualMachineStep[], memory: VirtualMachineMemory, over: boolean]>([
   [
     'the create was submitted',
     'creates',

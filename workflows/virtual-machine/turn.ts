@@ -1,33 +1,36 @@
-import type { NumberedAnswer, TurnAnswer, TurnKind } from '../../contracts/allowance.ts';
+import type { NumberedAnswer, SlotAnswer, SlotKind } from '../../contracts/allowance.ts';
 import type { VirtualMachineMemory, VirtualMachineObservation } from '../../contracts/virtual-machine/observation.ts';
 import type { VirtualMachinePlan, VirtualMachineStep } from '../../contracts/virtual-machine/plan.ts';
-import type { Share } from '../limits/claim.ts';
-import { allowanceOf, hearAnswer } from '../limits/claim.ts';
+import type { Membership } from '../limits/membership.ts';
+import { allowanceOf, applyAnswer } from '../limits/membership.ts';
 
 /**
  * A run's place among those that may make, or destroy, a VM of the vCenter now, or that wait for it. It belongs to one run, which gives it
  * back before it ends or continues as new. Plain data and pure functions.
  */
 export interface Turn {
-  of: TurnKind;
+  of: SlotKind;
   vcenter: string;
   /** Prefix of workflow ids. */
   cluster: string;
-  share: Share;
+  share: Membership;
   /** As it was when it asked last; null: not known. */
   taken: VirtualMachineObservation['turn']['taken'];
   askAgainMs: number;
 }
 
-export const holds = (turn: Turn | null, of: TurnKind): boolean => turn?.of === of && allowanceOf(turn.share) > 0;
+export const holds = (turn: Turn | null, of: SlotKind): boolean => turn?.of === of && allowanceOf(turn.share) > 0;
 
 /** Whether to ask, or to ask again in case nobody remembers. */
-export const isAskDue = (turn: Turn | null, of: TurnKind, nowMs: number): boolean =>
+export const isAskDue = (turn: Turn | null, of: SlotKind, nowMs: number): boolean =>
   turn?.of !== of || (!holds(turn, of) && nowMs >= turn.askAgainMs);
 
-export const heard = (turn: Turn, answer: NumberedAnswer): Turn => ({ ...turn, share: hearAnswer(turn.share, answer) });
+export const heard = (turn: Turn, answer: NumberedAnswer): Turn => ({
+  ...turn,
+  share: applyAnswer(turn.share, answer),
+});
 
-export const answered = (turn: Turn, answer: TurnAnswer): Turn => ({
+export const answered = (turn: Turn, answer: SlotAnswer): Turn => ({
   ...heard(turn, answer),
   taken: answer.limit === null ? null : { inUse: answer.inUse, limit: answer.limit },
 });
@@ -43,7 +46,7 @@ export const turnSeen = (turn: Turn | null, observes: boolean): VirtualMachineOb
 export function turnOf(
   { decision, memory }: Pick<VirtualMachinePlan, 'decision' | 'memory'>,
   deleting: boolean,
-): TurnKind | null {
+): SlotKind | null {
   if (decision.next === 'wait' && decision.turn !== undefined) return decision.turn;
   if (isBeingMade(memory)) return 'creates';
   if (
@@ -63,7 +66,7 @@ export function turnOf(
 export const isBeingMade = ({ create }: VirtualMachineMemory): boolean => create !== null && create.task !== null;
 
 /** What the turn was for has ended, well or not: others wait for just that. */
-export const isOver = (of: TurnKind, steps: readonly VirtualMachineStep[], memory: VirtualMachineMemory): boolean =>
+export const isOver = (of: SlotKind, steps: readonly VirtualMachineStep[], memory: VirtualMachineMemory): boolean =>
   of === 'creates'
     ? memory.create === null && steps.some((step) => step.do === 'createVirtualMachine' || step.do === 'awaitTask')
     : steps.some((step) => step.do === 'destroy');

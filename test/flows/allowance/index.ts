@@ -1,5 +1,5 @@
 /** What the test's worker bundles: the run under test and its consumers. */
-export { shareAllowance } from '../../../workflows/limits/share-allowance.ts';
+export { allocateAllowance } from '../../../workflows/limits/allocate-allowance.ts';
 export { callActivity } from './call-activity.ts';
 export { moveDeadline } from './move-deadline.ts';
 export { useAllowance } from './use-allowance.ts';

@@ -3,7 +3,7 @@ import { novaQueue } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import { temporal } from '../../../workflows/lib/activities.ts';
 import { deadlineTimer } from '../../../workflows/lib/timer.ts';
-import { allowanceOf, hearAnswer, noShare, report, reportDueMs } from '../../../workflows/limits/claim.ts';
+import { allowanceOf, applyAnswer, noMembership, report, reportDueMs } from '../../../workflows/limits/membership.ts';
 import type { AllowanceGranted } from '../../../contracts/allowance.ts';
 
 /** The consumer's work, on queue `nova:<region>`. */
@@ -40,10 +40,10 @@ export async function useAllowance({
   });
   const { workflowId, runId } = workflowInfo();
   const timer = deadlineTimer('Until the next report');
-  let share = noShare;
+  let membership = noMembership;
   let [todo, using, telling, changed] = [pieces, 0, false, false];
   setHandler(defineSignal<[AllowanceGranted]>(messages.allowanceGranted), (granted) => {
-    share = hearAnswer(share, granted);
+    membership = applyAnswer(membership, granted);
     changed = true;
   });
 
@@ -55,11 +55,11 @@ export async function useAllowance({
 
   async function tell(): Promise<void> {
     telling = true;
-    const said = report(share, needNow(), Date.now());
-    share = said.share;
-    await temporal('Report').wantAllowance({
+    const said = report(membership, needNow(), Date.now());
+    membership = said.membership;
+    await temporal('Report').requestAllowance({
       region,
-      wanted: { consumer: workflowId, runId, host, deadline: deadline ?? null, ...said.said },
+      request: { consumer: workflowId, runId, host, deadline: deadline ?? null, ...said.request },
     });
     [telling, changed] = [false, true];
   }
@@ -68,8 +68,8 @@ export async function useAllowance({
 
   for (;;) {
     changed = false;
-    while (todo > 0 && using < Math.min(parallelism, allowanceOf(share))) void work();
-    const dueMs = reportDueMs(share, needNow(), renewMs);
+    while (todo > 0 && using < Math.min(parallelism, allowanceOf(membership))) void work();
+    const dueMs = reportDueMs(membership, needNow(), renewMs);
     if (!telling && dueMs !== null && dueMs <= Date.now()) void tell();
     if (!telling && dueMs === null) return pieces;
     if (!telling) timer.set(dueMs);

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { AllowanceActivities } from '../../../contracts/eviction/activities.ts';
-import type { AllowanceWorld } from '../../../contracts/allowance.ts';
+import type { AllowanceObservation } from '../../../contracts/allowance.ts';
 import { migrationAllowanceId, novaQueue, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import { labClock } from '../../../lab/clock.ts';
@@ -65,7 +65,7 @@ function cloudOf(region: Region): WorkActivities & AllowanceActivities {
       region.inProgress[host] -= 1;
       region.done[host] = (region.done[host] ?? 0) + 1;
     },
-    observeAllowance(): Promise<AllowanceWorld> {
+    observeAllowance(): Promise<AllowanceObservation> {
       const { limit, checkMs, silentMs, inProgress } = region;
       if (region.silent) return Promise.reject(new Error('the cloud does not answer'));
       region.looks += 1;
@@ -103,12 +103,12 @@ function regionTools(client: Client, { name }: Region) {
       }),
     /** A report as anybody could send it, starting the ledger as consumers do. */
     report: (wanted: unknown) =>
-      client.workflow.signalWithStart(workflowTypes.shareAllowance, {
+      client.workflow.signalWithStart(workflowTypes.allocateAllowance, {
         workflowId: ledgerId,
         taskQueue: workflowQueue,
         workflowIdConflictPolicy: 'USE_EXISTING',
         args: [{ region: name }],
-        signal: messages.allowanceWanted,
+        signal: messages.allowanceRequested,
         signalArgs: [wanted],
       }),
     progress: (): Promise<AllowanceProgress> => ledger.query<AllowanceProgress>(messages.progress),

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { parseEvictionInput } from '../../../activities/kubernetes/eviction/input.ts';
-import { readShared } from '../../../contracts/shared-limit.ts';
+import { readSharedLimit } from '../../../contracts/allowance.ts';
 import { readCodecRequest, writeCodecAnswer } from '../../../runtime/temporal/codec-request.ts';
 import { createPayloadCodec } from '../../../runtime/temporal/payload-codec.ts';
 import {
@@ -60,7 +60,7 @@ const report = {
   using: 1,
   deadline: null,
   host: 'node-1',
-  heard: { sequence: 1, allowance: 2 },
+  acknowledged: { sequence: 1, allowance: 2 },
 };
 
 /** Arguments come from JSON, and where nobody gives one they are undefined. */
@@ -165,15 +165,15 @@ export const peopleEdges: readonly Edge[] = [
   },
   {
     name: 'workflow inputs: what is shared out',
-    inputs: argument({ region: 'RegionOne' }, { of: 'creates', vcenter: 'lab' }),
+    inputs: argument({ region: 'RegionOne' }, { kind: 'creates', vcenter: 'lab' }),
     failures: [],
-    read: (value) => readShared(value),
+    read: (value) => readSharedLimit(value),
   },
   {
     name: 'workflow signals: a grant of the share-out',
     inputs: argument(
       { sequence: 1, allowance: 2, limit: 8, consumers: 2 },
-      { sequence: 1, allowance: 1, limit: 8, consumers: 2, of: 'creates' },
+      { sequence: 1, allowance: 1, limit: 8, consumers: 2, kind: 'creates' },
     ),
     failures: [],
     read: (value) => readGrant(value),

@@ -12,12 +12,12 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AllowanceWorld, SharedLimit, TurnAnswer } from '../../contracts/allowance.ts';
+import type { AllowanceObservation, SharedLimit, SlotAnswer } from '../../contracts/allowance.ts';
 import { allowanceId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
-import { inputOf, objectOf, placeOf, readShared } from '../../contracts/shared-limit.ts';
-import { nova, temporal, turns } from '../lib/activities.ts';
+import { inputOf, objectOf, placeOf, readSharedLimit } from '../../contracts/allowance.ts';
+import { nova, slots, temporal } from '../lib/activities.ts';
 import { showAttributes } from '../lib/attributes.ts';
 import { readCarried } from '../lib/input.ts';
 import { explain } from '../lib/failures.ts';
@@ -29,8 +29,8 @@ import { hear, inUseOf, missed, newLedger, share } from './ledger.ts';
 import { beginLook, endLook } from './look.ts';
 import { readReport } from './report.ts';
 
-/** What is shared: `{"region": "RegionOne"}`, or `{"of": "creates", "vcenter": "prod"}`. */
-export type ShareAllowanceInput = ReturnType<typeof inputOf> & {
+/** What is shared: `{"region": "RegionOne"}`, or `{"kind": "creates", "vcenter": "prod"}`. */
+export type AllocateAllowanceInput = ReturnType<typeof inputOf> & {
   /** Prefix of workflow ids; empty by default. */
   cluster?: string;
   /** An earlier run was lost, and with it whose turn it was: nothing is granted before all that it granted shows in the world. */
@@ -39,7 +39,7 @@ export type ShareAllowanceInput = ReturnType<typeof inputOf> & {
   carried?: Ledger;
 };
 
-export type ShareAllowanceResult = ReturnType<typeof inputOf> & {
+export type AllocateAllowanceResult = ReturnType<typeof inputOf> & {
   /** How often a consumer was told a new allowance. */
   answersGiven: number;
 };
@@ -57,30 +57,30 @@ const longestRunMs = 24 * 60 * 60 * 1_000;
  * world and at the consumers' runs at intervals, and ends when unused: a consumer's next report starts it again, and it grants nothing
  * until it has read what is in progress. To cancel or terminate it stops nobody's work.
  */
-export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareAllowanceResult> {
-  const { cluster = '', recovers = false, carried } = Object(input) as ShareAllowanceInput;
-  const shared = refuseWrongId(readShared(input), cluster);
+export async function allocateAllowance(input: AllocateAllowanceInput): Promise<AllocateAllowanceResult> {
+  const { cluster = '', recovers = false, carried } = Object(input) as AllocateAllowanceInput;
+  const shared = refuseWrongId(readSharedLimit(input), cluster);
   let ledger = readCarried(carried) ?? { ...newLedger(Date.now()), recreated: recovers };
   let dirty = false;
   let looking = false;
   /** Run ids of those who are told with the answer to their question. */
   const asking = new Set<string>();
   const timer = deadlineTimer(
-    `Until the next look at ${shared.of === 'migrations' ? 'Nova' : 'vCenter'} and the consumers`,
+    `Until the next look at ${shared.kind === 'migrations' ? 'Nova' : 'vCenter'} and the consumers`,
   );
   const show = phaseDisplay(shared);
 
-  setHandler(defineSignal<[unknown]>(messages.allowanceWanted), (value) => {
+  setHandler(defineSignal<[unknown]>(messages.allowanceRequested), (value) => {
     const report = readReport(value);
-    if (report === null) return log.warn('A signal allowanceWanted that is no report was left aside');
+    if (report === null) return log.warn('A signal allowanceRequested that is no report was left aside');
     ledger = hear(ledger, report, Date.now());
     dirty = true;
   });
-  setHandler(defineUpdate<TurnAnswer, [unknown]>(messages.takeTurn), async (value) => {
+  setHandler(defineUpdate<SlotAnswer, [unknown]>(messages.acquireSlot), async (value) => {
     const report = readReport(value);
     if (report === null)
       throw ApplicationFailure.nonRetryable(
-        'takeTurn needs a report, as the signal allowanceWanted has it',
+        'acquireSlot needs a report, as the signal allowanceRequested has it',
         'InvalidInput',
       );
     ledger = hear(ledger, report, Date.now());
@@ -109,7 +109,7 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
     try {
       await getExternalWorkflowHandle(answer.consumer, answer.runId).signal(
         messages.allowanceGranted,
-        shared.of === 'migrations' ? answer.granted : { ...answer.granted, of: shared.of },
+        shared.kind === 'migrations' ? answer.granted : { ...answer.granted, kind: shared.kind },
       );
     } catch (error) {
       if (isCancellation(error)) throw error;
@@ -123,7 +123,7 @@ export async function shareAllowance(input: ShareAllowanceInput): Promise<ShareA
     // Nothing is awaited between the last look at the signals and this, so none that came can be lost.
     if (endsMs !== null && endsMs <= Date.now()) return { ...inputOf(shared), answersGiven: ledger.answersGiven };
     if (isLongRun() && asking.size === 0)
-      await continueAsNew<typeof shareAllowance>({
+      await continueAsNew<typeof allocateAllowance>({
         ...inputOf(shared),
         cluster,
         carried: interrupted(ledger, looking),
@@ -146,7 +146,7 @@ function refuseWrongId(shared: SharedLimit | null, cluster: string): SharedLimit
   const { workflowId } = workflowInfo();
   if (shared === null)
     throw ApplicationFailure.nonRetryable(
-      'The input needs a region, as in {"region": "RegionOne"}, or a vCenter, as in {"of": "creates", "vcenter": "prod"}. Nothing was started.',
+      'The input needs a region, as in {"region": "RegionOne"}, or a vCenter, as in {"kind": "creates", "vcenter": "prod"}. Nothing was started.',
       'InvalidInput',
     );
   const right = allowanceId(shared, cluster);
@@ -174,26 +174,29 @@ function isLongRun(): boolean {
 }
 
 /** Null where it cannot be read now; the next look tries again. */
-async function readWorld(shared: SharedLimit): Promise<AllowanceWorld | null> {
+async function readWorld(shared: SharedLimit): Promise<AllowanceObservation | null> {
   try {
-    if (shared.of !== 'migrations')
-      return await turns(
+    if (shared.kind !== 'migrations')
+      return await slots(
         shared.vcenter,
-        `Read the limit of ${shared.of}, and those that vCenter ${shared.vcenter} has in progress`,
-      ).observeTurns({ of: shared.of });
+        `Read the limit of ${shared.kind}, and those that vCenter ${shared.vcenter} has in progress`,
+      ).observeSlots({ kind: shared.kind });
     const { region } = shared;
     return await nova(region, `Read the limit and the migrations in progress of ${region}`).observeAllowance({
       region,
     });
   } catch (error) {
     if (isCancellation(error)) throw error;
-    log.warn(`The ${shared.of} in progress cannot be read`, { place: placeOf(shared), reason: explain(error).message });
+    log.warn(`The ${shared.kind} in progress cannot be read`, {
+      place: placeOf(shared),
+      reason: explain(error).message,
+    });
     return null;
   }
 }
 
 /** What it was told last, and how things stand. */
-function answerTo(ledger: Ledger, runId: string): TurnAnswer {
+function answerTo(ledger: Ledger, runId: string): SlotAnswer {
   const holder = ledger.holders.find((one) => one.runId === runId);
   const { sequence, allowance } = holder?.told.at(-1) ?? { sequence: 0, allowance: 0 };
   return { sequence, allowance, limit: ledger.world?.limit ?? null, inUse: inUseOf(ledger) };
@@ -201,7 +204,7 @@ function answerTo(ledger: Ledger, runId: string): TurnAnswer {
 
 async function findClosed({ holders }: Ledger): Promise<string[]> {
   // Who has just spoken is open; at the start of a run that is everybody.
-  const doubtful = holders.filter(({ closed, lastHeardMs }) => !closed && lastHeardMs < Date.now());
+  const doubtful = holders.filter(({ closed, lastRequestMs }) => !closed && lastRequestMs < Date.now());
   const open = doubtful.map(({ consumer, runId }) => ({ consumer, runId }));
   if (open.length === 0) return [];
   try {

@@ -9,14 +9,14 @@ import { namespace, openVmWorld } from './virtual-machine-world.ts';
 import { startTimeoutMs } from './vsphere-world.ts';
 import { limitMs } from './world-base.ts';
 
-/** Many VMs at once, and two turns: vCenter's own tasks are the witness. */
+/** Many VMs at once, and two slots: vCenter's own tasks are the witness. */
 
 let world: VmWorld;
 
 beforeAll(async () => {
   world = await openVmWorld({
     settings: {
-      virtualMachine: { creates: 2, destroys: 2, turnRenewMs: 3_000 },
+      virtualMachine: { creates: 2, destroys: 2, slotRenewMs: 3_000 },
       limits: { checkMs: 1_000, silentMs: 8_000 },
       eviction: { allowanceRenewMs: 5_000 },
     },
@@ -27,7 +27,7 @@ afterEach(() => checkInvariants(world.observed), limitMs);
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 const waits = (what: string): RegExp =>
-  new RegExp(`Waiting for its turn: 2 of 2 ${what} of vCenter lab are under way`, 'u');
+  new RegExp(`Waiting for a slot: 2 of 2 ${what} of vCenter lab are in progress`, 'u');
 
 /** How many of them say so now. */
 const thatSay = async (said: RegExp): Promise<number> =>
@@ -40,7 +40,7 @@ const tasksOf = async (kind: RegExp, sinceMs: number) =>
   );
 
 test(
-  'one alone asks for its turn once, has it at once and gives it back once; a change that needs none asks for none',
+  'one alone requests a slot once, has it at once and releases it once; a change that needs none requests none',
   async () => {
     await world.create('alone');
     await world.untilSaid('alone', /^True Settled/u);
@@ -48,7 +48,7 @@ test(
     await run.result();
     const { events } = await run.fetchHistory();
     const asked = (events ?? []).filter(
-      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn',
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'acquireSlot',
     );
     const told = (events ?? []).filter(
       (event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'allowanceGranted',
@@ -61,7 +61,7 @@ test(
     await world.untilSaid('alone', /^True Settled/u);
     const change = await world.client.workflow.getHandle(virtualMachineId(namespace, 'alone')).fetchHistory();
     expect(
-      change.events?.some((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'takeTurn'),
+      change.events?.some((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'acquireSlot'),
     ).toBe(false);
     await world.remove('alone');
     await world.untilSaid('alone', /^gone$/u);
@@ -70,7 +70,7 @@ test(
 );
 
 test(
-  'six are made at once, the run of the turns is terminated meanwhile, and the namespace is deleted: never more than two under way, and the others say that they wait',
+  'six are made at once, the run that allocates the slots is terminated meanwhile, and the namespace is deleted: never more than two under way, and the others say that they wait',
   async () => {
     const beganMs = labClock().now();
     await world.control.delayTasks({ CloneVm: 10_000, Destroy: 8_000 });
@@ -79,7 +79,7 @@ test(
       await until('four to wait', 60_000, async () => ((await thatSay(waits('creates'))) === 4 ? {} : 'not yet'));
       const ledger = world.client.workflow.getHandle(createAllowanceId('lab'));
       const shared = await ledger.query<AllowanceProgress>('progress');
-      expect(shared).toMatchObject({ of: 'creates', vcenter: 'lab', limit: 2, inUse: 2 });
+      expect(shared).toMatchObject({ kind: 'creates', vcenter: 'lab', limit: 2, inUse: 2 });
       expect(shared.consumers).toHaveLength(6);
       await ledger.terminate('test');
       await untilAll(/^True Settled/u);
@@ -88,9 +88,7 @@ test(
       expect(mostAtOnce(clones)).toBe(2);
 
       await world.kubectl('delete', 'namespace', namespace, '--wait=false');
-      await until('four to wait for their turn', 60_000, async () =>
-        (await thatSay(waits('destroys'))) === 4 ? {} : 'not yet',
-      );
+      await until('four to be queued', 60_000, async () => ((await thatSay(waits('destroys'))) === 4 ? {} : 'not yet'));
       await untilAll(/^gone$/u);
       const destroys = await tasksOf(/^VirtualMachine\.destroy/u, beganMs);
       expect(destroys).toHaveLength(6);

@@ -1,9 +1,9 @@
 import { systemClock } from '../../runtime/clock.ts';
-import { createTurnActivities } from './observe-turns.ts';
+import { createSlotActivities } from './observe-slots.ts';
 import { destroysVms, makesVms } from './tasks.ts';
 
 const { signal } = new AbortController();
-const activities = createTurnActivities({
+const activities = createSlotActivities({
   gateway: {
     vcenter: 'lab',
     runningCreates: () => Promise.resolve(['task-1', 'task-2']),
@@ -17,14 +17,14 @@ const activities = createTurnActivities({
 });
 
 test('each limit with the tasks of its own', async () => {
-  expect(await activities.observeTurns({ of: 'creates' })).toEqual({
+  expect(await activities.observeSlots({ kind: 'creates' })).toEqual({
     limit: 16,
     checkMs: 30_000,
     silentMs: 150_000,
     inProgress: { lab: 2 },
     tasks: ['task-1', 'task-2'],
   });
-  expect(await activities.observeTurns({ of: 'destroys' })).toEqual({
+  expect(await activities.observeSlots({ kind: 'destroys' })).toEqual({
     limit: 4,
     checkMs: 30_000,
     silentMs: 150_000,

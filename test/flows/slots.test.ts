@@ -1,15 +1,15 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { recheckMs } from './turns/make-one.ts';
-import type { TurnsWorld } from './turns/world.ts';
-import { openTurnsWorld } from './turns/world.ts';
+import { recheckMs } from './slots/make-one.ts';
+import type { SlotsWorld } from './slots/world.ts';
+import { openSlotsWorld } from './slots/world.ts';
 import { until } from './until.ts';
 
-/** The creates of a vCenter, shared out among runs that want one each. */
+/** The creates of a vCenter, allocated to runs that want one each. */
 
-let world: TurnsWorld;
+let world: SlotsWorld;
 
 beforeAll(async () => {
-  world = await openTurnsWorld();
+  world = await openSlotsWorld();
 }, 120_000);
 
 afterAll(async () => {
@@ -33,7 +33,7 @@ async function timersOf(handle: WorkflowHandle): Promise<number[]> {
   return timers.map(({ seconds, nanos }) => Number(seconds) * 1_000 + (nanos ?? 0) / 1e6);
 }
 
-test('alone, it has its turn with the answer to its question: no signal, no timer', async () => {
+test('alone, it has its slot with the answer to its request: no signal, no timer', async () => {
   const { vcenter, begin, run, ended } = await world.openVcenter('alone');
   await (await begin('a')).result();
   expect(vcenter.begun).toEqual(['a']);
@@ -58,7 +58,7 @@ test('forty for three: never more, those who came first go first, nobody polls',
   await until('the first three to be made', 30_000, () => vcenter.tasks.size === 3 || [...vcenter.tasks.keys()].join());
   const names = Array.from({ length: 37 }, (_, index) => `vm-${index}`);
   const others = await Promise.all(names.map((name) => begin(name, { taskMs: 50 })));
-  const words = `its turn: 3 of 3 creates of vCenter ${vcenter.name} are under way`;
+  const words = `a slot: 3 of 3 creates of vCenter ${vcenter.name} are in progress`;
   await until('all to be in the queue', 60_000, async () => (await progress()).consumers.length === 40 || 'not yet');
   await until('the last one to say so', 60_000, async () => ((await waitingFor('vm-36')) === words ? true : 'not yet'));
   expect(vcenter.begun).toHaveLength(3);
@@ -90,7 +90,7 @@ test('one after the other, in the order in which they came', async () => {
   expect(vcenter.most).toBe(1);
 });
 
-test('a run that is terminated keeps its turn as long as its task may go on, and no longer', async () => {
+test('a run that is terminated keeps its slot as long as its task may go on, and no longer', async () => {
   const { vcenter, begin, run, ended, progress } = await world.openVcenter('killed', { limit: 1 });
   await begin('victim', { taskMs: 4_000 });
   await until('the victim to be made', 30_000, () => vcenter.tasks.size === 1 || 'not yet');
@@ -139,10 +139,10 @@ test('one that continues as new goes to the end of the queue, and leaves nothing
   expect(await ended()).toEqual({ status: 'COMPLETED' });
 });
 
-test('the run of the turns is terminated: those that wait make it anew, and no more than may be are under way', async () => {
+test('the run that allocates the slots is terminated: those that are queued start it again, and no more than may be are in progress', async () => {
   const { vcenter, begin, ledger, progress, ended } = await world.openVcenter('terminated', { limit: 2 });
   const runs = await Promise.all(
-    ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => begin(name, { taskMs: 5_000, turnRenewMs: 1_500 })),
+    ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => begin(name, { taskMs: 5_000, slotRenewMs: 1_500 })),
   );
   await until('two to be made', 30_000, () => vcenter.tasks.size === 2 || 'not yet');
   await ledger.terminate('test');
@@ -158,12 +158,12 @@ test('the run of the turns is terminated: those that wait make it anew, and no m
   await ended();
 }, 120_000);
 
-test('while vCenter does not answer nobody has a turn, and then everybody has', async () => {
+test('while vCenter does not answer no run has a slot, and then all have', async () => {
   const { vcenter, begin, waitingFor, ended } = await world.openVcenter('silent');
   vcenter.silent = true;
-  const one = await begin('a', { turnRenewMs: 2_000 });
+  const one = await begin('a', { slotRenewMs: 2_000 });
   await until('it to wait', 30_000, async () => (await waitingFor('a')) !== null || 'not yet');
-  expect(await waitingFor('a')).toBe(`its turn among the creates of vCenter ${vcenter.name}`);
+  expect(await waitingFor('a')).toBe(`a slot of the creates of vCenter ${vcenter.name}`);
   expect(vcenter.begun).toEqual([]);
   await until('it to ask again', 30_000, async () => ((await timersOf(one)).length >= 2 ? true : 'not yet'));
   vcenter.silent = false;
@@ -178,7 +178,7 @@ test('others’ tasks count', async () => {
   vcenter.tasks.set('x', 'task-x').set('y', 'task-y');
   const one = await begin('a');
   await until('it to wait', 30_000, async () => (await waitingFor('a')) !== null || 'not yet');
-  expect(await waitingFor('a')).toBe(`its turn: 2 of 2 creates of vCenter ${vcenter.name} are under way`);
+  expect(await waitingFor('a')).toBe(`a slot: 2 of 2 creates of vCenter ${vcenter.name} are in progress`);
   vcenter.tasks.delete('x');
   await one.result();
   expect(vcenter.begun).toEqual(['a']);

@@ -5,12 +5,12 @@ import {
   WithStartWorkflowOperation,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import type { TurnAnswer } from '../../contracts/allowance.ts';
+import type { SlotAnswer } from '../../contracts/allowance.ts';
 import { allowanceId, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { AllowanceRequest } from './start-allowance.ts';
+import type { AllowanceMessage } from './start-allowance.ts';
 import { signalWithStartAllowance, startOptions } from './start-allowance.ts';
 
 /**
@@ -23,9 +23,9 @@ const notTaken = [8, 10, 14];
 const pauseMs = 1_000;
 
 /** To be told later: nothing is known yet. */
-const later: TurnAnswer = { sequence: 0, allowance: 0, limit: null, inUse: 0 };
+const later: SlotAnswer = { sequence: 0, allowance: 0, limit: null, inUse: 0 };
 
-export interface TurnTools {
+export interface SlotTools {
   client: Client;
   clock: Clock;
   random: Random;
@@ -36,11 +36,11 @@ export interface TurnTools {
  * just ends cannot miss it. Where too many ask at once it is told, which keeps the place in the queue, and asked once more; then it answers
  * by signal.
  */
-export async function takeTurn(
-  { client, clock, random }: TurnTools,
-  request: AllowanceRequest,
+export async function acquireSlot(
+  { client, clock, random }: SlotTools,
+  request: AllowanceMessage,
   abort: AbortSignal,
-): Promise<TurnAnswer> {
+): Promise<SlotAnswer> {
   const answer = await ask(client, request);
   if (answer !== null) return answer;
   await signalWithStartAllowance(client, request);
@@ -49,16 +49,16 @@ export async function takeTurn(
 }
 
 /** Null: it was not taken. */
-async function ask(client: Client, { shared, cluster, wanted }: AllowanceRequest): Promise<TurnAnswer | null> {
-  const recovers = await wasLost(client, allowanceId(shared, cluster));
+async function ask(client: Client, { limit, cluster, request }: AllowanceMessage): Promise<SlotAnswer | null> {
+  const recovers = await wasLost(client, allowanceId(limit, cluster));
   const startWorkflowOperation = new WithStartWorkflowOperation(
-    workflowTypes.shareAllowance,
-    startOptions(shared, cluster, recovers ? { recovers } : {}),
+    workflowTypes.allocateAllowance,
+    startOptions(limit, cluster, recovers ? { recovers } : {}),
   );
   try {
-    return await client.workflow.executeUpdateWithStart<() => Promise<unknown>, TurnAnswer, [unknown]>(
-      messages.takeTurn,
-      { args: [wanted], startWorkflowOperation },
+    return await client.workflow.executeUpdateWithStart<() => Promise<unknown>, SlotAnswer, [unknown]>(
+      messages.acquireSlot,
+      { args: [request], startWorkflowOperation },
     );
   } catch (error) {
     if (isNotTaken(error)) return null;

@@ -1,3 +1,3 @@
 /** What the test's worker bundles: the run under test and its consumers. */
-export { shareAllowance } from '../../../workflows/limits/share-allowance.ts';
+export { allocateAllowance } from '../../../workflows/limits/allocate-allowance.ts';
 export { makeOne } from './make-one.ts';

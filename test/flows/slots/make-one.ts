@@ -25,7 +25,7 @@ export interface MakeOneInput {
   vcenter: string;
   name: string;
   taskMs: number;
-  turnRenewMs: number;
+  slotRenewMs: number;
   /** How many are made, by a run each that continues as new. */
   times?: number;
 }
@@ -33,11 +33,11 @@ export interface MakeOneInput {
 /** Shorter than a question takes while vCenter does not answer: the run is to wait between two of them all the same. */
 export const recheckMs = 1_000;
 
-/** Makes one VM in its turn, as the run of a virtual machine does, with nothing around it. */
+/** Makes one VM in a slot, as the run of a virtual machine does, with nothing around it. */
 export async function makeOne(input: MakeOneInput): Promise<void> {
-  const { vcenter, name, taskMs, turnRenewMs, times = 1 } = input;
+  const { vcenter, name, taskMs, slotRenewMs, times = 1 } = input;
   const run = beginRun('team', name, null);
-  run.seen = { settings: { vcenter, cluster: '', turnRenewMs, recheckMs } } as VirtualMachineRun['seen'];
+  run.seen = { settings: { vcenter, cluster: '', slotRenewMs, recheckMs } } as VirtualMachineRun['seen'];
   const inbox = emptyInbox();
   setHandler(defineSignal<[AllowanceGranted]>(messages.allowanceGranted), (granted) => hearGrant(run, granted));
   setHandler(defineQuery<string | null>(messages.progress), () => run.waiting?.for ?? null);

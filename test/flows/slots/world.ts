@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { TurnActivities } from '../../../contracts/eviction/activities.ts';
+import type { SlotActivities } from '../../../contracts/eviction/activities.ts';
 import { createAllowanceId, virtualMachineId, vsphereQueue, workflowQueue } from '../../../contracts/ids.ts';
 import { messages } from '../../../contracts/messages.ts';
 import { labClock } from '../../../lab/clock.ts';
@@ -27,12 +27,12 @@ export interface Vcenter {
   most: number;
 }
 
-export type TurnsWorld = Awaited<ReturnType<typeof openTurnsWorld>>;
+export type SlotsWorld = Awaited<ReturnType<typeof openSlotsWorld>>;
 
 const workflowsPath = fileURLToPath(new URL('./index.ts', import.meta.url));
 
 /** A Temporal, workers with the run under test, and vCenters that count. */
-export async function openTurnsWorld() {
+export async function openSlotsWorld() {
   const workers = await openOwnWorkers({ workflowsPath });
   const { client } = workers;
   let vcenters = 0;
@@ -53,18 +53,18 @@ export async function openTurnsWorld() {
         ledger,
         run: (vm: string) => client.workflow.getHandle(idOf(vm)),
         /** Starts a run that makes one VM. */
-        begin: (vm: string, input: Partial<Pick<MakeOneInput, 'taskMs' | 'turnRenewMs' | 'times'>> = {}) =>
+        begin: (vm: string, input: Partial<Pick<MakeOneInput, 'taskMs' | 'slotRenewMs' | 'times'>> = {}) =>
           client.workflow.start<(input: MakeOneInput) => Promise<void>>('makeOne', {
             workflowId: idOf(vm),
             taskQueue: workflowQueue,
-            args: [{ vcenter: name, name: vm, taskMs: 300, turnRenewMs: 600_000, ...input }],
+            args: [{ vcenter: name, name: vm, taskMs: 300, slotRenewMs: 600_000, ...input }],
           }),
         waitingFor: (vm: string): Promise<string | null> =>
           client.workflow.getHandle(idOf(vm)).query<string | null>(messages.progress),
         progress: (): Promise<AllowanceProgress> => ledger.query<AllowanceProgress>(messages.progress),
-        /** Waits until nobody shares turns out any more; gives how that run ended. */
+        /** Waits until the run that allocates the slots has ended; gives how. */
         ended: () =>
-          until('the turns to be unused', 60_000, async () => {
+          until('the slots to be unused', 60_000, async () => {
             const { status } = await ledger.describe();
             return status.name === 'RUNNING' ? 'still running' : { status: status.name };
           }),
@@ -73,7 +73,7 @@ export async function openTurnsWorld() {
   };
 }
 
-function activitiesOf(vcenter: Vcenter): MakeActivities & TurnActivities {
+function activitiesOf(vcenter: Vcenter): MakeActivities & SlotActivities {
   return {
     async make({ name, taskMs }) {
       vcenter.tasks.set(name, `task-${vcenter.begun.length + 1}`);
@@ -82,7 +82,7 @@ function activitiesOf(vcenter: Vcenter): MakeActivities & TurnActivities {
       await Promise.all([labClock().sleep(taskMs), vcenter.gate?.promise]);
       vcenter.tasks.delete(name);
     },
-    observeTurns() {
+    observeSlots() {
       if (vcenter.silent) return Promise.reject(new Error('vCenter does not answer'));
       const { name, limit, checkMs, silentMs } = vcenter;
       const tasks = [...vcenter.tasks.values()];
