@@ -1,4 +1,39 @@
-/** What every run that drives an object answers and ends with. */
+/** What every run that drives an object is given, answers and ends with. */
+
+/** Settings of every kind. */
+export interface RunSettings {
+  /** `observe`: plans are published and change nothing. */
+  mode: 'observe' | 'act';
+  /** The longest wait: whatever is missed is noticed after that. */
+  recheckMs: number;
+  /** So long a run that changed something stays, so that bursts and echoes coalesce. */
+  lingerMs: number;
+  /** Between two statuses, other than the last one. */
+  publishMinMs: number;
+}
+
+/** What the activity that observes an object finds. */
+export interface ObservationOf<Desired, Observed, Settings extends RunSettings> {
+  kind: 'observed';
+  /** Null: there is no such object. */
+  desired: Desired | null;
+  observed: Observed;
+  settings: Settings;
+  /**
+   * Of the generations and resourceVersions of the object and of all that it names, never of a Secret's content. The bridge starts no run
+   * for what still has the digest that a closed run left. Null: the kind leaves none.
+   */
+  digest: string | null;
+  /** Value of `drover.dev/retry` that `drover.dev/retry-handled` does not repeat; null: none. */
+  retry: string | null;
+}
+
+/** Why an object is not observed. */
+export type Unobserved =
+  /** The kind is switched off. */
+  | { kind: 'nothing'; message: string }
+  /** This run has another id than the object's, whose run was signalled with start. */
+  | { kind: 'handedOver'; message: string };
 
 /** Where a run is, as its query `progress` answers. Times are Unix ms. */
 export interface RunProgress {

@@ -1,3 +1,4 @@
+import type { ObservationOf, RunSettings, Unobserved } from '../../contracts/runs.ts';
 import type { Problem } from './failures.ts';
 import type { Plan, Step } from './plan.ts';
 
@@ -10,50 +11,19 @@ export interface DrivenKind {
   readonly input: readonly string[];
 }
 
-export interface Settings {
-  /** `observe`: plans are published and change nothing. */
-  mode: 'observe' | 'act';
-  /** The longest wait: whatever is missed is noticed after that. */
-  recheckMs: number;
-  /** So long a run that changed something stays, so that bursts and echoes coalesce. */
-  lingerMs: number;
-  /** Between two statuses, other than the last one. */
-  publishMinMs: number;
-}
-
 /** The types of a kind, in one parameter. */
 export interface Lifecycle {
   /** The input of its run, which names the object. */
   input: object;
   desired: { uid: string; generation: number };
   observed: unknown;
-  settings: Settings;
+  settings: RunSettings;
   memory: object;
   step: Step;
   status: object;
 }
 
-export interface Observation<L extends Lifecycle> {
-  kind: 'observed';
-  /** Null: there is no such object. */
-  desired: L['desired'] | null;
-  observed: L['observed'];
-  settings: L['settings'];
-  /**
-   * Of the generations and resourceVersions of the object and of all that it names, never of a Secret's content. The bridge starts no run
-   * for what still has the digest that a closed run left. Null: the kind leaves none.
-   */
-  digest: string | null;
-  /** Value of `drover.dev/retry` that `drover.dev/retry-handled` does not repeat; null: none. */
-  retry: string | null;
-}
-
-export type Observed<L extends Lifecycle> =
-  | Observation<L>
-  /** The kind is switched off. */
-  | { kind: 'nothing'; message: string }
-  /** This run has another id than the object's, whose run was signalled with start. */
-  | { kind: 'handedOver'; message: string };
+export type Observation<L extends Lifecycle> = ObservationOf<L['desired'], L['observed'], L['settings']>;
 
 export interface Situation<L extends Lifecycle> {
   input: L['input'];
@@ -106,7 +76,7 @@ export interface Reconciler<L extends Lifecycle> {
   /** What a run begins with. Carried over as it continues as new; nothing that could be read again. */
   memory: L['memory'];
   /** By activities. @throws what Temporal's retries did not mend; InvalidInput ends the run */
-  observe(input: L['input'], memory: L['memory']): Promise<Observed<L>>;
+  observe(input: L['input'], memory: L['memory']): Promise<Observation<L> | Unobserved>;
   /** Pure. */
   plan(situation: Situation<L>): Plan<L['step']>;
   execute: { [Kind in L['step']['kind']]: Executor<L, Extract<L['step'], { kind: Kind }>> };

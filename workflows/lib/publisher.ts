@@ -10,9 +10,11 @@ export class Publisher<L extends Lifecycle> {
   private readonly kind: string;
   private readonly situation: () => Situation<L> | null;
   private attributes = '';
-  /** Of the status published since the last observation. */
+  /** The status that was published since the last observation. */
   private published: string | null = null;
   private publishedMs = 0;
+  /** Value of `drover.dev/retry` that the object does not show as handled. */
+  private unansweredRetry: string | null = null;
 
   constructor(kind: string, spec: Reconciler<L>, situation: () => Situation<L> | null) {
     this.kind = kind;
@@ -21,8 +23,9 @@ export class Publisher<L extends Lifecycle> {
   }
 
   /** What the object says now was just read. */
-  observed(): void {
+  observed(retry: string | null): void {
     this.published = null;
+    this.unansweredRetry = retry;
   }
 
   /** Details cost nothing, attributes an event: only where the run waits or has changed something. */
@@ -48,18 +51,21 @@ export class Publisher<L extends Lifecycle> {
   }
 
   /** At once, where there is something to publish. @throws what the activity fails with */
-  async publish(plan: Plan<L['step']>, retryHandled: string | null): Promise<void> {
+  async publish(plan: Plan<L['step']>): Promise<void> {
     const situation = this.situation();
     const status = situation === null ? null : this.statusOf(situation, plan);
     if (situation === null || status === null) return;
+    const retry = this.unansweredRetry;
     this.publishedMs = Date.now();
-    await this.spec.publish(situation, status, retryHandled);
+    await this.spec.publish(situation, status, retry);
     this.published = JSON.stringify(status);
+    if (this.unansweredRetry === retry) this.unansweredRetry = null;
   }
 
+  /** Null: there is nothing to say, or the object says so. */
   private statusOf(situation: Situation<L>, plan: Plan<L['step']>): L['status'] | null {
     const status = situation.desired === null ? null : this.spec.status(situation, plan);
-    if (status === null) return null;
+    if (status === null || this.unansweredRetry !== null) return status;
     const isSaid =
       this.published === null
         ? this.spec.isSaid(situation.observed, status)

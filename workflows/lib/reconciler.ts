@@ -42,7 +42,7 @@ const unknownRecheckMs = 10 * 60_000;
  */
 export function defineReconciler<L extends Lifecycle>(kind: DrivenKind, spec: Reconciler<L>) {
   return async (input: L['input'], carried?: Carried<L>): Promise<RunResult> => {
-    const driver = new Driver(kind, spec, readInput(kind, input), readCarried(carried));
+    const driver = new Driver<L>(kind, spec, readInput(kind, input), readCarried(carried));
     return await CancellationScope.nonCancellable(() => driver.drive());
   };
 }
@@ -70,7 +70,7 @@ class Driver<L extends Lifecycle> {
   constructor(kind: DrivenKind, spec: Reconciler<L>, input: L['input'], carried: Carried<L> | null) {
     this.spec = spec;
     this.input = input;
-    this.title = `${kind.kind} ${Object.values(input).join('/')}`;
+    this.title = `${kind.kind} ${kind.input.map((field) => (input as Record<string, string>)[field]).join('/')}`;
     this.carried = { memory: spec.memory, failures: 0, changed: false, retryHandled: null, ...carried };
     this.publisher = new Publisher(kind.kind, spec, () => this.situationOrNull());
     this.slot = new SlotHolder(spec);
@@ -169,7 +169,7 @@ class Driver<L extends Lifecycle> {
     if (isChanged || isRetry) this.resetFailures();
     if (isRetry) carried.retryHandled = observation.retry;
     this.observation = observation;
-    this.publisher.observed();
+    this.publisher.observed(observation.retry);
     carried.memory = spec.prune?.(carried.memory, this.situation()) ?? carried.memory;
   }
 
@@ -229,7 +229,7 @@ class Driver<L extends Lifecycle> {
   private async executeStep(step: L['step']): Promise<Executed<L> | null> {
     const plan: Execute<L['step']> = { kind: 'execute', steps: [step] };
     const dueMs = step.publish === 'before' ? 0 : step.publish === 'beside' ? this.publisher.dueMs(plan) : null;
-    const publishing = dueMs !== null && Date.now() >= dueMs ? this.publish(plan) : Promise.resolve();
+    const publishing = dueMs !== null && Date.now() >= dueMs ? this.publisher.publish(plan) : Promise.resolve();
     // It is awaited in any case.
     publishing.catch(explain);
     try {
@@ -310,7 +310,7 @@ class Driver<L extends Lifecycle> {
       else {
         publishAtMs = Infinity;
         // One that fails is not the object's problem: the next one says the same.
-        await this.publish(plan).catch(explain);
+        await this.publisher.publish(plan).catch(explain);
       }
     }
     this.waiting = null;
@@ -321,16 +321,12 @@ class Driver<L extends Lifecycle> {
     if (Date.now() >= untilMs && !isForSlot) this.fresh = false;
   }
 
-  private publish(plan: Plan<L['step']>): Promise<void> {
-    return this.publisher.publish(plan, this.carried.retryHandled);
-  }
-
   /** Null: there is more to do. */
   private async finish(plan: Done): Promise<RunResult | null> {
     const { isWoken, title: object } = this;
     try {
       // Whatever it comes to, the object must say so: else the run is not done.
-      await this.publish(plan);
+      await this.publisher.publish(plan);
     } catch (error) {
       return this.fail(error, null);
     }
@@ -360,7 +356,8 @@ class Driver<L extends Lifecycle> {
   private async endAsCancelled(): Promise<never> {
     await condition(() => this.inFlight.size === 0);
     if (!this.isCurrent()) await this.observe();
-    let message = `The run was cancelled. \`drover retry\` goes on with ${this.title}, and so does a changed spec`;
+    let message =
+      'The run was cancelled. To go on, change the spec, or set the annotation drover.dev/retry to a new value';
     if (this.observation !== null && this.observation.desired !== null) {
       this.failure = null;
       const plan = this.decide();
@@ -369,7 +366,7 @@ class Driver<L extends Lifecycle> {
       message = end?.message ?? message;
       const last = plan.kind === 'done' ? plan : done('blocked', 'Cancelled', message);
       this.publisher.show(last, true);
-      await this.publish(last).catch(explain);
+      await this.publisher.publish(last).catch(explain);
     }
     await this.slot.releaseUnless(undefined, this.situationOrNull());
     this.spec.dismiss?.(message);
@@ -417,7 +414,11 @@ class Driver<L extends Lifecycle> {
       carried.memory = spec.applyFailure(carried.memory, step, problem, nowMs);
     else {
       const { reason, message } = problem;
-      this.failure = { reason, message, retryAtMs: nowMs + retryAfterMs(carried.failures) };
+      this.failure = {
+        reason,
+        message: `another attempt: ${message}`,
+        retryAtMs: nowMs + retryAfterMs(carried.failures),
+      };
     }
     return null;
   }
