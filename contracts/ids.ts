@@ -154,9 +154,9 @@ export const hypervisorAnnotations = {
 
 /** Written by drover on a VirtualMachineSetResourcePolicy, whose status has no room for it. */
 export const policyAnnotations = {
-  /** Generation for which all that it names is there; `observed` and the generation where drover only looked. */
+  /** Generation for which all that it names is there; `observed 3` where drover only observes, `cancelled 3` where a user has cancelled its run. */
   made: 'drover.dev/policy-made',
-  /** What it waits for, for people. */
+  /** What it waits for, or why drover does nothing, for people. */
   waitsFor: 'drover.dev/policy-waits-for',
 } as const;
 

@@ -1,3 +1,4 @@
+import { retryHandledAnnotation } from '../contracts/eviction/annotations.ts';
 import { annotations } from '../contracts/ids.ts';
 import { resourcePolicyFinalizer } from '../contracts/virtual-machine/marks.ts';
 import { eviction } from './eviction-route.ts';
@@ -11,6 +12,7 @@ import { virtualMachineRoute } from './virtual-machine-routes.ts';
 export const resourcePolicyRoute: Route = {
   ...ownRoute('VirtualMachineSetResourcePolicy'),
   watchesAnnotation: (key) => key === annotations.mode,
+  retryHandled: retryHandledAnnotation,
   finalizer: resourcePolicyFinalizer,
 };
 

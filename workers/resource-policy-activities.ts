@@ -2,12 +2,15 @@ import { kindTable } from '../contracts/kinds/table.ts';
 import { createResourcePolicyActivities } from '../activities/kubernetes/resource-policy/activities.ts';
 import { createResourcePolicyClient } from '../activities/kubernetes/resource-policy/client.ts';
 import { unseenChange } from '../contracts/messages.ts';
-import type { ResourcePolicyObjectActivities } from '../contracts/resource-policy/resource-policy.ts';
+import type { PolicySettings, ResourcePolicyObjectActivities } from '../contracts/resource-policy/resource-policy.ts';
 import { createStopGate, type StopGate } from '../runtime/stop.ts';
 import { signalWithStart } from '../runtime/temporal/signal-runs.ts';
 import { virtualMachineSettings } from '../runtime/config/virtual-machine-config.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import type { SharedSystems } from './systems.ts';
+
+/** Between two statuses of one policy. */
+const publishMinMs = 2_000;
 
 /** The stop that holds for what policies name, whichever system it is in. */
 export const resourcePolicyGate = ({
@@ -34,14 +37,15 @@ export function composeResourcePolicyActivities(
   const { config, temporal, kubernetes, audit, clock } = systems;
   const { cluster, modes, virtualMachine } = config;
   const mode = modes.VirtualMachineSetResourcePolicy;
-  const settings =
-    mode === 'off'
-      ? null
-      : virtualMachineSettings(virtualMachine, { vcenters: vcenters.map(({ name }) => name), cluster, mode });
+  const settingsOf = (): PolicySettings | null => {
+    if (mode === 'off') return null;
+    const names = vcenters.map(({ name }) => name);
+    const { vcenter, recheckMs, lingerMs } = virtualMachineSettings(virtualMachine, { vcenters: names, cluster, mode });
+    return { vcenter, mode, recheckMs, lingerMs, publishMinMs };
+  };
   return createResourcePolicyActivities({
     client: createResourcePolicyClient(kubernetes),
-    settings:
-      settings === null ? null : { vcenter: settings.vcenter, mode: settings.mode, recheckMs: settings.recheckMs },
+    settings: settingsOf(),
     cluster,
     signalWithStart: async ({ namespace, name }) =>
       void (await signalWithStart(

@@ -3,7 +3,7 @@ export { evictHypervisor } from './eviction/evict-hypervisor.ts';
 export { reconcileHypervisor } from './hypervisor/reconcile-hypervisor.ts';
 export { reconcileVirtualMachine } from './virtual-machine/reconcile-virtual-machine.ts';
 export { syncContentLibrary } from './virtual-machine/sync-content-library.ts';
-export { reconcileSetResourcePolicy } from './resource-policy/reconcile-set-resource-policy.ts';
+export { reconcileSetResourcePolicy } from './resource-policy/reconcile.ts';
 export { findDrift } from './hypervisor/find-drift.ts';
 export { handleNodeFailure } from './node-failure/handle-node-failure.ts';
 export { watchGuests } from './node-failure/watch-guests.ts';

@@ -4,16 +4,26 @@ import {
   virtualMachineSetResourcePolicySchema,
 } from '../crds/virtual-machine-set-resource-policy.ts';
 import { resourcePolicyId, workflowTypes } from '../ids.ts';
-import { readRecordedPolicy, readResourcePolicy, resourcePolicyMode } from '../resource-policy/read-resource-policy.ts';
+import {
+  policyRetry,
+  readRecordedPolicy,
+  readResourcePolicy,
+  resourcePolicyMode,
+} from '../resource-policy/read-resource-policy.ts';
 import type { ResourcePolicyInput } from '../resource-policy/resource-policy.ts';
 import { type ActiveMode, apiVersionOf, defineKind, namespaceAndName, namespacedInput } from './kind.ts';
 
-/** A VirtualMachineSetResourcePolicy is reconciled by `drover.dev/policy-made` for this generation; a deleted one when drover's finalizer is off. */
+/**
+ * A VirtualMachineSetResourcePolicy is reconciled when no user asks for a retry, and `drover.dev/policy-made` has this generation: as made,
+ * as cancelled, or, where drover only observes, as observed. A deleted one is reconciled when drover's finalizer is off.
+ */
 function isReconciled(policy: VirtualMachineSetResourcePolicy, mode: ActiveMode): boolean {
   const { deleting, isHeld, generation } = readResourcePolicy(policy);
-  const { made, observed } = readRecordedPolicy(policy);
-  if (resourcePolicyMode(policy, mode) === 'observe') return made === generation || observed === generation;
-  return deleting ? !isHeld : made === generation;
+  const { made, observed, cancelled } = readRecordedPolicy(policy);
+  if (policyRetry(policy) !== null) return false;
+  const isObserved = resourcePolicyMode(policy, mode) === 'observe';
+  if (cancelled === generation || (isObserved && observed === generation)) return true;
+  return deleting && !isObserved ? !isHeld : made === generation;
 }
 
 /** The subject is `namespace/name`. */

@@ -58,11 +58,12 @@ test.each([
 });
 
 test.each([
-  ['', { made: null, observed: null }],
-  ['3', { made: 3, observed: null }],
-  ['observed 3', { made: null, observed: 3 }],
-  ['three', { made: null, observed: null }],
-  ['-3', { made: null, observed: null }],
+  ['', { made: null, observed: null, cancelled: null }],
+  ['3', { made: 3, observed: null, cancelled: null }],
+  ['observed 3', { made: null, observed: 3, cancelled: null }],
+  ['cancelled 3', { made: null, observed: null, cancelled: 3 }],
+  ['three', { made: null, observed: null, cancelled: null }],
+  ['-3', { made: null, observed: null, cancelled: null }],
 ])('policy-made: %j', (made, recorded) => {
   expect(readRecordedPolicy(policy({ metadata: { annotations: { 'drover.dev/policy-made': made } } }))).toMatchObject(
     recorded,
@@ -83,6 +84,14 @@ test('the status is what there is', () => {
 const finalizers = ['vmoperator.vmware.com/virtualmachinesetresourcepolicy'];
 const deletionTimestamp = '2026-01-31T13:00:00Z';
 const made = (value: string): object => ({ annotations: { 'drover.dev/policy-made': value }, finalizers });
+const retried = (asked: string, handled?: string): object => ({
+  annotations: {
+    'drover.dev/policy-made': '3',
+    'drover.dev/retry': asked,
+    ...(handled !== undefined && { 'drover.dev/retry-handled': handled }),
+  },
+  finalizers,
+});
 
 test.each<[what: string, metadata: object, act: boolean, observe: boolean]>([
   ['new', {}, false, false],
@@ -101,9 +110,14 @@ test.each<[what: string, metadata: object, act: boolean, observe: boolean]>([
     false,
     true,
   ],
+  ['cancelled', made('cancelled 3'), true, true],
+  ['cancelled at another generation', made('cancelled 2'), false, false],
+  ['cancelled while it was deleted', { ...made('cancelled 3'), deletionTimestamp }, true, true],
+  ['made, and to be tried again', retried('now'), false, false],
+  ['made, and tried again', retried('now', 'now'), true, true],
   ['deleted and held', { ...made('3'), deletionTimestamp }, false, true],
   ['deleted and let go', { deletionTimestamp, finalizers: ['somebody.else/s'] }, true, false],
-])('%s: settled by act %p, by observe %p', (_, metadata, act, observe) => {
+])('%s: reconciled by act %p, by observe %p', (_, metadata, act, observe) => {
   expect([
     kindTable.VirtualMachineSetResourcePolicy.isReconciled(policy({ metadata }), 'act'),
     kindTable.VirtualMachineSetResourcePolicy.isReconciled(policy({ metadata }), 'observe'),

@@ -1,7 +1,8 @@
 import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
+import { retryHandledAnnotation } from '../eviction/annotations.ts';
 import { annotations, policyAnnotations } from '../ids.ts';
 import { mebibytesOf, quantityOf } from '../quantity.ts';
-import type { DesiredResourcePolicy, RecordedResourcePolicy } from './resource-policy.ts';
+import type { DesiredPolicy, RecordedPolicy } from './resource-policy.ts';
 import { resourcePolicyFinalizer } from '../virtual-machine/marks.ts';
 
 type Amount = string | number;
@@ -10,7 +11,7 @@ const cores = (amount: Amount | undefined): number | null => (amount === undefin
 const memoryMiB = (amount: Amount | undefined): number | null => (amount === undefined ? null : mebibytesOf(amount));
 
 /** What the object asks for. Pure. */
-export function readResourcePolicy({ metadata, spec = {} }: VirtualMachineSetResourcePolicy): DesiredResourcePolicy {
+export function readResourcePolicy({ metadata, spec = {} }: VirtualMachineSetResourcePolicy): DesiredPolicy {
   const { name = '', reservations = {}, limits = {} } = spec.resourcePool ?? {};
   const allocation = {
     reservationCores: cores(reservations.cpu) ?? 0,
@@ -36,11 +37,12 @@ export const resourcePolicyMode = (
 ): 'observe' | 'act' => (['act', undefined].includes(metadata.annotations?.[annotations.mode]) ? settings : 'observe');
 
 /** What it says that there is. Pure. */
-export function readRecordedPolicy({ metadata, status = {} }: VirtualMachineSetResourcePolicy): RecordedResourcePolicy {
+export function readRecordedPolicy({ metadata, status = {} }: VirtualMachineSetResourcePolicy): RecordedPolicy {
   const { [policyAnnotations.made]: made = '', [policyAnnotations.waitsFor]: waitsFor = null } =
     metadata.annotations ?? {};
-  const [, word, generation] = /^(observed )?(\d{1,15})$/u.exec(made) ?? [];
-  const number = generation === undefined ? null : Number(generation);
+  const [, word = '', generation] = /^(observed |cancelled )?(\d{1,15})$/u.exec(made) ?? [];
+  const saidOf = (prefix: string): number | null =>
+    generation === undefined || word !== prefix ? null : Number(generation);
   return {
     modules: (status.clustermodules ?? []).map(({ clusterMoID, groupName, moduleUUID }) => ({
       cluster: clusterMoID,
@@ -51,8 +53,15 @@ export function readRecordedPolicy({ metadata, status = {} }: VirtualMachineSetR
       cluster: clusterMoID,
       pool: childResourcePoolMoID,
     })),
-    made: word === undefined ? number : null,
-    observed: word === undefined ? null : number,
+    made: saidOf(''),
+    observed: saidOf('observed '),
+    cancelled: saidOf('cancelled '),
     waitsFor,
   };
+}
+
+/** Value of `drover.dev/retry` that no run has taken up; null: no user asks. Pure. */
+export function policyRetry({ metadata }: Pick<VirtualMachineSetResourcePolicy, 'metadata'>): string | null {
+  const { [annotations.retry]: asked = null, [retryHandledAnnotation]: handled } = metadata.annotations ?? {};
+  return asked === handled ? null : asked;
 }

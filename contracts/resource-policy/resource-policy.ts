@@ -1,4 +1,6 @@
-/** What the run of a VirtualMachineSetResourcePolicy is asked, what it asks, and what it decides on. Source: vm-and-machine.md A.11. */
+import type { ObservationOf, RunSettings, Unobserved } from '../runs.ts';
+
+/** What the run of a VirtualMachineSetResourcePolicy is asked, what it asks, and what it decides on. */
 
 /** The plain JSON that starts the run by hand, and that the bridge starts it with. */
 export interface ResourcePolicyInput {
@@ -6,12 +8,9 @@ export interface ResourcePolicyInput {
   name: string;
 }
 
-export interface ResourcePolicySettings {
+export interface PolicySettings extends RunSettings {
   /** Selects the task queue. */
   vcenter: string;
-  mode: 'observe' | 'act';
-  /** How long until something that nobody tells of is looked at again. */
-  recheckMs: number;
 }
 
 /** CPU in cores, as which host will be asked for them is known only where the pool is. Null: no limit. */
@@ -23,7 +22,7 @@ export interface PoolAllocation {
 }
 
 /** Of one that is being deleted, without what another policy of the namespace names too: that stays. */
-export interface DesiredResourcePolicy {
+export interface DesiredPolicy {
   uid: string;
   generation: number;
   deleting: boolean;
@@ -47,13 +46,15 @@ export interface RecordedPool {
 }
 
 /** What the object says that there is. */
-export interface RecordedResourcePolicy {
+export interface RecordedPolicy {
   modules: RecordedModule[];
   pools: RecordedPool[];
   /** Generation for which all of it was made; null: none. */
   made: number | null;
-  /** The same, where drover only looked. */
+  /** The same, where drover only observed. */
   observed: number | null;
+  /** Generation whose run a user has cancelled: none drives it until its spec changes or a retry is asked for. */
+  cancelled: number | null;
   /** As people read it; null: nothing. */
   waitsFor: string | null;
 }
@@ -76,74 +77,71 @@ export interface PolicyPlace {
   resourcePool: PolicyBranch & { isAsWanted: boolean };
 }
 
-export interface ResourcePolicyFacts {
+export interface PolicyInVcenter {
   /** One for each zone of the settings. */
   places: PolicyPlace[];
   /** Ids of all cluster modules of the vCenter. */
   modules: string[];
 }
 
-/** Each is safe to repeat, but for a module: vCenter has no name for one, so that an answer which is lost leaves one that is empty. */
-export type PolicyPart =
-  | { make: 'folder'; parent: string; name: string }
-  | { make: 'resourcePool'; parent: string; cluster: string | null; name: string; allocation: PoolAllocation }
-  | { make: 'module'; cluster: string; group: string };
+/**
+ * A mutation of vCenter. Each is safe to repeat, but for a module: vCenter has no name for one, so that an answer which is lost leaves one
+ * that is empty.
+ */
+export type PolicyChange =
+  | { kind: 'makeFolder'; parent: string; name: string }
+  | { kind: 'makePool'; parent: string; cluster: string | null; name: string; allocation: PoolAllocation }
+  | { kind: 'makeModule'; cluster: string; group: string }
+  | { kind: 'removeModule'; module: string }
+  /** Where something has come into it, it stays. */
+  | { kind: 'removeFolder' | 'removePool'; id: string; name: string };
 
-/** Where something has come into a folder or a pool, it stays. */
-export type PolicyRemains =
-  | { remove: 'module'; module: string }
-  | { remove: 'folder' | 'resourcePool'; id: string; name: string };
-
-/** What the object is told. What is left out stays. */
-export interface PolicyNote {
-  finalizer?: 'add' | 'remove';
+/** What the object says from now on. What is left out stays. */
+export interface PolicyStatus {
   modules?: RecordedModule[];
   pools?: RecordedPool[];
+  /** Of `made`, `observed` and `cancelled`, one at most. */
   made?: number;
   observed?: number;
+  cancelled?: number;
   waitsFor?: string | null;
 }
 
-export type ResourcePolicyRead =
-  /** The kind is switched off. */
-  | { next: 'nothing'; message: string }
-  /** This run has another id than the policy's: the right one was signalled with start. */
-  | { next: 'handedOver'; workflowId: string }
-  | {
-      next: 'run';
-      settings: ResourcePolicySettings;
-      desired: DesiredResourcePolicy | null;
-      recorded: RecordedResourcePolicy;
-      usedBy: string[];
-    };
+export interface ObservedPolicy {
+  recorded: RecordedPolicy;
+  /** VirtualMachines that name a policy which is being deleted. */
+  usedBy: string[];
+  /** Null: the plan does not depend on it, and it was not asked. */
+  inVcenter: PolicyInVcenter | null;
+}
+
+export type PolicyObservation = ObservationOf<DesiredPolicy, ObservedPolicy, PolicySettings>;
 
 /** Queue `kubernetes`. All are safe to repeat. */
 export interface ResourcePolicyObjectActivities {
-  /** The object, and, where it is being deleted, the VirtualMachines that name it. @throws InvalidInput every problem by name */
-  readResourcePolicy(input: ResourcePolicyInput): Promise<ResourcePolicyRead>;
-  /** Where there is no such object any more, nothing. What it waits for becomes an Event, too. */
-  noteResourcePolicy(request: ResourcePolicyInput & { uid: string; note: PolicyNote }): Promise<void>;
-}
-
-export interface PolicyOwner extends ResourcePolicyInput {
-  cause: string;
+  /**
+   * The object, and, where it is being deleted, the VirtualMachines that name it; `inVcenter` is null.
+   *
+   * @throws InvalidInput every problem by name
+   */
+  observeResourcePolicy(input: ResourcePolicyInput): Promise<PolicyObservation | Unobserved>;
+  /** False: nothing can be made for the object any more, as it is gone or is being deleted. */
+  patchPolicyFinalizer(request: ResourcePolicyInput & { uid: string; present: boolean }): Promise<boolean>;
+  /**
+   * Where there is no such object any more, nothing. What it waits for becomes an Event, too.
+   *
+   * @param request.retryHandled value of `drover.dev/retry` that is answered; null: none
+   */
+  publishResourcePolicy(
+    request: ResourcePolicyInput & { uid: string; status: PolicyStatus; retryHandled: string | null },
+  ): Promise<void>;
 }
 
 /** Queue `vsphere:<vcenter>`. All are safe to repeat, and to run twice at once. */
 export interface ResourcePolicyVsphereActivities {
-  lookAtResourcePolicy(request: {
-    namespace: string;
-    folder: string | null;
-    resourcePool: DesiredResourcePolicy['resourcePool'];
-  }): Promise<ResourcePolicyFacts>;
-  /** The id of a module that was made; null: of others the next look has it. @throws as vCenter answers (contracts/errors.ts) */
-  makePolicyPart(request: PolicyOwner & { part: PolicyPart }): Promise<string | null>;
-  removePolicyPart(request: PolicyOwner & { part: PolicyRemains }): Promise<void>;
-}
-
-/** How a run ended. */
-export interface ResourcePolicyResult {
-  policy: string;
-  outcome: 'Settled' | 'Gone' | 'NothingToDo' | 'HandedOver';
-  message: string;
+  observePolicyInVcenter(
+    request: Pick<ResourcePolicyInput, 'namespace'> & Pick<DesiredPolicy, 'folder' | 'resourcePool'>,
+  ): Promise<PolicyInVcenter>;
+  /** The id of a module that was made; null for all else. @throws as vCenter answers (contracts/errors.ts) */
+  changePolicyInVcenter(request: ResourcePolicyInput & { cause: string; change: PolicyChange }): Promise<string | null>;
 }

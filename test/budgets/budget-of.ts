@@ -48,7 +48,7 @@ const ofVirtualMachines: Lifecycle = {
   ],
 };
 
-const ofPolicies: Lifecycle = { glance: 'policyMade', deeds: [[/^removePolicyPart$/u, 'policyRemoved']] };
+const ofPolicies: Lifecycle = { glance: 'policyMade', deeds: [[/^patchPolicyFinalizer, again$/u, 'policyRemoved']] };
 
 const ofAllowances: Lifecycle = { glance: 'allowance', deeds: [[/^observeSlots$/u, 'slots']] };
 

@@ -139,10 +139,14 @@ test.each<[what: string, run: History, budget: string | null]>([
   ],
   [
     'a policy gets what it names',
-    history('reconcileSetResourcePolicy', ['readResourcePolicy', 'makePolicyPart']),
+    history('reconcileSetResourcePolicy', ['observeResourcePolicy', 'changePolicyInVcenter']),
     'policyMade',
   ],
-  ['a policy goes', history('reconcileSetResourcePolicy', ['readResourcePolicy', 'removePolicyPart']), 'policyRemoved'],
+  [
+    'a policy goes',
+    history('reconcileSetResourcePolicy', ['changePolicyInVcenter', 'patchPolicyFinalizer', 'patchPolicyFinalizer']),
+    'policyRemoved',
+  ],
   ['a workflow that nobody knows', history('somethingElse', []), null],
 ])('%s: by that it is known which budget it has', (_, run, budget) => {
   expect(budgetOf(run)).toBe(budget);

@@ -181,15 +181,15 @@ export const budgets = {
   },
   policyMade: {
     title: '`reconcileSetResourcePolicy`, folder, pool and module made',
-    events: 140,
-    activityCalls: 21,
-    calls: { vsphere: 52, kubernetes: 20 },
+    events: 92,
+    activityCalls: 12,
+    calls: { vsphere: 30, kubernetes: 13 },
   },
   policyRemoved: {
     title: '`reconcileSetResourcePolicy`, the same removed in the run that made them',
-    events: 240,
-    activityCalls: 36,
-    calls: { vsphere: 85, kubernetes: 43 },
+    events: 160,
+    activityCalls: 24,
+    calls: { vsphere: 58, kubernetes: 28 },
   },
   nodeFailure: { title: '`handleNodeFailure`, three servers evacuated', events: 610, activityCalls: 74, calls: null },
   guestWatch: {

@@ -1,6 +1,6 @@
 import { createResourcePolicyVsphereActivities } from '../../activities/vsphere/resource-policy/activities.ts';
 import type {
-  PolicyPart,
+  PolicyChange,
   PoolAllocation,
   ResourcePolicyVsphereActivities,
 } from '../../contracts/resource-policy/resource-policy.ts';
@@ -42,18 +42,20 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
   });
 
   const owner = { namespace, name: 'policy', cause: 'the test' };
-  const make = (part: PolicyPart): Promise<string | null> => activities.makePolicyPart({ ...owner, part });
-  const folderPart = (name: string): PolicyPart => ({ make: 'folder', parent: context.ids.folder, name });
+  const change = (what: PolicyChange): Promise<string | null> =>
+    activities.changePolicyInVcenter({ ...owner, change: what });
+  const makeFolder = (name: string) => change({ kind: 'makeFolder', parent: context.ids.folder, name });
   const allocation: PoolAllocation = { reservationCores: 0, limitCores: null, reservationMiB: 64, limitMiB: 8_192 };
-  const poolPart = (name: string, change: Partial<typeof allocation> = {}): PolicyPart => ({
-    make: 'resourcePool',
-    parent: context.ids.pool,
-    cluster: clusterId,
-    name,
-    allocation: { ...allocation, ...change },
-  });
+  const makePool = (name: string, amounts: Partial<typeof allocation> = {}) =>
+    change({
+      kind: 'makePool',
+      parent: context.ids.pool,
+      cluster: clusterId,
+      name,
+      allocation: { ...allocation, ...amounts },
+    });
   const observe = (folder: string | null, pool: string | null) =>
-    activities.lookAtResourcePolicy({
+    activities.observePolicyInVcenter({
       namespace,
       folder,
       resourcePool: pool === null ? null : { name: pool, ...allocation },
@@ -63,20 +65,20 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
     expect((await observe('apart', null)).places).toMatchObject([
       { cluster: clusterId, folder: { path: vmFolder, parent: context.ids.folder, child: null } },
     ]);
-    await make(folderPart('apart'));
-    await make(folderPart('apart'));
+    await makeFolder('apart');
+    await makeFolder('apart');
     expect(await context.witness.find('folder', vmFolder)).toEqual([vmFolder, `${vmFolder}/apart`]);
     const id = await context.witness.idOf(`${vmFolder}/apart`);
     expect((await observe('apart', null)).places).toMatchObject([{ folder: { child: id, isEmpty: true } }]);
-    const remove = () => activities.removePolicyPart({ ...owner, part: { remove: 'folder', id, name: 'apart' } });
+    const remove = () => change({ kind: 'removeFolder', id, name: 'apart' });
     await remove();
     await remove();
     expect(await context.witness.find('folder', vmFolder)).toEqual([vmFolder]);
   });
 
   test('a folder or a pool that holds something stays', async () => {
-    await make(folderPart('full'));
-    await make(poolPart('full'));
+    await makeFolder('full');
+    await makePool('full');
     const [folder, resourcePool] = [
       await context.witness.idOf(`${vmFolder}/full`),
       await context.witness.idOf(`${vmPool}/full`),
@@ -89,8 +91,8 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
     expect((await observe('full', 'full')).places).toMatchObject([
       { folder: { isEmpty: false }, resourcePool: { isEmpty: false } },
     ]);
-    await activities.removePolicyPart({ ...owner, part: { remove: 'folder', id: folder, name: 'full' } });
-    await activities.removePolicyPart({ ...owner, part: { remove: 'resourcePool', id: resourcePool, name: 'full' } });
+    await change({ kind: 'removeFolder', id: folder, name: 'full' });
+    await change({ kind: 'removePool', id: resourcePool, name: 'full' });
     expect(await context.witness.find('vm', `${vmFolder}/full`)).toEqual([`${vmFolder}/full/inside`]);
     expect(await context.witness.find('pool', vmPool)).toContain(`${vmPool}/full`);
     await context.witness.destroyVm(`${vmFolder}/full/inside`);
@@ -98,29 +100,26 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
 
   test('a resource pool has the allocation that it shall have, also when it is there already', async () => {
     const limits = async () => (await context.witness.describePool(`${vmPool}/gold`)).memoryAllocation;
-    await make(poolPart('gold'));
+    await makePool('gold');
     expect(await limits()).toMatchObject({ reservation: 64, limit: 8_192 });
     expect((await observe(null, 'gold')).places).toMatchObject([
       { resourcePool: { child: await context.witness.idOf(`${vmPool}/gold`), isAsWanted: true } },
     ]);
-    await make(poolPart('gold', { limitMiB: 4_096 }));
+    await makePool('gold', { limitMiB: 4_096 });
     expect(await limits()).toMatchObject({ reservation: 64, limit: 4_096 });
     expect((await observe(null, 'gold')).places).toMatchObject([{ resourcePool: { isAsWanted: false } }]);
-    await make(poolPart('gold', { reservationCores: 0.5, limitMiB: null }));
+    await makePool('gold', { reservationCores: 0.5, limitMiB: null });
     expect((await context.witness.describePool(`${vmPool}/gold`)).cpuAllocation.reservation).toBeGreaterThan(1_000);
     expect(await limits()).toMatchObject({ limit: -1 });
-    await activities.removePolicyPart({
-      ...owner,
-      part: { remove: 'resourcePool', id: await context.witness.idOf(`${vmPool}/gold`), name: 'gold' },
-    });
+    await change({ kind: 'removePool', id: await context.witness.idOf(`${vmPool}/gold`), name: 'gold' });
     expect(await context.witness.find('pool', vmPool)).not.toContain(`${vmPool}/gold`);
   });
 
   test('a cluster module is made, seen and removed; one that is gone is well', async () => {
-    const module = (await make({ make: 'module', cluster: clusterId, group: 'web' })) ?? '';
+    const module = (await change({ kind: 'makeModule', cluster: clusterId, group: 'web' })) ?? '';
     expect(await context.witness.listModules()).toContain(module);
     expect((await observe(null, null)).modules).toContain(module);
-    const remove = () => activities.removePolicyPart({ ...owner, part: { remove: 'module', module } });
+    const remove = () => change({ kind: 'removeModule', module });
     await remove();
     await remove();
     expect(await context.witness.listModules()).not.toContain(module);
@@ -130,12 +129,12 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
     await context.witness.createFolder(`${vmFolder}/short-lived`);
     const parent = await context.witness.idOf(`${vmFolder}/short-lived`);
     await context.witness.destroy(`${vmFolder}/short-lived`);
-    expect(await failureOf(make({ make: 'folder', parent, name: 'child' }))).toMatchObject({
+    expect(await failureOf(change({ kind: 'makeFolder', parent, name: 'child' }))).toMatchObject({
       type: 'VsphereObjectNotFound',
     });
     expect(context.audit).toEqual([
       expect.objectContaining({
-        action: 'makePolicyPart',
+        action: 'makeFolder',
         object: `resourcepolicy/${namespace}/policy`,
         after: expect.objectContaining({ failed: expect.any(String) }),
       }),

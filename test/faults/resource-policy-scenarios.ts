@@ -43,6 +43,8 @@ export const resourcePolicyScenarios: readonly Scenario[] = [
     start: (context) => context.createPolicy('A', spec),
     ends: { A: 'Made' },
     async judge(context) {
+      const object = await context.read('A');
+      if (object !== null && context.subject.isStopped(object)) return [];
       const { branches, modules } = await context.listMade('A');
       const made = branches
         .map((path) => path.split('/').at(-1) ?? '')
@@ -64,6 +66,7 @@ export const resourcePolicyScenarios: readonly Scenario[] = [
     start: (context) => context.remove('A'),
     ends: { A: gone },
     async judge(context) {
+      if ((await context.read('A')) !== null) return [];
       const { branches } = await context.listMade('A');
       return branches.map((path) => `${path} is still there`);
     },

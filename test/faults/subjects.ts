@@ -130,11 +130,11 @@ export const subjects = {
   },
   VirtualMachineSetResourcePolicy: {
     parts: ['temporal', 'kubernetes', 'vsphere'],
-    // Whoever cancels its run has it started again: it says nothing of that.
+    // Which shows that a cancelled one is not started again.
     bridge: true,
     nameIn: (fixture, letter) => `${fixture}/${fixture}-${letter}`,
     endOf: ({ metadata: { annotations = {} } }) => ({
-      reason: annotations[policyAnnotations.made] === undefined ? 'nothing' : 'Made',
+      reason: /^\d+$/u.test(annotations[policyAnnotations.made] ?? '') ? 'Made' : 'nothing',
       message: annotations[policyAnnotations.waitsFor] ?? '',
     }),
     workflowId: (policy) => resourcePolicyId(...partsOf(policy)),
@@ -143,7 +143,8 @@ export const subjects = {
       return resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachinesetresourcepolicies', { namespace, name });
     },
     isSettled: (object) => kindTable.VirtualMachineSetResourcePolicy.isReconciled(object as never, 'act'),
-    isStopped: () => false,
+    isStopped: ({ metadata: { annotations = {}, generation } }) =>
+      annotations[policyAnnotations.made] === `cancelled ${generation}`,
     tell: (client, policy, signal) =>
       signalWithStart(
         client,

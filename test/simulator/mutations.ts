@@ -24,6 +24,15 @@ const answered =
   (activity, original) =>
     activity === name ? async (...args: never[]) => change((await original(...args)) as object) : null;
 
+/** What a policy names is not made, or not removed. */
+const policyChangeSkipped =
+  (verb: 'make' | 'remove'): Mutate =>
+  (activity, original) =>
+    activity === 'changePolicyInVcenter'
+      ? (request: { change: { kind: string } }) =>
+          request.change.kind.startsWith(verb) ? Promise.resolve(null) : original(request as never)
+      : null;
+
 export const mutations: readonly Mutation[] = [
   // Evictions.
   {
@@ -87,19 +96,19 @@ export const mutations: readonly Mutation[] = [
     name: 'partNotMade',
     breaks: 'a policy that is Made has what it names',
     caughtBy: 'provided',
-    mutate: skipped('makePolicyPart', null),
+    mutate: policyChangeSkipped('make'),
   },
   {
     name: 'partLeft',
     breaks: 'a policy is let go only after what it named is gone',
     caughtBy: 'withdrawn',
-    mutate: skipped('removePolicyPart'),
+    mutate: policyChangeSkipped('remove'),
   },
   {
     name: 'policyUnsaid',
     breaks: 'a policy says how it goes',
     caughtBy: 'provided',
-    mutate: skipped('noteResourcePolicy'),
+    mutate: skipped('publishResourcePolicy'),
   },
   ...plannerMutations,
   // Hosts that fail.

@@ -1,95 +1,111 @@
 import type {
-  DesiredResourcePolicy,
+  DesiredPolicy,
+  ObservedPolicy,
   PolicyBranch,
-  PolicyNote,
-  PolicyPart,
+  PolicyChange,
+  PolicyObservation,
   PolicyPlace,
-  PolicyRemains,
+  PolicySettings,
+  PolicyStatus,
   RecordedModule,
   RecordedPool,
-  RecordedResourcePolicy,
-  ResourcePolicyFacts,
+  ResourcePolicyInput,
 } from '../../contracts/resource-policy/resource-policy.ts';
+import type { Situation } from '../lib/lifecycle.ts';
+import { done, execute, type Plan, type Step, wait } from '../lib/plan.ts';
 
-export interface ResourcePolicySeen {
-  /** Null: there is no such object. */
-  desired: DesiredResourcePolicy | null;
-  recorded: RecordedResourcePolicy;
-  /** VirtualMachines that name a policy which is being deleted. */
-  usedBy: readonly string[];
-  /** Null: vCenter is not needed for what comes next. */
-  facts: ResourcePolicyFacts | null;
+/** What a policy is to become, and what it is to say. All of it is pure. */
+
+export type PolicyStep = Step & (PolicyChange | { kind: 'addFinalizer' | 'removeFinalizer' });
+
+/** Cluster modules that the run has made and that the object does not record yet: nothing else tells whose they are. */
+export interface PolicyMemory {
+  modules: RecordedModule[];
 }
 
-/** `words` and `for` are for people: what is done, and what it waits for. */
-export type ResourcePolicyPlan =
-  | { next: 'look' }
-  | { next: 'make'; part: PolicyPart; words: string }
-  | { next: 'remove'; part: PolicyRemains; words: string }
-  | { next: 'note'; note: PolicyNote; words: string }
-  | { next: 'wait'; for: string }
-  | { next: 'done'; outcome: 'Settled' | 'Gone'; message: string };
-
-/** The next step of a policy; each is looked at anew. Pure. */
-export function planResourcePolicy({ desired, recorded, usedBy, facts }: ResourcePolicySeen): ResourcePolicyPlan {
-  if (desired === null)
-    return { next: 'done', outcome: 'Gone', message: 'There is no such VirtualMachineSetResourcePolicy' };
-  if (desired.deleting) return planRemoval(desired, recorded, usedBy, facts);
-  // Before anything is made: what is deleted in between would be left behind.
-  if (!desired.isHeld) return { next: 'note', note: { finalizer: 'add' }, words: 'Put drover’s finalizer on it' };
-  if (facts === null) return { next: 'look' };
-  return (
-    findMissing(desired, recorded, facts) ?? findLeftover(desired, recorded, facts) ?? settle(desired, recorded, facts)
-  );
+export interface PolicyLifecycle {
+  input: ResourcePolicyInput;
+  desired: DesiredPolicy;
+  observed: ObservedPolicy;
+  settings: PolicySettings;
+  memory: PolicyMemory;
+  step: PolicyStep;
+  status: PolicyStatus;
 }
 
-function findMissing(
-  desired: DesiredResourcePolicy,
-  recorded: RecordedResourcePolicy,
-  { places, modules }: ResourcePolicyFacts,
-): ResourcePolicyPlan | null {
-  const { folder, resourcePool, groups } = desired;
-  if (places.length === 0) return { next: 'wait', for: 'a zone to put it in: name one in the settings of its vCenter' };
+export type PolicySituation = Situation<PolicyLifecycle>;
+type PolicyPlan = Plan<PolicyStep>;
+
+/** Whether the plan depends on what there is in vCenter. */
+export const needsVcenter = ({ desired, observed: { usedBy } }: Pick<PolicyObservation, 'desired' | 'observed'>) =>
+  desired !== null && (!desired.deleting || (desired.isHeld && usedBy.length === 0));
+
+export function planPolicy(situation: PolicySituation): PolicyPlan {
+  const { desired, observed, settings } = situation;
+  const { usedBy, inVcenter } = observed;
+  if (desired === null) return done('gone', 'NotFound', 'There is no such VirtualMachineSetResourcePolicy');
+  if (desired.deleting && !desired.isHeld)
+    return done('gone', 'Released', 'It is being deleted, and drover holds nothing of it');
+  if (desired.deleting && usedBy.length > 0) {
+    const verb = usedBy.length === 1 ? 'it names' : 'they name';
+    return wait('Removing', 'InUse', `${listFew(usedBy)} to be deleted: ${verb} this policy`);
+  }
+  if (inVcenter === null) throw new Error('planned without vCenter');
+  const { places, modules } = inVcenter;
+  const there = knownModules(situation).filter(({ module }) => modules.includes(module));
+  if (desired.deleting) return planRemoval(desired, there, places);
+  if (places.length === 0)
+    return wait('Making', 'NoZone', 'a zone to put it in: name one in the settings of its vCenter');
+  // Before anything is made: what is deleted in between would be left behind. A policy that drover only observes is not held.
+  const steps: PolicyStep[] =
+    desired.isHeld || settings.mode === 'observe'
+      ? []
+      : [{ kind: 'addFinalizer', phase: 'Making', summary: 'Add the finalizer of drover' }];
   for (const place of places) {
     const problem = problemOf(desired, place);
-    if (problem !== null) return { next: 'wait', for: problem };
-    const { zone, cluster } = place;
-    if (folder !== null && place.folder.parent !== null && place.folder.child === null)
-      return {
-        next: 'make',
-        part: { make: 'folder', parent: place.folder.parent, name: folder },
-        words: `Make folder ${below(place.folder, folder)}`,
-      };
-    const { parent, child, isAsWanted } = place.resourcePool;
-    if (resourcePool !== null && parent !== null && (child === null || !isAsWanted)) {
-      const { name, ...allocation } = resourcePool;
-      return {
-        next: 'make',
-        part: { make: 'resourcePool', parent, cluster, name, allocation },
-        words: `${child === null ? 'Make' : 'Change'} resource pool ${below(place.resourcePool, name)}`,
-      };
-    }
-    const group =
-      cluster === null
-        ? undefined
-        : groups.find(
-            (one) =>
-              !recorded.modules.some(
-                (made) => made.cluster === cluster && made.group === one && modules.includes(made.module),
-              ),
-          );
-    if (group !== undefined && cluster !== null)
-      return {
-        next: 'make',
-        part: { make: 'module', cluster, group },
-        words: `Make the cluster module of ${group} in zone ${zone}`,
-      };
+    if (problem !== null) return steps.length > 0 ? execute(steps) : wait('Making', 'ParentNotFound', problem);
+    // Two zones may have a folder, a pool or a cluster in common.
+    steps.push(...missingIn(place, desired, there).filter((step) => !steps.some((other) => isSameThing(step, other))));
   }
-  return null;
+  // Of a group that the policy does not have any more; the VMs in it are only no longer kept apart.
+  steps.push(...there.filter(({ group }) => !desired.groups.includes(group)).map(removeModule));
+  return steps.length > 0 ? execute(steps) : done('reconciled', 'Reconciled', 'All of it is there');
 }
 
-/** What somebody else has to make, in words; null: it is there. */
-function problemOf({ folder, resourcePool, groups }: DesiredResourcePolicy, place: PolicyPlace): string | null {
+function missingIn(
+  { zone, cluster, folder: folders, resourcePool: pools }: PolicyPlace,
+  { folder, resourcePool, groups }: DesiredPolicy,
+  there: readonly RecordedModule[],
+): PolicyStep[] {
+  const phase = 'Making';
+  const steps: PolicyStep[] = [];
+  if (folder !== null && folders.parent !== null && folders.child === null) {
+    const summary = `Make folder ${below(folders, folder)}`;
+    steps.push({ kind: 'makeFolder', phase, summary, parent: folders.parent, name: folder });
+  }
+  if (resourcePool !== null && pools.parent !== null && (pools.child === null || !pools.isAsWanted)) {
+    const { name, ...allocation } = resourcePool;
+    const summary = `${pools.child === null ? 'Make' : 'Change'} resource pool ${below(pools, name)}`;
+    steps.push({ kind: 'makePool', phase, summary, parent: pools.parent, cluster, name, allocation });
+  }
+  if (cluster === null) return steps;
+  for (const group of groups) {
+    if (there.some((made) => made.cluster === cluster && made.group === group)) continue;
+    const summary = `Make the cluster module of ${group} in zone ${zone}`;
+    steps.push({ kind: 'makeModule', phase, summary, cluster, group });
+  }
+  return steps;
+}
+
+/** Steps differ in their sentences, too. */
+function isSameThing(step: PolicyStep, other: PolicyStep): boolean {
+  const { summary: _, ...what } = step;
+  const { summary: __, ...otherWhat } = other;
+  return JSON.stringify(what) === JSON.stringify(otherWhat);
+}
+
+/** What a user has to make; null: it is there. */
+function problemOf({ folder, resourcePool, groups }: DesiredPolicy, place: PolicyPlace): string | null {
   const { zone, cluster } = place;
   if (folder !== null && place.folder.parent === null)
     return `folder ${place.folder.path} of zone ${zone}: create it in vCenter, or correct the zone’s folder in the settings`;
@@ -102,44 +118,89 @@ function problemOf({ folder, resourcePool, groups }: DesiredResourcePolicy, plac
 
 const below = ({ path }: PolicyBranch, name: string): string => `${path}/${name}`;
 
-/** A module of a group that the policy does not have any more; the VMs in it are only no longer kept apart. */
-function findLeftover(
-  { groups }: DesiredResourcePolicy,
-  { modules: recorded }: RecordedResourcePolicy,
-  { modules }: ResourcePolicyFacts,
-): ResourcePolicyPlan | null {
-  const leftover = recorded.find(({ group, module }) => !groups.includes(group) && modules.includes(module));
-  return leftover === undefined ? null : removeModule(leftover);
-}
-
-const removeModule = ({ group, module }: RecordedModule): ResourcePolicyPlan => ({
-  next: 'remove',
-  part: { remove: 'module', module },
-  words: `Remove cluster module ${module} of ${group}`,
+const removeModule = ({ group, module }: RecordedModule): PolicyStep => ({
+  kind: 'removeModule',
+  phase: 'Removing',
+  summary: `Remove cluster module ${module} of ${group}`,
+  module,
 });
 
-/** All is there: the object says so. */
-function settle(
-  { generation, groups }: DesiredResourcePolicy,
-  recorded: RecordedResourcePolicy,
-  { places, modules: there }: ResourcePolicyFacts,
-): ResourcePolicyPlan {
-  const modules = recorded.modules.filter(({ group, module }) => groups.includes(group) && there.includes(module));
-  const pools = poolsOf(places);
-  if (
-    modules.length !== recorded.modules.length ||
-    !isSame(pools, recorded.pools) ||
-    recorded.made !== generation ||
-    recorded.waitsFor !== null
-  ) {
-    return {
-      next: 'note',
-      note: { modules, pools, made: generation, waitsFor: null },
-      words: 'Say in it that all is there',
-    };
+/** The finalizer goes when an observation shows that the rest has gone. What holds something stays: VMs in it may be none of drover's. */
+function planRemoval(
+  { folder, resourcePool }: DesiredPolicy,
+  modules: readonly RecordedModule[],
+  places: readonly PolicyPlace[],
+): PolicyPlan {
+  const phase = 'Removing';
+  const steps = modules.map(removeModule);
+  const remove = (kind: 'removePool' | 'removeFolder', branch: PolicyBranch, named: string | undefined): void => {
+    if (named === undefined || branch.child === null || !branch.isEmpty) return;
+    const name = below(branch, named);
+    const summary = `Remove ${kind === 'removePool' ? 'resource pool' : 'folder'} ${name}`;
+    const step: PolicyStep = { kind, phase, summary, id: branch.child, name };
+    if (!steps.some((other) => isSameThing(step, other))) steps.push(step);
+  };
+  for (const place of places) {
+    remove('removePool', place.resourcePool, resourcePool?.name);
+    remove('removeFolder', place.folder, folder ?? undefined);
   }
-  return { next: 'done', outcome: 'Settled', message: 'All of it is there' };
+  if (steps.length > 0) return execute(steps);
+  return execute([{ kind: 'removeFinalizer', phase, summary: 'Remove the finalizer of drover' }]);
 }
+
+/** What the object is to say of a plan; null: nothing. */
+export function policyStatus(situation: PolicySituation, plan: PolicyPlan): PolicyStatus | null {
+  const { desired, observed, settings } = situation;
+  if (desired === null || plan.kind === 'execute' || (plan.kind === 'done' && plan.outcome === 'gone')) return null;
+  const { generation, groups } = desired;
+  const known = knownModules(situation);
+  if (plan.kind === 'done' && plan.outcome === 'reconciled') {
+    const { places, modules: there } = observed.inVcenter ?? { places: [], modules: [] };
+    const modules = known.filter(({ group, module }) => groups.includes(group) && there.includes(module));
+    return { modules, pools: poolsOf(places), made: generation, waitsFor: null };
+  }
+  const waitsFor = plan.message;
+  if (settings.mode === 'act')
+    return {
+      waitsFor,
+      ...(plan.reason === 'Cancelled' && { cancelled: generation }),
+      ...(situation.memory.modules.length > 0 && { modules: known }),
+    };
+  // That the observation has failed changes nothing of what drover would do.
+  return plan.kind === 'wait' ? null : { waitsFor, observed: generation };
+}
+
+/** Whether the object says so. */
+export const isPolicySaid = (
+  { recorded }: ObservedPolicy,
+  { pools = recorded.pools, ...rest }: PolicyStatus,
+): boolean =>
+  hasSamePools(pools, recorded.pools) &&
+  Object.entries(rest).every(
+    ([field, value]) => JSON.stringify(recorded[field as keyof typeof recorded]) === JSON.stringify(value),
+  );
+
+/** Modules of the policy: what the object records, and what the run has made instead or besides. */
+export const knownModules = ({
+  observed: { recorded },
+  memory,
+}: Pick<PolicySituation, 'observed' | 'memory'>): RecordedModule[] => [
+  ...recorded.modules.filter(
+    ({ cluster, group }) => !memory.modules.some((made) => made.cluster === cluster && made.group === group),
+  ),
+  ...memory.modules,
+];
+
+/** Drops what is recorded by now, and what is gone. */
+export const prunePolicy = (
+  { modules }: PolicyMemory,
+  { observed: { recorded, inVcenter } }: Pick<PolicySituation, 'observed'>,
+): PolicyMemory => ({
+  modules: modules.filter(
+    ({ module }) =>
+      !recorded.modules.some((one) => one.module === module) && inVcenter?.modules.includes(module) !== false,
+  ),
+});
 
 /** Of zones in one cluster, the first. */
 const poolsOf = (places: readonly PolicyPlace[]): RecordedPool[] => [
@@ -152,43 +213,10 @@ const poolsOf = (places: readonly PolicyPlace[]): RecordedPool[] => [
   ).values(),
 ];
 
-const isSame = (pools: readonly RecordedPool[], others: readonly RecordedPool[]): boolean =>
+const hasSamePools = (pools: readonly RecordedPool[], others: readonly RecordedPool[]): boolean =>
   pools.length === others.length &&
   pools.every(({ cluster, pool }) => others.some((other) => other.cluster === cluster && other.pool === pool));
 
-/** Nothing that holds something is removed: in a folder or a pool there may be VMs that are none of drover's. */
-function planRemoval(
-  { isHeld, folder, resourcePool }: DesiredResourcePolicy,
-  recorded: RecordedResourcePolicy,
-  usedBy: readonly string[],
-  facts: ResourcePolicyFacts | null,
-): ResourcePolicyPlan {
-  if (!isHeld) return { next: 'done', outcome: 'Gone', message: 'It is being deleted, and drover holds nothing of it' };
-  if (usedBy.length > 0)
-    return {
-      next: 'wait',
-      for: `${few(usedBy)} to be deleted: ${usedBy.length === 1 ? 'it names' : 'they name'} this policy`,
-    };
-  if (facts === null) return { next: 'look' };
-  const module = recorded.modules.find((one) => facts.modules.includes(one.module));
-  if (module !== undefined) return removeModule(module);
-  for (const { resourcePool: pool, folder: made } of facts.places) {
-    if (resourcePool !== null && pool.child !== null && pool.isEmpty)
-      return {
-        next: 'remove',
-        part: { remove: 'resourcePool', id: pool.child, name: below(pool, resourcePool.name) },
-        words: `Remove resource pool ${below(pool, resourcePool.name)}`,
-      };
-    if (folder !== null && made.child !== null && made.isEmpty)
-      return {
-        next: 'remove',
-        part: { remove: 'folder', id: made.child, name: below(made, folder) },
-        words: `Remove folder ${below(made, folder)}`,
-      };
-  }
-  return { next: 'note', note: { finalizer: 'remove' }, words: 'Take drover’s finalizer off' };
-}
-
-const named = 3;
-const few = (names: readonly string[]): string =>
-  `${names.slice(0, named).join(', ')}${names.length > named ? ` and ${names.length - named} more` : ''}`;
+const fewNames = 3;
+const listFew = (names: readonly string[]): string =>
+  `${names.slice(0, fewNames).join(', ')}${names.length > fewNames ? ` and ${names.length - fewNames} more` : ''}`;

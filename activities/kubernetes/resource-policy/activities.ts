@@ -1,19 +1,23 @@
 import type { VirtualMachineSetResourcePolicy } from '../../../contracts/crds/virtual-machine-set-resource-policy.ts';
+import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { policyAnnotations, resourcePolicyId } from '../../../contracts/ids.ts';
 import {
+  policyRetry,
   readRecordedPolicy,
   readResourcePolicy,
   resourcePolicyMode,
 } from '../../../contracts/resource-policy/read-resource-policy.ts';
 import type {
-  DesiredResourcePolicy,
-  PolicyNote,
-  RecordedResourcePolicy,
+  DesiredPolicy,
+  ObservedPolicy,
+  PolicyObservation,
+  PolicySettings,
+  PolicyStatus,
+  RecordedPolicy,
   ResourcePolicyInput,
   ResourcePolicyObjectActivities,
-  ResourcePolicyRead,
-  ResourcePolicySettings,
 } from '../../../contracts/resource-policy/resource-policy.ts';
+import type { Unobserved } from '../../../contracts/runs.ts';
 import { resourcePolicyFinalizer } from '../../../contracts/virtual-machine/marks.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
@@ -28,7 +32,7 @@ import { writeEvent } from '../lib/write-event.ts';
 export interface ResourcePolicyDependencies extends Pick<MutationTools, 'stopGate' | 'audit'> {
   client: ResourcePolicyClient;
   /** Null: the kind is switched off. */
-  settings: ResourcePolicySettings | null;
+  settings: PolicySettings | null;
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
   /** Signals the policy's own run, starting it if need be. */
@@ -47,100 +51,138 @@ export function createResourcePolicyActivities({
 }: ResourcePolicyDependencies): ResourcePolicyObjectActivities {
   const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
   return {
-    readResourcePolicy: (input) => readPolicy(tools(), input),
-    noteResourcePolicy: (request) => retryConflicts(() => note(tools(), request)),
+    observeResourcePolicy: (input) => observePolicy(tools(), input),
+    patchPolicyFinalizer: (request) => retryConflicts(() => patchFinalizer(tools(), request)),
+    publishResourcePolicy: (request) => retryConflicts(() => publish(tools(), request)),
   };
 }
 
-const nothing: RecordedResourcePolicy = { modules: [], pools: [], made: null, observed: null, waitsFor: null };
+const nothing: RecordedPolicy = {
+  modules: [],
+  pools: [],
+  made: null,
+  observed: null,
+  cancelled: null,
+  waitsFor: null,
+};
 
-async function readPolicy(tools: Tools, input: ResourcePolicyInput): Promise<ResourcePolicyRead> {
+async function observePolicy(tools: Tools, input: ResourcePolicyInput): Promise<PolicyObservation | Unobserved> {
   const { client, settings, cluster, scope } = tools;
   const { namespace, name } = readResourcePolicyInput(input);
   if (settings === null)
     return {
-      next: 'nothing',
+      kind: 'nothing',
       message: `VirtualMachineSetResourcePolicies are switched off in drover’s settings (modes.VirtualMachineSetResourcePolicy); ${namespace}/${name} is left as it is`,
     };
   const workflowId = resourcePolicyId(namespace, name, cluster);
   if (scope.run !== null && scope.run.workflowId !== workflowId) {
     await tools.signalWithStart({ namespace, name });
-    return { next: 'handedOver', workflowId };
+    return { kind: 'handedOver', message: `Run ${workflowId} drives ${namespace}/${name}` };
   }
   const object = await client.get({ namespace, name }, scope.signal);
-  if (object === null) return { next: 'run', settings, desired: null, recorded: nothing, usedBy: [] };
+  // What is reconciled says so itself, in its annotations: no digest is needed to know it.
+  const common = { kind: 'observed', digest: null } as const;
+  const unknown: ObservedPolicy = { recorded: nothing, usedBy: [], inVcenter: null };
+  if (object === null) return { ...common, settings, desired: null, observed: unknown, retry: null };
   const desired = readResourcePolicy(object);
-  const recorded = readRecordedPolicy(object);
-  const own = { ...settings, mode: resourcePolicyMode(object, settings.mode) };
-  if (!desired.deleting) return { next: 'run', settings: own, desired, recorded, usedBy: [] };
-  const [others, users] = await Promise.all([
+  const observed = { ...unknown, recorded: readRecordedPolicy(object) };
+  const found = {
+    ...common,
+    settings: { ...settings, mode: resourcePolicyMode(object, settings.mode) },
+    retry: policyRetry(object),
+  };
+  if (!desired.deleting) return { ...found, desired, observed };
+  const [policies, users] = await Promise.all([
     client.list(namespace, scope.signal),
     client.listUsers(namespace, scope.signal),
   ]);
   const usedBy = users.filter(({ policy }) => policy === name).map((user) => user.name);
-  return {
-    next: 'run',
-    settings: own,
-    desired: ownOnly(
-      desired,
-      others.filter(({ metadata }) => metadata.uid !== desired.uid),
-    ),
-    recorded,
-    usedBy,
-  };
+  const others = policies.filter(({ metadata }) => metadata.uid !== desired.uid);
+  return { ...found, desired: ownOnly(desired, others), observed: { ...observed, usedBy } };
 }
 
 /** Without what another policy of the namespace names too. */
-function ownOnly(
-  desired: DesiredResourcePolicy,
-  others: readonly VirtualMachineSetResourcePolicy[],
-): DesiredResourcePolicy {
+function ownOnly(desired: DesiredPolicy, others: readonly VirtualMachineSetResourcePolicy[]): DesiredPolicy {
   const { folder, resourcePool } = desired;
   const named = others.map(readResourcePolicy);
-  const isShared = (is: (other: DesiredResourcePolicy) => boolean): boolean => named.some(is);
   return {
     ...desired,
-    folder: folder !== null && isShared((other) => other.folder === folder) ? null : folder,
-    resourcePool:
-      resourcePool !== null && isShared((other) => other.resourcePool?.name === resourcePool.name)
-        ? null
-        : resourcePool,
+    folder: named.some((other) => other.folder === folder) ? null : folder,
+    resourcePool: named.some((other) => other.resourcePool?.name === resourcePool?.name) ? null : resourcePool,
   };
 }
 
-/** On the version that was read; a policy that is gone, or is another one of that name, is told nothing. */
-async function note(
+type Requests = {
+  [Name in keyof ResourcePolicyObjectActivities]: Parameters<ResourcePolicyObjectActivities[Name]>[0];
+};
+
+/** On the version that was read. One of that name with another uid is another object. */
+async function patchFinalizer(
   tools: Tools,
-  { namespace, name, uid, note: wanted }: Parameters<ResourcePolicyObjectActivities['noteResourcePolicy']>[0],
+  { namespace, name, uid, present }: Requests['patchPolicyFinalizer'],
+): Promise<boolean> {
+  const { client, scope } = tools;
+  const found = await client.get({ namespace, name }, scope.signal);
+  if (found?.metadata.uid !== uid || (present && found.metadata.deletionTimestamp !== undefined)) return false;
+  const { finalizers = [], resourceVersion } = found.metadata;
+  const others = finalizers.filter((one) => one !== resourcePolicyFinalizer);
+  const changed = present ? [...others, resourcePolicyFinalizer] : others;
+  if (changed.length === finalizers.length) return true;
+  const entry = {
+    action: 'patchPolicyFinalizer',
+    cause: 'its lifecycle',
+    object: `resourcepolicy/${namespace}/${name}`,
+    before: finalizers,
+    after: changed,
+  };
+  try {
+    await mutate(tools, entry, () =>
+      client.patch({ namespace, name, uid, resourceVersion }, { finalizers: changed }, scope.signal),
+    );
+    return true;
+  } catch (error) {
+    if (!isFailure(error, 'ObjectNotFound')) throw error;
+    return false;
+  }
+}
+
+/** What the object says of itself is no mutation that `drover stop` holds back. */
+async function publish(
+  tools: Tools,
+  { namespace, name, uid, status, retryHandled }: Requests['publishResourcePolicy'],
 ): Promise<void> {
   const { client, scope } = tools;
   const found = await client.get({ namespace, name }, scope.signal);
   if (found?.metadata.uid !== uid) return;
   try {
-    const written = await writeStatus(tools, found, wanted);
-    await writeMetadata(tools, written, wanted);
+    const { resourceVersion } = await writeStatus(tools, found, status);
+    const annotations = annotationsOf(found, status, retryHandled);
+    if (Object.keys(annotations).length > 0)
+      await client.patch({ namespace, name, uid, resourceVersion }, { annotations }, scope.signal);
   } catch (error) {
     if (!isFailure(error, 'ObjectNotFound')) throw error;
   }
-  const { waitsFor } = wanted;
+  const { waitsFor, observed, cancelled } = status;
   if (typeof waitsFor !== 'string' || waitsFor === readRecordedPolicy(found).waitsFor) return;
+  const isWaiting = observed === undefined && cancelled === undefined;
   await writeEvent(
     tools,
     {
       regarding: { kind: 'VirtualMachineSetResourcePolicy', namespace, name, uid },
       type: 'Normal',
-      reason: 'Waiting',
-      message: `Waiting for ${waitsFor}`,
+      reason: isWaiting ? 'Waiting' : observed === undefined ? 'Cancelled' : 'ObserveOnly',
+      message: isWaiting ? `Waiting for ${waitsFor}` : waitsFor,
     },
     [uid, String(scope.scheduledMs), waitsFor],
   );
 }
 
+/** @returns metadata of the object then */
 async function writeStatus(
   { client, scope }: Tools,
   found: VirtualMachineSetResourcePolicy,
-  { modules, pools }: PolicyNote,
-): Promise<VirtualMachineSetResourcePolicy> {
+  { modules, pools }: PolicyStatus,
+): Promise<VirtualMachineSetResourcePolicy['metadata']> {
   const { namespace = '', name, uid, resourceVersion } = found.metadata;
   const status = {
     ...(modules !== undefined && {
@@ -154,48 +196,25 @@ async function writeStatus(
       resourcePools: pools.map(({ cluster, pool }) => ({ clusterMoID: cluster, childResourcePoolMoID: pool })),
     }),
   };
-  if (
-    Object.entries(status).every(
-      ([field, value]) => JSON.stringify(found.status?.[field as keyof typeof status] ?? []) === JSON.stringify(value),
-    )
-  )
-    return found;
-  return await client.patchStatus({ namespace, name, uid, resourceVersion }, status, scope.signal);
+  const isSaid = Object.entries(status).every(
+    ([field, value]) => JSON.stringify(found.status?.[field as keyof typeof status] ?? []) === JSON.stringify(value),
+  );
+  if (isSaid) return found.metadata;
+  return (await client.patchStatus({ namespace, name, uid, resourceVersion }, status, scope.signal)).metadata;
 }
 
-async function writeMetadata(
-  tools: Tools,
-  found: VirtualMachineSetResourcePolicy,
-  { finalizer, made, observed, waitsFor }: PolicyNote,
-): Promise<void> {
-  const { client, scope } = tools;
-  const { namespace = '', name, uid, resourceVersion, finalizers = [], annotations: given = {} } = found.metadata;
-  const said = made !== undefined ? String(made) : observed !== undefined ? `observed ${observed}` : undefined;
-  const annotations: Record<string, string | null> = {
-    ...(said !== undefined && said !== given[policyAnnotations.made] && { [policyAnnotations.made]: said }),
-    ...(waitsFor !== undefined &&
-      waitsFor !== (given[policyAnnotations.waitsFor] ?? null) && { [policyAnnotations.waitsFor]: waitsFor }),
+/** Those that differ; null takes one away. */
+function annotationsOf(
+  { metadata: { annotations: given = {} } }: VirtualMachineSetResourcePolicy,
+  { made, observed, cancelled, waitsFor }: PolicyStatus,
+  retryHandled: string | null,
+): Record<string, string | null> {
+  const wanted = {
+    ...(made !== undefined && { [policyAnnotations.made]: String(made) }),
+    ...(observed !== undefined && { [policyAnnotations.made]: `observed ${observed}` }),
+    ...(cancelled !== undefined && { [policyAnnotations.made]: `cancelled ${cancelled}` }),
+    ...(waitsFor !== undefined && { [policyAnnotations.waitsFor]: waitsFor }),
+    ...(retryHandled !== null && { [retryHandledAnnotation]: retryHandled }),
   };
-  const others = finalizers.filter((one) => one !== resourcePolicyFinalizer);
-  const isHeld = others.length < finalizers.length;
-  const isTurned = finalizer !== undefined && (finalizer === 'add') !== isHeld;
-  const change = {
-    ...(Object.keys(annotations).length > 0 && { annotations }),
-    ...(isTurned && { finalizers: isHeld ? others : [...finalizers, resourcePolicyFinalizer] }),
-  };
-  if (Object.keys(change).length === 0) return;
-  const write = (): Promise<unknown> => client.patch({ namespace, name, uid, resourceVersion }, change, scope.signal);
-  // What it says of itself is a report: that goes on while drover is stopped.
-  if (!isTurned) return void (await write());
-  await mutate(
-    tools,
-    {
-      action: 'noteResourcePolicy',
-      cause: 'its lifecycle',
-      object: `resourcepolicy/${namespace}/${name}`,
-      before: finalizers,
-      after: change.finalizers ?? [],
-    },
-    write,
-  );
+  return Object.fromEntries(Object.entries(wanted).filter(([key, value]) => value !== (given[key] ?? null)));
 }

@@ -2,8 +2,8 @@ import type { ResourcePolicyVsphereActivities } from '../../../contracts/resourc
 import { currentScope } from '../../nova/scope.ts';
 import { whileBeating } from '../../nova/wait.ts';
 import type { VsphereDependencies } from '../dependencies.ts';
-import { makePolicyPart, type PolicyTools, removePolicyPart } from './change.ts';
-import { lookAtResourcePolicy } from './look.ts';
+import { changePolicyInVcenter, type PolicyTools } from './change.ts';
+import { observePolicyInVcenter } from './observe.ts';
 
 /** Activities on what policies name in one vCenter, queue `vsphere:<vcenter>`. They heartbeat, so that a worker that dies is replaced soon. */
 export function createResourcePolicyVsphereActivities({
@@ -27,8 +27,7 @@ export function createResourcePolicyVsphereActivities({
     );
   };
   return {
-    lookAtResourcePolicy: (request) => beating((tools) => lookAtResourcePolicy(tools, places, request)),
-    makePolicyPart: (request) => beating((tools) => makePolicyPart(tools, request)),
-    removePolicyPart: (request) => beating((tools) => removePolicyPart(tools, request)),
+    observePolicyInVcenter: (request) => beating((tools) => observePolicyInVcenter(tools, places, request)),
+    changePolicyInVcenter: (request) => beating((tools) => changePolicyInVcenter(tools, request)),
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { PolicyOwner, PolicyPart, PolicyRemains } from '../../../contracts/resource-policy/resource-policy.ts';
+import type { PolicyChange, ResourcePolicyInput } from '../../../contracts/resource-policy/resource-policy.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { settlingDelayMs, waitFor } from '../../nova/wait.ts';
 import { carryOut, type Tools } from '../dependencies.ts';
@@ -14,81 +14,82 @@ import { readCpuMHz } from './cpu-speed.ts';
 
 export type PolicyTools = Pick<Tools, 'gateway' | 'stopGate' | 'audit' | 'scope' | 'clock'> & { rest: VcenterRest };
 
-type Make<Kind extends PolicyPart['make']> = Extract<PolicyPart, { make: Kind }>;
+type Change<Kind extends PolicyChange['kind']> = Extract<PolicyChange, { kind: Kind }>;
 
-/** Makes one thing, unless it is there already. */
-export async function makePolicyPart(
-  tools: PolicyTools,
-  { part, ...owner }: PolicyOwner & { part: PolicyPart },
-): Promise<string | null> {
-  switch (part.make) {
-    case 'folder':
-      await makeFolder(tools, owner, part);
-      return null;
-    case 'resourcePool':
-      await makeResourcePool(tools, owner, part);
-      return null;
-    case 'module':
-      return await done(tools, owner, part, () => createModule(tools.rest, part.cluster, tools.scope.signal));
-  }
+/** What a change is made for. */
+interface Owner extends ResourcePolicyInput {
+  cause: string;
 }
 
-/** Removes one thing, unless it is gone, or holds something. */
-export async function removePolicyPart(
+/** Makes one thing, unless it is there; or removes one, unless it is gone or holds something. */
+export async function changePolicyInVcenter(
   tools: PolicyTools,
-  { part, ...owner }: PolicyOwner & { part: PolicyRemains },
-): Promise<void> {
-  switch (part.remove) {
-    case 'module':
-      await unlessGone(done(tools, owner, part, () => deleteModule(tools.rest, part.module, tools.scope.signal)));
-      return;
-    case 'folder':
-      return await removeEmpty(tools, owner, part, folderRef(part.id), ['childEntity']);
-    case 'resourcePool':
-      return await removeEmpty(tools, owner, part, poolRef(part.id), ['vm', 'resourcePool']);
+  { change, ...owner }: Owner & { change: PolicyChange },
+): Promise<string | null> {
+  const { rest, scope } = tools;
+  switch (change.kind) {
+    case 'makeFolder':
+      await makeFolder(tools, owner, change);
+      return null;
+    case 'makePool':
+      await makePool(tools, owner, change);
+      return null;
+    case 'makeModule':
+      return await audited(tools, owner, change, () => createModule(rest, change.cluster, scope.signal));
+    case 'removeModule':
+      await unlessGone(audited(tools, owner, change, () => deleteModule(rest, change.module, scope.signal)));
+      return null;
+    case 'removeFolder':
+      await removeEmpty(tools, owner, change, folderRef(change.id), ['childEntity']);
+      return null;
+    case 'removePool':
+      await removeEmpty(tools, owner, change, poolRef(change.id), ['vm', 'resourcePool']);
+      return null;
   }
 }
 
 /** Behind the stop, and with its line in the audit log. */
-const done = <Result>(
+const audited = <Result>(
   tools: PolicyTools,
-  { namespace, name, cause }: PolicyOwner,
-  part: PolicyPart | PolicyRemains,
+  { namespace, name, cause }: Owner,
+  { kind, ...what }: PolicyChange,
   submit: () => Promise<Result>,
 ): Promise<Result> =>
   carryOut(tools, {
-    action: 'make' in part ? 'makePolicyPart' : 'removePolicyPart',
+    action: kind,
     object: `resourcepolicy/${namespace}/${name}`,
     cause,
     before: null,
-    after: { vcenter: tools.gateway.vcenter, ...part },
+    after: { vcenter: tools.gateway.vcenter, ...what },
     submit,
   });
 
-async function makeFolder(tools: PolicyTools, owner: PolicyOwner, part: Make<'folder'>): Promise<void> {
+async function makeFolder(tools: PolicyTools, owner: Owner, change: Change<'makeFolder'>): Promise<void> {
   const {
     gateway,
     scope: { signal },
   } = tools;
   await unlessTaken(
-    done(tools, owner, part, () => gateway.call('CreateFolder', folderRef(part.parent), { name: part.name }, signal)),
+    audited(tools, owner, change, () =>
+      gateway.call('CreateFolder', folderRef(change.parent), { name: change.name }, signal),
+    ),
   );
 }
 
 /** One that is there gets the allocation that it shall have. */
-async function makeResourcePool(tools: PolicyTools, owner: PolicyOwner, part: Make<'resourcePool'>): Promise<void> {
+async function makePool(tools: PolicyTools, owner: Owner, change: Change<'makePool'>): Promise<void> {
   const {
     gateway,
     scope: { signal },
   } = tools;
-  const { parent, cluster, name, allocation } = part;
+  const { parent, cluster, name, allocation } = change;
   const spec = allocationOf(allocation, cluster === null ? 0 : await readCpuMHz(gateway, poolRef(parent), signal));
   const there = await findPool(tools, parent, name);
   if (there === null)
     await unlessTaken(
-      done(tools, owner, part, () => gateway.call('CreateResourcePool', poolRef(parent), { name, spec }, signal)),
+      audited(tools, owner, change, () => gateway.call('CreateResourcePool', poolRef(parent), { name, spec }, signal)),
     );
-  else await done(tools, owner, part, () => gateway.call('UpdateConfig', there, { config: spec }, signal));
+  else await audited(tools, owner, change, () => gateway.call('UpdateConfig', there, { config: spec }, signal));
 }
 
 const reference = z.object({ value: z.string() });
@@ -109,25 +110,25 @@ async function findPool(
   return children.find(({ properties }) => properties['name'] === name)?.ref ?? null;
 }
 
-/** Looks again whether it is empty: a VM may have come into it since it was decided. */
+/** Reads again whether it is empty: a VM may have come into it since it was decided. */
 async function removeEmpty(
   tools: PolicyTools,
-  owner: PolicyOwner,
-  part: Extract<PolicyRemains, { remove: 'folder' | 'resourcePool' }>,
+  owner: Owner,
+  change: Change<'removeFolder' | 'removePool'>,
   ref: ManagedObjectReference,
   contents: string[],
 ): Promise<void> {
   const { gateway, scope } = tools;
-  const [seen] = await gateway.retrieve(
+  const [found] = await gateway.retrieve(
     { propSet: [{ type: ref.type, pathSet: contents }], objectSet: [{ obj: ref }] },
     scope.signal,
   );
-  if (seen === undefined) return;
-  if (contents.some((path) => z.array(reference).safeParse(seen.properties[path] ?? []).data?.length !== 0)) return;
+  if (found === undefined) return;
+  if (contents.some((path) => z.array(reference).safeParse(found.properties[path] ?? []).data?.length !== 0)) return;
   const taskId = await unlessGone(
-    done(tools, owner, part, () => gateway.submit('Destroy_Task', ref, {}, scope.signal)),
+    audited(tools, owner, change, () => gateway.submit('Destroy_Task', ref, {}, scope.signal)),
   );
-  if (taskId !== null) await untilOver(tools, taskId, part.name);
+  if (taskId !== null) await untilOver(tools, taskId, change.name);
 }
 
 /** @throws what it failed with; VsphereTaskOverdue */
@@ -150,7 +151,7 @@ async function untilOver({ gateway, scope, clock }: PolicyTools, taskId: string,
   });
 }
 
-/** Another attempt was faster, or somebody else: the next look sees it. */
+/** Another attempt was faster, or another client: the next observation shows it. */
 async function unlessTaken(making: Promise<unknown>): Promise<void> {
   try {
     await making;

@@ -253,10 +253,10 @@ export const virtualMachineEdges: readonly Edge[] = [
       createResourcePolicyActivities({
         ...nobody,
         client: createResourcePolicyClient(answering({ ...policies, ...(given as object) })),
-        settings: { vcenter: 'vc', mode: 'act', recheckMs: 1 },
+        settings: { vcenter: 'vc', mode: 'act', recheckMs: 1, lingerMs: 1, publishMinMs: 1 },
         cluster: '',
         scope: () => scope,
-      }).readResourcePolicy(key),
+      }).observeResourcePolicy(key),
   },
   {
     name: 'people: input of a VirtualMachineSetResourcePolicy’s run',

@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 import type {
   PolicyBranch,
+  PolicyInVcenter,
   PolicyPlace,
-  ResourcePolicyFacts,
   ResourcePolicyVsphereActivities,
 } from '../../../contracts/resource-policy/resource-policy.ts';
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
@@ -21,11 +21,11 @@ const propSet = [
 ];
 
 /** In every zone of the settings, what the namespace has and what the policy names below it; and the cluster modules. */
-export async function lookAtResourcePolicy(
+export async function observePolicyInVcenter(
   { gateway, rest, scope: { signal } }: PolicyTools,
   places: VcenterPlaces,
-  { namespace, folder, resourcePool }: Parameters<ResourcePolicyVsphereActivities['lookAtResourcePolicy']>[0],
-): Promise<ResourcePolicyFacts> {
+  { namespace, folder, resourcePool }: Parameters<ResourcePolicyVsphereActivities['observePolicyInVcenter']>[0],
+): Promise<PolicyInVcenter> {
   const sites = sitePathsOf(places, {
     object: { namespace, name: '', uid: '' },
     folder,
