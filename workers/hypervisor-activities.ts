@@ -8,7 +8,7 @@ import { readLastFencing } from '../activities/kubernetes/node-failure/claim-fen
 import { createHypervisorObjectActivities } from '../activities/kubernetes/hypervisor/activities.ts';
 import { createKubernetesClient } from '../activities/kubernetes/eviction/client.ts';
 import { createHypervisorClient } from '../activities/kubernetes/hypervisor/client.ts';
-import { currentKubernetesScope } from '../activities/kubernetes/lib/scope.ts';
+import { currentScope } from '../activities/lib/context.ts';
 import { createNodeFailureObjectActivities } from '../activities/kubernetes/node-failure/activities.ts';
 import { createNodeFailureRegionActivities } from '../activities/nova/node-failure-activities.ts';
 import type { NovaClient } from '../activities/nova/types.ts';
@@ -75,7 +75,7 @@ export function composeHypervisorActivities(
             )),
           settings: nodeFailure.mode === 'off' ? null : nodeFailure.guestEvents,
           libvirt: hypervisor.libvirt,
-          scope: currentKubernetesScope(clock),
+          scope: currentScope(clock),
           clock,
           random,
           ports,

@@ -1,6 +1,6 @@
 import { kindTable } from '../contracts/kinds/table.ts';
 import { listRecordedVms } from '../activities/kubernetes/virtual-machine/list-recorded-vms.ts';
-import { currentKubernetesScope } from '../activities/kubernetes/lib/scope.ts';
+import { currentScope } from '../activities/lib/context.ts';
 import {
   createVirtualMachineClient,
   type VirtualMachineClient,
@@ -163,7 +163,7 @@ function serve(
             looks,
             meter: watchMeter,
             leaving,
-            scope: currentKubernetesScope(clock),
+            scope: currentScope(clock),
             clock,
             random,
           },

@@ -5,7 +5,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { HypervisorClient } from '../kubernetes/hypervisor/client.ts';
 import { readHypervisorWorld } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
-import { currentScope } from '../nova/scope.ts';
+import { currentScope } from '../lib/context.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import type { HostPorts } from './host-ports.ts';
 import { observeHypervisor } from './observe-hypervisor.ts';

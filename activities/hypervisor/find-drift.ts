@@ -1,10 +1,10 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
-import type { Drift, DriftFindings } from '../../contracts/hypervisor/drift.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { codeOf } from '../nova/failures.ts';
+import type { Drift, DriftFindings } from '../../contracts/hypervisor/drift.ts';
+import { failureCode } from '../../runtime/failure.ts';
+import type { ActivityScope } from '../lib/context.ts';
 import { matchRegistration } from '../nova/find-registration.ts';
-import type { ActivityScope } from '../nova/scope.ts';
 import type { Aggregate, ComputeServiceRecord, NovaClient } from '../nova/types.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { judgeDrift } from './judge-drift.ts';
@@ -81,7 +81,7 @@ function serviceOf(
     const match = matchRegistration(metadata.name, services, []);
     return services.find(({ host }) => host === match?.serviceHost) ?? null;
   } catch (error) {
-    if (codeOf(error) === 'HostAmbiguous') return null;
+    if (failureCode(error) === 'HostAmbiguous') return null;
     throw error;
   }
 }

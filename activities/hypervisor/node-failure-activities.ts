@@ -1,9 +1,8 @@
 import type { NodeFailureHostActivities } from '../../contracts/node-failure/activities.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { ActivityScope } from '../nova/scope.ts';
-import { currentScope } from '../nova/scope.ts';
-import { whileBeating } from '../nova/wait.ts';
-import { observeNodeFailure, type NodeFailureLookTools } from './observe-node-failure.ts';
+import { whileBeating } from '../lib/wait.ts';
+import { type ActivityScope, currentScope } from '../lib/context.ts';
+import { type NodeFailureLookTools, observeNodeFailure } from './observe-node-failure.ts';
 
 /** What the composition root gives to the looks at a host that may have failed. */
 export interface NodeFailureHostDependencies extends Omit<NodeFailureLookTools, 'scope' | 'clock' | 'signalWithStart'> {

@@ -1,9 +1,8 @@
 import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorConfig, hypervisorSettings } from '../../runtime/config/hypervisor-config.ts';
-import type { ActivityScope } from '../nova/scope.ts';
 import type { HypervisorWorld } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
-import type { LookTools } from './observe-hypervisor.ts';
-import { observeHypervisor } from './observe-hypervisor.ts';
+import type { ActivityScope } from '../lib/context.ts';
+import { type LookTools, observeHypervisor } from './observe-hypervisor.ts';
 
 const settings: HypervisorSettings = hypervisorSettings(hypervisorConfig.parse(undefined), {
   region: 'RegionOne',
@@ -34,6 +33,9 @@ function toolsWith({ workflowId = 'hypervisor/node-1', isOff = false, started = 
     heartbeatDetails: undefined,
     run: { workflowId, runId: 'r' },
     heartbeat: () => undefined,
+    scheduledMs: 0,
+    waitedMs: 0,
+    warn: () => undefined,
   };
   return {
     nova: silent,

@@ -4,7 +4,7 @@ import { droverFailure } from '../../runtime/failure.ts';
 import { nodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
 import { nodeSchema } from '../kubernetes/hypervisor/node-schema.ts';
 import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
-import type { ActivityScope } from '../nova/scope.ts';
+import type { ActivityScope } from '../lib/context.ts';
 import { observeNodeFailure, type NodeFailureLookTools } from './observe-node-failure.ts';
 
 const config = nodeFailureConfig.parse({
@@ -54,6 +54,9 @@ function stage({
     heartbeatDetails: undefined,
     run: { workflowId, runId: 'r' },
     heartbeat: () => undefined,
+    scheduledMs: 0,
+    waitedMs: 0,
+    warn: () => undefined,
   };
   const service = {
     id: 's',

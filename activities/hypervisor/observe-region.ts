@@ -4,13 +4,12 @@ import type {
   NovaHost,
   ProviderFacts,
 } from '../../contracts/hypervisor/hypervisor.ts';
-import { codeOf } from '../nova/failures.ts';
-import type { Registration } from '../nova/find-registration.ts';
-import { findRegistration } from '../nova/find-registration.ts';
+import { failureCode } from '../../runtime/failure.ts';
+import type { ActivityScope } from '../lib/context.ts';
 import { findHost } from '../nova/find-host.ts';
+import { type Registration, findRegistration } from '../nova/find-registration.ts';
 import { observeHost } from '../nova/observe-host.ts';
 import { findSmokeServers } from '../nova/smoke-server.ts';
-import type { ActivityScope } from '../nova/scope.ts';
 import type { NovaClient } from '../nova/types.ts';
 import type { PlacementClient } from '../placement/types.ts';
 
@@ -122,7 +121,7 @@ async function observeProvider(
       someConsumers: consumers.toSorted().slice(0, mostNamed),
     };
   } catch (error) {
-    if (codeOf(error) === 'HostNotFound') return null;
+    if (failureCode(error) === 'HostNotFound') return null;
     throw error;
   }
 }

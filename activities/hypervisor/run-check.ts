@@ -8,7 +8,7 @@ import { checkCeph } from '../ceph/check-ceph.ts';
 import { checkLibvirt } from '../libvirt/check-libvirt.ts';
 import { runSmokeCheck } from '../nova/run-smoke-check.ts';
 import type { Tools } from '../nova/dependencies.ts';
-import { whileBeating } from '../nova/wait.ts';
+import { whileBeating } from '../lib/wait.ts';
 import { checkOvs } from '../ovs/check-ovs.ts';
 import type { HostPorts } from './host-ports.ts';
 import { reachRbdPools } from './reach-rbd-pools.ts';

@@ -1,27 +1,31 @@
 import { createHash } from 'node:crypto';
-import type { GuestWatchInput, GuestWatchTurn } from '../../contracts/node-failure/guest-watch.ts';
-import { guestWordEveryMs } from '../../contracts/node-failure/guest-watch.ts';
+
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { hypervisorMode } from '../../contracts/hypervisor/read-hypervisor.ts';
+import {
+  type GuestWatchInput,
+  type GuestWatchTurn,
+  guestWordEveryMs,
+} from '../../contracts/node-failure/guest-watch.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { droverFailure } from '../../runtime/failure.ts';
 import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
-import { isError } from '../../runtime/is-error.ts';
 import type { NodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
+import { droverFailure } from '../../runtime/failure.ts';
+import { isError } from '../../runtime/is-error.ts';
 import type { Random } from '../../runtime/random.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
 import type { NewEvent } from '../kubernetes/lib/create-event.ts';
+import type { ActivityScope } from '../lib/context.ts';
 import { writeEvent } from '../kubernetes/lib/write-event.ts';
-import type { KubernetesScope } from '../kubernetes/lib/scope.ts';
+import { whileBeating } from '../lib/wait.ts';
 import { readLibvirtAccess } from '../libvirt/access.ts';
 import { endpointOf } from '../libvirt/endpoint.ts';
 import type { Domain, LibvirtConnection } from '../libvirt/types.ts';
-import { startGuestWatch, type GuestNotice, type GuestWatch } from '../libvirt/watch-guests.ts';
+import { type GuestNotice, type GuestWatch, startGuestWatch } from '../libvirt/watch-guests.ts';
 import { sameShortName } from '../nova/resolve-host.ts';
 import type { NovaClient } from '../nova/types.ts';
-import { whileBeating } from '../nova/wait.ts';
 import { atMost } from './at-most.ts';
 import type { HostPorts } from './host-ports.ts';
 
@@ -34,7 +38,7 @@ export interface ShardTools {
   /** Null where drover does not act on failed nodes. */
   settings: NodeFailureConfig['guestEvents'];
   libvirt: HypervisorConfig['libvirt'];
-  scope: KubernetesScope;
+  scope: ActivityScope;
   clock: Clock;
   random: Random;
   ports: Pick<HostPorts, 'connectLibvirt' | 'readText'>;
@@ -146,7 +150,7 @@ export const isShared = (
 ): boolean => failing > mostFailingHosts || (failing > 1 && failing * 2 >= watched);
 
 /** What fails is tried at the next look. */
-async function unlessFails(scope: KubernetesScope, what: string, work: () => Promise<void>): Promise<void> {
+async function unlessFails(scope: ActivityScope, what: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

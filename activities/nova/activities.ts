@@ -21,10 +21,10 @@ import { findHost } from './find-host.ts';
 import { observeHost } from './observe-host.ts';
 import { observeInstance } from './observe-instance.ts';
 import { createRegionView } from './region-view.ts';
-import { currentScope } from './scope.ts';
+import { currentScope } from '../lib/context.ts';
 import { createSharedLook } from './shared-look.ts';
 import { startMigration } from './start-migration.ts';
-import { whileBeating } from './wait.ts';
+import { whileBeating } from '../lib/wait.ts';
 
 /** The dependencies of one execution. */
 const toolsOf = <Dependencies extends NovaDependencies>(deps: Dependencies): Tools<Dependencies> => ({

@@ -2,7 +2,7 @@ import { busyWith } from '../../contracts/eviction/instance.ts';
 import type { InstanceObservation } from '../../contracts/eviction/migrate-instance.ts';
 import type { Tools } from './dependencies.ts';
 import { observationOf, readHistory } from './observe-instance.ts';
-import { settlingDelayMs, waitFor } from './wait.ts';
+import { settlingDelayMs, waitFor } from '../lib/wait.ts';
 
 /**
  * Waits until the server has no task in progress or is gone. Returns what it found, at the deadline too.

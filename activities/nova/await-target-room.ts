@@ -1,6 +1,6 @@
 import type { Tools } from './dependencies.ts';
 import type { RegionView } from './region-view.ts';
-import { settlingDelayMs, waitFor } from './wait.ts';
+import { settlingDelayMs, waitFor } from '../lib/wait.ts';
 
 /** Each look is a dozen requests, and migrations take seconds at least. */
 const leastDelayMs = 1_000;

@@ -131,7 +131,10 @@ test('two that add at once: the one that Nova refuses finds it done', async () =
   );
   expect(await run(() => activities.ensureInAggregates({ host, names: ['fast'] }))).toMatchObject([{ name: 'fast' }]);
   expect(members()).toEqual(['fast']);
-  expect(audited.map(({ action }) => action)).toEqual(['removeFromAggregate']);
+  expect(audited.map(({ action, after }) => [action, after])).toEqual([
+    ['addToAggregate', { asked: { [host]: true }, failed: expect.any(String) as string }],
+    ['removeFromAggregate', { [host]: false }],
+  ]);
 });
 
 test('nothing is removed unless all was added; what can be added is', async () => {

@@ -1,7 +1,8 @@
-import { droverFailure } from '../../runtime/failure.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
-import { audited, type Tools } from './dependencies.ts';
-import { codeOf, wordsOf } from './failures.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { wordsOf } from '../openstack/faults.ts';
+import { mutate } from '../lib/mutate.ts';
+import type { Tools } from './dependencies.ts';
 import type { Aggregate } from './types.ts';
 
 export interface AggregateName {
@@ -51,7 +52,7 @@ async function changeMemberships(tools: Tools, kind: Kind, { host, aggregates }:
     try {
       await changeOne(tools, kind, host, aggregate);
     } catch (error) {
-      const code = codeOf(error);
+      const code = failureCode(error);
       if (code === null || !aboutOne.includes(code)) throw error;
       refused.push({ aggregate, code, error });
     }
@@ -69,7 +70,7 @@ const openOnes = (
   known.filter(({ id, hosts }) => wanted.some((one) => one.id === id) && hosts.includes(host) === (kind === 'remove'));
 
 async function changeOne(tools: Tools, kind: Kind, host: string, { id, name }: Aggregate): Promise<void> {
-  const { nova, stopGate, scope } = tools;
+  const { nova, scope } = tools;
   const action = kind === 'add' ? 'addToAggregate' : 'removeFromAggregate';
   const mutation = {
     action,
@@ -78,8 +79,7 @@ async function changeOne(tools: Tools, kind: Kind, host: string, { id, name }: A
     before: { [host]: kind === 'remove' },
     after: { [host]: kind === 'add' },
   };
-  await stopGate(scope.signal);
-  await audited(tools, mutation, () => nova[action](id, host, scope.signal));
+  await mutate(tools, mutation, () => nova[action](id, host, scope.signal));
 }
 
 /** Somebody else may have done the same at the same time: then Nova's refusal says nothing. */

@@ -1,5 +1,6 @@
-import { audited, type Tools } from './dependencies.ts';
-import { codeOf } from './failures.ts';
+import { failureCode } from '../../runtime/failure.ts';
+import { mutate } from '../lib/mutate.ts';
+import type { Tools } from './dependencies.ts';
 import { findService } from './find-host.ts';
 import { serviceState } from './observe-host.ts';
 import type { ComputeServiceRecord, ServiceChange } from './types.ts';
@@ -21,8 +22,7 @@ export async function changeService(
   change: ServiceChange,
   { action, cause }: { action: string; cause: string },
 ): Promise<ComputeServiceRecord> {
-  const { nova, stopGate, scope } = tools;
-  await stopGate(scope.signal);
+  const { nova, scope } = tools;
   const mutation = {
     action,
     cause,
@@ -31,15 +31,15 @@ export async function changeService(
     after: change,
   };
   try {
-    const { service } = await audited(
+    const { service } = await mutate(
       tools,
       mutation,
       () => nova.updateService(before.id, change, scope.signal),
-      (answer) => ({ after: serviceState(answer.service) }),
+      ({ requestId, service: after }) => ({ requestId, after: serviceState(after) }),
     );
     return service;
   } catch (error) {
-    if (codeOf(error) !== 'ServiceConflict') throw error;
+    if (failureCode(error) !== 'ServiceConflict') throw error;
     const now = await readService(tools, before.host);
     if (isAs(now, change)) return now;
     throw error;

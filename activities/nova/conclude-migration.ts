@@ -5,7 +5,7 @@ import { hasEnded } from './judge-migration.ts';
 import type { Followed } from './follow-migration.ts';
 import { observeInstance } from './observe-instance.ts';
 import type { InstanceActionName } from './types.ts';
-import { settlingDelayMs, waitFor } from './wait.ts';
+import { settlingDelayMs, waitFor } from '../lib/wait.ts';
 import { plainInstance } from './wire-map.ts';
 
 /** How long the server may take to follow its migration's record. */

@@ -2,21 +2,13 @@ import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { ReportMigration } from '../../contracts/eviction/migrate-instance.ts';
-import { auditChange, type Audit, type AuditEntry } from '../../runtime/telemetry/audit.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import type { PlacementClient } from '../placement/types.ts';
-import type { ActivityScope } from './scope.ts';
-import type { Accepted, NovaClient } from './types.ts';
+import type { ActivityContext, Execution, ForActivities } from '../lib/context.ts';
+import type { NovaClient } from './types.ts';
 
 /** What the composition root gives to the activities of one region. */
-export interface NovaDependencies {
+export interface NovaDependencies extends ForActivities<ActivityContext> {
   nova: NovaClient;
-  /** Throws Stopped while `drover stop` is in force. Asked before each mutation. */
-  stopGate: (signal: AbortSignal) => Promise<void>;
-  audit: Audit;
-  /** The running activity. Default: Temporal's. */
-  scope?: (clock: Clock) => ActivityScope;
-  clock: Clock;
 }
 
 export interface HostDependencies extends NovaDependencies {
@@ -34,7 +26,7 @@ export interface InstanceDependencies extends NovaDependencies {
   report: ReportMigration;
 }
 
-export interface AllowanceDependencies {
+export interface AllowanceDependencies extends ForActivities<Execution> {
   nova: NovaClient;
   /** How many migrations the region may have at once. */
   limit: number;
@@ -44,30 +36,7 @@ export interface AllowanceDependencies {
   silentMs: number;
   /** Told of what each look finds. */
   onLook?: (region: string, world: AllowanceObservation) => void;
-  scope?: (clock: Clock) => ActivityScope;
-  clock: Clock;
 }
 
 /** The same, for one execution. */
-export type Tools<Dependencies extends NovaDependencies = NovaDependencies> = Omit<Dependencies, 'scope'> & {
-  scope: ActivityScope;
-};
-
-/** What a mutation is asked for; `after`: what it shall come to. */
-export type Mutation = Omit<AuditEntry, 'actor' | 'run' | 'requestId'>;
-
-/**
- * One mutation of OpenStack, with its line in the audit log. The stop is asked for before, by the caller.
- *
- * @param read what the answer tells of it besides
- */
-export const audited = <Answer extends Accepted>(
-  { audit, scope }: Pick<Tools, 'audit' | 'scope'>,
-  mutation: Mutation,
-  ask: () => Promise<Answer>,
-  read: (answer: Answer) => Partial<Mutation> = () => ({}),
-): Promise<Answer> =>
-  auditChange(audit, { ...mutation, actor: 'drover', run: scope.run }, ask, (answer) => ({
-    ...read(answer),
-    requestId: answer.requestId,
-  }));
+export type Tools<Dependencies extends NovaDependencies = NovaDependencies> = Omit<Dependencies, 'scope'> & Execution;

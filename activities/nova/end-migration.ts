@@ -1,11 +1,11 @@
-import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { MigrationEnd, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
-import { droverFailure } from '../../runtime/failure.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { concludeMigration } from './conclude-migration.ts';
-import { audited, type InstanceDependencies, type Tools } from './dependencies.ts';
-import { codeOf } from './failures.ts';
-import { followMigration, type FollowTools } from './follow-migration.ts';
+import { mutate } from '../lib/mutate.ts';
+import type { InstanceDependencies, Tools } from './dependencies.ts';
+import { type FollowTools, followMigration } from './follow-migration.ts';
 import { hasEnded } from './judge-migration.ts';
 import { createProgressReporter } from './report-progress.ts';
 import type { Accepted } from './types.ts';
@@ -37,7 +37,7 @@ export async function abortMigration(tools: EndTools, request: EndRequest): Prom
     const abort = (): Promise<Accepted> => nova.abortMigration(request.instanceId, request.migrationId, scope.signal);
     // Refused: it has moved on. The next look shows where to, and asks again if it can still be aborted there.
     if (
-      await mutate(tools, request, migration, 'abortMigration', abort, ['MigrationNotFound', 'MigrationNotAbortable'])
+      await change(tools, request, migration, 'abortMigration', abort, ['MigrationNotFound', 'MigrationNotAbortable'])
     )
       askedAtMs = clock.now();
   });
@@ -58,7 +58,7 @@ export async function confirmMigration(tools: EndTools, request: EndRequest): Pr
     // Right after `finished` the server is still busy, and right after a confirmation it is in VERIFY_RESIZE no more.
     if (instance?.vmState !== 'resized' || instance.taskState !== null) return;
     const confirm = (): Promise<Accepted> => nova.confirmResize(request.instanceId, scope.signal);
-    await mutate(tools, request, migration, 'confirmMigration', confirm, [
+    await change(tools, request, migration, 'confirmMigration', confirm, [
       'InstanceNotFound',
       'InstanceBusy',
       'InstanceStateRefused',
@@ -79,7 +79,7 @@ export async function forceCompleteMigration(tools: EndTools, request: EndReques
   if (migration === null)
     throw droverFailure('MigrationNotFound', `Nova has no migration ${migrationId} of server ${instanceId}`);
   if (hasEnded(migration) || migration.status === 'post-migrating') return;
-  await mutate(
+  await change(
     tools,
     request,
     migration,
@@ -117,8 +117,8 @@ async function endMigration(
   return end;
 }
 
-/** One mutation of a migration, behind the stop and with its line in the audit log. False when Nova says that it has moved on. */
-async function mutate(
+/** One change of a migration. False when Nova says that it has moved on. */
+async function change(
   tools: EndTools,
   request: EndRequest,
   before: Migration,
@@ -126,11 +126,10 @@ async function mutate(
   send: () => Promise<Accepted>,
   movedOn: readonly ErrorCode[],
 ): Promise<boolean> {
-  await tools.stopGate(tools.scope.signal);
   try {
     const { instanceId, migrationId, eviction } = request;
     const { status, targetHost } = before;
-    await audited(
+    await mutate(
       tools,
       {
         action,
@@ -143,7 +142,7 @@ async function mutate(
     );
     return true;
   } catch (error) {
-    const code = codeOf(error);
+    const code = failureCode(error);
     if (code !== null && movedOn.includes(code)) return false;
     throw error;
   }

@@ -1,6 +1,6 @@
-import { droverFailure } from '../../runtime/failure.ts';
-import { audited, type Tools } from './dependencies.ts';
-import { codeOf } from './failures.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { mutate } from '../lib/mutate.ts';
+import type { Tools } from './dependencies.ts';
 import { findService } from './find-host.ts';
 import { serviceState } from './observe-host.ts';
 import type { ComputeServiceRecord } from './types.ts';
@@ -23,7 +23,7 @@ export async function ensureServiceDeleted(
   tools: Tools,
   { host, serviceId }: { host: string; serviceId: string },
 ): Promise<void> {
-  const { nova, stopGate, scope } = tools;
+  const { nova, scope } = tools;
   const services = await nova.computeServices(scope.signal);
   const service = services.find(({ id }) => id === serviceId);
   if (service === undefined) {
@@ -44,11 +44,10 @@ export async function ensureServiceDeleted(
       before: { serviceId, ...serviceState(service) },
       after: null,
     };
-    await stopGate(scope.signal);
-    await audited(tools, mutation, () => nova.deleteService(serviceId, scope.signal));
+    await mutate(tools, mutation, () => nova.deleteService(serviceId, scope.signal));
   } catch (error) {
     // Of two that delete at once, one finds it gone at any of its requests, and Nova may answer it 500.
-    const code = codeOf(error);
+    const code = failureCode(error);
     if (code !== 'HostNotFound' && code !== 'NovaUnavailable') throw error;
     if ((await nova.computeServices(scope.signal)).some(({ id }) => id === serviceId)) throw error;
   }

@@ -1,5 +1,5 @@
 import type { ComputeService } from '../../contracts/eviction/instance.ts';
-import { codeOf } from './failures.ts';
+import { failureCode } from '../../runtime/failure.ts';
 import { findService, namesOfAll } from './find-host.ts';
 import { serviceState } from './observe-host.ts';
 import { firstLabel, resolveHost } from './resolve-host.ts';
@@ -78,7 +78,7 @@ export function matchRegistration<Known extends Hypervisor>(
   try {
     return resolveHost(name, namesOfAll(services, hypervisors));
   } catch (error) {
-    if (codeOf(error) === 'HostNotFound') return null;
+    if (failureCode(error) === 'HostNotFound') return null;
     throw error;
   }
 }

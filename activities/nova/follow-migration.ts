@@ -14,7 +14,7 @@ import {
 } from './judge-migration.ts';
 import { alignedDelayMs, pollDelayMs } from './poll-delay.ts';
 import type { SharedLook } from './shared-look.ts';
-import { waitFor } from './wait.ts';
+import { waitFor } from '../lib/wait.ts';
 
 export type FollowTools = Tools & { sharedLook: SharedLook };
 

@@ -12,7 +12,7 @@ import { ensureServiceDisabled, ensureServiceEnabled } from './ensure-service.ts
 import { ensureServiceDeleted } from './ensure-service-deleted.ts';
 import { findRegistration } from './find-registration.ts';
 import { runSmokeCheck, type SmokeCheckRequest } from './run-smoke-check.ts';
-import { currentScope } from './scope.ts';
+import { currentScope } from '../lib/context.ts';
 import { createSharedLook } from './shared-look.ts';
 import { ensureSmokeServerGone, findSmokeServers, type SmokeServersGone } from './smoke-server.ts';
 import { startEvacuation } from './start-evacuation.ts';

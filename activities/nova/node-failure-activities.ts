@@ -4,10 +4,10 @@ import { awaitEvacuation } from './await-evacuation.ts';
 import type { NovaDependencies } from './dependencies.ts';
 import { ensureForcedDown } from './ensure-forced-down.ts';
 import { listEvacuationCandidates } from './list-evacuation-candidates.ts';
-import { currentScope } from './scope.ts';
+import { currentScope } from '../lib/context.ts';
 import { createSharedLook } from './shared-look.ts';
 import { startEvacuation } from './start-evacuation.ts';
-import { whileBeating } from './wait.ts';
+import { whileBeating } from '../lib/wait.ts';
 
 export interface NodeFailureRegionDependencies extends NovaDependencies {
   placement: PlacementClient;

@@ -1,7 +1,7 @@
 import type { HostObservation, Instance, Migration } from '../../contracts/eviction/instance.ts';
+import { failureCode } from '../../runtime/failure.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import type { ComputeHost } from './find-host.ts';
-import { codeOf } from './failures.ts';
 import type { ComputeServiceRecord, InstanceDetail, NovaClient } from './types.ts';
 import { plainInstance } from './wire-map.ts';
 
@@ -63,7 +63,7 @@ async function observeProvider(
     return { allocations: Object.keys(allocations), schedulingDisabled: traits.includes('COMPUTE_STATUS_DISABLED') };
   } catch (error) {
     // What Placement does not know the scheduler cannot choose, and nothing can be allocated against it.
-    if (codeOf(error) === 'HostNotFound') return { allocations: [], schedulingDisabled: true };
+    if (failureCode(error) === 'HostNotFound') return { allocations: [], schedulingDisabled: true };
     throw error;
   }
 }

@@ -1,9 +1,10 @@
+import { failureCode } from '../../runtime/failure.ts';
+import { settlingDelayMs, waitFor, whileBeating } from '../lib/wait.ts';
+import { wordsOf } from '../openstack/faults.ts';
 import type { Tools } from './dependencies.ts';
-import { codeOf, wordsOf } from './failures.ts';
-import { judgeSmoke, type SmokeExpectation, type SmokeFinding, type SmokeView } from './judge-smoke.ts';
+import { type SmokeExpectation, type SmokeFinding, type SmokeView, judgeSmoke } from './judge-smoke.ts';
 import { smokeServerName } from './smoke-mark.ts';
-import { ensureSmokeServer, ensureSmokeServerGone, type SmokeServerRequest } from './smoke-server.ts';
-import { settlingDelayMs, waitFor, whileBeating } from './wait.ts';
+import { type SmokeServerRequest, ensureSmokeServer, ensureSmokeServerGone } from './smoke-server.ts';
 
 export interface SmokeCheckRequest extends SmokeServerRequest {
   /** What the console must show: `hostname`, its own name, which an image with a login prompt shows; or a text; null: nothing. */
@@ -64,7 +65,7 @@ async function tryIt(
     const another = await ensureSmokeServer(tools, request);
     return { findings: (await watch(tools, another.id, expected, request.deadlineMs)).findings, ids: [id, another.id] };
   } catch (error) {
-    const code = codeOf(error);
+    const code = failureCode(error);
     if (code !== 'SmokeServerRefused') throw error;
     return {
       ids: [],
@@ -111,7 +112,7 @@ async function readConsole({ nova, scope }: Tools, id: string): Promise<string |
   try {
     return await nova.consoleOutput(id, consoleLines, scope.signal);
   } catch (error) {
-    if (codeOf(error) === 'ConsoleUnavailable' || codeOf(error) === 'InstanceNotFound') return null;
+    if (failureCode(error) === 'ConsoleUnavailable' || failureCode(error) === 'InstanceNotFound') return null;
     throw error;
   }
 }

@@ -1,9 +1,9 @@
-import { droverFailure } from '../../runtime/failure.ts';
-import { audited, type Tools } from './dependencies.ts';
-import { codeOf } from './failures.ts';
-import { isOwnedBy, isSmokeServer, smokeMetadata, smokeServerName, type SmokeOwner } from './smoke-mark.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { settlingDelayMs, waitFor } from '../lib/wait.ts';
+import { mutate } from '../lib/mutate.ts';
+import type { Tools } from './dependencies.ts';
+import { type SmokeOwner, isOwnedBy, isSmokeServer, smokeMetadata, smokeServerName } from './smoke-mark.ts';
 import type { InstanceDetail } from './types.ts';
-import { settlingDelayMs, waitFor } from './wait.ts';
 
 export interface SmokeServerRequest {
   owner: SmokeOwner;
@@ -55,9 +55,8 @@ async function keepOldest(tools: Tools, owner: SmokeOwner, mine?: string): Promi
 }
 
 async function create(tools: Tools, { owner, flavorId, imageId }: SmokeServerRequest): Promise<string> {
-  const { nova, stopGate, scope } = tools;
+  const { nova, scope } = tools;
   const { host } = owner;
-  await stopGate(scope.signal);
   const name = smokeServerName(host);
   const mutation = {
     action: 'ensureSmokeServer',
@@ -68,7 +67,7 @@ async function create(tools: Tools, { owner, flavorId, imageId }: SmokeServerReq
   };
   const create = () =>
     nova.createServer({ name, flavorId, imageId, host, metadata: smokeMetadata(owner) }, scope.signal);
-  const { id } = await audited(tools, mutation, create, (answer) => ({ object: `server/${answer.id}` }));
+  const { id } = await mutate(tools, mutation, create, ({ id, requestId }) => ({ requestId, object: `server/${id}` }));
   return id;
 }
 
@@ -115,16 +114,15 @@ export function ensureSmokeServerGone(tools: Tools, { host, ids, deadlineMs }: S
 
 /** One that is gone, or in the middle of something, is for the next look. */
 async function deleteOne(tools: Tools, { id, name, status }: InstanceDetail, cause: string): Promise<void> {
-  const { nova, stopGate, scope } = tools;
-  await stopGate(scope.signal);
+  const { nova, scope } = tools;
   try {
-    await audited(
+    await mutate(
       tools,
       { action: 'deleteSmokeServer', cause, object: `server/${id}`, before: { name, status }, after: null },
       () => nova.deleteServer(id, scope.signal),
     );
   } catch (error) {
-    const code = codeOf(error);
+    const code = failureCode(error);
     if (code !== 'InstanceNotFound' && code !== 'InstanceBusy') throw error;
   }
 }

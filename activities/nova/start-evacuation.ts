@@ -1,15 +1,16 @@
 import { z } from 'zod';
 
-import type { EvacuationRequest } from '../../contracts/node-failure/fencing.ts';
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { MigrationStart } from '../../contracts/eviction/migrate-instance.ts';
-import { droverFailure } from '../../runtime/failure.ts';
+import type { EvacuationRequest } from '../../contracts/node-failure/fencing.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { wordsOf } from '../openstack/faults.ts';
 import type { Consumer, PlacementClient } from '../placement/types.ts';
 import { readService } from './change-service.ts';
 import { decideEvacuation, newEvacuation } from './decide-evacuation.ts';
-import { audited, type Tools } from './dependencies.ts';
-import { codeOf, wordsOf } from './failures.ts';
-import { observationOf, observeInstance, readHistory, type InstanceHistory } from './observe-instance.ts';
+import { mutate } from '../lib/mutate.ts';
+import type { Tools } from './dependencies.ts';
+import { type InstanceHistory, observationOf, observeInstance, readHistory } from './observe-instance.ts';
 
 export type EvacuationTools = Tools & { placement: PlacementClient };
 
@@ -71,6 +72,7 @@ async function ask(
   const { nova, stopGate, scope } = tools;
   const { instanceId, sourceHost, targetHost, incident } = request;
   const known = idsOf(before);
+  // It is a write of its own.
   await stopGate(scope.signal);
   if (!(await claim(tools, instanceId, consumer))) return awaitRecord(tools, request, known);
   scope.heartbeat({ known });
@@ -82,7 +84,7 @@ async function ask(
       before: { host: sourceHost, vmState: before.instance?.vmState ?? null },
       after: { requested: targetHost ?? 'another host, as the scheduler chooses' },
     };
-    await audited(tools, mutation, () => nova.evacuate(instanceId, { host: targetHost }, scope.signal));
+    await mutate(tools, mutation, () => nova.evacuate(instanceId, { host: targetHost }, scope.signal));
   } catch (error) {
     return afterRefusal(tools, request, known, error);
   }
@@ -100,7 +102,7 @@ async function claim(
     await placement.rewriteConsumer(instanceId, consumer, scope.signal);
     return true;
   } catch (error) {
-    const code = codeOf(error);
+    const code = failureCode(error);
     if (code === 'ConsumerConflict') return false;
     if (code === 'RequestRefused') return true;
     throw error;
@@ -114,7 +116,7 @@ async function afterRefusal(
   known: readonly number[],
   error: unknown,
 ): Promise<MigrationStart> {
-  const code = codeOf(error);
+  const code = failureCode(error);
   if (code === 'InstanceNotFound') return { outcome: 'changed', observation: { instance: null, migration: null } };
   if (code === 'InstanceStateRefused' || code === 'MigrationRefused' || code === 'HostUp')
     return { outcome: 'refused', message: wordsOf(error) };

@@ -2,10 +2,12 @@ import { z } from 'zod';
 
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { MigrationStart, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
-import { decideStart, newRecord, type MoveKind } from './decide-start.ts';
-import { audited, type InstanceDependencies, type Tools } from './dependencies.ts';
-import { codeOf, wordsOf } from './failures.ts';
-import { observationOf, observeInstance, readHistory, type InstanceHistory } from './observe-instance.ts';
+import { failureCode } from '../../runtime/failure.ts';
+import { wordsOf } from '../openstack/faults.ts';
+import { type MoveKind, decideStart, newRecord } from './decide-start.ts';
+import { mutate } from '../lib/mutate.ts';
+import type { InstanceDependencies, Tools } from './dependencies.ts';
+import { type InstanceHistory, observationOf, observeInstance, readHistory } from './observe-instance.ts';
 import type { RegionView } from './region-view.ts';
 
 export type StartTools = Tools<InstanceDependencies> & { region: RegionView };
@@ -75,11 +77,9 @@ async function ask(
   request: StartRequest,
   before: InstanceHistory,
 ): Promise<MigrationStart> {
-  const { nova, stopGate, scope } = tools;
+  const { nova, scope } = tools;
   const { instanceId, sourceHost, eviction } = request;
   const known = idsOf(before);
-  await stopGate(scope.signal);
-  scope.heartbeat({ known });
   try {
     const target = { host: null };
     const mutation = {
@@ -89,11 +89,12 @@ async function ask(
       before: { host: sourceHost, vmState: before.instance?.vmState ?? null },
       after: { requested: 'another host, as the scheduler chooses' },
     };
-    await audited(tools, mutation, () =>
-      kind === 'live'
+    await mutate(tools, mutation, () => {
+      scope.heartbeat({ known });
+      return kind === 'live'
         ? nova.liveMigrate(instanceId, target, scope.signal)
-        : nova.coldMigrate(instanceId, target, scope.signal),
-    );
+        : nova.coldMigrate(instanceId, target, scope.signal);
+    });
   } catch (error) {
     return afterRefusal(tools, kind, request, known, error);
   }
@@ -111,7 +112,7 @@ async function afterRefusal(
   known: number[],
   error: unknown,
 ): Promise<MigrationStart> {
-  const code = codeOf(error);
+  const code = failureCode(error);
   if (code === 'InstanceNotFound') return { outcome: 'changed', observation: { instance: null, migration: null } };
   if (code === 'InstanceStateRefused' || code === 'MigrationRefused')
     return { outcome: 'refused', message: wordsOf(error) };

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { generalFault, refusalOf, serviceWords } from './faults.ts';
+import { generalFault, refusalOf, wordsOf } from './faults.ts';
 import type { ServiceName } from './services.ts';
 
 const nova = (code: number, message: string) => JSON.stringify({ itemNotFound: { code, message } });
@@ -65,8 +65,8 @@ test.each(rows)('%s %i (its own words: %s) is %s', (service, status, documented,
 
 test('a failure tells the service’s words apart from ours', () => {
   expect(
-    serviceWords(droverFailure('MigrationRefused', 'Nova answered 400', { details: { status: 400, words: 'No.' } })),
+    wordsOf(droverFailure('MigrationRefused', 'Nova answered 400', { details: { status: 400, words: 'No.' } })),
   ).toBe('No.');
-  expect(serviceWords(droverFailure('NovaUnavailable', 'cut'))).toBeNull();
-  expect(serviceWords(new Error('x'))).toBeNull();
+  expect(wordsOf(droverFailure('NovaUnavailable', 'cut'))).toMatch(/^cut\. /u);
+  expect(wordsOf(new Error('x'))).toBe('x');
 });

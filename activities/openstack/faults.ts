@@ -69,9 +69,8 @@ export function generalFault(service: ServiceName, refusal: Refusal): ErrorCode 
 
 const refusalDetails = z.looseObject({ words: z.string() });
 
-/** The service's own words in a failure that one of the clients threw; null where it said none. */
-export function serviceWords(error: unknown): string | null {
-  if (!(error instanceof ApplicationFailure)) return null;
-  const parsed = refusalDetails.safeParse(error.details?.[0]);
-  return parsed.success ? parsed.data.words : null;
+/** What the service itself said in a failure that one of the clients threw, without drover's advice; the whole message where it said nothing. */
+export function wordsOf(error: unknown): string {
+  const said = error instanceof ApplicationFailure ? refusalDetails.safeParse(error.details?.[0]).data : undefined;
+  return said?.words ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,6 +1,5 @@
-import { droverFailure } from '../../runtime/failure.ts';
-import { audited } from '../nova/dependencies.ts';
-import { codeOf } from '../nova/failures.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { mutate } from '../lib/mutate.ts';
 import type { PlacementTools } from './dependencies.ts';
 import { providersBelow } from './provider-tree.ts';
 import { allocationsOf, releaseFrom } from './release-allocations.ts';
@@ -46,8 +45,7 @@ async function refuseIfUsed(tools: PlacementTools, { uuid, name }: ResourceProvi
 }
 
 async function deleteOne(tools: PlacementTools, provider: ResourceProvider): Promise<void> {
-  const { placement, scope, stopGate } = tools;
-  await stopGate(scope.signal);
+  const { placement, scope } = tools;
   const mutation = {
     action: 'ensureProviderGone',
     cause: 'its host is decommissioned',
@@ -56,9 +54,9 @@ async function deleteOne(tools: PlacementTools, provider: ResourceProvider): Pro
     after: null,
   };
   try {
-    await audited(tools, mutation, () => placement.deleteProvider(provider.uuid, scope.signal));
+    await mutate(tools, mutation, () => placement.deleteProvider(provider.uuid, scope.signal));
   } catch (error) {
     // Somebody else may delete it at the same time.
-    if (codeOf(error) !== 'HostNotFound') throw error;
+    if (failureCode(error) !== 'HostNotFound') throw error;
   }
 }

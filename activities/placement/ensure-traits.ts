@@ -1,6 +1,5 @@
-import { droverFailure } from '../../runtime/failure.ts';
-import { audited } from '../nova/dependencies.ts';
-import { codeOf } from '../nova/failures.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { mutate } from '../lib/mutate.ts';
 import type { PlacementTools } from './dependencies.ts';
 import { judgeTraits } from './judge-traits.ts';
 
@@ -40,7 +39,6 @@ export async function ensureTraits(tools: PlacementTools, request: TraitsRequest
       );
     if (change.added.length + change.removed.length === 0) return traits;
     await ensureTraitsExist(tools, change.added, `resource-provider/${request.providerId}`);
-    await tools.stopGate(scope.signal);
     try {
       const mutation = {
         action: 'ensureTraits',
@@ -49,12 +47,12 @@ export async function ensureTraits(tools: PlacementTools, request: TraitsRequest
         before: { generation, traits },
         after: { added: change.added, removed: change.removed },
       };
-      await audited(tools, mutation, () =>
+      await mutate(tools, mutation, () =>
         placement.replaceTraits(request.providerId, { generation, traits: change.traits }, scope.signal),
       );
       return change.traits;
     } catch (error) {
-      if (codeOf(error) !== 'ProviderConflict' || attempt === mostAttempts) throw error;
+      if (failureCode(error) !== 'ProviderConflict' || attempt === mostAttempts) throw error;
       await clock.sleep(firstPauseMs * 2 ** (attempt - 1), scope.signal);
     }
   }
@@ -70,8 +68,7 @@ export async function ensureTraitsExist(
   const known = await placement.existingTraits(traits, scope.signal);
   for (const trait of traits) {
     if (known.includes(trait)) continue;
-    await tools.stopGate(scope.signal);
-    await audited(
+    await mutate(
       tools,
       { action: 'createTrait', cause, object: `trait/${trait}`, before: null, after: { exists: true } },
       () => placement.createTrait(trait, scope.signal),

@@ -1,5 +1,5 @@
-import { audited } from '../nova/dependencies.ts';
-import { codeOf } from '../nova/failures.ts';
+import { failureCode } from '../../runtime/failure.ts';
+import { mutate } from '../lib/mutate.ts';
 import type { PlacementTools } from './dependencies.ts';
 import { providersBelow } from './provider-tree.ts';
 import type { Consumer, ResourceProvider } from './types.ts';
@@ -47,7 +47,7 @@ export async function allocationsOf(
   try {
     return await placement.providerAllocations(uuid, scope.signal);
   } catch (error) {
-    if (codeOf(error) === 'HostNotFound') return {};
+    if (failureCode(error) === 'HostNotFound') return {};
     throw error;
   }
 }
@@ -58,12 +58,11 @@ async function releaseOne(
   providers: readonly string[],
   consentBy: string,
 ): Promise<void> {
-  const { placement, scope, stopGate } = tools;
+  const { placement, scope } = tools;
   const before = await placement.consumer(consumer, scope.signal);
   if (before === null) return;
   const [released, kept] = divide(before.allocations, providers);
   if (Object.keys(released).length === 0) return;
-  await stopGate(scope.signal);
   const mutation = {
     action: 'releaseAllocations',
     cause: `its host is decommissioned; consented by ${consentBy}`,
@@ -71,7 +70,7 @@ async function releaseOne(
     before: released,
     after: Object.keys(kept).length === 0 ? null : kept,
   };
-  await audited(tools, mutation, () =>
+  await mutate(tools, mutation, () =>
     placement.rewriteConsumer(consumer, { ...before, allocations: kept }, scope.signal),
   );
 }

@@ -1,21 +1,21 @@
-import { disabledReasonPrefix } from '../../contracts/ids.ts';
 import type { Preflight } from '../../contracts/eviction/eviction.ts';
 import type { Migration } from '../../contracts/eviction/instance.ts';
+import { disabledReasonPrefix } from '../../contracts/ids.ts';
+import { failureCode } from '../../runtime/failure.ts';
 import type { HostDependencies, Tools } from '../nova/dependencies.ts';
-import { joinHost, type ComputeHost } from '../nova/find-host.ts';
-import { codeOf } from '../nova/failures.ts';
+import { type ComputeHost, joinHost } from '../nova/find-host.ts';
 import { hasEnded } from '../nova/judge-migration.ts';
 import { observeHost } from '../nova/observe-host.ts';
 import type { ComputeServiceRecord, Hypervisor, InstanceDetail } from '../nova/types.ts';
 import { askPlacement, mapAtOnce } from './candidates.ts';
 import { judgeInstance } from './compatibility.ts';
-import { factsOf, hypervisorFacts, openEvictions, type OpenEviction } from './facts.ts';
+import { type OpenEviction, factsOf, hypervisorFacts, openEvictions } from './facts.ts';
 import { judgePlacement } from './judge-placement.ts';
 import { judgeSource } from './judge-source.ts';
-import { chooseTargets, type HostCandidate } from './judge-targets.ts';
+import { type HostCandidate, chooseTargets } from './judge-targets.ts';
 import { instanceObstacle } from './obstacle.ts';
 import { requirementsOf } from './requirements.ts';
-import { isStrict, placeOf, type GroupPlacement } from './scheduler-rules.ts';
+import { type GroupPlacement, isStrict, placeOf } from './scheduler-rules.ts';
 
 export interface PreflightRequest {
   hypervisor: string;
@@ -127,7 +127,7 @@ function findOther(
   try {
     return joinHost(name, services, hypervisors).service;
   } catch (error) {
-    if (codeOf(error) !== null) return null;
+    if (failureCode(error) !== null) return null;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type { PowerActivities } from '../../contracts/node-failure/power.ts';
-import { currentScope } from '../nova/scope.ts';
-import { whileBeating } from '../nova/wait.ts';
+import { currentScope } from '../lib/context.ts';
+import { whileBeating } from '../lib/wait.ts';
 import type { PowerDependencies, Tools } from './dependencies.ts';
 import { ensurePoweredOff } from './ensure-powered-off.ts';
 import type { RedfishClient } from './types.ts';

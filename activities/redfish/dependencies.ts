@@ -1,6 +1,6 @@
 import type { Audit } from '../../runtime/telemetry/audit.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { ActivityScope } from '../nova/scope.ts';
+import type { ActivityScope } from '../lib/context.ts';
 import type { BmcSettings, ConnectBmc } from './types.ts';
 
 /** What the composition root gives to the activities. */

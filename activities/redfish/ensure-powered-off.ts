@@ -1,5 +1,6 @@
 import type { EnsurePoweredOff, PowerProof } from '../../contracts/node-failure/power.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { mutate } from '../lib/mutate.ts';
 import type { Tools } from './dependencies.ts';
 import type { ComputerSystem, RedfishClient } from './types.ts';
 
@@ -38,32 +39,22 @@ async function ask(
   system: ComputerSystem,
   { host, cause }: EnsurePoweredOff,
 ): Promise<void> {
-  const { scope, stopGate } = tools;
-  await stopGate(scope.signal);
-  const record = (after: string): Promise<void> =>
-    tools.audit.record({
-      actor: 'drover',
-      cause,
-      action: 'ensurePoweredOff',
-      object: `host/${host}`,
-      before: { power: system.power, system: system.path, uuid: system.uuid },
-      after,
-      run: scope.run,
-      requestId: null,
-    });
+  const { signal } = tools.scope;
+  const mutation = {
+    action: 'ensurePoweredOff',
+    cause,
+    object: `host/${host}`,
+    before: { power: system.power, system: system.path, uuid: system.uuid },
+    after: { requested: 'ForceOff' },
+  };
   try {
-    await client.forceOff(system, scope.signal);
+    await mutate(tools, mutation, () => client.forceOff(system, signal));
   } catch (error) {
-    if (failureCode(error) === 'PowerOffRefused') {
-      // Some BMCs refuse what is done already, perhaps by another who asked at the same time.
-      if ((await client.readSystem(system.path, scope.signal)).power === 'Off') return;
-    } else {
-      // It may go off all the same, and the next attempt would find it off without having asked.
-      await record('asked for ForceOff, no answer');
-    }
+    // Some BMCs refuse what is done already, perhaps by another who asked at the same time.
+    if (failureCode(error) === 'PowerOffRefused' && (await client.readSystem(system.path, signal)).power === 'Off')
+      return;
     throw error;
   }
-  await record('asked for ForceOff');
 }
 
 async function awaitOff(

@@ -7,8 +7,8 @@ import type {
 import type { VirtualMachineInput } from '../../contracts/virtual-machine/lifecycle.ts';
 import { lookFor } from '../../contracts/virtual-machine/look.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { currentScope } from '../nova/scope.ts';
-import { whileBeating } from '../nova/wait.ts';
+import { currentScope } from '../lib/context.ts';
+import { whileBeating } from '../lib/wait.ts';
 
 /** What a look is made of: two activities of their own, called within one. */
 export interface Looks {

@@ -1,5 +1,5 @@
 import type { VirtualMachineVsphereActivities } from '../../contracts/virtual-machine/activities.ts';
-import { currentScope } from '../nova/scope.ts';
+import { currentScope } from '../lib/context.ts';
 import { attachClusterModule } from './attach-cluster-module.ts';
 import { awaitTask } from './await-task.ts';
 import type { Tools, VsphereDependencies } from './dependencies.ts';

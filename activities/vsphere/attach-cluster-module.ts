@@ -1,6 +1,6 @@
 import type { VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { mutate, type Tools } from './dependencies.ts';
+import { mutateVm, type Tools } from './dependencies.ts';
 import { readOwnedThere } from './find-vm.ts';
 import type { VcenterRest } from './rest/client.ts';
 import { addMember, isMember } from './rest/cluster-modules.ts';
@@ -15,7 +15,7 @@ export async function attachClusterModule(
   const { signal } = tools.scope;
   const { name } = await readOwnedThere(tools, request);
   if (await isMember(rest, module, vmId, signal)) return;
-  await mutate(tools, {
+  await mutateVm(tools, {
     action: 'attachClusterModule',
     owner: request,
     before: null,

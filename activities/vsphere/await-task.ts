@@ -3,7 +3,7 @@ import { CancelledFailure } from '@temporalio/common';
 import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine/activities.ts';
 import { withTimeout } from '../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
-import { finalFailure, settlingDelayMs, waitFor } from '../nova/wait.ts';
+import { finalFailure, settlingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
 import { isCustomizationPending } from './facts/config.ts';
 import { findVm } from './find-vm.ts';

@@ -1,8 +1,7 @@
 import type { SlotActivities } from '../../contracts/eviction/activities.ts';
 import type { AllowanceObservation, SlotKind } from '../../contracts/allowance.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { ActivityScope } from '../nova/scope.ts';
-import { currentScope } from '../nova/scope.ts';
+import { type ActivityScope, currentScope } from '../lib/context.ts';
 import type { VcenterGateway } from './types.ts';
 
 export interface SlotDependencies extends Pick<AllowanceObservation, 'checkMs' | 'silentMs'> {

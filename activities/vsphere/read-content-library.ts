@@ -4,7 +4,7 @@ import type {
   LibraryItem,
 } from '../../contracts/virtual-machine/content-library.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { currentScope, type ActivityScope } from '../nova/scope.ts';
+import { currentScope, type ActivityScope } from '../lib/context.ts';
 import type { VcenterRest } from './rest/client.ts';
 import { findLibrary, listItems, readItem } from './rest/library.ts';
 

@@ -4,7 +4,8 @@ import type {
   SubmittedTask,
   VirtualMachineVsphereActivities,
 } from '../../contracts/virtual-machine/activities.ts';
-import { settlingDelayMs, whileBeating, type Execution } from '../nova/wait.ts';
+import type { Execution } from '../lib/context.ts';
+import { settlingDelayMs, whileBeating } from '../lib/wait.ts';
 import type { VcenterGateway } from './types.ts';
 
 /** Most tasks are over by then. */

@@ -1,7 +1,7 @@
 import type { OwnerOfVm, VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
-import { settlingDelayMs, waitFor } from '../nova/wait.ts';
-import { mutate, type Tools } from './dependencies.ts';
+import { settlingDelayMs, waitFor } from '../lib/wait.ts';
+import { mutateVm, type Tools } from './dependencies.ts';
 import { readOwned } from './find-vm.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function stopCreate(
   const { gateway, scope, clock } = tools;
   const { task, name } = request;
   if (task !== null && (await isRunning(tools, task))) {
-    await mutate(tools, {
+    await mutateVm(tools, {
       action: 'stopCreate',
       owner: request,
       before: { task, name },
@@ -49,7 +49,7 @@ export async function cancelVsphereTask(tools: Tools, request: VmSubject & { tas
   const { task, vmId } = request;
   const seen = await readOwned(tools, request);
   if (seen === null || !(await isRunning(tools, task, vmId))) return;
-  await mutate(tools, {
+  await mutateVm(tools, {
     action: 'cancelVsphereTask',
     owner: request,
     before: { task },

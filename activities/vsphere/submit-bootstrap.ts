@@ -9,8 +9,8 @@ import type {
 } from '../../contracts/virtual-machine/bootstrap.ts';
 import type { Submission, VirtualMachineVsphereActivities } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode, failureDetail } from '../../runtime/failure.ts';
-import { finalFailure } from '../nova/wait.ts';
-import { mutateByTask, type Tools } from './dependencies.ts';
+import { finalFailure } from '../lib/wait.ts';
+import { mutateVmByTask, type Tools } from './dependencies.ts';
 import { isCustomizationPending } from './facts/config.ts';
 import { networkCardsOf } from './facts/devices.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
@@ -133,7 +133,7 @@ async function customize(
   }
   const spec = customizationSpec(custom, cards);
   try {
-    const taskId = await mutateByTask(tools, {
+    const taskId = await mutateVmByTask(tools, {
       action: 'submitBootstrap',
       owner: request,
       before: { powerState: seen.powerState },

@@ -1,6 +1,6 @@
 import type { SubmittedTask, TaskPurpose } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
-import { mutate, type Tools } from './dependencies.ts';
+import { mutateVm, type Tools } from './dependencies.ts';
 import { findVm, type VmIdentity } from './find-vm.ts';
 import { deployBody, deployItem } from './rest/deploy.ts';
 import type { VcenterRest } from './rest/client.ts';
@@ -38,7 +38,7 @@ export async function submitDeploy(
     });
   const made = await findMade();
   if (made !== null) return made;
-  return mutate(tools, {
+  return mutateVm(tools, {
     action: 'submitNewVm',
     owner: request,
     before: null,

@@ -1,6 +1,6 @@
 import type { Submission, VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { mutateByTask, type Tools } from './dependencies.ts';
+import { mutateVmByTask, type Tools } from './dependencies.ts';
 import { attachedDisk, foreignDisksOf, virtualDisksOf } from './facts/devices.ts';
 import { configOf, readOwned, readOwnedThere } from './find-vm.ts';
 import { vmRef } from './references.ts';
@@ -40,7 +40,7 @@ export async function submitDestroy(tools: Tools, request: VmSubject): Promise<S
       'ForeignDisksAttached',
       `${seen.name} (${vmId}) has ${foreign.map(({ label, fileName }) => `${label} (${fileName ?? 'no file'})`).join(', ')}`,
     );
-  const taskId = await mutateByTask(tools, {
+  const taskId = await mutateVmByTask(tools, {
     action: 'submitDestroy',
     owner: request,
     before: { vmId, name: seen.name, powerState: seen.powerState, vmxPath: config.vmxPath },

@@ -2,7 +2,7 @@ import type { FileDeed, FilePlace } from '../../contracts/virtual-machine/cached
 import type { OwnerOfVm, SubmittedTask } from '../../contracts/virtual-machine/activities.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import { readDatastoreName, topFolderPath } from './datastore-name.ts';
-import { mutateByTask, type Tools } from './dependencies.ts';
+import { mutateVmByTask, type Tools } from './dependencies.ts';
 import { datacenterRef } from './references.ts';
 
 type Reading = Pick<Tools, 'gateway' | 'scope'>;
@@ -99,7 +99,7 @@ async function begin(tools: Tools, request: FileRequest, folder: string): Promis
         return gateway.submit('DeleteDatastoreFile_Task', files, { name: folder, datacenter }, signal);
     }
   };
-  const taskId = await mutateByTask(tools, {
+  const taskId = await mutateVmByTask(tools, {
     action: 'submitFileDeed',
     owner: request,
     before: null,

@@ -1,5 +1,5 @@
 import type { Submission, VmSubject } from '../../contracts/virtual-machine/activities.ts';
-import { mutateByTask, type Tools } from './dependencies.ts';
+import { mutateVmByTask, type Tools } from './dependencies.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 import { vmRef } from './references.ts';
 
@@ -10,7 +10,7 @@ export async function submitHardwareUpgrade(
   const { version: before } = configOf(await readOwnedThere(tools, request));
   if (Number(/\d+$/u.exec(before)?.[0] ?? 0) >= request.version) return null;
   const version = `vmx-${String(request.version).padStart(2, '0')}`;
-  const taskId = await mutateByTask(tools, {
+  const taskId = await mutateVmByTask(tools, {
     action: 'submitHardwareUpgrade',
     owner: request,
     before: { version: before },

@@ -2,7 +2,7 @@ import type { SubmittedTask } from '../../contracts/virtual-machine/activities.t
 import type { CreateSource } from '../../contracts/virtual-machine/plan.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { readDatastoreName, topFolderPath } from './datastore-name.ts';
-import { mutateByTask, type Tools } from './dependencies.ts';
+import { mutateVmByTask, type Tools } from './dependencies.ts';
 import { configOf, findVm } from './find-vm.ts';
 import { folderRef, hostRef, poolRef, vmRef } from './references.ts';
 import type { VcenterRest } from './rest/client.ts';
@@ -28,7 +28,7 @@ export async function submitNewVm(
   const found = await findVm(tools, identity);
   if (found !== null) return { vmId: found.id };
   const submit = await starterOf(tools, request, source);
-  const taskId = await mutateByTask(tools, {
+  const taskId = await mutateVmByTask(tools, {
     action: 'submitNewVm',
     owner: request,
     before: null,

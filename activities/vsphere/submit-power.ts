@@ -3,7 +3,7 @@ import { readRestartIntent } from '../../contracts/virtual-machine/marks.ts';
 import type { VmFacts } from '../../contracts/virtual-machine/observation.ts';
 import type { PowerOperation } from '../../contracts/virtual-machine/plan.ts';
 import { readBootMark } from './boot-mark.ts';
-import { mutate, mutateByTask, type Tools } from './dependencies.ts';
+import { mutateVm, mutateVmByTask, type Tools } from './dependencies.ts';
 import { readOwnedThere } from './find-vm.ts';
 import { vmRef } from './references.ts';
 import type { VirtualMachine } from './types.ts';
@@ -47,10 +47,10 @@ export async function submitPower(tools: Tools, request: Power): Promise<Submiss
     after: { operation },
   };
   if (method === 'ShutdownGuest' || method === 'StandbyGuest' || method === 'RebootGuest') {
-    await mutate(tools, { ...mutation, submit: () => gateway.call(method, vmRef(vmId), {}, scope.signal) });
+    await mutateVm(tools, { ...mutation, submit: () => gateway.call(method, vmRef(vmId), {}, scope.signal) });
     return null;
   }
-  const taskId = await mutateByTask(tools, {
+  const taskId = await mutateVmByTask(tools, {
     ...mutation,
     submit: () => gateway.submit(method, vmRef(vmId), {}, scope.signal),
   });

@@ -1,8 +1,8 @@
 import type { Submission, VmSubject } from '../../contracts/virtual-machine/activities.ts';
 import type { ReconfigSpec } from '../../contracts/virtual-machine/config.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { finalFailure } from '../nova/wait.ts';
-import { mutateByTask, type Tools } from './dependencies.ts';
+import { finalFailure } from '../lib/wait.ts';
+import { mutateVmByTask, type Tools } from './dependencies.ts';
 import { readBootOptions } from './facts/config.ts';
 import { configOf, readOwnedThere } from './find-vm.ts';
 import { isThere } from './is-there.ts';
@@ -59,7 +59,7 @@ export async function reconfigure(
   after: unknown,
   isSecret = false,
 ): Promise<Submission> {
-  const taskId = await mutateByTask(tools, {
+  const taskId = await mutateVmByTask(tools, {
     action,
     owner: request,
     before,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CreateSpec } from '../../contracts/virtual-machine/plan.ts';
-import { settlingDelayMs } from '../../activities/nova/wait.ts';
+import { settlingDelayMs } from '../../activities/lib/wait.ts';
 import { configOf } from '../../activities/vsphere/find-vm.ts';
 import { folderRef, vmRef } from '../../activities/vsphere/references.ts';
 import { cloneSpec } from '../../activities/vsphere/specs/new-vm.ts';

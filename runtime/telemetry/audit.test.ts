@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { auditChange, openAudit, type AuditEntry } from './audit.ts';
-import { droverFailure } from '../failure.ts';
+import { openAudit, type AuditEntry } from './audit.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -76,56 +75,6 @@ test('goes to stderr without a file, and when the file fails, without secrets', 
   rmSync(join(dir, 'gone'), { recursive: true });
   await audit.record(entry);
   expect(written).toHaveLength(2);
-});
-
-test.each<[what: string, error: Error, failed: string | null]>([
-  [
-    'whose answer is lost',
-    droverFailure('NovaUnavailable', 'no answer within 12 s'),
-    'no answer within 12 s. Nova did not answer as it should. drover keeps trying.',
-  ],
-  [
-    'whose answer cannot be read',
-    droverFailure('AnswerMalformed', 'no JSON'),
-    expect.stringMatching(/^no JSON/u) as string,
-  ],
-  ['in whose middle the activity is cancelled', new Error('CANCELLED'), 'CANCELLED'],
-  ['that is refused', droverFailure('ServiceConflict', 'it is so already'), null],
-  ['that nobody was asked for', droverFailure('KeystoneUnavailable', 'no token'), null],
-])('a change %s', async (_, error, failed) => {
-  const written: AuditEntry[] = [];
-  const audit = { record: async (one: AuditEntry) => void written.push(one) };
-  await expect(
-    auditChange(
-      audit,
-      entry,
-      () => Promise.reject(error),
-      () => ({}),
-    ),
-  ).rejects.toBe(error);
-  expect(written).toEqual(
-    failed === null ? [] : [{ ...entry, after: { asked: entry.after, failed }, requestId: null }],
-  );
-});
-
-test('a change has what its answer says in its line, and none where nothing was changed', async () => {
-  const written: AuditEntry[] = [];
-  const audit = { record: async (one: AuditEntry) => void written.push(one) };
-  expect(
-    await auditChange(
-      audit,
-      entry,
-      async () => 'req-2',
-      (requestId) => ({ requestId }),
-    ),
-  ).toBe('req-2');
-  await auditChange(
-    audit,
-    entry,
-    async () => false,
-    () => null,
-  );
-  expect(written).toEqual([{ ...entry, requestId: 'req-2' }]);
 });
 
 test('refuses a file that cannot be opened', () => {

@@ -2,13 +2,11 @@ import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Clock } from '../clock.ts';
-import { droverFailure, failureCode } from '../failure.ts';
-import { isError } from '../is-error.ts';
+import { droverFailure } from '../failure.ts';
 import { redact } from '../redaction.ts';
 
-/** One mutation of an outside system (design section 2, rule 17). */
+/** One mutation of an outside system. */
 export interface AuditEntry {
   /** Who wanted it, as far as drover knows: the starter of the run, or `drover`. */
   actor: string;
@@ -30,57 +28,6 @@ export interface AuditEntry {
 export interface Audit {
   /** Resolves when the line is written. Never rejects: what was done is done, so a line that cannot be written goes to stderr. */
   record(entry: AuditEntry): Promise<void>;
-}
-
-/** Of a change that was asked for and has no answer: it may have happened. */
-export interface UnansweredChange {
-  asked: unknown;
-  /** What came instead of an answer. */
-  failed: string;
-}
-
-/** What an answer adds to the line. */
-type Answered = Partial<Pick<AuditEntry, 'object' | 'after' | 'requestId'>>;
-
-/**
- * Asks for one change, and writes it down as it was answered, or as an {@link UnansweredChange}: the next attempt finds it done and writes
- * nothing. A refusal has changed nothing and leaves no line.
- *
- * @param entry `after`: what is asked for
- * @param read what the answer says besides; null: nothing was changed
- */
-export async function auditChange<Result>(
-  audit: Audit,
-  entry: Omit<AuditEntry, 'requestId'>,
-  ask: () => Promise<Result>,
-  read: (result: Result) => Answered | null,
-): Promise<Result> {
-  let result: Result;
-  try {
-    result = await ask();
-  } catch (error) {
-    if (isUnanswered(error)) {
-      const after: UnansweredChange = { asked: entry.after, failed: isError(error) ? error.message : String(error) };
-      await audit.record({ ...entry, after, requestId: null });
-    }
-    throw error;
-  }
-  const answered = read(result);
-  if (answered !== null) await audit.record({ ...entry, requestId: null, ...answered });
-  return result;
-}
-
-const unanswered: readonly ErrorCode[] = [
-  'NovaUnavailable',
-  'PlacementUnavailable',
-  'KubernetesUnavailable',
-  'AnswerMalformed',
-];
-
-/** What is no row of the error table is an activity that was cancelled in the middle of its request. */
-function isUnanswered(error: unknown): boolean {
-  const code = failureCode(error);
-  return code === null || unanswered.includes(code);
 }
 
 export interface AuditOptions {

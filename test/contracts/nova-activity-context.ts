@@ -5,7 +5,7 @@ import {
 } from '../../activities/nova/activities.ts';
 import { createNovaClient } from '../../activities/nova/client.ts';
 import type { HostDependencies, InstanceDependencies } from '../../activities/nova/dependencies.ts';
-import type { ActivityScope } from '../../activities/nova/scope.ts';
+import type { ActivityScope } from '../../activities/lib/context.ts';
 import { createPlacementClient } from '../../activities/placement/client.ts';
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { MigrationEnd, MigrationReport, MigrationStart } from '../../contracts/eviction/migrate-instance.ts';
@@ -30,6 +30,9 @@ export function openActivities(
     heartbeatDetails: change.details,
     run: { workflowId: 'migration/test', runId: 'test' },
     heartbeat: (details) => void beats.push(details),
+    scheduledMs: 0,
+    waitedMs: 0,
+    warn: () => undefined,
   });
   const session = connect();
   const shared = {

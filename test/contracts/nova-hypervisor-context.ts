@@ -26,6 +26,9 @@ export function openHypervisorActivities({ connect }: OpenStackCounterpart) {
     heartbeatDetails: undefined,
     run: { workflowId: 'hypervisor/node-9', runId: 'test' },
     heartbeat: () => {},
+    scheduledMs: 0,
+    waitedMs: 0,
+    warn: () => undefined,
   });
   const session = connect();
   const placement = createPlacementClient(session);

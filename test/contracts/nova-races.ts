@@ -1,8 +1,8 @@
 import { createNovaClient } from '../../activities/nova/client.ts';
-import { codeOf } from '../../activities/nova/failures.ts';
 import { createPlacementClient } from '../../activities/placement/client.ts';
 import { changeService, createAggregate } from '../../lab/openstack/hosts.ts';
 import { createInstance, deleteInstances, requestInstance, waitForServer } from '../../lab/openstack/seed.ts';
+import { failureCode } from '../../runtime/failure.ts';
 import { until } from '../flows/until.ts';
 import { seed, seedScripted, untilExplained, untilMigration } from './nova-live-migrations.ts';
 import type { ContractTest } from './openstack.ts';
@@ -14,7 +14,7 @@ const deadlineMs = 30_000;
 const outcome = (request: Promise<unknown>): Promise<string> =>
   request.then(
     () => 'accepted',
-    (error: unknown) => codeOf(error) ?? String(error),
+    (error: unknown) => failureCode(error) ?? String(error),
   );
 
 export function describeRaces(test: ContractTest): void {

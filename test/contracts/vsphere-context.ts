@@ -135,7 +135,16 @@ export async function openVsphereContext(counterpart: VsphereCounterpart): Promi
         stopGate: () => Promise.resolve(),
         audit: { record: (entry) => Promise.resolve(void audit.push(entry)) },
         clock,
-        scope: () => ({ signal, deadlineMs, heartbeatDetails: undefined, run: null, heartbeat: () => undefined }),
+        scope: () => ({
+          signal,
+          deadlineMs,
+          heartbeatDetails: undefined,
+          run: null,
+          heartbeat: () => undefined,
+          scheduledMs: 0,
+          waitedMs: 0,
+          warn: () => undefined,
+        }),
       }),
     ids,
     newVm: (name, change = {}) => ({

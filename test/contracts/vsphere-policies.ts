@@ -36,6 +36,9 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
         heartbeatDetails: undefined,
         run: null,
         heartbeat: () => undefined,
+        scheduledMs: 0,
+        waitedMs: 0,
+        warn: () => undefined,
       }),
     });
     clusterId = await opened.witness.idOf(cluster);

@@ -1,5 +1,5 @@
 import type { RecordedVm } from '../../activities/kubernetes/virtual-machine/list-recorded-vms.ts';
-import type { KubernetesScope } from '../../activities/kubernetes/lib/scope.ts';
+import type { ActivityScope } from '../../activities/lib/context.ts';
 import { openRecentLooks, type RecentLooks } from '../../activities/vsphere/watch/recent-looks.ts';
 import { watchVcenter } from '../../activities/vsphere/watch/watch-vcenter.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
@@ -50,7 +50,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     const looks = openRecentLooks();
     const [leaving, cancelling] = [new AbortController(), new AbortController()];
     let details: unknown = null;
-    const scope: KubernetesScope = {
+    const scope: ActivityScope = {
       signal: cancelling.signal,
       deadlineMs: context.clock.now() + (change.deadlineMs ?? 3_600_000),
       heartbeatDetails: change.heartbeatDetails,

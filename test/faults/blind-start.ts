@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+
 import { openSession } from '../../activities/keystone/client.ts';
-import { codeOf } from '../../activities/nova/failures.ts';
 import { createNovaClient } from '../../activities/nova/client.ts';
 import type { NovaClient } from '../../activities/nova/types.ts';
 import type { MigrationStart, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { loadOpenStackSettings } from '../../runtime/config/openstack-settings.ts';
+import { failureCode } from '../../runtime/failure.ts';
 import type { Mutation } from './gate.ts';
 
 const limitMs = 12_000;
@@ -30,7 +31,7 @@ async function blindStart(nova: NovaClient, { instanceId }: MigrationSubject): P
       await nova.liveMigrate(instanceId, { host: null }, signal);
       asked = true;
     } catch (error) {
-      if (codeOf(error) !== 'InstanceBusy') throw error;
+      if (failureCode(error) !== 'InstanceBusy') throw error;
       await delay(pauseMs, undefined, { signal });
     }
   }

@@ -8,9 +8,9 @@ import type {
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import type { LibraryImagesClient } from './client.ts';
 import { readLibraryInput } from './input.ts';
-import { mutate } from '../lib/mutate.ts';
+import { mutate } from '../../lib/mutate.ts';
 import { planLibraryImages, type ImageStatus } from './plan-library-images.ts';
-import { currentKubernetesScope, type KubernetesScope } from '../lib/scope.ts';
+import { currentScope, type ActivityScope } from '../../lib/context.ts';
 import type { AnyImage } from '../virtual-machine/client.ts';
 import type { VirtualMachineObjectDependencies } from '../virtual-machine/dependencies.ts';
 
@@ -21,11 +21,11 @@ export interface LibraryImageDependencies extends Pick<
   client: LibraryImagesClient;
 }
 
-type Tools = Omit<LibraryImageDependencies, 'scope'> & { scope: KubernetesScope };
+type Tools = Omit<LibraryImageDependencies, 'scope'> & { scope: ActivityScope };
 
 /** Activities on the images of content libraries, on queue `kubernetes`. */
 export function createLibraryImageActivities({
-  scope = currentKubernetesScope,
+  scope = currentScope,
   ...rest
 }: LibraryImageDependencies): LibraryImageActivities {
   const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });
@@ -61,7 +61,7 @@ async function syncLibraryImages(
     unchanged,
   };
   if (settings?.mode !== 'act') return { ...told, made: make.map(({ name }) => name) };
-  const write = (name: string, before: unknown, after: unknown, call: () => Promise<unknown>): Promise<boolean> =>
+  const write: Write = (name, before, after, call) =>
     mutate(
       tools,
       {
@@ -86,10 +86,12 @@ async function syncLibraryImages(
   return told;
 }
 
-/** False: somebody else's has its name. */
+type Write = <Result>(name: string, before: unknown, after: unknown, call: () => Promise<Result>) => Promise<Result>;
+
+/** False: the object of another writer has its name. */
 async function makeOne(
   { client, scope }: Tools,
-  write: (name: string, before: unknown, after: unknown, call: () => Promise<unknown>) => Promise<boolean>,
+  write: Write,
   wanted: { namespace: string | null; libraryId: string; name: string; status: ImageStatus },
 ): Promise<boolean> {
   const { namespace, libraryId, name, status } = wanted;

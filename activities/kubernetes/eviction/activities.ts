@@ -4,11 +4,11 @@ import { awaitStopLifted } from './await-stop-lifted.ts';
 import type { EvictionObjectDependencies, Tools } from './dependencies.ts';
 import { openEviction } from './open-eviction.ts';
 import { publishEviction } from './publish-eviction.ts';
-import { currentKubernetesScope } from '../lib/scope.ts';
+import { currentScope } from '../../lib/context.ts';
 
 /** The activities on queue `kubernetes`. */
 export function createEvictionObjectActivities({
-  scope = currentKubernetesScope,
+  scope = currentScope,
   ...rest
 }: EvictionObjectDependencies): EvictionObjectActivities {
   const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });

@@ -1,4 +1,4 @@
-import { waitFor } from '../../nova/wait.ts';
+import { waitFor } from '../../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
 
 /** A reboot takes minutes. */

@@ -1,4 +1,4 @@
-import { waitFor } from '../../nova/wait.ts';
+import { waitFor } from '../../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
 
 /** A person lifts it; nobody needs drover to notice within a second. */

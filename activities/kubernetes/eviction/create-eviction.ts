@@ -4,7 +4,7 @@ import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import type { EvictionInput } from '../../../contracts/eviction/eviction.ts';
 import { consentBy, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { annotations, copiedLabels } from '../../../contracts/ids.ts';
-import { auditChange } from '../../../runtime/telemetry/audit.ts';
+import { audited } from '../../lib/mutate.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { Tools } from './dependencies.ts';
 
@@ -14,7 +14,7 @@ import type { Tools } from './dependencies.ts';
  * @throws ObjectConflict when its name was taken in this moment
  */
 export async function createEviction(tools: Tools, input: EvictionInput, runId: string): Promise<Eviction> {
-  const { client, scope, clock, audit } = tools;
+  const { client, scope, clock } = tools;
   const hypervisor = await client.getHypervisor(input.hypervisor, scope.signal);
   const eviction = {
     labels: Object.fromEntries(copiedLabels.flatMap((key) => labelOf(hypervisor?.metadata.labels, key))),
@@ -29,10 +29,9 @@ export async function createEviction(tools: Tools, input: EvictionInput, runId: 
       object: `eviction/${name}`,
       before: null,
       after: eviction,
-      run: scope.run,
     };
-    const made = await auditChange(
-      audit,
+    const made = await audited(
+      tools,
       entry,
       () => client.createEviction({ name, ...eviction }, scope.signal),
       (created) => (created === null ? null : {}),

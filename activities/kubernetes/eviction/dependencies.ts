@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Mode } from '../../../runtime/config/config-schema.ts';
 import type { Stop } from '../../../runtime/stop.ts';
 import type { KubernetesClient } from './client.ts';
-import type { KubernetesScope } from '../lib/scope.ts';
+import type { ActivityScope } from '../../lib/context.ts';
 
 /** What the composition root gives to the activities on Evictions. */
 export interface EvictionObjectDependencies {
@@ -20,9 +20,9 @@ export interface EvictionObjectDependencies {
   findStop: (signal: AbortSignal) => Promise<Stop | undefined>;
   audit: Audit;
   /** The running activity. Default: Temporal's. */
-  scope?: (clock: Clock) => KubernetesScope;
+  scope?: (clock: Clock) => ActivityScope;
   clock: Clock;
 }
 
 /** The same, for one execution. */
-export type Tools = Omit<EvictionObjectDependencies, 'scope'> & { scope: KubernetesScope };
+export type Tools = Omit<EvictionObjectDependencies, 'scope'> & { scope: ActivityScope };

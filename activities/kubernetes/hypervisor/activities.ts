@@ -5,12 +5,12 @@ import type { HypervisorObjectDependencies, HypervisorTools } from './dependenci
 import { createHypervisorEviction, deleteHypervisorEviction, setEvictionDeadline } from './eviction.ts';
 import { patchHypervisor } from './patch-hypervisor.ts';
 import { publishHypervisor } from './publish-hypervisor.ts';
-import { currentKubernetesScope } from '../lib/scope.ts';
+import { currentScope } from '../../lib/context.ts';
 import { taintNode, untaintNode } from './taint-node.ts';
 
 /** The activities on Hypervisors, their Nodes and their Evictions, on queue `kubernetes`. */
 export function createHypervisorObjectActivities({
-  scope = currentKubernetesScope,
+  scope = currentScope,
   ...rest
 }: HypervisorObjectDependencies): HypervisorObjectActivities {
   const tools = (): HypervisorTools => ({ ...rest, scope: scope(rest.clock) });

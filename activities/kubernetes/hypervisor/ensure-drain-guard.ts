@@ -7,7 +7,7 @@ import type { Budget, Deployment } from './drain-guard.ts';
 import { budgetFor, deploymentFor, guardName, guardNamespace, isGuard, readDrainGuard } from './drain-guard.ts';
 import { findDrainGuard } from './drain-guard-calls.ts';
 import type { HypervisorTools } from './dependencies.ts';
-import { mutate } from '../lib/mutate.ts';
+import { mutate } from '../../lib/mutate.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 
 /**

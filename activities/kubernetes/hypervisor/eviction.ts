@@ -8,7 +8,7 @@ import { readEviction } from '../../../contracts/hypervisor/read-hypervisor.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { Owned } from './client.ts';
 import type { HypervisorTools } from './dependencies.ts';
-import { mutate } from '../lib/mutate.ts';
+import { mutate } from '../../lib/mutate.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 
 /**

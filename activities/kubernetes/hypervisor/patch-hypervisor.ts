@@ -5,7 +5,7 @@ import type { ObjectKey } from '../../../contracts/hypervisor/activities.ts';
 import type { HypervisorPatch, HypervisorSpec } from '../../../contracts/hypervisor/hypervisor.ts';
 import type { HypervisorChange, Owned } from './client.ts';
 import type { HypervisorTools } from './dependencies.ts';
-import { mutate } from '../lib/mutate.ts';
+import { mutate } from '../../lib/mutate.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 
 /**

@@ -12,7 +12,7 @@ import { findDrainGuard } from './drain-guard-calls.ts';
 import type { HypervisorClient } from './client.ts';
 import type { Node } from './node-schema.ts';
 import { readNode } from '../../../contracts/hypervisor/read-node.ts';
-import type { KubernetesScope } from '../lib/scope.ts';
+import type { ActivityScope } from '../../lib/context.ts';
 
 /** What Kubernetes knows of a hypervisor. */
 export type HypervisorWorld = Pick<
@@ -27,7 +27,7 @@ export type HypervisorWorld = Pick<
 
 export interface WorldTools {
   client: HypervisorClient;
-  scope: Pick<KubernetesScope, 'signal'>;
+  scope: Pick<ActivityScope, 'signal'>;
   /** Node labels that are copied besides the known ones. */
   copiedLabels: readonly string[];
   /** Where the agents run; empty: anywhere. */

@@ -1,6 +1,6 @@
 import type { NodeKey } from '../../../contracts/hypervisor/activities.ts';
 import type { HypervisorTools } from './dependencies.ts';
-import { mutate } from '../lib/mutate.ts';
+import { mutate } from '../../lib/mutate.ts';
 import type { Taint } from './node-schema.ts';
 import { isOffboardingTaint, offboardingTaint } from '../../../contracts/hypervisor/read-node.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';

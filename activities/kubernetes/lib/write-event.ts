@@ -4,14 +4,14 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { NewEvent } from './create-event.ts';
 import { cutBytes } from './cut-text.ts';
-import type { KubernetesScope } from './scope.ts';
+import type { ActivityScope } from '../../lib/context.ts';
 
 /** Limit of kube-apiserver, in bytes. */
 const noteLimit = 1_024;
 
 interface EventTools {
   client: { createEvent(event: NewEvent, signal: AbortSignal): Promise<void> };
-  scope: KubernetesScope;
+  scope: ActivityScope;
   clock: Clock;
 }
 

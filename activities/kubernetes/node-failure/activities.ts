@@ -1,14 +1,13 @@
 import type { NodeFailureObjectActivities } from '../../../contracts/node-failure/activities.ts';
-import type { Audit } from '../../../runtime/telemetry/audit.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import type { StopGate } from '../../../runtime/stop.ts';
+import type { Audit } from '../../../runtime/telemetry/audit.ts';
+import { type ActivityScope, currentScope } from '../../lib/context.ts';
+import type { HypervisorClient } from '../hypervisor/client.ts';
+import { writeEvent } from '../lib/write-event.ts';
 import { adviseEviction, withdrawAdvice } from './advise-eviction.ts';
 import { claimFencing } from './claim-fencing.ts';
-import type { HypervisorClient } from '../hypervisor/client.ts';
-import type { KubernetesScope } from '../lib/scope.ts';
-import { currentKubernetesScope } from '../lib/scope.ts';
-import { writeEvent } from '../lib/write-event.ts';
 
 export interface NodeFailureObjectDependencies {
   kubernetes: Kubernetes;
@@ -19,7 +18,7 @@ export interface NodeFailureObjectDependencies {
   stopGate: StopGate;
   audit: Audit;
   /** The running activity. Default: Temporal's. */
-  scope?: (clock: Clock) => KubernetesScope;
+  scope?: (clock: Clock) => ActivityScope;
   clock: Clock;
 }
 
@@ -30,7 +29,7 @@ export function createNodeFailureObjectActivities({
   systemNamespace,
   stopGate,
   audit,
-  scope = currentKubernetesScope,
+  scope = currentScope,
   clock,
 }: NodeFailureObjectDependencies): NodeFailureObjectActivities {
   const tools = () => ({ client, stopGate, audit, scope: scope(clock), clock });

@@ -2,7 +2,7 @@ import { adviceName, annotations } from '../../../contracts/ids.ts';
 import type { EvictionAdvice } from '../../../contracts/node-failure/activities.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import type { HypervisorTools } from '../hypervisor/dependencies.ts';
-import { mutate } from '../lib/mutate.ts';
+import { mutate } from '../../lib/mutate.ts';
 
 type AdviceTools = Pick<HypervisorTools, 'client' | 'stopGate' | 'audit' | 'scope'>;
 
@@ -52,7 +52,7 @@ export async function adviseEviction(
 const isAdvice = ({ metadata: { annotations: given = {} } }: Eviction): boolean =>
   given[annotations.incident] !== undefined && given[annotations.mode] === 'observe';
 
-const withdraw = (tools: AdviceTools, { name, uid }: { name: string; uid: string }, cause: string): Promise<boolean> =>
+const withdraw = (tools: AdviceTools, { name, uid }: { name: string; uid: string }, cause: string): Promise<void> =>
   mutate(tools, { action: 'deleteEviction', cause, object: `eviction/${name}`, before: { uid }, after: null }, () =>
     tools.client.deleteEviction({ name, uid }, tools.scope.signal),
   );

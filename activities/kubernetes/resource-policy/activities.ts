@@ -22,14 +22,14 @@ import { resourcePolicyFinalizer } from '../../../contracts/virtual-machine/mark
 import type { Clock } from '../../../runtime/clock.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
-import { mutate, type MutationTools } from '../lib/mutate.ts';
+import { mutate } from '../../lib/mutate.ts';
 import type { ResourcePolicyClient } from './client.ts';
 import { readResourcePolicyInput } from './input.ts';
-import { currentKubernetesScope, type KubernetesScope } from '../lib/scope.ts';
+import { type ActivityContext, type ActivityScope, currentScope } from '../../lib/context.ts';
 import { writeEvent } from '../lib/write-event.ts';
 
 /** What the composition root gives to the activities on VirtualMachineSetResourcePolicies. */
-export interface ResourcePolicyDependencies extends Pick<MutationTools, 'stopGate' | 'audit'> {
+export interface ResourcePolicyDependencies extends Pick<ActivityContext, 'stopGate' | 'audit'> {
   client: ResourcePolicyClient;
   /** Null: the kind is switched off. */
   settings: PolicySettings | null;
@@ -38,15 +38,15 @@ export interface ResourcePolicyDependencies extends Pick<MutationTools, 'stopGat
   /** Signals the policy's own run, starting it if need be. */
   signalWithStart: (input: ResourcePolicyInput) => Promise<void>;
   /** The running activity. Default: Temporal's. */
-  scope?: (clock: Clock) => KubernetesScope;
+  scope?: (clock: Clock) => ActivityScope;
   clock: Clock;
 }
 
-type Tools = Omit<ResourcePolicyDependencies, 'scope'> & { scope: KubernetesScope };
+type Tools = Omit<ResourcePolicyDependencies, 'scope'> & { scope: ActivityScope };
 
 /** Activities on VirtualMachineSetResourcePolicies, queue `kubernetes`. */
 export function createResourcePolicyActivities({
-  scope = currentKubernetesScope,
+  scope = currentScope,
   ...rest
 }: ResourcePolicyDependencies): ResourcePolicyObjectActivities {
   const tools = (): Tools => ({ ...rest, scope: scope(rest.clock) });

@@ -7,13 +7,13 @@ import { publishVirtualMachine } from './publish-virtual-machine.ts';
 import { readBackup } from './read-backup.ts';
 import { readBootstrap, type BootstrapTools } from './read-bootstrap.ts';
 import { readVirtualMachine } from './read-virtual-machine.ts';
-import { currentKubernetesScope } from '../lib/scope.ts';
+import { currentScope } from '../../lib/context.ts';
 import type { VirtualMachineClient } from './client.ts';
 import type { VirtualMachineObjectDependencies, VirtualMachineTools } from './dependencies.ts';
 
 /** The activities on VirtualMachines and what they name, on queue `kubernetes`. */
 export function createVirtualMachineObjectActivities({
-  scope = currentKubernetesScope,
+  scope = currentScope,
   ...rest
 }: VirtualMachineObjectDependencies): VirtualMachineObjectActivities {
   const tools = (): VirtualMachineTools => ({ ...rest, scope: scope(rest.clock) });

@@ -3,7 +3,7 @@ import type { Audit } from '../../../runtime/telemetry/audit.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { StopGate } from '../../../runtime/stop.ts';
 import type { HashSecret } from './hash-secret.ts';
-import type { KubernetesScope } from '../lib/scope.ts';
+import type { ActivityScope } from '../../lib/context.ts';
 import type { NamespacedName, VirtualMachineClient } from './client.ts';
 
 /** What the composition root gives to the activities on VirtualMachines. */
@@ -21,9 +21,9 @@ export interface VirtualMachineObjectDependencies {
   stopGate: StopGate;
   audit: Audit;
   /** The running activity. Default: Temporal's. */
-  scope?: (clock: Clock) => KubernetesScope;
+  scope?: (clock: Clock) => ActivityScope;
   clock: Clock;
 }
 
 /** The same, for one execution. */
-export type VirtualMachineTools = Omit<VirtualMachineObjectDependencies, 'scope'> & { scope: KubernetesScope };
+export type VirtualMachineTools = Omit<VirtualMachineObjectDependencies, 'scope'> & { scope: ActivityScope };

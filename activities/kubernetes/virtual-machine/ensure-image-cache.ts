@@ -2,7 +2,7 @@ import type { WantedImageCache } from '../../../contracts/virtual-machine/plan.t
 import { droverFailure } from '../../../runtime/failure.ts';
 import { isUnknownKind } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
-import { mutate } from '../lib/mutate.ts';
+import { mutate } from '../../lib/mutate.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
 import type { ImageCache } from './schemas.ts';
 

@@ -8,7 +8,7 @@ import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/pla
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { combinePatches, patchHolds } from '../lib/merge-patch.ts';
-import { mutate } from '../lib/mutate.ts';
+import { mutate } from '../../lib/mutate.ts';
 import type { VirtualMachineChange } from './client.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
 

@@ -1,6 +1,6 @@
 import type { ResourcePolicyVsphereActivities } from '../../../contracts/resource-policy/resource-policy.ts';
-import { currentScope } from '../../nova/scope.ts';
-import { whileBeating } from '../../nova/wait.ts';
+import { currentScope } from '../../lib/context.ts';
+import { whileBeating } from '../../lib/wait.ts';
 import type { VsphereDependencies } from '../dependencies.ts';
 import { changePolicyInVcenter, type PolicyTools } from './change.ts';
 import { observePolicyInVcenter } from './observe.ts';

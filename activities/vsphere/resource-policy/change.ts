@@ -2,8 +2,9 @@ import { z } from 'zod';
 
 import type { PolicyChange, ResourcePolicyInput } from '../../../contracts/resource-policy/resource-policy.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
-import { settlingDelayMs, waitFor } from '../../nova/wait.ts';
-import { carryOut, type Tools } from '../dependencies.ts';
+import { settlingDelayMs, waitFor } from '../../lib/wait.ts';
+import { mutate } from '../../lib/mutate.ts';
+import type { Tools } from '../dependencies.ts';
 import { traversal } from '../properties.ts';
 import { folderRef, poolRef } from '../references.ts';
 import type { VcenterRest } from '../rest/client.ts';
@@ -55,14 +56,17 @@ const audited = <Result>(
   { kind, ...what }: PolicyChange,
   submit: () => Promise<Result>,
 ): Promise<Result> =>
-  carryOut(tools, {
-    action: kind,
-    object: `resourcepolicy/${namespace}/${name}`,
-    cause,
-    before: null,
-    after: { vcenter: tools.gateway.vcenter, ...what },
+  mutate(
+    tools,
+    {
+      action: kind,
+      object: `resourcepolicy/${namespace}/${name}`,
+      cause,
+      before: null,
+      after: { vcenter: tools.gateway.vcenter, ...what },
+    },
     submit,
-  });
+  );
 
 async function makeFolder(tools: PolicyTools, owner: Owner, change: Change<'makeFolder'>): Promise<void> {
   const {

@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Random } from '../../../runtime/random.ts';
 import type { VcenterPlaces } from '../../../runtime/config/vsphere-config.ts';
 import type { RecordedVm } from '../../kubernetes/virtual-machine/list-recorded-vms.ts';
-import type { KubernetesScope } from '../../kubernetes/lib/scope.ts';
+import type { ActivityScope } from '../../lib/context.ts';
 import type { Vim } from '../client.ts';
 import type { Owner } from './known-vms.ts';
 import type { RecentLooks } from './recent-looks.ts';
@@ -35,7 +35,7 @@ export interface WatchTools {
   meter: WatchMeter;
   /** Aborted when the worker is about to stop: the next turn is another's. */
   leaving: AbortSignal;
-  scope: KubernetesScope;
+  scope: ActivityScope;
   clock: Clock;
   random: Random;
 }

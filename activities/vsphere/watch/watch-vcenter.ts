@@ -2,7 +2,7 @@ import type { VcenterWatchActivities, VcenterWatchTurn } from '../../../contract
 import { droverFailure } from '../../../runtime/failure.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
-import { whileBeating } from '../../nova/wait.ts';
+import { whileBeating } from '../../lib/wait.ts';
 import type { Vim } from '../client.ts';
 import { retrieve } from '../properties.ts';
 import { markPaths } from '../read-vm.ts';

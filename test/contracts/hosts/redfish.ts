@@ -56,6 +56,9 @@ export function redfishContract(subject: () => RedfishSubject): void {
         heartbeatDetails: undefined,
         run: null,
         heartbeat: () => undefined,
+        scheduledMs: 0,
+        waitedMs: 0,
+        warn: () => undefined,
       }),
       clock,
       connect: (settings) =>

@@ -1,7 +1,7 @@
 import { createNovaClient } from '../../../activities/nova/client.ts';
 import { createHypervisorActivities } from '../../../activities/nova/hypervisor-activities.ts';
 import { testScope } from '../../fixtures/activities/nova.ts';
-import type { ActivityScope } from '../../../activities/nova/scope.ts';
+import type { ActivityScope } from '../../../activities/lib/context.ts';
 import type { NovaClient } from '../../../activities/nova/types.ts';
 import { createPlacementClient } from '../../../activities/placement/client.ts';
 import { withClock } from '../../../lab/clock.ts';

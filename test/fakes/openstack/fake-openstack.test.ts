@@ -103,6 +103,9 @@ test('the end of a migration is seen with the next poll', async () => {
       heartbeatDetails: undefined,
       run: null,
       heartbeat: () => {},
+      scheduledMs: 0,
+      waitedMs: 0,
+      warn: () => undefined,
     });
     const nova = createNovaClient(fake.openSession());
     const activities = createInstanceActivities({

@@ -1,5 +1,5 @@
 import { watchShard, type ShardTools } from '../../../activities/hypervisor/watch-shard.ts';
-import { currentKubernetesScope } from '../../../activities/kubernetes/lib/scope.ts';
+import { currentScope } from '../../../activities/lib/context.ts';
 import { fencingDefaults } from '../../../contracts/node-failure/fencing.ts';
 import type {
   HypervisorHostActivities,
@@ -287,8 +287,7 @@ function activitiesOn(
       };
     },
     async watchGuests(request) {
-      if (real.shard !== null)
-        return watchShard({ ...real.shard, scope: currentKubernetesScope(real.shard.clock) }, request);
+      if (real.shard !== null) return watchShard({ ...real.shard, scope: currentScope(real.shard.clock) }, request);
       const turn = turns.shift() ?? { wanted: false, hosts: 0, connected: 0, left: 0, told: 0, withheld: 0 };
       if (turn instanceof Error) throw turn;
       return turn;

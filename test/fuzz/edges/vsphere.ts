@@ -210,6 +210,9 @@ export const vsphereEdges: readonly Edge[] = [
         heartbeatDetails: undefined,
         run: null,
         heartbeat: () => undefined,
+        scheduledMs: 0,
+        waitedMs: 0,
+        warn: () => undefined,
       };
       return readSites({ scope }, openInventory(gateway, systemClock), places, {
         object: { namespace: 'team', name: 'web', uid: 'u' },

@@ -1,17 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 
 import { pollFailureLimitMs } from '../../contracts/policies.ts';
-import { repeat, type Clock } from '../../runtime/clock.ts';
-import type { ActivityScope } from './scope.ts';
+import { repeat } from '../../runtime/clock.ts';
+import type { Execution } from './context.ts';
 
 /** One look: the wait is over, or when to look again. */
 export type Look<Result> = { done: Result } | { againMs: number };
-
-/** The running activity, and its time. */
-export interface Execution {
-  scope: ActivityScope;
-  clock: Clock;
-}
 
 export interface Wait<Result> extends Execution {
   look: () => Promise<Look<Result>>;
@@ -27,7 +21,7 @@ const failureDelayMs = 1_000;
 
 /**
  * Looks until something is found, and heartbeats meanwhile. A look that fails is repeated for a minute: then the wait fails for good, so
- * that its run can say so (design section 2, rule 3). What can never succeed fails at once.
+ * that its run can say so. What can never succeed fails at once.
  */
 export function waitFor<Result>({ scope, clock, look, details = () => undefined }: Wait<Result>): Promise<Result> {
   return whileBeating({ scope, clock }, details, async () => {
