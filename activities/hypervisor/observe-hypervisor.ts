@@ -5,7 +5,7 @@ import { readShown } from '../../contracts/hypervisor/read-hypervisor.ts';
 import type { HypervisorWorld } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
 import type { RegionQuestion, RegionTools } from './observe-region.ts';
 import { nothingOfRegion, observeRegion } from './observe-region.ts';
-import { readHypervisorInput } from './hypervisor-input.ts';
+import { readHypervisorInput } from '../lib/input.ts';
 
 export interface LookTools extends RegionTools {
   settings: HypervisorSettings;

@@ -20,7 +20,7 @@ import type { PlacementClient } from '../placement/types.ts';
 import { hasBmc } from '../redfish/find-bmc.ts';
 import { type ReadParts, composeLook, serviceOf } from './compose-look.ts';
 import type { HostPorts } from './host-ports.ts';
-import { readHypervisorInput } from './hypervisor-input.ts';
+import { readHypervisorInput } from '../lib/input.ts';
 
 export interface NodeFailureLookTools {
   nova: NovaClient;

@@ -7,7 +7,7 @@ import type {
 } from '../../../contracts/virtual-machine/content-library.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import type { LibraryImagesClient } from './client.ts';
-import { readLibraryInput } from './input.ts';
+import { readLibraryInput } from '../../lib/input.ts';
 import { mutate } from '../../lib/mutate.ts';
 import { planLibraryImages, type ImageStatus } from './plan-library-images.ts';
 import { currentScope, type ActivityScope } from '../../lib/context.ts';

@@ -9,7 +9,7 @@ import { beginServing } from './begin-serving.ts';
 import { createEviction } from './create-eviction.ts';
 import type { Tools } from './dependencies.ts';
 import { releaseEviction } from './release-eviction.ts';
-import { parseEvictionInput } from './input.ts';
+import { readEvictionInput } from '../../lib/input.ts';
 import { planOpening, waitingCondition } from './plan-opening.ts';
 import type { Opening } from './plan-opening.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
@@ -23,7 +23,7 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
  */
 export async function openEviction(tools: Tools, given: unknown, serving: string | null): Promise<EvictionOpened> {
   const { client, scope, mode, settings } = tools;
-  const input = parseEvictionInput(given);
+  const input = readEvictionInput(given);
   const runId = scope.run?.runId ?? '';
   const isRightRun = scope.run?.workflowId === evictionId(input.hypervisor, settings.cluster);
   return await retryConflicts(async () => {

@@ -9,7 +9,6 @@ import { onlyObserves, readEvictionAnnotations, runIdAnnotation } from '../../..
 import { evictingReasons, evictionConditions } from '../../../contracts/eviction/conditions.ts';
 import { evictionFinalizer } from '../../../contracts/ids.ts';
 import type { Mode } from '../../../runtime/config/config-schema.ts';
-import { isBare } from './input.ts';
 
 export interface OpeningFacts {
   input: EvictionInput;
@@ -180,3 +179,6 @@ export const waitingCondition = ({ metadata }: Eviction, first: Eviction): Condi
   message: `Eviction ${first.metadata.name} empties ${first.spec.hypervisor}; this one waits until that has ended`,
   observedGeneration: metadata.generation,
 });
+
+/** Whether the bridge started the run: everything else is then in the Eviction. */
+const isBare = (input: EvictionInput): boolean => Object.keys(input).every((key) => key === 'hypervisor');

@@ -24,7 +24,7 @@ import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { ResourcePolicyClient } from './client.ts';
-import { readResourcePolicyInput } from './input.ts';
+import { readResourcePolicyInput } from '../../lib/input.ts';
 import { type ActivityContext, type ActivityScope, currentScope } from '../../lib/context.ts';
 import { writeEvent } from '../lib/write-event.ts';
 

@@ -4,7 +4,7 @@ import type { ObjectFacts, VirtualMachineRead } from '../../../contracts/virtual
 import type { VirtualMachineInput } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { readVirtualMachineObjects } from './read-objects.ts';
 import type { VirtualMachineTools } from './dependencies.ts';
-import { readVirtualMachineInput } from './input.ts';
+import { readVirtualMachineInput } from '../../lib/input.ts';
 
 /**
  * The VirtualMachine, and what it names.

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { parseEvictionInput } from '../../../activities/kubernetes/eviction/input.ts';
+import { readEvictionInput } from '../../../activities/lib/input.ts';
 import { readSharedLimit } from '../../../contracts/allowance.ts';
 import { readCodecRequest, writeCodecAnswer } from '../../../runtime/temporal/codec-request.ts';
 import { createPayloadCodec } from '../../../runtime/temporal/payload-codec.ts';
@@ -111,7 +111,7 @@ export const peopleEdges: readonly Edge[] = [
     name: 'workflow input: evictHypervisor',
     inputs: argument(input, { hypervisor: 'node-1' }),
     failures: ['InvalidInput'],
-    read: parseEvictionInput,
+    read: readEvictionInput,
   },
   {
     name: 'update: confirmOff',

@@ -3,10 +3,10 @@ import { hashSecret } from '../../../activities/kubernetes/virtual-machine/hash-
 import { createReadBackup, createReadBootstrap } from '../../../activities/kubernetes/virtual-machine/activities.ts';
 import { createResourcePolicyActivities } from '../../../activities/kubernetes/resource-policy/activities.ts';
 import { createResourcePolicyClient } from '../../../activities/kubernetes/resource-policy/client.ts';
-import { readResourcePolicyInput } from '../../../activities/kubernetes/resource-policy/input.ts';
+import { readResourcePolicyInput } from '../../../activities/lib/input.ts';
 import { createVirtualMachineClient } from '../../../activities/kubernetes/virtual-machine/client.ts';
 import { readVirtualMachine } from '../../../activities/kubernetes/virtual-machine/read-virtual-machine.ts';
-import { readVirtualMachineInput } from '../../../activities/kubernetes/virtual-machine/input.ts';
+import { readVirtualMachineInput } from '../../../activities/lib/input.ts';
 import { testClock } from '../../fixtures/activities/nova.ts';
 import { virtualMachineSchema } from '../../../contracts/crds/virtual-machine.ts';
 import { readFacts } from '../../../k8s-bridge/facts.ts';
