@@ -134,7 +134,7 @@ export async function evict(world: BenchWorld, { window, servers, seconds }: Loa
     createdMs,
     (Math.ceil(servers / window) * (seconds + 10) + 120) * 1_000,
   );
-  if (result.outcome !== 'Succeeded') throw new Error(`the eviction ended as ${result.outcome}: ${result.message}`);
+  if (result.outcome !== 'reconciled') throw new Error(`the eviction ended as ${result.outcome}: ${result.message}`);
   const { moves, calls } = readJournals(world, createdMs);
   if (moves.length !== servers) throw new Error(`${moves.length} of ${servers} servers were moved live`);
   const parent = await readHistory(world.client, evictionId(source), runId);

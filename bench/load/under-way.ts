@@ -35,7 +35,7 @@ export async function strikeEvictions(
         });
         struck.push(await strike({ world, nextMoveMs: (afterMs) => untilNextMove(world, afterMs) }));
         const { closedMs, result } = await world.untilEnded(source, createdMs, 300_000);
-        if (result.outcome !== 'Succeeded')
+        if (result.outcome !== 'reconciled')
           throw new Error(`the eviction ended as ${result.outcome}: ${result.message}`);
         endedMs.push(closedMs);
         await world.removeEvictions();

@@ -37,11 +37,11 @@ export interface EvictionObjectActivities {
 
 export type EvictionOpened =
   /** No Eviction for the host is unsettled. */
-  | { next: 'nothing' }
+  | { kind: 'nothing' }
   /** This run has another id than the host's: the right one was signalled with start. */
-  | { next: 'handedOver'; workflowId: string; eviction: string }
+  | { kind: 'handedOver'; workflowId: string; eviction: string }
   | {
-      next: 'run';
+      kind: 'run';
       desired: DesiredEviction;
       settings: EvictionSettings;
       /** Of the host's Node, when the eviction began. */ bootId: string | null;

@@ -1,3 +1,4 @@
+import type { RunResult } from '../runs.ts';
 import type { HostObservation } from './instance.ts';
 
 /** Why a host is emptied: decides whether obstacles refuse the eviction and whether the host is enabled again (design section 5). */
@@ -212,13 +213,10 @@ export interface EvictionProgress {
   instances: InstanceProgress[];
 }
 
-/** How an eviction ended; the result of the run and the text of its conditions. */
-export interface EvictionResult {
+/** How an eviction ended. `blocked`: servers stay that a user has to deal with. The reason is that of the condition `Evicting`. */
+export interface EvictionResult extends RunResult {
   eviction: string;
   hypervisor: string;
-  outcome: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed' | 'HandedOver' | 'NothingToDo';
-  /** One sentence with figures. */
-  message: string;
   /** The run that does the work, where this one only handed over. */
   workflowId?: string;
   counts?: EvictionProgress['counts'];

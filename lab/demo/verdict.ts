@@ -25,7 +25,7 @@ export async function judge(client: Client, session: Session, servers: readonly 
   const expect = (fact: boolean, otherwise: string): void => void (fact || wrong.push(otherwise));
 
   expect(
-    result.outcome === 'Failed',
+    result.outcome === 'blocked',
     `the eviction ended as ${result.outcome} although ${troubled.staysBehind} cannot move`,
   );
   expect(

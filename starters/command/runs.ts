@@ -126,10 +126,20 @@ export async function readEnding(
 }
 
 export const endingOf = (result: EvictionResult): Ending => ({
-  outcome: result.outcome,
+  outcome: endings[result.outcome],
   message: result.message,
   result,
 });
+
+/** As conditions and phases of an eviction say it. */
+const endings = {
+  reconciled: 'Succeeded',
+  blocked: 'Failed',
+  observed: 'Observed',
+  handedOver: 'HandedOver',
+  nothing: 'NothingToDo',
+  gone: 'NothingToDo',
+} as const satisfies Record<EvictionResult['outcome'], Ending['outcome']>;
 
 /** A cancelled run was stopped by a person and says how; a failed one may carry its result along. */
 export function endingOfFailure(cause: unknown): Ending | null {

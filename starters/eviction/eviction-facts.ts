@@ -55,7 +55,7 @@ export type Answer = EvictionProgress | null;
 
 /** How a run ended. */
 export interface Ending {
-  outcome: EvictionResult['outcome'] | 'Terminated';
+  outcome: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed' | 'HandedOver' | 'NothingToDo' | 'Terminated';
   /** One sentence. */
   message: string;
   /** Null where the run could not leave one. */

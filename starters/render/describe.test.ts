@@ -144,7 +144,9 @@ test('every instance that did not move is named in the result', () => {
   const result = {
     eviction: 'node-1',
     hypervisor: 'node-1',
-    outcome: 'Failed' as const,
+    object: 'Eviction node-1',
+    outcome: 'blocked' as const,
+    reason: 'Failed',
     message: '1 of 2 moved',
     notMoved,
   };

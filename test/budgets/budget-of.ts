@@ -106,5 +106,5 @@ const hasFailedInTheEnd = (events: NonNullable<History['events']>): boolean => {
   const [result] = events.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads ?? [];
   return Buffer.from(result?.data ?? '')
     .toString('utf8')
-    .includes('"outcome":"Failed"');
+    .includes('"outcome":"blocked"');
 };

@@ -124,12 +124,12 @@ test.each<[what: string, run: History, budget: string | null]>([
   ['an eviction', history('evictHypervisor', ['openEviction']), 'eviction'],
   [
     'an eviction that moves one server of two',
-    history('evictHypervisor', ['openEviction', 'preflightEviction'], { moves: 2, outcome: 'Failed' }),
+    history('evictHypervisor', ['openEviction', 'preflightEviction'], { moves: 2, outcome: 'blocked' }),
     'eviction',
   ],
   [
     'an eviction of a host that holds something which never goes',
-    history('evictHypervisor', ['openEviction', 'preflightEviction'], { outcome: 'Failed' }),
+    history('evictHypervisor', ['openEviction', 'preflightEviction'], { outcome: 'blocked' }),
     'vainEviction',
   ],
   [

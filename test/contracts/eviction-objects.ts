@@ -72,7 +72,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
   /** @throws when there is nothing to serve */
   async function serve(...args: Parameters<typeof open>) {
     const opened = await open(...args);
-    if (opened.next !== 'run') throw new Error(`the run was told ${opened.next}`);
+    if (opened.kind !== 'run') throw new Error(`the run was told ${opened.kind}`);
     return opened;
   }
 
@@ -194,7 +194,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
     test('does not make a second one when the first has ended', async () => {
       await serve(asked);
       await setStatus([condition('Evicting', 'False', 'Succeeded')]);
-      expect(await open(asked)).toEqual({ next: 'nothing' });
+      expect(await open(asked)).toEqual({ kind: 'nothing' });
       expect(await evictions()).toHaveLength(1);
     });
 
@@ -210,7 +210,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
     test('hands over when it has another id', async () => {
       const worker = { workflowId: 'my-eviction', runId: 'run-by-hand' };
       expect(await open(asked, null, worker)).toEqual({
-        next: 'handedOver',
+        kind: 'handedOver',
         workflowId: `eviction/${host}`,
         eviction: host,
       });
@@ -240,7 +240,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
 
   describe('a run that the bridge started', () => {
     test('finds nothing where nothing is open', async () => {
-      expect(await open()).toEqual({ next: 'nothing' });
+      expect(await open()).toEqual({ kind: 'nothing' });
     });
 
     test('lets the second Eviction of a host wait, and serves it afterwards', async () => {
@@ -345,7 +345,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
           releaseFinalizer: true,
         }),
       );
-      expect(await open()).toEqual({ next: 'nothing' });
+      expect(await open()).toEqual({ kind: 'nothing' });
       await annotate({ 'drover.dev/retry': '1' });
       await serve({}, null, { runId: 'run-2' });
       expect(await evicting()).toMatchObject({ status: 'True', reason: 'Running' });
@@ -361,7 +361,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
           releaseFinalizer: true,
         }),
       );
-      expect(await open()).toEqual({ next: 'nothing' });
+      expect(await open()).toEqual({ kind: 'nothing' });
     });
 
     test('remembers the boot id from when the eviction began', async () => {
@@ -392,7 +392,7 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
       });
       expect(await activities().publishEviction(report)).toMatchObject({ gone: false });
       expect(await objects.find(ref(host))).toBeNull();
-      expect(await open({}, desired.uid)).toEqual({ next: 'nothing' });
+      expect(await open({}, desired.uid)).toEqual({ kind: 'nothing' });
       expect(await activities().publishEviction(report)).toEqual({ migrations: {}, gone: true });
     });
   });

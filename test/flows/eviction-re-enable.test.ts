@@ -40,7 +40,7 @@ test.concurrent(
         await world.seedMany(host, 1);
         await world.createEviction(host, { name: `${host}-${name}`, annotations: cause(name) });
         await world.untilReason(`${host}-${name}`, 'Succeeded');
-        expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: false });
+        expect(await resultOf(host)).toMatchObject({ outcome: 'reconciled', reEnabled: false });
         expect(await world.service(host)).toMatchObject({
           status: 'disabled',
           disabled_reason: `drover: eviction ${host}-${name}: flow test`,
@@ -57,7 +57,7 @@ test.concurrent(
       await world.seedMany(host, 2);
       await world.createEviction(host, { annotations: { ...reEnable(true), ...parallelism(2) } });
       await world.untilReason(host, 'Succeeded', { type: 'HypervisorReEnabled' });
-      expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: true });
+      expect(await resultOf(host)).toMatchObject({ outcome: 'reconciled', reEnabled: true });
       expect(await world.service(host)).toMatchObject({ status: 'enabled', disabled_reason: null });
       expect(findCondition((await world.getEviction(host))?.status?.conditions, 'HypervisorDisabled')).toMatchObject({
         status: 'False',
@@ -74,7 +74,7 @@ test.concurrent(
       await world.disableService(host, 'bad memory, see ticket 7');
       await world.createEviction(host, { annotations: reEnable(true) });
       await world.untilReason(host, 'Succeeded');
-      expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: false });
+      expect(await resultOf(host)).toMatchObject({ outcome: 'reconciled', reEnabled: false });
       expect(await world.service(host)).toMatchObject({
         status: 'disabled',
         disabled_reason: 'bad memory, see ticket 7',
@@ -93,7 +93,7 @@ test.concurrent(
       await world.untilMoving(host);
       await world.disableService(host, 'now it is mine');
       await world.untilReason(host, 'Succeeded');
-      expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: false });
+      expect(await resultOf(host)).toMatchObject({ outcome: 'reconciled', reEnabled: false });
       expect(await world.service(host)).toMatchObject({ status: 'disabled', disabled_reason: 'now it is mine' });
     }),
   limitMs,
@@ -161,7 +161,7 @@ test.concurrent(
       expect((await world.service(host)).status).toBe('disabled');
       await setNode(host, { bootID: 'after', ready: true });
       await world.untilReason(host, 'Succeeded', { type: 'HypervisorReEnabled' });
-      expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: true });
+      expect(await resultOf(host)).toMatchObject({ outcome: 'reconciled', reEnabled: true });
       expect(await world.service(host)).toMatchObject({ status: 'enabled', disabled_reason: null });
     }),
   limitMs,
@@ -178,7 +178,7 @@ test.concurrent(
         status: 'False',
         reason: 'Succeeded',
       });
-      expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: false });
+      expect(await resultOf(host)).toMatchObject({ outcome: 'reconciled', reEnabled: false });
       expect((await world.service(host)).status).toBe('disabled');
       expect(await world.eventsOf(host)).toContainEqual(expect.stringMatching(/^NodeNotReturned: /u));
     }),
@@ -191,7 +191,7 @@ test.concurrent(
     withNode(async (host) => {
       await world.createEviction(host, { annotations: { ...cause('rolling-update'), ...reEnable(false) } });
       await world.untilReason(host, 'Succeeded');
-      expect(await resultOf(host)).toMatchObject({ outcome: 'Succeeded', reEnabled: false });
+      expect(await resultOf(host)).toMatchObject({ outcome: 'reconciled', reEnabled: false });
       expect(reasonsOf(world.evictions.of(host), 'HypervisorReEnabled')).not.toContain('WaitingForNode');
       expect((await world.service(host)).status).toBe('disabled');
     }),

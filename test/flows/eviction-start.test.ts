@@ -113,9 +113,11 @@ const expected = {
   hypervisorServiceId: true,
   run: 'COMPLETED',
   result: {
+    object: 'Eviction HOST',
     eviction: 'HOST',
     hypervisor: 'HOST',
-    outcome: 'Succeeded',
+    outcome: 'reconciled',
+    reason: 'Succeeded',
     message: '4 of 4 servers have left HOST',
     counts: { total: 4, done: 4, moving: 0, pending: 0, blocked: 0, skipped: 0 },
     notMoved: [],
@@ -176,7 +178,7 @@ test.concurrent(
     );
     expect(started).toMatchObject({ code: 0 });
     const handedOver = (await world.client.workflow.getHandle('my-eviction').result()) as EvictionResult;
-    expect(handedOver).toMatchObject({ outcome: 'HandedOver', workflowId: 'eviction/node-3', eviction: 'node-3' });
+    expect(handedOver).toMatchObject({ outcome: 'handedOver', workflowId: 'eviction/node-3', eviction: 'node-3' });
     await world.untilReason('node-3', 'Succeeded');
     expect(await outcomeOf('node-3', servers)).toEqual(expected);
     await checkInvariants(world, ['node-3']);

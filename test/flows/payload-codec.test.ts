@@ -115,7 +115,7 @@ test(
     }
 
     const result: unknown = await world.client.workflow.getHandle(evictionId(host)).result();
-    expect(result).toMatchObject({ outcome: 'Failed', notMoved: [{ name: `${canary}-stays` }] });
+    expect(result).toMatchObject({ outcome: 'blocked', notMoved: [{ name: `${canary}-stays` }] });
     expect(await world.command('describe', host)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(`${canary} wants it`),
@@ -184,7 +184,7 @@ test(
     const history = await rawHistory(evictionId(host));
     for (const id of ['one', 'three']) expect(history).toContain(`"encryption-key-id":"${id}"`);
     expect(history).not.toContain(canary);
-    expect(await world.client.workflow.getHandle(evictionId(host)).result()).toMatchObject({ outcome: 'Succeeded' });
+    expect(await world.client.workflow.getHandle(evictionId(host)).result()).toMatchObject({ outcome: 'reconciled' });
   },
   limitMs,
 );

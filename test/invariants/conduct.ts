@@ -228,7 +228,7 @@ function land(seen: Conduct, event: HistoryEvent): void {
 function end(seen: Conduct, { workflowExecutionCompletedEventAttributes: completed }: HistoryEvent): string[] {
   const result = jsonOf(completed?.result?.payloads?.[0]) as { outcome?: string } | null;
   const inFlight = leftInFlight(seen, 'ends');
-  if (result?.outcome !== 'Succeeded') return inFlight;
+  if (result?.outcome !== 'reconciled') return inFlight;
   const [before, last] = [seen.looks.at(-2), seen.looks.at(-1)];
   const isTwice = before?.isEmpty === true && last?.isEmpty === true;
   // A tenth less, as a worker's clock and the server's are not the same.

@@ -3,7 +3,7 @@ import type { Membership } from '../../workflows/limits/membership.ts';
 import { allowanceOf, applyAnswer, noMembership, report, reportDueMs } from '../../workflows/limits/membership.ts';
 import type { Answer, Ledger } from '../../workflows/limits/ledger.ts';
 import { hear, missed, newLedger, share } from '../../workflows/limits/ledger.ts';
-import { beginLook, endLook } from '../../workflows/limits/look.ts';
+import { beginLook, endLook } from '../../workflows/limits/observe.ts';
 
 /**
  * Consumers, a ledger and what is between them, for tests: reports may be late, doubled and out of order, answers late; a run may be killed

@@ -1,190 +1,283 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
-import { disabledReasonPrefix } from '../../contracts/ids.ts';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  type ChildWorkflowHandle,
+  condition,
+  ParentClosePolicy,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ErrorCode } from '../../contracts/errors.ts';
+import { disabledReasonPrefix, migrationId } from '../../contracts/ids.ts';
 import { kubernetesWait, nova, novaSurvey } from '../lib/activities.ts';
-import type { Problem } from '../lib/failures.ts';
-import { explain } from '../lib/failures.ts';
+import { initialAttributes } from '../lib/attributes.ts';
+import { explain, type Problem } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
-import { hostLookedAt, preflightAnswered } from './answers.ts';
-import { abortMoves, startMove } from './move-instance.ts';
-import type { Step } from './plan.ts';
-import { planRun } from './plan-run.ts';
-import { refresh } from './open.ts';
-import { failed, isFinal } from './problem.ts';
-import { createPublisher, enterPhase, publishNow, showDetails } from './publish.ts';
-import type { EvictionRun } from './run.ts';
-import { note, unlessSteered } from './run.ts';
-import { createReporter } from './share.ts';
-import { inState } from './state.ts';
+import { migrateInstance } from '../migration/migrate-instance.ts';
+import { allowanceReporter } from './allowance.ts';
+import { endPhaseOf, type EvictionStep, planRun } from './plan.ts';
+import {
+  addEvent,
+  enterPhase,
+  type EvictionRun,
+  publishNow,
+  readEviction,
+  reportProblem,
+  showDetails,
+  statusPublisher,
+  wake,
+  whileWanted,
+} from './run.ts';
+import {
+  acceptedObstacles,
+  applyHostRecheck,
+  applyMovedElsewhere,
+  applyMoveResult,
+  applyMoveStart,
+  applyPreflight,
+  enterState,
+  type TrackedInstance,
+} from './state.ts';
 
-/** A stop is lifted by a person; the run asks again at least once a day. */
+/** A stop is lifted by a user; the run asks again at least once a day. */
 const stopWaitMs = 24 * 60 * 60_000;
 
 /** A run this old continues as new, so that none is older than the release before last. */
 const oldMs = 24 * 60 * 60_000;
 
+/** Waiting does not mend these: a user has to change what was asked for. */
+const finalCodes: ReadonlySet<ErrorCode> = new Set([
+  'HostNotFound',
+  'HostAmbiguous',
+  'HostDown',
+  'InvalidInput',
+  'InvalidObject',
+  'ModeOff',
+  'CauseNotSupported',
+]);
+
+export const isFinal = ({ code }: Problem): boolean => code !== null && finalCodes.has(code);
+
 /**
- * Interprets the plan until the eviction has ended, or the run should continue as new and nothing is in flight. Beside the steps it
- * publishes, and keeps its share of the region's migrations.
+ * Interprets the plan until the eviction has ended, or the run is to continue as new and nothing is in flight. It is a loop of its own, as
+ * most plans are made from what the run knows, without an observation, and one timer serves the plan, the reports to the allowance and the
+ * status, which are made beside the steps.
  */
 export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
-  const { state } = run;
-  let woken = false;
-  run.wake = () => (woken = true);
-  const timer = deadlineTimer('Look at the plan again');
-  const publisher = createPublisher(run);
-  const share = createReporter(run);
+  const { state, inbox } = run;
+  const timer = deadlineTimer('Plan again');
+  const publisher = statusPublisher(run);
+  const allowance = allowanceReporter(run);
   try {
     while (state.end === null) {
-      woken = false;
-      const step = planRun(
-        state,
-        {
-          readAtMs: run.readAtMs,
-          unheard: run.unheard !== null,
-          old: isOld(state.startedAtMs),
-          inFlight: run.moves.size,
-        },
-        Date.now(),
-      );
-      if (step.do === 'continueAsNew') return 'old';
-      if (step.do === 'refresh') {
-        await refresh(run);
-        continue;
-      }
-      if (step.do === 'forget') {
-        state.problem = null;
-        run.unpublished = true;
-        continue;
-      }
-      if (step.do === 'wait') {
-        run.waiting = { for: step.for, untilMs: step.untilMs };
-        showDetails(run);
-        share.tellWhenDue();
+      const { wakeUps } = inbox;
+      const situation = {
+        readDueMs: run.readDueMs,
+        isReportFailing: run.failedReports !== null,
+        isOld: workflowInfo().continueAsNewSuggested || Date.now() - state.startedAtMs > oldMs,
+        inFlight: run.moves.size,
+      };
+      const plan = planRun(state, situation, Date.now());
+      if (plan.kind === 'execute' && plan.steps[0]?.kind === 'continueAsNew') return 'old';
+      if (plan.kind === 'wait') run.waiting = plan;
+      showDetails(run);
+      allowance.reportWhenDue();
+      if (plan.kind === 'wait') {
         publisher.publishWhenDue();
-        timer.set(earliest(step.untilMs, share.nextMs(), publisher.nextMs()));
-        await condition(() => woken || timer.due());
+        timer.set(earliest(plan.untilMs, allowance.nextMs(), publisher.nextMs()));
+        await condition(() => inbox.wakeUps !== wakeUps || timer.due());
         run.waiting = null;
         continue;
       }
-      showDetails(run);
-      share.tellWhenDue();
-      await attempt(run, step);
+      if (plan.kind === 'done') {
+        state.end = { phase: endPhaseOf(plan), reason: plan.reason, message: plan.message };
+        state.problem = null;
+      } else for (const step of plan.steps) await attempt(run, step);
       publisher.publishWhenDue();
     }
     return 'ended';
   } finally {
     timer.set(null);
     await publisher.idle();
-    await share.leave();
+    await allowance.leave();
   }
 }
-
-const isOld = (startedAtMs: number): boolean =>
-  workflowInfo().continueAsNewSuggested || Date.now() - startedAtMs > oldMs;
 
 const earliest = (...times: (number | null)[]): number | null => {
   const set = times.filter((time) => time !== null);
   return set.length === 0 ? null : Math.min(...set);
 };
 
-async function attempt(run: EvictionRun, step: Exclude<Step, { do: 'wait' }>): Promise<void> {
+async function attempt(run: EvictionRun, step: EvictionStep): Promise<void> {
   try {
-    await carryOut(run, step);
-    if (step.do !== 'move') run.state.problem = null;
+    await execute(run, step);
+    // A move and a reading of the Eviction say themselves how they end.
+    if (step.kind !== 'moveInstance' && step.kind !== 'readEviction') run.state.problem = null;
   } catch (error) {
-    await takeProblem(run, explain(error));
+    await applyFailure(run, explain(error));
   }
 }
 
-async function takeProblem(run: EvictionRun, problem: Problem): Promise<void> {
+async function applyFailure(run: EvictionRun, problem: Problem): Promise<void> {
   if (isFinal(problem)) {
-    run.state.end = { outcome: 'Failed', reason: problem.reason, message: problem.message };
+    run.state.end = { phase: 'Failed', reason: problem.reason, message: problem.message };
     return;
   }
-  failed(run, problem, 'step');
+  reportProblem(run, problem, 'step');
   if (problem.code !== 'Stopped') return;
-  // Said before the wait: who looks at the run or the Eviction must see why nothing moves.
-  run.waiting = { for: problem.message, untilMs: null };
+  // Said before the wait: the run and the Eviction must show why nothing moves.
+  run.waiting = { message: problem.message, untilMs: null };
   showDetails(run);
   await publishNow(run, { releaseFinalizer: false }).catch((failure: unknown) => void explain(failure));
   try {
-    const lifted = await unlessSteered(run, async () => {
+    const isLifted = await whileWanted(run, async () => {
       await kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
       return true;
     });
-    if (lifted === true) run.state.problem = null;
+    if (isLifted === true) run.state.problem = null;
   } catch (failure) {
-    // Nobody can tell whether it is lifted: the next mutation asks again.
-    failed(run, explain(failure), 'step');
+    // It is not known whether the stop is lifted: the next mutation asks again.
+    reportProblem(run, explain(failure), 'step');
   }
   run.waiting = null;
 }
 
-async function carryOut(run: EvictionRun, step: Exclude<Step, { do: 'wait' }>): Promise<void> {
+async function execute(run: EvictionRun, step: EvictionStep): Promise<void> {
   const { state } = run;
   const { desired, settings } = state;
   const { hypervisor } = desired;
-  switch (step.do) {
+  const isDrift = step.kind === 'disableService' && state.phase !== 'Preflight';
+  enterPhase(run, step.phase);
+  switch (step.kind) {
     case 'preflight': {
-      enterPhase(run, 'Preflight');
-      const found = await novaSurvey(
-        settings.region,
-        `Preflight: what stands in the way of emptying ${hypervisor}`,
-      ).preflightEviction({
-        hypervisor,
-        evictionUid: desired.uid,
-      });
-      preflightAnswered(state, found, Date.now());
-      run.unpublished = true;
-      return;
+      const request = { hypervisor, evictionUid: desired.uid };
+      applyPreflight(state, await novaSurvey(settings.region, step.summary).preflightEviction(request), Date.now());
+      break;
     }
-    case 'disable': {
-      if (state.phase !== 'Preflight')
-        note(
+    case 'disableService': {
+      if (isDrift)
+        addEvent(
           run,
           'Warning',
           'ServiceEnabled',
-          `Somebody enabled the compute service of ${hypervisor}; drover disables it again`,
+          `The compute service of ${hypervisor} was enabled, and not by drover; drover disables it again`,
         );
-      enterPhase(run, 'Disabling');
+      const host = hostOf(run);
       const reason = `${disabledReasonPrefix} eviction ${desired.name}: ${desired.reason}`.slice(0, 255);
-      const host = hostOf(run);
-      host.service = await nova(settings.region, `Disable the compute service of ${hypervisor}`).ensureServiceDisabled({
-        host: host.host,
-        reason,
-      });
-      run.unpublished = true;
-      return;
+      host.service = await nova(settings.region, step.summary).ensureServiceDisabled({ host: host.host, reason });
+      break;
     }
-    case 'move':
-      enterPhase(run, 'Moving');
-      for (const one of step.instances) startMove(run, one);
+    case 'moveInstance':
+      startMove(run, step.instance);
       return;
-    case 'look': {
-      if (inState(state, 'pending', 'busy').length === 0) enterPhase(run, 'Verifying');
-      hostLookedAt(state, await nova(settings.region, step.why).observeHost({ hypervisor }), Date.now());
-      run.unpublished = true;
-      return;
-    }
-    case 'abort':
+    case 'observeHost':
+      applyHostRecheck(state, await nova(settings.region, step.summary).observeHost({ hypervisor }), Date.now());
+      break;
+    case 'abortMoves':
       if (state.stop !== null) state.stop.aborted = true;
-      return abortMoves(run);
-    case 'reEnable': {
-      const host = hostOf(run);
-      state.reEnabled = await nova(
-        settings.region,
-        `Enable the compute service of ${hypervisor} again`,
-      ).ensureServiceEnabled({ host: host.host });
-      if (state.reEnabled) host.service = { ...host.service, status: 'enabled', disabledReason: null };
+      // Live migrations are aborted, cold ones run to their end.
+      for (const move of run.moves.values()) move.abort();
       return;
-    }
-    case 'end':
-      state.end = { outcome: step.outcome, reason: step.reason, message: step.message };
+    case 'enableService':
+      state.reEnabled = await enableService(run, step.summary);
+      return;
+    case 'readEviction':
+      await readEviction(run);
+      return;
+    case 'clearProblem':
+      break;
+    case 'continueAsNew':
       return;
   }
+  run.unpublished = true;
 }
 
 function hostOf({ state }: EvictionRun): NonNullable<EvictionRun['state']['host']> {
   if (state.host === null) throw new Error('planned before the preflight');
   return state.host;
+}
+
+/** Enables the compute service where it carries drover's reason. @returns whether it is enabled now @throws as the activity does */
+export async function enableService({ state }: EvictionRun, summary: string): Promise<boolean> {
+  const { host, desired, settings } = state;
+  const isEnabled = await nova(settings.region, summary).ensureServiceEnabled({
+    host: host?.host ?? desired.hypervisor,
+  });
+  if (isEnabled && host !== null) host.service = { ...host.service, status: 'enabled', disabledReason: null };
+  return isEnabled;
+}
+
+/** Starts the child that moves one server, and applies its end whenever that comes. */
+function startMove(run: EvictionRun, one: TrackedInstance): void {
+  applyMoveStart(one, Date.now());
+  run.unpublished = true;
+  const scope = new CancellationScope({ cancellable: true });
+  const progress = { isStarted: false, isAborted: false };
+  const abort = (): void => {
+    progress.isAborted = true;
+    if (progress.isStarted) scope.cancel();
+  };
+  run.moves.set(one.instance.id, { abort });
+  const moved = scope.run(async () => {
+    const child = await startMigration(run, one);
+    // A cancel that overtakes the start finds no child, and Temporal does not keep it.
+    progress.isStarted = true;
+    if (progress.isAborted) scope.cancel();
+    return await child.result();
+  });
+  void moved
+    .then(
+      (result) => {
+        applyMoveResult(run.state, one.instance.id, result, Date.now());
+        const { instance, message } = one;
+        if (one.state === 'blocked')
+          addEvent(
+            run,
+            'Warning',
+            'InstanceNotMigratable',
+            `${instance.name} (${instance.id}): ${message ?? 'did not move'}`,
+          );
+      },
+      (error: unknown) => applyMoveFailure(run, one, error),
+    )
+    .finally(() => {
+      run.moves.delete(one.instance.id);
+      run.unpublished = true;
+      wake(run);
+    });
+}
+
+function startMigration(
+  { state }: EvictionRun,
+  { instance }: TrackedInstance,
+): Promise<ChildWorkflowHandle<typeof migrateInstance>> {
+  const { desired, settings, host } = state;
+  const accepted = acceptedObstacles(state);
+  return startChild(migrateInstance, {
+    workflowId: migrationId(instance.id, settings.cluster),
+    args: [
+      {
+        instance,
+        sourceHost: host?.host ?? desired.hypervisor,
+        eviction: { name: desired.name, uid: desired.uid },
+        consent: desired.consent,
+        accepted: [...accepted].some((id) => id.endsWith(`/${instance.id}`)),
+        settings,
+      },
+    ],
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    staticSummary: `Move ${instance.name} off ${desired.hypervisor}`,
+    staticDetails: `Server ${instance.id}, ${instance.memoryMiB} MiB, for Eviction ${desired.name}: ${desired.reason}`,
+    typedSearchAttributes: initialAttributes({ kind: 'Migration', object: instance.id, host: desired.hypervisor }),
+  });
+}
+
+/** A failed child concerns Nova as a whole: its server waits, and so does the eviction. */
+function applyMoveFailure(run: EvictionRun, one: TrackedInstance, error: unknown): void {
+  if (error instanceof WorkflowExecutionAlreadyStartedError) return applyMovedElsewhere(one, run.state, Date.now());
+  const problem = explain(error);
+  enterState(one, 'pending', Date.now(), problem.message);
+  if (run.state.stop === null) reportProblem(run, problem, 'step');
 }

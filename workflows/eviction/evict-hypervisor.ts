@@ -1,4 +1,5 @@
 import {
+  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
@@ -8,37 +9,51 @@ import {
   defineSignal,
   setCurrentDetails,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { EvictionOpened } from '../../contracts/eviction/activities.ts';
 import { isErrorCode } from '../../contracts/errors.ts';
 import type { EvictionInput, EvictionProgress, EvictionResult } from '../../contracts/eviction/eviction.ts';
-import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
-import { temporal } from '../lib/activities.ts';
-import { readCarried } from '../lib/input.ts';
+import { kubernetesWait, temporal } from '../lib/activities.ts';
 import { explain } from '../lib/failures.ts';
-import { retryAfterMs } from '../lib/retry.ts';
-import { readGrant } from '../limits/grant.ts';
-import { conclude, describeResult } from './conclude.ts';
-import { drive } from './drive.ts';
-import { beginRun, openEviction } from './open.ts';
-import { isFinal } from './problem.ts';
-import { describeProgress, progressBeforeOpening } from './progress.ts';
-import type { EvictionRun } from './run.ts';
-import { note } from './run.ts';
-import { takeGrant } from './share.ts';
-import type { End, EvictionState } from './state.ts';
-import { askToStop } from './state.ts';
-import { takeCommands } from './take-commands.ts';
+import { readCarried, readInput } from '../lib/input.ts';
+import { objectChanged } from '../lib/messages.ts';
+import { readGrant } from '../limits/membership.ts';
+import { applyGrant } from './allowance.ts';
+import { handleCommands } from './commands.ts';
+import { drive, enableService, isFinal } from './drive.ts';
+import { enableSummary, planReEnable } from './plan.ts';
+import {
+  addEvent,
+  backOff,
+  beginRun,
+  enterPhase,
+  type EvictionInbox,
+  type EvictionRun,
+  openEviction,
+  publishNow,
+  readEviction,
+  reportProblem,
+  showDetails,
+  wake,
+  whileWanted,
+} from './run.ts';
+import { type End, type EvictionState, requestStop } from './state.ts';
+import { describeProgress, describeResult, progressBeforeOpening } from './status.ts';
 
 /** How long the run waits for its own cancel request to come back before it ends without it. */
 const ownCancelMs = 10_000;
 
+/** How often enabling the host again is tried before an operator has to. */
+const enableAttempts = 5;
+
+/** The wait ends by its own deadline; Temporal's time-out only catches one that does not. */
+const slackMs = 60_000;
+
 /**
  * Empties a host: every server is moved off it, and the Eviction says how that went. Started by the bridge when an Eviction changes, by
- * `drover evict`, or by hand with plain JSON under any workflow id; the id `eviction/<host>` is the lock. Design section 5.
+ * `drover evict`, or by hand with plain JSON under any workflow id; the id `eviction/<host>` is the lock.
  *
  * Cancelling asks for an orderly end (start nothing more, let what is in flight finish), so the whole run stands in a scope that a cancel
  * does not reach; the plan sees the request.
@@ -46,122 +61,131 @@ const ownCancelMs = 10_000;
  * @param carried what an earlier run of the same eviction knew, when it continues as new
  */
 export async function evictHypervisor(input: EvictionInput, carried?: EvictionState): Promise<EvictionResult> {
-  const inbox: Inbox = { run: null, changed: false, cancelled: false };
-  takeMessages(inbox, input);
+  const { hypervisor } = readInput({ kind: 'Eviction', input: ['hypervisor'] }, input) as EvictionInput;
+  const inbox: EvictionInbox = { run: null, changed: false, cancelled: false, ending: false, wakeUps: 0 };
+  handleMessages(inbox, hypervisor);
   return await CancellationScope.nonCancellable(async () => {
-    let done: EvictionResult | null = null;
+    let result: EvictionResult | null = null;
     let failure: ApplicationFailure | null = null;
     for (let state = readCarried(carried); ; state = null) {
       inbox.changed = false;
+      inbox.ending = false;
       const ended = inbox.run;
       // What is asked for while the next Eviction is opened is meant for that one.
       inbox.run = null;
       // What it was started with has been served after the first round: what else waits for the host asks for itself.
-      const opened = await open(
-        done === null ? input : { hypervisor: input.hypervisor },
-        state?.desired.uid ?? null,
-        inbox,
-      );
-      if (opened.next === 'handedOver') return handedOver(input, opened);
-      if (opened.next === 'nothing') {
+      const opened = await open(result === null ? input : { hypervisor }, state?.desired.uid ?? null, inbox);
+      if (opened.kind !== 'run') {
         inbox.run = ended;
-        // No await since the look: what came before it was seen by it, what comes now makes another round.
+        await finishHandlers(inbox);
+        if (opened.kind === 'handedOver') return handedOver(hypervisor, opened);
+        // No await since this was read: what came before it was seen by the activity, what comes now makes another round.
         if (inbox.changed) continue;
         if (failure !== null) throw failure;
-        return (
-          done ?? {
-            eviction: '',
-            hypervisor: input.hypervisor,
-            outcome: 'NothingToDo',
-            message: `No open Eviction for ${input.hypervisor}`,
-          }
-        );
+        return result ?? nothingToDo(hypervisor);
       }
-      const run = beginRun(opened, state, () => undefined);
+      const run = beginRun(opened, state, inbox);
       inbox.run = run;
-      // Both may have come while the Eviction was read, or with the answer: Temporal tells signals first.
+      // Both may have come while the Eviction was read, or with the answer: Temporal delivers signals first.
       if (inbox.cancelled) stopForCancel(run);
-      if (inbox.changed) run.readAtMs = 0;
-      if ((await drive(run)) === 'old')
-        await continueAsNew<typeof evictHypervisor>({ hypervisor: input.hypervisor }, run.state);
+      if (inbox.changed) run.readDueMs = 0;
+      if ((await drive(run)) === 'old') {
+        await finishHandlers(inbox);
+        await continueAsNew<typeof evictHypervisor>({ hypervisor }, run.state);
+      }
       const end = endOf(run.state);
       await conclude(run, end);
-      if (end.outcome === 'Stopped') return await endAsCancelled(input, inbox, end);
-      done = describeResult(run, end);
+      if (end.phase === 'Stopped') return await endAsCancelled(hypervisor, inbox, end);
+      result = describeResult(run.state, end);
       await condition(() => inbox.changed, run.state.settings.lingerMs);
       failure = isErrorCode(end.reason)
-        ? ApplicationFailure.create({ type: end.reason, message: end.message, nonRetryable: true, details: [done] })
+        ? ApplicationFailure.create({ type: end.reason, message: end.message, nonRetryable: true, details: [result] })
         : null;
-      if (failure !== null && !inbox.changed) throw failure;
+      if (failure === null || inbox.changed) continue;
+      await finishHandlers(inbox);
+      if (!inbox.changed) throw failure;
     }
   });
 }
 
-/** What others tell the run, and what it serves now. */
-interface Inbox {
-  run: EvictionRun | null;
-  changed: boolean;
-  cancelled: boolean;
-}
-
-/** Before the first await, so that nothing that was sent with the start is missed. */
-function takeMessages(inbox: Inbox, input: EvictionInput | undefined): void {
+/** Set before the first await, so that nothing that was sent with the start is missed. */
+function handleMessages(inbox: EvictionInbox, hypervisor: string): void {
   setHandler(defineQuery<EvictionProgress>(messages.progress), () =>
     inbox.run === null
-      ? progressBeforeOpening(input?.hypervisor ?? '', workflowInfo().startTime)
+      ? progressBeforeOpening(hypervisor, workflowInfo().startTime)
       : describeProgress(inbox.run.state, inbox.run.waiting, Date.now()),
   );
-  setHandler(defineSignal<[ObjectChanged]>(messages.objectChanged), () => {
+  setHandler(objectChanged, () => {
     inbox.changed = true;
-    if (inbox.run === null) return;
-    inbox.run.readAtMs ??= 0;
-    inbox.run.wake();
+    if (inbox.run !== null) inbox.run.readDueMs ??= 0;
+    wake({ inbox });
   });
   setHandler(defineSignal<[unknown]>(messages.allowanceGranted), (value) => {
     const granted = readGrant(value);
     if (inbox.run === null || granted === null) return;
-    takeGrant(inbox.run, granted);
-    inbox.run.wake();
+    applyGrant(inbox.run, granted);
+    wake({ inbox });
   });
-  takeCommands(() => inbox.run);
+  handleCommands(inbox);
   void CancellationScope.current().cancelRequested.catch(() => {
     inbox.cancelled = true;
     if (inbox.run !== null) stopForCancel(inbox.run);
+    wake({ inbox });
   });
 }
 
-/** Who cancels by Temporal alone leaves no name. What a command or a deletion asked for before still holds. */
+/** Lets every update have its answer before the run ends: Temporal would fail those that are open. */
+async function finishHandlers(inbox: EvictionInbox): Promise<void> {
+  inbox.ending = true;
+  if (!allHandlersFinished()) await condition(allHandlersFinished);
+}
+
+/** A cancel by Temporal alone leaves no name. What a command or a deletion asked for before still holds. */
 function stopForCancel(run: EvictionRun): void {
-  if (run.state.stop === null) note(run, 'Normal', 'Stopping', 'The run was cancelled');
-  askToStop(run.state, 'a cancel of the run', Date.now());
-  run.wake();
+  if (run.state.stop === null) addEvent(run, 'Normal', 'Stopping', 'The run was cancelled');
+  requestStop(run.state, 'a cancel of the run', Date.now());
 }
 
 /** Opens the Eviction, however long Kubernetes is away. What waiting does not mend fails the run with the sentence that says why. */
-async function open(input: EvictionInput, servingUid: string | null, inbox: Inbox): Promise<EvictionOpened> {
+async function open(input: EvictionInput, servingUid: string | null, inbox: EvictionInbox): Promise<EvictionOpened> {
   for (let failures = 1; ; failures += 1) {
     try {
       return await openEviction(input, servingUid);
     } catch (error) {
       const problem = explain(error);
-      if (isFinal(problem))
+      if (isFinal(problem)) {
+        await finishHandlers(inbox);
         throw ApplicationFailure.create({ type: problem.reason, message: problem.message, nonRetryable: true });
-      if (inbox.cancelled) throw new CancelledFailure('Cancelled before the Eviction could be read');
+      }
       setCurrentDetails(`**Cannot read the Eviction:** ${problem.message}`);
-      await sleep(retryAfterMs(failures), { summary: 'Try again to read the Eviction' });
+      if (!inbox.cancelled) await backOff(inbox, failures, 'Try again to read the Eviction');
+      if (!inbox.cancelled) continue;
+      await finishHandlers(inbox);
+      throw new CancelledFailure('Cancelled before the Eviction could be read');
     }
   }
 }
 
 const handedOver = (
-  input: EvictionInput,
-  { workflowId, eviction }: Extract<EvictionOpened, { next: 'handedOver' }>,
+  hypervisor: string,
+  { workflowId, eviction }: Extract<EvictionOpened, { kind: 'handedOver' }>,
 ): EvictionResult => ({
+  object: `Eviction ${eviction}`,
   eviction,
-  hypervisor: input.hypervisor,
-  outcome: 'HandedOver',
-  message: `Run ${workflowId} empties ${input.hypervisor}; Eviction ${eviction} says how it goes`,
+  hypervisor,
+  outcome: 'handedOver',
+  reason: 'HandedOver',
+  message: `Run ${workflowId} empties ${hypervisor}; Eviction ${eviction} says how it goes`,
   workflowId,
+});
+
+const nothingToDo = (hypervisor: string): EvictionResult => ({
+  object: `Hypervisor ${hypervisor}`,
+  eviction: '',
+  hypervisor,
+  outcome: 'nothing',
+  reason: 'NothingToDo',
+  message: `No open Eviction for ${hypervisor}`,
 });
 
 function endOf({ end }: EvictionState): End {
@@ -173,15 +197,94 @@ function endOf({ end }: EvictionState): End {
  * However the stop was asked for (the object deleted, a command, a cancel of the run), the run closes as cancelled, so that nothing
  * starts it again by itself. Another Eviction that waits for the host is not held back by that.
  */
-async function endAsCancelled(input: EvictionInput, inbox: Inbox, end: End): Promise<never> {
-  const next = await openEviction({ hypervisor: input.hypervisor }, null).catch(() => null);
-  if (next?.next === 'run') return await continueAsNew<typeof evictHypervisor>({ hypervisor: input.hypervisor });
-  if (!inbox.cancelled) {
+async function endAsCancelled(hypervisor: string, inbox: EvictionInbox, end: End): Promise<never> {
+  const next = await openEviction({ hypervisor }, null).catch(() => null);
+  if (next?.kind !== 'run' && !inbox.cancelled) {
     const { workflowId, runId } = workflowInfo();
     await temporal('Close this run as cancelled')
       .cancelRun({ workflowId, runId })
       .catch((error: unknown) => void explain(error));
     await condition(() => inbox.cancelled, ownCancelMs);
   }
+  await finishHandlers(inbox);
+  if (next?.kind === 'run') return await continueAsNew<typeof evictHypervisor>({ hypervisor });
   throw new CancelledFailure(end.message);
+}
+
+/** Brings an eviction whose outcome is known to its end: enables the host where the cause says so, and says everywhere how it ended. */
+async function conclude(run: EvictionRun, end: End): Promise<void> {
+  if (end.phase === 'Succeeded') await reEnable(run);
+  enterPhase(run, end.phase, end.reason);
+  addEvent(run, end.phase === 'Failed' ? 'Warning' : 'Normal', end.phase, end.message);
+  showDetails(run);
+  // The end has to reach the object, however long kube-apiserver is away: no other run can say it.
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await publishNow(run, { releaseFinalizer: true });
+    } catch {
+      await backOff(run.inbox, failures, 'Try again to write the result');
+    }
+  }
+}
+
+async function reEnable(run: EvictionRun): Promise<void> {
+  const { state } = run;
+  if (state.host === null) return;
+  const plan = planReEnable(state.desired);
+  const mayEnable = plan === 'now' || (plan === 'afterReboot' && (await isNodeBack(run)));
+  state.reEnabled = mayEnable && (await enable(run));
+}
+
+/** The eviction has succeeded and says so; only the return of the host is still awaited, visibly and until a deadline. */
+async function isNodeBack(run: EvictionRun): Promise<boolean> {
+  const { state } = run;
+  const { hypervisor } = state.desired;
+  enterPhase(run, 'ReEnabling');
+  const untilMs = Date.now() + state.settings.nodeReturnMs;
+  run.waiting = { message: `Node ${hypervisor} to come back`, untilMs };
+  showDetails(run);
+  await publishNow(run, { releaseFinalizer: false }).catch((error: unknown) => void explain(error));
+  const isBack = await awaitReturn(run, untilMs).catch((error: unknown) => {
+    addEvent(run, 'Warning', 'NodeNotWatched', explain(error).message);
+    return false;
+  });
+  run.waiting = null;
+  if (!isBack)
+    addEvent(
+      run,
+      'Warning',
+      'NodeNotReturned',
+      `Node ${hypervisor} did not come back with a new boot id and Ready, so the host is left disabled`,
+    );
+  return isBack;
+}
+
+/** A stop ends the wait, and so does the deletion of the Eviction, which must not hang for hours on a Node. */
+async function awaitReturn(run: EvictionRun, untilMs: number): Promise<boolean> {
+  const { hypervisor } = run.state.desired;
+  while (run.state.stop === null && Date.now() < untilMs) {
+    if (run.readDueMs !== null && Date.now() >= run.readDueMs) await readEviction(run);
+    if (run.state.stop !== null) break;
+    const leftMs = (run.readDueMs === null ? untilMs : Math.min(untilMs, run.readDueMs)) - Date.now();
+    const wait = kubernetesWait(`Wait until Node ${hypervisor} is back`, leftMs + slackMs);
+    const isBack = await whileWanted(run, () => wait.awaitNodeReturned(hypervisor, run.state.bootId, leftMs));
+    if (isBack === true) return true;
+  }
+  return false;
+}
+
+async function enable(run: EvictionRun): Promise<boolean> {
+  const { state, inbox } = run;
+  for (let attempt = 1; attempt <= enableAttempts; attempt += 1) {
+    try {
+      return await enableService(run, enableSummary(state));
+    } catch (error) {
+      reportProblem(run, explain(error), 'step');
+      await backOff(inbox, attempt, 'Try again to enable the host');
+    }
+  }
+  const { hypervisor } = state.desired;
+  const { message } = state.problem ?? { message: 'see the log' };
+  addEvent(run, 'Warning', 'NotReEnabled', `${hypervisor} could not be enabled again: ${message}`);
+  return false;
 }

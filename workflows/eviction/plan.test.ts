@@ -1,9 +1,15 @@
 import type { Obstacle } from '../../contracts/eviction/eviction.ts';
-import { blockByObstacles } from './answers.ts';
-import { planEviction } from './plan.ts';
+import type { desired } from '../../test/fixtures/workflows/eviction.ts';
 import { emptyHost, evictionOf, hostWith, server, theOnly } from '../../test/fixtures/workflows/eviction.ts';
-import type { EvictionState } from './state.ts';
-import { become, takeIn } from './state.ts';
+import { type EvictionStep, pickNext, planEviction, planReEnable, planRun, type RunSituation } from './plan.ts';
+import {
+  enterState,
+  blockByObstacles,
+  type EvictionState,
+  applyMoveStart,
+  type EvictionProblem,
+  applyHost,
+} from './state.ts';
 
 const obstacle = (code: Obstacle['code'], instanceId: string | null = null): Obstacle => ({
   id: instanceId === null ? code : `${code}/${instanceId}`,
@@ -12,19 +18,27 @@ const obstacle = (code: Obstacle['code'], instanceId: string | null = null): Obs
   message: `${code} stands in the way`,
 });
 const wait = (text: string | RegExp, untilMs: number | null = null): object => ({
-  do: 'wait',
-  for: typeof text === 'string' ? text : expect.stringMatching(text),
+  kind: 'wait',
+  message: typeof text === 'string' ? text : (expect.stringMatching(text) as string),
   untilMs,
 });
-const ends = (outcome: string, message: RegExp, reason = outcome): object => ({
-  do: 'end',
-  outcome,
+const ends = (
+  phase: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed',
+  message: RegExp,
+  reason: string = phase,
+): object => ({
+  kind: 'done',
+  outcome: phase === 'Succeeded' ? 'reconciled' : 'blocked',
   reason,
-  message: expect.stringMatching(message),
+  message: expect.stringMatching(message) as string,
+});
+const does = (kind: EvictionStep['kind'], phase?: string): object => ({
+  kind: 'execute',
+  steps: [{ kind, ...(phase !== undefined && { phase }) }],
 });
 const moves = (...ids: string[]): object => ({
-  do: 'move',
-  instances: ids.map((id) => expect.objectContaining({ instance: expect.objectContaining({ id }) as object })),
+  kind: 'execute',
+  steps: ids.map((id) => ({ kind: 'moveInstance', phase: 'Moving', background: id, instance: { instance: { id } } })),
 });
 const enabled = { ...emptyHost.service, status: 'enabled' as const, disabledReason: null };
 const stop = { abort: false, reEnable: false, by: 'ann', atMs: 1_000, aborted: false };
@@ -34,7 +48,7 @@ const three = (): EvictionState =>
   evictionOf(hostWith(server('a'), server('b', { memoryMiB: 1024 }), server('c', { memoryMiB: 2048 })));
 const empty = (seenMs: number, lookedMs: number): EvictionState => {
   const state = evictionOf(emptyHost, seenMs);
-  takeIn(state, emptyHost, lookedMs);
+  applyHost(state, emptyHost, lookedMs);
   state.nothingLeftSinceMs = seenMs;
   return state;
 };
@@ -43,11 +57,11 @@ const also = (state: EvictionState, change: (state: EvictionState) => unknown): 
   return state;
 };
 const blocked = (state: EvictionState): EvictionState =>
-  also(state, () => become(theOnly(state), 'blocked', 900, 'locked'));
+  also(state, () => enterState(theOnly(state), 'blocked', 900, 'locked'));
 
 type Row = [why: string, state: EvictionState, nowMs: number, step: object];
 const rows: Row[] = [
-  ['before all else, a preflight', also(one(), (s) => (s.host = null)), 1_000, { do: 'preflight' }],
+  ['before all else, a preflight', also(one(), (s) => (s.host = null)), 1_000, does('preflight', 'Preflight')],
   [
     'an obstacle refuses an admin’s eviction',
     also(one(), (s) => void s.obstacles.push(obstacle('CapacityShort'))),
@@ -91,7 +105,7 @@ const rows: Row[] = [
       (s) => (
         s.obstacles.push(obstacle('InstanceLocked', 'a')),
         blockByObstacles(s, 900),
-        become(s.instances['b']!, 'moved', 900)
+        enterState(s.instances['b']!, 'moved', 900)
       ),
     ),
     1_000,
@@ -135,22 +149,27 @@ const rows: Row[] = [
   ],
   [
     'asked for in the middle, it waits for what is in flight',
-    also(one(), (s) => ((s.desired.mode = 'observe'), become(theOnly(s), 'moving', 900))),
+    also(one(), (s) => ((s.desired.mode = 'observe'), enterState(theOnly(s), 'moving', 900))),
     1_000,
     wait(/1 in flight to end, and then only observe/),
   ],
   [
     'and does not claim to have changed nothing',
-    also(one(), (s) => ((s.desired.mode = 'observe'), become(theOnly(s), 'moved', 900))),
+    also(one(), (s) => ((s.desired.mode = 'observe'), enterState(theOnly(s), 'moved', 900))),
     1_000,
     ends('Observed', /from here on: 1 of 1 servers have left/),
   ],
-  ['scheduling stops first', also(one(), (s) => (s.host!.service = enabled)), 1_000, { do: 'disable' }],
+  [
+    'scheduling stops first',
+    also(one(), (s) => (s.host!.service = enabled)),
+    1_000,
+    does('disableService', 'Disabling'),
+  ],
   [
     'an enable in the middle is repaired (H11)',
-    also(three(), (s) => (become(s.instances['a']!, 'moved', 900), (s.host!.service = enabled))),
+    also(three(), (s) => (enterState(s.instances['a']!, 'moved', 900), (s.host!.service = enabled))),
     1_000,
-    { do: 'disable' },
+    does('disableService', 'Disabling'),
   ],
 
   ['the smallest moves first', three(), 1_000, moves('a')],
@@ -174,14 +193,14 @@ const rows: Row[] = [
     moves('a'),
   ],
   [
-    'without a share it waits for one',
+    'without an allowance it waits for one',
     also(one(), (s) => (s.allowance = null)),
     1_000,
-    wait(/share of the migrations/),
+    wait(/allowance of the migrations/),
   ],
   [
     'those in flight are waited for',
-    also(one(), (s) => become(theOnly(s), 'moving', 900)),
+    also(one(), (s) => enterState(theOnly(s), 'moving', 900)),
     1_000,
     wait(/1 in flight and 0 pending/),
   ],
@@ -189,26 +208,32 @@ const rows: Row[] = [
     'paused, nothing starts',
     also(one(), (s) => (s.paused = { by: 'ann', reason: null, sinceMs: 0 })),
     1_000,
-    wait(/somebody to resume: paused by ann/),
+    wait(/a user to resume it: paused by ann/),
   ],
   [
     'one that another run moves is waited for',
-    also(one(), (s) => (become(theOnly(s), 'busy', 900), (theOnly(s).lookAgainAtMs = 5_000))),
+    also(one(), (s) => (enterState(theOnly(s), 'busy', 900), (theOnly(s).observeAgainAtMs = 5_000))),
     1_000,
     wait(/another run/, 5_000),
   ],
   [
     'and looked at again',
-    also(one(), (s) => (become(theOnly(s), 'busy', 900), (theOnly(s).lookAgainAtMs = 5_000))),
+    also(one(), (s) => (enterState(theOnly(s), 'busy', 900), (theOnly(s).observeAgainAtMs = 5_000))),
     5_000,
-    { do: 'look', why: expect.any(String) as string },
+    does('observeHost'),
   ],
   [
     'a failing system is waited for',
     also(
       one(),
       (s) =>
-        (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000, of: 'step' }),
+        (s.problem = {
+          reason: 'NovaUnavailable',
+          message: 'Nova is away',
+          failures: 1,
+          retryAtMs: 2_000,
+          kind: 'step',
+        }),
     ),
     1_000,
     wait('Nova is away', 2_000),
@@ -218,7 +243,13 @@ const rows: Row[] = [
     also(
       one(),
       (s) =>
-        (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000, of: 'step' }),
+        (s.problem = {
+          reason: 'NovaUnavailable',
+          message: 'Nova is away',
+          failures: 1,
+          retryAtMs: 2_000,
+          kind: 'step',
+        }),
     ),
     2_000,
     moves('a'),
@@ -226,9 +257,9 @@ const rows: Row[] = [
 
   [
     'after the last move the host is looked at (H9)',
-    also(one(), (s) => become(theOnly(s), 'moved', 2_000)),
+    also(one(), (s) => enterState(theOnly(s), 'moved', 2_000)),
     2_000,
-    { do: 'look', why: expect.any(String) as string },
+    does('observeHost'),
   ],
   [
     'what is blocked fails the eviction, never silently (H10)',
@@ -237,17 +268,17 @@ const rows: Row[] = [
     ends('Failed', /0 of 1 servers have left node-1; 1 not migratable/),
   ],
   ['empty once is not enough', empty(1_000, 1_000), 1_000, wait(/second time/, 11_000)],
-  ['then it is looked at again', empty(1_000, 1_000), 11_000, { do: 'look', why: expect.any(String) as string }],
+  ['then it is looked at again', empty(1_000, 1_000), 11_000, does('observeHost')],
   ['empty twice is empty', empty(1_000, 11_000), 11_000, ends('Succeeded', /0 of 0 servers/)],
   [
     'Placement must show the host disabled',
-    also(empty(1_000, 1_000), (s) => takeIn(s, { ...emptyHost, schedulingDisabled: false }, 1_000)),
+    also(empty(1_000, 1_000), (s) => applyHost(s, { ...emptyHost, schedulingDisabled: false }, 1_000)),
     1_000,
     wait(/Placement does not show/, 11_000),
   ],
   [
     'allocations that stay fail it at the deadline',
-    also(empty(1_000, 1_000), (s) => takeIn(s, { ...emptyHost, allocations: ['x'] }, 700_000)),
+    also(empty(1_000, 1_000), (s) => applyHost(s, { ...emptyHost, allocations: ['x'] }, 700_000)),
     700_000,
     ends('Failed', /1 allocation in Placement \(of x\)/, 'NotEmpty'),
   ],
@@ -255,25 +286,25 @@ const rows: Row[] = [
   ['a stop starts nothing more', also(one(), (s) => (s.stop = stop)), 1_000, ends('Stopped', /1 not moved/)],
   [
     'and lets what is in flight finish',
-    also(one(), (s) => ((s.stop = stop), become(theOnly(s), 'moving', 900))),
+    also(one(), (s) => ((s.stop = stop), enterState(theOnly(s), 'moving', 900))),
     1_000,
     wait(/1 in flight to end/, 1_801_000),
   ],
   [
     'for a bounded time',
-    also(one(), (s) => ((s.stop = stop), become(theOnly(s), 'moving', 900))),
+    also(one(), (s) => ((s.stop = stop), enterState(theOnly(s), 'moving', 900))),
     1_801_000,
-    { do: 'abort' },
+    does('abortMoves'),
   ],
   [
     'or aborts it at once',
-    also(one(), (s) => ((s.stop = { ...stop, abort: true }), become(theOnly(s), 'moving', 900))),
+    also(one(), (s) => ((s.stop = { ...stop, abort: true }), enterState(theOnly(s), 'moving', 900))),
     1_000,
-    { do: 'abort' },
+    does('abortMoves'),
   ],
   [
     'once',
-    also(one(), (s) => ((s.stop = { ...stop, abort: true, aborted: true }), become(theOnly(s), 'moving', 900))),
+    also(one(), (s) => ((s.stop = { ...stop, abort: true, aborted: true }), enterState(theOnly(s), 'moving', 900))),
     1_000,
     wait(/to be aborted/),
   ],
@@ -281,7 +312,7 @@ const rows: Row[] = [
     'the host stays disabled unless asked',
     also(one(), (s) => (s.stop = { ...stop, reEnable: true })),
     1_000,
-    { do: 'reEnable' },
+    does('enableService'),
   ],
   [
     'where that failed, after a pause',
@@ -289,7 +320,13 @@ const rows: Row[] = [
       one(),
       (s) => (
         (s.stop = { ...stop, reEnable: true }),
-        (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 2_000, of: 'step' })
+        (s.problem = {
+          reason: 'NovaUnavailable',
+          message: 'Nova is away',
+          failures: 1,
+          retryAtMs: 2_000,
+          kind: 'step',
+        })
       ),
     ),
     1_000,
@@ -309,6 +346,141 @@ const rows: Row[] = [
   ],
 ];
 
-test.each(rows)('%s', (_why, state, nowMs, step) => {
-  expect(planEviction(state, nowMs)).toEqual(step);
+test.each(rows)('%s', (_why, state, nowMs, plan) => {
+  expect(planEviction(state, nowMs)).toMatchObject(plan);
+});
+
+const pending = (): EvictionState => evictionOf(hostWith(server('a')));
+const moving = (): EvictionState => {
+  const state = pending();
+  applyMoveStart(theOnly(state), 900);
+  return state;
+};
+
+const problem: EvictionProblem = {
+  reason: 'NovaUnavailable',
+  message: 'Nova is away',
+  failures: 1,
+  retryAtMs: 2_000,
+  kind: 'step',
+};
+const ailing = (): EvictionState => ({ ...pending(), problem });
+/** It was time to try again before now, which is 1,000. */
+const overdue = (state: EvictionState, over: Partial<EvictionProblem> = {}): EvictionState => ({
+  ...state,
+  problem: { ...problem, retryAtMs: 950, ...over },
+});
+const paused = { paused: { by: 'ann', reason: null, sinceMs: 0 } };
+
+type RunRow = [why: string, state: EvictionState, facts: Partial<RunSituation>, step: object];
+const runRows: RunRow[] = [
+  ['the eviction’s plan is followed', pending(), {}, { kind: 'execute', steps: [{ kind: 'moveInstance' }] }],
+  ['an Eviction that changed is read first', pending(), { readDueMs: 0 }, does('readEviction')],
+  ['also while a problem is waited out: it may be the deletion', ailing(), { readDueMs: 0 }, does('readEviction')],
+  ['where reading it failed, not before it is time', ailing(), { readDueMs: 1_500 }, { kind: 'wait', untilMs: 1_500 }],
+  ['nor is that time slept through', moving(), { readDueMs: 1_500, inFlight: 1 }, { kind: 'wait', untilMs: 1_500 }],
+  ['an old run continues as new', pending(), { isOld: true, readDueMs: 0 }, does('continueAsNew')],
+  ['but not with a child in flight', moving(), { isOld: true, inFlight: 1 }, { kind: 'wait' }],
+  [
+    'and starts none before',
+    { ...moving(), parallelism: 2, ...twoMore() },
+    { isOld: true, inFlight: 1 },
+    { kind: 'wait', message: expect.stringMatching(/continue as a new run/) as string },
+  ],
+
+  [
+    'what failed is tried again at its time',
+    overdue(pending()),
+    {},
+    { kind: 'execute', steps: [{ kind: 'moveInstance' }] },
+  ],
+  [
+    'where it is not, because the run is paused, it is reported no more',
+    overdue({ ...pending(), ...paused }),
+    {},
+    does('clearProblem'),
+  ],
+  ['nor while an allowance is waited for', overdue({ ...pending(), allowance: null }), {}, does('clearProblem')],
+  ['nor for as long as an earlier move takes', overdue(moving()), { inFlight: 1 }, does('clearProblem')],
+  ['the end of a later one will tell', overdue(moving(), { retryAtMs: 900 }), { inFlight: 1 }, { kind: 'wait' }],
+  [
+    'before its time it is reported',
+    { ...ailing(), ...paused },
+    {},
+    { kind: 'wait', message: 'Nova is away', untilMs: 2_000 },
+  ],
+  [
+    'an Eviction that was read again is no problem any more',
+    overdue(pending(), { kind: 'read', retryAtMs: 2_000 }),
+    {},
+    does('clearProblem'),
+  ],
+  [
+    'one that is to be read again is',
+    overdue({ ...pending(), ...paused }, { kind: 'read' }),
+    { readDueMs: 2_000 },
+    { kind: 'wait', untilMs: 2_000 },
+  ],
+  [
+    'a report that has arrived is no problem any more',
+    overdue(pending(), { kind: 'report', retryAtMs: 2_000 }),
+    {},
+    does('clearProblem'),
+  ],
+  [
+    'one that has not is, also while paused',
+    overdue({ ...pending(), ...paused }, { kind: 'report' }),
+    { isReportFailing: true },
+    { kind: 'wait' },
+  ],
+];
+
+/** One in flight, one to go. */
+function twoMore(): Pick<EvictionState, 'instances'> {
+  const { instances } = evictionOf(hostWith(server('a'), server('b')));
+  applyMoveStart(instances['a']!, 900);
+  return { instances };
+}
+
+test.each(runRows)('%s', (_why, state, facts, plan) => {
+  expect(
+    planRun(state, { readDueMs: null, isReportFailing: false, isOld: false, inFlight: 0, ...facts }, 1_000),
+  ).toMatchObject(plan);
+});
+
+const ids = (picked: ReturnType<typeof pickNext>): string[] => picked.map(({ instance }) => instance.id);
+
+describe('which go next', () => {
+  test('members of one server group move one at a time', () => {
+    const state = evictionOf(
+      hostWith(server('a', { serverGroups: ['g'] }), server('b', { serverGroups: ['g'] }), server('c')),
+    );
+    const all = Object.values(state.instances);
+    expect(ids(pickNext(all, [], 3, false))).toEqual(['a', 'c']);
+    expect(ids(pickNext(all.slice(1), all.slice(0, 1), 3, false))).toEqual(['c']);
+  });
+  test('one that failed before lets the others pass (H4)', () => {
+    const state = evictionOf(hostWith(server('a'), server('b', { memoryMiB: 4096 })));
+    state.instances['a']!.attempts = 1;
+    expect(ids(pickNext(Object.values(state.instances), [], 1, false))).toEqual(['b']);
+  });
+});
+
+describe('whether the host is enabled again', () => {
+  type Row = [cause: typeof desired.cause, reEnable: boolean | null, plan: string];
+  const rows: Row[] = [
+    ['admin', null, 'leave'],
+    ['admin', true, 'now'],
+    ['admin', false, 'leave'],
+    ['decommission', null, 'leave'],
+    ['decommission', true, 'now'],
+    ['termination', null, 'leave'],
+    ['node-failure', null, 'leave'],
+    ['rolling-update', null, 'afterReboot'],
+    ['rolling-update', true, 'afterReboot'],
+    ['rolling-update', false, 'leave'],
+  ];
+  test.each(rows)('%s, asked %s: %s', (cause, reEnable, plan) => {
+    expect(planReEnable({ cause, reEnable })).toBe(plan);
+  });
 });

@@ -1,24 +1,101 @@
 import { evictingReasons } from '../../contracts/eviction/conditions.ts';
-import type { EvictionCause } from '../../contracts/eviction/eviction.ts';
+import type { DesiredEviction, EvictionCause, EvictionPhase } from '../../contracts/eviction/eviction.ts';
 import { disabledReasonPrefix } from '../../contracts/ids.ts';
-import { pickNext } from './order.ts';
+import { done, execute, wait, type Done, type Execute, type Step, type Wait } from '../lib/plan.ts';
+import type { Need } from '../limits/membership.ts';
 import type { EvictionState, TrackedInstance } from './state.ts';
 import { inState, remains, tracked, unacceptedObstacles } from './state.ts';
 
-/** The next thing to do. A wait has a sentence for people and, where time alone ends it, the time. */
-export type Step =
-  | { do: 'preflight' }
-  | { do: 'disable' }
-  | { do: 'move'; instances: TrackedInstance[] }
-  | { do: 'look'; why: string }
-  /** Cancel what is in flight: its grace is over, or the person asked for it. */
-  | { do: 'abort' }
-  | { do: 'reEnable' }
-  | { do: 'wait'; for: string; untilMs: number | null }
-  | { do: 'end'; outcome: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed'; reason: string; message: string };
+/** What an eviction does next. Pure functions of its state and the time, and each rule is a row of the table tests. */
 
-/** Causes for which an obstacle refuses the eviction. For the others a refusal would end in a forced kill (design section 5, step 1). */
-const refusedByObstacles: Record<EvictionCause, boolean> = {
+interface EvictionStepBase extends Step {
+  readonly phase: EvictionPhase;
+}
+
+export type EvictionStep = EvictionStepBase &
+  (
+    | { readonly kind: 'preflight' | 'disableService' | 'observeHost' | 'enableService' }
+    | { readonly kind: 'moveInstance'; readonly instance: TrackedInstance }
+    /** Cancel what is in flight: its grace period is over, or the user asked for it. */
+    | { readonly kind: 'abortMoves' }
+    | { readonly kind: 'readEviction' }
+    /** Report a problem no longer that may be over long since. */
+    | { readonly kind: 'clearProblem' }
+    | { readonly kind: 'continueAsNew' }
+  );
+
+/** `done`: the reason `Stopped` or `Observed` is an outcome of its own, see {@link endPhaseOf}. */
+export type EvictionPlan = Execute<EvictionStep> | Wait | Done;
+
+export const endPhaseOf = ({ outcome, reason }: Done): 'Succeeded' | 'Failed' | 'Stopped' | 'Observed' =>
+  outcome === 'reconciled' ? 'Succeeded' : reason === 'Stopped' || reason === 'Observed' ? reason : 'Failed';
+
+/** What a run knows of itself, besides the eviction. */
+export interface RunSituation {
+  /** When the Eviction, which has changed, is to be read again, in Unix ms; null: it has not changed. */
+  readDueMs: number | null;
+  /** Its last report to the region's allowance failed. */
+  isReportFailing: boolean;
+  /** It is to continue as new. */
+  isOld: boolean;
+  /** Moves whose children have not ended. */
+  inFlight: number;
+}
+
+/**
+ * What a run does next: what the eviction's plan says, unless the run itself needs something. A change is read before all else, also while
+ * a problem is waited out: it may be the deletion.
+ */
+export function planRun(state: EvictionState, situation: RunSituation, nowMs: number): EvictionPlan {
+  const { readDueMs, isOld, inFlight } = situation;
+  if (isOld && inFlight === 0) return one(state, { kind: 'continueAsNew', summary: 'Continue as new' });
+  if (readDueMs !== null && nowMs >= readDueMs)
+    return one(state, { kind: 'readEviction', summary: 'Read the Eviction again' });
+  const planned = planEviction(state, nowMs);
+  // Nothing more is begun once the run is to continue as new: it must be quiet for that.
+  const begins = planned.kind === 'execute' && planned.steps.some(({ kind }) => kind === 'moveInstance');
+  const plan =
+    isOld && begins
+      ? wait(state.phase, 'ContinuesAsNew', 'what is in flight to end, to continue as a new run')
+      : planned;
+  if (isProblemOver(state, situation, plan, nowMs))
+    return one(state, { kind: 'clearProblem', summary: 'Report the problem no longer' });
+  if (plan.kind !== 'wait' || readDueMs === null) return plan;
+  return { ...plan, untilMs: Math.min(plan.untilMs ?? Infinity, readDueMs) };
+}
+
+/**
+ * What is tried beside the steps says itself when it works again. The problem of a step is over when the plan does not take the step again
+ * at its time, because the run is paused or waits for something else; unless a move has begun since, whose end will tell.
+ */
+function isProblemOver(
+  state: EvictionState,
+  { readDueMs, isReportFailing }: RunSituation,
+  plan: EvictionPlan,
+  nowMs: number,
+): boolean {
+  const { problem } = state;
+  if (problem === null) return false;
+  if (problem.kind === 'read') return readDueMs === null;
+  if (problem.kind === 'report') return !isReportFailing;
+  return (
+    plan.kind === 'wait' &&
+    nowMs >= problem.retryAtMs &&
+    inState(state, 'moving').every(({ sinceMs }) => sinceMs < problem.retryAtMs)
+  );
+}
+
+/** A plan of one step, in the phase that the eviction is in, unless the step has another. */
+const one = (
+  state: EvictionState,
+  step: Omit<EvictionStepBase, 'phase'> & {
+    kind: Exclude<EvictionStep['kind'], 'moveInstance'>;
+    phase?: EvictionPhase;
+  },
+): Execute<EvictionStep> => execute([{ phase: state.phase, ...step }]);
+
+/** Causes for which an obstacle refuses the eviction. For the others a refusal would end in a forced kill. */
+const isRefusedByObstacles: Record<EvictionCause, boolean> = {
   admin: true,
   decommission: true,
   'node-failure': true,
@@ -26,56 +103,58 @@ const refusedByObstacles: Record<EvictionCause, boolean> = {
   termination: false,
 };
 
-/** Obstacles that nobody can accept away: nothing can be moved live from a host whose nova-compute is down. */
+/** An obstacle that no user can accept: nothing can be moved live from a host whose nova-compute is down. */
 const isFatal = (code: string): boolean => code === 'HostDown';
 
-/**
- * Decides what an eviction does next. Pure; each branch is a row of the table test. Sources: seed 001 "Eviction Process"; design section 5
- * "Eviction, the showpiece"; hazards H1 to H11 of the replaced operator.
- */
-export function planEviction(state: EvictionState, nowMs: number): Step {
+export function planEviction(state: EvictionState, nowMs: number): EvictionPlan {
+  const { hypervisor } = state.desired;
   if (state.stop !== null) return planStop(state, state.stop, nowMs);
   const pause = waitOut(state, nowMs);
   if (pause !== null) return pause;
-  if (state.host === null) return { do: 'preflight' };
+  if (state.host === null)
+    return one(state, {
+      kind: 'preflight',
+      summary: `Preflight: find what prevents that ${hypervisor} is emptied`,
+      phase: 'Preflight',
+    });
   if (state.desired.mode === 'observe') return planObservation(state);
   const refusal = refuse(state);
   if (refusal !== null) return refusal;
-  // Also when somebody enabled it meanwhile: drift is repaired (H11).
-  if (state.host.service.status === 'enabled') return { do: 'disable' };
+  // Also when another client enabled it meanwhile: drift is repaired.
+  if (state.host.service.status === 'enabled')
+    return one(state, {
+      kind: 'disableService',
+      summary: `Disable the compute service of ${hypervisor}`,
+      phase: 'Disabling',
+    });
   return planMoves(state, nowMs);
 }
 
-/** Somebody may ask for it in the middle: then nothing more is begun. */
-function planObservation(state: EvictionState): Step {
+/** A user may ask for it while servers move: then nothing more is begun. */
+function planObservation(state: EvictionState): EvictionPlan {
   const moving = inState(state, 'moving').length;
-  if (moving > 0) return { do: 'wait', for: `${moving} in flight to end, and then only observe`, untilMs: null };
-  const message = hasChanged(state) ? `Observed only, from here on: ${describeRest(state)}` : describePlan(state);
-  return { do: 'end', outcome: 'Observed', reason: 'Observed', message };
+  if (moving > 0) return wait(state.phase, 'InFlight', `${moving} in flight to end, and then only observe`);
+  const message = hasChanged(state) ? `Observed only, from here on: ${describeRest(state)}` : describeIntent(state);
+  return done('blocked', 'Observed', message);
 }
 
 /** A failing system is left alone for a while. */
-const waitOut = ({ problem }: EvictionState, nowMs: number): Step | null =>
+const waitOut = ({ problem, phase }: EvictionState, nowMs: number): Wait | null =>
   problem !== null && nowMs < problem.retryAtMs
-    ? { do: 'wait', for: problem.message, untilMs: problem.retryAtMs }
+    ? wait(phase, problem.reason, problem.message, problem.retryAtMs)
     : null;
 
-function refuse(state: EvictionState): Step | null {
+function refuse(state: EvictionState): Done | null {
   const open = unacceptedObstacles(state);
   const fatal = open.filter(({ code }) => isFatal(code));
-  const refusing = fatal.length > 0 ? fatal : refusedByObstacles[state.desired.cause] && !hasBegun(state) ? open : [];
+  const refusing = fatal.length > 0 ? fatal : isRefusedByObstacles[state.desired.cause] && !hasBegun(state) ? open : [];
   const [first] = refusing;
   if (first === undefined) return null;
   const others = refusing.length === 1 ? '' : ` and ${refusing.length - 1} more`;
   const change = !hasChanged(state)
     ? 'Nothing was changed.'
     : `${state.desired.hypervisor} ${state.host?.service.status === 'disabled' ? 'is' : 'may be'} left disabled.`;
-  return {
-    do: 'end',
-    outcome: 'Failed',
-    reason: evictingReasons.preflightFailed,
-    message: `Refused: ${first.message}${others}. ${change}`,
-  };
+  return done('blocked', evictingReasons.preflightFailed, `Refused: ${first.message}${others}. ${change}`);
 }
 
 /** Whether drover has done anything to the host or its servers, in this run or before it; or may have, where no answer came. */
@@ -88,96 +167,153 @@ const hasChanged = (state: EvictionState): boolean =>
 const hasBegun = (state: EvictionState): boolean =>
   tracked(state).some(({ state: its, attempts }) => attempts > 0 || (its !== 'pending' && its !== 'blocked'));
 
-function planMoves(state: EvictionState, nowMs: number): Step {
+function planMoves(state: EvictionState, nowMs: number): EvictionPlan {
+  const { phase, desired } = state;
   const moving = inState(state, 'moving');
   const pending = inState(state, 'pending');
   if (state.paused !== null) {
     const since = `paused by ${state.paused.by}`;
-    if (moving.length > 0) return { do: 'wait', for: `${moving.length} in flight to end; ${since}`, untilMs: null };
-    return { do: 'wait', for: `somebody to resume: ${since}`, untilMs: null };
+    if (moving.length > 0) return wait(phase, 'Paused', `${moving.length} in flight to end; ${since}`);
+    return wait(phase, 'Paused', `a user to resume it: ${since}`);
   }
-  const next = pickNext(pending, moving, slots(state, moving.length), state.desired.deadline !== null);
-  if (next.length > 0) return { do: 'move', instances: next };
-  if (moving.length > 0)
-    return { do: 'wait', for: `${moving.length} in flight and ${pending.length} pending`, untilMs: null };
-  if (pending.length > 0)
-    return { do: 'wait', for: 'its share of the migrations that the region may have at once', untilMs: null };
-  const busyUntilMs = Math.min(...inState(state, 'busy').map(({ lookAgainAtMs }) => lookAgainAtMs ?? nowMs));
+  const next = pickNext(pending, moving, freeSlots(state, moving.length), desired.deadline !== null);
+  if (next.length > 0)
+    return execute(
+      next.map((instance) => ({
+        kind: 'moveInstance',
+        summary: `Move ${instance.instance.name} off ${desired.hypervisor}`,
+        phase: 'Moving',
+        background: instance.instance.id,
+        instance,
+      })),
+    );
+  if (moving.length > 0) return wait(phase, 'InFlight', `${moving.length} in flight and ${pending.length} pending`);
+  if (pending.length > 0) return wait(phase, 'WaitingForAllowance', 'an allowance of the migrations of the region');
+  const busyUntilMs = Math.min(...inState(state, 'busy').map(({ observeAgainAtMs }) => observeAgainAtMs ?? nowMs));
   if (Number.isFinite(busyUntilMs)) {
-    if (nowMs >= busyUntilMs) return { do: 'look', why: 'Look whether servers that another run moves have left' };
-    return { do: 'wait', for: 'another run that moves the rest', untilMs: busyUntilMs };
+    if (nowMs >= busyUntilMs)
+      return one(state, { kind: 'observeHost', summary: 'Observe whether servers that another run moves have left' });
+    return wait(phase, 'MovedElsewhere', 'another run that moves the rest', busyUntilMs);
   }
   return planVerification(state, nowMs);
 }
 
 /** How many more may start: the smallest of what this host may have and what the region grants. */
-export function slots(state: EvictionState, using: number): number {
+function freeSlots(state: EvictionState, using: number): number {
   return Math.max(0, Math.min(parallelismOf(state), state.allowance?.allowance ?? 0) - using);
 }
 
 export const parallelismOf = ({ parallelism, desired, settings }: EvictionState): number =>
   parallelism ?? desired.parallelism ?? settings.perSource;
 
-/** Nothing is left to move: is the host empty? It must be seen so twice, some time apart. */
-function planVerification(state: EvictionState, nowMs: number): Step {
-  const { host, settings, emptySinceMs, nothingLeftSinceMs, lookedAtMs } = state;
+/** Nothing is left to move: is the host empty? It must be observed so twice, some time apart. */
+function planVerification(state: EvictionState, nowMs: number): EvictionPlan {
+  const { host, settings, emptySinceMs, nothingLeftSinceMs, observedAtMs } = state;
+  const observe = (summary: string): EvictionPlan => one(state, { kind: 'observeHost', summary, phase: 'Verifying' });
   const lastChangeMs = Math.max(0, ...tracked(state).map(({ sinceMs }) => sinceMs));
-  if (host === null || lookedAtMs < lastChangeMs) return { do: 'look', why: 'Look whether the host is empty' };
-  const stuck = inState(state, 'blocked', 'skipped');
-  if (stuck.length > 0) return { do: 'end', outcome: 'Failed', reason: 'Failed', message: describeRest(state) };
-  const lookAgainAtMs = lookedAtMs + settings.emptyRecheckMs;
-  const lookOrWait = (what: string): Step =>
-    nowMs >= lookAgainAtMs
-      ? { do: 'look', why: 'Look again whether the host is empty' }
-      : { do: 'wait', for: what, untilMs: lookAgainAtMs };
+  if (host === null || observedAtMs < lastChangeMs) return observe('Observe whether the host is empty');
+  if (inState(state, 'blocked', 'skipped').length > 0) return done('blocked', 'Failed', describeRest(state));
+  const observeAgainAtMs = observedAtMs + settings.emptyRecheckMs;
+  const observeOrWait = (message: string): EvictionPlan =>
+    nowMs >= observeAgainAtMs
+      ? observe('Observe again whether the host is empty')
+      : wait(state.phase, 'NotEmpty', message, observeAgainAtMs);
   if (emptySinceMs === null) {
     const deadlineMs = (nothingLeftSinceMs ?? nowMs) + settings.emptyDeadlineMs;
-    if (nowMs >= deadlineMs) {
-      return {
-        do: 'end',
-        outcome: 'Failed',
-        reason: 'NotEmpty',
-        message: `Every server is dealt with, but the host still has ${remains(host).join(', ')}`,
-      };
-    }
-    return lookOrWait(`what is left on the host: ${remains(host).join(', ')}`);
+    const left = remains(host).join(', ');
+    if (nowMs >= deadlineMs)
+      return done('blocked', 'NotEmpty', `Every server is dealt with, but the host still has ${left}`);
+    return observeOrWait(`what is left on the host: ${left}`);
   }
-  if (lookedAtMs - emptySinceMs < settings.emptyRecheckMs) return lookOrWait('the host to be seen empty a second time');
-  return { do: 'end', outcome: 'Succeeded', reason: 'Succeeded', message: describeRest(state) };
+  if (observedAtMs - emptySinceMs < settings.emptyRecheckMs)
+    return observeOrWait('the host to be observed empty a second time');
+  return done('reconciled', 'Succeeded', describeRest(state));
 }
 
-function planStop(state: EvictionState, stop: NonNullable<EvictionState['stop']>, nowMs: number): Step {
+function planStop(state: EvictionState, stop: NonNullable<EvictionState['stop']>, nowMs: number): EvictionPlan {
   const moving = inState(state, 'moving').length;
   if (moving > 0) {
-    if (stop.aborted) return { do: 'wait', for: `${moving} in flight to be aborted`, untilMs: null };
+    if (stop.aborted) return wait(state.phase, 'Stopping', `${moving} in flight to be aborted`);
     const abortAtMs = stop.abort ? stop.atMs : stop.atMs + state.settings.cancelGraceMs;
-    if (nowMs >= abortAtMs) return { do: 'abort' };
-    return { do: 'wait', for: `${moving} in flight to end after the cancel by ${stop.by}`, untilMs: abortAtMs };
+    if (nowMs >= abortAtMs) return one(state, { kind: 'abortMoves', summary: 'Abort what is in flight' });
+    return wait(state.phase, 'Stopping', `${moving} in flight to end after the cancel by ${stop.by}`, abortAtMs);
   }
   if (stop.reEnable && state.reEnabled === null && state.host?.service.status === 'disabled')
-    return waitOut(state, nowMs) ?? { do: 'reEnable' };
-  return { do: 'end', outcome: 'Stopped', reason: 'Stopped', message: describeRest(state) };
+    return waitOut(state, nowMs) ?? one(state, { kind: 'enableService', summary: enableSummary(state) });
+  return done('blocked', 'Stopped', describeRest(state));
 }
 
-const times = (number: number, word: string): string => `${number} ${word}`;
+export const enableSummary = ({ desired }: EvictionState): string =>
+  `Enable the compute service of ${desired.hypervisor} again`;
 
 /** The figures of an eviction in one sentence. */
 export function describeRest(state: EvictionState): string {
   const all = tracked(state).length;
-  const done = inState(state, 'moved', 'gone').length;
-  const parts = [
-    times(inState(state, 'blocked').length, 'not migratable'),
-    times(inState(state, 'skipped').length, 'skipped'),
-    times(inState(state, 'pending', 'moving', 'busy').length, 'not moved'),
-  ];
-  const rest = parts.filter((part) => !part.startsWith('0 '));
-  return `${done} of ${all} servers have left ${state.desired.hypervisor}${rest.length > 0 ? `; ${rest.join(', ')}` : ''}`;
+  const gone = inState(state, 'moved', 'gone').length;
+  const rest = [
+    [inState(state, 'blocked').length, 'not migratable'],
+    [inState(state, 'skipped').length, 'skipped'],
+    [inState(state, 'pending', 'moving', 'busy').length, 'not moved'],
+  ].flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`]));
+  return `${gone} of ${all} servers have left ${state.desired.hypervisor}${rest.length > 0 ? `; ${rest.join(', ')}` : ''}`;
 }
 
-function describePlan(state: EvictionState): string {
+function describeIntent(state: EvictionState): string {
   const all = tracked(state).length;
   const open = unacceptedObstacles(state).length;
   const obstacles =
     open === 0 ? 'no obstacle stands in the way' : `${open} obstacle${open === 1 ? ' stands' : 's stand'} in the way`;
   return `Observed only: ${state.desired.hypervisor} would be disabled and ${all} server${all === 1 ? '' : 's'} moved, ${parallelismOf(state)} at a time; ${obstacles}`;
+}
+
+/**
+ * Which of the pending servers go next, at most `slots`. With a deadline the largest first, so that the long ones are not left for the
+ * end; else the smallest, so that the host gets lighter soonest. Members of one server group move one at a time.
+ */
+export function pickNext(
+  pending: readonly TrackedInstance[],
+  moving: readonly TrackedInstance[],
+  slots: number,
+  hasDeadline: boolean,
+): TrackedInstance[] {
+  const largestFirst = hasDeadline ? -1 : 1;
+  const sorted = pending.toSorted(
+    (a, b) =>
+      // One that failed before lets the others pass: nothing blocks the head of the queue.
+      a.attempts - b.attempts ||
+      largestFirst * (a.instance.memoryMiB - b.instance.memoryMiB) ||
+      a.instance.name.localeCompare(b.instance.name, 'en') ||
+      a.instance.id.localeCompare(b.instance.id, 'en'),
+  );
+  const busyGroups = new Set(moving.flatMap(({ instance }) => instance.serverGroups));
+  const picked: TrackedInstance[] = [];
+  for (const candidate of sorted) {
+    if (picked.length >= slots) break;
+    if (candidate.instance.serverGroups.some((group) => busyGroups.has(group))) continue;
+    for (const group of candidate.instance.serverGroups) busyGroups.add(group);
+    picked.push(candidate);
+  }
+  return picked;
+}
+
+/**
+ * Whether the compute service is enabled again once the host is empty: by cause, unless the Eviction says otherwise; text in `spec.reason`
+ * selects nothing. `afterReboot`: only when the Node came back with a new boot id and Ready, as after a rolling update.
+ */
+export function planReEnable({
+  cause,
+  reEnable,
+}: Pick<DesiredEviction, 'cause' | 'reEnable'>): 'leave' | 'now' | 'afterReboot' {
+  if (reEnable === false) return 'leave';
+  if (cause === 'rolling-update') return 'afterReboot';
+  return reEnable === true ? 'now' : 'leave';
+}
+
+/** How many migrations the eviction could use now, and how many it uses. */
+export function needOf(state: EvictionState): Need {
+  const using = inState(state, 'moving').length;
+  // What is in flight runs to its end; nothing more is wanted than that.
+  if (state.paused !== null || state.stop !== null || state.end !== null || state.host === null)
+    return { want: using, using };
+  return { want: Math.min(parallelismOf(state), using + inState(state, 'pending').length), using };
 }

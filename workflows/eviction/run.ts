@@ -1,31 +1,67 @@
-import { CancellationScope, condition } from '@temporalio/workflow';
-import type { EvictionReport } from '../../contracts/eviction/activities.ts';
-import type { Membership } from '../limits/membership.ts';
-import type { EvictionState } from './state.ts';
+import { CancellationScope, condition, setCurrentDetails } from '@temporalio/workflow';
+import type { EvictionOpened, EvictionReport } from '../../contracts/eviction/activities.ts';
+import type { EvictionInput, EvictionPhase } from '../../contracts/eviction/eviction.ts';
+import { kubernetes } from '../lib/activities.ts';
+import { showAttributes } from '../lib/attributes.ts';
+import { explain, type Problem } from '../lib/failures.ts';
+import { retryAfterMs } from '../lib/retry.ts';
+import { type Membership, noMembership } from '../limits/membership.ts';
+import {
+  applyEviction,
+  beginEviction,
+  type EvictionProblem,
+  type EvictionState,
+  outstanding,
+  outstandingRamMiB,
+  recordProblem,
+  requestStop,
+} from './state.ts';
+import { describeConditions, describeDetails, describeProgress } from './status.ts';
+
+/** What has come to the run, whichever Eviction it serves. */
+export interface EvictionInbox {
+  /** What serves the Eviction that is open; null while one is being opened. */
+  run: EvictionRun | null;
+  /** An object has changed since an Eviction was opened. */
+  changed: boolean;
+  cancelled: boolean;
+  /** The run is about to end: commands that wait for an Eviction are refused. */
+  ending: boolean;
+  /** Rises with each message, and with all else that may change the plan. */
+  wakeUps: number;
+}
 
 /** What a run holds besides its state: things that are not carried over when it continues as new. */
 export interface EvictionRun {
   state: EvictionState;
-  /** Makes the run look at its plan again. */
-  wake(): void;
+  inbox: EvictionInbox;
   /** The moves in flight, by server id. `abort`: it is to end now. */
   moves: Map<string, { abort(): void }>;
   /** Its side of the region's allowance. */
   membership: Membership;
-  /** Its last reports to the region failed, so many in a row, and when the next is made; null: they arrive. */
-  unheard: { failures: number; retryAtMs: number } | null;
+  /** Its last reports to the allowance failed, so many in a row, and when the next is made, in Unix ms; null: they arrive. */
+  failedReports: { failures: number; retryAtMs: number } | null;
   /** What the run waits for now; null while it acts. */
-  waiting: { for: string; untilMs: number | null } | null;
+  waiting: { message: string; untilMs: number | null } | null;
   /** Something that the Eviction shows has changed since it was last written. */
   unpublished: boolean;
-  /** When the Eviction, which has changed, is to be read again, in milliseconds since the epoch; null: it has not changed. */
-  readAtMs: number | null;
+  /** When the Eviction, which has changed, is to be read again, in Unix ms; null: it has not changed. */
+  readDueMs: number | null;
   /** Events that are not written yet. */
   events: EvictionReport['events'];
 }
 
-/** Notes an event for people; written with the next report. */
-export function note(
+/** Makes the run plan again. */
+export const wake = ({ inbox }: Pick<EvictionRun, 'inbox'>): void => void (inbox.wakeUps += 1);
+
+/** Waits before another try. Every message cuts it short: a cancel, a retry by a user, a change that may have put right what failed. */
+export async function backOff(inbox: EvictionInbox, failures: number, summary: string): Promise<void> {
+  const { wakeUps } = inbox;
+  await condition(() => inbox.wakeUps !== wakeUps, retryAfterMs(failures), { summary });
+}
+
+/** An event for users; written with the next report. */
+export function addEvent(
   run: Pick<EvictionRun, 'events' | 'unpublished'>,
   type: 'Normal' | 'Warning',
   reason: string,
@@ -35,22 +71,167 @@ export function note(
   run.unpublished = true;
 }
 
+export function reportProblem(run: EvictionRun, problem: Problem, kind: EvictionProblem['kind']): void {
+  if (run.state.problem?.reason !== problem.reason) addEvent(run, 'Warning', problem.reason, problem.message);
+  recordProblem(run.state, problem, kind, Date.now());
+  run.unpublished = true;
+}
+
 /**
  * Waits for `activity`, but no longer than until the run is asked to stop or its Eviction has changed (which may ask for that too): then
  * the activity is cancelled and the answer is undefined.
  */
-export async function unlessSteered<Result>(
+export async function whileWanted<Result>(
   run: EvictionRun,
   activity: () => Promise<Result>,
 ): Promise<Result | undefined> {
   const scope = new CancellationScope();
   const result = scope.run(activity);
-  const steered = condition(() => run.state.stop !== null || run.readAtMs !== null).then(() => undefined);
+  const isUnwanted = condition(() => run.state.stop !== null || run.readDueMs !== null).then(() => undefined);
   try {
-    return await Promise.race([result, steered]);
+    return await Promise.race([result, isUnwanted]);
   } finally {
     scope.cancel();
-    // Cancelled because nobody waits for it any more.
+    // Cancelled because nothing waits for it any more.
     result.catch(() => undefined);
   }
+}
+
+/** Finds or makes the Eviction of the host and reads what it asks for. */
+export const openEviction = (input: EvictionInput, servingUid: string | null): Promise<EvictionOpened> =>
+  kubernetes(servingUid === null ? 'Find the Eviction and validate it' : 'Read the Eviction again').openEviction(
+    input,
+    servingUid,
+  );
+
+export function beginRun(
+  opened: Extract<EvictionOpened, { kind: 'run' }>,
+  carried: EvictionState | null,
+  inbox: EvictionInbox,
+): EvictionRun {
+  const nowMs = Date.now();
+  const { desired, settings, bootId } = opened;
+  const state: EvictionState =
+    carried === null
+      ? beginEviction(desired, settings, bootId, nowMs)
+      : { ...carried, desired, settings, startedAtMs: nowMs, allowance: null };
+  if (desired.deleting) requestStop(state, 'the deletion of the Eviction', nowMs);
+  return {
+    state,
+    inbox,
+    moves: new Map(),
+    membership: noMembership,
+    failedReports: null,
+    waiting: null,
+    unpublished: true,
+    readDueMs: null,
+    events: [],
+  };
+}
+
+/** Applies a change of the Eviction while the run serves it. */
+export async function readEviction(run: EvictionRun): Promise<void> {
+  const { state } = run;
+  run.readDueMs = null;
+  try {
+    const opened = await openEviction({ hypervisor: state.desired.hypervisor }, state.desired.uid);
+    if (opened.kind === 'run') applyEviction(state, opened.desired, Date.now());
+    if (opened.kind === 'nothing') requestStop(state, 'the deletion of the Eviction', Date.now());
+    run.unpublished = true;
+  } catch (error) {
+    const problem = explain(error);
+    // What it asked for before still holds: a bad edit must not end an eviction in the middle.
+    if (problem.code === 'InvalidObject') return addEvent(run, 'Warning', problem.reason, problem.message);
+    reportProblem(run, problem, 'read');
+    run.readDueMs = state.problem?.retryAtMs ?? 0;
+  }
+}
+
+/** Enters a phase; the search attribute follows. */
+export function enterPhase(run: EvictionRun, phase: EvictionPhase, reason?: string): void {
+  const { state } = run;
+  if (state.phase === phase) return;
+  state.phase = phase;
+  state.phaseSinceMs = Date.now();
+  run.unpublished = true;
+  showAttributes({
+    kind: 'Eviction',
+    object: state.desired.name,
+    host: state.desired.hypervisor,
+    phase,
+    ...(reason === undefined ? {} : { reason }),
+  });
+}
+
+/** Shows the run as it is now in the Web UI. Costs no event. */
+export function showDetails({ state, waiting }: EvictionRun): void {
+  setCurrentDetails(describeDetails(describeProgress(state, waiting, Date.now()), state.end?.message ?? null));
+}
+
+/** Writes the Eviction once, and applies how far the migrations have come. @throws what the activity fails with */
+export async function publishNow(run: EvictionRun, options: { releaseFinalizer: boolean }): Promise<void> {
+  const { state } = run;
+  const { name, uid } = state.desired;
+  run.unpublished = false;
+  const events = run.events.splice(0);
+  try {
+    const { migrations, gone } = await kubernetes(`Write the status of Eviction ${name}`).publishEviction({
+      name,
+      uid,
+      conditions: describeConditions(state, run.waiting?.message ?? null),
+      hypervisorServiceId: state.host?.serviceId ?? null,
+      outstandingInstances: outstanding(state).map(({ instance }) => instance.id),
+      outstandingRamMb: outstandingRamMiB(state),
+      events,
+      releaseFinalizer: options.releaseFinalizer,
+    });
+    for (const [id, shown] of Object.entries(migrations)) {
+      const one = state.instances[id];
+      if (one?.state === 'moving') Object.assign(one, shown);
+    }
+    if (gone && state.stop === null && state.end === null) {
+      requestStop(state, 'the Eviction being gone', Date.now());
+      wake(run);
+    }
+  } catch (error) {
+    run.events.unshift(...events);
+    run.unpublished = true;
+    throw error;
+  }
+}
+
+/** Half of the run's age: early reports are fresh, and a long eviction does not fill its history with them. */
+const publishIntervalMs = (
+  ageMs: number,
+  { publishMinMs, publishMaxMs }: { publishMinMs: number; publishMaxMs: number },
+): number => Math.min(publishMaxMs, Math.max(publishMinMs, ageMs / 2));
+
+/**
+ * Publishes beside the actions: at most one report is under way, and reports come no faster than {@link publishIntervalMs}. A report
+ * that fails is not the eviction's problem: the next one says the same.
+ */
+export function statusPublisher(run: EvictionRun): {
+  publishWhenDue(): void;
+  nextMs(): number | null;
+  idle(): Promise<void>;
+} {
+  let lastMs = 0;
+  let current: Promise<void> | null = null;
+  const dueMs = (): number => lastMs + publishIntervalMs(lastMs - run.state.startedAtMs, run.state.settings);
+  return {
+    publishWhenDue() {
+      if (!run.unpublished || current !== null || Date.now() < dueMs()) return;
+      lastMs = Date.now();
+      current = publishNow(run, { releaseFinalizer: false })
+        .catch((error: unknown) => void explain(error))
+        .finally(() => {
+          current = null;
+          // What changed meanwhile is not in this report, and nothing else may come for long.
+          if (run.unpublished) wake(run);
+        });
+    },
+    /** When a report that waits is due at the latest. */
+    nextMs: () => (run.unpublished && current === null ? lastMs + run.state.settings.publishMaxMs : null),
+    idle: () => current ?? Promise.resolve(),
+  };
 }

@@ -5,10 +5,13 @@ import type {
   EvictionSettings,
   InstanceState,
   Obstacle,
+  Preflight,
 } from '../../contracts/eviction/eviction.ts';
 import type { HostObservation, Instance } from '../../contracts/eviction/instance.ts';
+import type { MigrateInstanceResult } from '../../contracts/eviction/migrate-instance.ts';
+import { retryAfterMs } from '../lib/retry.ts';
 
-/** Everything an eviction knows. Plain JSON, so that it is carried over when the run continues as new. Times are milliseconds since the epoch. */
+/** Everything an eviction knows. Plain JSON, so that it is carried over when the run continues as new. Times are Unix ms. */
 export interface EvictionState {
   desired: DesiredEviction;
   settings: EvictionSettings;
@@ -17,11 +20,11 @@ export interface EvictionState {
   startedAtMs: number;
   phase: EvictionPhase;
   phaseSinceMs: number;
-  /** The host as last seen; null before the preflight. */
+  /** The host as last observed; null before the preflight. */
   host: HostObservation | null;
-  lookedAtMs: number;
+  observedAtMs: number;
   obstacles: Obstacle[];
-  /** Obstacle ids that people accepted by update, besides those of the Eviction. */
+  /** Obstacle ids that users accepted by update, besides those of the Eviction. */
   accepted: string[];
   instances: Record<string, TrackedInstance>;
   allowance: AllowanceGranted | null;
@@ -29,11 +32,11 @@ export interface EvictionState {
   parallelism: number | null;
   paused: { by: string; reason: string | null; sinceMs: number } | null;
   stop: Stop | null;
-  /** When the host was first seen empty, in an unbroken row of looks. */
+  /** When the host was first observed empty, in an unbroken row of observations. */
   emptySinceMs: number | null;
   /** When nothing was left to move, so that the wait for the rest has a deadline. */
   nothingLeftSinceMs: number | null;
-  problem: StandingProblem | null;
+  problem: EvictionProblem | null;
   /** Whether the compute service was enabled again; null while that is open or was never the question. */
   reEnabled: boolean | null;
   /** How it ended. */
@@ -41,20 +44,20 @@ export interface EvictionState {
 }
 
 /** What keeps the run from going on. */
-export interface StandingProblem {
+export interface EvictionProblem {
   reason: string;
   message: string;
   /** In a row. */
   failures: number;
   retryAtMs: number;
-  /** What failed: a step or a move, the reading of the Eviction, or a report to the region. The last two are tried again beside the steps. */
-  of: 'step' | 'read' | 'report';
+  /** What failed: a step or a move, the reading of the Eviction, or a report to the allowance. The last two are tried again beside the steps. */
+  kind: 'step' | 'read' | 'report';
 }
 
 export interface Stop {
   abort: boolean;
   reEnable: boolean;
-  /** Who or what stopped it, for people. */
+  /** Who or what stopped it, as a sentence names it. */
   by: string;
   atMs: number;
   /** What was in flight has been asked to end. */
@@ -62,13 +65,13 @@ export interface Stop {
 }
 
 export interface End {
-  outcome: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed';
-  /** A condition reason: the outcome, or a row of the error table. */
+  phase: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed';
+  /** A condition reason: the phase, or a row of the error table. */
   reason: string;
   message: string;
 }
 
-/** One server, as the eviction remembers it. */
+/** One server of the eviction. */
 export interface TrackedInstance {
   instance: Instance;
   state: InstanceState;
@@ -77,8 +80,8 @@ export interface TrackedInstance {
   target: string | null;
   percent: number | null;
   message: string | null;
-  /** When a server that another run moves is looked at again. */
-  lookAgainAtMs: number | null;
+  /** When a server that another run moves is observed again. */
+  observeAgainAtMs: number | null;
   /** How long its move took; feeds the estimate. */
   tookMs: number | null;
 }
@@ -97,7 +100,7 @@ export function beginEviction(
     phase: 'Opening',
     phaseSinceMs: nowMs,
     host: null,
-    lookedAtMs: 0,
+    observedAtMs: 0,
     obstacles: [],
     accepted: [],
     instances: {},
@@ -113,8 +116,19 @@ export function beginEviction(
   };
 }
 
+/** Records what keeps the run from going on; it tries again by itself, or at once on `retryNow`. */
+export function recordProblem(
+  state: EvictionState,
+  { reason, message }: Pick<EvictionProblem, 'reason' | 'message'>,
+  kind: EvictionProblem['kind'],
+  nowMs: number,
+): void {
+  const failures = (state.problem?.failures ?? 0) + 1;
+  state.problem = { reason, message, failures, retryAtMs: nowMs + retryAfterMs(failures), kind };
+}
+
 /** Asks for an orderly end. Who asked first is named; what was asked for before still holds. */
-export function askToStop(state: EvictionState, by: string, nowMs: number): void {
+export function requestStop(state: EvictionState, by: string, nowMs: number): void {
   state.stop ??= { abort: false, reEnable: false, by, atMs: nowMs, aborted: false };
 }
 
@@ -123,7 +137,7 @@ export const tracked = (state: EvictionState): TrackedInstance[] => Object.value
 export const inState = (state: EvictionState, ...states: InstanceState[]): TrackedInstance[] =>
   tracked(state).filter((one) => states.includes(one.state));
 
-/** Obstacle ids that somebody accepted, in the Eviction or by update. */
+/** Obstacle ids that a user accepted, in the Eviction or by update. */
 export const acceptedObstacles = ({ accepted, desired }: EvictionState): ReadonlySet<string> =>
   new Set([...accepted, ...desired.acceptedObstacles]);
 
@@ -132,20 +146,25 @@ export const unacceptedObstacles = (state: EvictionState): Obstacle[] => {
   return state.obstacles.filter(({ id }) => !accepted.has(id));
 };
 
-export function become(one: TrackedInstance, state: InstanceState, nowMs: number, message: string | null = null): void {
+export function enterState(
+  one: TrackedInstance,
+  state: InstanceState,
+  nowMs: number,
+  message: string | null = null,
+): void {
   one.state = state;
   one.sinceMs = nowMs;
   one.message = message;
-  one.lookAgainAtMs = null;
+  one.observeAgainAtMs = null;
 }
 
 /**
- * Takes in what a look at the host found: new servers join (late arrivals are moved too), servers that left are done, and one that was
- * thought to have moved but is here again is moved again.
+ * Applies an observation of the host: new servers join (late arrivals are moved too), servers that left are done, and one that had moved
+ * but is here again is moved again.
  */
-export function takeIn(state: EvictionState, host: HostObservation, nowMs: number): void {
+export function applyHost(state: EvictionState, host: HostObservation, nowMs: number): void {
   state.host = host;
-  state.lookedAtMs = nowMs;
+  state.observedAtMs = nowMs;
   const here = new Map(host.instances.map((instance) => [instance.id, instance]));
   for (const instance of host.instances) {
     const known = state.instances[instance.id];
@@ -154,14 +173,14 @@ export function takeIn(state: EvictionState, host: HostObservation, nowMs: numbe
       continue;
     }
     known.instance = instance;
-    if (known.state === 'moved' || known.state === 'gone') become(known, 'pending', nowMs, 'came back to the host');
-    if (known.state === 'busy') become(known, 'pending', nowMs);
+    if (known.state === 'moved' || known.state === 'gone') enterState(known, 'pending', nowMs, 'came back to the host');
+    if (known.state === 'busy') enterState(known, 'pending', nowMs);
   }
   for (const one of tracked(state)) {
     if (here.has(one.instance.id) || one.state === 'moving' || one.state === 'moved' || one.state === 'gone') continue;
-    // A resize that somebody else has to confirm still holds its old disks here, wherever the server runs.
+    // A resize that its owner has to confirm still holds its old disks here, wherever the server runs.
     if (host.unconfirmedResizes.includes(one.instance.id)) continue;
-    become(one, 'gone', nowMs, 'left the host without this eviction');
+    enterState(one, 'gone', nowMs, 'left the host without this eviction');
   }
   const isEmpty = remains(host).length === 0;
   state.emptySinceMs = isEmpty ? (state.emptySinceMs ?? nowMs) : null;
@@ -176,12 +195,12 @@ function newcomer(instance: Instance, nowMs: number): TrackedInstance {
     target: null,
     percent: null,
     message: null,
-    lookAgainAtMs: null,
+    observeAgainAtMs: null,
     tookMs: null,
   };
 }
 
-/** What is still on the host or holds on to it, as people read it; empty when the host is (design section 5, step 5). */
+/** What is still on the host or holds on to it, as users read it; empty when the host is. */
 export function remains(host: HostObservation): string[] {
   const found: string[] = [];
   const count = (number: number, one: string, many: string): void => {
@@ -201,16 +220,89 @@ export function remains(host: HostObservation): string[] {
 
 const orphansNamed = 3;
 
-/** Consumers that are no servers of the host: Nova leaves such behind when a live migration ends in error, and only a person can clear them. */
+/** Consumers that are no servers of the host: Nova leaves such behind when a live migration ends in error, and only an operator can remove them. */
 function describeOrphans({ allocations, instances }: HostObservation): string {
   const orphans = allocations.filter((consumer) => instances.every(({ id }) => id !== consumer));
   if (orphans.length === 0) return '';
   return ` (of ${orphans.slice(0, orphansNamed).join(', ')}${orphans.length > orphansNamed ? ` and ${orphans.length - orphansNamed} more` : ''})`;
 }
 
-/** Bytes-free measure of what is left: the memory of every server that has not left yet, from their flavors (hazard H2). */
+/** Bytes-free measure of what is left: the memory of every server that has not left yet, from their flavors. */
 export const outstanding = (state: EvictionState): TrackedInstance[] =>
   inState(state, 'pending', 'moving', 'blocked', 'skipped', 'busy');
 
 export const outstandingRamMiB = (state: EvictionState): number =>
   outstanding(state).reduce((sum, { instance }) => sum + instance.memoryMiB, 0);
+
+export function applyPreflight(state: EvictionState, { host, obstacles }: Preflight, nowMs: number): void {
+  state.obstacles = obstacles;
+  applyHost(state, host, nowMs);
+  blockByObstacles(state, nowMs);
+}
+
+/** The Eviction was read again. A server that an obstacle held back goes on where it is accepted now. */
+export function applyEviction(state: EvictionState, desired: DesiredEviction, nowMs: number): void {
+  state.desired = desired;
+  const accepted = acceptedObstacles(state);
+  for (const { id, instanceId, message } of state.obstacles) {
+    const one = instanceId === null ? undefined : state.instances[instanceId];
+    if (accepted.has(id) && one?.state === 'blocked' && one.message === message) enterState(one, 'pending', nowMs);
+  }
+  if (desired.deleting) requestStop(state, 'the deletion of the Eviction', nowMs);
+}
+
+export function applyHostRecheck(state: EvictionState, host: HostObservation, nowMs: number): void {
+  applyHost(state, host, nowMs);
+  for (const one of inState(state, 'busy')) enterState(one, 'pending', nowMs);
+  state.nothingLeftSinceMs = inState(state, 'pending').length > 0 ? null : (state.nothingLeftSinceMs ?? nowMs);
+}
+
+export function applyMoveStart(one: TrackedInstance, nowMs: number): void {
+  enterState(one, 'moving', nowMs);
+  one.attempts += 1;
+}
+
+/** How a move ended. */
+export function applyMoveResult(state: EvictionState, id: string, result: MigrateInstanceResult, nowMs: number): void {
+  const one = state.instances[id];
+  if (one === undefined) return;
+  // Nova answered it, so what an earlier move ran into is over.
+  state.problem = null;
+  const tookMs = nowMs - one.sinceMs;
+  one.attempts = result.attempts;
+  switch (result.outcome) {
+    case 'moved':
+      enterState(one, 'moved', nowMs);
+      one.target = result.targetHost;
+      one.percent = 100;
+      one.tookMs = tookMs;
+      return;
+    case 'gone':
+      return enterState(one, 'gone', nowMs, 'deleted');
+    case 'nonMigratable':
+      one.target = null;
+      one.percent = null;
+      return enterState(one, 'blocked', nowMs, result.message);
+    case 'stopped':
+      one.target = null;
+      one.percent = null;
+      return enterState(one, 'pending', nowMs, result.message);
+  }
+}
+
+/** Another run holds the server's lock: it is observed again later. */
+export function applyMovedElsewhere(one: TrackedInstance, { settings }: EvictionState, nowMs: number): void {
+  enterState(one, 'busy', nowMs, 'another run moves it');
+  one.observeAgainAtMs = nowMs + settings.busyElsewhereMs;
+}
+
+/**
+ * A server with an obstacle that no user accepted stays where it is, and the rest is moved. (Where obstacles refuse the eviction, it has
+ * been refused before.)
+ */
+export function blockByObstacles(state: EvictionState, nowMs: number): void {
+  for (const { instanceId, message } of unacceptedObstacles(state)) {
+    const one = instanceId === null ? undefined : state.instances[instanceId];
+    if (one?.state === 'pending') enterState(one, 'blocked', nowMs, message);
+  }
+}

@@ -24,10 +24,8 @@ import { explain } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
 import type { AllowancePhase, AllowanceProgress } from './describe.ts';
 import { describeProgress, progressOf } from './describe.ts';
-import type { Answer, Ledger } from './ledger.ts';
-import { hear, inUseOf, missed, newLedger, share } from './ledger.ts';
-import { beginLook, endLook } from './look.ts';
-import { readReport } from './report.ts';
+import { type Answer, hear, inUseOf, type Ledger, missed, newLedger, readReport, share } from './ledger.ts';
+import { beginLook, endLook } from './observe.ts';
 
 /** What is shared: `{"region": "RegionOne"}`, or `{"kind": "creates", "vcenter": "prod"}`. */
 export type AllocateAllowanceInput = ReturnType<typeof inputOf> & {

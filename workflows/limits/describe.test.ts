@@ -2,7 +2,7 @@ import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import { describeProgress, progressOf } from './describe.ts';
 import type { Ledger } from './ledger.ts';
 import { hear, newLedger, share } from './ledger.ts';
-import { beginLook, endLook } from './look.ts';
+import { beginLook, endLook } from './observe.ts';
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 const shared = { kind: 'migrations', region: 'RegionOne' } as const;

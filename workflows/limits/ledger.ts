@@ -1,12 +1,11 @@
 import type {
   AllowanceConsumer,
   AllowanceGranted,
-  AllowanceRequest,
   AllowanceObservation,
+  AllowanceRequest,
   NumberedAnswer,
 } from '../../contracts/allowance.ts';
-import { divide } from './divide.ts';
-import type { Claim } from './divide.ts';
+import { type Claim, divide } from './divide.ts';
 
 /** One run that takes part, as the sharing run remembers it. */
 export interface Holder extends Omit<AllowanceConsumer, 'acknowledged'> {
@@ -265,3 +264,23 @@ export function missed(ledger: Ledger, { runId, granted }: Answer, nowMs: number
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/**
+ * A report as it came by signal, or null when it is none: people can send signals by hand, and one with other content must neither stop
+ * the run nor upset its sums.
+ */
+export function readReport(value: unknown): AllowanceRequest | null {
+  if (!isRecord(value)) return null;
+  const { consumer, runId, want, using, deadline = null, host, acknowledged } = value;
+  if (!isText(consumer) || !isText(runId) || !isText(host) || !isCount(want) || !isCount(using)) return null;
+  if (deadline !== null && typeof deadline !== 'string') return null;
+  const report = { consumer, runId, host, want, using, deadline };
+  if (acknowledged === undefined) return report;
+  if (acknowledged === null) return { ...report, acknowledged };
+  if (!isRecord(acknowledged) || !isCount(acknowledged['sequence']) || !isCount(acknowledged['allowance'])) return null;
+  return { ...report, acknowledged: { sequence: acknowledged['sequence'], allowance: acknowledged['allowance'] } };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

@@ -1,12 +1,14 @@
-import type { Need, Membership } from './membership.ts';
 import {
+  afterLostReport,
   allowanceOf,
   applyAnswer,
-  noMembership,
   duringReport,
+  type Membership,
+  type Need,
+  noMembership,
+  readGrant,
   report,
   reportDueMs,
-  afterLostReport,
 } from './membership.ts';
 
 const renewMs = 60_000;
@@ -90,4 +92,30 @@ describe('a report that may not have arrived', () => {
     expect(again).toMatchObject({ acknowledged: { allowance: 1 }, reported: { peak: 4 } });
     expect(reportDueMs(again, { want: 4, using: 0 }, renewMs)).toBe(0);
   });
+});
+
+const granted = { sequence: 2, allowance: 1, limit: 8, consumers: 3 };
+
+test('a grant is taken over, without what else came along', () => {
+  expect(readGrant({ ...granted, note: 'x' })).toEqual(granted);
+});
+
+test('that of a turn says which', () => {
+  expect(readGrant({ ...granted, kind: 'creates' })).toEqual({ ...granted, kind: 'creates' });
+  expect(readGrant({ ...granted, kind: 'resizes' })).toEqual(granted);
+});
+
+test.each([
+  undefined,
+  null,
+  7,
+  'all',
+  [],
+  {},
+  { ...granted, allowance: -1 },
+  { ...granted, sequence: '2' },
+  { ...granted, limit: Infinity },
+  { sequence: 1, allowance: 1 },
+])('%j is none', (value) => {
+  expect(readGrant(value)).toBeNull();
 });

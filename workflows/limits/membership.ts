@@ -1,4 +1,9 @@
-import type { AllowanceRequest, NumberedAnswer } from '../../contracts/allowance.ts';
+import {
+  type AllowanceGranted,
+  type AllowanceRequest,
+  type NumberedAnswer,
+  slotKinds,
+} from '../../contracts/allowance.ts';
 
 /**
  * A consumer's side of an allowance: the last answer that it applied, and what it reported. Plain data and pure functions. It belongs to
@@ -102,3 +107,13 @@ export const afterLostReport = (before: Membership, now: Membership): Membership
 const isIdle = ({ want, using }: Need): boolean => want === 0 && using === 0;
 
 const holdNow = (membership: Membership, { using }: Need): number => Math.max(using, allowanceOf(membership));
+
+/** A grant as it came by signal, or null when it is none: people can send signals by hand, and one with other content must not stop the run. */
+export function readGrant(value: unknown): AllowanceGranted | null {
+  const { sequence, allowance, limit, consumers, kind } = Object(value) as Record<string, unknown>;
+  const slot = slotKinds.find((one) => one === kind);
+  if (!isCount(sequence) || !isCount(allowance) || !isCount(limit) || !isCount(consumers)) return null;
+  return { sequence, allowance, limit, consumers, ...(slot !== undefined && { kind: slot }) };
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

@@ -1,26 +1,54 @@
 import {
+  allHandlersFinished,
   CancellationScope,
+  condition,
   defineQuery,
   isCancellation,
   setCurrentDetails,
   setHandler,
   sleep,
 } from '@temporalio/workflow';
-import type { MigrateInstanceInput, MigrateInstanceResult } from '../../contracts/eviction/migrate-instance.ts';
+import type {
+  MigrateInstanceInput,
+  MigrateInstanceResult,
+  MigrationStart,
+  MigrationSubject,
+} from '../../contracts/eviction/migrate-instance.ts';
 import { messages } from '../../contracts/messages.ts';
-import { nova } from '../lib/activities.ts';
-import { explain } from '../lib/failures.ts';
+import { kubernetesWait, nova, novaWait } from '../lib/activities.ts';
+import { explain, invalidInput } from '../lib/failures.ts';
+import { count, outcomeOf } from '../lib/metrics.ts';
+import { retryNow, retryNowSignal } from '../lib/messages.ts';
 import { retryAfterMs } from '../lib/retry.ts';
-import { planAfterFailure } from './after-failure.ts';
-import { makeMove, waitUntilAllowed } from './make-move.ts';
-import type { Move, Progress } from './plan.ts';
-import { planMove } from './plan.ts';
-import type { LastMove } from './plan-wind-down.ts';
-import { planWindDown } from './plan-wind-down.ts';
-import { beginProgress, lookedAgain, mayBeInFlight, resultOf } from './progress.ts';
-import { describeMove } from './describe.ts';
-import { readMigrateInput } from './read-input.ts';
-import { wishOf } from './request.ts';
+import {
+  type MigrationPlan,
+  type MigrationStep,
+  planAfterFailure,
+  planMove,
+  planWindDown,
+  type Progress,
+} from './plan.ts';
+import {
+  applyAbort,
+  applyConfirmation,
+  applyForcedCompletion,
+  applyIdleWait,
+  applyMigrationEnd,
+  applyNoRoom,
+  applyObservation,
+  applyStart,
+  beginProgress,
+  copiedGiB,
+  desiredOf,
+  mayBeInFlight,
+  migrationWaitMs,
+  resultOf,
+  retryDelayMs,
+  subjectOf,
+} from './progress.ts';
+
+/** A stop is lifted by a user; the run asks again at least once a day. */
+const stopWaitMs = 24 * 60 * 60_000;
 
 /** What the query `progress` of this run answers. */
 export interface MigrateInstanceProgress {
@@ -34,6 +62,16 @@ export interface MigrateInstanceProgress {
   since: string;
 }
 
+/** What a run executes plans with. */
+interface Course {
+  plan: (progress: Progress) => MigrationPlan;
+  /** The run was cancelled: it brings what is in flight to an end, however long that takes. */
+  cancelled: boolean;
+  show: (doing: string) => void;
+  /** Waits before the next try; `retryNow` cuts it short. */
+  backOff: (failures: number) => Promise<unknown>;
+}
+
 /**
  * Moves one server off its host. A child of `evictHypervisor`; its id is the server's lock. It ends when the server is elsewhere, gone,
  * cannot be moved, or the run was cancelled: then a live migration in flight is aborted, and a cold one runs to its end.
@@ -43,73 +81,193 @@ export interface MigrateInstanceProgress {
  */
 export async function migrateInstance(given: MigrateInstanceInput): Promise<MigrateInstanceResult> {
   const input = readMigrateInput(given);
+  const { id, name } = input.instance;
+  const { sourceHost } = input;
   const progress = beginProgress(input);
   const shown: MigrateInstanceProgress = {
-    instanceId: input.instance.id,
-    name: input.instance.name,
-    sourceHost: input.sourceHost,
+    instanceId: id,
+    name,
+    sourceHost,
     attempts: 0,
     doing: 'Starting',
     since: new Date().toISOString(),
   };
   const show = (doing: string): void => {
     Object.assign(shown, { doing, attempts: progress.attempts, since: new Date().toISOString() });
-    setCurrentDetails(`**${doing}** (attempt ${progress.attempts}, ${input.instance.name} on ${input.sourceHost})`);
+    setCurrentDetails(`**${doing}** (attempt ${progress.attempts}, ${name} on ${sourceHost})`);
+  };
+  let retries = 0;
+  const backOff = (failures: number): Promise<unknown> => {
+    const before = retries;
+    return condition(() => retries !== before, retryAfterMs(failures), { summary: `Observe ${name} again` });
+  };
+  const retry = (): string => {
+    retries += 1;
+    return `${name} is observed again now, if the run waits to try again`;
   };
   setHandler(defineQuery<MigrateInstanceProgress>(messages.progress), () => shown);
+  setHandler(retryNow, retry);
+  setHandler(retryNowSignal, () => void retry());
 
   try {
-    return await drive(input, progress, { plan: (now) => planMove(wishOf(input), now), cancelled: false, show });
+    const plan = (now: Progress): MigrationPlan => planMove(desiredOf(input), now);
+    return await drive(input, progress, { plan, cancelled: false, show, backOff });
   } catch (error) {
     if (!isCancellation(error)) throw error;
+    const plan = (now: Progress): MigrationPlan => planWindDown(input, now);
     return await CancellationScope.nonCancellable(() =>
-      drive(input, progress, { plan: (now) => planWindDown(input, now), cancelled: true, show }),
+      drive(input, progress, { plan, cancelled: true, show, backOff }),
     );
+  } finally {
+    if (!allHandlersFinished()) await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   }
 }
 
-interface Course {
-  plan: (progress: Progress) => Move | LastMove;
-  /** The run was cancelled: it brings what is in flight to an end, however long that takes. */
-  cancelled: boolean;
-  show: (doing: string) => void;
+/** Where a path of the input leads to what the run cannot begin without. */
+const needed: readonly [path: readonly string[], type: 'string' | 'object' | 'number' | 'boolean'][] = [
+  [['instance', 'id'], 'string'],
+  [['instance', 'name'], 'string'],
+  [['sourceHost'], 'string'],
+  [['eviction', 'name'], 'string'],
+  [['eviction', 'uid'], 'string'],
+  [['consent'], 'object'],
+  [['accepted'], 'boolean'],
+  [['settings', 'region'], 'string'],
+  [['settings', 'maxAttempts'], 'number'],
+  [['settings', 'stuck'], 'object'],
+  [['settings', 'poll'], 'object'],
+];
+
+/**
+ * The input of `migrateInstance` as it came. Its parent gives all of it; a user who starts one by hand is told what to start instead.
+ *
+ * @throws InvalidInput
+ */
+export function readMigrateInput(given: unknown): MigrateInstanceInput {
+  for (const [path, type] of needed) {
+    const value = path.reduce<unknown>((from, key) => (Object(from) as Record<string, unknown>)[key], given);
+    if (typeof value === type && value !== null) continue;
+    throw invalidInput(
+      `The input has no ${path.join('.')}. This run is a child of evictHypervisor: start that one, as in {"hypervisor": "node-1", "reason": "new firmware"}. Nothing was started.`,
+    );
+  }
+  return given as MigrateInstanceInput;
 }
 
-/** Interprets the plan until the server's move has ended. Where a move has failed, it looks first. */
+/** Interprets the plan until the server's move has ended. Where a step has failed, the server is observed first. */
 async function drive(
   input: MigrateInstanceInput,
   progress: Progress,
-  { plan, cancelled, show }: Course,
+  { plan, cancelled, show, backOff }: Course,
 ): Promise<MigrateInstanceResult> {
-  let unsure = cancelled;
+  const { instance, settings } = input;
+  let isOutdated = cancelled;
   for (let surprises = 0, outages = 0; ;) {
     try {
-      if (unsure)
-        lookedAgain(
-          progress,
-          await nova(input.settings.region, `Look at ${input.instance.name} again`).observeInstance({
-            instanceId: input.instance.id,
-          }),
-        );
-      unsure = false;
-      const move = plan(progress);
-      show(cancelled ? `Cancelled: ${describeMove(move)}` : describeMove(move));
-      if (move.do === 'end') return resultOf(progress, move.outcome, move.message);
-      await makeMove(input, progress, move);
+      if (isOutdated) {
+        const { observeInstance } = nova(settings.region, `Observe ${instance.name} again`);
+        applyObservation(progress, await observeInstance({ instanceId: instance.id }));
+      }
+      isOutdated = false;
+      const planned = plan(progress);
+      if (planned.kind === 'done') {
+        show(`${cancelled ? 'Cancelled: ' : ''}${planned.message ?? planned.outcome}`);
+        return resultOf(progress, planned.outcome, planned.message);
+      }
+      for (const step of planned.steps) {
+        show(`${cancelled ? 'Cancelled: ' : ''}${step.summary}`);
+        await execute(input, progress, step);
+      }
       outages = 0;
     } catch (error) {
       if (isCancellation(error)) throw error;
       const { code, message } = explain(error);
       const next = planAfterFailure(code, { surprises, mayFail: !cancelled && !mayBeInFlight(progress) });
       if (next === 'fail') throw error;
-      if (next === 'lookAgain') surprises += 1;
-      else if (next === 'awaitLift') await waitUntilAllowed();
+      if (next === 'observe') surprises += 1;
+      else if (next === 'awaitStopLifted')
+        await kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
       else {
         outages += 1;
-        show(`Waiting to look again: ${message}`);
-        await sleep(retryAfterMs(outages), { summary: `Look at ${input.instance.name} again` });
+        show(`Waiting to observe it again: ${message}`);
+        await backOff(outages);
       }
-      unsure = true;
+      isOutdated = true;
     }
   }
+}
+
+/** Executes one step of the plan and applies its result to `progress`. Decides nothing. */
+async function execute(input: MigrateInstanceInput, progress: Progress, step: MigrationStep): Promise<void> {
+  const { instance, settings } = input;
+  const { region, perTarget } = settings;
+  const wait = novaWait(region, step.summary, migrationWaitMs(input));
+  switch (step.kind) {
+    case 'migrateLive':
+      return await begin(input, progress, 'live', (subject) =>
+        nova(region, step.summary).startLiveMigration({ ...subject, perTarget }),
+      );
+    case 'migrateCold':
+      return await begin(input, progress, 'cold', (subject) =>
+        nova(region, step.summary).startColdMigration({ ...subject, perTarget }),
+      );
+    case 'awaitMigration': {
+      if (progress.attempts === 0) progress.attempts = 1;
+      const end = await wait.awaitMigration({
+        ...subjectOf(input, progress),
+        migrationId: step.migration.id,
+        gibibytes: copiedGiB(input),
+        stuck: settings.stuck,
+        poll: settings.poll,
+      });
+      count('migrations', { type: step.migration.type, outcome: outcomeOf(end) });
+      return applyMigrationEnd(progress, end);
+    }
+    case 'abort': {
+      const request = { ...subjectOf(input, progress), migrationId: step.migration.id };
+      return applyAbort(progress, await wait.abortMigration(request));
+    }
+    case 'forceComplete': {
+      const request = { ...subjectOf(input, progress), migrationId: step.migration.id };
+      await nova(region, step.summary).forceCompleteMigration(request);
+      return applyForcedCompletion(progress, step.migration.id);
+    }
+    case 'confirm': {
+      const request = { ...subjectOf(input, progress), migrationId: step.migrationId };
+      return applyConfirmation(progress, await wait.confirmMigration(request));
+    }
+    case 'awaitIdle': {
+      const deadlineMs = settings.instanceBusyMs;
+      const idle = novaWait(region, step.summary, deadlineMs + settings.stuck.startMs);
+      return applyIdleWait(progress, await idle.awaitInstanceIdle({ instanceId: instance.id, deadlineMs }));
+    }
+  }
+}
+
+/** One attempt: a pause after earlier ones, the request, and what Nova makes of it. */
+async function begin(
+  input: MigrateInstanceInput,
+  progress: Progress,
+  how: 'live' | 'cold',
+  request: (subject: MigrationSubject) => Promise<MigrationStart>,
+): Promise<void> {
+  const delayMs = retryDelayMs(input, progress.attempts);
+  if (delayMs > 0) await sleep(delayMs, { summary: `Pause before attempt ${progress.attempts + 1}` });
+  progress.asked = true;
+  // A cancel waits for the answer: what Nova has begun must be known to be aborted or confirmed.
+  const start = await CancellationScope.nonCancellable(() =>
+    request(subjectOf(input, { ...progress, attempts: progress.attempts + 1 })),
+  );
+  progress.asked = false;
+  if (start.outcome === 'targetsBusy') return awaitRoom(input, progress);
+  if (start.outcome === 'refused')
+    count('migrations', { type: how === 'live' ? 'live-migration' : 'migration', outcome: 'refused' });
+  applyStart(progress, how, start);
+}
+
+async function awaitRoom(input: MigrateInstanceInput, progress: Progress): Promise<void> {
+  const { instance, sourceHost, settings } = input;
+  const { region, perTarget, targetBusyMs: deadlineMs, stuck } = settings;
+  const wait = novaWait(region, `Wait for a target with room for ${instance.name}`, deadlineMs + stuck.startMs);
+  if (!(await wait.awaitTargetRoom({ sourceHost, perTarget, deadlineMs }))) applyNoRoom(progress, input);
 }

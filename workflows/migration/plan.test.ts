@@ -1,6 +1,4 @@
 import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
-import type { Move, Progress, Wish } from './plan.ts';
-import { planMove } from './plan.ts';
 import {
   cold,
   ended,
@@ -11,12 +9,17 @@ import {
   resized,
   server,
 } from '../../test/fixtures/workflows/migration.ts';
+import { type Desired, type MigrationStep, planAfterFailure, planMove, planWindDown, type Progress } from './plan.ts';
 
 const stuck = (why: 'NotStarted' | 'NoProgress' | 'TooLong') => ended({ status: 'stuck', stuck: why });
 const noValidHost = ended({ status: 'error', message: 'No valid host was found.' });
-const wait = (migration: Migration): Move => ({ do: 'awaitMigration', migration });
+const does = (kind: MigrationStep['kind'], input: object = {}): object => ({
+  kind: 'execute',
+  steps: [{ kind, ...input }],
+});
+const wait = (migration: Migration): object => does('awaitMigration', { migration });
 const blocked = (message: string | RegExp): object => ({
-  do: 'end',
+  kind: 'done',
   outcome: 'nonMigratable',
   message: typeof message === 'string' ? message : expect.stringMatching(message),
 });
@@ -26,14 +29,14 @@ type Row = [
   instance: Partial<Instance> | null,
   migration: Migration | null,
   progress: Partial<Progress>,
-  wish: Partial<Wish>,
-  move: object,
+  desired: Partial<Desired>,
+  plan: object,
 ];
 const rows: Row[] = [
-  ['a vanished server is gone', null, null, {}, {}, { do: 'end', outcome: 'gone', message: null }],
-  ['an active server moves live', {}, null, {}, {}, { do: 'migrateLive' }],
-  ['a paused server moves live (H5)', { status: 'PAUSED', vmState: 'paused' }, null, {}, {}, { do: 'migrateLive' }],
-  ['a stopped server moves cold', { status: 'SHUTOFF', vmState: 'stopped' }, null, {}, {}, { do: 'migrateCold' }],
+  ['a vanished server is gone', null, null, {}, {}, { kind: 'done', outcome: 'gone', message: null }],
+  ['an active server moves live', {}, null, {}, {}, does('migrateLive')],
+  ['a paused server moves live (H5)', { status: 'PAUSED', vmState: 'paused' }, null, {}, {}, does('migrateLive')],
+  ['a stopped server moves cold', { status: 'SHUTOFF', vmState: 'stopped' }, null, {}, {}, does('migrateCold')],
   [
     'a suspended server stays and says so (H5)',
     { status: 'SUSPENDED', vmState: 'suspended' },
@@ -66,27 +69,27 @@ const rows: Row[] = [
     {},
     blocked('in ERROR: lost on the way'),
   ],
-  ['a server elsewhere has moved', { host: 'node-2' }, null, {}, {}, { do: 'end', outcome: 'moved', message: null }],
+  ['a server elsewhere has moved', { host: 'node-2' }, null, {}, {}, { kind: 'done', outcome: 'moved', message: null }],
   [
     'dotted host names are compared whole (H1)',
     { host: 'node-1.example.org' },
     null,
     {},
     { sourceHost: 'node-1.example.org' },
-    { do: 'migrateLive' },
+    does('migrateLive'),
   ],
 
-  ['a server that is being deleted is waited for', { taskState: 'deleting' }, null, {}, {}, { do: 'awaitIdle' }],
-  ['a rebooting server is waited for', { taskState: 'rebooting' }, null, {}, {}, { do: 'awaitIdle' }],
+  ['a server that is being deleted is waited for', { taskState: 'deleting' }, null, {}, {}, does('awaitIdle')],
+  ['a rebooting server is waited for', { taskState: 'rebooting' }, null, {}, {}, does('awaitIdle')],
   [
     'one that is being built is waited for',
     { status: 'BUILD', vmState: 'building', taskState: 'spawning' },
     null,
     {},
     {},
-    { do: 'awaitIdle' },
+    does('awaitIdle'),
   ],
-  ['also between two of its tasks', { status: 'BUILD', vmState: 'building' }, null, {}, {}, { do: 'awaitIdle' }],
+  ['also between two of its tasks', { status: 'BUILD', vmState: 'building' }, null, {}, {}, does('awaitIdle')],
   [
     'one that is built for too long is given up',
     { status: 'BUILD', vmState: 'building' },
@@ -114,7 +117,7 @@ const rows: Row[] = [
     live,
     { attempts: 1, stuckAttempts: 1, lastEnd: stuck('NoProgress') },
     {},
-    { do: 'abort', migration: live },
+    does('abort', { migration: live }),
   ],
   [
     'then it is tried again',
@@ -122,7 +125,7 @@ const rows: Row[] = [
     null,
     { attempts: 1, stuckAttempts: 1, lastEnd: ended({ status: 'cancelled' }) },
     {},
-    { do: 'migrateLive' },
+    does('migrateLive'),
   ],
   [
     'the second is aborted without consent',
@@ -130,7 +133,7 @@ const rows: Row[] = [
     live,
     { attempts: 2, stuckAttempts: 2, lastEnd: stuck('TooLong') },
     {},
-    { do: 'abort', migration: live },
+    does('abort', { migration: live }),
   ],
   [
     'and then it is non-migratable',
@@ -146,7 +149,7 @@ const rows: Row[] = [
     live,
     { attempts: 2, stuckAttempts: 2, lastEnd: stuck('TooLong') },
     { consent: ['force-complete'] },
-    { do: 'forceComplete', migration: live },
+    does('forceComplete', { migration: live }),
   ],
   [
     'not the first',
@@ -154,7 +157,7 @@ const rows: Row[] = [
     live,
     { attempts: 1, stuckAttempts: 1, lastEnd: stuck('TooLong') },
     { consent: ['force-complete'] },
-    { do: 'abort', migration: live },
+    does('abort', { migration: live }),
   ],
   [
     'not one that never ran',
@@ -162,7 +165,7 @@ const rows: Row[] = [
     live,
     { attempts: 2, stuckAttempts: 2, lastEnd: stuck('NotStarted') },
     { consent: ['force-complete'] },
-    { do: 'abort', migration: live },
+    does('abort', { migration: live }),
   ],
   [
     'forcing that does not help ends in an abort',
@@ -170,7 +173,7 @@ const rows: Row[] = [
     live,
     { attempts: 2, stuckAttempts: 3, lastEnd: stuck('TooLong'), forced: 7 },
     { consent: ['force-complete'] },
-    { do: 'abort', migration: live },
+    does('abort', { migration: live }),
   ],
   [
     'a stuck cold move is left to a person',
@@ -181,14 +184,7 @@ const rows: Row[] = [
     blocked(/cannot abort/),
   ],
 
-  [
-    'a failed migration is tried again (H6)',
-    {},
-    null,
-    { attempts: 1, lastEnd: noValidHost },
-    {},
-    { do: 'migrateLive' },
-  ],
+  ['a failed migration is tried again (H6)', {}, null, { attempts: 1, lastEnd: noValidHost }, {}, does('migrateLive')],
   [
     'until the attempts are used up, with Nova’s words',
     {},
@@ -203,7 +199,7 @@ const rows: Row[] = [
     null,
     { attempts: 3, lastEnd: noValidHost },
     { consent: ['cold-migrate'] },
-    { do: 'migrateCold' },
+    does('migrateCold'),
   ],
   [
     'once',
@@ -244,10 +240,10 @@ const rows: Row[] = [
     finished,
     { ownCold: 7, attempts: 1 },
     {},
-    { do: 'confirm', migrationId: 7 },
+    does('confirm', { migrationId: 7 }),
   ],
   ['a stranger’s resize is not', resized, finished, {}, {}, blocked(/confirm or revert/)],
-  ['unless a person accepted it', resized, finished, {}, { accepted: true }, { do: 'confirm', migrationId: 7 }],
+  ['unless a person accepted it', resized, finished, {}, { accepted: true }, does('confirm', { migrationId: 7 })],
   [
     'a resize on the host itself is theirs too',
     { ...resized, host: 'node-1' },
@@ -258,15 +254,67 @@ const rows: Row[] = [
   ],
 ];
 
-test.each(rows)('%s', (_why, instance, migration, progress, wish, move) => {
+test.each(rows)('%s', (_why, instance, migration, progress, desired, plan) => {
   expect(
     planMove(
-      { sourceHost: 'node-1', consent: [], accepted: false, maxAttempts: 3, ...wish },
+      { sourceHost: 'node-1', consent: [], accepted: false, maxAttempts: 3, ...desired },
       {
         ...noProgress,
         ...progress,
         observation: { instance: instance === null ? null : { ...server, ...instance }, migration },
       },
     ),
-  ).toEqual(move);
+  ).toMatchObject(plan);
+});
+
+type WindDownRow = [why: string, progress: Partial<Progress>, plan: object];
+const seen = (instance: object | null, migration: Progress['observation']['migration'] = null): Partial<Progress> => ({
+  observation: { instance: instance === null ? null : { ...server, ...instance }, migration },
+});
+const windDownRows: WindDownRow[] = [
+  ['a server that is gone is gone', seen(null), { kind: 'done', outcome: 'gone', message: null }],
+  ['a live migration is aborted', seen({}, live), does('abort', { migration: live })],
+  [
+    'one that arrives is none of this run’s',
+    seen({}, { ...live, sourceHost: 'node-9' }),
+    { kind: 'done', outcome: 'stopped', message: 'the eviction was stopped' },
+  ],
+  ['a cold one runs to its end', seen({}, cold), does('awaitMigration', { migration: cold })],
+  [
+    'but is not waited for again once it is stuck',
+    { ...seen({}, cold), lastEnd: ended({ stuck: 'TooLong' }) },
+    { kind: 'done', outcome: 'stopped', message: expect.stringMatching(/migration 7 is stuck/) as string },
+  ],
+  [
+    'and is confirmed where it is drover’s own',
+    { ...seen(resized, finished), ownCold: 7 },
+    does('confirm', { migrationId: 7 }),
+  ],
+  ['not where it is a stranger’s', seen(resized, finished), { kind: 'done', outcome: 'moved', message: null }],
+  ['a server that arrived has moved', seen({ host: 'node-2' }), { kind: 'done', outcome: 'moved', message: null }],
+  ['one that did not stays', seen({}), { kind: 'done', outcome: 'stopped', message: 'the eviction was stopped' }],
+];
+
+test.each(windDownRows)('%s', (_why, progress, plan) => {
+  expect(planWindDown({ sourceHost: 'node-1' }, { ...noProgress, ...progress })).toMatchObject(plan);
+});
+
+type FailureRow = [
+  why: string,
+  code: Parameters<typeof planAfterFailure>[0],
+  run: Partial<Parameters<typeof planAfterFailure>[1]>,
+  next: string,
+];
+const failureRows: FailureRow[] = [
+  ['a stop is waited for', 'Stopped', {}, 'awaitStopLifted'],
+  ['a server that is not as it was is observed', 'InstanceBusy', {}, 'observe'],
+  ['not for ever', 'InstanceBusy', { surprises: 10 }, 'fail'],
+  ['what concerns Nova as a whole is the parent’s', 'CredentialRefused', {}, 'fail'],
+  ['so is what has no row', null, {}, 'fail'],
+  ['but a migration that may be in flight is not left alone', 'NovaUnavailable', { mayFail: false }, 'backOff'],
+  ['whatever becomes of it', 'InstanceBusy', { mayFail: false, surprises: 10 }, 'backOff'],
+];
+
+test.each(failureRows)('%s', (_why, code, run, next) => {
+  expect(planAfterFailure(code, { surprises: 0, mayFail: true, ...run })).toBe(next);
 });

@@ -1,18 +1,26 @@
+import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Consent } from '../../contracts/eviction/eviction.ts';
 import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
 import { busyWith } from '../../contracts/eviction/instance.ts';
-import type { InstanceObservation, MigrationEnd } from '../../contracts/eviction/migrate-instance.ts';
+import type {
+  InstanceObservation,
+  MigrateInstanceResult,
+  MigrationEnd,
+} from '../../contracts/eviction/migrate-instance.ts';
+import { execute, type Execute, type Step } from '../lib/plan.ts';
+
+/** What the run of one server does next. Pure functions, and each branch is a row of the table tests. */
 
 /** What is asked of one server. */
-export interface Wish {
+export interface Desired {
   sourceHost: string;
   consent: readonly Consent[];
-  /** A person accepted the obstacles of this server. */
+  /** A user accepted the obstacles of this server. */
   accepted: boolean;
   maxAttempts: number;
 }
 
-/** How far it has come: the last look, and what this run has done so far. */
+/** How far it has come: the last observation, and what this run has done so far. */
 export interface Progress {
   observation: InstanceObservation;
   /** Attempts to move it that were begun. */
@@ -33,91 +41,180 @@ export interface Progress {
   waitedIdle: boolean;
 }
 
-export type Move =
-  | { do: 'migrateLive' }
-  | { do: 'migrateCold' }
-  /** A migration is in progress, whoever started it. */
-  | { do: 'awaitMigration'; migration: Migration }
-  | { do: 'abort'; migration: Migration }
-  | { do: 'forceComplete'; migration: Migration }
-  | { do: 'confirm'; migrationId: number }
-  /** Another operation holds the server. */
-  | { do: 'awaitIdle' }
-  | { do: 'end'; outcome: 'moved' | 'gone' | 'nonMigratable'; message: string | null };
+export type MigrationStep = Step &
+  /** `awaitIdle`: another operation holds the server. */
+  (
+    | { readonly kind: 'migrateLive' | 'migrateCold' | 'awaitIdle' }
+    /** `awaitMigration`: it is in progress, whoever started it. */
+    | { readonly kind: 'awaitMigration' | 'abort' | 'forceComplete'; readonly migration: Migration }
+    | { readonly kind: 'confirm'; readonly migrationId: number }
+  );
 
-const end = (outcome: 'moved' | 'gone' | 'nonMigratable', message: string | null = null): Move => ({
-  do: 'end',
+export interface MigrationDone {
+  readonly kind: 'done';
+  readonly outcome: MigrateInstanceResult['outcome'];
+  readonly message: string | null;
+}
+
+export type MigrationPlan = Execute<MigrationStep> | MigrationDone;
+
+const done = (outcome: MigrateInstanceResult['outcome'], message: string | null = null): MigrationDone => ({
+  kind: 'done',
   outcome,
   message,
 });
+const begin = ({ name }: Instance, how: 'live' | 'cold'): MigrationPlan =>
+  execute([
+    {
+      kind: how === 'live' ? 'migrateLive' : 'migrateCold',
+      summary: `Ask Nova to move ${name} ${how}`,
+      phase: 'Starting',
+    },
+  ]);
+const awaitMigration = (migration: Migration, { name }: Instance): MigrationPlan =>
+  execute([
+    {
+      kind: 'awaitMigration',
+      summary: `Wait for ${migration.type} ${migration.id} of ${name}`,
+      phase: 'Moving',
+      migration,
+    },
+  ]);
+const abort = (migration: Migration, { name }: Instance): MigrationPlan =>
+  execute([
+    { kind: 'abort', summary: `Abort ${migration.type} ${migration.id} of ${name}`, phase: 'Aborting', migration },
+  ]);
+const confirm = (migrationId: number, { name }: Instance): MigrationPlan =>
+  execute([
+    { kind: 'confirm', summary: `Confirm cold migration ${migrationId} of ${name}`, phase: 'Confirming', migrationId },
+  ]);
 
-/**
- * Decides the next move for one server. Pure; each branch is a row of the table test.
- * Source: seed 001 "VM Migration" and "Timeout Handling"; design section 5, step 4; hazards H4 to H8 of the replaced operator.
- */
-export function planMove(wish: Wish, progress: Progress): Move {
+export function planMove(desired: Desired, progress: Progress): MigrationPlan {
   const { instance, migration } = progress.observation;
-  if (instance === null) return end('gone');
-  if (migration !== null && !awaitsConfirmation(migration)) return planInProgress(wish, progress, migration);
-  if (instance.status === 'VERIFY_RESIZE') return planConfirmation(wish, progress, instance, migration);
+  if (instance === null) return done('gone');
+  if (migration !== null && !awaitsConfirmation(migration))
+    return planInProgress(desired, progress, migration, instance);
+  if (instance.status === 'VERIFY_RESIZE') return planConfirmation(desired, progress, instance, migration);
   const busy = busyWith(instance);
-  if (busy !== null) return planBusy(progress, busy);
-  if (instance.host !== null && instance.host !== wish.sourceHost) return end('moved');
-  return planAtRest(wish, progress, instance);
+  if (busy !== null) return planBusy(progress, busy, instance);
+  if (instance.host !== null && instance.host !== desired.sourceHost) return done('moved');
+  return planAtRest(desired, progress, instance);
 }
 
 /** The record of a cold migration ends its own part in `finished`: the rest is a confirmation. */
 const awaitsConfirmation = (migration: Migration): boolean => migration.status === 'finished';
 
-function planInProgress(wish: Wish, progress: Progress, migration: Migration): Move {
+function planInProgress(desired: Desired, progress: Progress, migration: Migration, instance: Instance): MigrationPlan {
   const stuck = progress.lastEnd?.stuck ?? null;
-  if (stuck === null) return { do: 'awaitMigration', migration };
-  // Nova aborts live migrations only; a cold move runs to its end and is a person's to judge.
+  if (stuck === null) return awaitMigration(migration, instance);
+  // Nova aborts live migrations only; a cold move runs to its end and is an operator's to judge.
   if (migration.type !== 'live-migration')
-    return end('nonMigratable', `${migration.type} ${migration.id} is stuck (${stuck}); Nova cannot abort it`);
-  const mayForce = wish.consent.includes('force-complete') && progress.stuckAttempts > 1;
-  if (mayForce && stuck !== 'NotStarted' && progress.forced !== migration.id) return { do: 'forceComplete', migration };
-  return { do: 'abort', migration };
+    return done('nonMigratable', `${migration.type} ${migration.id} is stuck (${stuck}); Nova cannot abort it`);
+  const mayForce = desired.consent.includes('force-complete') && progress.stuckAttempts > 1;
+  if (mayForce && stuck !== 'NotStarted' && progress.forced !== migration.id) {
+    const summary = `Make Nova finish migration ${migration.id} of ${instance.name}, as consented`;
+    return execute([{ kind: 'forceComplete', summary, phase: 'Moving', migration }]);
+  }
+  return abort(migration, instance);
 }
 
-function planConfirmation(wish: Wish, progress: Progress, instance: Instance, migration: Migration | null): Move {
-  if (progress.ownCold !== null) return { do: 'confirm', migrationId: progress.ownCold };
-  // Somebody else's resize holds the old disks on the source: confirming it takes their way back away.
-  if (wish.accepted && migration !== null) return { do: 'confirm', migrationId: migration.id };
-  if (instance.host === wish.sourceHost)
-    return end('nonMigratable', 'resized and not confirmed: confirm or revert the resize');
-  return end(
+function planConfirmation(
+  desired: Desired,
+  progress: Progress,
+  instance: Instance,
+  migration: Migration | null,
+): MigrationPlan {
+  if (progress.ownCold !== null) return confirm(progress.ownCold, instance);
+  // A resize of another client holds the old disks on the source: confirming it takes their way back away.
+  if (desired.accepted && migration !== null) return confirm(migration.id, instance);
+  if (instance.host === desired.sourceHost)
+    return done('nonMigratable', 'resized and not confirmed: confirm or revert the resize');
+  return done(
     'nonMigratable',
-    'moved off by a resize that somebody has to confirm or revert; until then the host keeps its old disks',
+    'moved off by a resize that is not confirmed: confirm or revert it; until then the host keeps its old disks',
   );
 }
 
-function planBusy(progress: Progress, busy: string): Move {
-  if (!progress.waitedIdle) return { do: 'awaitIdle' };
-  return end('nonMigratable', `busy for too long: ${busy}`);
+function planBusy(progress: Progress, busy: string, { name }: Instance): MigrationPlan {
+  if (!progress.waitedIdle)
+    return execute([{ kind: 'awaitIdle', summary: `Wait until ${name} is idle`, phase: 'WaitingForServer' }]);
+  return done('nonMigratable', `busy for too long: ${busy}`);
 }
 
-function planAtRest(wish: Wish, progress: Progress, instance: Instance): Move {
+function planAtRest(desired: Desired, progress: Progress, instance: Instance): MigrationPlan {
   // Refused again in a state that should have allowed it: Nova's words are the best there is.
-  if (progress.refusal !== null) return end('nonMigratable', progress.refusal);
+  if (progress.refusal !== null) return done('nonMigratable', progress.refusal);
   const last = progress.lastEnd?.message ?? null;
   switch (instance.vmState) {
     case 'active':
     case 'paused': {
-      const failedForGood = progress.attempts >= wish.maxAttempts || progress.stuckAttempts > 1;
-      if (!failedForGood) return { do: 'migrateLive' };
+      const failedForGood = progress.attempts >= desired.maxAttempts || progress.stuckAttempts > 1;
+      if (!failedForGood) return begin(instance, 'live');
       const mayStop =
-        wish.consent.includes('cold-migrate') && instance.vmState === 'active' && progress.attempts <= wish.maxAttempts;
-      if (mayStop) return { do: 'migrateCold' };
-      return end('nonMigratable', last ?? `did not move in ${progress.attempts} attempts`);
+        desired.consent.includes('cold-migrate') &&
+        instance.vmState === 'active' &&
+        progress.attempts <= desired.maxAttempts;
+      if (mayStop) return begin(instance, 'cold');
+      return done('nonMigratable', last ?? `did not move in ${progress.attempts} attempts`);
     }
     case 'stopped':
-      return progress.attempts < wish.maxAttempts
-        ? { do: 'migrateCold' }
-        : end('nonMigratable', last ?? `did not move in ${progress.attempts} attempts`);
+      return progress.attempts < desired.maxAttempts
+        ? begin(instance, 'cold')
+        : done('nonMigratable', last ?? `did not move in ${progress.attempts} attempts`);
     case 'error':
-      return end('nonMigratable', `in ERROR: ${instance.fault ?? last ?? 'Nova gives no reason'}`);
+      return done('nonMigratable', `in ERROR: ${instance.fault ?? last ?? 'Nova gives no reason'}`);
     default:
-      return end('nonMigratable', `Nova moves no server that is ${instance.vmState}`);
+      return done('nonMigratable', `Nova moves no server that is ${instance.vmState}`);
   }
+}
+
+/**
+ * For a server whose run was cancelled, so that it is left in a described state: back on its source, on its target, or confirmed there.
+ * Nova aborts live migrations only; a cold one runs to its end.
+ */
+export function planWindDown(
+  { sourceHost }: Pick<Desired, 'sourceHost'>,
+  { observation, lastEnd, ownCold }: Progress,
+): MigrationPlan {
+  const { instance, migration } = observation;
+  if (instance === null) return done('gone');
+  if (migration !== null && migration.status !== 'finished' && migration.sourceHost === sourceHost) {
+    if (migration.type === 'live-migration') return abort(migration, instance);
+    // It was waited for as long as its size allows.
+    const stuck = lastEnd?.stuck ?? null;
+    if (stuck !== null)
+      return done('stopped', `the eviction was stopped; ${migration.type} ${migration.id} is stuck (${stuck})`);
+    return awaitMigration(migration, instance);
+  }
+  if (instance.status === 'VERIFY_RESIZE' && ownCold !== null) return confirm(ownCold, instance);
+  if (instance.host !== null && instance.host !== sourceHost) return done('moved');
+  return done('stopped', 'the eviction was stopped');
+}
+
+/** Losing the race against another client that changes the same server is normal; losing it this often is not. */
+const maxSurprises = 10;
+
+/** What only says that the server is not as it was observed. */
+const surprising: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
+  'InstanceBusy',
+  'InstanceNotFound',
+  'MigrationNotFound',
+  'MigrationNotAbortable',
+  'MigrationRefused',
+]);
+
+/**
+ * What a run does after a step has failed.
+ *
+ * @param run.surprises how many such failures were looked into before
+ * @param run.mayFail   nothing is in flight, and the run is not cancelled: what concerns Nova as a whole is for the parent to wait out
+ * @returns `backOff`: observe after a pause
+ */
+export function planAfterFailure(
+  code: ErrorCode | null,
+  { surprises, mayFail }: { surprises: number; mayFail: boolean },
+): 'awaitStopLifted' | 'observe' | 'backOff' | 'fail' {
+  if (code === 'Stopped') return 'awaitStopLifted';
+  if (surprising.has(code) && surprises < maxSurprises) return 'observe';
+  return mayFail ? 'fail' : 'backOff';
 }

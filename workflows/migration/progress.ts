@@ -5,12 +5,13 @@ import type {
   MigrateInstanceResult,
   MigrationEnd,
   MigrationStart,
+  MigrationSubject,
 } from '../../contracts/eviction/migrate-instance.ts';
-import type { Progress } from './plan.ts';
+import type { Progress, Desired } from './plan.ts';
 
-/** What the answer to each move changes in what the run knows of its server. Pure but for the progress that is given. */
+/** What a run knows of its server, and what the result of each step changes in it. Pure but for the progress that is given. */
 
-/** The parent has just looked at the server, so the first move needs no look of its own: every ensure verb looks first anyway. */
+/** The parent has just observed the server, so the first step needs no observation: every ensure verb observes first anyway. */
 export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): Progress {
   return {
     observation: { instance: { ...instance, host: sourceHost }, migration: null },
@@ -26,12 +27,12 @@ export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): P
 }
 
 /** A request was answered. The id of a cold migration is the proof that the resize to be confirmed later is drover's own. */
-export function startAnswered(
+export function applyStart(
   progress: Progress,
-  kind: 'live' | 'cold',
+  how: 'live' | 'cold',
   start: Exclude<MigrationStart, { outcome: 'targetsBusy' }>,
 ): void {
-  if (kind === 'cold') progress.ownCold = start.outcome === 'started' ? start.migration.id : null;
+  if (how === 'cold') progress.ownCold = start.outcome === 'started' ? start.migration.id : null;
   switch (start.outcome) {
     case 'started':
       progress.attempts += 1;
@@ -49,17 +50,17 @@ export function startAnswered(
 }
 
 /** No target had room before the deadline. */
-export function foundNoRoom(progress: Progress, { settings: { perTarget, targetBusyMs } }: MigrateInstanceInput): void {
+export function applyNoRoom(progress: Progress, { settings: { perTarget, targetBusyMs } }: MigrateInstanceInput): void {
   progress.refusal = `every possible target had ${perTarget} migrations in progress for ${Math.round(targetBusyMs / 1000)} s`;
 }
 
-export function migrationEnded(progress: Progress, end: MigrationEnd): void {
+export function applyMigrationEnd(progress: Progress, end: MigrationEnd): void {
   progress.observation = end.observation;
   progress.lastEnd = end;
   if (end.stuck !== null) progress.stuckAttempts += 1;
 }
 
-export function migrationAborted(progress: Progress, end: MigrationEnd): void {
+export function applyAbort(progress: Progress, end: MigrationEnd): void {
   const stuck = progress.lastEnd?.stuck ?? 'TooLong';
   progress.observation = end.observation;
   progress.lastEnd = { ...end, stuck: null, message: end.message ?? stuckSentence[stuck] };
@@ -71,24 +72,24 @@ const stuckSentence = {
   TooLong: 'stuck: the copy took longer than its size allows, and was aborted',
 } as const;
 
-export function completionForced(progress: Progress, migrationId: number): void {
+export function applyForcedCompletion(progress: Progress, migrationId: number): void {
   progress.forced = migrationId;
   progress.lastEnd = null;
 }
 
-export function moveConfirmed(progress: Progress, end: MigrationEnd): void {
+export function applyConfirmation(progress: Progress, end: MigrationEnd): void {
   progress.observation = end.observation;
   progress.lastEnd = end;
   progress.ownCold = null;
 }
 
-export function idleAwaited(progress: Progress, observation: InstanceObservation): void {
+export function applyIdleWait(progress: Progress, observation: InstanceObservation): void {
   progress.observation = observation;
   progress.waitedIdle = observation.instance !== null && busyWith(observation.instance) !== null;
 }
 
-/** The server was not as it was thought to be, and was looked at again. */
-export function lookedAgain(progress: Progress, observation: InstanceObservation): void {
+/** The server was observed again, as it may not be as it was. */
+export function applyObservation(progress: Progress, observation: InstanceObservation): void {
   progress.observation = observation;
   progress.lastEnd = null;
   progress.asked = false;
@@ -104,3 +105,37 @@ export function resultOf(
 ): MigrateInstanceResult {
   return { outcome, targetHost: outcome === 'moved' ? (observation.instance?.host ?? null) : null, attempts, message };
 }
+
+/** A wait ends by its own verdict; Temporal's time-out only catches a wait that never comes to one. */
+const slackMs = 120_000;
+
+export const desiredOf = ({ sourceHost, consent, accepted, settings }: MigrateInstanceInput): Desired => ({
+  sourceHost,
+  consent,
+  accepted,
+  maxAttempts: settings.maxAttempts,
+});
+
+export const subjectOf = (
+  { instance, sourceHost, eviction }: MigrateInstanceInput,
+  { attempts }: Progress,
+): MigrationSubject => ({
+  instanceId: instance.id,
+  sourceHost,
+  eviction,
+  attempt: Math.max(1, attempts),
+});
+
+/** What a live migration copies: the memory, and the disks that lie on the host. */
+export const copiedGiB = ({ instance }: MigrateInstanceInput): number =>
+  instance.memoryMiB / 1024 + instance.localDiskGiB;
+
+/** The longest a migration can take before the wait judges it stuck. */
+export function migrationWaitMs(input: MigrateInstanceInput): number {
+  const { startMs, floorMs, msPerGiB } = input.settings.stuck;
+  return Math.ceil(startMs + Math.max(floorMs, copiedGiB(input) * msPerGiB) + slackMs);
+}
+
+/** Doubles with each attempt that went wrong. */
+export const retryDelayMs = ({ settings }: MigrateInstanceInput, attemptsBegun: number): number =>
+  attemptsBegun === 0 ? 0 : settings.retryDelayMs * 2 ** (attemptsBegun - 1);

@@ -25,7 +25,7 @@ import { showAttributes } from '../lib/attributes.ts';
 import { readCarried } from '../lib/input.ts';
 import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
-import { readGrant } from '../limits/grant.ts';
+import { readGrant } from '../limits/membership.ts';
 import { virtualMachineLook, virtualMachineObjects } from '../lib/virtual-machine-activities.ts';
 import { takeUp } from './carry-out.ts';
 import { composeObservation } from './compose-observation.ts';

@@ -52,7 +52,7 @@ async function carryOut(
   switch (opening.do) {
     case 'nothing':
       for (const { metadata } of opening.held) await releaseEviction(tools, metadata);
-      return { next: 'nothing' };
+      return { kind: 'nothing' };
     case 'refuse':
       throw droverFailure(opening.code, opening.detail);
     case 'create':
@@ -61,7 +61,7 @@ async function carryOut(
       const { metadata, spec } = opening.eviction;
       await tools.signalWithStartEviction(spec.hypervisor, startedBy);
       return {
-        next: 'handedOver',
+        kind: 'handedOver',
         workflowId: evictionId(spec.hypervisor, tools.settings.cluster),
         eviction: metadata.name,
       };
@@ -87,7 +87,7 @@ async function serve(
   const served =
     serving === null && !desired.deleting ? await beginServing(tools, eviction, desired.mode, bootId) : eviction;
   return {
-    next: 'run',
+    kind: 'run',
     desired,
     settings: tools.settings,
     bootId: served.metadata.annotations?.[bootIdAnnotation] ?? bootId,

@@ -19,15 +19,15 @@ import {
   parseTimeout,
 } from '../../../starters/command/arguments.ts';
 import { parseNamespace, readReference } from '../../../starters/virtual-machine/virtual-machine-reference.ts';
-import { readCommand } from '../../../workflows/eviction/command-arguments.ts';
+import { readCommand } from '../../../workflows/eviction/commands.ts';
 import {
   readAbandonment,
   readConfirmation,
   readGuestsFailing,
 } from '../../../workflows/node-failure/read-confirmation.ts';
-import { readGrant } from '../../../workflows/limits/grant.ts';
-import { readReport } from '../../../workflows/limits/report.ts';
-import { readMigrateInput } from '../../../workflows/migration/read-input.ts';
+import { readGrant } from '../../../workflows/limits/membership.ts';
+import { readReport } from '../../../workflows/limits/ledger.ts';
+import { readMigrateInput } from '../../../workflows/migration/migrate-instance.ts';
 import { edge, type Edge } from '../edge.ts';
 import { hostileText, near, nearJson, nearText } from '../hostile.ts';
 

@@ -1,4 +1,4 @@
-import { readMigrateInput } from './read-input.ts';
+import { readMigrateInput } from './migrate-instance.ts';
 
 const input = {
   instance: { id: 'a', name: 'vm-1' },

@@ -5,12 +5,11 @@ import { explain } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import type { Need } from '../limits/membership.ts';
 import { allowanceOf, applyAnswer, duringReport, report, reportDueMs, afterLostReport } from '../limits/membership.ts';
-import { needOf } from './need.ts';
-import { failed } from './problem.ts';
-import type { EvictionRun } from './run.ts';
+import { needOf } from './plan.ts';
+import { type EvictionRun, reportProblem, wake } from './run.ts';
 
-/** Takes in what the region grants. */
-export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
+/** Applies what the region grants. */
+export function applyGrant(run: EvictionRun, granted: AllowanceGranted): void {
   run.membership = applyAnswer(run.membership, granted);
   run.state.allowance = {
     allowance: allowanceOf(run.membership),
@@ -20,29 +19,29 @@ export function takeGrant(run: EvictionRun, granted: AllowanceGranted): void {
   };
 }
 
-/** Keeps the run that shares out the region's migrations informed, beside the actions. */
-export function createReporter(run: EvictionRun): {
-  tellWhenDue(): void;
+/** Reports to the run that allocates the region's migrations, beside the actions. */
+export function allowanceReporter(run: EvictionRun): {
+  reportWhenDue(): void;
   nextMs(): number | null;
   leave(): Promise<void>;
 } {
   let current: Promise<void> | null = null;
   const dueMs = (): number | null => {
     const atMs = reportDueMs(run.membership, needOf(run.state), run.state.settings.allowanceRenewMs);
-    return atMs === null ? null : Math.max(atMs, run.unheard?.retryAtMs ?? 0);
+    return atMs === null ? null : Math.max(atMs, run.failedReports?.retryAtMs ?? 0);
   };
-  const tell = async (need: Need): Promise<void> => {
+  const send = async (need: Need): Promise<void> => {
     const { settings, desired, host } = run.state;
     const { workflowId, runId } = workflowInfo();
     const { membership: before } = run;
     const { membership, request } = report(before, need, Date.now());
     run.membership = duringReport(before, membership);
-    // Nothing more is begun with what is being given back.
+    // Nothing more is begun with what is being released.
     if (membership.reported === null) run.state.allowance = null;
     const summary =
       need.want === 0
-        ? 'Give back the share of the region’s migrations'
-        : `Ask for ${need.want} of the region’s migrations`;
+        ? 'Release the allowance of the region’s migrations'
+        : `Request ${need.want} of the region’s migrations`;
     try {
       await temporal(summary).requestAllowance({
         region: settings.region,
@@ -61,23 +60,23 @@ export function createReporter(run: EvictionRun): {
     }
   };
   return {
-    tellWhenDue() {
+    reportWhenDue() {
       const atMs = dueMs();
       if (current !== null || atMs === null || Date.now() < atMs) return;
-      current = tell(needOf(run.state))
+      current = send(needOf(run.state))
         .then(
           () => {
-            run.unheard = null;
+            run.failedReports = null;
           },
           (error: unknown) => {
-            const failures = (run.unheard?.failures ?? 0) + 1;
-            run.unheard = { failures, retryAtMs: Date.now() + retryAfterMs(failures) };
-            failed(run, explain(error), 'report');
+            const failures = (run.failedReports?.failures ?? 0) + 1;
+            run.failedReports = { failures, retryAtMs: Date.now() + retryAfterMs(failures) };
+            reportProblem(run, explain(error), 'report');
           },
         )
         .finally(() => {
           current = null;
-          run.wake();
+          wake(run);
         });
     },
     nextMs: () => (current === null ? dueMs() : null),
@@ -85,7 +84,7 @@ export function createReporter(run: EvictionRun): {
       await current;
       // A holder that is closed is noticed within half a minute anyway, so a failure here is not worth holding the run.
       if (run.membership.reported !== null)
-        await tell({ want: 0, using: 0 }).catch((error: unknown) => void explain(error));
+        await send({ want: 0, using: 0 }).catch((error: unknown) => void explain(error));
     },
   };
 }

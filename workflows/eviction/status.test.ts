@@ -1,8 +1,7 @@
-import { describeConditions } from './conditions.ts';
-import { describeDetails, describeProgress, estimateMs } from './progress.ts';
+import { describeConditions, describeDetails, describeProgress, estimateMs } from './status.ts';
 import { evictionOf, hostWith, server } from '../../test/fixtures/workflows/eviction.ts';
 import type { EvictionState } from './state.ts';
-import { become } from './state.ts';
+import { enterState } from './state.ts';
 
 const state = (change: (state: EvictionState) => unknown = () => undefined): EvictionState => {
   const made = evictionOf(hostWith(server('a'), server('b')));
@@ -10,8 +9,8 @@ const state = (change: (state: EvictionState) => unknown = () => undefined): Evi
   return made;
 };
 const obstacle = { id: 'Vgpu/a', code: 'Vgpu' as const, instanceId: 'a', message: 'has a vGPU' };
-const end = (outcome: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed', reason: string = outcome) => ({
-  outcome,
+const end = (phase: 'Succeeded' | 'Failed' | 'Stopped' | 'Observed', reason: string = phase) => ({
+  phase,
   reason,
   message: 'how it went',
 });
@@ -40,7 +39,7 @@ const rows: Row[] = [
     'so is a system that fails',
     state(
       (s) =>
-        (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 0, of: 'step' }),
+        (s.problem = { reason: 'NovaUnavailable', message: 'Nova is away', failures: 1, retryAtMs: 0, kind: 'step' }),
     ),
     'Nova is away',
     'Evicting',
@@ -55,7 +54,7 @@ const rows: Row[] = [
     state(
       (s) => (
         (s.host = null),
-        (s.problem = { reason: 'NotPermitted', message: 'Use an admin', failures: 1, retryAtMs: 0, of: 'step' })
+        (s.problem = { reason: 'NotPermitted', message: 'Use an admin', failures: 1, retryAtMs: 0, kind: 'step' })
       ),
     ),
     null,
@@ -64,14 +63,14 @@ const rows: Row[] = [
   ],
   [
     'a failure is False/Failed, never Succeeded (H10)',
-    state((s) => (become(s.instances['a']!, 'blocked', 1, 'locked'), (s.end = end('Failed')))),
+    state((s) => (enterState(s.instances['a']!, 'blocked', 1, 'locked'), (s.end = end('Failed')))),
     null,
     'Evicting',
     { status: 'False', reason: 'Failed', message: 'how it went. vm-a (a): locked' },
   ],
   [
     'a refusal does not name its obstacles twice',
-    state((s) => (become(s.instances['a']!, 'blocked', 1, 'locked'), (s.end = end('Failed', 'PreflightFailed')))),
+    state((s) => (enterState(s.instances['a']!, 'blocked', 1, 'locked'), (s.end = end('Failed', 'PreflightFailed')))),
     null,
     'Evicting',
     { status: 'False', reason: 'PreflightFailed', message: 'how it went' },
@@ -113,14 +112,14 @@ const rows: Row[] = [
   ],
   [
     'the last that moved is named',
-    state((s) => (become(s.instances['a']!, 'moved', 5), (s.instances['a']!.target = 'node-2'))),
+    state((s) => (enterState(s.instances['a']!, 'moved', 5), (s.instances['a']!.target = 'node-2'))),
     null,
     'MigratingInstance',
     { status: 'False', reason: 'Succeeded', message: 'Migration of instance a (vm-a) finished: it is on node-2' },
   ],
   [
     'a failure stays while others move',
-    state((s) => (become(s.instances['a']!, 'moved', 5), become(s.instances['b']!, 'blocked', 4, 'locked'))),
+    state((s) => (enterState(s.instances['a']!, 'moved', 5), enterState(s.instances['b']!, 'blocked', 4, 'locked'))),
     null,
     'MigratingInstance',
     { status: 'False', reason: 'Failed', message: 'vm-b (b): locked' },
@@ -170,7 +169,7 @@ test.each(rows)('%s', (_why, its, waiting, type, expected) => {
 test('every condition is one that Kubernetes takes', () => {
   const its = state(
     (s) => (
-      become(s.instances['a']!, 'blocked', 1, 'x'.repeat(3_000)),
+      enterState(s.instances['a']!, 'blocked', 1, 'x'.repeat(3_000)),
       s.obstacles.push(obstacle),
       (s.end = end('Failed'))
     ),
@@ -184,17 +183,19 @@ test('every condition is one that Kubernetes takes', () => {
 test('the estimate goes by what has moved, in as many lanes as the window has', () => {
   const its = state();
   expect(estimateMs(its, 1_000)).toBeNull();
-  become(its.instances['a']!, 'moved', 5_000);
+  enterState(its.instances['a']!, 'moved', 5_000);
   its.instances['a']!.tookMs = 4_000;
   expect(estimateMs(its, 5_000)).toBe(4_000);
-  become(its.instances['b']!, 'moving', 5_000);
+  enterState(its.instances['b']!, 'moving', 5_000);
   expect(estimateMs(its, 6_000)).toBe(3_000);
 });
 
 test('the details put the sentence that matters first, then what needs a person', () => {
-  const its = state((s) => become(s.instances['b']!, 'blocked', 1, 'a | b'));
-  const lines = describeDetails(describeProgress(its, { for: 'a share', untilMs: null }, 2_000), null).split('\n');
+  const its = state((s) => enterState(s.instances['b']!, 'blocked', 1, 'a | b'));
+  const lines = describeDetails(describeProgress(its, { message: 'an allowance', untilMs: null }, 2_000), null).split(
+    '\n',
+  );
   expect(lines[0]).toBe('**Moving: 0 of 2 servers have left node-1**');
-  expect(lines[2]).toBe('Waiting for a share · 0 of 1 slots in use');
+  expect(lines[2]).toBe('Waiting for an allowance · 0 of 1 slots in use');
   expect(lines[6]).toBe('| vm-b | blocked |  |  |  | a \\| b |');
 });

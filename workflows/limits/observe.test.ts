@@ -2,7 +2,7 @@ import type { AllowanceObservation } from '../../contracts/allowance.ts';
 import type { AllowanceRequest } from '../../contracts/allowance.ts';
 import type { Ledger } from './ledger.ts';
 import { hear, holdOf, missed, newLedger, openSlots, share, usedElsewhere } from './ledger.ts';
-import { beginLook, endLook } from './look.ts';
+import { beginLook, endLook } from './observe.ts';
 
 const startMs = 1_000_000;
 const world = (inProgress: Record<string, number> = {}, limit = 4): AllowanceObservation => ({

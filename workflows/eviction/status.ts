@@ -1,0 +1,303 @@
+import type { ConditionUpdate } from '../../contracts/conditions.ts';
+import { evictingReasons, evictionConditions } from '../../contracts/eviction/conditions.ts';
+import type {
+  EvictionProgress,
+  EvictionResult,
+  InstanceProgress,
+  InstanceState,
+  Obstacle,
+} from '../../contracts/eviction/eviction.ts';
+import { describeRest, parallelismOf } from './plan.ts';
+import {
+  acceptedObstacles,
+  type End,
+  type EvictionState,
+  inState,
+  outstandingRamMiB,
+  tracked,
+  type TrackedInstance,
+  unacceptedObstacles,
+} from './state.ts';
+
+/** The worst are named, the rest counted: a condition is for people. Every instance is in its Migration and in `drover describe`. */
+const namedAtMost = 20;
+
+/**
+ * The Eviction's conditions, with the types and reasons of the operator that drover replaces as it has them. Pure.
+ *
+ * @param waitingFor what the run waits for, as a sentence; null while it acts
+ */
+export function describeConditions(state: EvictionState, waitingFor: string | null): ConditionUpdate[] {
+  const { generation } = state.desired;
+  const updates = [
+    evicting(state, waitingFor),
+    preflight(state),
+    hypervisorDisabled(state),
+    migratingInstance(state),
+    hypervisorReEnabled(state),
+  ];
+  return updates.filter((update) => update !== null).map((update) => ({ ...update, observedGeneration: generation }));
+}
+
+function evicting(state: EvictionState, waitingFor: string | null): ConditionUpdate {
+  const type = evictionConditions.evicting;
+  if (state.end !== null) {
+    const { reason, message } = state.end;
+    // What refused the eviction is named by the preflight's own condition.
+    const blocked =
+      reason === evictingReasons.preflightFailed ? '' : nameSome(inState(state, 'blocked'), describeBlocked);
+    return { type, status: 'False', reason, message: blocked === '' ? message : `${message}. ${blocked}` };
+  }
+  const figures = state.host === null ? `${state.phase} ${state.desired.hypervisor}` : describeRest(state);
+  // A problem is told at once, not only when the run has come to wait for its end.
+  const problem = state.stop === null ? state.problem : null;
+  const waits = problem !== null ? `. ${problem.message}` : waitingFor === null ? '' : `. Waiting for ${waitingFor}`;
+  const { stopping, paused, running } = evictingReasons;
+  const reason =
+    state.stop !== null ? stopping : problem !== null ? problem.reason : state.paused !== null ? paused : running;
+  return { type, status: 'True', reason, message: `${figures}${waits}` };
+}
+
+function preflight(state: EvictionState): ConditionUpdate | null {
+  const type = evictionConditions.preflight;
+  if (state.host === null) return null;
+  const open = unacceptedObstacles(state);
+  const accepted = acceptedObstacles(state);
+  const acceptedHere = state.obstacles.filter(({ id }) => accepted.has(id));
+  const suffix = acceptedHere.length === 0 ? '' : ` Accepted: ${acceptedHere.map(({ id }) => id).join(', ')}.`;
+  if (open.length === 0)
+    return { type, status: 'True', reason: 'Succeeded', message: `Preflight checks passed.${suffix}` };
+  const carried =
+    state.end?.reason === evictingReasons.preflightFailed
+      ? ''
+      : ` Carried along because the cause is ${state.desired.cause}.`;
+  return {
+    type,
+    status: 'False',
+    reason: 'Failed',
+    message: `${nameSome(open, describeObstacle)}.${carried}${suffix}`,
+  };
+}
+
+const describeObstacle = ({ id, message }: Obstacle): string => `${message} [${id}]`;
+
+function hypervisorDisabled({ host, end }: EvictionState): ConditionUpdate | null {
+  const type = evictionConditions.disabled;
+  if (host === null) return null;
+  const { status, disabledReason } = host.service;
+  if (status === 'disabled')
+    return {
+      type,
+      status: 'True',
+      reason: 'Succeeded',
+      message: `Disabled in Nova: ${disabledReason ?? 'no reason given'}`,
+    };
+  return { type, status: 'False', reason: end === null ? 'Enabled' : 'Succeeded', message: 'Enabled in Nova' };
+}
+
+/** Always False, as the replaced operator writes it; a failure stays until nothing is left that failed. */
+function migratingInstance(state: EvictionState): ConditionUpdate | null {
+  const type = evictionConditions.migrating;
+  const blocked = inState(state, 'blocked');
+  if (blocked.length > 0)
+    return { type, status: 'False', reason: 'Failed', message: nameSome(blocked, describeBlocked) };
+  const [last] = inState(state, 'moved', 'gone').toSorted((a, b) => b.sinceMs - a.sinceMs);
+  if (last === undefined) return null;
+  const how =
+    last.state === 'moved' ? `finished: it is on ${last.target ?? 'another host'}` : (last.message ?? 'is gone');
+  return {
+    type,
+    status: 'False',
+    reason: 'Succeeded',
+    message: `Migration of instance ${last.instance.id} (${last.instance.name}) ${how}`,
+  };
+}
+
+const describeBlocked = ({ instance, message }: TrackedInstance): string =>
+  `${instance.name} (${instance.id}): ${message ?? 'did not move'}`;
+
+function hypervisorReEnabled({ end, phase, desired, reEnabled }: EvictionState): ConditionUpdate | null {
+  const type = evictionConditions.reEnabled;
+  if (phase === 'ReEnabling' && reEnabled === null) {
+    return {
+      type,
+      status: 'Unknown',
+      reason: 'WaitingForNode',
+      message: `Waiting for Node ${desired.hypervisor} to come back with a new boot id and Ready`,
+    };
+  }
+  if (end === null || reEnabled === null) return null;
+  if (reEnabled) return { type, status: 'True', reason: 'Succeeded', message: 'Enabled in Nova again' };
+  return { type, status: 'False', reason: 'LeftDisabled', message: `Left disabled in Nova (cause ${desired.cause})` };
+}
+
+function nameSome<One>(all: readonly One[], describe: (one: One) => string): string {
+  const named = all.slice(0, namedAtMost).map(describe).join('; ');
+  return all.length > namedAtMost ? `${named}; and ${all.length - namedAtMost} more` : named;
+}
+
+/** Rows that need a person first, then those in motion, then the rest: the Web UI's frame is low. */
+const rowOrder: InstanceState[] = ['blocked', 'moving', 'busy', 'pending', 'skipped', 'moved', 'gone'];
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** The answer of the query `progress`. Pure. */
+export function describeProgress(
+  state: EvictionState,
+  waiting: { message: string; untilMs: number | null } | null,
+  nowMs: number,
+): EvictionProgress {
+  const { desired } = state;
+  const accepted = acceptedObstacles(state);
+  return {
+    eviction: desired.name,
+    hypervisor: desired.hypervisor,
+    reason: desired.reason,
+    cause: desired.cause,
+    startedBy: desired.startedBy,
+    mode: desired.mode,
+    phase: state.phase,
+    since: iso(state.phaseSinceMs),
+    waitingFor: waiting?.message ?? null,
+    nextWakeUp: waiting?.untilMs === null || waiting === null ? null : iso(waiting.untilMs),
+    deadline: desired.deadline,
+    etaMs: estimateMs(state, nowMs),
+    paused:
+      state.paused === null
+        ? null
+        : `by ${state.paused.by}${state.paused.reason === null ? '' : `: ${state.paused.reason}`}`,
+    window: {
+      parallelism: parallelismOf(state),
+      allowance: state.allowance?.allowance ?? 0,
+      using: inState(state, 'moving').length,
+    },
+    counts: countStates(state),
+    outstandingRamMb: outstandingRamMiB(state),
+    obstacles: state.obstacles.map((obstacle) => ({ ...obstacle, accepted: accepted.has(obstacle.id) })),
+    instances: rows(state).map(describeInstance),
+  };
+}
+
+export const countStates = (state: EvictionState): EvictionProgress['counts'] => ({
+  total: tracked(state).length,
+  done: inState(state, 'moved', 'gone').length,
+  moving: inState(state, 'moving').length,
+  pending: inState(state, 'pending', 'busy').length,
+  blocked: inState(state, 'blocked').length,
+  skipped: inState(state, 'skipped').length,
+});
+
+const rows = (state: EvictionState): TrackedInstance[] =>
+  tracked(state).toSorted(
+    (a, b) =>
+      rowOrder.indexOf(a.state) - rowOrder.indexOf(b.state) ||
+      a.instance.name.localeCompare(b.instance.name, 'en', { numeric: true }),
+  );
+
+const describeInstance = (one: TrackedInstance): InstanceProgress => ({
+  id: one.instance.id,
+  name: one.instance.name,
+  state: one.state,
+  attempt: one.attempts,
+  target: one.target,
+  percent: one.percent,
+  memoryMiB: one.instance.memoryMiB,
+  since: iso(one.sinceMs),
+  message: one.message,
+});
+
+/**
+ * Time until the last server has moved: the moves that are left, at the pace per GiB of those that are done, in as many lanes as the
+ * window has. Null before the first has moved.
+ */
+export function estimateMs(state: EvictionState, nowMs: number): number | null {
+  const done = tracked(state).filter((one) => one.tookMs !== null);
+  const left = inState(state, 'pending', 'moving', 'busy');
+  if (left.length === 0 || state.end !== null) return state.end === null && tracked(state).length > 0 ? 0 : null;
+  if (done.length === 0) return null;
+  const sum = (of: readonly TrackedInstance[], measure: (one: TrackedInstance) => number): number =>
+    of.reduce((total, one) => total + measure(one), 0);
+  const msPerMiB =
+    sum(done, ({ tookMs }) => tookMs ?? 0) /
+    Math.max(
+      1,
+      sum(done, ({ instance }) => instance.memoryMiB),
+    );
+  const lanes = Math.max(1, Math.min(parallelismOf(state), state.allowance?.allowance ?? 1));
+  const elapsed = sum(inState(state, 'moving'), ({ sinceMs, instance }) =>
+    Math.min(nowMs - sinceMs, instance.memoryMiB * msPerMiB),
+  );
+  return Math.max(0, Math.round((sum(left, ({ instance }) => instance.memoryMiB * msPerMiB) - elapsed) / lanes));
+}
+
+/** The Markdown that the Web UI shows: the sentence that matters, then the table. */
+export function describeDetails(progress: EvictionProgress, endMessage: string | null): string {
+  const { counts, phase, waitingFor, window } = progress;
+  const headline = endMessage ?? `${phase}: ${counts.done} of ${counts.total} servers have left ${progress.hypervisor}`;
+  const facts = [
+    waitingFor === null || endMessage !== null ? null : `Waiting for ${waitingFor}`,
+    progress.deadline === null ? null : `Deadline ${progress.deadline}`,
+    progress.paused === null ? null : `Paused ${progress.paused}`,
+    `${window.using} of ${Math.min(window.parallelism, window.allowance)} slots in use`,
+  ].filter((fact) => fact !== null);
+  const open = progress.obstacles.filter(({ accepted }) => !accepted);
+  const obstacles =
+    open.length === 0 ? [] : ['', ...open.slice(0, 20).map(({ id, message }) => `- \`${id}\`: ${cell(message)}`)];
+  const table = progress.instances.map(
+    ({ name, state, attempt, target, percent, message }) =>
+      `| ${cell(name)} | ${state} | ${attempt === 0 ? '' : attempt} | ${percent === null ? '' : `${percent} %`} | ${cell(target ?? '')} | ${cell(message ?? '')} |`,
+  );
+  const header =
+    table.length === 0
+      ? []
+      : ['', '| instance | state | attempt | progress | target | remark |', '|---|---|---|---|---|---|'];
+  return [`**${headline}**`, '', facts.join(' · '), ...obstacles, ...header, ...table].join('\n');
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+/** The answer of the query while the Eviction has not been read yet. */
+export const progressBeforeOpening = (hypervisor: string, startedAt: Date): EvictionProgress => ({
+  eviction: null,
+  hypervisor,
+  reason: null,
+  cause: null,
+  startedBy: null,
+  mode: null,
+  phase: 'Opening',
+  since: startedAt.toISOString(),
+  waitingFor: 'kube-apiserver to answer',
+  nextWakeUp: null,
+  deadline: null,
+  etaMs: null,
+  paused: null,
+  window: { parallelism: 0, allowance: 0, using: 0 },
+  counts: { total: 0, done: 0, moving: 0, pending: 0, blocked: 0, skipped: 0 },
+  outstandingRamMb: 0,
+  obstacles: [],
+  instances: [],
+});
+
+/** The result of the run: figures, and the servers that did not move. Pure. */
+export function describeResult(state: EvictionState, { phase, reason, message }: End): EvictionResult {
+  const { name, hypervisor } = state.desired;
+  const notMoved = inState(state, 'blocked', 'skipped', 'busy', 'pending')
+    .slice(0, namedAtMost)
+    .map(({ instance, state: its, message: why }) => ({
+      id: instance.id,
+      name: instance.name,
+      state: its,
+      message: why,
+    }));
+  return {
+    object: `Eviction ${name}`,
+    eviction: name,
+    hypervisor,
+    outcome: phase === 'Succeeded' ? 'reconciled' : phase === 'Observed' ? 'observed' : 'blocked',
+    reason,
+    message,
+    counts: countStates(state),
+    notMoved,
+    ...(state.reEnabled === null ? {} : { reEnabled: state.reEnabled }),
+  };
+}
