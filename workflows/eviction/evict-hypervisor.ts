@@ -61,7 +61,7 @@ const slackMs = 60_000;
  * @param carried what an earlier run of the same eviction knew, when it continues as new
  */
 export async function evictHypervisor(input: EvictionInput, carried?: EvictionState): Promise<EvictionResult> {
-  const { hypervisor } = readInput({ kind: 'Eviction', input: ['hypervisor'] }, input) as EvictionInput;
+  const { hypervisor } = readInput({ kind: 'Eviction', input: ['hypervisor'] }, input);
   const inbox: EvictionInbox = { run: null, changed: false, cancelled: false, ending: false, wakeUps: 0 };
   handleMessages(inbox, hypervisor);
   return await CancellationScope.nonCancellable(async () => {

@@ -3,15 +3,15 @@ import { invalidInput } from './failures.ts';
 import type { DrivenKind } from './lifecycle.ts';
 
 /**
- * The input of a run, which may have been typed by hand. Only that it names something: whether the names may be those of an object, and
- * whether there are fields that are not known, is checked where it is read, with every problem by name.
+ * The input of a run, which may have been typed by hand. Its shape only: that the name may name an object, and what else is given, is
+ * checked where it is read, with every problem by name.
  *
  * @throws InvalidInput
  */
-export function readInput({ kind, input: fields }: DrivenKind, input: unknown): object {
+export function readInput<Input extends object>({ kind, input: fields }: DrivenKind, input: Input): Input {
   const given = Object(input) as Record<string, unknown>;
   const missing = fields.filter((field) => typeof given[field] !== 'string' || given[field] === '');
-  if (missing.length === 0) return given;
+  if (missing.length === 0) return input;
   const example = JSON.stringify(Object.fromEntries(fields.map((field) => [field, `my-${field}`])));
   throw invalidInput(
     `The input must name the ${kind}: ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing. ` +

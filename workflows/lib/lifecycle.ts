@@ -88,8 +88,8 @@ export interface Reconciler<L extends Lifecycle> {
   publish(situation: Situation<L>, status: L['status'], retryHandled: string | null): Promise<void>;
   /** Values of the search attributes beside phase and reason, which are the plan's. */
   attributes?(situation: Situation<L>): { object?: string; host?: string; phase?: string };
-  /** Given: the planner deals with failed steps, by what it finds in the memory. Left out: the driver waits, and tries again. */
-  applyFailure?(memory: L['memory'], step: L['step'], problem: Problem, nowMs: number): L['memory'];
+  /** The planner deals with the failed step, by what it finds in the memory. Null or left out: the driver waits, and tries again. */
+  applyFailure?(memory: L['memory'], step: L['step'], problem: Problem, nowMs: number): L['memory'] | null;
   resetFailures?(memory: L['memory']): L['memory'];
   /** Drops what the observation has overtaken. */
   prune?(memory: L['memory'], situation: Situation<L>): L['memory'];

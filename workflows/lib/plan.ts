@@ -89,4 +89,6 @@ export function describePlan(plan: Plan<Step>): { phase: string; reason: Reason;
 
 /** What a plan would do, for a kind whose mode is `observe`. Pure. */
 export const describeIntent = (plan: Plan<Step>): string =>
-  plan.kind === 'execute' ? plan.steps.map(({ summary }) => summary).join('; ') : describePlan(plan).message;
+  plan.kind === 'execute'
+    ? plan.steps.map(({ summary }) => summary).join('; ')
+    : `${plan.kind === 'wait' ? 'wait for ' : ''}${plan.message}`;

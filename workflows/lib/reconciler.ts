@@ -70,7 +70,7 @@ class Driver<L extends Lifecycle> {
   constructor(kind: DrivenKind, spec: Reconciler<L>, input: L['input'], carried: Carried<L> | null) {
     this.spec = spec;
     this.input = input;
-    this.title = `${kind.kind} ${kind.input.map((field) => (input as Record<string, string>)[field]).join('/')}`;
+    this.title = `${kind.kind} ${kind.input.map((field) => String(Object(input)[field])).join('/')}`;
     this.carried = { memory: spec.memory, failures: 0, changed: false, retryHandled: null, ...carried };
     this.publisher = new Publisher(kind.kind, spec, () => this.situationOrNull());
     this.slot = new SlotHolder(spec);
@@ -410,8 +410,8 @@ class Driver<L extends Lifecycle> {
     const nowMs = Date.now();
     this.fresh = false;
     carried.failures += 1;
-    if (step !== null && spec.applyFailure !== undefined)
-      carried.memory = spec.applyFailure(carried.memory, step, problem, nowMs);
+    const memory = step === null ? null : (spec.applyFailure?.(carried.memory, step, problem, nowMs) ?? null);
+    if (memory !== null) carried.memory = memory;
     else {
       const { reason, message } = problem;
       this.failure = {
