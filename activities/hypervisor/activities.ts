@@ -3,13 +3,13 @@ import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.t
 import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { HypervisorClient } from '../kubernetes/hypervisor/client.ts';
-import { readHypervisorWorld } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
+import { observeKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
 import { currentScope } from '../lib/context.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import type { HostPorts } from './host-ports.ts';
 import { observeHypervisor } from './observe-hypervisor.ts';
-import { runCheck } from './run-check.ts';
+import { runChecks } from './run-checks.ts';
 
 /** What the composition root gives to what asks several systems about one host. */
 export interface HypervisorHostDependencies extends NovaDependencies {
@@ -27,21 +27,21 @@ export interface HypervisorHostDependencies extends NovaDependencies {
 /** The activities on queue `hosts`. */
 export function createHypervisorHostActivities(deps: HypervisorHostDependencies): HypervisorHostActivities {
   const { client, config, settings, ports, random, scope = currentScope, clock } = deps;
-  const world = { client, copiedLabels: config.copiedLabels, agentNamespaces: [], guardsDrain: config.guardsDrain };
+  const tools = { client, copiedLabels: config.copiedLabels, agentNamespaces: [], guardsDrain: config.guardsDrain };
   return {
-    observeHypervisor: (input, look) =>
+    observeHypervisor: (input, extent) =>
       observeHypervisor(
         {
           ...deps,
           settings,
           scope: scope(clock),
-          readWorld: (name, signal) => readHypervisorWorld({ ...world, scope: { signal } }, name),
+          observeKubernetes: (name, signal) => observeKubernetes({ ...tools, scope: { signal } }, name),
         },
         input,
-        look,
+        extent,
       ),
-    runHypervisorCheck: (request) =>
-      runCheck(
+    runHypervisorChecks: (request) =>
+      runChecks(
         {
           config,
           addressOf: (name) => addressOf(client, name, scope(clock).signal),
@@ -54,7 +54,7 @@ export function createHypervisorHostActivities(deps: HypervisorHostDependencies)
   };
 }
 
-/** The address of the Node's internal network, or its name where nobody says one. */
+/** The address of the Node's internal network, or its name where none is known. */
 async function addressOf(client: HypervisorClient, name: string, signal: AbortSignal): Promise<string> {
   return (await client.getHypervisor(name, signal))?.object.status?.internalIp || name;
 }

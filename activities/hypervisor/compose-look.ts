@@ -1,4 +1,4 @@
-import type { DesiredHypervisor, NodeFacts } from '../../contracts/hypervisor/hypervisor.ts';
+import type { DesiredHypervisor, ObservedNode } from '../../contracts/hypervisor/hypervisor.ts';
 import { fencedReasonPrefix, nodeMarks } from '../../contracts/ids.ts';
 import type { NodeFailureLook, SeenHypervisor } from '../../contracts/node-failure/activities.ts';
 import type { FleetView } from '../../contracts/node-failure/node-failure.ts';
@@ -72,7 +72,7 @@ export function serviceOf(name: string, services: readonly ComputeServiceRecord[
 /** Whether drover may act on that host by itself: nobody works on it, and its Hypervisor wants it. */
 function isWanted(
   { highAvailability, lifecycleEnabled, maintenance, mode, deleting }: DesiredHypervisor,
-  node: NodeFacts | null,
+  node: ObservedNode | null,
   service: ComputeServiceRecord | null,
 ): boolean {
   const isLeft =

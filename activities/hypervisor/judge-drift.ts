@@ -4,7 +4,7 @@ import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { cancelledFailure, fencedHold, hypervisorAnnotations } from '../../contracts/ids.ts';
 import { hypervisorMode } from '../../contracts/hypervisor/read-hypervisor.ts';
-import { readHold } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
+import { readHold } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { ComputeServiceRecord } from '../nova/types.ts';
 
 /** What one list of everything shows of a host. */

@@ -29,6 +29,6 @@ export function createNodeFailureHostActivities({
         () => observeNodeFailure(tools, input),
       );
     },
-    tellNodeFailure: ({ hypervisor, cause }) => signalWithStart(hypervisor, 'the run of the hypervisor', cause),
+    signalNodeFailure: ({ hypervisor, cause }) => signalWithStart(hypervisor, 'the run of the hypervisor', cause),
   };
 }

@@ -1,32 +1,41 @@
 import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorConfig, hypervisorSettings } from '../../runtime/config/hypervisor-config.ts';
-import type { HypervisorWorld } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
 import type { ActivityScope } from '../lib/context.ts';
-import { type LookTools, observeHypervisor } from './observe-hypervisor.ts';
+import type { ObservedInKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
+import type { ObserveTools } from './observe-hypervisor.ts';
+import { observeHypervisor } from './observe-hypervisor.ts';
 
 const settings: HypervisorSettings = hypervisorSettings(hypervisorConfig.parse(undefined), {
   region: 'RegionOne',
   cluster: '',
   mode: 'act',
 });
-const world: HypervisorWorld = {
+const world: ObservedInKubernetes = {
   desired: null,
-  recorded: { conditions: [], hypervisorId: null, serviceId: null, evicted: false, libVirtVersion: null },
+  recorded: {
+    conditions: [],
+    hypervisorId: null,
+    serviceId: null,
+    evicted: false,
+    libVirtVersion: null,
+    traits: null,
+    aggregates: null,
+    internalIp: null,
+  },
   node: null,
   evictions: [],
   agentPods: null,
   drainGuard: null,
   hold: null,
-  hypervisor: null,
 };
 
-/** Nova and Placement answer nobody: whoever asks them fails the test. */
+/** Nova and Placement do not answer: a test in which they are asked fails. */
 const silent = new Proxy(
   {},
   { get: (_, name) => () => Promise.reject(new Error(`${String(name)} was asked`)) },
 ) as never;
 
-function toolsWith({ workflowId = 'hypervisor/node-1', isOff = false, started = [] as unknown[] } = {}): LookTools {
+function toolsWith({ workflowId = 'hypervisor/node-1', isOff = false, started = [] as unknown[] } = {}): ObserveTools {
   const scope: ActivityScope = {
     signal: new AbortController().signal,
     deadlineMs: Infinity,
@@ -43,14 +52,14 @@ function toolsWith({ workflowId = 'hypervisor/node-1', isOff = false, started = 
     scope,
     settings,
     isOff,
-    readWorld: () => Promise.resolve(world),
+    observeKubernetes: () => Promise.resolve(world),
     signalWithStart: (...args) => Promise.resolve(void started.push(args)),
   };
 }
 
 test('without a Hypervisor OpenStack is not asked: there is nothing to decide about it yet', async () => {
   expect(await observeHypervisor(toolsWith(), { hypervisor: 'node-1' }, 'all')).toMatchObject({
-    next: 'run',
+    kind: 'observed',
     desired: null,
     observed: { nova: null, provider: null, aggregates: [] },
   });
@@ -61,21 +70,21 @@ test('a run under another id hands over to the hypervisor’s own', async () => 
   expect(
     await observeHypervisor(
       toolsWith({ workflowId: 'by-hand', started }),
-      { hypervisor: 'node-1', startedBy: 'somebody' },
+      { hypervisor: 'node-1', startedBy: 'jane' },
       'all',
     ),
-  ).toEqual({ next: 'handedOver', workflowId: 'hypervisor/node-1' });
-  expect(started).toEqual([['node-1', 'somebody']]);
+  ).toEqual({ kind: 'handedOver', message: 'Run hypervisor/node-1 drives node-1' });
+  expect(started).toEqual([['node-1', 'jane']]);
 });
 
 test('a kind that is off is left alone, and says which setting that is', async () => {
   expect(await observeHypervisor(toolsWith({ isOff: true }), { hypervisor: 'node-1' }, 'all')).toEqual({
-    next: 'nothing',
+    kind: 'nothing',
     message: expect.stringContaining('modes.Hypervisor'),
   });
 });
 
-test('who starts it by hand may ask for less than the settings, not for more', async () => {
+test('a user who starts it by hand may ask for less than the settings, not for more', async () => {
   expect(await observeHypervisor(toolsWith(), { hypervisor: 'node-1', mode: 'observe' }, 'all')).toMatchObject({
     settings: { mode: 'observe' },
   });

@@ -9,7 +9,7 @@ import { failureCode } from '../../runtime/failure.ts';
 import { isError } from '../../runtime/is-error.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
 import type { HypervisorClient } from '../kubernetes/hypervisor/client.ts';
-import { readHold } from '../kubernetes/hypervisor/read-hypervisor-world.ts';
+import { readHold } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { LastFencing } from '../kubernetes/node-failure/claim-fencing.ts';
 import { toNodeSign } from '../kubernetes/node-failure/node-sign.ts';
 import type { ActivityScope } from '../lib/context.ts';

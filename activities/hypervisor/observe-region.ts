@@ -1,8 +1,8 @@
 import type {
-  AggregateFacts,
+  ObservedAggregate,
   HypervisorObservation,
   NovaHost,
-  ProviderFacts,
+  ObservedProvider,
 } from '../../contracts/hypervisor/hypervisor.ts';
 import { failureCode } from '../../runtime/failure.ts';
 import type { ActivityScope } from '../lib/context.ts';
@@ -25,45 +25,39 @@ export interface RegionQuestion {
   hypervisor: string;
   /** Names of aggregates that matter besides those that the host is in. */
   aggregates: readonly string[];
-  customTraits: readonly string[];
   /** The provider to look for where Nova has no hypervisor (any more). */
   formerProviderId: string | null;
 }
 
 /** What OpenStack says of a host. */
-export type RegionFacts = Pick<
-  HypervisorObservation,
-  'nova' | 'aggregates' | 'provider' | 'knownTraits' | 'testServers'
->;
+export type ObservedRegion = Pick<HypervisorObservation, 'nova' | 'aggregates' | 'provider' | 'testServers'>;
 
 /** How many consumers of a provider are named: a host in service has hundreds. */
 const mostNamed = 5;
 
 /** What is said where OpenStack is not asked. */
-export const nothingOfRegion: RegionFacts = {
+export const nothingOfRegion: ObservedRegion = {
   nova: null,
   aggregates: [],
   provider: null,
-  knownTraits: [],
   testServers: [],
 };
 
-/** Looks at a host. A handful of requests; where the service is disabled, those besides that tell whether anything is left on it. */
-export async function observeRegion(tools: RegionTools, question: RegionQuestion): Promise<RegionFacts> {
+/** Observes a host. A handful of requests; where the service is disabled, those besides that tell whether anything is left on it. */
+export async function observeRegion(tools: RegionTools, question: RegionQuestion): Promise<ObservedRegion> {
   const { nova, placement, scope } = tools;
   const registration = await findRegistration(nova, question.hypervisor, scope.signal);
   const host = registration?.host ?? question.hypervisor;
   const providerId = registration?.hypervisor?.id ?? question.formerProviderId;
-  const [seen, all, provider, knownTraits, testServers] = await Promise.all([
+  const [described, all, provider, testServers] = await Promise.all([
     describeHost(tools, question.hypervisor, registration),
     nova.aggregates(scope.signal),
     providerId === null ? null : observeProvider(placement, providerId, scope.signal),
-    question.customTraits.length === 0 ? [] : placement.existingTraits(question.customTraits, scope.signal),
     registration === null ? [] : findSmokeServers(tools, host),
   ]);
   const aggregates = all
     .filter(({ name, hosts }) => hosts.includes(host) || question.aggregates.includes(name))
-    .map(({ id, uuid, name, metadata, hosts }): AggregateFacts => ({
+    .map(({ id, uuid, name, metadata, hosts }): ObservedAggregate => ({
       id,
       uuid,
       name,
@@ -71,10 +65,9 @@ export async function observeRegion(tools: RegionTools, question: RegionQuestion
       hasHost: hosts.includes(host),
     }));
   return {
-    nova: seen,
+    nova: described,
     aggregates,
     provider,
-    knownTraits,
     testServers: testServers.filter(({ taskState }) => taskState !== 'deleting').map(({ id }) => id),
   };
 }
@@ -106,7 +99,7 @@ async function observeProvider(
   placement: PlacementClient,
   uuid: string,
   signal: AbortSignal,
-): Promise<ProviderFacts | null> {
+): Promise<ObservedProvider | null> {
   try {
     const [{ generation, traits }, allocations] = await Promise.all([
       placement.traitsWithGeneration(uuid, signal),

@@ -7,7 +7,7 @@ import { currentScope } from '../lib/context.ts';
 import { createSharedLook } from '../nova/shared-look.ts';
 import { ensureSmokeServerGone } from '../nova/smoke-server.ts';
 import { ensureProviderGone } from '../placement/ensure-provider-gone.ts';
-import { ensureTraits, ensureTraitsExist } from '../placement/ensure-traits.ts';
+import { ensureTraits } from '../placement/ensure-traits.ts';
 import { releaseAllocations } from '../placement/release-allocations.ts';
 import type { PlacementClient } from '../placement/types.ts';
 import { type DriftTools, findDrift } from './find-drift.ts';
@@ -36,11 +36,12 @@ export function createHypervisorRegionActivities(
         () => findDrift(all),
       );
     },
-    addToAggregates: (request) => addToAggregates(tools(), request),
-    removeFromAggregates: (request) => removeFromAggregates(tools(), request),
+    async changeAggregates({ host, changes }) {
+      for (const { kind, aggregates } of changes)
+        await (kind === 'add' ? addToAggregates : removeFromAggregates)(tools(), { host, aggregates });
+    },
     ensureSmokeServerGone: (request) => ensureSmokeServerGone(tools(), request),
     ensureServiceDeleted: (request) => ensureServiceDeleted(tools(), request),
-    createTraits: ({ traits }) => ensureTraitsExist(tools(), traits, 'asked for by a Hypervisor'),
     updateTraits: async ({ providerId, add, remove }) =>
       void (await ensureTraits(tools(), { providerId, wanted: add, owned: remove })),
     ensureProviderGone: ({ providerId, consentBy }) => ensureProviderGone(tools(), { providerId, consentBy }),

@@ -58,12 +58,8 @@ export async function ensureTraits(tools: PlacementTools, request: TraitsRequest
   }
 }
 
-/** Makes custom traits that nobody has made yet: Placement gives no provider another one (hypervisor.md B.3). */
-export async function ensureTraitsExist(
-  tools: PlacementTools,
-  traits: readonly string[],
-  cause: string,
-): Promise<void> {
+/** Makes custom traits that do not exist yet: Placement gives no provider another one. */
+async function ensureTraitsExist(tools: PlacementTools, traits: readonly string[], cause: string): Promise<void> {
   const { placement, scope } = tools;
   const known = await placement.existingTraits(traits, scope.signal);
   for (const trait of traits) {

@@ -10,7 +10,6 @@ import type {
   HypervisorStatusPatch,
   NewEviction,
   NewHypervisor,
-  ShownStatus,
   TestRecord,
 } from './hypervisor.ts';
 import type { HostObservation } from '../eviction/instance.ts';
@@ -23,42 +22,42 @@ import type { HostObservation } from '../eviction/instance.ts';
 /** Queue `hosts`: what concerns one host and asks several systems about it. */
 export interface HypervisorHostActivities {
   /** Validates input given by hand, and reads everything that decisions need. */
-  observeHypervisor(input: HypervisorInput, look: HypervisorLook): Promise<HypervisorSeen>;
-  /** Runs one check of the Testing phase. What is wrong with the host is a finding, never a failure. */
-  runHypervisorCheck(request: CheckRequest): Promise<CheckFindings>;
+  observeHypervisor(input: HypervisorInput, scope: ObservationScope): Promise<ObservedHypervisor>;
+  /** Runs checks of the Testing phase, at once. What is wrong with the host is a finding, never a failure. */
+  runHypervisorChecks(request: CheckRequest): Promise<CheckFindings[]>;
 }
 
 /** `all`, or Kubernetes only: while OpenStack does not answer, the Hypervisor shall say so all the same. */
-export type HypervisorLook = 'all' | 'kubernetes';
+export type ObservationScope = 'all' | 'kubernetes';
 
-export type HypervisorSeen =
-  /** The kind is switched off. */
-  | { next: 'nothing'; message: string }
-  /** This run has another id than the hypervisor's: the right one was signalled with start. */
-  | { next: 'handedOver'; workflowId: string }
+export type ObservedHypervisor =
   | {
-      next: 'run';
-      settings: HypervisorSettings;
+      kind: 'observed';
+      /** Null: there is no such Hypervisor. */
       desired: DesiredHypervisor | null;
-      observed: SeenByActivity;
-      shown: ShownStatus;
-    };
-
-/** The run itself remembers how the checks went, and what failed. */
-export type SeenByActivity = Omit<HypervisorObservation, 'tests' | 'failure'>;
+      observed: HypervisorObservation;
+      settings: HypervisorSettings;
+      digest: string | null;
+      /** As in {@link DesiredHypervisor}. */
+      retry: string | null;
+    }
+  /** The kind is switched off. */
+  | { kind: 'nothing'; message: string }
+  /** This run has another id than the hypervisor's: the right one was signalled with start. */
+  | { kind: 'handedOver'; message: string };
 
 export interface CheckRequest {
-  check: HypervisorCheck;
+  checks: HypervisorCheck[];
   hypervisor: string;
   uid: string;
 }
 
-export type CheckFindings = Pick<TestRecord, 'results' | 'libVirtVersion'>;
+export type CheckFindings = Pick<TestRecord, 'check' | 'results' | 'libVirtVersion'>;
 
-/** Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next look sees why. */
+/** Queue `kubernetes`. Where what the decision was made on is no more, nothing is written, and the next observation shows why. */
 export interface HypervisorObjectActivities {
   createHypervisor(hypervisor: NewHypervisor): Promise<void>;
-  /** In their order. The spec is written only while it is the one of that generation: nobody's change is overwritten. */
+  /** In their order. The spec is written only while it is the one of that generation: no user's change is overwritten. */
   patchHypervisor(request: ObjectKey & { generation: number; patches: HypervisorPatch[] }): Promise<void>;
   createEviction(eviction: NewEviction): Promise<void>;
   /** An earlier deadline stays. */
@@ -68,7 +67,7 @@ export interface HypervisorObjectActivities {
   taintNode(request: NodeKey): Promise<void>;
   untaintNode(request: NodeKey): Promise<void>;
   ensureDrainGuard(request: NodeKey & { guard: DrainGuard }): Promise<void>;
-  /** Writes the status where it differs, and an Event when the state does. */
+  /** Writes status and annotations where they differ, and an Event when the state does. */
   publishHypervisor(report: ObjectKey & { status: HypervisorStatusPatch }): Promise<void>;
 }
 
@@ -85,19 +84,25 @@ export interface NodeKey {
 
 /** Queue `nova:<region>`. */
 export interface HypervisorRegionActivities {
-  /** Compares all hosts with what their Hypervisors say, and tells the runs of those that differ. */
+  /** Compares all hosts with what their Hypervisors say, and signals the runs of those that differ. */
   findDrift(): Promise<DriftFindings>;
   ensureServiceDisabled(request: { host: string; reason: string }): Promise<HostObservation['service']>;
   /** Only while it is disabled with exactly that reason. Returns whether it is enabled now. */
   ensureServiceEnabled(request: { host: string; carrying?: string | null }): Promise<boolean>;
-  addToAggregates(request: { host: string; aggregates: { id: number; name: string }[] }): Promise<void>;
-  removeFromAggregates(request: { host: string; aggregates: { id: number; name: string }[] }): Promise<void>;
+  /** In their order. */
+  changeAggregates(request: { host: string; changes: readonly AggregateChange[] }): Promise<void>;
   ensureSmokeServerGone(request: { host: string; ids?: readonly string[]; deadlineMs: number }): Promise<boolean>;
   ensureServiceDeleted(request: { host: string; serviceId: string }): Promise<void>;
-  createTraits(request: { traits: string[] }): Promise<void>;
+  /** Makes those that Placement does not know. */
   updateTraits(request: { providerId: string; add: string[]; remove: string[] }): Promise<void>;
   /** Takes away what consumers still have of the provider; `consentBy`: who consented to that, and when. */
   releaseAllocations(request: { providerId: string; consentBy: string }): Promise<void>;
   /** `consentBy` null: a provider with allocations stays. */
   ensureProviderGone(request: { providerId: string; consentBy: string | null }): Promise<void>;
+}
+
+export interface AggregateChange {
+  kind: 'add' | 'remove';
+  /** `id` is numeric. */
+  aggregates: { id: number; name: string }[];
 }

@@ -1,6 +1,5 @@
 /**
- * Condition types and reasons of a Hypervisor. Those of the operator that drover replaces keep its words (hypervisor.md A.1, B); the
- * others are drover's own. Each check of the Testing phase has a condition of its own name besides. Conditions that are not named here belong to the node agent and are never written.
+ * Condition types and reasons of a Hypervisor. Those of the operator that drover replaces keep its words; the others are drover's own. Each check of the Testing phase has a condition of its own name besides. Conditions that are not named here belong to the node agent and are never written.
  */
 export const hypervisorConditions = {
   /** True while it is in progress, False once it has succeeded or was aborted; its reason is how far it has come. */
@@ -8,19 +7,19 @@ export const hypervisorConditions = {
   offboarded: 'Offboarded',
   ready: 'Ready',
   terminating: 'Terminating',
-  /** Somebody wrote the object by kubectl; the message is an emoji. */
+  /** A user wrote the object by kubectl; the message is an emoji. */
   tainted: 'Tainted',
   traitsUpdated: 'TraitsUpdated',
   aggregatesUpdated: 'AggregatesUpdated',
   agentPodsEvicted: 'AgentPodsEvicted',
   /** The compute service is disabled in Nova. */
   disabled: 'HypervisorDisabled',
-  /** True while it runs, False only when the host is empty, Unknown when it failed or was stopped (hypervisor.md C.1, H10). */
+  /** True while it runs, False only when the host is empty, Unknown when it failed or was stopped. */
   evicting: 'Evicting',
   haEnabled: 'HaEnabled',
   /** True while the host has failed or seems to; its reason is the verdict's. Written by the run of the failure. */
   nodeFailure: 'NodeFailure',
-  /** The seed's state as reason. True: where it should be. False: at rest elsewhere. Unknown: on its way. */
+  /** The state as reason. True: where it should be. False: blocked elsewhere. Unknown: on its way. */
   lifecycle: 'Lifecycle',
   /** What drover would do, where it only observes; then it is the only one written. */
   observed: 'Observed',
@@ -28,10 +27,10 @@ export const hypervisorConditions = {
 
 /** Reasons of `Onboarding`. */
 export const onboardingReasons = {
-  /** Registration, test aggregate and traits; the seed's Onboarding. */
+  /** Registration, test aggregate and traits; state Onboarding. */
   initial: 'Initial',
   testing: 'Testing',
-  /** Tests have passed; aggregates and scheduling follow. The seed's Ready. */
+  /** Tests have passed; aggregates and scheduling follow. State Ready. */
   handover: 'Handover',
   succeeded: 'Succeeded',
   aborted: 'Aborted',
@@ -63,11 +62,14 @@ export const hostEvictingReasons = {
   running: 'Running',
   succeeded: 'Succeeded',
   failed: 'Failed',
-  /** Somebody cancelled or deleted the Eviction: it is not made again for the same generation. */
+  /** A user cancelled or deleted the Eviction: it is not made again for the same generation. */
   stopped: 'Stopped',
 } as const;
 
-/** Reasons of `Lifecycle`: the states of the seed's diagram. */
+/** Whom a message names that nothing but a user's action goes on from: `Waiting for an operator …`. */
+export const anOperator = 'an operator';
+
+/** Reasons of `Lifecycle`: the states of a hypervisor. */
 export const lifecycleStates = [
   'Initial',
   'Onboarding',

@@ -2,12 +2,13 @@ import type { Condition, ConditionUpdate } from '../conditions.ts';
 import type { EvictionCause } from '../eviction/eviction.ts';
 import type { HostCheck } from './host-check.ts';
 import type { ComputeService } from '../eviction/instance.ts';
+import type { RunProgress } from '../runs.ts';
 
-/** Who takes a hypervisor out of service; empty: nobody. */
+/** Who takes a hypervisor out of service; empty: it is in service. */
 export const maintenanceModes = ['', 'manual', 'auto', 'ha', 'termination'] as const;
 export type MaintenanceMode = (typeof maintenanceModes)[number];
 
-/** What a person may consent to on a Hypervisor (design section 2, rule 16). */
+/** What a user may consent to on a Hypervisor. */
 export const hypervisorConsents = ['delete-allocations'] as const;
 export type HypervisorConsent = (typeof hypervisorConsents)[number];
 
@@ -43,7 +44,7 @@ export interface HypervisorSettings {
   testRetryDelayMs: number;
   /** How long nova-compute may take to register, and the Node to get its zone. */
   registrationMs: number;
-  /** How long until systems without a watch are looked at again. */
+  /** How long until systems without a watch are observed again. */
   recheckMs: number;
   /** How long machine-controller-manager drains a Node (`--machine-drain-timeout`). */
   drainMs: number;
@@ -55,6 +56,8 @@ export interface HypervisorSettings {
   guardsDrain: boolean;
   /** How long a run that changed something lingers, so that bursts and echoes coalesce. */
   lingerMs: number;
+  /** Between two statuses, other than the last one. */
+  publishMinMs: number;
 }
 
 /** What the Hypervisor asks for: its spec, its annotations, and what is known of the object. */
@@ -70,7 +73,7 @@ export interface DesiredHypervisor {
   aggregates: string[];
   maintenance: MaintenanceMode;
   maintenanceReason: string | null;
-  /** What drover has written because the Node says so: it is taken back when the Node says so no more (see workflows/hypervisor/map-node.ts). */
+  /** What drover has written because the Node says so: it is taken back when the Node says so no more (see workflows/hypervisor/node.ts). */
   fromNode: string[];
   /** The Node it was made for; a Node that is gone is then a Node that was deleted. */
   nodeUid: string | null;
@@ -80,7 +83,7 @@ export interface DesiredHypervisor {
   appliedTraits: string[];
   /** Boot id of the Node when drover took it into maintenance for an update; null: drover did not. */
   rollingUpdateBootId: string | null;
-  /** Value of `drover.dev/retry` that no run has taken up; null: nobody asks. */
+  /** Value of `drover.dev/retry` that `drover.dev/retry-handled` does not repeat; null: no user asks. */
   retry: string | null;
   consent: HypervisorConsent[];
   /** Who gave the consent, and when: `name 2026-01-31T12:00:00Z`; null: there is none. */
@@ -91,32 +94,29 @@ export interface DesiredHypervisor {
   deleting: boolean;
 }
 
-/** One look at everything that decisions need: small, no inventories, no secrets. */
+/** Everything that decisions need, observed at once: small, no inventories, no secrets. */
 export interface HypervisorObservation {
   recorded: RecordedStatus;
   /** Null: there is no such Node. */
-  node: NodeFacts | null;
+  node: ObservedNode | null;
   /** Null: nova-compute has not registered, or its registration was deleted. */
   nova: NovaHost | null;
   /** The aggregates that the host is in, and those of the names that the spec, the zone and the settings speak of. */
-  aggregates: AggregateFacts[];
+  aggregates: ObservedAggregate[];
   /** Null: Placement has no such resource provider. */
-  provider: ProviderFacts | null;
-  /** Of the custom traits that the spec asks for, those that Placement knows. */
-  knownTraits: string[];
+  provider: ObservedProvider | null;
   /** Every Eviction whose spec.hypervisor is the host. */
-  evictions: EvictionFacts[];
-  /** Pods of agents on the node that do not tolerate the offboarding taint, as `namespace/name`; null: not looked for. */
+  evictions: ObservedEviction[];
+  /** Pods of agents on the node that do not tolerate the offboarding taint, as `namespace/name`; null: not observed. */
   agentPods: string[] | null;
   /** Ids of test servers that drover has made on the host. */
   testServers: string[];
-  tests: TestRecord[];
   /** Null: there is none. */
   drainGuard: DrainGuard | null;
   /** What keeps the host out of service until it is resolved: a failure that was fenced, a partition that is being judged. */
   hold: { reason: string; message: string } | null;
-  /** What the last look or step failed with, until it is tried again. */
-  failure: ObservedFailure | null;
+  /** Why OpenStack was not observed: then all that it would tell is null or empty. Null: it was. */
+  failure: ObservationFailure | null;
 }
 
 /** What the Hypervisor's status says already. */
@@ -127,12 +127,17 @@ export interface RecordedStatus {
   evicted: boolean;
   /** Null: the node agent does not know it yet. */
   libVirtVersion: string | null;
+  traits: string[] | null;
+  aggregates: RecordedAggregate[] | null;
+  internalIp: string | null;
 }
 
-export interface NodeFacts {
+export type RecordedAggregate = Pick<ObservedAggregate, 'name' | 'uuid' | 'metadata'>;
+
+export interface ObservedNode {
   name: string;
   uid: string;
-  /** Those of workflows/hypervisor/map-node.ts and of judge-rolling-update.ts. */
+  /** Those of `nodeMarks`, and those that are copied. */
   labels: Record<string, string>;
   annotations: Record<string, string>;
   /** The first InternalIP. */
@@ -167,7 +172,7 @@ export interface NovaHost {
   allocations: number;
 }
 
-export interface AggregateFacts {
+export interface ObservedAggregate {
   /** Numeric id. */
   id: number;
   uuid: string;
@@ -177,22 +182,22 @@ export interface AggregateFacts {
   hasHost: boolean;
 }
 
-export interface ProviderFacts {
+export interface ObservedProvider {
   uuid: string;
   generation: number;
   /** Sorted. */
   traits: string[];
   /** Consumers with allocations against it. */
   consumers: number;
-  /** Ids of some of them, for people; absent in looks of older workers. */
-  someConsumers?: string[];
+  /** Ids of some of them, for people. */
+  someConsumers: string[];
 }
 
 /** An Eviction of the host, as far as its Hypervisor cares. */
-export interface EvictionFacts {
+export interface ObservedEviction {
   name: string;
   uid: string;
-  /** Uid of the Hypervisor that it was made for (its controller); null: somebody else made it. */
+  /** Uid of the Hypervisor that it was made for (its controller); null: another party made it. */
   ownerUid: string | null;
   deleting: boolean;
   /** `observed`: it only plans, and moves nothing. */
@@ -224,7 +229,7 @@ export interface DrainGuard {
   ready: boolean;
 }
 
-export interface ObservedFailure {
+export interface ObservationFailure {
   /** A condition reason. */
   reason: string;
   message: string;
@@ -233,45 +238,30 @@ export interface ObservedFailure {
   retryAtMs: number;
 }
 
-/** What the status shows that decisions do not need: a run that would say the same again does not. */
-export type ShownStatus = Pick<HypervisorStatusPatch, 'traits' | 'aggregates' | 'internalIp'>;
-
-/** How a run ended. */
-export interface HypervisorResult {
-  hypervisor: string;
-  /** `Rests`: it is not where it should be, and somebody has to do something about it; the message says what. */
-  outcome: 'Settled' | 'Rests' | 'NothingToDo' | 'HandedOver';
-  /** Reason of the condition `Lifecycle`. */
-  state: string | null;
-  message: string;
-}
-
 /** The answer to the query `progress`. */
-export interface HypervisorProgress {
-  hypervisor: string;
-  /** Reason of the condition `Lifecycle`, as it was last written. */
-  state: string | null;
-  message: string;
-  waitingFor: string | null;
-  /** RFC 3339. */
-  nextWakeUp: string | null;
-  failure: string | null;
+export interface HypervisorProgress extends RunProgress {
+  /** Checks of the onboarding that is under way, or of the last one. */
   tests: { check: HypervisorCheck; attempts: number; passed: boolean }[];
 }
 
-/** What drover writes into the status. Null: left as it is. Fields of the node agent are not among them, but for an unknown `libVirtVersion`. */
+/**
+ * What drover writes into the status, and with it into the annotations. Null or left out: as it is. Fields of the node agent are not
+ * among them, but for an unknown `libVirtVersion`.
+ */
 export interface HypervisorStatusPatch {
   conditions: ConditionUpdate[];
   /** Types of conditions to take away. */
-  removed: string[];
-  hypervisorId: string | null;
-  serviceId: string | null;
-  traits: string[] | null;
-  aggregates: { name: string; uuid: string; metadata: Record<string, string> }[] | null;
-  internalIp: string | null;
+  removed?: string[];
+  hypervisorId?: string | null;
+  serviceId?: string | null;
+  traits?: string[] | null;
+  aggregates?: RecordedAggregate[] | null;
+  internalIp?: string | null;
   /** Literally true only when the host is empty. */
-  evicted: boolean | null;
-  libVirtVersion: string | null;
+  evicted?: boolean | null;
+  libVirtVersion?: string | null;
+  /** Written after the status; a value of null takes one away. */
+  annotations?: Record<string, string | null> | null;
 }
 
 /** A change of a Hypervisor's spec and metadata, as a merge patch says it: null takes away. */

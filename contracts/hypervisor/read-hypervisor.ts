@@ -3,7 +3,7 @@ import type { Eviction } from '../crds/eviction.ts';
 import type { Hypervisor } from '../crds/hypervisor.ts';
 import { isConsentBy } from '../eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../eviction/conditions.ts';
-import type { DesiredHypervisor, EvictionFacts, RecordedStatus, ShownStatus } from './hypervisor.ts';
+import type { DesiredHypervisor, ObservedEviction, RecordedStatus } from './hypervisor.ts';
 import { hypervisorConsents } from './hypervisor.ts';
 import { annotations, hypervisorAnnotations } from '../ids.ts';
 
@@ -18,7 +18,7 @@ export interface OwnerReference {
 export function readDesired({ metadata, spec }: Hypervisor, owners: readonly OwnerReference[]): DesiredHypervisor {
   const given = metadata.annotations ?? {};
   const retry = given[annotations.retry];
-  // Consent without a name and a time is no consent (design section 2, rule 16).
+  // Consent without a name and a time is no consent.
   const consentBy = given[annotations.consentBy] ?? '';
   const consent = isConsentBy(consentBy)
     ? hypervisorConsents.filter((one) => list(given[annotations.consent]).includes(one))
@@ -49,7 +49,7 @@ export function readDesired({ metadata, spec }: Hypervisor, owners: readonly Own
   };
 }
 
-/** What a Hypervisor's annotations allow. Whoever writes `drover.dev/mode` wants less than act: what is misspelt is taken for `observe`. */
+/** What a Hypervisor's annotations allow. A user who writes `drover.dev/mode` wants less than act: what is misspelt is taken for `observe`. */
 export const hypervisorMode = (given: Readonly<Record<string, string>> = {}): 'observe' | 'act' =>
   ['act', undefined].includes(given[annotations.mode]) ? 'act' : 'observe';
 
@@ -69,16 +69,13 @@ export const readRecorded = ({ status }: Hypervisor): RecordedStatus => ({
     status?.libVirtVersion === undefined || status.libVirtVersion === '' || status.libVirtVersion === 'unknown'
       ? null
       : status.libVirtVersion,
-});
-
-export const readShown = ({ status }: Hypervisor): ShownStatus => ({
   traits: status?.traits ?? null,
   aggregates: status?.aggregates?.map(({ name, uuid, metadata }) => ({ name, uuid, metadata: metadata ?? {} })) ?? null,
   internalIp: status?.internalIp ?? null,
 });
 
 /** An Eviction as its Hypervisor sees it. */
-export function readEviction({ metadata, status }: Eviction, owners: readonly OwnerReference[]): EvictionFacts {
+export function readEviction({ metadata, status }: Eviction, owners: readonly OwnerReference[]): ObservedEviction {
   const evicting = findCondition(status?.conditions, evictionConditions.evicting);
   const ownerUid = owners.find(({ kind, controller }) => kind === 'Hypervisor' && controller === true)?.uid ?? null;
   const isAdvice =
@@ -94,7 +91,7 @@ export function readEviction({ metadata, status }: Eviction, owners: readonly Ow
   };
 }
 
-function evictionState(evicting: ReturnType<typeof findCondition>): EvictionFacts['state'] {
+function evictionState(evicting: ReturnType<typeof findCondition>): ObservedEviction['state'] {
   if (evicting === undefined || evicting.status === 'Unknown') return 'waiting';
   if (evicting.status === 'True') return 'running';
   if (evicting.reason === evictingReasons.succeeded) return 'succeeded';

@@ -1,4 +1,4 @@
-import type { NodeFacts } from './hypervisor.ts';
+import type { ObservedNode } from './hypervisor.ts';
 import { copiedLabels, nodeMarks } from '../ids.ts';
 
 /** Labels of a Node that its Hypervisor is made and driven by. */
@@ -45,14 +45,14 @@ interface NodeParts {
  *
  * @param more labels that are copied besides the known ones
  */
-export function readNode(node: NodeObject, more: readonly string[] = []): NodeFacts {
+export function readNode(node: NodeObject, more: readonly string[] = []): ObservedNode {
   const { name, uid, labels = {}, annotations = {}, creationTimestamp, deletionTimestamp } = node.metadata;
   const { spec, status } = node as NodeParts;
   const conditions = items(status?.conditions);
   const of = (type: string) => conditions.find((condition) => condition['type'] === type);
   const ready = of('Ready');
   const terminating = of('Terminating');
-  // Where nobody says since when: since ever.
+  // Where it does not say since when: since ever.
   const since = (condition: Record<string, unknown> | undefined): number =>
     timeMs(condition?.['lastTransitionTime']) || timeMs(creationTimestamp);
   return {

@@ -51,7 +51,7 @@ export interface NodeFailureHostActivities {
   /** Validates input given by hand, and looks at the host and the fleet. What does not answer is null in the look, never a failure. */
   observeNodeFailure(input: NodeFailureInput): Promise<NodeFailureSeen>;
   /** Tells the run of the host's failure to look, starting it if none is open. */
-  tellNodeFailure(request: { hypervisor: string; cause: string }): Promise<void>;
+  signalNodeFailure(request: { hypervisor: string; cause: string }): Promise<void>;
 }
 
 export type NodeFailureSeen =

@@ -95,6 +95,7 @@ export const hypervisorConfig = z
     guardsDrain: z.boolean().default(false),
     guardImage: text.default('busybox:1.37'),
     lingerMs: ms(2 * second, { least: 0, most: minute }),
+    publishMinMs: ms(2 * second, { least: 0, most: minute }),
     libvirt: libvirt.nullable().default(null),
     ovs: ovs.nullable().default(null),
     ceph: ceph.nullable().default(null),
@@ -129,6 +130,7 @@ export function hypervisorSettings(
     notReadyDrainMs,
     guardsDrain,
     lingerMs,
+    publishMinMs,
   } = config;
   const checks = (['libvirt', 'ovs', 'ceph', 'smoke'] as const satisfies readonly HypervisorCheck[]).filter(
     (check) => config[check] !== null,
@@ -146,6 +148,7 @@ export function hypervisorSettings(
     notReadyDrainMs,
     guardsDrain,
     lingerMs,
+    publishMinMs,
     handlesNodeFailure,
   };
 }

@@ -7,7 +7,7 @@ import { describeLifecycle, isCurrent, lifecycleOf } from '../command/lifecycle-
 import type { HypervisorPlan } from './hypervisor-plan.ts';
 import { describeMaintenance, refused, refuseDeleted } from './hypervisor-plan.ts';
 
-/** Where the Node speaks of the lifecycle, its label holds: what a spec says against it is taken back (workflows/hypervisor/map-node.ts). */
+/** Where the Node speaks of the lifecycle, its label holds: what a spec says against it is taken back (workflows/hypervisor/node.ts). */
 export type OnboardPlan = HypervisorPlan | { do: 'label'; node: SpeakingNode; value: string; says: string[] };
 
 const labels = { test: 'true', skip: 'skip-tests' } as const;

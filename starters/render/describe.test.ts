@@ -271,12 +271,14 @@ test('a hypervisor without an eviction', () => {
 });
 
 const progress: HypervisorProgress = {
-  hypervisor: 'node-1',
-  state: 'Evicting',
+  object: 'Hypervisor node-1',
+  phase: 'Evicting',
+  reason: 'WaitingForEviction',
   message: 'x',
-  waitingFor: 'Eviction node-1',
-  nextWakeUp: ago(-40),
-  failure: 'Nova did not answer',
+  sinceMs: 0,
+  waiting: { reason: 'WaitingForEviction', message: 'Eviction node-1', untilMs: Date.parse(ago(-40)) },
+  failures: 2,
+  inFlight: [],
   tests: [],
 };
 const open = { workflowId: 'hypervisor/node-1', runId: 'r-9', progress };
@@ -287,7 +289,7 @@ test.each<[why: string, facts: Partial<HypervisorDescription>, lines: string[]]>
     { run: open },
     [
       '  waiting      for Eviction node-1; looks again in 40s',
-      '  failure      Nova did not answer',
+      '  failures     2 in a row',
       '  run          hypervisor/node-1 r-9',
     ],
   ],

@@ -17,16 +17,16 @@ export function renderHypervisorHead(
   const progress = run?.progress ?? null;
   const lifecycle = lifecycleOf(object);
   const waiting =
-    progress === null || progress.waitingFor === null
+    progress === null || progress.waiting === null
       ? null
-      : waitingLine(progress.waitingFor, progress.nextWakeUp, nowMs).replace(/^waiting /u, '');
+      : waitingLine(progress.waiting.message, new Date(progress.waiting.untilMs).toISOString(), nowMs).replace(
+          /^waiting /u,
+          '',
+        );
   const facts: [name: string, value: string | null][] = [
     ['says', oneLine(lifecycle?.message ?? observationOf(object)?.message ?? progress?.message ?? '')],
     ['waiting', waiting],
-    [
-      'failure',
-      progress?.failure === null || progress?.failure === undefined ? null : paint('bad', oneLine(progress.failure)),
-    ],
+    ['failures', progress === null || progress.failures === 0 ? null : paint('bad', `${progress.failures} in a row`)],
     [
       'taken away',
       takenAwayAt === null

@@ -16,14 +16,14 @@ const ofHypervisors: Lifecycle = {
     [/^releaseAllocations$/u, 'leftovers'],
     [/^ensureServiceDeleted$/u, 'decommissioning'],
     [/^createEviction$/u, 'maintenance'],
-    [/^runHypervisorCheck$/u, 'tested'],
+    [/^runHypervisorChecks$/u, 'tested'],
     [/^createHypervisor$/u, 'onboarding'],
-    // Out of the one for tests.
-    [/^removeFromAggregates$/u, 'onboarding'],
+    // Into the one for tests, and out of it.
+    [/^changeAggregates, again$/u, 'onboarding'],
     [/^deleteEviction$/u, 'activation'],
     [/^ensureServiceEnabled$/u, 'activation'],
-    [/^(addToAggregates|ensureServiceDisabled|updateTraits|patchHypervisor)$/u, 'mended'],
-    [/^tellNodeFailure$/u, 'failureReported'],
+    [/^(changeAggregates|ensureServiceDisabled|updateTraits|patchHypervisor)$/u, 'mended'],
+    [/^signalNodeFailure$/u, 'failureReported'],
   ],
 };
 

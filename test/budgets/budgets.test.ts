@@ -106,17 +106,17 @@ test.each<[what: string, run: History, budget: string | null]>([
   ['migrations are allocated', history('allocateAllowance', ['observeAllowance']), 'allowance'],
   [
     'a host is taken into service',
-    history('reconcileHypervisor', ['observeHypervisor', 'createHypervisor', 'addToAggregates']),
+    history('reconcileHypervisor', ['observeHypervisor', 'createHypervisor', 'changeAggregates']),
     'onboarding',
   ],
   [
     'a host is taken into service by a second run',
-    history('reconcileHypervisor', ['observeHypervisor', 'addToAggregates', 'removeFromAggregates']),
+    history('reconcileHypervisor', ['observeHypervisor', 'changeAggregates', 'changeAggregates']),
     'onboarding',
   ],
   [
     'a host is put into an aggregate again',
-    history('reconcileHypervisor', ['observeHypervisor', 'addToAggregates']),
+    history('reconcileHypervisor', ['observeHypervisor', 'changeAggregates']),
     'mended',
   ],
   ['hosts are compared with what they say', history('findDrift', ['findDrift']), 'drift'],

@@ -5,9 +5,9 @@ import { labClock } from '../../lab/clock.ts';
 import { createHypervisorObjectActivities } from '../../activities/kubernetes/hypervisor/activities.ts';
 import { createHypervisorClient } from '../../activities/kubernetes/hypervisor/client.ts';
 import type { HypervisorObjectDependencies } from '../../activities/kubernetes/hypervisor/dependencies.ts';
-import { readHypervisorWorld } from '../../activities/kubernetes/hypervisor/read-hypervisor-world.ts';
+import { observeKubernetes } from '../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
-import { newHypervisor } from '../../workflows/hypervisor/map-node.ts';
+import { newHypervisor } from '../../workflows/hypervisor/node.ts';
 import type { ObjectsCounterpart, ObjectsTest, Reference } from './object-activities.ts';
 import { objectAccess } from './object-activities.ts';
 
@@ -57,8 +57,8 @@ function openScene({ worker, admin, number }: ObjectsCounterpart) {
       ...more,
     });
 
-  const look = (more: Partial<Parameters<typeof readHypervisorWorld>[0]> = {}) =>
-    readHypervisorWorld(
+  const look = (more: Partial<Parameters<typeof observeKubernetes>[0]> = {}) =>
+    observeKubernetes(
       { client: client(), scope: { signal }, copiedLabels: [], agentNamespaces: [], guardsDrain: true, ...more },
       name,
     );

@@ -3,7 +3,7 @@ import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { HypervisorStatusPatch, NewEviction } from '../../contracts/hypervisor/hypervisor.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { newHypervisor } from '../../workflows/hypervisor/map-node.ts';
+import { newHypervisor } from '../../workflows/hypervisor/node.ts';
 import { until } from '../flows/until.ts';
 import type { HypervisorScene, Made } from './hypervisor-objects-context.ts';
 import { hypervisorRef, kvm, onScene } from './hypervisor-objects-context.ts';

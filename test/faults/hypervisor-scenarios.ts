@@ -215,8 +215,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
     name: 'drift',
     title: 'somebody takes a hypervisor in service out of an aggregate, and a trait off it',
     targets: (step) =>
-      step === 'drift/findDrift.1' ||
-      only('observeHypervisor.1', 'createTraits.1', 'updateTraits.1', 'addToAggregates.1')(step),
+      step === 'drift/findDrift.1' || only('observeHypervisor.1', 'updateTraits.1', 'changeAggregates.1')(step),
     prepare: putIntoService,
     async start(context) {
       const region = regionOf(context.fixture.environment);
@@ -235,7 +234,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
     ...common,
     name: 'undermined',
     title: 'somebody enables a hypervisor that is in maintenance, and takes it out of an aggregate',
-    targets: only('observeHypervisor.1', 'ensureServiceDisabled.1', 'addToAggregates.1'),
+    targets: only('observeHypervisor.1', 'ensureServiceDisabled.1', 'changeAggregates.1'),
     async prepare(context) {
       await putIntoService(context);
       await maintain(context);

@@ -6,23 +6,22 @@ import type {
   HypervisorPatch,
   HypervisorSettings,
   HypervisorStatusPatch,
-  TestRecord,
 } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorAnnotations } from '../../contracts/ids.ts';
-import { modeOf } from '../../workflows/hypervisor/mode.ts';
+import { modeOf, remainsOn } from '../../workflows/hypervisor/judge.ts';
+import { prune, recordChecks } from '../../workflows/hypervisor/memory.ts';
 import { planHypervisor } from '../../workflows/hypervisor/plan.ts';
-import type { HypervisorPlan } from '../../workflows/hypervisor/plan.ts';
-import { remainsOn } from '../../workflows/hypervisor/service.ts';
-import type { Step } from '../../workflows/hypervisor/step.ts';
+import { isSaid, statusOf } from '../../workflows/hypervisor/status.ts';
+import type { HypervisorMemory, HypervisorSituation, HypervisorStep } from '../../workflows/hypervisor/types.ts';
+import type { Plan } from '../../workflows/lib/plan.ts';
 
 /** A model of one host and everything around it, for tests: every step has the effect that its activity would have, and refuses what the systems refuse. */
 export interface World {
   desired: DesiredHypervisor | null;
   observed: HypervisorObservation;
   settings: HypervisorSettings;
+  memory: HypervisorMemory;
   nowMs: number;
-  /** What Placement knows, whoever made it. */
-  traits: Set<string>;
   /** How the outside behaves. */
   evictionsEnd: 'succeeded' | 'failed';
   testsFail: boolean;
@@ -32,64 +31,77 @@ export interface World {
 
 export interface Ending {
   world: World;
-  plan: HypervisorPlan;
+  plan: Plan<HypervisorStep>;
+  /** What the Hypervisor is to say of that plan. */
+  status: HypervisorStatusPatch | null;
   /** Every state that `Lifecycle` has said, in order, without repetitions. */
   states: LifecycleState[];
-  steps: Step[];
+  steps: HypervisorStep[];
   /** What the host's `evicted` said while something was on it. */
   lies: string[];
 }
 
 const mostPasses = 1_000;
 
-/** Looks at a world in which nothing happens any more: longer than any bounded wait lasts. */
+/** Observations of a world in which nothing happens any more: longer than any bounded wait lasts. */
 const mostIdle = 400;
 
-/** Observes, plans, publishes and acts until the plan is done, or until nothing in the world moves what it waits for. */
+/** Observes, plans, executes and publishes, as the driver does, until the plan is done, or until nothing in the world moves what it waits for. */
 export function runToEnd(given: World): Ending {
   const world = structuredClone(given);
-  const ending: Omit<Ending, 'plan'> = { world, states: [], steps: [], lies: [] };
+  const ending: Omit<Ending, 'plan' | 'status'> = { world, states: [], steps: [], lies: [] };
   let idle = 0;
   for (let pass = 0; pass < mostPasses; pass += 1) {
-    const observed = {
-      ...world.observed,
-      knownTraits: (world.desired?.customTraits ?? []).filter((trait) => world.traits.has(trait)),
-    };
-    const planned = planHypervisor(world.desired, observed, world.nowMs, world.settings);
-    if (planned.status !== null) publish(world, planned.status, ending);
+    world.memory = prune(world.memory, world.observed);
+    const situation = { ...structuredClone(world), askedMs: world.nowMs };
+    const plan = planHypervisor(situation);
     world.nowMs += 1_000;
-    const { plan } = planned;
-    if (plan.next === 'done') return { ...ending, plan: planned };
-    if (plan.next === 'wait') {
-      idle = letTimePass(world) ? 0 : idle + 1;
-      if (idle > 0 && (plan.untilMs === null || idle > mostIdle)) return { ...ending, plan: planned };
-      if (plan.untilMs !== null) world.nowMs = Math.max(world.nowMs, plan.untilMs);
+    if (plan.kind === 'execute') {
+      idle = 0;
+      for (const step of plan.steps) {
+        if (step.publish === 'before') publish(world, situation, { kind: 'execute', steps: [step] }, ending);
+        ending.steps.push(step);
+        take(world, step);
+      }
       continue;
     }
-    idle = 0;
-    for (const step of plan.steps) {
-      ending.steps.push(step);
-      take(world, step);
-    }
+    publish(world, situation, plan, ending);
+    const end = { ...ending, plan, status: statusOf(situation, plan) };
+    if (plan.kind === 'done') return end;
+    idle = letTimePass(world) ? 0 : idle + 1;
+    if (idle > 0 && (plan.untilMs === null || idle > mostIdle)) return end;
+    if (plan.untilMs !== null) world.nowMs = Math.max(world.nowMs, plan.untilMs);
   }
   throw new Error(
     `No end after ${mostPasses} passes; the last steps: ${ending.steps
       .slice(-5)
-      .map(({ words }) => words)
+      .map(({ summary }) => summary)
       .join(' | ')}`,
   );
 }
 
-function publish(world: World, status: HypervisorStatusPatch, ending: Omit<Ending, 'plan'>): void {
+function publish(
+  world: World,
+  situation: HypervisorSituation,
+  plan: Plan<HypervisorStep>,
+  ending: Pick<Ending, 'states' | 'lies'>,
+): void {
+  const status = statusOf(situation, plan);
+  if (status === null || isSaid(world.observed, status)) return;
   const { recorded } = world.observed;
-  const kept = recorded.conditions.filter(({ type }) => !status.removed.includes(type));
+  const kept = recorded.conditions.filter(({ type }) => status.removed?.includes(type) !== true);
   world.observed.recorded = {
     conditions: setConditions(kept, status.conditions, new Date(world.nowMs).toISOString()),
     hypervisorId: status.hypervisorId ?? recorded.hypervisorId,
     serviceId: status.serviceId ?? recorded.serviceId,
     evicted: status.evicted ?? recorded.evicted,
     libVirtVersion: status.libVirtVersion ?? recorded.libVirtVersion,
+    traits: status.traits ?? recorded.traits,
+    aggregates: status.aggregates ?? recorded.aggregates,
+    internalIp: status.internalIp ?? recorded.internalIp,
   };
+  const { annotations = null } = status;
+  if (annotations !== null) patch(world, { annotations });
   const { nova, recorded: now } = world.observed;
   if (now.evicted && nova !== null && remainsOn(nova).length > 0) ending.lies.push(remainsOn(nova).join(', '));
   const state = status.conditions.find(({ type }) => type === 'Lifecycle')?.reason as LifecycleState;
@@ -126,13 +138,13 @@ function endEvictions({ observed, evictionsEnd }: World): void {
 }
 
 /** @throws Error what the outside would have refused, and what drover must not do */
-function take(world: World, step: Step): void {
+function take(world: World, step: HypervisorStep): void {
   const { observed } = world;
   const refuse = (why: string): never => {
-    throw new Error(`${step.words}: ${why}`);
+    throw new Error(`${step.summary}: ${why}`);
   };
   const { nova } = observed;
-  switch (step.do) {
+  switch (step.kind) {
     case 'createHypervisor': {
       const { name, labels, spec } = step.hypervisor;
       world.desired = { ...bareHypervisor(name), labels, ...spec };
@@ -157,14 +169,13 @@ function take(world: World, step: Step): void {
       return;
     case 'deleteEviction':
       if (observed.evictions.some(({ uid, ownerUid }) => uid === step.uid && ownerUid !== world.desired?.uid))
-        refuse('somebody else’s');
+        refuse('another party’s');
       observed.evictions = observed.evictions.map((eviction) =>
         eviction.uid === step.uid ? { ...eviction, deleting: true } : eviction,
       );
       return;
     case 'taintNode':
-    case 'untaintNode':
-      if (observed.node !== null) observed.node = { ...observed.node, offboardingTaint: step.do === 'taintNode' };
+      if (observed.node !== null) observed.node = { ...observed.node, offboardingTaint: true };
       observed.agentPods ??= [];
       return;
     case 'ensureDrainGuard':
@@ -178,19 +189,18 @@ function take(world: World, step: Step): void {
       if (nova === null || nova.service.disabledReason !== step.carrying) return refuse('it carries another reason');
       observed.nova = { ...nova, service: { ...nova.service, status: 'enabled', disabledReason: null } };
       return;
-    case 'addToAggregates':
-    case 'removeFromAggregates': {
-      const hasHost = step.do === 'addToAggregates';
-      observed.aggregates = observed.aggregates.map((one) =>
-        step.aggregates.some(({ id }) => id === one.id) ? { ...one, hasHost } : one,
-      );
-      const zones = new Set(
-        observed.aggregates.filter((one) => one.hasHost).map(({ metadata }) => metadata['availability_zone']),
-      );
-      zones.delete(undefined);
-      if (zones.size > 1) refuse('a host is in one zone');
+    case 'changeAggregates':
+      for (const { kind, aggregates } of step.changes) {
+        observed.aggregates = observed.aggregates.map((one) =>
+          aggregates.some(({ id }) => id === one.id) ? { ...one, hasHost: kind === 'add' } : one,
+        );
+        const zones = new Set(
+          observed.aggregates.filter((one) => one.hasHost).map(({ metadata }) => metadata['availability_zone']),
+        );
+        zones.delete(undefined);
+        if (zones.size > 1) refuse('a host is in one zone');
+      }
       return;
-    }
     case 'deleteTestServers':
       observed.testServers = observed.testServers.filter((id) => !step.ids.includes(id));
       return;
@@ -200,25 +210,22 @@ function take(world: World, step: Step): void {
       if (nova.serviceId !== observed.recorded.serviceId) refuse('another host’s');
       observed.nova = null;
       return;
-    case 'createTraits':
-      for (const trait of step.traits) world.traits.add(trait);
-      return;
     case 'updateTraits': {
       const { provider } = observed;
-      if (provider === null || provider.generation !== step.generation) return refuse('generation conflict');
+      if (provider === null) return refuse('no such provider');
       if (
         step.remove.some(
           (trait) => !trait.startsWith('CUSTOM_') || world.desired?.appliedTraits.includes(trait) !== true,
         )
       )
         refuse('not drover’s');
-      if (step.add.some((trait) => !world.traits.has(trait))) refuse('no such trait');
+      if (step.add.some((trait) => world.desired?.appliedTraits.includes(trait) !== true)) refuse('it is not noted');
       const traits = [...provider.traits.filter((trait) => !step.remove.includes(trait)), ...step.add].toSorted();
       observed.provider = { ...provider, traits, generation: provider.generation + 1 };
       return;
     }
     case 'releaseAllocations':
-      if (step.consentBy !== world.desired?.consentBy) refuse('nobody consented');
+      if (step.consentBy !== world.desired?.consentBy) refuse('no user consented');
       if (observed.provider !== null) observed.provider = { ...observed.provider, consumers: 0, someConsumers: [] };
       if (nova !== null) observed.nova = { ...nova, allocations: 0 };
       return;
@@ -227,25 +234,26 @@ function take(world: World, step: Step): void {
         refuse('it has allocations');
       observed.provider = null;
       return;
-    case 'runCheck': {
-      const record: TestRecord = {
-        check: step.check,
-        attempts: step.attempt,
-        atMs: world.nowMs,
+    case 'signalNodeFailure':
+      world.memory = { ...world.memory, signalled: { cause: step.cause, atMs: world.nowMs } };
+      return;
+    case 'runChecks': {
+      const findings = step.checks.map(({ check }) => ({
+        check,
         results: [
           {
-            name: `Check.${step.check}`,
-            outcome: world.testsFail ? 'failed' : 'passed',
+            name: `Check.${check}`,
+            outcome: world.testsFail ? ('failed' as const) : ('passed' as const),
             expectation: 'it to work',
             seen: 'something',
-            code: world.testsFail ? 'NovaUnavailable' : null,
+            code: world.testsFail ? ('NovaUnavailable' as const) : null,
             durationMs: 1,
           },
         ],
         libVirtVersion: null,
-      };
-      observed.tests = [...observed.tests.filter(({ check }) => check !== step.check), record];
-      if (step.check === 'smoke' && nova?.service.status !== 'enabled')
+      }));
+      world.memory = recordChecks(world.memory, step, findings, world.nowMs);
+      if (step.checks.some(({ check }) => check === 'smoke') && nova?.service.status !== 'enabled')
         refuse('Nova starts nothing on a disabled host');
       return;
     }

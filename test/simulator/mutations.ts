@@ -58,7 +58,7 @@ export const mutations: readonly Mutation[] = [
     name: 'aggregatesSkipped',
     breaks: 'a hypervisor in service is in the aggregates that its Node names',
     caughtBy: 'onboarding',
-    mutate: skipped('addToAggregates'),
+    mutate: skipped('changeAggregates'),
   },
   {
     name: 'traitsSkipped',

@@ -1,11 +1,12 @@
-import * as fc from 'fast-check';
 import type { Condition } from '../../contracts/conditions.ts';
 import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
-import type { DesiredHypervisor, EvictionFacts, HypervisorObservation } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorConsents, maintenanceModes } from '../../contracts/hypervisor/hypervisor.ts';
+import type {
+  DesiredHypervisor,
+  ObservedEviction,
+  HypervisorObservation,
+} from '../../contracts/hypervisor/hypervisor.ts';
 import { maintenanceReasonPrefix, nodeMarks, replacedMaintenanceReasonPrefix } from '../../contracts/ids.ts';
-import { modeOf } from './mode.ts';
-import { planHypervisor } from './plan.ts';
 import {
   aggregatesWith,
   beginMs,
@@ -21,10 +22,14 @@ import {
   settings,
   testOf,
 } from '../../test/fixtures/workflows/hypervisor.ts';
-import { remainsOn } from './service.ts';
 import { runToEnd } from '../../test/models/hypervisor.ts';
 import type { World } from '../../test/models/hypervisor.ts';
-import type { Step } from './step.ts';
+import { modeOf, remainsOn } from './judge.ts';
+import { planHypervisor } from './plan.ts';
+import { emptyMemory } from './memory.ts';
+import { statusOf } from './status.ts';
+import type { HypervisorStep } from './types.ts';
+import * as fc from 'fast-check';
 
 const runs = { numRuns: Number(process.env['DROVER_FUZZ_RUNS'] ?? 400) };
 /** One of these lists. */
@@ -85,7 +90,7 @@ const ends: fc.Arbitrary<Condition[]> = fc.constantFrom<Condition[]>(
   [conditionOf('Offboarded', 'True', 'Offboarded')],
   [conditionOf('Terminating', 'True', 'Terminating')],
 );
-const evictions: fc.Arbitrary<EvictionFacts[]> = fc.uniqueArray(
+const evictions: fc.Arbitrary<ObservedEviction[]> = fc.uniqueArray(
   fc
     .record({
       name: fc.constantFrom('node-1', 'theirs', 'node-1-manual-1'),
@@ -151,11 +156,6 @@ const anyObservation: fc.Arbitrary<HypervisorObservation> = fc
         .map((more) => providerOf(more)),
     ),
     aggregates: fc.subarray(['zone-a', 'tenants', 'tenant_filter_tests']).map((names) => aggregatesWith(...names)),
-    tests: fc.subarray([
-      testOf('libvirt', null),
-      testOf('ovs', 'NovaUnavailable'),
-      testOf('ceph', 'CredentialRefused'),
-    ]),
     agentPods: fc.option(lists([], ['a/b'])),
     hold: fc.constantFrom(null, null, { reason: 'Fenced', message: 'it was fenced' }),
     failure: fc.constantFrom(
@@ -178,6 +178,9 @@ const anyObservation: fc.Arbitrary<HypervisorObservation> = fc
       serviceId,
       evicted,
       libVirtVersion: null,
+      traits: null,
+      aggregates: null,
+      internalIp: null,
     };
     return observedOf({ ...more, recorded });
   });
@@ -185,14 +188,12 @@ const anyObservation: fc.Arbitrary<HypervisorObservation> = fc
 const reasonPattern = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 
 /** What a step would do that drover may not. */
-function violationOf(step: Step, desired: DesiredHypervisor, observed: HypervisorObservation): string | null {
+function violationOf(step: HypervisorStep, desired: DesiredHypervisor, observed: HypervisorObservation): string | null {
   const { nova, provider, evictions: all, recorded } = observed;
   const mode = modeOf(desired, observed.node);
-  switch (step.do) {
+  switch (step.kind) {
     case 'disableService':
-      return mode !== '' && nova?.service.status === 'enabled'
-        ? null
-        : 'disables a host that nobody takes out of service';
+      return mode !== '' && nova?.service.status === 'enabled' ? null : 'disables a host that is to be in service';
     case 'enableService': {
       const reason = nova?.service.disabledReason ?? '';
       const isOurs =
@@ -205,12 +206,12 @@ function violationOf(step: Step, desired: DesiredHypervisor, observed: Hyperviso
         nova?.service.forcedDown === false &&
         mode === ''
         ? null
-        : 'enables what somebody else disabled';
+        : 'enables what another party disabled';
     }
     case 'deleteEviction':
       return all.some(({ uid, ownerUid }) => uid === step.uid && ownerUid === desired.uid)
         ? null
-        : 'deletes somebody else’s Eviction';
+        : 'deletes another party’s Eviction';
     case 'deleteService':
       return mode === 'termination' &&
         desired.lifecycleEnabled &&
@@ -250,28 +251,31 @@ function violationOf(step: Step, desired: DesiredHypervisor, observed: Hyperviso
     case 'createEviction':
     case 'setEvictionDeadline':
     case 'taintNode':
-    case 'untaintNode':
     case 'ensureDrainGuard':
-    case 'addToAggregates':
-    case 'removeFromAggregates':
-    case 'createTraits':
-    case 'runCheck':
+    case 'changeAggregates':
+    case 'runChecks':
+    case 'signalNodeFailure':
       return null;
   }
 }
 
-test('whatever is seen, a decision comes to an end, touches only what is drover’s, and says nothing that is not so', () => {
+test('whatever is observed, a decision comes to an end, touches only what is drover’s, and says nothing that is not so', () => {
   fc.assert(
-    fc.property(fc.option(desireds), anyObservation, (desired, observed) => {
-      const { plan, status } = planHypervisor(desired, observed, beginMs + 3 * minute, settings);
-      if (plan.next === 'act') {
+    fc.property(fc.option(desireds), anyObservation, anyMemory, (desired, observed, memory) => {
+      const nowMs = beginMs + 3 * minute;
+      const situation = { desired, observed, settings, memory, askedMs: nowMs, nowMs };
+      const plan = planHypervisor(situation);
+      const status = statusOf(situation, plan);
+      if (plan.kind === 'execute') {
         expect(plan.steps.length).toBeGreaterThan(0);
         for (const step of plan.steps) {
-          expect(step.words).not.toBe('');
+          expect(step.summary).not.toBe('');
+          expect(step.phase).not.toBe('');
           if (desired !== null) expect(violationOf(step, desired, observed)).toBeNull();
         }
+        if (observed.failure !== null && desired?.deleting === false)
+          expect(plan.steps.map(({ kind }) => kind)).toEqual(['signalNodeFailure']);
       }
-      if (observed.failure !== null && desired?.deleting === false) expect(plan.next).not.toBe('act');
       if (status === null) return;
       const { nova } = observed;
       if (status.evicted === true)
@@ -279,13 +283,24 @@ test('whatever is seen, a decision comes to an end, touches only what is drover�
       for (const { reason, message, type } of status.conditions) {
         expect(reason).toMatch(reasonPattern);
         expect(message.length).toBeLessThan(32_768);
-        expect(status.removed).not.toContain(type);
+        expect(status.removed ?? []).not.toContain(type);
       }
       expect(new Set(status.conditions.map(({ type }) => type)).size).toBe(status.conditions.length);
     }),
     runs,
   );
 });
+
+const anyMemory = fc
+  .record({
+    tests: fc.subarray([
+      testOf('libvirt', null),
+      testOf('ovs', 'NovaUnavailable'),
+      testOf('ceph', 'CredentialRefused'),
+    ]),
+    refusal: fc.constantFrom(null, null, 'no section'),
+  })
+  .map((more) => ({ ...emptyMemory, ...more }));
 
 /** A world where everything works in the end, from whatever it is now. */
 const benign: fc.Arbitrary<World> = fc
@@ -332,7 +347,6 @@ const benign: fc.Arbitrary<World> = fc
       hold: null,
       failure: null,
       provider: observed.provider ?? providerOf(),
-      tests: [],
       recorded: {
         ...observed.recorded,
         conditions: observed.recorded.conditions.filter(({ type }) => type !== 'Offboarded' && type !== 'Terminating'),
@@ -340,7 +354,7 @@ const benign: fc.Arbitrary<World> = fc
     },
     settings: { ...settings, guardsDrain, checks: smoke ? ['libvirt' as const, 'smoke' as const] : settings.checks },
     nowMs: beginMs + minute,
-    traits: new Set(['CUSTOM_FAST', 'CUSTOM_OLD']),
+    memory: emptyMemory,
     evictionsEnd: 'succeeded' as const,
     testsFail: false,
     registers: nova ?? novaOf(),
@@ -364,10 +378,10 @@ test('where everything works in the end, every host comes to where it should be,
       const { plan, states, steps, lies, world: end } = runToEnd(world);
       const where = target(end);
       expect({
-        plan: plan.plan.next,
+        plan: plan.kind,
         state: states.at(-1),
-        rests: plan.plan.next === 'done' && plan.plan.rests,
-      }).toEqual({ plan: 'done', state: where, rests: false });
+        outcome: plan.kind === 'done' && plan.outcome,
+      }).toEqual({ plan: 'done', state: where, outcome: 'reconciled' });
       expect(lies).toEqual([]);
       const rank = (state: LifecycleState): number => ranks[where as keyof typeof ranks][state] ?? -1;
       expect(states).toEqual(states.toSorted((a, b) => rank(a) - rank(b)));
@@ -379,7 +393,7 @@ test('where everything works in the end, every host comes to where it should be,
           false,
         ]);
       if (where === 'Active')
-        expect(steps.filter((step) => step.do === 'deleteService' || step.do === 'disableService')).toEqual([]);
+        expect(steps.filter((step) => step.kind === 'deleteService' || step.kind === 'disableService')).toEqual([]);
     }),
     runs,
   );
@@ -388,15 +402,15 @@ test('where everything works in the end, every host comes to where it should be,
 test('where nothing works, every host comes to rest and says why', () => {
   fc.assert(
     fc.property(benign, fc.boolean(), (world, registers) => {
-      const { plan, lies } = runToEnd({
+      const { plan, status, lies } = runToEnd({
         ...world,
         evictionsEnd: 'failed',
         testsFail: true,
         registers: registers ? world.registers : null,
       });
-      expect(plan.plan.next === 'act').toBe(false);
+      expect(plan.kind === 'execute').toBe(false);
       expect(lies).toEqual([]);
-      const lifecycle = plan.status?.conditions.find(({ type }) => type === 'Lifecycle');
+      const lifecycle = status?.conditions.find(({ type }) => type === 'Lifecycle');
       expect(lifecycle?.message).not.toBe('');
     }),
     runs,

@@ -9,27 +9,32 @@ import type { HypervisorStatusPatch } from '../../../contracts/hypervisor/hyperv
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { conditionMessageLimit, cut } from '../lib/cut-text.ts';
 import type { HypervisorTools } from './dependencies.ts';
+import { patchHypervisor } from './patch-hypervisor.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { writeEvent } from '../lib/write-event.ts';
 
 export type HypervisorReport = ObjectKey & { status: HypervisorStatusPatch };
 
 /**
- * Writes what differs, on the version that was read; then an event where the state is another one. Safe to repeat, and safe when two runs
- * publish at once: each compares with what is there. A Hypervisor that is gone, or is another one of that name, is told nothing.
+ * Writes what differs, on the version that was read; then an event where the state is another one, and the annotations. Safe to repeat, and
+ * safe when two runs publish at once: each compares with what is there. A Hypervisor that is gone, or is another one of that name, is left
+ * alone.
  *
  * @throws ObjectConflict when others write all the time; what the client throws (contracts/errors.ts)
  */
 export async function publishHypervisor(tools: HypervisorTools, report: HypervisorReport): Promise<void> {
   const entered = await retryConflicts(() => writeStatus(tools, report));
-  if (entered === null) return;
-  const regarding = { kind: 'Hypervisor', name: report.name, uid: report.uid } as const;
-  const { status, reason, message } = entered.state;
-  await writeEvent(tools, { regarding, type: status === 'False' ? 'Warning' : 'Normal', reason, message }, [
-    report.uid,
-    entered.resourceVersion,
-    reason,
-  ]);
+  if (entered !== null) {
+    const regarding = { kind: 'Hypervisor', name: report.name, uid: report.uid } as const;
+    const { status, reason, message } = entered.state;
+    await writeEvent(tools, { regarding, type: status === 'False' ? 'Warning' : 'Normal', reason, message }, [
+      report.uid,
+      entered.resourceVersion,
+      reason,
+    ]);
+  }
+  const { annotations = null } = report.status;
+  if (annotations !== null) await patchHypervisor(tools, { ...report, generation: 0, patches: [{ annotations }] });
 }
 
 /** Returns the state that the Hypervisor has entered with this report, and the version that it was in before; null: none. */
@@ -68,8 +73,8 @@ export function statusChange(
     ...update,
     message: cut(update.message, conditionMessageLimit),
   }));
-  const kept = current?.conditions?.filter(({ type }) => !patch.removed.includes(type)) ?? [];
-  const { conditions: _, removed: __, libVirtVersion, ...fields } = patch;
+  const kept = current?.conditions?.filter(({ type }) => patch.removed?.includes(type) !== true) ?? [];
+  const { conditions: _, removed: __, annotations: ___, libVirtVersion = null, ...fields } = patch;
   const wanted = {
     ...fields,
     conditions: [...setConditions(kept, updates, now.toISOString())],

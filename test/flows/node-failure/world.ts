@@ -5,7 +5,7 @@ import type {
   HypervisorHostActivities,
   HypervisorObjectActivities,
   HypervisorRegionActivities,
-  HypervisorSeen,
+  ObservedHypervisor,
 } from '../../../contracts/hypervisor/activities.ts';
 import type {
   GuestWatchActivities,
@@ -108,7 +108,7 @@ const openBase = async (queues: readonly ServedActivities[]): Promise<FailureBas
 export async function openFailureWorld() {
   const machines = new Map<string, Machine>();
   /** By hypervisor, what its own run sees; and what it told the run of the failure. */
-  const seen = new Map<string, HypervisorSeen>();
+  const seen = new Map<string, ObservedHypervisor>();
   const told: string[] = [];
   /** What the turns of whoever listens to guests come to, in order; one that is an error fails. */
   const turns: (GuestWatchTurn | Error)[] = [];
@@ -215,7 +215,7 @@ export async function openFailureWorld() {
       return { handle, replay: () => base.replay(handle) };
     },
     /** The result of the run that drives a hypervisor, while it looks like that. */
-    drive(hypervisor: string, look: HypervisorSeen) {
+    drive(hypervisor: string, look: ObservedHypervisor) {
       seen.set(hypervisor, look);
       return client.workflow.execute<typeof reconcileHypervisor>(workflowTypes.reconcileHypervisor, {
         workflowId: hypervisorId(hypervisor),
@@ -242,7 +242,7 @@ function activitiesOn(
     told,
     turns,
     real,
-  }: { seen: ReadonlyMap<string, HypervisorSeen>; told: string[]; turns: (GuestWatchTurn | Error)[]; real: Real },
+  }: { seen: ReadonlyMap<string, ObservedHypervisor>; told: string[]; turns: (GuestWatchTurn | Error)[]; real: Real },
 ) {
   const hosts: NodeFailureHostActivities &
     GuestWatchActivities &
@@ -292,7 +292,7 @@ function activitiesOn(
       if (turn instanceof Error) throw turn;
       return turn;
     },
-    async tellNodeFailure({ cause }) {
+    async signalNodeFailure({ cause }) {
       told.push(cause);
     },
     observePower: ({ host }) => Promise.resolve({ host, power: find(host).power ?? 'Unknown', atMs: labClock().now() }),

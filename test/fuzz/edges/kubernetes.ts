@@ -2,7 +2,7 @@ import { kindTable } from '../../../contracts/kinds/table.ts';
 import * as fc from 'fast-check';
 import { createKubernetesClient, type KubernetesClient } from '../../../activities/kubernetes/eviction/client.ts';
 import { createHypervisorClient } from '../../../activities/kubernetes/hypervisor/client.ts';
-import { readHypervisorWorld } from '../../../activities/kubernetes/hypervisor/read-hypervisor-world.ts';
+import { observeKubernetes } from '../../../activities/kubernetes/hypervisor/observe-kubernetes.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import { annotations, hypervisorAnnotations, nodeMarks } from '../../../contracts/ids.ts';
@@ -282,7 +282,7 @@ export const kubernetesEdges: readonly Edge[] = [
     inputs: near(lookAnswers),
     failures: ['AnswerMalformed'],
     read: (answers) =>
-      readHypervisorWorld(
+      observeKubernetes(
         {
           client: createHypervisorClient(answeringEach({ ...lookAnswers, ...(answers as object) })),
           scope: { signal: never },

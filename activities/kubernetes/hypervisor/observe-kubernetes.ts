@@ -1,0 +1,94 @@
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  RecordedStatus,
+} from '../../../contracts/hypervisor/hypervisor.ts';
+import { hypervisorAnnotations } from '../../../contracts/ids.ts';
+import { readDesired, readEviction, readRecorded } from '../../../contracts/hypervisor/read-hypervisor.ts';
+import { agentsAmong } from './agent-pods.ts';
+import { readDrainGuard } from './drain-guard.ts';
+import { findDrainGuard } from './drain-guard-calls.ts';
+import type { HypervisorClient } from './client.ts';
+import type { Node } from './node-schema.ts';
+import { readNode } from '../../../contracts/hypervisor/read-node.ts';
+import type { ActivityScope } from '../../lib/context.ts';
+
+/** What Kubernetes knows of a hypervisor. */
+export type ObservedInKubernetes = Pick<
+  HypervisorObservation,
+  'recorded' | 'node' | 'evictions' | 'agentPods' | 'drainGuard' | 'hold'
+> & {
+  /** Null: there is no such Hypervisor. */
+  desired: DesiredHypervisor | null;
+};
+
+export interface KubernetesTools {
+  client: HypervisorClient;
+  scope: Pick<ActivityScope, 'signal'>;
+  /** Node labels that are copied besides the known ones. */
+  copiedLabels: readonly string[];
+  /** Where the agents run; empty: anywhere. */
+  agentNamespaces: readonly string[];
+  /** Whether drover holds Gardener's drain back: only then is it observed. */
+  guardsDrain: boolean;
+}
+
+/**
+ * The Kubernetes part of an observation, all but the agents at once.
+ *
+ * @throws AnswerMalformed that names the field; what the client throws
+ */
+export async function observeKubernetes(tools: KubernetesTools, name: string): Promise<ObservedInKubernetes> {
+  const { client, scope, copiedLabels } = tools;
+  const [found, node, evictions] = await Promise.all([
+    client.getHypervisor(name, scope.signal),
+    client.getNode(name, scope.signal),
+    client.listEvictionsOf(name, scope.signal),
+  ]);
+  const observed = node === null ? null : readNode(node, copiedLabels);
+  const [agentPods, drainGuard] = await Promise.all([
+    observed?.offboardingTaint === true ? findAgents(tools, name) : null,
+    node === null ? null : findGuard(tools, node),
+  ]);
+  return {
+    desired: found === null ? null : readDesired(found.object, found.owners),
+    recorded: found === null ? nothingRecorded : readRecorded(found.object),
+    node: observed,
+    evictions: evictions.map(({ object, owners }) => readEviction(object, owners)),
+    agentPods,
+    drainGuard,
+    hold: readHold(found?.object.metadata.annotations?.[hypervisorAnnotations.hold]),
+  };
+}
+
+const nothingRecorded: RecordedStatus = {
+  conditions: [],
+  hypervisorId: null,
+  serviceId: null,
+  evicted: false,
+  libVirtVersion: null,
+  traits: null,
+  aggregates: null,
+  internalIp: null,
+};
+
+async function findAgents({ client, scope, agentNamespaces }: KubernetesTools, node: string): Promise<string[]> {
+  const namespaces = agentNamespaces.length === 0 ? [null] : agentNamespaces;
+  const pods = await Promise.all(namespaces.map((namespace) => client.listPods(node, namespace, scope.signal)));
+  return agentsAmong(pods.flat());
+}
+
+async function findGuard(
+  { client, scope, guardsDrain }: KubernetesTools,
+  { metadata }: Node,
+): Promise<HypervisorObservation['drainGuard']> {
+  return guardsDrain ? readDrainGuard(...(await findDrainGuard(client, metadata.name, scope.signal)), metadata) : null;
+}
+
+/** `Reason: message`. Whatever else it says, it holds: the host stays out of service until the annotation is gone. Pure. */
+export function readHold(text: string | undefined): HypervisorObservation['hold'] {
+  if (text === undefined) return null;
+  const [, reason, message] = /^([A-Za-z][A-Za-z0-9_]*): *(.+)$/su.exec(text.trim()) ?? [];
+  if (reason !== undefined && message !== undefined) return { reason, message };
+  return { reason: 'Held', message: text.trim() || `annotation ${hypervisorAnnotations.hold} does not say why` };
+}

@@ -1,0 +1,80 @@
+import type { ConditionUpdate } from '../../contracts/conditions.ts';
+import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import { fencedHold } from '../../contracts/ids.ts';
+import { isEmptied, judgeEvicting } from './emptying.ts';
+import { modeOf, onboardingOf } from './judge.ts';
+import type { OnboardingState } from './judge.ts';
+import type { Context, Draft } from './types.ts';
+
+export interface HighAvailabilityQuestion {
+  /** spec.highAvailability */
+  wanted: boolean;
+  /** drover acts on failed nodes at all. */
+  handled: boolean;
+  evicted: boolean;
+  onboarding: OnboardingState;
+}
+
+/** The condition `HaEnabled` of a host. Pure. */
+export function highAvailabilityOf(context: Context): ConditionUpdate {
+  const { desired, observed, settings } = context;
+  const mode = modeOf(desired, observed.node);
+  const evicted =
+    judgeEvicting(context)?.evicted ??
+    (mode === 'termination' ? isEmptied(context) : mode !== '' && observed.recorded.evicted);
+  return judgeHighAvailability({
+    wanted: desired.highAvailability,
+    handled: settings.handlesNodeFailure,
+    evicted,
+    onboarding: onboardingOf(observed).state,
+  });
+}
+
+/** The condition `HaEnabled`, the first row that fits. No other operator writes it. */
+export function judgeHighAvailability({
+  wanted,
+  handled,
+  evicted,
+  onboarding,
+}: HighAvailabilityQuestion): ConditionUpdate {
+  const of = (status: 'True' | 'False', reason: string, message: string): ConditionUpdate => ({
+    type: hypervisorConditions.haEnabled,
+    status,
+    reason,
+    message,
+  });
+  if (!wanted) return of('False', 'Succeeded', 'HA disabled per spec');
+  if (evicted) return of('False', 'Evicted', 'HA disabled due to eviction');
+  if (onboarding !== 'handover' && onboarding !== 'succeeded')
+    return of('False', 'Onboarding', 'HA disabled before onboarding');
+  if (!handled) return of('False', 'Succeeded', 'HA disabled by drover’s settings: failed nodes are not handled');
+  return of('True', 'Succeeded', 'HA is enabled');
+}
+
+/**
+ * The step that signals the run of the host's failure; null: nothing concerns that run. It is signalled once about a Node that is not
+ * Ready, and about a nova-compute that is down, while failed nodes are handled there; and once for each observation while the host is held
+ * because it was fenced: a run that was terminated since it was signalled is missed then, and only it restores the host. Pure.
+ */
+export function signalFailure(context: Context, askedMs: number): Draft | null {
+  const { desired, observed, settings, memory } = context;
+  const { node, nova, hold } = observed;
+  if (
+    !settings.handlesNodeFailure ||
+    settings.mode === 'observe' ||
+    desired.mode === 'observe' ||
+    desired.deleting ||
+    node === null
+  )
+    return null;
+  const isFenced = hold?.reason === fencedHold;
+  const isComputeDown = nova?.service.state === 'down';
+  if (!isFenced && ((node.ready && !isComputeDown) || highAvailabilityOf(context).status !== 'True')) return null;
+  const since = new Date(node.readySinceMs).toISOString();
+  const down = isComputeDown ? '; nova-compute is down' : '';
+  const cause = `Node ${node.name} is ${node.ready ? 'Ready' : 'not Ready'} since ${since}, boot ${node.bootId || 'unknown'}${down}`;
+  const { signalled } = memory;
+  if (signalled?.cause === cause && !(isFenced && signalled.atMs < askedMs)) return null;
+  const summary = `Signal the run that judges whether ${desired.name} has failed`;
+  return { kind: 'signalNodeFailure', cause, summary, publish: 'before' };
+}

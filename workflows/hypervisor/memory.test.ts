@@ -1,0 +1,51 @@
+import type { CheckFindings } from '../../contracts/hypervisor/activities.ts';
+import { observedOf, onboarding } from '../../test/fixtures/workflows/hypervisor.ts';
+import { applyFailure, emptyMemory, prune, recordChecks, resetFailures } from './memory.ts';
+import type { HypervisorStep } from './types.ts';
+
+const found = (check: CheckFindings['check']): CheckFindings => ({ check, results: [], libVirtVersion: null });
+const run = (...checks: [check: CheckFindings['check'], attempt: number][]) =>
+  ({
+    kind: 'runChecks',
+    checks: checks.map(([check, attempt]) => ({ check, attempt })),
+    sinceMs: 7,
+    summary: 'Check',
+    phase: 'Testing',
+  }) as const;
+
+test('a later attempt takes the place of the earlier one, and leaves the other checks', () => {
+  const first = recordChecks(emptyMemory, run(['libvirt', 1], ['ovs', 1]), [found('libvirt'), found('ovs')], 1);
+  expect(recordChecks(first, run(['libvirt', 2]), [found('libvirt')], 3).tests).toEqual([
+    { ...found('ovs'), attempts: 1, atMs: 1, sinceMs: 7 },
+    { ...found('libvirt'), attempts: 2, atMs: 3, sinceMs: 7 },
+  ]);
+});
+
+const step: HypervisorStep = { kind: 'taintNode', node: 'node-1', summary: 'Taint it', phase: 'Testing' };
+const refused = { code: 'InvalidConfiguration', reason: 'InvalidConfiguration', message: 'no section' } as const;
+const away = { code: 'NovaUnavailable', reason: 'NovaUnavailable', message: 'Nova is away' } as const;
+const unknown = { code: null, reason: 'TimedOut', message: 'No answer' } as const;
+
+test.each([
+  ['what cannot mend itself ends an onboarding', { ...step, onboards: true }, refused, 'no section'],
+  ['what may mend itself is tried again', { ...step, onboards: true }, away, null],
+  ['and so is what nothing is known of', { ...step, onboards: true }, unknown, null],
+  ['there is no onboarding to end', step, refused, null],
+] as const)('%s', (_why, failed, problem, refusal) => {
+  expect(applyFailure(emptyMemory, failed, problem)?.refusal ?? null).toBe(refusal);
+});
+
+test('a cause holds until the onboarding has ended, or something is tried again', () => {
+  const memory = { ...emptyMemory, refusal: 'no section' };
+  expect(prune(memory, observedOf({}, [onboarding('testing')])).refusal).toBe('no section');
+  expect(prune(memory, observedOf({}, [onboarding('aborted')])).refusal).toBeNull();
+  expect(resetFailures(memory).refusal).toBeNull();
+});
+
+test('observations without OpenStack are counted in a row', () => {
+  const failure = { reason: 'NovaUnavailable', message: 'Nova is away', retryable: true, retryAtMs: 1 };
+  const once = prune(emptyMemory, observedOf({ failure }));
+  expect([once.failures, prune(once, observedOf({ failure })).failures]).toEqual([1, 2]);
+  expect(prune(once, observedOf()).failures).toBe(0);
+  expect(resetFailures(once).failures).toBe(0);
+});

@@ -1,0 +1,52 @@
+import type { CheckFindings } from '../../contracts/hypervisor/activities.ts';
+import type { HypervisorObservation, TestRecord } from '../../contracts/hypervisor/hypervisor.ts';
+import { errors } from '../../contracts/errors.ts';
+import type { Problem } from '../lib/failures.ts';
+import { isOnboarding, onboardingOf } from './judge.ts';
+import type { HypervisorMemory, HypervisorStep } from './types.ts';
+
+export const emptyMemory: HypervisorMemory = {
+  tests: [],
+  refusal: null,
+  failures: 0,
+  signalled: null,
+  halfOverAtMs: null,
+};
+
+export const isRetryable = ({ code }: Problem): boolean => code === null || errors[code].retryable;
+
+/** Null: trying again may mend it, or is all that can be done. Pure. */
+export function applyFailure(
+  memory: HypervisorMemory,
+  step: HypervisorStep,
+  problem: Problem,
+): HypervisorMemory | null {
+  return step.onboards === true && !isRetryable(problem) ? { ...memory, refusal: problem.message } : null;
+}
+
+/** A cause to end an onboarding is dropped with it. Pure. */
+export function prune(memory: HypervisorMemory, observed: HypervisorObservation): HypervisorMemory {
+  const refusal = isOnboarding(onboardingOf(observed).state) ? memory.refusal : null;
+  return { ...memory, refusal, failures: observed.failure === null ? 0 : memory.failures + 1 };
+}
+
+export const resetFailures = (memory: HypervisorMemory): HypervisorMemory => ({
+  ...memory,
+  refusal: null,
+  failures: 0,
+});
+
+/** An attempt more of each check that was run. Pure. */
+export function recordChecks(
+  memory: HypervisorMemory,
+  { checks, sinceMs }: Extract<HypervisorStep, { kind: 'runChecks' }>,
+  findings: readonly CheckFindings[],
+  atMs: number,
+): HypervisorMemory {
+  const records = findings.map((found): TestRecord => {
+    const attempts = checks.find(({ check }) => check === found.check)?.attempt ?? 1;
+    return { ...found, attempts, atMs, sinceMs };
+  });
+  const isOther = ({ check }: TestRecord): boolean => records.every((record) => record.check !== check);
+  return { ...memory, tests: [...memory.tests.filter(isOther), ...records] };
+}

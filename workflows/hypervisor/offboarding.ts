@@ -1,0 +1,119 @@
+import type { DrainGuard, NovaHost } from '../../contracts/hypervisor/hypervisor.ts';
+import { consentAdvice, deleteTestServers, describeConsumers, planEmptying, releaseConsent } from './emptying.ts';
+import { highAvailabilityOf } from './high-availability.ts';
+import { isOnboarding, isTerminating, modeOf, onboardingOf, remainsOn } from './judge.ts';
+import { planAggregates } from './membership.ts';
+import { planTraits } from './traits.ts';
+import { blocked, execute, reconciled, wait } from './types.ts';
+import type { Context, Decision, Draft, Transition } from './types.ts';
+
+/**
+ * Takes a host out of Nova for good: eviction → agents → aggregates → traits → service → provider. Nothing is removed before the host is
+ * empty, and only what the object itself was registered as: ids, never names that are alike. A failed step ends the plan. Reconciled: it
+ * is decommissioned.
+ */
+export function planOffboarding(context: Context): Decision | Transition {
+  const { desired, observed } = context;
+  const { nova, aggregates, testServers } = observed;
+  if (nova === null && testServers.length > 0) return deleteTestServers(testServers, desired.name);
+  const emptying = planEmptying(context, 'termination');
+  if (emptying !== null) return emptying;
+
+  const agents = planAgents(context);
+  if (agents !== null) return agents;
+  const host = nova?.host ?? desired.name;
+  const leaving = [
+    ...planAggregates([], aggregates, host, false).steps,
+    ...(observed.provider === null ? [] : planTraits([], desired, observed).steps),
+  ];
+  const removal = nova === null ? planProvider(context) : planService(context, nova);
+  if (leaving.length === 0) return removal;
+  return execute(...leaving, ...(removal.kind === 'execute' ? removal.steps : []));
+}
+
+/** Its service is removed only where it is the one that the object was registered as, and nothing is left. */
+function planService({ observed: { recorded }, nowMs, settings }: Context, nova: NovaHost): Decision {
+  const { host, serviceId } = nova;
+  const recheckMs = nowMs + settings.recheckMs;
+  if (serviceId !== recorded.serviceId) {
+    const again = `nova-compute on ${host} to be stopped: it has registered again, as service ${serviceId}`;
+    return wait('RegisteredAgain', again, recheckMs);
+  }
+  const left = remainsOn(nova);
+  if (left.length > 0) return wait('NotEmpty', `what is left on the host: ${left.join(', ')}`, recheckMs);
+  return execute({
+    kind: 'deleteService',
+    serviceId,
+    host,
+    summary: `Remove the compute service of ${host} from Nova`,
+  });
+}
+
+/** Nothing of the host is left in Nova and Placement, and it is on its way out. */
+export function isOffboarded(context: Context): boolean {
+  const { desired, observed } = context;
+  if (
+    !desired.lifecycleEnabled ||
+    modeOf(desired, observed.node) !== 'termination' ||
+    isOnboarding(onboardingOf(observed).state)
+  )
+    return false;
+  const plan = planOffboarding(context);
+  return plan.kind === 'done' && plan.outcome === 'reconciled';
+}
+
+/** nova-compute must be gone before its service is removed, or it registers again: the taint drives the agents off the node. */
+function planAgents({ observed, settings, nowMs }: Context): Decision | null {
+  const { node, agentPods } = observed;
+  if (!settings.guardsDrain || node === null) return null;
+  if (!node.offboardingTaint)
+    return execute({
+      kind: 'taintNode',
+      node: node.name,
+      summary: `Drive the agents off Node ${node.name}: taint it for offboarding`,
+    });
+  const recheckMs = nowMs + settings.recheckMs;
+  if (agentPods === null) return wait('WaitingForAgents', `the agents on Node ${node.name} to be observed`, recheckMs);
+  return agentPods.length === 0 ? null : wait('WaitingForAgents', describeAgents(agentPods), recheckMs);
+}
+
+export const describeAgents = (pods: readonly string[]): string =>
+  `${pods.length} agent pod(s) still running on node: ${pods.toSorted().join(', ')}`;
+
+function planProvider({ desired, observed: { provider, recorded } }: Context): Decision {
+  if (provider === null || provider.uuid !== recorded.hypervisorId) return reconciled('Offboarding successful');
+  const { uuid: providerId, consumers } = provider;
+  const consentBy = releaseConsent(desired);
+  if (consumers > 0 && consentBy === null)
+    return blocked(`Resource provider ${providerId} still has ${describeConsumers(provider)}. ${consentAdvice}`);
+  return execute({
+    kind: 'deleteProvider',
+    providerId,
+    consentBy: consumers > 0 ? consentBy : null,
+    summary: `Remove resource provider ${providerId} from Placement`,
+  });
+}
+
+/**
+ * What holds Gardener's drain back: a pod that may not go until the host is offboarded, and that is not ready until it is onboarded, so
+ * that the node's critical components are not either.
+ */
+export function judgeDrainGuard(context: Context): DrainGuard {
+  const { desired, observed } = context;
+  const isOnboarded = onboardingOf(observed).state === 'succeeded';
+  const isHaOff = highAvailabilityOf(context).status === 'False';
+  const mayGo = isOffboarded(context) && (!isOnboarded || !isTerminating(desired, observed.node) || isHaOff);
+  return { minAvailable: mayGo ? 0 : 1, ready: isOnboarded };
+}
+
+/** The step that puts it right; null: it is, or the settings do not want it. */
+export function guardDrain(context: Context): Draft | null {
+  const { desired, observed, settings } = context;
+  const { node, drainGuard } = observed;
+  if (!settings.guardsDrain || !desired.lifecycleEnabled || node === null) return null;
+  const guard = judgeDrainGuard(context);
+  if (drainGuard?.minAvailable === guard.minAvailable && drainGuard.ready === guard.ready) return null;
+  const summary =
+    guard.minAvailable === 1 ? `Hold the drain of Node ${node.name} back` : `Let the drain of Node ${node.name} go on`;
+  return { kind: 'ensureDrainGuard', node: node.name, guard, summary };
+}

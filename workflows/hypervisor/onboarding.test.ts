@@ -1,0 +1,432 @@
+import type { Condition } from '../../contracts/conditions.ts';
+import type {
+  DesiredHypervisor,
+  HypervisorObservation,
+  HypervisorSettings,
+} from '../../contracts/hypervisor/hypervisor.ts';
+import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
+import {
+  aggregatesWith,
+  beginMs,
+  contextOf,
+  disabledFor,
+  minute,
+  nodeOf,
+  novaOf,
+  onboarding,
+  ownEvictionOf,
+  passedTests,
+  providerOf,
+  testOf,
+} from '../../test/fixtures/workflows/hypervisor.ts';
+import { planOnboarding, planTesting } from './onboarding.ts';
+import type { TestingQuestion } from './onboarding.ts';
+import type { HypervisorMemory } from './types.ts';
+
+describe('the way into service', () => {
+  interface Given extends Partial<HypervisorObservation>, Partial<Pick<HypervisorMemory, 'tests' | 'refusal'>> {
+    state?: Parameters<typeof onboarding>[0];
+    message?: string;
+    desired?: Partial<DesiredHypervisor>;
+    settings?: Partial<HypervisorSettings>;
+    nowMs?: number;
+  }
+  const inTests = { aggregates: aggregatesWith('zone-a', 'tenant_filter_tests') };
+  const leaky = inTests.aggregates.map((aggregate) =>
+    aggregate.name === 'tenant_filter_tests' ? { ...aggregate, metadata: {} } : aggregate,
+  );
+  const late = { nowMs: beginMs + 31 * minute };
+  const withSmoke = { settings: { checks: ['smoke' as const] } };
+
+  const rows: [why: string, given: Given, plan: string | RegExp][] = [
+    ['it begins', {}, 'become Initial: Initial onboarding'],
+    ['not where nobody wants it', { desired: { lifecycleEnabled: false } }, 'nothing'],
+    ['not where the Node goes', { desired: { maintenance: 'termination' } }, 'nothing'],
+    ['it is over', { state: 'succeeded' }, 'nothing'],
+    ['an aborted one stays', { state: 'aborted', message: 'no zone' }, 'blocked: Onboarding was aborted: no zone'],
+    ['until somebody asks', { state: 'aborted', desired: { retry: 'now' } }, 'become Initial: Initial onboarding'],
+    [
+      'which cannot bring a Node back that goes',
+      { state: 'aborted', desired: { retry: 'now', maintenance: 'termination' } },
+      'blocked: Onboarding was aborted: ',
+    ],
+
+    [
+      'switched off in the middle',
+      { state: 'testing', desired: { lifecycleEnabled: false } },
+      'become Aborted: Aborted due to LifecycleEnabled being false',
+    ],
+    [
+      'terminated in the middle',
+      { state: 'initial', node: nodeOf({ terminatingSinceMs: 1 }) },
+      'become Aborted: Aborted due to MaintenanceTermination',
+    ],
+    [
+      'what the tests made goes first',
+      { state: 'testing', testServers: ['t'], desired: { lifecycleEnabled: false } },
+      'execute deleteTestServers',
+    ],
+    [
+      'a step that cannot succeed ends it with the cause',
+      { state: 'testing', refusal: 'hypervisor.ovs is not set' },
+      'become Aborted: hypervisor.ovs is not set',
+    ],
+    [
+      'and what the tests made goes first',
+      { state: 'testing', refusal: 'hypervisor.ovs is not set', testServers: ['t'] },
+      'execute deleteTestServers',
+    ],
+    ['which is nothing to an onboarding that is over', { state: 'succeeded', refusal: 'x' }, 'nothing'],
+    [
+      'nothing is done to a host that is held',
+      { state: 'handover', hold: { reason: 'Fenced', message: 'it was fenced' } },
+      'wait: the end of what holds the host: it was fenced',
+    ],
+
+    [
+      'nor to one that somebody empties',
+      { state: 'handover', evictions: [ownEvictionOf('running', { ownerUid: null })] },
+      'wait: Eviction node-1, which this Hypervisor did not create, to end: running so far',
+    ],
+
+    ['registration is waited for', { state: 'initial', nova: null }, 'wait: nova-compute to register node-1 in Nova'],
+    [
+      'for a bounded time',
+      { state: 'initial', nova: null, ...late },
+      'become Aborted: Waited 30 min in vain for nova-compute to register node-1 in Nova',
+    ],
+    ['in Placement too', { state: 'initial', provider: null }, 'wait: nova-compute to register node-1 in Placement'],
+    [
+      'so is the zone',
+      { state: 'initial', desired: { labels: {} } },
+      'wait: the label topology.kubernetes.io/zone on Node node-1',
+    ],
+    [
+      'for a bounded time as well',
+      { state: 'initial', desired: { labels: {} }, ...late },
+      /^become Aborted: Waited 30 min in vain for the label/,
+    ],
+    [
+      'aggregates that do not exist abort at once, all named',
+      { state: 'initial', desired: { aggregates: ['x', 'zone-a', 'y'] } },
+      'become Aborted: failed to apply aggregates: aggregates not found: [x y]',
+    ],
+    [
+      'the test aggregate too',
+      { state: 'initial', settings: { testAggregate: 'nowhere' } },
+      'become Aborted: failed to apply aggregates: aggregates not found: [nowhere]',
+    ],
+    [
+      'one that lets every project in aborts before a server is started on the host',
+      { state: 'initial', aggregates: leaky, ...withSmoke },
+      /^become Aborted: failed to apply aggregates: aggregate tenant_filter_tests lets every project in/,
+    ],
+    [
+      'also where it has come to that meanwhile',
+      { state: 'testing', aggregates: leaky, ...withSmoke },
+      /^become Aborted: aggregate tenant_filter_tests lets every project in/,
+    ],
+    [
+      'where no server is started it is only said',
+      { state: 'initial', aggregates: leaky },
+      'become Testing: Running onboarding tests',
+    ],
+    [
+      'names that are no traits abort',
+      { state: 'initial', ...inTests, desired: { customTraits: ['fast'] } },
+      'become Aborted: Failed to update traits in placement: no names of traits: fast',
+    ],
+    [
+      'traits go first',
+      { state: 'initial', provider: providerOf({ traits: [] }) },
+      'execute updateTraits, +tenant_filter_tests -tenants',
+    ],
+    ['then guests are kept off: add before remove', { state: 'initial' }, 'execute +tenant_filter_tests -tenants'],
+    ['then it is tested', { state: 'initial', ...inTests }, 'become Testing: Running onboarding tests'],
+    [
+      'without custom traits too (H3)',
+      {
+        state: 'initial',
+        ...inTests,
+        desired: { customTraits: [], appliedTraits: [] },
+        provider: providerOf({ traits: [] }),
+      },
+      'become Testing: Running onboarding tests',
+    ],
+
+    ['the checks run', { state: 'testing', ...inTests }, 'execute check libvirt 1 ovs 1 ceph 1'],
+    [
+      'a pause between attempts',
+      {
+        state: 'testing',
+        ...inTests,
+        tests: [
+          testOf('libvirt', null),
+          testOf('ceph', null),
+          testOf('ovs', 'NovaUnavailable', { atMs: beginMs + 2 * minute }),
+        ],
+      },
+      /^wait: the next attempt of ovs/,
+    ],
+    [
+      'a check that fails for good aborts',
+      { state: 'testing', ...inTests, tests: [testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
+      'become Aborted: Check ovs failed 3 times: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]',
+    ],
+    [
+      'and leaves no server behind',
+      { state: 'testing', ...inTests, testServers: ['t'], tests: [testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
+      'execute deleteTestServers',
+    ],
+    [
+      'they have passed',
+      { state: 'testing', ...inTests, tests: passedTests() },
+      'become Handover: Waiting for other controllers to take over',
+    ],
+    [
+      'and leave no server behind',
+      { state: 'testing', ...inTests, tests: passedTests(), testServers: ['t'] },
+      'execute deleteTestServers',
+    ],
+    [
+      'skipTests',
+      { state: 'testing', ...inTests, desired: { skipTests: true } },
+      'become Handover: Waiting for other controllers to take over',
+    ],
+    ['Nova has lost it', { state: 'testing', nova: null }, 'become Initial: Initial onboarding'],
+    [
+      'a smoke test needs the test aggregate',
+      { state: 'testing', ...withSmoke },
+      'execute +tenant_filter_tests -tenants',
+    ],
+    [
+      'and an enabled service',
+      { state: 'testing', ...withSmoke, ...inTests, nova: disabledFor('drover: maintenance manual') },
+      'execute enable "drover: maintenance manual"',
+    ],
+    [
+      'which somebody else may have disabled',
+      { state: 'testing', ...withSmoke, ...inTests, nova: disabledFor('broken') },
+      /^wait: an operator to enable node-1.*broken/,
+    ],
+    [
+      'or fenced',
+      {
+        state: 'testing',
+        ...withSmoke,
+        ...inTests,
+        nova: novaOf({ service: { status: 'enabled', disabledReason: null, state: 'down', forcedDown: true } }),
+      },
+      /^wait: Nova to have node-1 no longer forced down/,
+    ],
+    ['then it runs', { state: 'testing', ...withSmoke, ...inTests }, 'execute check smoke 1'],
+
+    [
+      'after the tests, traits',
+      { state: 'handover', ...inTests, provider: providerOf({ traits: [] }) },
+      'execute updateTraits',
+    ],
+    ['then the aggregates of the spec', { state: 'handover', ...inTests }, 'execute +tenants -tenant_filter_tests'],
+    [
+      'that may be gone meanwhile',
+      { state: 'handover', ...inTests, desired: { aggregates: ['x'] } },
+      'become Aborted: failed to apply aggregates: aggregates not found: [x]',
+    ],
+    [
+      'then scheduling',
+      { state: 'handover', nova: disabledFor('drover: maintenance auto') },
+      'execute enable "drover: maintenance auto"',
+    ],
+    [
+      'also after Nova’s own default',
+      { state: 'handover', nova: disabledFor('New compute service disabled due to config option.') },
+      /^execute enable/,
+    ],
+    [
+      'or the replaced operator’s maintenance',
+      { state: 'handover', nova: disabledFor('Hypervisor CRD: spec.maintenance=manual') },
+      /^execute enable/,
+    ],
+    [
+      'never over somebody else’s disable',
+      { state: 'handover', nova: disabledFor('broken') },
+      'become Succeeded: Onboarding completed',
+    ],
+    [
+      'nor over an eviction that leaves the host disabled',
+      { state: 'handover', nova: disabledFor('drover: eviction node-1: new disks') },
+      'become Succeeded: Onboarding completed',
+    ],
+    ['then it is over', { state: 'handover' }, 'become Succeeded: Onboarding completed'],
+  ];
+
+  test.each(rows)(
+    '%s',
+    (_why, { state, message, desired, settings, nowMs, tests = [], refusal = null, ...observed }, plan) => {
+      const conditions: Condition[] = state === undefined ? [] : [onboarding(state, message)];
+      const text = shown(planOnboarding(contextOf(desired, observed, conditions, settings, nowMs, { tests, refusal })));
+      if (typeof plan === 'string') expect(text).toBe(plan);
+      else expect(text).toMatch(plan);
+    },
+  );
+});
+
+describe('which checks run', () => {
+  const question: TestingQuestion = {
+    checks: ['libvirt', 'ovs', 'ceph'],
+    skipTests: false,
+    sinceMs: beginMs,
+    tests: [],
+    maxAttempts: 3,
+    retryDelayMs: 30_000,
+    nowMs: beginMs + minute,
+  };
+  const passed = [testOf('libvirt', null), testOf('ovs', null), testOf('ceph', null)];
+  const run = (...checks: [check: string, attempt: number][]): object => ({
+    kind: 'run',
+    checks: checks.map(([check, attempt]) => ({ check, attempt })),
+  });
+  const failed = (message: string): object => ({ kind: 'failed', message });
+  const late = { nowMs: beginMs + 60 * minute };
+
+  const rows: [why: string, more: Partial<TestingQuestion>, plan: object][] = [
+    ['all that only ask run first', {}, run(['libvirt', 1], ['ovs', 1], ['ceph', 1])],
+    ['only those that are configured', { checks: ['ovs'] }, run(['ovs', 1])],
+    ['a server is started after them', { checks: ['smoke', 'libvirt'] }, run(['libvirt', 1])],
+    ['once they have passed', { checks: ['smoke', 'libvirt'], tests: [testOf('libvirt', null)] }, run(['smoke', 1])],
+    ['what has passed does not run again', { tests: [testOf('ovs', null)] }, run(['libvirt', 1], ['ceph', 1])],
+    ['all have passed', { tests: passed }, { kind: 'passed' }],
+    ['none is configured', { checks: [] }, { kind: 'passed' }],
+    ['skipTests', { skipTests: true, tests: [testOf('ovs', 'CredentialRefused')] }, { kind: 'passed' }],
+    [
+      'results from before the onboarding do not count',
+      { tests: passed.map((record) => ({ ...record, atMs: beginMs - 1 })) },
+      run(['libvirt', 1], ['ovs', 1], ['ceph', 1]),
+    ],
+    [
+      'those of this onboarding do, where it was said by a clock that was ahead',
+      { tests: passed.map((record) => ({ ...record, atMs: beginMs - 1, sinceMs: beginMs })) },
+      { kind: 'passed' },
+    ],
+    [
+      'a check that failed is tried again after a pause',
+      { tests: [testOf('libvirt', null), testOf('ceph', null), testOf('ovs', 'NovaUnavailable')] },
+      {
+        kind: 'pause',
+        untilMs: beginMs + minute + 30_000,
+        message: 'ovs: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]',
+      },
+    ],
+    [
+      'when that is over',
+      { ...late, tests: [testOf('libvirt', null), testOf('ceph', null), testOf('ovs', 'NovaUnavailable')] },
+      run(['ovs', 2]),
+    ],
+    [
+      'the pause doubles',
+      { tests: [testOf('libvirt', null), testOf('ceph', null), testOf('ovs', 'NovaUnavailable', { attempts: 2 })] },
+      { kind: 'pause', untilMs: beginMs + 2 * minute, message: expect.any(String) as string },
+    ],
+    ['others go on meanwhile', { tests: [testOf('ovs', 'NovaUnavailable')] }, run(['libvirt', 1], ['ceph', 1])],
+    [
+      'a server is not started while one pauses',
+      { checks: ['libvirt', 'smoke'], tests: [testOf('libvirt', 'NovaUnavailable')] },
+      { kind: 'pause', untilMs: beginMs + minute + 30_000, message: expect.any(String) as string },
+    ],
+    [
+      'tried often enough: check, expectation and what was seen',
+      { ...late, tests: [testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
+      failed('Check ovs failed 3 times: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]'),
+    ],
+    [
+      'what cannot mend itself is not tried again',
+      { ...late, tests: [testOf('libvirt', 'CredentialRefused')] },
+      failed(
+        'Check libvirt failed once: Check.libvirt expected libvirt to work, saw that it does not [CredentialRefused]',
+      ),
+    ],
+    [
+      'all that failed are named',
+      { ...late, tests: [testOf('libvirt', 'CredentialRefused'), testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
+      failed(
+        'Check libvirt failed once: Check.libvirt expected libvirt to work, saw that it does not [CredentialRefused]. Check ovs failed 3 times: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]',
+      ),
+    ],
+    [
+      'what was seen and is not enough may yet become so',
+      {
+        ...late,
+        checks: ['libvirt'],
+        tests: [
+          testOf('libvirt', null, {
+            results: [
+              {
+                name: 'LibvirtVersion',
+                outcome: 'failed',
+                expectation: 'libvirt 9.0.0 or newer',
+                seen: '8.0.0',
+                code: null,
+                durationMs: 1,
+              },
+            ],
+          }),
+        ],
+      },
+      run(['libvirt', 2]),
+    ],
+    [
+      'but not for ever',
+      {
+        ...late,
+        checks: ['libvirt'],
+        tests: [
+          testOf('libvirt', null, {
+            attempts: 3,
+            results: [
+              {
+                name: 'LibvirtVersion',
+                outcome: 'failed',
+                expectation: 'libvirt 9.0.0 or newer',
+                seen: '8.0.0',
+                code: null,
+                durationMs: 1,
+              },
+            ],
+          }),
+        ],
+      },
+      failed('Check libvirt failed 3 times: LibvirtVersion expected libvirt 9.0.0 or newer, saw 8.0.0'),
+    ],
+    [
+      'what was skipped is not known to be well',
+      {
+        ...late,
+        checks: ['libvirt'],
+        tests: [
+          testOf('libvirt', null, {
+            results: [
+              {
+                name: 'LibvirtStartsVm',
+                outcome: 'skipped',
+                expectation: 'a VM starts',
+                seen: 'nothing',
+                code: null,
+                durationMs: 0,
+              },
+            ],
+          }),
+        ],
+      },
+      run(['libvirt', 2]),
+    ],
+    [
+      'a check that found nothing has not looked',
+      { ...late, checks: ['ovs'], tests: [testOf('ovs', null, { results: [] })] },
+      run(['ovs', 2]),
+    ],
+  ];
+
+  test.each(rows)('%s', (_why, more, plan) => {
+    expect(planTesting({ ...question, ...more })).toEqual(plan);
+  });
+});
