@@ -279,7 +279,7 @@ export const hypervisorScenarios: readonly Scenario[] = [
     ...common,
     name: 'retried',
     title: 'a run that somebody cancels while its hypervisor is emptied, and a retry',
-    targets: only('publishHypervisor.4', 'observeHypervisor.4', 'patchHypervisor.1'),
+    targets: only('publishHypervisor.2', 'observeHypervisor.4', 'publishHypervisor.3'),
     async prepare(context) {
       await putIntoService(context);
       await context.seed('A', [{ seconds: 1 }]);

@@ -1,6 +1,8 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Condition } from '../../contracts/conditions.ts';
 import { evictionFinalizer } from '../../contracts/ids.ts';
+import { kindTable } from '../../contracts/kinds/table.ts';
+import { listEvictions } from '../flows/clear-leftovers.ts';
 import { until } from '../flows/until.ts';
 import { violations } from '../invariants/violations.ts';
 import type { FaultName } from './faults.ts';
@@ -140,14 +142,29 @@ async function untilConverged(context: ScenarioContext, scenario: Scenario): Pro
 }
 
 /** What the object of the host still has to do; null: nothing. */
-async function unsettled(context: ScenarioContext, { ends }: Scenario, alias: HostAlias): Promise<string | null> {
+async function unsettled(
+  context: ScenarioContext,
+  { ends, subject }: Scenario,
+  alias: HostAlias,
+): Promise<string | null> {
   const object = await context.read(alias);
   if (object === null) return ends[alias] === gone ? null : `${alias} has no object yet`;
   const { reason, message } = endOf(context, object);
   if (!context.subject.isSettled(object)) return `${alias} is ${reason}: ${message}`;
-  return object.metadata.finalizers?.includes(evictionFinalizer) === true
-    ? `${alias} is ${reason} and carries its finalizer`
-    : null;
+  if (object.metadata.finalizers?.includes(evictionFinalizer) === true)
+    return `${alias} is ${reason} and carries its finalizer`;
+  return subject === 'Hypervisor' ? await ending(context, alias) : null;
+}
+
+/** An Eviction of the host whose run has written its result, and has still to let go, as it may where the host's run was cancelled. */
+async function ending({ fixture, hostOf }: ScenarioContext, alias: HostAlias): Promise<string | null> {
+  const found = (await listEvictions(fixture.environment.api)).find(
+    (eviction) =>
+      eviction.spec.hypervisor === hostOf(alias) &&
+      eviction.metadata.finalizers?.includes(evictionFinalizer) === true &&
+      kindTable.Eviction.isReconciled(eviction, 'act'),
+  );
+  return found === undefined ? null : `Eviction ${found.metadata.name} of ${alias} carries its finalizer`;
 }
 
 const endOf = ({ subject }: ScenarioContext, object: AnyObject | null): Pick<Condition, 'reason' | 'message'> =>

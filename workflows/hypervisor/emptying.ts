@@ -319,7 +319,7 @@ export const consentAdvice =
 
 export const describeConsumers = ({
   consumers,
-  someConsumers = [],
+  someConsumers,
 }: Pick<ObservedProvider, 'consumers' | 'someConsumers'>): string =>
   `allocations of ${consumers} consumer(s): ${someConsumers.join(', ')}${consumers > someConsumers.length ? ', …' : ''}`;
 
