@@ -8,8 +8,8 @@ import type { HypervisorConsent } from '../../contracts/hypervisor/hypervisor.ts
 import { hypervisorConsents } from '../../contracts/hypervisor/hypervisor.ts';
 import type { VirtualMachineState } from '../../contracts/virtual-machine/conditions.ts';
 import { virtualMachineStates } from '../../contracts/virtual-machine/conditions.ts';
-import type { MaintainMode } from '../hypervisor/hypervisor-facts.ts';
-import { maintainModes } from '../hypervisor/hypervisor-facts.ts';
+import type { MaintainMode } from '../hypervisor/hypervisor-objects.ts';
+import { maintainModes } from '../hypervisor/hypervisor-objects.ts';
 import { formatDuration, formatTime } from '../render/duration.ts';
 
 /**

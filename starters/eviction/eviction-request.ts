@@ -6,7 +6,7 @@ import { CommandError, tableError } from '../command/error.ts';
 import type { EvictionObject } from './eviction-facts.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import type { EvictionManifest } from '../command/kubernetes-access.ts';
-import { unknownHost } from '../hypervisor/unknown-host.ts';
+import { unknownHost } from '../hypervisor/hypervisor-objects.ts';
 
 /** What `drover evict` was asked for. */
 export interface EvictionRequest {

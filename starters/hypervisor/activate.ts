@@ -3,7 +3,7 @@ import { asOption, describedCommand, hostArgument } from '../command/command.ts'
 import type { SendOptions } from './command-hypervisor.ts';
 import { sendHypervisor, timeoutOption, waitOption } from './command-hypervisor.ts';
 import type { CommandContext } from '../command/context.ts';
-import { planActivate } from './plan-activate.ts';
+import { planActivate } from './plan-maintenance.ts';
 import { whoRuns } from '../command/who.ts';
 
 export const activateCommand = (context: CommandContext): Command =>

@@ -3,7 +3,7 @@ import type { Arrival, Target } from './await-state.ts';
 import { awaitArrival, judgeArrival } from './await-state.ts';
 import { tableError } from '../command/error.ts';
 import type { EvictionObject } from '../eviction/eviction-facts.ts';
-import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
 import { ago } from '../render/sample-progress.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 import { lifecycle, sampleHypervisor } from '../../test/fixtures/starters/hypervisor.ts';
@@ -40,8 +40,8 @@ test.each<
     hypervisor: HypervisorObject | null,
     eviction: EvictionObject | null,
     target: Target,
-    is: Arrival['is'],
-    words: RegExp,
+    kind: Arrival['kind'],
+    message: RegExp,
   ]
 >([
   [
@@ -61,7 +61,7 @@ test.each<
     /^Evicting: Disable it$/u,
   ],
   [
-    'the Eviction’s words are fresher',
+    'the Eviction’s message are fresher',
     asks({ conditions: [lifecycle('Evicting', 'Unknown')] }),
     eviction,
     maintenance,
@@ -129,8 +129,8 @@ test.each<
     'elsewhere',
     /Initial/u,
   ],
-])('%s', (_why, hypervisor, its, target, is, words) => {
-  expect(judgeArrival(hypervisor, its, target)).toEqual({ is, words: expect.stringMatching(words) });
+])('%s', (_why, hypervisor, its, target, is, message) => {
+  expect(judgeArrival(hypervisor, its, target)).toEqual({ is, message: expect.stringMatching(message) });
 });
 
 const source = (looks: (HypervisorObject | Error)[]) => ({
@@ -142,19 +142,19 @@ const source = (looks: (HypervisorObject | Error)[]) => ({
   eviction: () => Promise.reject(new Error('may not be listed')),
 });
 const options = () => {
-  const told: string[] = [];
+  const shown: string[] = [];
   return {
-    told,
+    shown,
     intervalMs: 0,
     untilMs: Infinity,
     clock: systemClock,
     abort: new AbortController().signal,
-    tell: (words: string) => void told.push(words),
+    show: (message: string) => void shown.push(message),
   };
 };
 const evicting = (message: string) => asks({ conditions: [lifecycle('Evicting', 'Unknown', message)] });
 
-test('each news is told once, and what is away is waited for', async () => {
+test('each change is shown once, and what is away is waited for', async () => {
   const its = options();
   const away = tableError('KubernetesUnavailable', 'no answer.');
   const arrival = await awaitArrival(
@@ -162,8 +162,8 @@ test('each news is told once, and what is away is waited for', async () => {
     maintenance,
     its,
   );
-  expect(arrival.is).toBe('reached');
-  expect(its.told).toEqual(['Evicting: a', 'no answer. Still trying.', 'Evicting: b']);
+  expect(arrival.kind).toBe('reached');
+  expect(its.shown).toEqual(['Evicting: a', 'no answer. Still trying.', 'Evicting: b']);
 });
 
 test('a no is a no, the time ends, and so does Ctrl-C', async () => {
@@ -171,8 +171,8 @@ test('a no is a no, the time ends, and so does Ctrl-C', async () => {
     awaitArrival(source([tableError('KubernetesForbidden', 'may not.')]), maintenance, options()),
   ).rejects.toThrow('may not.');
   await expect(awaitArrival(source([evicting('a')]), maintenance, { ...options(), untilMs: 0 })).resolves.toEqual({
-    is: 'going',
-    words: 'Evicting: a',
+    kind: 'going',
+    message: 'Evicting: a',
   });
   const controller = new AbortController();
   const waiting = awaitArrival(source([evicting('a')]), maintenance, {

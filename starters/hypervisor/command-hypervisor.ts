@@ -4,20 +4,20 @@ import type { Target } from './await-state.ts';
 import type { CommandContext } from '../command/context.ts';
 import type { HypervisorAccess } from './hypervisor-access.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
-import type { HypervisorObject } from './hypervisor-facts.ts';
-import type { HypervisorPlan } from './hypervisor-plan.ts';
-import { refused } from './hypervisor-plan.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
+import type { HypervisorPlan } from './plan-maintenance.ts';
+import { refused } from './plan-maintenance.ts';
 import { interruptible } from '../command/interruption.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
 import { isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
 import { whyNothingHappens } from '../command/lifecycle-mode.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
-import { arrivalSource, carryOut, tellFirstWord, tellRun, tellState, waitFor } from './send-hypervisor.ts';
+import { arrivalSource, applyPlan, showFirstWord, signalRun, showState, waitFor } from './send-hypervisor.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';
-import { unknownHost } from './unknown-host.ts';
+import { unknownHost } from './hypervisor-objects.ts';
 
 /** Options that every command which sends a host somewhere has. */
 export interface SendOptions {
@@ -101,17 +101,17 @@ export const sendHypervisor = (
     const { before, after, plan } = await retryConflicts(async () => {
       const before = await readKnown(surroundings, host);
       const plan = decide(before);
-      return { before, plan, after: await carryOut(access, before, plan) };
+      return { before, plan, after: await applyPlan(access, before, plan) };
     });
     // What follows from it, follows only where drover acts.
     for (const sentence of acts ? plan.says : plan.says.slice(0, 1)) terminal.print(sentence);
     if (!acts) return;
     // Where nothing was written, the word that should have started a run may be what was lost.
-    const isOpen = plan.do === 'change' || !isCurrent(after) || lifecycleOf(after)?.status === 'Unknown';
+    const isOpen = plan.kind === 'change' || !isCurrent(after) || lifecycleOf(after)?.status === 'Unknown';
     if (isOpen)
-      await tellRun(temporal, host, after, before.generation === after.generation ? 'annotations' : 'spec', by);
+      await signalRun(temporal, host, after, before.generation === after.generation ? 'annotations' : 'spec', by);
     const source = arrivalSource(access, kubernetes, host);
     if (wait) return await waitFor(source, target, host, { timeoutMs: timeout, abort, context });
-    if (plan.do === 'change') await tellFirstWord(source, after, { abort, context });
-    else if (isOpen) tellState(after, terminal);
+    if (plan.kind === 'change') await showFirstWord(source, after, { abort, context });
+    else if (isOpen) showState(after, terminal);
   });

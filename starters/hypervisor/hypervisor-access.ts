@@ -4,7 +4,7 @@ import { fieldManager, nodeMarks } from '../../contracts/ids.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
-import type { HypervisorObject, SpeakingNode } from './hypervisor-facts.ts';
+import type { HypervisorObject, SpeakingNode } from './hypervisor-objects.ts';
 import { parseHypervisor, parseNode } from './hypervisor-objects.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 

@@ -1,5 +1,5 @@
 import { hypervisorCommands } from './hypervisor-commands.ts';
-import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
 import { lifecycle, sampleHypervisor, terminating } from '../../test/fixtures/starters/hypervisor.ts';
 
 const termination = { maintenance: 'termination' as const };

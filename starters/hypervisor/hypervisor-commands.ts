@@ -1,7 +1,7 @@
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorAnnotations } from '../../contracts/ids.ts';
-import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
 import { nodeTerminates } from './hypervisor-objects.ts';
 import { isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
 import type { NextCommand } from '../command/next-commands.ts';

@@ -3,7 +3,7 @@ import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { HypervisorProgress } from '../../contracts/hypervisor/hypervisor.ts';
 import { hypervisorId, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
-import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { answered } from '../command/temporal-access.ts';
 import { webUiLink } from '../command/web-ui.ts';

@@ -1,4 +1,4 @@
-import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
 import { maintenanceBy, parseHypervisor, parseNode } from './hypervisor-objects.ts';
 import { now } from '../render/sample-progress.ts';
 

@@ -1,12 +1,59 @@
-import { z } from 'zod';
 import { findCondition } from '../../contracts/conditions.ts';
-import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import type { Condition } from '../../contracts/conditions.ts';
 import { hypervisorSchema } from '../../contracts/crds/hypervisor.ts';
+import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
-import { fieldManager, hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
+import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import { readDesired, readRecorded } from '../../contracts/hypervisor/read-hypervisor.ts';
-import type { HypervisorObject, SpeakingNode } from './hypervisor-facts.ts';
+import { fieldManager, hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
+import { nearest } from '../../runtime/config/suggestion.ts';
+import { CommandError } from '../command/error.ts';
+import { exitCodes } from '../command/exit-codes.ts';
 import { formatTime } from '../render/duration.ts';
+import { z } from 'zod';
+
+/** The modes that a host comes back from. `termination` is a command of its own. */
+export const maintainModes = ['manual', 'auto', 'ha'] as const satisfies MaintenanceMode[];
+export type MaintainMode = (typeof maintainModes)[number];
+
+/** A Hypervisor, as far as people are shown it. */
+export interface HypervisorObject {
+  name: string;
+  uid: string;
+  generation: number;
+  resourceVersion: string;
+  /** RFC 3339. */
+  createdAt: string;
+  deleting: boolean;
+  annotations: Record<string, string>;
+  lifecycleEnabled: boolean;
+  skipTests: boolean;
+  maintenance: MaintenanceMode;
+  maintenanceReason: string | null;
+  /** Who set the maintenance, as far as that is recorded; null: nobody, or nobody knows. */
+  maintainedBy: string | null;
+  /** drover took it into maintenance for an update of its Node, and ends that itself. */
+  forNodeUpdate: boolean;
+  /** It asks drover to look only (`drover.dev/mode`). */
+  observed: boolean;
+  conditions: Condition[];
+  /** Instances that the node agent counts. */
+  instances: number;
+  /** As `10.0.0`; null: nobody knows. */
+  libVirtVersion: string | null;
+  evicted: boolean;
+}
+
+/** A Node, as far as it says whether the lifecycle of its Hypervisor is driven. */
+export interface SpeakingNode {
+  name: string;
+  uid: string;
+  resourceVersion: string;
+  /** It has the label that makes it a hypervisor. */
+  isHypervisor: boolean;
+  /** Value of its label for the lifecycle; null: it says nothing of that, so the Hypervisor's spec holds. */
+  lifecycle: string | null;
+}
 
 /** A Hypervisor as people are shown it, of what kube-apiserver serves; null for what does not fit the schema. */
 export function parseHypervisor(answer: unknown): HypervisorObject | null {
@@ -88,3 +135,16 @@ type Conditioned = Pick<HypervisorObject, 'conditions'>;
 /** Its Node is on its way out, by machine-controller-manager or because somebody deleted it. */
 export const nodeTerminates = ({ conditions }: Conditioned): boolean =>
   findCondition(conditions, hypervisorConditions.terminating)?.status === 'True';
+
+/**
+ * What a person is told who names a host that is none, with the one that they may have meant.
+ *
+ * @param hypervisors names of all Hypervisors
+ * @param consequence a sentence: nothing was started, nothing was changed
+ */
+export function unknownHost(host: string, hypervisors: readonly string[], consequence: string): CommandError {
+  const longer = hypervisors.filter((name) => name.startsWith(`${host}.`));
+  const candidate = longer.length === 1 ? (longer[0] ?? null) : nearest(host, hypervisors);
+  const advice = `${candidate === null ? '' : `Did you mean ${candidate}? `}\`drover hosts\` lists those there are.`;
+  return new CommandError(`There is no Hypervisor ${host}. ${consequence}`, exitCodes.notFound, advice);
+}

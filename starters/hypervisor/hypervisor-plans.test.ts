@@ -1,10 +1,9 @@
 import type { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
-import type { HypervisorObject, SpeakingNode } from './hypervisor-facts.ts';
-import type { HypervisorPlan } from './hypervisor-plan.ts';
-import { planActivate } from './plan-activate.ts';
+import type { HypervisorObject, SpeakingNode } from './hypervisor-objects.ts';
+import type { HypervisorPlan } from './plan-maintenance.ts';
+import { planActivate, planMaintain } from './plan-maintenance.ts';
 import { planDecommission } from './plan-decommission.ts';
-import { planMaintain } from './plan-maintain.ts';
 import type { OnboardPlan } from './plan-onboard.ts';
 import { planOnboard } from './plan-onboard.ts';
 import { now } from '../render/sample-progress.ts';
@@ -30,8 +29,8 @@ function judged(outcome: Outcome): { does: string; words: string; change: unknow
   }
   const { plan } = outcome;
   if (plan === null) return { does: 'unknown', words: '', change: null };
-  const change = plan.do === 'change' ? plan.change : plan.do === 'label' ? { label: plan.value } : null;
-  return { does: plan.do, words: plan.says.join(' '), change };
+  const change = plan.kind === 'change' ? plan.change : plan.kind === 'label' ? { label: plan.value } : null;
+  return { does: plan.kind, words: plan.says.join(' '), change };
 }
 
 const manual: Facts = { maintenance: 'manual', maintenanceReason: 'disks', maintainedBy: 'bob 2026-01-31T11:00:00Z' };
@@ -46,7 +45,7 @@ const by = 'alice';
 const asked = { maintenance: 'manual', maintenanceReason: 'disks' };
 
 test.each<
-  [why: string, facts: Facts, mode: 'manual' | 'auto' | 'ha', does: HypervisorPlan['do'] | 'refuse', words: RegExp]
+  [why: string, facts: Facts, mode: 'manual' | 'auto' | 'ha', does: HypervisorPlan['kind'] | 'refuse', words: RegExp]
 >([
   [
     'in service',
@@ -90,7 +89,7 @@ test.each<
     });
 });
 
-test.each<[why: string, facts: Facts, does: HypervisorPlan['do'] | 'refuse', words: RegExp]>([
+test.each<[why: string, facts: Facts, does: HypervisorPlan['kind'] | 'refuse', words: RegExp]>([
   ['from maintenance', manual, 'change', /comes back from maintenance manual, by bob .*: disks\..*checks run again/u],
   ['without tests', { ...manual, skipTests: true }, 'change', /goes away, its service is enabled/u],
   ['while its Node is updated', { ...manual, maintenance: 'auto', forNodeUpdate: true }, 'change', /may reboot/u],
@@ -160,7 +159,14 @@ const termination = { maintenance: 'termination', maintenanceReason: 'old' };
 const noted = { 'drover.dev/maintenance-by': 'alice 2026-01-31T12:00:00Z' };
 
 test.each<
-  [why: string, facts: Facts, consents: boolean, does: HypervisorPlan['do'] | 'refuse', words: RegExp, change?: unknown]
+  [
+    why: string,
+    facts: Facts,
+    consents: boolean,
+    does: HypervisorPlan['kind'] | 'refuse',
+    words: RegExp,
+    change?: unknown,
+  ]
 >([
   [
     'in service',
@@ -232,7 +238,7 @@ test.each<
     facts: Facts | null,
     node: SpeakingNode | null,
     skipTests: boolean | undefined,
-    does: OnboardPlan['do'] | 'refuse' | 'unknown',
+    does: OnboardPlan['kind'] | 'refuse' | 'unknown',
     words: RegExp,
     change?: unknown,
   ]

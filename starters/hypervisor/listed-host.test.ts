@@ -1,5 +1,5 @@
 import type { Answer, EvictionRun } from '../eviction/eviction-facts.ts';
-import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
 import type { HostFilter } from './listed-host.ts';
 import { listHosts, needsSomebody } from './listed-host.ts';
 import { renderHosts } from '../render/hosts.ts';
@@ -24,7 +24,7 @@ test.each<[why: string, facts: Partial<HypervisorObject>, needs: boolean]>([
   ['in service, with a problem', { conditions: [lifecycle('Active', 'False')] }, true],
   [
     'waits for a person',
-    { conditions: [lifecycle('Ready', 'Unknown', 'Waiting for somebody to enable node-1')] },
+    { conditions: [lifecycle('Ready', 'Unknown', 'Waiting for an operator to enable node-1')] },
     true,
   ],
   ['its time is half over', { conditions: [lifecycle('Evicting', 'Unknown'), late] }, true],

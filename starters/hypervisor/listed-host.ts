@@ -2,10 +2,10 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
-import { hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
+import { anOperator, hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type { MaintenanceMode } from '../../contracts/hypervisor/hypervisor.ts';
 import type { Answer, EvictionRun } from '../eviction/eviction-facts.ts';
-import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
 import { nodeTerminates } from './hypervisor-objects.ts';
 import type { Stands } from '../command/lifecycle-condition.ts';
 import { lifecycleOf, observationOf, standing } from '../command/lifecycle-condition.ts';
@@ -99,8 +99,8 @@ function openFailure({ conditions }: HypervisorObject): Condition | null {
 }
 
 /**
- * Whether a person has to do something. A host that nobody has onboarded rests, and is nobody's worry; words of the lifecycle tell of a
- * wait for a person (`wait` in workflows/hypervisor/), and of a Node whose time is more than half over.
+ * Whether an operator has to do something. A host that was never onboarded is blocked, and needs none; the message of the lifecycle tells of
+ * a wait for an operator, and that of `Offboarded` of a Node whose time is more than half over.
  */
 export function needsSomebody(hypervisor: HypervisorObject): boolean {
   if (openFailure(hypervisor) !== null) return true;
@@ -110,5 +110,5 @@ export function needsSomebody(hypervisor: HypervisorObject): boolean {
   if (stands === 'rests') return hypervisor.lifecycleEnabled || lifecycle.reason !== 'Initial';
   const offboarded = findCondition(hypervisor.conditions, hypervisorConditions.offboarded);
   const isLate = offboarded?.status === 'False' && offboarded.message.includes('more than half of the time is over');
-  return isLate || lifecycle.message.startsWith('Waiting for somebody');
+  return isLate || lifecycle.message.startsWith(`Waiting for ${anOperator}`);
 }

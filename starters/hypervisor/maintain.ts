@@ -4,9 +4,9 @@ import { asOption, describedCommand, hostArgument } from '../command/command.ts'
 import type { SendOptions } from './command-hypervisor.ts';
 import { sendHypervisor, timeoutOption, waitOption } from './command-hypervisor.ts';
 import type { CommandContext } from '../command/context.ts';
-import type { MaintainMode } from './hypervisor-facts.ts';
-import { maintainModes } from './hypervisor-facts.ts';
-import { planMaintain } from './plan-maintain.ts';
+import type { MaintainMode } from './hypervisor-objects.ts';
+import { maintainModes } from './hypervisor-objects.ts';
+import { planMaintain } from './plan-maintenance.ts';
 import { whoRuns } from '../command/who.ts';
 
 interface MaintainOptions extends SendOptions {

@@ -6,11 +6,11 @@ import type { Target } from './await-state.ts';
 import type { CommandContext } from '../command/context.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
-import type { HypervisorObject, SpeakingNode } from './hypervisor-facts.ts';
+import type { HypervisorObject, SpeakingNode } from './hypervisor-objects.ts';
 import type { OnboardPlan } from './plan-onboard.ts';
 import { planOnboard } from './plan-onboard.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
-import { arrivalSource, carryOut, tellFirstWord, tellRun, waitFor } from './send-hypervisor.ts';
+import { arrivalSource, applyPlan, showFirstWord, signalRun, waitFor } from './send-hypervisor.ts';
 import { whoRuns } from '../command/who.ts';
 
 interface OnboardOptions extends SendOptions {
@@ -58,10 +58,11 @@ async function onboard(
   if (plan === null) return;
   for (const sentence of acts ? plan.says : plan.says.slice(0, 1)) terminal.print(sentence);
   if (!acts) return;
-  if (told !== null) await tellRun(temporal, host, told, plan.do === 'label' ? 'labels' : 'spec', by);
+  if (told !== null) await signalRun(temporal, host, told, plan.kind === 'label' ? 'labels' : 'spec', by);
   const source = arrivalSource(access, kubernetes, host);
   if (wait) return await waitFor(source, inService(skipTests), host, { timeoutMs: timeout, abort, context });
-  if (plan.do !== 'nothing' && hypervisor !== null) return await tellFirstWord(source, hypervisor, { abort, context });
+  if (plan.kind !== 'nothing' && hypervisor !== null)
+    return await showFirstWord(source, hypervisor, { abort, context });
   terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
 }
 
@@ -75,10 +76,10 @@ async function write(
   hypervisor: HypervisorObject | null;
   told: { uid: string; generation: number; resourceVersion: string } | null;
 }> {
-  if (plan.do === 'label')
+  if (plan.kind === 'label')
     return { hypervisor: before, told: { generation: 0, ...(await access.labelNode(plan.node, plan.value)) } };
   if (before === null) return { hypervisor: null, told: node === null ? null : { generation: 0, ...node } };
-  const hypervisor = await carryOut(access, before, plan);
+  const hypervisor = await applyPlan(access, before, plan);
   return { hypervisor, told: hypervisor };
 }
 

@@ -1,12 +1,11 @@
 import type { HypervisorConsent } from '../../contracts/hypervisor/hypervisor.ts';
 import { consentBy } from '../../contracts/eviction/annotations.ts';
 import { annotations as names } from '../../contracts/ids.ts';
-import type { HypervisorObject } from './hypervisor-facts.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
 import { nodeTerminates } from './hypervisor-objects.ts';
 import { lifecycleOf } from '../command/lifecycle-condition.ts';
-import type { HypervisorPlan } from './hypervisor-plan.ts';
-import { describeMaintenance, refused, refuseDeleted } from './hypervisor-plan.ts';
-import { maintenanceChange } from './plan-maintain.ts';
+import type { HypervisorPlan } from './plan-maintenance.ts';
+import { describeMaintenance, maintenanceChange, refuseDeleted, refused } from './plan-maintenance.ts';
 
 export interface DecommissionRequest {
   reason: string;
@@ -33,7 +32,7 @@ export function planDecommission(
     );
   }
   if (lifecycleOf(hypervisor)?.reason === 'Decommissioned')
-    return { do: 'nothing', says: [`${name} is decommissioned already. Nothing was changed.`, lastStep(name)] };
+    return { kind: 'nothing', says: [`${name} is decommissioned already. Nothing was changed.`, lastStep(name)] };
   const consent = consentChange(hypervisor, request, nowMs);
   if (maintenance === 'termination' || nodeTerminates(hypervisor)) return onItsWay(hypervisor, request, consent);
   if (maintenance === 'auto' || maintenance === 'ha') {
@@ -48,7 +47,7 @@ export function planDecommission(
   );
   const before = maintenance === '' ? [] : [`This ends its ${describeMaintenance(hypervisor)}.`];
   return {
-    do: 'change',
+    kind: 'change',
     change: { spec, annotations: { ...annotations, ...consent } },
     says: [`${name} is taken out of Nova for good: ${request.reason}`, ...before, ...consequences(hypervisor, request)],
   };
@@ -74,9 +73,9 @@ function onItsWay(
   const { name } = hypervisor;
   const why = hypervisor.maintenance === 'termination' ? describeMaintenance(hypervisor) : 'its Node terminates';
   const there = `${name} is being taken out of Nova already (${why}).`;
-  if (Object.keys(change).length === 0) return { do: 'nothing', says: [`${there} Nothing was changed.`] };
+  if (Object.keys(change).length === 0) return { kind: 'nothing', says: [`${there} Nothing was changed.`] };
   return {
-    do: 'change',
+    kind: 'change',
     change: { annotations: change },
     says: [there, `It records the consent of ${by}: ${consent.join(', ')}.`],
   };

@@ -1,14 +1,14 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { hypervisorConditions, onboardingReasons } from '../../contracts/hypervisor/conditions.ts';
 import { hypervisorAnnotations, nodeMarks } from '../../contracts/ids.ts';
-import type { HypervisorObject, SpeakingNode } from './hypervisor-facts.ts';
+import type { HypervisorObject, SpeakingNode } from './hypervisor-objects.ts';
 import { nodeTerminates } from './hypervisor-objects.ts';
 import { describeLifecycle, isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
-import type { HypervisorPlan } from './hypervisor-plan.ts';
-import { describeMaintenance, refused, refuseDeleted } from './hypervisor-plan.ts';
+import type { HypervisorPlan } from './plan-maintenance.ts';
+import { describeMaintenance, refused, refuseDeleted } from './plan-maintenance.ts';
 
 /** Where the Node speaks of the lifecycle, its label holds: what a spec says against it is taken back (workflows/hypervisor/node.ts). */
-export type OnboardPlan = HypervisorPlan | { do: 'label'; node: SpeakingNode; value: string; says: string[] };
+export type OnboardPlan = HypervisorPlan | { kind: 'label'; node: SpeakingNode; value: string; says: string[] };
 
 const labels = { test: 'true', skip: 'skip-tests' } as const;
 
@@ -41,11 +41,11 @@ export function planOnboard(
   if (isAsked)
     return hypervisor.lifecycleEnabled
       ? alreadyAsked(hypervisor)
-      : { do: 'nothing', says: [`Its Node says so already, and drover takes that over. Nothing was changed.`] };
+      : { kind: 'nothing', says: [`Its Node says so already, and drover takes that over. Nothing was changed.`] };
   const says = afterwards(hypervisor, skips);
   if (isNodes)
     return {
-      do: 'label',
+      kind: 'label',
       node,
       value: skips ? labels.skip : labels.test,
       says: [`Label ${nodeMarks.lifecycle} of Node ${name} is set: tests are ${skips ? 'left out' : 'made'}.`, ...says],
@@ -54,7 +54,7 @@ export function planOnboard(
     ? `The tests of ${name} are ${skips ? 'left out' : 'made'} from now on.`
     : `The lifecycle of ${name} is driven from now on.`;
   return {
-    do: 'change',
+    kind: 'change',
     change: { spec: { lifecycleEnabled: true, skipTests: skips }, ...ownWord(hypervisor) },
     says: [what, ...says],
   };
@@ -72,10 +72,10 @@ function planFirst(node: SpeakingNode, skips: boolean): OnboardPlan {
   const follows = 'drover makes its Hypervisor, and then onboards it.';
   if (lifecycle !== null && (lifecycle === labels.skip) === skips)
     return {
-      do: 'nothing',
+      kind: 'nothing',
       says: [`Node ${name} has the label ${nodeMarks.lifecycle} already. ${follows} Nothing was changed.`],
     };
-  return { do: 'label', node, value, says: [`Label ${nodeMarks.lifecycle} of Node ${name} is set. ${follows}`] };
+  return { kind: 'label', node, value, says: [`Label ${nodeMarks.lifecycle} of Node ${name} is set. ${follows}`] };
 }
 
 /** What drover took over from a Node that says it no more is not taken back from a person who says it. */
@@ -102,7 +102,7 @@ function alreadyAsked(hypervisor: HypervisorObject): OnboardPlan {
       there,
       `Mend the cause; then \`drover retry ${name}\` begins its onboarding again. --skip-tests leaves the tests out.`,
     );
-  return { do: 'nothing', says: [`${there} Nothing was changed.`] };
+  return { kind: 'nothing', says: [`${there} Nothing was changed.`] };
 }
 
 const isAborted = (hypervisor: HypervisorObject): boolean =>

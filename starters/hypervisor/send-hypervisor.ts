@@ -8,8 +8,8 @@ import { awaitFirstWord } from '../command/first-word.ts';
 import { formatDuration, formatTime } from '../render/duration.ts';
 import type { HypervisorAccess } from './hypervisor-access.ts';
 import { hypervisorCommands } from './hypervisor-commands.ts';
-import type { HypervisorObject } from './hypervisor-facts.ts';
-import type { HypervisorPlan } from './hypervisor-plan.ts';
+import type { HypervisorObject } from './hypervisor-objects.ts';
+import type { HypervisorPlan } from './plan-maintenance.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { describeLifecycle, isCurrent } from '../command/lifecycle-condition.ts';
 import type { NextCommand } from '../command/next-commands.ts';
@@ -18,15 +18,15 @@ import type { TemporalAccess } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';
 
 /** Writes what was decided, on the version that it was decided on. Returns the object as it is then. */
-export const carryOut = (
+export const applyPlan = (
   access: HypervisorAccess,
   hypervisor: HypervisorObject,
   plan: HypervisorPlan,
 ): Promise<HypervisorObject> =>
-  plan.do === 'change' ? access.patch(hypervisor, plan.change) : Promise.resolve(hypervisor);
+  plan.kind === 'change' ? access.patch(hypervisor, plan.change) : Promise.resolve(hypervisor);
 
 /** Tells the run of the host that something changed, starting it if none is open. The bridge does the same; twice does no harm. */
-export const tellRun = (
+export const signalRun = (
   { context: { clock }, client, config }: TemporalAccess,
   hypervisor: string,
   { uid, generation, resourceVersion }: { uid: string; generation: number; resourceVersion: string },
@@ -54,34 +54,40 @@ export async function waitFor(
   { timeoutMs, abort, context }: { timeoutMs: number; abort: AbortSignal; context: CommandContext },
 ): Promise<void> {
   const { terminal, clock } = context;
-  const tell = (words: string): void => terminal.remark(`${formatTime(clock.now())} ${words}`);
+  const show = (message: string): void => terminal.remark(`${formatTime(clock.now())} ${message}`);
   const untilMs = clock.now() + timeoutMs;
-  const { is, words } = await awaitArrival(source, target, { intervalMs: waitIntervalMs, untilMs, clock, abort, tell });
-  if (is === 'reached') return terminal.print(terminal.paint('good', words));
+  const { kind, message } = await awaitArrival(source, target, {
+    intervalMs: waitIntervalMs,
+    untilMs,
+    clock,
+    abort,
+    show,
+  });
+  if (kind === 'reached') return terminal.print(terminal.paint('good', message));
   context.exitCode = exitCodes.failed;
   terminal.print(
     terminal.paint(
       'bad',
-      is === 'elsewhere'
-        ? words
-        : `Not ${target.state} after ${formatDuration(timeoutMs)}, and still on its way: ${words}`,
+      kind === 'elsewhere'
+        ? message
+        : `Not ${target.state} after ${formatDuration(timeoutMs)}, and still on its way: ${message}`,
     ),
   );
   const hypervisor = await source.hypervisor().catch(() => null);
-  if (hypervisor !== null) tellCommands(hypervisor, terminal);
+  if (hypervisor !== null) showCommands(hypervisor, terminal);
   else terminal.remark(`\`drover describe ${host}\` shows how it stands.`);
 }
 
 /** Tells what the lifecycle says of a change first, and what to type next. */
-export async function tellFirstWord(
+export async function showFirstWord(
   source: ArrivalSource,
   before: HypervisorObject,
   { abort, context: { terminal, clock } }: { abort: AbortSignal; context: CommandContext },
 ): Promise<void> {
   const { latest, isNews } = await awaitFirstWord(() => source.hypervisor(), before, { clock, abort });
-  if (isNews) return tellState(latest, terminal);
+  if (isNews) return showState(latest, terminal);
   terminal.remark(noWord);
-  tellCommands(latest, terminal, [
+  showCommands(latest, terminal, [
     { command: 'drover doctor', why: 'see whether the bridge and the workers are there' },
   ]);
 }
@@ -90,13 +96,13 @@ const noWord =
   'No run has said anything of it yet: `drover describe` shows when one has, `drover doctor` whether the bridge and the workers are there.';
 
 /** Tells how a host stands, and what to type next. */
-export function tellState(hypervisor: HypervisorObject, terminal: Terminal): void {
+export function showState(hypervisor: HypervisorObject, terminal: Terminal): void {
   if (isCurrent(hypervisor)) terminal.print(describeLifecycle(hypervisor));
   else terminal.remark(noWord);
-  tellCommands(hypervisor, terminal);
+  showCommands(hypervisor, terminal);
 }
 
-function tellCommands(
+function showCommands(
   hypervisor: HypervisorObject,
   terminal: Terminal,
   commands: readonly NextCommand[] = hypervisorCommands(hypervisor),

@@ -1,7 +1,7 @@
 import type { Retry } from './decide-retry.ts';
 import { decideRetry } from './decide-retry.ts';
 import type { EvictionObject } from '../eviction/eviction-facts.ts';
-import type { HypervisorObject } from '../hypervisor/hypervisor-facts.ts';
+import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { ago } from '../render/sample-progress.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 import { lifecycle, sampleHypervisor } from '../../test/fixtures/starters/hypervisor.ts';

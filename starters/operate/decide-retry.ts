@@ -2,7 +2,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import { evictingReasons, evictionConditions } from '../../contracts/eviction/conditions.ts';
 import type { EvictionObject } from '../eviction/eviction-facts.ts';
-import type { HypervisorObject } from '../hypervisor/hypervisor-facts.ts';
+import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
 
 /** What `drover retry HOST` means. */

@@ -15,13 +15,13 @@ import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import { followSource } from '../eviction/follow-source.ts';
 import { commandRun, giveCommand, updateRun } from '../command/give-command.ts';
-import type { HypervisorObject } from '../hypervisor/hypervisor-facts.ts';
+import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { readEvictions } from '../command/kubernetes-access.ts';
 import { describeLifecycle } from '../command/lifecycle-condition.ts';
 import { retryVirtualMachine } from '../virtual-machine/retry-virtual-machine.ts';
 import { reviveEviction } from '../eviction/revive-eviction.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
-import { arrivalSource, tellFirstWord, tellRun } from '../hypervisor/send-hypervisor.ts';
+import { arrivalSource, showFirstWord, signalRun } from '../hypervisor/send-hypervisor.ts';
 import { tellBeginning } from '../eviction/tell-beginning.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
 import { isRunning } from '../command/temporal-access.ts';
@@ -109,8 +109,8 @@ async function retryHypervisor(
   );
   terminal.print(`Hypervisor ${name} is tried again. It was ${describeLifecycle(hypervisor)}`);
   if (!acts) return;
-  await tellRun(temporal, name, retried, 'retry', by);
-  await tellFirstWord(arrivalSource(access, kubernetes, name), retried, { abort, context });
+  await signalRun(temporal, name, retried, 'retry', by);
+  await showFirstWord(arrivalSource(access, kubernetes, name), retried, { abort, context });
 }
 
 /** What the run answers; where none is open, or no worker answers for it, it looks when there is one. */
@@ -121,7 +121,7 @@ async function lookNow(temporal: TemporalAccess, hypervisor: HypervisorObject, b
   } catch (error) {
     const { exitCode } = explainError(error);
     if (exitCode !== exitCodes.notFound && exitCode !== exitCodes.unreachable) throw error;
-    await tellRun(temporal, name, hypervisor, 'retry', by);
+    await signalRun(temporal, name, hypervisor, 'retry', by);
     return exitCode === exitCodes.notFound
       ? `A run looks at ${name} now. It was ${describeLifecycle(hypervisor)}`
       : `No worker answers now. ${name} is looked at as soon as one does.`;

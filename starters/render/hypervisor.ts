@@ -1,7 +1,7 @@
 import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
-import type { HypervisorObject } from '../hypervisor/hypervisor-facts.ts';
+import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { isCurrent, lifecycleOf, observationOf } from '../command/lifecycle-condition.ts';
-import { describeMaintenance } from '../hypervisor/hypervisor-plan.ts';
+import { describeMaintenance } from '../hypervisor/plan-maintenance.ts';
 import { needsSomebody } from '../hypervisor/listed-host.ts';
 import { formatAge, formatRelative } from './duration.ts';
 import type { Paint } from './paint.ts';

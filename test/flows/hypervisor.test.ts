@@ -81,7 +81,7 @@ test(
     await world.kubectl(['annotate', 'node', host, `${nodeMarks.aggregates}=fast`, '--overwrite']);
     await scene.untilState(host, 'Active');
     const progress = await world.client.workflow.getHandle(hypervisorId(host)).query<HypervisorProgress>('progress');
-    expect(progress).toMatchObject({ hypervisor: host, state: 'Active' });
+    expect(progress).toMatchObject({ object: `Hypervisor ${host}`, reason: 'Active' });
   },
   limitMs,
 );
