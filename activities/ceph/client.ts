@@ -4,7 +4,7 @@ import { droverFailure } from '../../runtime/failure.ts';
 import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { jsonOf, readFault, refusalOf } from './faults.ts';
 import { createDashboardHttp, type DashboardAnswer, type DashboardHttp } from './http.ts';
-import { openSessions, type DashboardSession } from './session.ts';
+import { type DashboardSession, openDashboardSessions } from './session.ts';
 import type { CephClient, CephSettings } from './types.ts';
 import { healthAnswer, poolsAnswer } from './wire.ts';
 
@@ -21,8 +21,7 @@ export function openCeph(settings: CephSettings, options: CephOptions): CephClie
   const http =
     options.http ??
     createDashboardHttp({ ca, ...(timeouts && { timeouts }), ...(options.observe && { observe: options.observe }) });
-  const closed = new AbortController();
-  const sessions = openSessions(settings, http, closed.signal, options.clock);
+  const sessions = openDashboardSessions(settings, http, options.clock);
 
   const ask = async (session: DashboardSession, path: string, signal: AbortSignal): Promise<DashboardAnswer> => {
     try {
@@ -38,13 +37,11 @@ export function openCeph(settings: CephSettings, options: CephOptions): CephClie
     schema: Schema,
     signal: AbortSignal,
   ): Promise<z.output<Schema>> => {
-    let session = await sessions.current(signal);
-    let answer = await ask(session, path, signal);
-    if (answer.status === 401) {
-      sessions.forget(session);
-      session = await sessions.current(signal);
-      answer = await ask(session, path, signal);
-    }
+    const { session, answer } = await sessions.use(
+      async (session) => ({ session, answer: await ask(session, path, signal) }),
+      ({ answer }) => answer.status === 401,
+      signal,
+    );
     if (answer.status === 200) return parsed(schema, session.base, path, answer);
     const refusal = refusalOf(answer.status, answer.text);
     const code = readFault(refusal);
@@ -73,7 +70,7 @@ export function openCeph(settings: CephSettings, options: CephOptions): CephClie
         applications,
       })),
     close: async () => {
-      closed.abort(new Error('the client was closed'));
+      await sessions.end();
       await http.close();
     },
   };

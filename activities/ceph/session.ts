@@ -2,8 +2,8 @@ import type { ApplicationFailure } from '@temporalio/common';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure, failureCode, failureDetail } from '../../runtime/failure.ts';
-import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
-import { unlessAborted } from '../../runtime/unless-aborted.ts';
+import { registerSecret } from '../../runtime/redaction.ts';
+import { openSessions, type Sessions } from '../lib/session.ts';
 import { jsonOf, loginFault, refusalOf } from './faults.ts';
 import type { DashboardHttp } from './http.ts';
 import type { CephSettings } from './types.ts';
@@ -15,52 +15,22 @@ export interface DashboardSession {
   token: string;
 }
 
-export interface Sessions {
-  /** The present session; logs in where there is none. Concurrent callers share one login. */
-  current(signal: AbortSignal): Promise<DashboardSession>;
-  /** Says that it is no good; does nothing when it has been replaced meanwhile. */
-  forget(session: DashboardSession): void;
-}
-
-/**
- * A refused login is not repeated for so long: the dashboard locks a user after ten of them, and every hypervisor that is tested asks.
- */
+/** The dashboard locks a user after ten refused logins, and every hypervisor that is tested asks. */
 const refusalHoldsMs = 60_000;
 
-export function openSessions(settings: CephSettings, http: DashboardHttp, closed: AbortSignal, clock: Clock): Sessions {
-  let current: DashboardSession | null = null;
-  let login: Promise<DashboardSession> | null = null;
-  let refused: { failure: unknown; untilMs: number } | null = null;
-  const recent: string[] = [];
+export function openDashboardSessions(
+  settings: CephSettings,
+  http: DashboardHttp,
+  clock: Clock,
+): Sessions<DashboardSession> {
   registerSecret(settings.password);
-
-  const renew = async (): Promise<DashboardSession> => {
-    try {
-      current = await logIn(settings, http, closed);
-      recent.push(current.token);
-      // The token before this one may still be good, and in errors that are about to be written.
-      for (const old of recent.splice(0, recent.length - 2)) forgetSecret(old);
-      return current;
-    } catch (failure) {
-      if (failureCode(failure) === 'CephCredentialRefused')
-        refused = { failure, untilMs: clock.monotonicMs() + refusalHoldsMs };
-      throw failure;
-    } finally {
-      login = null;
-    }
-  };
-  return {
-    current: async (signal) => {
-      signal.throwIfAborted();
-      if (current !== null) return current;
-      if (refused !== null && clock.monotonicMs() < refused.untilMs) throw refused.failure;
-      login ??= renew();
-      return unlessAborted(login, signal);
-    },
-    forget: (session) => {
-      if (current === session) current = null;
-    },
-  };
+  return openSessions({
+    credential: () => Promise.resolve(settings),
+    logIn: (credential, signal) => logIn(credential, http, signal),
+    secretOf: ({ token }) => token,
+    holdRefusal: { code: 'CephCredentialRefused', forMs: refusalHoldsMs },
+    clock,
+  });
 }
 
 /** Tries the dashboards in their order: that of a manager that stands by redirects. All of them know the same users. */

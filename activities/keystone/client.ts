@@ -2,8 +2,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import type { OpenStackSettings } from '../../runtime/config/openstack-settings.ts';
-import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
-import { unlessAborted } from '../../runtime/unless-aborted.ts';
+import { registerSecret } from '../../runtime/redaction.ts';
+import { openSessions } from '../lib/session.ts';
 import { refusalOf } from '../openstack/faults.ts';
 import { createHttp, type Http, type HttpAnswer, type HttpOptions } from '../openstack/http.ts';
 import type { HttpTimeouts } from '../openstack/transport-faults.ts';
@@ -44,42 +44,30 @@ export function openSession(settings: OpenStackSettings, options: SessionOptions
       ...(options.observe === undefined ? {} : { observe: options.observe }),
       ...(options.globalRequestId === undefined ? {} : { globalRequestId: options.globalRequestId }),
     });
-  const closed = new AbortController();
-  let current: Token | null = null;
-  const recent: string[] = [];
-  let login: Promise<Token> | null = null;
-
-  const renew = async (): Promise<Token> => {
-    try {
-      current = await logIn(http, settings, clock, closed.signal);
-      recent.push(current.value);
-      // The token before this one may still be good, and in errors that are about to be written.
-      for (const old of recent.splice(0, recent.length - 2)) forgetSecret(old);
-      return current;
-    } finally {
-      login = null;
-    }
-  };
-  const valid = (signal: AbortSignal): Promise<Token> => {
-    signal.throwIfAborted();
-    if (current !== null && clock.monotonicMs() < current.renewAtMs) return Promise.resolve(current);
-    login ??= renew();
-    return unlessAborted(login, signal);
-  };
+  const sessions = openSessions({
+    credential: () => Promise.resolve(settings.credential),
+    logIn: (credential, signal) => logIn(http, { ...settings, credential }, clock, signal),
+    secretOf: ({ value }: Token) => value,
+    renewAtMs: ({ renewAtMs }) => renewAtMs,
+    clock,
+  });
 
   return {
     region: settings.region,
     http,
-    token: async (signal) => (await valid(signal)).value,
-    forget: (token) => {
-      if (current?.value === token) current = null;
-    },
+    token: async (signal) => (await sessions.current(signal)).value,
+    use: (send, signal) =>
+      sessions.use(
+        ({ value }) => send(value),
+        ({ status }) => status === 401,
+        signal,
+      ),
     endpoint: async (type, signal) =>
       settings.endpointOverrides[type] ??
-      endpointIn((await valid(signal)).content.catalog, type, settings.region, settings.interface),
-    identity: async (signal) => toIdentity((await valid(signal)).content),
+      endpointIn((await sessions.current(signal)).content.catalog, type, settings.region, settings.interface),
+    identity: async (signal) => toIdentity((await sessions.current(signal)).content),
     close: async () => {
-      closed.abort(new Error('the session was closed'));
+      await sessions.end();
       await http.close();
     },
   };

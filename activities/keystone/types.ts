@@ -1,4 +1,4 @@
-import type { Http } from '../openstack/http.ts';
+import type { Http, HttpAnswer } from '../openstack/http.ts';
 import type { ServiceType } from '../openstack/services.ts';
 
 /**
@@ -14,8 +14,8 @@ export interface KeystoneSession {
   readonly http: Http;
   /** A token that is good for a while. Logs in where there is none. */
   token(signal: AbortSignal): Promise<string>;
-  /** Says that a service refused `token`; the next {@link token} is a new one. Does nothing when it has been replaced meanwhile. */
-  forget(token: string): void;
+  /** Sends a request with the token; once more with a new one when the service refuses it, as it may have been revoked. */
+  use(send: (token: string) => Promise<HttpAnswer>, signal: AbortSignal): Promise<HttpAnswer>;
   /** URL of a service for the settings' region and interface. */
   endpoint(type: ServiceType, signal: AbortSignal): Promise<string>;
   /** Who the credential is: for `drover doctor`. */

@@ -49,7 +49,14 @@ export function openEndpoint(session: KeystoneSession, { service, type, base = t
     const url = new URL(base(await session.endpoint(type, signal)) + call.path);
     for (const [name, value] of call.query ?? []) url.searchParams.append(name, value);
     const headers = { 'openstack-api-version': `${type} ${call.microversion}` };
-    const answer = await exchange(session, { service, method: call.method, url, headers, body: call.body }, signal);
+    const answer = await session.use(
+      (token) =>
+        session.http.send(
+          { service, method: call.method, url, headers: { ...headers, 'x-auth-token': token }, body: call.body },
+          signal,
+        ),
+      signal,
+    );
     if (answer.status >= 200 && answer.status < 300)
       return { answer: { value: read(call, service, url, answer), requestId: answer.requestId } };
     const refusal = refusalOf(answer.status, answer.text);
@@ -71,20 +78,6 @@ export function openEndpoint(session: KeystoneSession, { service, type, base = t
 }
 
 type Outcome<Wire> = { answer: Answer<Wire> } | { refusal: Refusal; failure: () => ApplicationFailure };
-
-/** Sends with the session's token; once more with a new one when the service refuses it, as it may have been revoked. */
-async function exchange(session: KeystoneSession, request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-  const token = await session.token(signal);
-  const first = await session.http.send(withToken(request, token), signal);
-  if (first.status !== 401) return first;
-  session.forget(token);
-  return session.http.send(withToken(request, await session.token(signal)), signal);
-}
-
-const withToken = (request: HttpRequest, token: string): HttpRequest => ({
-  ...request,
-  headers: { ...request.headers, 'x-auth-token': token },
-});
 
 function read<Wire>(call: Call<Wire>, service: ServiceName, url: URL, answer: HttpAnswer): Wire {
   if (call.answer === undefined) return undefined as Wire;

@@ -58,20 +58,11 @@ export function talkTo(http: Http, settings: BmcSettings, clock: Clock): Bmc {
   };
   const login: Login =
     settings.auth === 'basic' ? basicLogin(settings) : sessionLogin(http, settings, clock, findSessions);
-  const send = async (
-    method: 'GET' | 'POST',
-    path: string,
-    body: unknown,
-    signal: AbortSignal,
-  ): Promise<HttpAnswer> => {
-    const attempt = async () =>
-      http.send(
-        { method, path, headers: await login.headers(signal), ...(body === undefined ? {} : { body }) },
-        signal,
-      );
-    const answer = await attempt();
-    return answer.status === 401 && login.renew() ? attempt() : answer;
-  };
+  const send = (method: 'GET' | 'POST', path: string, body: unknown, signal: AbortSignal): Promise<HttpAnswer> =>
+    login.use(
+      (headers) => http.send({ method, path, headers, ...(body === undefined ? {} : { body }) }, signal),
+      signal,
+    );
   return {
     get: async (kind, path, shape, signal) =>
       parse(shape, path, accept(kind, 'GET', path, await send('GET', path, undefined, signal)), malformed),

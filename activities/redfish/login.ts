@@ -1,26 +1,23 @@
-import { withTimeout, type Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { forgetSecret, registerSecret } from '../../runtime/redaction.ts';
+import { registerSecret } from '../../runtime/redaction.ts';
+import { openSessions } from '../lib/session.ts';
 import { faultOf, refusalOf } from './faults.ts';
-import type { Http } from './http.ts';
+import type { Http, HttpAnswer } from './http.ts';
 import type { BmcSettings } from './types.ts';
 
-/** What makes a request somebody's. */
+/** What proves to a BMC who asks. */
 export interface Login {
-  headers(signal: AbortSignal): Promise<Record<string, string>>;
-  /** The BMC refused the headers: whether others can be had. */
-  renew(): boolean;
+  /** Sends a request with the headers of the login; once more with others where the BMC refused them, and others can be had. */
+  use(send: (headers: Record<string, string>) => Promise<HttpAnswer>, signal: AbortSignal): Promise<HttpAnswer>;
   end(): Promise<void>;
 }
-
-/** How long the end of a session may take: it is a courtesy, and the work is done. */
-const endWithinMs = 5_000;
 
 export function basicLogin({ username, password }: BmcSettings): Login {
   const credential = Buffer.from(`${username}:${password}`).toString('base64');
   registerSecret(credential);
   const headers = { authorization: `Basic ${credential}` };
-  return { headers: () => Promise.resolve(headers), renew: () => false, end: () => Promise.resolve() };
+  return { use: (send) => send(headers), end: () => Promise.resolve() };
 }
 
 /**
@@ -34,12 +31,8 @@ export function sessionLogin(
   clock: Clock,
   findSessions: (signal: AbortSignal) => Promise<string>,
 ): Login {
-  let current: { token: string; location: string | null } | null = null;
-  let renewed = false;
-
-  const open = async (signal: AbortSignal) => {
+  const logIn = async ({ username: UserName, password: Password }: BmcSettings, signal: AbortSignal) => {
     const path = await findSessions(signal);
-    const { username: UserName, password: Password } = settings;
     const answer = await http.send({ method: 'POST', path, headers: {}, body: { UserName, Password } }, signal);
     if (answer.status < 200 || answer.status >= 300) {
       const refusal = refusalOf(answer.status, answer.text);
@@ -54,36 +47,26 @@ export function sessionLogin(
         'AnswerMalformed',
         `The answer ${answer.status} of the BMC at ${settings.url} to the login has no X-Auth-Token`,
       );
-    registerSecret(answer.token);
     return { token: answer.token, location: answer.location };
   };
-
-  const end = async (): Promise<void> => {
-    if (current === null) return;
-    const { token, location } = current;
-    current = null;
-    const path = location === null ? null : pathOf(location, settings.url);
-    if (path !== null) {
-      await withTimeout(clock, endWithinMs, (overdue) =>
-        http.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }, overdue),
-      ).catch(() => undefined);
-    }
-    forgetSecret(token);
-  };
-
+  const sessions = openSessions({
+    credential: () => Promise.resolve(settings),
+    logIn,
+    secretOf: ({ token }) => token,
+    clock,
+  });
   return {
-    headers: async (signal) => {
-      current ??= await open(signal);
-      return { 'x-auth-token': current.token };
-    },
-    renew: () => {
-      if (current === null || renewed) return false;
-      renewed = true;
-      forgetSecret(current.token);
-      current = null;
-      return true;
-    },
-    end,
+    use: (send, signal) =>
+      sessions.use(
+        ({ token }) => send({ 'x-auth-token': token }),
+        ({ status }) => status === 401,
+        signal,
+      ),
+    end: () =>
+      sessions.end(async ({ token, location }, signal) => {
+        const path = location === null ? null : pathOf(location, settings.url);
+        if (path !== null) await http.send({ method: 'DELETE', path, headers: { 'x-auth-token': token } }, signal);
+      }),
   };
 }
 

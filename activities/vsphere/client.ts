@@ -4,7 +4,7 @@ import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { openCallBudget } from './budget.ts';
 import { vimFailure } from './faults.ts';
 import { createSoapHttp, type HttpOptions, type SoapAnswer, type SoapHttp } from './http.ts';
-import { openSessions, type VcenterSession } from './session.ts';
+import { openVcenterSessions } from './session.ts';
 import { decodeResponse, type Decoded, type Returned } from './wire/decode.ts';
 import { encodeRequest } from './wire/encode.ts';
 import type { ManagedObjectReference } from './wire/values.ts';
@@ -54,9 +54,6 @@ export interface ClientOptions extends HttpOptions {
 
 const defaultCallMs = 14_000;
 
-/** How long the end of a session may take: it is a courtesy. */
-const endWithinMs = 2_000;
-
 const serviceInstance: ManagedObjectReference = { type: 'ServiceInstance', value: 'ServiceInstance' };
 
 /** Nothing is sent before the first call. */
@@ -98,7 +95,7 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
     return decoded.value;
   };
 
-  const sessions = openSessions({
+  const sessions = openVcenterSessions({
     credential: settings.credential,
     clock,
     logIn: async ({ username: userName, password }, signal) => {
@@ -137,26 +134,26 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
     call: (method, self, args, signal, how = {}) => {
       const { needsSameSession = false, isSecret = false } = how;
       const inTurn = async (limited: AbortSignal) => {
-        const attempt = async (session: VcenterSession) =>
-          (await exchange(method, self, args, session.cookie, limited, how)).decoded;
-        const session = await sessions.current(limited);
-        const decoded = await attempt(session);
-        if (!('fault' in decoded) || decoded.fault.type !== 'NotAuthenticated')
-          return valueOf(method, self, decoded, isSecret);
+        const isOver = (decoded: Decoded<typeof method>): boolean =>
+          'fault' in decoded && decoded.fault.type === 'NotAuthenticated';
+        const { session, decoded } = await sessions.use(
+          async (session) => {
+            const { decoded } = await exchange(method, self, args, session.cookie, limited, how);
+            return { session, decoded };
+          },
+          (answer) => isOver(answer.decoded) && !needsSameSession,
+          limited,
+        );
+        if (!needsSameSession || !isOver(decoded)) return valueOf(method, self, decoded, isSecret);
         sessions.forget(session);
-        if (needsSameSession)
-          throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
-        return valueOf(method, self, await attempt(await sessions.current(limited)), isSecret);
+        throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
       };
       return within(method, signal, (limited) => budget.run(() => inTurn(limited), limited));
     },
     close: async () => {
-      const last = sessions.end();
-      const manager = last?.content.sessionManager;
-      if (last !== null && manager !== undefined)
-        await withTimeout(clock, endWithinMs, (signal) => exchange('Logout', manager, {}, last.cookie, signal)).catch(
-          () => undefined,
-        );
+      await sessions.end(async ({ cookie, content }, signal) => {
+        if (content.sessionManager !== undefined) await exchange('Logout', content.sessionManager, {}, cookie, signal);
+      });
       await http.close();
     },
   };

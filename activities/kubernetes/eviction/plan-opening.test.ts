@@ -89,6 +89,12 @@ const rows: [why: string, evictions: Sample[], facts: Partial<OpeningFacts>, gis
   ['or for another reason', [{ reason: 'other' }], { input: byHand }, 'refuse InvalidInput'],
   ['a run by hand needs a reason', [], { input: { ...bare, parallelism: 2 } }, 'refuse InvalidInput'],
   [
+    'also where it says no more than who starts it',
+    [],
+    { input: { ...bare, startedBy: 'jane' } },
+    'refuse InvalidInput',
+  ],
+  [
     'a dead host is refused before anything is made',
     [],
     { input: { ...byHand, cause: 'node-failure' } },

@@ -7,7 +7,7 @@ import { observed, type ObserveCall } from '../../../runtime/telemetry/outside-c
 import { redactedStart } from '../../../runtime/redaction.ts';
 import type { VcenterSettings } from '../../../runtime/config/vsphere-settings.ts';
 import { defaultTimeouts, httpFailure, openAgent } from '../http.ts';
-import { openSessions } from '../session.ts';
+import { openVcenterSessions } from '../session.ts';
 import { restCode } from './faults.ts';
 
 export interface RestRequest {
@@ -88,7 +88,7 @@ export function openRest(
     };
     return observed(observe, { system: 'vsphere', verb }, signal, () => withTimeout(clock, limitMs, exchange));
   };
-  const sessions = openSessions({
+  const sessions = openVcenterSessions({
     credential: settings.credential,
     clock,
     logIn: async ({ username, password }, signal) => {
@@ -102,15 +102,15 @@ export function openRest(
   return {
     vcenter: name,
     call: async (request, value, signal, limitMs) => {
-      for (let isAgain = false; ; isAgain = true) {
-        const session = await sessions.current(signal);
-        const answer = await send(request, { [sessionHeader]: session.cookie }, signal, limitMs);
-        if (answer.status !== 401 || isAgain) return valueOf(name, request.path, answer, value);
-        sessions.forget(session);
-      }
+      const answer = await sessions.use(
+        ({ cookie }) => send(request, { [sessionHeader]: cookie }, signal, limitMs),
+        ({ status }) => status === 401,
+        signal,
+      );
+      return valueOf(name, request.path, answer, value);
     },
     close: async () => {
-      sessions.end();
+      await sessions.end();
       await Promise.all([quick.destroy(), patient.destroy()]);
     },
   };
