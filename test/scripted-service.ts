@@ -16,8 +16,8 @@ export interface Received {
 
 /** What is answered: JSON of any status, raw text, or one of the ways in which an answer does not arrive. */
 export type Reply =
-  | { status?: number; headers?: Record<string, string>; json: unknown }
-  | { status?: number; headers?: Record<string, string>; text: string }
+  | { status?: number; headers?: Record<string, string | string[]>; json: unknown }
+  | { status?: number; headers?: Record<string, string | string[]>; text: string }
   /** The connection is closed before the answer. */
   | 'cut'
   /** The answer is half of what its length says, then the connection is closed. */

@@ -1,7 +1,6 @@
-import { Agent, request as undiciRequest } from 'undici';
 import { droverFailure } from '../../runtime/failure.ts';
-import { observed, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
-import { transportFailure, type HttpTimeouts } from '../openstack/transport-faults.ts';
+import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
+import { type HttpTimeouts, openHttp } from '../lib/http.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long: a check may log in before it asks. */
 const defaultTimeouts: HttpTimeouts = { connectMs: 3_000, headersMs: 6_000, bodyMs: 6_000 };
@@ -43,65 +42,40 @@ export interface DashboardHttpOptions {
   observe?: ObserveCall;
 }
 
-/** HTTP/1.1 to the dashboards of one cluster: no retries, no redirects. */
+/** HTTP to the dashboards of one cluster. */
 export function createDashboardHttp({ ca, observe, ...options }: DashboardHttpOptions): DashboardHttp {
-  const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const agent = new Agent({
+  const client = openHttp({
     connections: 4,
-    pipelining: 1,
-    allowH2: false,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.bodyMs,
-    maxResponseSize: largestAnswerBytes,
-    connect: { timeout: timeouts.connectMs, ...(ca === null ? {} : { ca }) },
+    largestAnswerBytes,
+    timeouts: { ...defaultTimeouts, ...options.timeouts },
+    tls: { ca },
+    trust: 'the ca of the dashboard in drover’s settings',
+    observe,
   });
   return {
-    send: (request, signal) =>
-      observed(observe, { system: 'ceph', verb: `${request.method} ${request.path}` }, signal, (headers) =>
-        send(agent, timeouts, request, headers, signal),
-      ),
-    close: () => agent.destroy(),
+    send: async ({ method, base, path, version, token, body }, signal) => {
+      const { status, text, headers } = await client.send(
+        {
+          call: { system: 'ceph', verb: `${method} ${path}` },
+          method,
+          url: new URL(`${base}${path}`),
+          headers: {
+            accept: `application/vnd.ceph.api.v${version}+json`,
+            ...(token !== undefined && { authorization: `Bearer ${token}` }),
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+          },
+          body: body === undefined ? undefined : JSON.stringify(body),
+          failure: ({ words, malformed, certificate }, cause) =>
+            droverFailure(
+              malformed ? 'AnswerMalformed' : certificate ? 'CertificateNotTrusted' : 'CephUnavailable',
+              `the Ceph dashboard ${base}: ${words} (${method} ${path})`,
+              { cause },
+            ),
+        },
+        signal,
+      );
+      return { status, text, requestId: '', location: headers['location'] ?? '' };
+    },
+    close: () => client.close(),
   };
-}
-
-async function send(
-  agent: Agent,
-  timeouts: HttpTimeouts,
-  request: DashboardRequest,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-): Promise<DashboardAnswer> {
-  const { method, base, path, version, token, body } = request;
-  signal.throwIfAborted();
-  try {
-    const answer = await undiciRequest(`${base}${path}`, {
-      dispatcher: agent,
-      method,
-      headers: {
-        ...headers,
-        accept: `application/vnd.ceph.api.v${version}+json`,
-        'user-agent': 'drover',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      signal,
-    });
-    const location = answer.headers['location'];
-    return {
-      status: answer.statusCode,
-      text: await answer.body.text(),
-      requestId: '',
-      location: typeof location === 'string' ? location : '',
-    };
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    const { words, malformed, certificate } = transportFailure(
-      error,
-      timeouts,
-      'the ca of the dashboard in drover’s settings',
-    );
-    const code = malformed ? 'AnswerMalformed' : certificate ? 'CertificateNotTrusted' : 'CephUnavailable';
-    throw droverFailure(code, `the Ceph dashboard ${base}: ${words} (${method} ${path})`, { cause: error });
-  }
 }

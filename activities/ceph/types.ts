@@ -1,4 +1,4 @@
-import type { HttpTimeouts } from '../openstack/transport-faults.ts';
+import type { HttpTimeouts } from '../lib/http.ts';
 
 /** How to ask a Ceph cluster how it is, and what is expected of it. */
 export interface CephSettings {

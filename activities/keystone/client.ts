@@ -6,7 +6,7 @@ import { registerSecret } from '../../runtime/redaction.ts';
 import { openSessions } from '../lib/session.ts';
 import { refusalOf } from '../openstack/faults.ts';
 import { createHttp, type Http, type HttpAnswer, type HttpOptions } from '../openstack/http.ts';
-import type { HttpTimeouts } from '../openstack/transport-faults.ts';
+import type { HttpTimeouts } from '../lib/http.ts';
 import { endpointIn } from './catalog.ts';
 import { loginFault } from './faults.ts';
 import type { Identity, KeystoneSession } from './types.ts';

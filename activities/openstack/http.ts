@@ -1,9 +1,7 @@
-import { Agent, request as undiciRequest } from 'undici';
-
-import { transportFailure, type HttpTimeouts } from './transport-faults.ts';
+import { type HttpTimeouts, openHttp } from '../lib/http.ts';
 import { errorCodes, type ServiceName } from './services.ts';
 import { droverFailure } from '../../runtime/failure.ts';
-import { observed, type ObserveCall, type OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
+import type { ObserveCall, OutsideSystem } from '../../runtime/telemetry/outside-calls.ts';
 import { verbOf } from './verb.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long. */
@@ -55,85 +53,45 @@ export interface Http {
 }
 
 export function createHttp(options: HttpOptions = {}): Http {
-  const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const agent = new Agent({
+  const client = openHttp({
     connections: 16,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: keepAliveMs,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.bodyMs,
-    maxResponseSize: largestAnswerBytes,
-    connect: {
-      timeout: timeouts.connectMs,
-      rejectUnauthorized: options.verify !== false,
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
-    },
+    keepAliveMs,
+    largestAnswerBytes,
+    timeouts: { ...defaultTimeouts, ...options.timeouts },
+    tls: { ca: options.ca ?? null, verify: options.verify !== false },
+    trust: 'cacert in clouds.yaml or OS_CACERT',
+    observe: options.observe,
   });
   return {
-    send: (request, signal) => {
-      const { service, method, url, body } = request;
-      const call = { system: systems[service], verb: verbOf(method, url.pathname, body) };
+    send: ({ service, method, url, headers, body }, signal) => {
       const id = options.globalRequestId?.() ?? null;
-      const named = id === null ? {} : { 'x-openstack-request-id': id };
-      return observed(options.observe, call, signal, (traced) =>
-        send(agent, timeouts, { ...request, headers: { ...request.headers, ...named, ...traced } }, signal),
+      return client.send(
+        {
+          call: { system: systems[service], verb: verbOf(method, url.pathname, body) },
+          method,
+          url,
+          headers: {
+            accept: 'application/json',
+            ...headers,
+            ...(id !== null && { 'x-openstack-request-id': id }),
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+          },
+          body: body === undefined ? undefined : JSON.stringify(body),
+          failure: ({ words, malformed }, cause) =>
+            droverFailure(
+              malformed ? 'AnswerMalformed' : errorCodes[service].unavailable,
+              `${service} at ${url.origin}: ${words} (${method} ${url.pathname})`,
+              { cause, details: { method, path: url.pathname } },
+            ),
+        },
+        signal,
       );
     },
-    close: () => agent.destroy(),
+    close: () => client.close(),
   };
-}
-
-async function send(
-  agent: Agent,
-  timeouts: HttpTimeouts,
-  request: HttpRequest,
-  signal: AbortSignal,
-): Promise<HttpAnswer> {
-  signal.throwIfAborted();
-  try {
-    const answer = await undiciRequest(request.url, {
-      dispatcher: agent,
-      method: request.method,
-      headers: {
-        accept: 'application/json',
-        'user-agent': 'drover',
-        ...request.headers,
-        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      signal,
-    });
-    const headers = flat(answer.headers);
-    return {
-      status: answer.statusCode,
-      headers,
-      text: await answer.body.text(),
-      requestId: headers['x-openstack-request-id'] ?? headers['x-compute-request-id'] ?? '',
-    };
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    const { words, malformed } = transportFailure(error, timeouts);
-    const code = malformed ? 'AnswerMalformed' : errorCodes[request.service].unavailable;
-    throw droverFailure(
-      code,
-      `${request.service} at ${request.url.origin}: ${words} (${request.method} ${request.url.pathname})`,
-      {
-        cause: error,
-        details: { method: request.method, path: request.url.pathname },
-      },
-    );
-  }
 }
 
 const systems = { Keystone: 'keystone', Nova: 'nova', Placement: 'placement' } as const satisfies Record<
   ServiceName,
   OutsideSystem
 >;
-
-const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  );

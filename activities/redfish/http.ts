@@ -1,8 +1,6 @@
-import { Agent, request as undiciRequest } from 'undici';
-
 import { droverFailure } from '../../runtime/failure.ts';
-import { observed, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
-import { transportFailure, type HttpTimeouts } from '../openstack/transport-faults.ts';
+import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
+import { type HttpTimeouts, openHttp } from '../lib/http.ts';
 import { verbOf } from './verb.ts';
 
 /** BMCs are small: an answer of some seconds is usual. Below the 15 s that a short activity has. */
@@ -42,64 +40,46 @@ export interface Http {
 }
 
 export function createHttp(origin: string, ca: string | null, options: HttpOptions = {}): Http {
-  const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const agent = new Agent({
+  const client = openHttp({
     connections: 1,
-    pipelining: 1,
-    allowH2: false,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.bodyMs,
-    maxResponseSize: largestAnswerBytes,
-    connect: { timeout: timeouts.connectMs, rejectUnauthorized: true, ...(ca === null ? {} : { ca }) },
+    largestAnswerBytes,
+    timeouts: { ...defaultTimeouts, ...options.timeouts },
+    tls: { ca },
+    trust: 'the CA given for this BMC',
+    observe: options.observe,
   });
   return {
-    send: (request, signal) =>
-      observed(options.observe, { system: 'redfish', verb: verbOf(request.method, request.path) }, signal, (headers) =>
-        send(agent, origin, timeouts, { ...request, headers: { ...request.headers, ...headers } }, signal),
-      ),
-    close: () => agent.destroy(),
+    send: async ({ method, path, headers, body }, signal) => {
+      const answer = await client.send(
+        {
+          call: { system: 'redfish', verb: verbOf(method, path) },
+          method,
+          url: new URL(path, origin),
+          headers: {
+            accept: 'application/json',
+            'odata-version': '4.0',
+            ...headers,
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+          },
+          body: body === undefined ? undefined : JSON.stringify(body),
+          failure: ({ words, malformed }, cause) =>
+            droverFailure(
+              malformed ? 'AnswerMalformed' : 'BmcUnreachable',
+              `The BMC at ${origin}: ${words} (${method} ${path})`,
+              { cause, details: { method, path } },
+            ),
+        },
+        signal,
+      );
+      const { status, text } = answer;
+      return {
+        status,
+        text,
+        token: answer.headers['x-auth-token'] || null,
+        location: answer.headers['location'] || null,
+        requestId: '',
+      };
+    },
+    close: () => client.close(),
   };
 }
-
-async function send(
-  agent: Agent,
-  origin: string,
-  timeouts: HttpTimeouts,
-  { method, path, headers, body }: HttpRequest,
-  signal: AbortSignal,
-): Promise<HttpAnswer> {
-  signal.throwIfAborted();
-  try {
-    const answer = await undiciRequest(new URL(path, origin), {
-      dispatcher: agent,
-      method,
-      headers: {
-        accept: 'application/json',
-        'odata-version': '4.0',
-        'user-agent': 'drover',
-        ...headers,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      signal,
-    });
-    return {
-      status: answer.statusCode,
-      text: await answer.body.text(),
-      token: header(answer.headers['x-auth-token']),
-      location: header(answer.headers['location']),
-      requestId: '',
-    };
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    const { words, malformed } = transportFailure(error, timeouts, 'the CA given for this BMC');
-    throw droverFailure(
-      malformed ? 'AnswerMalformed' : 'BmcUnreachable',
-      `The BMC at ${origin}: ${words} (${method} ${path})`,
-      { cause: error, details: { method, path } },
-    );
-  }
-}
-
-const header = (value: string | string[] | undefined): string | null =>
-  (Array.isArray(value) ? (value[0] ?? null) : (value ?? null)) || null;

@@ -3,7 +3,7 @@ import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
 import { openCallBudget } from './budget.ts';
 import { vimFailure } from './faults.ts';
-import { createSoapHttp, type HttpOptions, type SoapAnswer, type SoapHttp } from './http.ts';
+import { createSoapHttp, type SoapAnswer, type SoapHttp, type SoapOptions } from './http.ts';
 import { openVcenterSessions } from './session.ts';
 import { decodeResponse, type Decoded, type Returned } from './wire/decode.ts';
 import { encodeRequest } from './wire/encode.ts';
@@ -42,7 +42,7 @@ export interface CallOptions {
   apiVersion?: string;
 }
 
-export interface ClientOptions extends HttpOptions {
+export interface ClientOptions extends SoapOptions {
   /** What the answers come by; default: a pool of connections of its own. */
   http?: SoapHttp;
   /** For all of one call: its turn, a login, the request. Below the 15 s that a short activity has. */

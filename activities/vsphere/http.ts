@@ -1,12 +1,7 @@
-import { createHash } from 'node:crypto';
-import type { TLSSocket } from 'node:tls';
-
-import { Agent, buildConnector, request as undiciRequest } from 'undici';
-
 import { droverFailure } from '../../runtime/failure.ts';
-import { observed, type ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
+import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import type { VcenterSettings } from '../../runtime/config/vsphere-settings.ts';
-import { transportFailure, type HttpTimeouts } from '../openstack/transport-faults.ts';
+import { type HttpClient, type HttpTimeouts, openHttp, type TransportFailure } from '../lib/http.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long. */
 export const defaultTimeouts: HttpTimeouts = { connectMs: 4_000, headersMs: 11_000, bodyMs: 11_000 };
@@ -19,8 +14,6 @@ const keepAliveMs = 4_000;
 
 /** Of the API that requests are made for, unless they need a later one: vSphere 8.0 U1. Later servers know it. */
 const oldestApiVersion = '8.0.1.0';
-
-const certificateCode = 'DROVER_THUMBPRINT';
 
 export interface SoapRequest {
   /** Only told and counted. */
@@ -41,7 +34,7 @@ export interface SoapAnswer {
   requestId: '';
 }
 
-export interface HttpOptions {
+export interface SoapOptions {
   timeouts?: Partial<HttpTimeouts>;
   observe?: ObserveCall;
 }
@@ -55,112 +48,59 @@ export interface SoapHttp {
 
 export type Endpoint = Pick<VcenterSettings, 'name' | 'url' | 'ca' | 'thumbprint' | 'budget'>;
 
-export function createSoapHttp(vcenter: Endpoint, options: HttpOptions = {}): SoapHttp {
+export function createSoapHttp(vcenter: Endpoint, options: SoapOptions = {}): SoapHttp {
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const agent = openAgent(vcenter, timeouts, vcenter.budget.calls);
+  const client = openVcenterHttp(vcenter, timeouts, vcenter.budget.calls, options.observe);
   return {
-    send: (request, signal) =>
-      observed(options.observe, { system: 'vsphere', verb: request.method }, signal, () =>
-        send(agent, vcenter, timeouts, request, signal),
-      ),
-    close: () => agent.destroy(),
+    send: async ({ method, body, cookie, apiVersion = oldestApiVersion }, signal) => {
+      const { status, text, cookies } = await client.send(
+        {
+          call: { system: 'vsphere', verb: method },
+          method: 'POST',
+          url: new URL(`${vcenter.url}/sdk`),
+          headers: {
+            'content-type': 'text/xml; charset=utf-8',
+            soapaction: `urn:vim25/${apiVersion}`,
+            ...(cookie !== null && { cookie }),
+          },
+          body,
+          failure: (fault, cause) => httpFailure(fault, vcenter, method, cause),
+        },
+        signal,
+      );
+      const session = cookies.find((one) => one.startsWith('vmware_soap_session='));
+      return { status, text, cookie: session?.split(';', 1)[0] ?? null, requestId: '' };
+    },
+    close: () => client.close(),
   };
 }
 
 /** Connections to one vCenter, of the certificate that its settings name. */
-export const openAgent = (vcenter: Endpoint, timeouts: HttpTimeouts, connections: number): Agent =>
-  new Agent({
+export const openVcenterHttp = (
+  { name, ca, thumbprint }: Endpoint,
+  timeouts: HttpTimeouts,
+  connections: number,
+  observe: ObserveCall | undefined,
+): HttpClient =>
+  openHttp({
     connections,
-    pipelining: 1,
-    allowH2: false,
-    keepAliveTimeout: keepAliveMs,
-    headersTimeout: timeouts.headersMs,
-    bodyTimeout: timeouts.bodyMs,
-    maxResponseSize: largestAnswerBytes,
-    connect:
-      vcenter.thumbprint === null
-        ? { timeout: timeouts.connectMs, ...(vcenter.ca === null ? {} : { ca: vcenter.ca }) }
-        : pinned(vcenter.thumbprint, timeouts.connectMs),
+    keepAliveMs,
+    largestAnswerBytes,
+    timeouts,
+    tls: { ca, thumbprint },
+    trust: `vsphere.vcenters.${name}.caFile in drover’s settings`,
+    observe,
   });
 
-/** Takes the one certificate, whoever signed it, before anything is sent. A resumed session would not show the certificate. */
-function pinned(thumbprint: string, timeoutMs: number): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs, rejectUnauthorized: false, maxCachedSessions: 0 });
-  return (options, callback) =>
-    connect(options, (error, socket) => {
-      if (error !== null || socket === null) return callback(error ?? new Error('no connection'), null);
-      const seen = createHash('sha256')
-        .update((socket as TLSSocket).getPeerCertificate().raw ?? '')
-        .digest('hex');
-      if (seen === thumbprint) return callback(null, socket);
-      socket.destroy();
-      callback(Object.assign(new Error(`its certificate has the thumbprint ${seen}`), { code: certificateCode }), null);
-    });
-}
-
-async function send(
-  agent: Agent,
-  { name, url }: Endpoint,
-  timeouts: HttpTimeouts,
-  { method, body, cookie, apiVersion = oldestApiVersion }: SoapRequest,
-  signal: AbortSignal,
-): Promise<SoapAnswer> {
-  signal.throwIfAborted();
-  try {
-    const answer = await undiciRequest(`${url}/sdk`, {
-      dispatcher: agent,
-      method: 'POST',
-      headers: {
-        'content-type': 'text/xml; charset=utf-8',
-        soapaction: `urn:vim25/${apiVersion}`,
-        'user-agent': 'drover',
-        ...(cookie === null ? {} : { cookie }),
-      },
-      body,
-      signal,
-    });
-    return {
-      status: answer.statusCode,
-      text: await answer.body.text(),
-      cookie: sessionCookie(answer.headers['set-cookie']),
-      requestId: '',
-    };
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw httpFailure(error, { name, url }, timeouts, method);
-  }
-}
-
 /** What went wrong before there was an answer. @param what was asked for */
-export function httpFailure(
-  error: unknown,
+export const httpFailure = (
+  { words, malformed, certificate }: TransportFailure,
   { name, url }: Pick<Endpoint, 'name' | 'url'>,
-  timeouts: HttpTimeouts,
   what: string,
-) {
-  const who = `vCenter ${name} at ${url}`;
-  if (isThumbprint(error))
-    return droverFailure(
-      'CertificateNotTrusted',
-      `${who}: ${error.message}, not the one in drover’s settings (${what})`,
-      { cause: error },
-    );
-  const { words, malformed, certificate } = transportFailure(
-    error,
-    timeouts,
-    `vsphere.vcenters.${name}.caFile in drover’s settings`,
-  );
-  return droverFailure(
+  cause?: unknown,
+) =>
+  droverFailure(
     malformed ? 'AnswerMalformed' : certificate ? 'CertificateNotTrusted' : 'VsphereUnavailable',
-    `${who}: ${words} (${what})`,
-    { cause: error },
+    `vCenter ${name} at ${url}: ${words} (${what})`,
+    { cause },
   );
-}
-
-const isThumbprint = (error: unknown): error is Error =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === certificateCode;
-
-function sessionCookie(header: string | string[] | undefined): string | null {
-  const found = [header ?? []].flat().find((cookie) => cookie.startsWith('vmware_soap_session='));
-  return found?.split(';', 1)[0] ?? null;
-}

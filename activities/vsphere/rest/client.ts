@@ -1,12 +1,12 @@
-import { request as undiciRequest } from 'undici';
 import { z } from 'zod';
 
 import { withTimeout, type Clock } from '../../../runtime/clock.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
-import { observed, type ObserveCall } from '../../../runtime/telemetry/outside-calls.ts';
+import type { ObserveCall } from '../../../runtime/telemetry/outside-calls.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
 import type { VcenterSettings } from '../../../runtime/config/vsphere-settings.ts';
-import { defaultTimeouts, httpFailure, openAgent } from '../http.ts';
+import type { HttpAnswer } from '../../lib/http.ts';
+import { defaultTimeouts, httpFailure, openVcenterHttp } from '../http.ts';
 import { openVcenterSessions } from '../session.ts';
 import { restCode } from './faults.ts';
 
@@ -47,46 +47,50 @@ export function openRest(
   { observe, clock }: { observe?: ObserveCall; clock: Clock },
 ): VcenterRest {
   const { name, url } = settings;
-  const quick = openAgent(settings, defaultTimeouts, connections);
+  const quick = openVcenterHttp(settings, defaultTimeouts, connections, observe);
   // An OVF is deployed within one call, which holds its connection for as long: nobody else waits for it.
-  const patient = openAgent(settings, { ...defaultTimeouts, headersMs: 0, bodyMs: 0 }, settings.budget.tasks);
+  const patient = openVcenterHttp(
+    settings,
+    { ...defaultTimeouts, headersMs: 0, bodyMs: 0 },
+    settings.budget.tasks,
+    observe,
+  );
   const send = (
-    request: RestRequest,
+    { method, path, query, body, headers: own }: RestRequest,
     headers: Record<string, string>,
     signal: AbortSignal,
     askedMs?: number,
-  ): Promise<{ status: number; text: string; requestId: '' }> => {
-    const { method, path, query, body } = request;
+  ): Promise<HttpAnswer> => {
     const limitMs = askedMs ?? defaultTimeouts.headersMs;
     const verb = `${method} ${withoutIds(path)}`;
-    const exchange = async (overdue: AbortSignal): Promise<{ status: number; text: string; requestId: '' }> => {
-      try {
-        const answer = await undiciRequest(`${url}/rest${path}`, {
-          dispatcher: askedMs === undefined ? quick : patient,
+    const at = new URL(`${url}/rest${path}`);
+    for (const [key, value] of Object.entries(query ?? {})) at.searchParams.append(key, value);
+    const http = askedMs === undefined ? quick : patient;
+    return withTimeout(clock, limitMs, (overdue) =>
+      http.send(
+        {
+          call: { system: 'vsphere', verb },
           method,
-          ...(query !== undefined && { query }),
+          url: at,
           headers: {
             accept: 'application/json',
-            'user-agent': 'drover',
             ...(body !== undefined && { 'content-type': 'application/json' }),
-            ...request.headers,
+            ...own,
             ...headers,
           },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-          signal: AbortSignal.any([signal, overdue]),
-        });
-        return { status: answer.statusCode, text: await answer.body.text(), requestId: '' };
-      } catch (error) {
-        signal.throwIfAborted();
-        if (overdue.aborted)
-          throw droverFailure(
-            'VsphereUnavailable',
-            `vCenter ${name}: ${verb} was not answered within ${limitMs / 1_000} s`,
-          );
-        throw httpFailure(error, settings, defaultTimeouts, verb);
-      }
-    };
-    return observed(observe, { system: 'vsphere', verb }, signal, () => withTimeout(clock, limitMs, exchange));
+          body: body === undefined ? undefined : JSON.stringify(body),
+          overdue,
+          failure: (fault, cause) =>
+            overdue.aborted
+              ? droverFailure(
+                  'VsphereUnavailable',
+                  `vCenter ${name}: ${verb} was not answered within ${limitMs / 1_000} s`,
+                )
+              : httpFailure(fault, settings, verb, cause),
+        },
+        signal,
+      ),
+    );
   };
   const sessions = openVcenterSessions({
     credential: settings.credential,
@@ -111,7 +115,7 @@ export function openRest(
     },
     close: async () => {
       await sessions.end();
-      await Promise.all([quick.destroy(), patient.destroy()]);
+      await Promise.all([quick.close(), patient.close()]);
     },
   };
 }

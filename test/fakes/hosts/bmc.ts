@@ -1,7 +1,7 @@
 import type { Http, HttpAnswer, HttpOptions, HttpRequest } from '../../../activities/redfish/http.ts';
 import type { BmcSettings } from '../../../activities/redfish/types.ts';
 import { verbOf } from '../../../activities/redfish/verb.ts';
-import { transportFailure, type HttpTimeouts } from '../../../activities/openstack/transport-faults.ts';
+import { transportFailure, type HttpTimeouts } from '../../../activities/lib/http.ts';
 import type { Machines, MachineState } from '../../../lab/redfish/machines.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { observed } from '../../../runtime/telemetry/outside-calls.ts';

@@ -5,7 +5,7 @@ import type {
   DashboardRequest,
 } from '../../../activities/ceph/http.ts';
 import type { CephHealthCheck, CephPool } from '../../../activities/ceph/types.ts';
-import { transportFailure, type HttpTimeouts } from '../../../activities/openstack/transport-faults.ts';
+import { transportFailure, type HttpTimeouts } from '../../../activities/lib/http.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { observed } from '../../../runtime/telemetry/outside-calls.ts';
 import type { VirtualClock } from '../../simulator/clock.ts';

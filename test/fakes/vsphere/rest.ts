@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { transportFailure } from '../../../activities/lib/http.ts';
 import { defaultTimeouts, httpFailure } from '../../../activities/vsphere/http.ts';
 import { withoutIds, type RestRequest, type VcenterRest } from '../../../activities/vsphere/rest/client.ts';
 import { restCode } from '../../../activities/vsphere/rest/faults.ts';
@@ -56,9 +57,8 @@ export function openRest({ settings, network, parts, front }: PortOptions & { pa
       });
       const lost = () =>
         httpFailure(
-          Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }),
+          transportFailure(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }), defaultTimeouts),
           settings,
-          defaultTimeouts,
           verb,
         );
       const refused = (status: number, type = '', words = '') =>

@@ -1,6 +1,7 @@
 import { openCallBudget } from '../../../activities/vsphere/budget.ts';
 import type { CallOptions, Vim } from '../../../activities/vsphere/client.ts';
 import { vimFailure } from '../../../activities/vsphere/faults.ts';
+import { transportFailure } from '../../../activities/lib/http.ts';
 import { defaultTimeouts, httpFailure } from '../../../activities/vsphere/http.ts';
 import type { Returned } from '../../../activities/vsphere/wire/decode.ts';
 import { encodeRequest } from '../../../activities/vsphere/wire/encode.ts';
@@ -59,7 +60,7 @@ export function openVim(
     if (!isRead(method)) encode();
     const record = front.arrive({ method, soapAction: `urn:vim25/${apiVersion}`, body: encode });
     const failed = (code: string) =>
-      httpFailure(Object.assign(new Error(code), { code }), settings, defaultTimeouts, method);
+      httpFailure(transportFailure(Object.assign(new Error(code), { code }), defaultTimeouts), settings, method);
     const lost = () => failed('UND_ERR_SOCKET');
     const effect = async (): Promise<Returned<Method>> => {
       if (hasEnded && needsSameSession)
