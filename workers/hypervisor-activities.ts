@@ -119,7 +119,7 @@ export function composeHypervisorActivities(
         clock,
         mode: modes.Hypervisor,
         listHypervisors: (signal) => objects.listHypervisors(signal),
-        tell: async ({ hypervisor: name, why }) => {
+        signal: async ({ hypervisor: name, why }) => {
           const signal = unseenChange(`drift: ${why}`);
           await signalWithStart(
             temporal,

@@ -18,19 +18,19 @@ const names = (count: number): string[] => Array.from({ length: count }, (_, ind
 const well = (hosts: readonly string[]): World => ({
   hypervisors: hosts.map((host) => hypervisorOf(host)),
   services: hosts.map((host) => serviceOf(host)),
-  aggregates: ['zone-a', 'tenants', 'nobodys'].map((name, index) => ({
+  aggregates: ['zone-a', 'tenants', 'others'].map((name, index) => ({
     id: index,
     uuid: `uuid-of-${name}`,
     name,
-    hosts: name === 'nobodys' ? [] : [...hosts],
+    hosts: name === 'others' ? [] : [...hosts],
     metadata: {},
     availabilityZone: null,
   })),
   holders: { CUSTOM_FAST: hosts.map((host) => `hypervisor-of-${host}`) },
 });
 
-async function look(world: World, mode: 'off' | 'observe' | 'act' = 'act') {
-  const told: Drift[] = [];
+async function compare(world: World, mode: 'off' | 'observe' | 'act' = 'act') {
+  const signalled: Drift[] = [];
   let requests = 0;
   const answer = async <Value>(value: Value): Promise<Value> => {
     requests += 1;
@@ -53,12 +53,12 @@ async function look(world: World, mode: 'off' | 'observe' | 'act' = 'act') {
           })),
         ),
     },
-    tell: async (drift) => void told.push(drift),
+    signal: async (drift) => void signalled.push(drift),
   });
-  return { findings, told: told.map(({ hypervisor }) => hypervisor), requests };
+  return { findings, signalled: signalled.map(({ hypervisor }) => hypervisor), requests };
 }
 
-test('thousands of hosts cost five requests, and those that differ are told, no others', async () => {
+test('thousands of hosts cost five requests, and those that differ are signalled, no others', async () => {
   const world = well(names(2_000));
   world.services[6] = serviceOf('node-7', { status: 'disabled', disabledReason: 'CHG-1' });
   world.aggregates[1] = {
@@ -66,31 +66,31 @@ test('thousands of hosts cost five requests, and those that differ are told, no 
     hosts: world.aggregates[1]!.hosts.filter((host) => host !== 'node-9'),
   };
   world.holders['CUSTOM_FAST'] = world.holders['CUSTOM_FAST']!.filter((uuid) => uuid !== 'hypervisor-of-node-11');
-  const { findings, told, requests } = await look(world);
-  expect(told).toEqual(['node-7', 'node-9', 'node-11']);
+  const { findings, signalled, requests } = await compare(world);
+  expect(signalled).toEqual(['node-7', 'node-9', 'node-11']);
   expect(requests).toBe(5);
   expect(findings).toMatchObject({ outcome: 'Compared', compared: 2_000, differing: 3 });
-  expect(findings.told.map(({ why }) => why)).toEqual([
+  expect(findings.signalled.map(({ why }) => why)).toEqual([
     expect.stringMatching(/disabled: CHG-1/u),
     expect.stringMatching(/aggregates are zone-a/u),
     expect.stringMatching(/lost CUSTOM_FAST/u),
   ]);
 });
 
-test('a trait that Placement does not know any more is one that nobody has', async () => {
-  expect((await look({ ...well(['node-1']), holders: {} })).told).toEqual(['node-1']);
+test('a trait that Placement does not know any more is one that no provider has', async () => {
+  expect((await compare({ ...well(['node-1']), holders: {} })).signalled).toEqual(['node-1']);
 });
 
-test('where everything differs, some are told now, and the rest later', async () => {
-  const { findings, told } = await look({ ...well(names(300)), aggregates: [] });
-  expect(findings).toMatchObject({ differing: 300, told: { length: 20 } });
-  expect(told).toHaveLength(100);
+test('where everything differs, some are signalled now, and the others later', async () => {
+  const { findings, signalled } = await compare({ ...well(names(300)), aggregates: [] });
+  expect(findings).toMatchObject({ differing: 300, signalled: { length: 20 } });
+  expect(signalled).toHaveLength(100);
 });
 
 test('what lies in a cell that does not answer is not judged', async () => {
   const world = well(['node-1', 'node-2']);
   world.services = [serviceOf('node-2', { id: '', status: 'disabled', state: 'down', cellDown: true })];
-  expect((await look(world)).told).toEqual([]);
+  expect((await compare(world)).signalled).toEqual([]);
 });
 
 test('a host that was taken out of Nova is found by its name, whatever it is registered as now', async () => {
@@ -99,15 +99,15 @@ test('a host that was taken out of Nova is found by its name, whatever it is reg
     conditions: [condition('Lifecycle', 'True', 'Decommissioned'), condition('Offboarded', 'True', 'Offboarded')],
   });
   world.services = [serviceOf('node-10')];
-  expect((await look(world)).told).toEqual([]);
+  expect((await compare(world)).signalled).toEqual([]);
   world.services.push(serviceOf('node-1', { id: 'new' }));
-  expect((await look(world)).told).toEqual(['node-1']);
+  expect((await compare(world)).signalled).toEqual(['node-1']);
 });
 
 test.each(['off', 'observe'] as const)('where drover’s mode is %s, nothing is asked', async (mode) => {
-  expect(await look({ ...well(['node-1']), aggregates: [] }, mode)).toMatchObject({
+  expect(await compare({ ...well(['node-1']), aggregates: [] }, mode)).toMatchObject({
     findings: { outcome: 'NothingToDo' },
-    told: [],
+    signalled: [],
     requests: 0,
   });
 });

@@ -17,23 +17,22 @@ export interface DriftTools {
   mode: 'off' | 'observe' | 'act';
   listHypervisors: (signal: AbortSignal) => Promise<Hypervisor[]>;
   /** Signals the hypervisor's own run, starting it if need be. */
-  tell: (drift: Drift) => Promise<void>;
+  signal: (drift: Drift) => Promise<void>;
 }
 
-/** How many runs one look may start: what differs everywhere at once is rather Nova's trouble than the hosts'. */
-const mostTold = 100;
+/** How many runs one comparison may start: what differs everywhere at once is rather Nova's trouble than the hosts'. */
+const mostSignalled = 100;
 /** For a result that people read. */
 const mostShown = 20;
 
 /**
- * Lists Nova's services and aggregates, and in Placement who has each custom trait, once for all hosts, and tells the runs of those
- * hypervisors that differ from what they say (design section 1: systems without a watch get a Schedule that lists once and signals only what
- * differs). Four requests and one for each custom trait, however many hosts there are.
+ * Lists Nova's services and aggregates, and in Placement who has each custom trait, once for all hosts, and signals the runs of those
+ * hypervisors that differ from what they say: systems without a watch get a Schedule that lists once and signals only what differs. Four requests and one for each custom trait, however many hosts there are.
  */
 export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
-  const { nova, scope, mode, listHypervisors, tell } = tools;
-  if (mode !== 'act') return { outcome: 'NothingToDo', compared: 0, differing: 0, told: [] };
-  // The objects first: a change that drover makes meanwhile is then newer in Nova, and its Hypervisor is looked at again by its own run.
+  const { nova, scope, mode, listHypervisors, signal } = tools;
+  if (mode !== 'act') return { outcome: 'NothingToDo', compared: 0, differing: 0, signalled: [] };
+  // The objects first: a change that drover makes meanwhile is then newer in Nova, and its own run observes it again.
   const hypervisors = await listHypervisors(scope.signal);
   const [services, aggregates, holders] = await Promise.all([
     nova.computeServices(scope.signal),
@@ -57,13 +56,13 @@ export async function findDrift(tools: DriftTools): Promise<DriftFindings> {
     });
     return why === null ? [] : [{ hypervisor: hypervisor.metadata.name, why }];
   });
-  const told = drifts.slice(0, mostTold);
-  for (const drift of told) await tell(drift);
+  const signalled = drifts.slice(0, mostSignalled);
+  for (const drift of signalled) await signal(drift);
   return {
     outcome: 'Compared',
     compared: hypervisors.length,
     differing: drifts.length,
-    told: told.slice(0, mostShown),
+    signalled: signalled.slice(0, mostShown),
   };
 }
 
@@ -106,7 +105,7 @@ async function holdersOf(
   signal: AbortSignal,
 ): Promise<Map<string, ReadonlySet<string>>> {
   const names = [...new Set(hypervisors.flatMap(saidTraits))];
-  // Placement refuses to look for a trait that there is not.
+  // Placement refuses to search for a trait that it does not know.
   const known = await placement.existingTraits(names, signal);
   const found = new Map<string, ReadonlySet<string>>();
   for (const trait of known)

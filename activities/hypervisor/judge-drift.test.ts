@@ -32,7 +32,7 @@ const fenced = (...more: ReturnType<typeof condition>[]): Hypervisor =>
 const rows: [why: string, hypervisor: Hypervisor, seen: HostNow, drift: string | RegExp | null][] = [
   ['all is as it is said', hypervisorOf('node-1'), now(), null],
   ['in maintenance too', inMaintenance, now({ service: disabled }), null],
-  ['somebody has enabled a host in maintenance (H11)', inMaintenance, now(), 'its compute service was enabled'],
+  ['a host in maintenance was enabled (H11)', inMaintenance, now(), 'its compute service was enabled'],
   [
     'or disabled one in service',
     hypervisorOf('node-1'),
@@ -128,7 +128,7 @@ const rows: [why: string, hypervisor: Hypervisor, seen: HostNow, drift: string |
     null,
   ],
   ['or will be, for a newer spec', hypervisorOf('node-1', {}, { generation: 2 }), now({ aggregates: [] }), null],
-  ['nobody drives it yet', hypervisorOf('node-1', { conditions: [] }), now({ aggregates: [] }), null],
+  ['it is not driven yet', hypervisorOf('node-1', { conditions: [] }), now({ aggregates: [] }), null],
   [
     'it is being deleted',
     hypervisorOf('node-1', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }),
@@ -142,7 +142,7 @@ const rows: [why: string, hypervisor: Hypervisor, seen: HostNow, drift: string |
     null,
   ],
   [
-    'of a lifecycle that is not driven, aggregates are nobody’s business',
+    'of a lifecycle that is not driven, aggregates do not count',
     hypervisorOf('node-1', {}, {}, { lifecycleEnabled: false }),
     now({ aggregates: [] }),
     null,

@@ -18,9 +18,9 @@ export interface HostNow {
 }
 
 /**
- * Whether a host has become another than its Hypervisor says, behind drover's back: nobody watches Nova and Placement. Compared is what was
- * seen then with what is seen now, so that a difference is told once: the run that is told of it repairs it, or says what it saw. Null:
- * nothing, or a run is on its way that will see for itself. Pure.
+ * Whether a host has become another than its Hypervisor says, behind drover's back: Nova and Placement have no watch. Compared is what was
+ * observed then with what is observed now, so that a difference is signalled once: the run that is signalled repairs it, or says what it
+ * observed. Null: nothing, or a run is on its way that observes it by itself. Pure.
  */
 export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTraits }: HostNow): string | null {
   const { metadata, spec, status } = hypervisor;
@@ -35,7 +35,7 @@ export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTr
     return service === null
       ? null
       : `nova-compute has registered again, as service ${service.id}, though the host was taken out of Nova`;
-  // Only the run of its failure restores it, and a run that was terminated tells nobody; that it was cancelled is a person's wish.
+  // Only the run of its failure restores it, and that may have been terminated; that it was cancelled is a user's wish.
   const isFenced = readHold(metadata.annotations?.[hypervisorAnnotations.hold])?.reason === fencedHold;
   if (isFenced && of(hypervisorConditions.nodeFailure)?.reason !== cancelledFailure)
     return 'it is held because it was fenced';
@@ -55,7 +55,7 @@ export function judgeDrift(hypervisor: Hypervisor, { service, aggregates, lostTr
   if (listed !== undefined && listed.join('\n') !== now.join('\n'))
     return `its aggregates are ${namesOf(now)}, no longer ${namesOf(listed)}`;
   if (lostTraits.length > 0) return `its resource provider has lost ${lostTraits.join(', ')}`;
-  // Whether that is a failure is judged by the run that it is told to; while one is said, there is one.
+  // Whether that is a failure is judged by the run that is signalled; while one is said, there is one.
   const isJudged = !['False', undefined].includes(of(hypervisorConditions.nodeFailure)?.status);
   if (service.state === 'down' && of(hypervisorConditions.haEnabled)?.status === 'True' && !isJudged)
     return 'its nova-compute is down';

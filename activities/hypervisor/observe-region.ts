@@ -25,7 +25,7 @@ export interface RegionQuestion {
   hypervisor: string;
   /** Names of aggregates that matter besides those that the host is in. */
   aggregates: readonly string[];
-  /** The provider to look for where Nova has no hypervisor (any more). */
+  /** The provider to read where Nova has no hypervisor (any more). */
   formerProviderId: string | null;
 }
 
@@ -43,7 +43,7 @@ export const nothingOfRegion: ObservedRegion = {
   testServers: [],
 };
 
-/** Observes a host. A handful of requests; where the service is disabled, those besides that tell whether anything is left on it. */
+/** Observes a host. A handful of requests; where the service is disabled, more that show whether anything is left on it. */
 export async function observeRegion(tools: RegionTools, question: RegionQuestion): Promise<ObservedRegion> {
   const { nova, placement, scope } = tools;
   const registration = await findRegistration(nova, question.hypervisor, scope.signal);

@@ -17,7 +17,7 @@ export interface RegionDependencies extends NovaDependencies {
   /** Of the kind Hypervisor. */
   mode: DriftTools['mode'];
   listHypervisors: DriftTools['listHypervisors'];
-  tell: DriftTools['tell'];
+  signal: DriftTools['signal'];
 }
 
 /** What the run of a hypervisor changes in Nova and Placement, besides what evictions have too; queue `nova:<region>`. */

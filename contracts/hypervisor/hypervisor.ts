@@ -158,7 +158,7 @@ export interface ObservedNode {
   offboardingTaint: boolean;
 }
 
-/** What Nova has under exactly the host's name (hypervisor.md C.1, H12). */
+/** What Nova has under exactly the host's name. */
 export interface NovaHost {
   /** The compute service's `host`. */
   host: string;
@@ -221,7 +221,7 @@ export interface TestRecord {
   libVirtVersion: string | null;
 }
 
-/** What holds Gardener's drain back until the host is offboarded (hypervisor.md B.8). */
+/** What holds Gardener's drain back until the host is offboarded. */
 export interface DrainGuard {
   /** Pods that must stay on the node: 1 blocks the drain. */
   minAvailable: 0 | 1;
@@ -282,7 +282,7 @@ export interface HypervisorSpec {
   maintenance: MaintenanceMode;
 }
 
-/** A Hypervisor made for a Node; every field is said, as the CRD's defaults are others (hypervisor.md B.1). */
+/** A Hypervisor made for a Node; every field is said, as the CRD's defaults are others. */
 export interface NewHypervisor {
   name: string;
   labels: Record<string, string>;

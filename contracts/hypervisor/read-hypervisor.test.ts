@@ -142,7 +142,7 @@ test.each([
   });
 });
 
-test('an Eviction that only plans is nobody’s work on the host; one that its Hypervisor made, or that has begun, is', () => {
+test('an Eviction that only plans is no work on the host; one that its Hypervisor made, or that has begun, is', () => {
   const observing = (object: Eviction): Eviction => ({
     ...object,
     metadata: { ...object.metadata, annotations: { 'drover.dev/mode': 'observe' } },

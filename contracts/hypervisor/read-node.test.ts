@@ -99,7 +99,7 @@ const rows: [why: string, node: NodeObject, facts: object][] = [
   ['Ready', withCondition('Ready', 'True'), { ready: true, readySinceMs: time(later) }],
   ['not Ready', withCondition('Ready', 'Unknown'), { ready: false, readySinceMs: time(later) }],
   [
-    'Ready, nobody knows since when',
+    'Ready, and since when is not known',
     withCondition('Ready', 'True', { lastTransitionTime: null }),
     { ready: true, readySinceMs: time(created) },
   ],

@@ -9,8 +9,8 @@ import { type ActiveMode, apiVersionOf, defineKind } from './kind.ts';
 /**
  * A Hypervisor is reconciled when
  * - it is being deleted: drover holds no finalizer on it; or
- * - nobody asks for a retry, as for an Eviction; and
- * - `Lifecycle` is True (it is where it should be) or False (it rests elsewhere, and somebody has to do something) for this generation;
+ * - no retry is asked for, as for an Eviction; and
+ * - `Lifecycle` is True (it is where it should be) or False (it is blocked elsewhere, and an operator has to do something) for this generation;
  *   where drover only observes, `Observed` instead.
  *
  * What its Node, its Evictions and Nova say is not in the object: their changes start a run, whatever this says.

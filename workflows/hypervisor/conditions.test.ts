@@ -71,7 +71,7 @@ describe('Lifecycle', () => {
       'Onboarding',
     ],
     [
-      'somebody’s Eviction of an active host',
+      'another party’s Eviction of an active host',
       [onboarding('succeeded')],
       {},
       { evictions: [ownEvictionOf('running', { ownerUid: null })] },

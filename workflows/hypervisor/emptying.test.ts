@@ -41,7 +41,7 @@ describe('how the emptying stands', () => {
   const rows: Row[] = [
     ['nothing has begun', { nova: bare }, 'open', null],
     [
-      'the Eviction waits for its turn',
+      'the Eviction waits',
       { nova: bare, evictions: [ownEvictionOf('waiting')] },
       'running',
       ['True', 'Running', false],
@@ -89,7 +89,7 @@ describe('how the emptying stands', () => {
       null,
     ],
     [
-      'it failed: not evicted, whoever asks (H10)',
+      'it failed: not evicted (H10)',
       { nova: bare, evictions: [ownEvictionOf('failed')] },
       'failed',
       ['Unknown', 'Failed', false],
@@ -103,7 +103,7 @@ describe('how the emptying stands', () => {
     ['it was deleted in the middle', { nova: bare, before: running }, 'stopped', ['Unknown', 'Stopped', false]],
     ['that holds', { nova: bare, before: stopped }, 'stopped', ['Unknown', 'Stopped', false]],
     ['until the spec changes', { nova: bare, before: stopped, generation: 2 }, 'open', null],
-    ['or somebody asks', { nova: bare, before: stopped, retry: 'now' }, 'open', null],
+    ['or a user asks', { nova: bare, before: stopped, retry: 'now' }, 'open', null],
     [
       'one that failed and was deleted is made again',
       { nova: bare, before: conditionOf('Evicting', 'Unknown', 'Failed') },
@@ -123,7 +123,7 @@ describe('how the emptying stands', () => {
       null,
     ],
     [
-      'somebody else’s Eviction is no proof for this maintenance',
+      'another party’s Eviction is no proof for this maintenance',
       { nova: bare, evictions: [ownEvictionOf('succeeded', { ownerUid: null })] },
       'open',
       null,
@@ -197,7 +197,7 @@ describe('what is done', () => {
       'execute disable "drover: maintenance manual: new disks", createEviction node-1 admin',
     ],
     [
-      'whoever enables it meanwhile, it is disabled again (H11)',
+      'one that is enabled meanwhile is disabled again (H11)',
       { nova: novaOf({ servers: 2 }), evictions: [ownEvictionOf('running')] },
       'execute disable "drover: maintenance manual"',
     ],
@@ -226,9 +226,9 @@ describe('what is done', () => {
       { evictions: [ownEvictionOf('succeeded')] },
       'execute disable "drover: maintenance manual"',
     ],
-    ['somebody else’s disable keeps their reason', { nova: theirs }, 'execute createEviction node-1 admin'],
+    ['another party’s disable keeps its reason', { nova: theirs }, 'execute createEviction node-1 admin'],
     ['servers of the tests are deleted, not moved', { nova: ours, testServers: ['t'] }, 'execute deleteTestServers'],
-    ['a person’s maintenance stops at obstacles', { nova: ours }, 'execute createEviction node-1 admin'],
+    ['a user’s maintenance stops at obstacles', { nova: ours }, 'execute createEviction node-1 admin'],
     [
       'a rolling update carries them along',
       { mode: 'auto', nova: ours },
@@ -241,7 +241,7 @@ describe('what is done', () => {
       'execute createEviction node-1 termination',
     ],
     [
-      'a person’s decommissioning stops at them',
+      'a user’s decommissioning stops at them',
       { mode: 'termination', desired: { maintenance: 'termination' }, nova: ours },
       'execute createEviction node-1 decommission',
     ],
@@ -256,7 +256,7 @@ describe('what is done', () => {
       'execute createEviction node-1-manual-1 admin',
     ],
     [
-      'somebody else’s Eviction ends first',
+      'another party’s Eviction ends first',
       { nova: ours, evictions: [ownEvictionOf('running', { ownerUid: null, name: 'theirs' })] },
       'wait: Eviction theirs, which this Hypervisor did not create, to end: running so far',
     ],
@@ -291,7 +291,7 @@ describe('what is done', () => {
       'blocked: The Eviction of node-1 was deleted before it had ended',
     ],
     [
-      'unless somebody asks',
+      'unless a user asks',
       { nova: ours, before: conditionOf('Evicting', 'Unknown', 'Stopped'), desired: { retry: 'now' } },
       'become , and take up the retry',
     ],
@@ -313,7 +313,7 @@ describe('what is done', () => {
       'wait: Eviction node-1: running so far',
     ],
     [
-      'an Eviction from before is told',
+      'an Eviction from before gets it',
       { mode: 'termination', nova: ours, node: terminating, evictions: [ownEvictionOf('running')] },
       `execute deadline ${inTime}`,
     ],

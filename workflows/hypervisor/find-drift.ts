@@ -3,9 +3,8 @@ import type { DriftFindings, DriftInput } from '../../contracts/hypervisor/drift
 import { hypervisorRegion } from '../lib/hypervisor-activities.ts';
 
 /**
- * Looks once whether the hosts of a region still are what their Hypervisors say, and has the runs of those that differ look for themselves.
- * A Schedule starts it every so often, so that a service that somebody enables in maintenance is noticed; each is a run of one step, and
- * a settled host costs none.
+ * Compares the hosts of a region once with what their Hypervisors say, and signals the runs of those that differ. A Schedule starts it every
+ * so often, so that a service that is enabled in maintenance is noticed; each is a run of one step, and a reconciled host costs none.
  */
 export async function findDrift(input: DriftInput): Promise<DriftFindings> {
   const { region } = Object(input) as Partial<DriftInput>;

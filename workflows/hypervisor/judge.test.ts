@@ -50,7 +50,7 @@ describe('an update of the Node in place', () => {
   const rows: [why: string, node: ObservedNode | null, begunBootId: string | null, update: string][] = [
     ['no marks', nodeOf(), null, 'none'],
     ['no Node', null, null, 'none'],
-    ['a cordon alone is a person’s', nodeOf({ cordoned: true }), null, 'none'],
+    ['a cordon alone is a user’s', nodeOf({ cordoned: true }), null, 'none'],
     ['a mark alone may never be followed', marked({ cordoned: false }), null, 'none'],
     [
       'a candidate’s turn may never come',

@@ -57,7 +57,7 @@ describe('into maintenance', () => {
       'reconciled: node-1 is disabled and empty: disks',
     ],
     [
-      'somebody else’s auto is theirs to end',
+      'another party’s auto is not drover’s to end',
       'auto',
       {},
       { ...empty, node: nodeOf({ bootId: 'boot-2' }) },
@@ -107,7 +107,7 @@ describe('into maintenance', () => {
       /^blocked: .*the update of its Node has failed/,
     ],
     [
-      'a person who made it manual ends it',
+      'a user who made it manual ends it',
       'manual',
       { rollingUpdateBootId: 'boot-0' },
       empty,
@@ -140,8 +140,8 @@ describe('into maintenance', () => {
       ['an update of the Node begins a maintenance', {}, { node: updating }, begins],
       ['a cordon does not', {}, { node: nodeOf({ cordoned: true }) }, 'nothing'],
       ['not where there is one', { maintenance: 'manual' }, { node: updating }, 'nothing'],
-      ['nor where nobody wants drover to drive it', { lifecycleEnabled: false }, { node: updating }, 'nothing'],
-      ['nor again after a person ended it', { rollingUpdateBootId: 'boot-1' }, { node: updating }, 'nothing'],
+      ['nor where drover is not to drive it', { lifecycleEnabled: false }, { node: updating }, 'nothing'],
+      ['nor again after a user ended it', { rollingUpdateBootId: 'boot-1' }, { node: updating }, 'nothing'],
       ['the next update does', { rollingUpdateBootId: 'boot-0' }, { node: updating }, begins],
     ],
   )('%s', (_why, desired, observed, plan) => {
@@ -151,7 +151,7 @@ describe('into maintenance', () => {
   test.each<[why: string, desired: Partial<DesiredHypervisor>, observed: Partial<HypervisorObservation>, plan: string]>(
     [
       [
-        'a maintenance that a person ended is forgotten once the update is over',
+        'a maintenance that a user ended is forgotten once the update is over',
         { rollingUpdateBootId: 'boot-0' },
         {},
         'execute patch [{"annotations":{"drover.dev/rolling-update":null}}]',
@@ -208,7 +208,7 @@ describe('in service', () => {
       'execute enable "Hypervisor CRD: spec.maintenance=auto"',
     ],
     [
-      'somebody else’s disable stays',
+      'another party’s disable stays',
       { nova: disabledFor('broken') },
       'blocked: node-1 stays disabled, as it was not for a maintenance of this Hypervisor: broken',
     ],
@@ -219,7 +219,7 @@ describe('in service', () => {
       /^blocked: node-1 stays disabled/,
     ],
     [
-      'nor is a host put into service that nobody drives',
+      'nor is a host put into service that is not driven',
       { nova: disabledFor('New compute service disabled due to config option.'), desired: { lifecycleEnabled: false } },
       /^blocked: node-1 stays disabled/,
     ],
@@ -234,7 +234,7 @@ describe('in service', () => {
       /^wait: Nova to have node-1 no longer forced down/,
     ],
     [
-      'somebody’s Eviction is not disturbed, the node agent’s before a reboot included (H14)',
+      'another party’s Eviction is not disturbed, the node agent’s before a reboot included (H14)',
       {
         nova: disabledFor('drover: eviction node-1', { servers: 1 }),
         evictions: [ownEvictionOf('running', { ownerUid: null, name: 'node-1', message: 'on its way' })],

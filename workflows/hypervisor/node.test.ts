@@ -52,7 +52,7 @@ const rows: Row[] = [
     { skipTests: true },
     patched({ annotations: fromNode(), spec: { lifecycleEnabled: false, skipTests: false } }),
   ],
-  ['but not what a person switched on', nodeOf({ labels: without(lifecycle) }), { fromNode: memory }, null],
+  ['but not what a user switched on', nodeOf({ labels: without(lifecycle) }), { fromNode: memory }, null],
   [
     'a Node that is no hypervisor any more switches it off too',
     nodeOf({ labels: without(virtDriver) }),
@@ -142,7 +142,7 @@ const rows: Row[] = [
       { spec: { maintenance: '' } },
     ),
   ],
-  ['not where a person asked for it', nodeOf(), { maintenance: 'termination' }, null],
+  ['not where a user asked for it', nodeOf(), { maintenance: 'termination' }, null],
   [
     'nor while the Node terminates',
     nodeOf({ deletedAtMs: beginMs }),

@@ -90,17 +90,17 @@ describe('the way out of Nova', () => {
       /^blocked: Resource provider hypervisor-id still has allocations of 6 consumer\(s\): a, b, …\. .*--consent delete-allocations/,
     ],
     [
-      'that somebody gave',
+      'that a user gave',
       { ...outOfNova, provider: providerOf({ traits: [], consumers: 2 }), desired: { appliedTraits: [], ...consent } },
       `execute deleteProvider hypervisor-id with allocations, by ${consent.consentBy}`,
     ],
     [
-      'where nothing is allocated, nobody’s consent is used up',
+      'where nothing is allocated, no consent is used up',
       { ...outOfNova, desired: { appliedTraits: [], ...consent } },
       'execute deleteProvider hypervisor-id',
     ],
     [
-      'what nobody holds any more keeps it from being empty, and is named',
+      'what no server holds any more keeps it from being empty, and is named',
       { ...leftover },
       /^blocked: Nothing but allocations of 1 consumer\(s\): gone is left of node-1\. .*--consent delete-allocations/,
     ],
@@ -110,7 +110,7 @@ describe('the way out of Nova', () => {
       `execute releaseAllocations hypervisor-id by ${consent.consentBy}, deleteEviction`,
     ],
     [
-      'also where they were taken away, and news came before the Eviction was',
+      'also where they were taken away, and a change came before the Eviction was',
       { ...leftover, nova: empty.nova, desired: consent },
       'execute deleteEviction',
     ],
@@ -134,7 +134,7 @@ describe('the way out of Nova', () => {
       'wait: Eviction node-1: running so far',
     ],
     [
-      'not where a person stopped it',
+      'not where a user stopped it',
       { ...leftover, evictions: [ownEvictionOf('stopped')], desired: consent },
       'blocked: Eviction node-1 has not emptied node-1: stopped so far',
     ],

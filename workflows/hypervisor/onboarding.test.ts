@@ -40,11 +40,11 @@ describe('the way into service', () => {
 
   const rows: [why: string, given: Given, plan: string | RegExp][] = [
     ['it begins', {}, 'become Initial: Initial onboarding'],
-    ['not where nobody wants it', { desired: { lifecycleEnabled: false } }, 'nothing'],
+    ['not where it is not wanted', { desired: { lifecycleEnabled: false } }, 'nothing'],
     ['not where the Node goes', { desired: { maintenance: 'termination' } }, 'nothing'],
     ['it is over', { state: 'succeeded' }, 'nothing'],
     ['an aborted one stays', { state: 'aborted', message: 'no zone' }, 'blocked: Onboarding was aborted: no zone'],
-    ['until somebody asks', { state: 'aborted', desired: { retry: 'now' } }, 'become Initial: Initial onboarding'],
+    ['until a user asks', { state: 'aborted', desired: { retry: 'now' } }, 'become Initial: Initial onboarding'],
     [
       'which cannot bring a Node back that goes',
       { state: 'aborted', desired: { retry: 'now', maintenance: 'termination' } },
@@ -84,7 +84,7 @@ describe('the way into service', () => {
     ],
 
     [
-      'nor to one that somebody empties',
+      'nor to one that another party empties',
       { state: 'handover', evictions: [ownEvictionOf('running', { ownerUid: null })] },
       'wait: Eviction node-1, which this Hypervisor did not create, to end: running so far',
     ],
@@ -205,7 +205,7 @@ describe('the way into service', () => {
       'execute enable "drover: maintenance manual"',
     ],
     [
-      'which somebody else may have disabled',
+      'which another party may have disabled',
       { state: 'testing', ...withSmoke, ...inTests, nova: disabledFor('broken') },
       /^wait: an operator to enable node-1.*broken/,
     ],
@@ -248,7 +248,7 @@ describe('the way into service', () => {
       /^execute enable/,
     ],
     [
-      'never over somebody else’s disable',
+      'never over another party’s disable',
       { state: 'handover', nova: disabledFor('broken') },
       'become Succeeded: Onboarding completed',
     ],
@@ -334,7 +334,7 @@ describe('which checks run', () => {
       { kind: 'pause', untilMs: beginMs + minute + 30_000, message: expect.any(String) as string },
     ],
     [
-      'tried often enough: check, expectation and what was seen',
+      'tried often enough: check, expectation and what was observed',
       { ...late, tests: [testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
       failed('Check ovs failed 3 times: Check.ovs expected ovs to work, saw that it does not [NovaUnavailable]'),
     ],
@@ -353,7 +353,7 @@ describe('which checks run', () => {
       ),
     ],
     [
-      'what was seen and is not enough may yet become so',
+      'what was observed and is not enough may yet become so',
       {
         ...late,
         checks: ['libvirt'],
@@ -420,7 +420,7 @@ describe('which checks run', () => {
       run(['libvirt', 2]),
     ],
     [
-      'a check that found nothing has not looked',
+      'a check that found nothing has observed nothing',
       { ...late, checks: ['ovs'], tests: [testOf('ovs', null, { results: [] })] },
       run(['ovs', 2]),
     ],

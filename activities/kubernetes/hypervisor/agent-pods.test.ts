@@ -32,7 +32,7 @@ const rows: [why: string, pod: Pod, isAgent: boolean][] = [
     pod([{ key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' }]),
     true,
   ],
-  ['one with an operator that nobody knows', pod([{ key: taint, operator: 'Lt' }]), true],
+  ['one with an unknown operator', pod([{ key: taint, operator: 'Lt' }]), true],
 ];
 
 test.each(rows)('%s', (_why, given, isAgent) => {

@@ -20,7 +20,7 @@ export const podSchema = z.object({
 export type Pod = z.output<typeof podSchema>;
 type Toleration = z.output<typeof tolerationSchema>;
 
-/** The pods that the offboarding taint drives off their node and that are still there, as `namespace/name`. Pure. Source: hypervisor.md B.1. */
+/** The pods that the offboarding taint drives off their node and that are still there, as `namespace/name`. Pure. */
 export const agentsAmong = (pods: readonly Pod[]): string[] =>
   pods
     .filter((pod) => !isOver(pod) && !stays(pod))

@@ -2,7 +2,7 @@ import type { NewHypervisor } from '../../../contracts/hypervisor/hypervisor.ts'
 import type { HypervisorTools } from './dependencies.ts';
 import { mutate } from '../../lib/mutate.ts';
 
-/** Makes the Hypervisor of a Node. One of that name, whoever made it, is left as it is. */
+/** Makes the Hypervisor of a Node. One of that name is left as it is. */
 export async function createHypervisor(tools: HypervisorTools, hypervisor: NewHypervisor): Promise<void> {
   const { name, ...after } = hypervisor;
   const entry = {

@@ -9,7 +9,7 @@ import { createObjectRequests } from '../lib/object-requests.ts';
 export interface DrainGuardCalls {
   getBudget(name: string, signal: AbortSignal): Promise<Budget | null>;
   getDeployment(name: string, signal: AbortSignal): Promise<Deployment | null>;
-  /** Makes it, or puts it in the place of the one that was read. @throws ObjectConflict when somebody else did either meanwhile */
+  /** Makes it, or puts it in the place of the one that was read. @throws ObjectConflict when another party did either meanwhile */
   putBudget(before: Budget | null, budget: ReturnType<typeof budgetFor>, signal: AbortSignal): Promise<void>;
   putDeployment(
     before: Deployment | null,

@@ -85,7 +85,7 @@ export const budgetFor = (node: GuardedNode, { minAvailable }: DrainGuard) => ({
 });
 
 /**
- * One pod that does nothing on exactly that Node, cordoned or tainted as it may be. Source: hypervisor.md B.8; there a start-up probe says
+ * One pod that does nothing on exactly that Node, cordoned or tainted as it may be. The replaced operator has a start-up probe that says
  * whether the Node is onboarded, and restarts the pod all the time until it is.
  *
  * @param image has `/bin/sleep`, `/bin/true` and `/bin/false`

@@ -14,7 +14,7 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
  * Makes the PodDisruptionBudget and the Deployment what they should be, in that order, so that the pod is never without its budget. What the
  * operator before drover made is replaced. Nothing is made for a Node that is gone.
  *
- * @throws InvalidObject where somebody else has an object of that name
+ * @throws InvalidObject where another party has an object of that name
  */
 export const ensureDrainGuard = (
   tools: HypervisorTools,

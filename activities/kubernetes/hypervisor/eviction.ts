@@ -13,7 +13,7 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 
 /**
  * Makes the Eviction of a Hypervisor, which becomes its controller: it goes when the Hypervisor goes. A repeat finds it by its name. Where
- * somebody else has an Eviction of the same host under that name, nothing is made: the next look sees theirs.
+ * another party has an Eviction of the same host under that name, nothing is made: the next observation shows theirs.
  *
  * @throws ObjectConflict when its names are taken by Evictions of other hosts
  */
@@ -63,7 +63,7 @@ export const evictionBody = (
   spec: { hypervisor, reason },
 });
 
-/** Tells an Eviction its deadline. An earlier one, whoever set it, stays. */
+/** Sets the deadline of an Eviction. An earlier one stays. */
 export const setEvictionDeadline = (
   tools: HypervisorTools,
   { deadline, ...key }: ObjectKey & { deadline: string },
@@ -89,7 +89,7 @@ export const setEvictionDeadline = (
 /**
  * Deletes an Eviction that a Hypervisor controls; its run ends what it does and lets it go.
  *
- * @throws InvalidInput for one that somebody else made
+ * @throws InvalidInput for one that another party made
  */
 export const deleteHypervisorEviction = (tools: HypervisorTools, key: ObjectKey): Promise<void> =>
   retryConflicts(async () => {

@@ -19,12 +19,12 @@ const rows: [
   ['nothing is written yet', { generation: 3, spec: { maintenance: 'auto' } }, [toNone], [toNone]],
   ['it says so already', { generation: 4, spec: { maintenance: '' } }, [toNone], []],
   [
-    'somebody changed the spec since',
+    'a user changed the spec since',
     { generation: 4, spec: { maintenance: 'manual', maintenanceReason: 'disks' } },
     [toNone],
     [],
   ],
-  ['somebody changed the spec, and no field of it is written', { generation: 4 }, [annotate], [annotate]],
+  ['a user changed the spec, and no field of it is written', { generation: 4 }, [annotate], [annotate]],
   [
     'an annotation that is there',
     { generation: 3, annotations: { 'drover.dev/retry-handled': 'now' } },
@@ -45,7 +45,7 @@ const rows: [
   ],
   ['the first of two was written', { generation: 4, spec: { maintenance: 'ha' } }, [toHa, toNone], [toNone]],
   [
-    'the first of two was written, then somebody changed the spec',
+    'the first of two was written, then a user changed the spec',
     { generation: 5, spec: { maintenance: 'ha', skipTests: true } },
     [toHa, toNone],
     [],
@@ -58,8 +58,8 @@ const rows: [
     [{ spec: { aggregates: ['a', 'b'] } }],
   ],
   ['its Node owns it', { generation: 3 }, [{ dropNodeOwner: true }], [{ dropNodeOwner: true }], [owner]],
-  ['nobody owns it', { generation: 3 }, [{ dropNodeOwner: true }], []],
-  ['somebody else owns it', { generation: 3 }, [{ dropNodeOwner: true }], [], [{ kind: 'Rack', uid: 'r' }]],
+  ['it has no owner', { generation: 3 }, [{ dropNodeOwner: true }], []],
+  ['another object owns it', { generation: 3 }, [{ dropNodeOwner: true }], [], [{ kind: 'Rack', uid: 'r' }]],
 ];
 
 test.each(rows)('%s', (_why, sample, patches, left, owners = []) => {

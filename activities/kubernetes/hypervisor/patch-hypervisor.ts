@@ -10,7 +10,7 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 
 /**
  * Writes one patch after the other, each on the version that was read. A repeat goes on after the last patch that holds. Nothing is written
- * into another object of that name, nor over a spec that somebody has changed since the decision.
+ * into another object of that name, nor over a spec that a user has changed since the decision.
  *
  * @param request.generation of the Hypervisor that the decision was made on
  * @throws ObjectConflict when others write all the time; ObjectRefused; Stopped

@@ -96,7 +96,7 @@ const rows: [
   ],
   ['empty lists are said', undefined, { traits: [], aggregates: [] }, { traits: [], aggregates: [] }],
   [
-    'a version that nobody knew',
+    'a version that was not known',
     { numInstances: 0, libVirtVersion: 'unknown' },
     { libVirtVersion: '10.0.0' },
     { libVirtVersion: '10.0.0' },
