@@ -93,15 +93,34 @@ test('who has written it, and who would take it along', () => {
 });
 
 test('the status: what the node agent does not know yet is not known', () => {
+  const nothing = { traits: null, aggregates: null, internalIp: null };
   expect(
     readRecorded({ ...hypervisor({}), status: { numInstances: 0, libVirtVersion: 'unknown', serviceId: '' } }),
-  ).toEqual({ conditions: [], hypervisorId: null, serviceId: null, evicted: false, libVirtVersion: null });
+  ).toEqual({ conditions: [], hypervisorId: null, serviceId: null, evicted: false, libVirtVersion: null, ...nothing });
   expect(
     readRecorded({
       ...hypervisor({}),
-      status: { numInstances: 0, libVirtVersion: '10.0.0', serviceId: 's', hypervisorId: 'h', evicted: true },
+      status: {
+        numInstances: 0,
+        libVirtVersion: '10.0.0',
+        serviceId: 's',
+        hypervisorId: 'h',
+        evicted: true,
+        traits: ['CUSTOM_A'],
+        aggregates: [{ name: 'a', uuid: 'u' }],
+        internalIp: '192.0.2.1',
+      },
     }),
-  ).toEqual({ conditions: [], hypervisorId: 'h', serviceId: 's', evicted: true, libVirtVersion: '10.0.0' });
+  ).toEqual({
+    conditions: [],
+    hypervisorId: 'h',
+    serviceId: 's',
+    evicted: true,
+    libVirtVersion: '10.0.0',
+    traits: ['CUSTOM_A'],
+    aggregates: [{ name: 'a', uuid: 'u', metadata: {} }],
+    internalIp: '192.0.2.1',
+  });
 });
 
 const eviction = (status: string | null, reason = 'Any'): Eviction => ({

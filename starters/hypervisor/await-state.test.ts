@@ -61,7 +61,7 @@ test.each<
     /^Evicting: Disable it$/u,
   ],
   [
-    'the Eviction’s message are fresher',
+    'the Eviction’s message is fresher',
     asks({ conditions: [lifecycle('Evicting', 'Unknown')] }),
     eviction,
     maintenance,
@@ -77,7 +77,7 @@ test.each<
     /^Testing/u,
   ],
   [
-    'it rests on the way',
+    'it is blocked on the way',
     asks({ conditions: [lifecycle('Evicting', 'False', 'has not emptied it')] }),
     null,
     maintenance,
@@ -85,7 +85,7 @@ test.each<
     /has not emptied/u,
   ],
   [
-    'it rests in the right state',
+    'it is blocked in the right state',
     asks({ conditions: [lifecycle('Maintenance', 'False', 'the update has failed')] }),
     null,
     maintenance,
@@ -101,7 +101,7 @@ test.each<
     /No run/u,
   ],
   ['nothing was said', asks({ conditions: [] }), null, maintenance, 'going', /No run/u],
-  ['somebody took it back', sampleHypervisor(), null, maintenance, 'elsewhere', /Somebody has changed/u],
+  ['a user took it back', sampleHypervisor(), null, maintenance, 'elsewhere', /A user has changed/u],
   ['gone', null, null, maintenance, 'elsewhere', /is gone/u],
   ['not made yet', null, null, active, 'going', /no Hypervisor yet/u],
   ['being deleted', asks({ deleting: true }), null, maintenance, 'elsewhere', /being deleted/u],
@@ -129,13 +129,13 @@ test.each<
     'elsewhere',
     /Initial/u,
   ],
-])('%s', (_why, hypervisor, its, target, is, message) => {
-  expect(judgeArrival(hypervisor, its, target)).toEqual({ is, message: expect.stringMatching(message) });
+])('%s', (_why, hypervisor, its, target, kind, message) => {
+  expect(judgeArrival(hypervisor, its, target)).toEqual({ kind, message: expect.stringMatching(message) });
 });
 
-const source = (looks: (HypervisorObject | Error)[]) => ({
+const source = (answers: (HypervisorObject | Error)[]) => ({
   hypervisor: async () => {
-    const next = looks.length > 1 ? looks.shift() : looks[0];
+    const next = answers.length > 1 ? answers.shift() : answers[0];
     if (next instanceof Error) throw next;
     return next ?? null;
   },

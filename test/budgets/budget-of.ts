@@ -24,6 +24,8 @@ const ofHypervisors: Lifecycle = {
     [/^ensureServiceEnabled$/u, 'activation'],
     [/^(changeAggregates|ensureServiceDisabled|updateTraits|patchHypervisor)$/u, 'mended'],
     [/^signalNodeFailure$/u, 'failureReported'],
+    // It has waited.
+    [/^observeHypervisor, again$/u, 'mended'],
   ],
 };
 

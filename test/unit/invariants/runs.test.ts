@@ -63,7 +63,7 @@ test('what does not pay for a long history: seconds, messages and failures do', 
     type: 'reconcileHypervisor',
     workflowId: 'hypervisor/node-1',
     input: { hypervisor: 'node-1' },
-    events: 600,
+    events: 410,
     children: 0,
   };
   for (const paid of [{ closedAtMs: t0 + 20_000 }, { messages: 3 }, { failures: 4 }])
