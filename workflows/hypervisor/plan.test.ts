@@ -62,9 +62,13 @@ const rows: [why: string, given: Given, plan: string | RegExp][] = [
   [
     'nothing is decided on what could not be read',
     { failure: failure(true), nova: null, provider: null },
-    'wait: Keystone refused the credential',
+    'wait: another attempt: Keystone refused the credential',
   ],
-  ['not even for good, in service', { failure: failure(false), nova: null }, 'wait: Keystone refused the credential'],
+  [
+    'not even for good, in service',
+    { failure: failure(false), nova: null },
+    'wait: another attempt: Keystone refused the credential',
+  ],
   ['a retry with nothing to retry is over at once', { desired: { retry: 'now' } }, 'reconciled: node-1 is in service'],
   ['an update of the Node begins a maintenance', { node: updating }, /"maintenance":"auto"/],
   [

@@ -137,7 +137,7 @@ function decideOnce(context: Context): Decision | Transition {
   if (failure !== null)
     return isOnboarding(onboardingOf(observed).state) && !failure.retryable
       ? abortOnboarding(failure.message)
-      : wait(failure.reason, failure.message, failure.retryAtMs);
+      : wait(failure.reason, `another attempt: ${failure.message}`, failure.retryAtMs);
 
   const transition = takeInRegistration(context) ?? takeBackOffboarding(context);
   if (transition !== null) return transition;
