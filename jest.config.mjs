@@ -4,6 +4,7 @@ const project = (displayName, testMatch, more = {}) => ({
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.lab/'],
+  moduleNameMapper: { '^fast-check$': '<rootDir>/test/seeded-fast-check.mjs' },
   transform: {
     '\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } }],
   },

@@ -80,11 +80,13 @@ export const areas = {
   ],
   kubernetes: [
     'activities/kubernetes/**',
+    'runtime/kubernetes/**',
+    'runtime/stop.ts',
     'contracts/crds/**',
     'deploy/**',
     'lab/parts/kubernetes*',
     'test/fakes/kubernetes/**',
-    ...contracts(['kubernetes']),
+    ...contracts(['kubernetes', '*-objects', 'object-activities']),
     ...noUnitTests,
   ],
   hosts: [

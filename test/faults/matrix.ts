@@ -5,7 +5,7 @@ import { openEnvironment } from './environment.ts';
 import type { LabFixture } from './fixture.ts';
 import { openFixture } from './fixture.ts';
 import type { Cell, CellResult } from './run-cell.ts';
-import { formatCell, runCell } from './run-cell.ts';
+import { formatCell, joinAttempts, runCell } from './run-cell.ts';
 import type { Scenario } from './scenario.ts';
 import { openContext } from './context.ts';
 import type { SubjectKind } from './subjects.ts';
@@ -147,11 +147,11 @@ const closeFixtures = (fixtures: readonly LabFixture[]): Promise<unknown> =>
 async function runOnce(fixture: LabFixture, scenarios: readonly Scenario[], cell: Cell): Promise<Outcome> {
   const scenario = scenarios.find(({ name }) => name === cell.scenario);
   if (scenario === undefined) throw new Error(`no scenario ${cell.scenario}`);
-  for (let attempt = 1; ; attempt += 1) {
-    const { steps: _, ...result } = await runCell(fixture, scenario, cell);
-    // Some steps depend on how long the others take; a run without the step says nothing about the fault.
-    if (result.injected || attempt === mostAttempts) return { ...cell, ...result, attempts: attempt };
-  }
+  // Some steps depend on how long the others take; a run without the step says nothing about the fault.
+  const results = [await runCell(fixture, scenario, cell)];
+  while (results.at(-1)?.injected === false && results.length < mostAttempts)
+    results.push(await runCell(fixture, scenario, cell));
+  return { ...cell, ...joinAttempts(cell, results), attempts: results.length };
 }
 
 interface Group {

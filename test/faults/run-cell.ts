@@ -47,6 +47,24 @@ export async function runCell(fixture: Fixture, scenario: Scenario, cell: Cell |
   return { complaints, injected: injected.length > 0, seconds: (Date.now() - startedMs) / 1_000, steps };
 }
 
+const neverCame = (step: string): string => `${step} never came`;
+
+/**
+ * A cell that was run until its step came: the last attempt counts, and whatever else was wrong with the earlier ones,
+ * which were clean runs. Pure.
+ */
+export function joinAttempts({ step }: Pick<Cell, 'step'>, attempts: readonly CellResult[]): Omit<CellResult, 'steps'> {
+  const { steps: _, complaints, ...last } = attempts.at(-1) as CellResult;
+  const earlier = attempts
+    .slice(0, -1)
+    .flatMap((attempt, index) =>
+      attempt.complaints
+        .filter((complaint) => !complaint.startsWith(neverCame(step)))
+        .map((complaint) => `attempt ${index + 1}, without the step: ${complaint}`),
+    );
+  return { ...last, complaints: [...earlier, ...complaints] };
+}
+
 export interface ScenarioResult extends Pick<CellResult, 'complaints' | 'steps'> {
   context: ScenarioContext;
   /** Steps that got their fault. */
@@ -87,7 +105,7 @@ export async function runScenario(
   if (failure !== null) complaints.push(`the fault could not be injected: ${failure.message}`);
   for (const { step } of injections) {
     if (!injected.has(step))
-      complaints.push(`${step} never came, so nothing was injected; there were ${steps.join(', ')}`);
+      complaints.push(`${neverCame(step)}, so nothing was injected; there were ${steps.join(', ')}`);
   }
   fixture.record(new Map(), []);
   return { context, complaints, injected: [...injected.keys()], steps: [...steps] };

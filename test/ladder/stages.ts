@@ -48,6 +48,7 @@ const npmScript = (script: string, args: readonly string[]): Pick<Command, 'comm
 /** What `npm run simulate -- --json` prints at its end. */
 interface Simulated {
   cells?: number;
+  mutations?: number;
   schedules?: number;
   failed: number;
   failures?: readonly { cell: string }[];
@@ -58,9 +59,9 @@ export const runSimulated = (title: string, args: readonly string[], signal: Abo
   timed(title, async () => {
     const command = { ...npmScript('simulate', [...args, '--json']), background: true };
     const { status, stdout, stderr } = await runCommand(command, signal);
-    const { cells = 0, schedules = 0, failed, failures } = readLastLine(stdout) ?? { failed: 1 };
+    const { cells = 0, mutations = 0, schedules = 0, failed, failures } = readLastLine(stdout) ?? { failed: 1 };
     if (status !== 0) print(`${stdout}${stderr}`);
-    const all = cells + schedules;
+    const all = cells + mutations + schedules;
     const unnamed = failed > 0 || status !== 0 ? [`${Math.max(1, failed)} of ${all}, listed above`] : [];
     const names = failures?.map(({ cell }) => cell) ?? [];
     return { ...nothing, passed: Math.max(0, all - failed), failed: names.length > 0 ? names : unnamed };

@@ -90,13 +90,25 @@ test.each<[what: string, before: Inventories, now: Inventories, losses: string[]
     'fewer runs',
     { '0.2.0': inventory({ findDrift: 2 }) },
     { '0.2.0': inventory({ findDrift: 1 }) },
-    ['2 runs were recorded, and 1 are'],
+    ['2 runs were recorded, and 1 are', '2 runs of findDrift were recorded, and 1 are'],
+  ],
+  [
+    'fewer runs of a type, and more of another',
+    { '0.2.0': inventory({ findDrift: 2, evictHypervisor: 1 }) },
+    { '0.2.0': inventory({ findDrift: 1, evictHypervisor: 5 }) },
+    ['2 runs of findDrift were recorded, and 1 are'],
+  ],
+  [
+    'a type of two releases',
+    { '0.1.0': inventory({ findDrift: 2 }), '0.2.0': inventory({ findDrift: 1 }) },
+    { '0.1.0': inventory({ findDrift: 2 }), '0.2.0': inventory({ findDrift: 1 }) },
+    [],
   ],
   [
     'a type less',
     { '0.2.0': inventory({ findDrift: 1, evictHypervisor: 1 }) },
     { '0.2.0': inventory({ evictHypervisor: 2 }) },
-    ['histories of 2 workflow types were recorded, and of 1 are', 'no history of findDrift is left'],
+    ['histories of 2 workflow types were recorded, and of 1 are', '1 runs of findDrift were recorded, and 0 are'],
   ],
   [
     'a type that has another name now',

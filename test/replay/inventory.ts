@@ -61,23 +61,29 @@ export function findLosses(
   now: Inventories,
   { exported, current }: { exported: readonly string[]; current: string },
 ): string[] {
-  const total = (inventories: Inventories): number =>
-    Object.values(inventories)
-      .flatMap(({ types }) => Object.values(types))
-      .reduce((sum, runs) => sum + runs, 0);
-  const typesOf = (inventories: Inventories): string[] => [
-    ...new Set(Object.values(inventories).flatMap(({ types }) => Object.keys(types))),
-  ];
-  const lost = typesOf(before).filter((type) => exported.includes(type) && !typesOf(now).includes(type));
+  const [runsBefore, runsNow] = [runsByType(before), runsByType(now)];
+  const total = (runs: ReadonlyMap<string, number>): number =>
+    [...runs.values()].reduce((sum, count) => sum + count, 0);
+  const fewer = [...runsBefore].filter(([type, runs]) => exported.includes(type) && (runsNow.get(type) ?? 0) < runs);
   const altered = Object.keys(before).filter(
     (release) => release !== current && now[release]?.sha256 !== before[release]?.sha256,
   );
   return [
-    ...(total(now) < total(before) ? [`${total(before)} runs were recorded, and ${total(now)} are`] : []),
-    ...(typesOf(now).length < typesOf(before).length
-      ? [`histories of ${typesOf(before).length} workflow types were recorded, and of ${typesOf(now).length} are`]
+    ...(total(runsNow) < total(runsBefore)
+      ? [`${total(runsBefore)} runs were recorded, and ${total(runsNow)} are`]
       : []),
-    ...lost.map((type) => `no history of ${type} is left`),
+    ...(runsNow.size < runsBefore.size
+      ? [`histories of ${runsBefore.size} workflow types were recorded, and of ${runsNow.size} are`]
+      : []),
+    ...fewer.map(([type, runs]) => `${runs} runs of ${type} were recorded, and ${runsNow.get(type) ?? 0} are`),
     ...altered.map((release) => `the histories of ${release} are others: what a release wrote is never written again`),
   ];
+}
+
+/** Of all releases together. */
+function runsByType(inventories: Inventories): Map<string, number> {
+  const runs = new Map<string, number>();
+  for (const { types } of Object.values(inventories))
+    for (const [type, count] of Object.entries(types)) runs.set(type, (runs.get(type) ?? 0) + count);
+  return runs;
 }

@@ -9,7 +9,7 @@ import { activityCells, fineCells, formatCell, pairCells, parseCell } from './ce
 import { readCleanRuns, writeCleanRuns } from './clean-runs.ts';
 import { scenarios } from './scenarios.ts';
 import type { CellOutcome } from './shards.ts';
-import { formatMutation, runInShards } from './shards.ts';
+import { formatMutation, isMutation, runInShards } from './shards.ts';
 import { mutations } from './mutations.ts';
 import { simulateSchedules } from './schedules/simulate-schedules.ts';
 import { traceCell } from './trace.ts';
@@ -70,18 +70,16 @@ async function main({
   if (writeCells === true) return await writeCleanRuns(named ?? scenarios.map(({ name }) => name), print);
   if (minutes !== undefined || path !== undefined)
     return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
-  const cells =
-    cell === undefined
-      ? chooseCells(names, { fine: fine === true, pairs, random: randomOf(seed) })
-      : cell.map(parseCell);
-  const chosen = count === undefined ? cells : sample(cells, count, seed, ({ scenario }) => scenario);
+  const chosen =
+    cell ??
+    sampleOf(chooseCells(names, { fine: fine === true, pairs, random: randomOf(seed) }), count, seed).map(formatCell);
   const startedMs = performance.now();
   const failures: CellOutcome[] = [];
-  let done = 0;
+  const done = { cells: 0, mutations: 0 };
   const broken = cell === undefined && count === undefined && named === undefined ? mutations.map(formatMutation) : [];
-  const all = [...broken, ...chosen.map(formatCell)];
+  const all = [...broken, ...chosen];
   await runInShards(all, processes, signal, (outcome) => {
-    done += 1;
+    done[isMutation(outcome) ? 'mutations' : 'cells'] += 1;
     if (outcome.complaints.length > 0) {
       failures.push(outcome);
       print(
@@ -89,16 +87,19 @@ async function main({
       );
     }
     if (process.stdout.isTTY && !json)
-      process.stdout.write(`\r${done}/${all.length} cells, ${failures.length} failed `);
+      process.stdout.write(
+        `\r${done.cells + done.mutations}/${all.length} cells and mutations, ${failures.length} failed `,
+      );
   });
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
-  if (json)
-    process.stdout.write(
-      `${JSON.stringify({ cells: done, mutations: broken.length, failed: failures.length, seconds, failures })}\n`,
-    );
-  else print(`\n${done - failures.length} cells passed, ${failures.length} failed, in ${seconds} s`);
-  process.exitCode = failures.length === 0 && done > 0 ? 0 : 1;
+  const failed = failures.length;
+  if (json) process.stdout.write(`${JSON.stringify({ ...done, failed, seconds, failures })}\n`);
+  else print(`\n${done.cells} cells, ${done.mutations} mutations, ${failed} failed, in ${seconds} s`);
+  process.exitCode = failed === 0 && all.length > 0 ? 0 : 1;
 }
+
+const sampleOf = (cells: SimulatedCell[], count: number | undefined, seed: number): SimulatedCell[] =>
+  count === undefined ? cells : sample(cells, count, seed, ({ scenario }) => scenario);
 
 /** Of the committed list: a cell that vanishes or appears is a change of that file. */
 function chooseCells(
@@ -127,11 +128,11 @@ await new Command('simulate')
   )
   .option('--pairs <number>', 'so many runs with two faults, sampled', number, 0)
   .option('--scenario <names>', `of ${scenarios.map(({ name }) => name).join(', ')}`, list)
-  .option('--cell <cell>', 'one cell, as the matrix prints it; may be repeated', collect)
+  .option('--cell <cell>', 'one cell or mutation, as the matrix prints it; may be repeated', collect)
   .option('--sample <number>', 'only so many cells, of every scenario as many', number)
   .option('--seed <number>', 'decides which are sampled and paired', number, 1)
   .option('--processes <number>', 'how many run side by side', number, availableParallelism())
-  .option('--json', 'prints {cells, failed, seconds, failures} at the end')
+  .option('--json', 'prints {cells, mutations, failed, seconds, failures} at the end')
   .option('--write-cells', 'runs each scenario without a fault and writes where faults can be injected')
   .option('--minutes <number>', 'instead, random schedules of all lifecycles for so long', number)
   .option('--record', `keeps random schedules of ${evidenceMinutes} minutes or more as evidence`, false)

@@ -20,6 +20,8 @@ export interface CellOutcome {
 const mutationPrefix = 'mutation ';
 export const formatMutation = ({ name }: Pick<Mutation, 'name'>): string => `${mutationPrefix}${name}`;
 
+export const isMutation = ({ cell }: Pick<CellOutcome, 'cell'>): boolean => cell.startsWith(mutationPrefix);
+
 /** How many cells a process takes at a time: enough that it never waits, few enough that all end together. */
 const batchSize = 8;
 
