@@ -35,6 +35,8 @@ export interface SimulatedFixtureOptions extends Pick<
   scenario: Scenario;
   /** Faults of calls and of workflow tasks; those of activities are given to {@link Fixture.record}. */
   targets?: readonly Target[];
+  /** Each workflow task comes to a worker that does not know the run: it replays it, and has to do again what it did. */
+  isEvicted?: boolean;
 }
 
 const fates: Readonly<Record<Order, ActivityFate>> = {
@@ -49,6 +51,7 @@ const fates: Readonly<Record<Order, ActivityFate>> = {
 export async function openSimulatedFixture({
   scenario,
   targets = [],
+  isEvicted = false,
   ...options
 }: SimulatedFixtureOptions): Promise<SimulatedFixture> {
   const { subject, hosts: count, settings, settingsIn } = scenario;
@@ -64,7 +67,7 @@ export async function openSimulatedFixture({
     bridge,
     onActivity: async (call) => fates[await decide(call)],
     onCall: (call) => recorder?.call(call) ?? 'works',
-    onWorkflowTask: () => recorder?.task() ?? 'keep',
+    onWorkflowTask: () => (recorder?.isKilledNow() ? 'kill' : isEvicted ? 'evict' : 'keep'),
   });
   const { simulation, kubernetes, openstack, vcenter } = deployment;
   const environment: Environment = {
@@ -149,12 +152,13 @@ class Recorder {
     return target.fault;
   }
 
-  task(): 'keep' | 'kill' {
-    if (this.#isOver) return 'keep';
+  /** Counts a workflow task. Returns whether the worker dies with it. */
+  isKilledNow(): boolean {
+    if (this.#isOver) return false;
     this.#tasks += 1;
-    if (!this.#targets.some((one) => one.at === 'task' && one.number === this.#tasks)) return 'keep';
+    if (!this.#targets.some((one) => one.at === 'task' && one.number === this.#tasks)) return false;
     this.injected.push(`task ${this.#tasks}`);
-    return 'kill';
+    return true;
   }
 }
 

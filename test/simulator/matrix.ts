@@ -20,7 +20,7 @@ const mostVirtualMs = 6 * 3_600_000;
 /** All runs of a scenario have the same seed, so that a cell's step is found again where it was. */
 const seed = 1;
 
-export interface SimulateHooks extends Pick<SimulatedFixtureOptions, 'onEvent' | 'mutate'> {
+export interface SimulateHooks extends Pick<SimulatedFixtureOptions, 'onEvent' | 'mutate' | 'isEvicted'> {
   /** Called when the scenario has ended, before its simulation is closed. */
   onEnd?: (simulation: Simulation) => void;
 }
@@ -41,6 +41,7 @@ export async function simulate(
     const running = withClock(simulation.clock, () => runScenario(fixture, scenario, injections));
     const result = await simulation.run(running, mostVirtualMs);
     complaints.push(...(result?.complaints ?? []));
+    if (hooks.isEvicted === true) await simulation.replay();
   } catch (error) {
     complaints.push((error as Error).stack ?? String(error));
   } finally {

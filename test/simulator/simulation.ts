@@ -98,6 +98,12 @@ export interface Simulation {
   killWorker(downMs?: number): void;
   /** Lets the worker's process end, and a new one start with other workflow code: open runs are replayed with it. */
   deploy(bundle: WorkflowBundle): void;
+  /**
+   * Makes every run again from all that it was told, its last task included.
+   *
+   * @throws NondeterminismError where one does something else
+   */
+  replay(): Promise<void>;
   /** Ids of the workflows that have an open run. */
   openRuns(): string[];
   /** The oldest first. */
@@ -226,6 +232,13 @@ export function createSimulation(options: SimulationOptions): Simulation {
     run: (until, forAtMostMs = 30 * day) => guard(fail, () => pass(until, forAtMostMs)),
     serve: (queue) => activities.serve(queue),
     killWorker,
+    async replay() {
+      for (const run of allRuns(server)) {
+        evict(run);
+        await workflowTasks.withLoadedRun(run, async () => undefined);
+        if (!isOpen(run)) evict(run);
+      }
+    },
     openRuns,
     deploy(next) {
       worker.host.bundle = next;

@@ -81,6 +81,9 @@ const settings = {
   },
 };
 
+/** So many of the workflow tasks come to a worker that has to replay the run first. */
+const evictedShare = 0.1;
+
 export interface ScheduleResult {
   /** What does not hold, a sentence each. */
   complaints: string[];
@@ -106,6 +109,7 @@ export async function runSchedule(
   const story = createHash('sha256');
   const disruptions: Disruptions = [];
   const chance = randomOf(schedule.seed + 1);
+  const evictions = randomOf(schedule.seed + 2);
   const deployment = deploy({
     bundle,
     seed: schedule.seed,
@@ -115,6 +119,7 @@ export async function runSchedule(
     ...(mutate !== undefined && { mutate }),
     onEvent: ({ workflowId, name, atMs }) => void story.update(`${atMs} ${workflowId} ${name}\n`),
     onCall: (call) => fateOf(disruptions, call, deployment.simulation.clock.nowMs, chance),
+    onWorkflowTask: () => (evictions() < evictedShare ? 'evict' : 'keep'),
   });
   const { simulation } = deployment;
   const cast: Cast = {
