@@ -9,6 +9,7 @@ import { type CommandRun, withRun } from '../lab/command-run.ts';
 import type { Lab } from '../lab/lab.ts';
 import { startLab } from '../lab/lab.ts';
 import { judgeAll } from './evidence/judge-all.ts';
+import { listNotFresh } from './evidence/judge.ts';
 import { keepRecord } from './evidence/keep.ts';
 import { makeRecord, unknown } from './evidence/record.ts';
 import { series, type SeriesName, seriesNames } from './evidence/series.ts';
@@ -19,7 +20,7 @@ import type { Outcome } from './ladder/outcome.ts';
 import { renderTimes, summarize } from './ladder/outcome.ts';
 import { runCommand } from './ladder/run-command.ts';
 import { jestArgs, nothing, runCheck, runJest, runSimulated } from './ladder/stages.ts';
-import { seedOfDay } from './seed.ts';
+import { sampleSeed, seedOfDay } from './seed.ts';
 import { flowTiers, provenAreas } from './tiers.ts';
 
 /**
@@ -63,6 +64,7 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
   for (const note of choice.notes) print(note);
   const outcomes = await runStages(choice, {
     all,
+    record,
     dir,
     interrupted: signal,
     wants: (name) => only?.includes(name) ?? (name !== 'long' || all),
@@ -74,11 +76,14 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
   for (const line of [...renderTimes(outcomes), ...lines]) print(line);
   if (record) recordAreas(outcomes, startedMs, digests);
   // Of the whole ladder itself there is a record when it has ended.
-  const old = judgeAll()
-    .filter(({ name, state }) => state !== 'fresh' && name !== 'test-all')
-    .map(({ name, state, why }) => `evidence ${name} is ${state}: ${why}`);
-  for (const line of old) print(all ? `FAILED ${line}` : line);
-  const allFailed = failed + (all ? old.length : 0);
+  const notFresh = listNotFresh(
+    judgeAll().filter(({ name }) => name !== 'test-all'),
+    Date.now(),
+  );
+  const old = all ? notFresh.due : [];
+  for (const line of [...notFresh.exempt, ...(all ? [] : notFresh.due)]) print(line);
+  for (const line of old) print(`FAILED ${line}`);
+  const allFailed = failed + old.length;
   if (all && record && only === undefined)
     recordWhole(outcomes, startedMs, digests.get('test-all') ?? unknown, { passed, failed: allFailed, skipped }, [
       ...lines.filter((line) => line.startsWith('FAILED ')),
@@ -91,8 +96,7 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
 
 const secondsSince = (startedMs: number): number => (Date.now() - startedMs) / 1_000;
 
-interface Climb {
-  all: boolean;
+interface Climb extends Pick<Options, 'all' | 'record'> {
   /** Where the labs lie. */
   dir: string;
   interrupted: AbortSignal;
@@ -101,7 +105,7 @@ interface Climb {
 
 async function runStages(
   { flows, simulated, unit }: Choice,
-  { all, dir, interrupted, wants }: Climb,
+  { all, record, dir, interrupted, wants }: Climb,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const take = async (running: Promise<Outcome | Outcome[]>): Promise<void> =>
@@ -138,7 +142,7 @@ async function runStages(
     );
     const side: Promise<Outcome | Outcome[]>[] = [];
     // What runs on a virtual clock takes what the flows leave of the processors.
-    if (wants('simulator')) side.push(runSimulator(simulated, signal));
+    if (wants('simulator')) side.push(runSimulator(simulated, { all, record }, signal));
     if (wants('flows') && dirs.length > 0) side.push(runFlows(flows, dirs, signal));
     await Promise.all(side.map(take));
     await stopLabs();
@@ -206,16 +210,28 @@ const runFlows = (names: readonly string[], dirs: readonly string[], signal: Abo
     signal,
   );
 
-async function runSimulator(names: readonly string[], signal: AbortSignal): Promise<Outcome[]> {
+/** What is sampled of the simulator's faults of outside calls, of kills with a task, and of runs with two faults. */
+const sampled = { push: { fine: 220, pairs: 80 }, all: { fine: 3_000, pairs: 1_000 } };
+
+async function runSimulator(
+  names: readonly string[],
+  { all, record }: Pick<Options, 'all' | 'record'>,
+  signal: AbortSignal,
+): Promise<Outcome[]> {
   const args = ['--selectProjects', 'flows', '--forceExit', '--runTestsByPath', ...names.map(fileOf)];
   const flows =
     names.length === 0
       ? []
       : [await runJest({ title: 'simulator: flows', args, env: { DROVER_SIMULATED: '1' }, background: true }, signal)];
+  const seed = ['--seed', String(all ? seedOfDay() : sampleSeed)];
+  const { fine, pairs } = sampled[all ? 'all' : 'push'];
+  const faults = ['--fine', String(fine), '--pairs', String(pairs), ...seed];
+  // Enough of them are evidence.
+  const minutes = ['--minutes', all ? '60' : '1', ...seed, ...(all && record ? ['--record'] : [])];
   return [
     ...flows,
-    await runSimulated('simulator: every fault at every step', ['--matrix'], signal),
-    await runSimulated('simulator: a minute of random schedules', ['--minutes', '1'], signal),
+    await runSimulated('simulator: every fault at every step, and a sample of finer ones', faults, signal),
+    await runSimulated(`simulator: random schedules, ${all ? 'an hour' : 'a minute'}`, minutes, signal),
   ];
 }
 

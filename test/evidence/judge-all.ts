@@ -1,7 +1,7 @@
-import type { Judgement } from './judge.ts';
+import type { JudgedSeries, Judgement } from './judge.ts';
 import { judge } from './judge.ts';
 import { readRecords } from './record.ts';
-import type { SeriesName } from './series.ts';
+import type { Series, SeriesName } from './series.ts';
 import { series, seriesNames } from './series.ts';
 import { countChanged, digestNow } from './sources.ts';
 
@@ -11,5 +11,9 @@ export const judgeSeries = (name: SeriesName): Judgement => {
   return judge(readRecords(name), { globs, digest: digestNow(globs), countChanged });
 };
 
-export const judgeAll = (): ({ name: SeriesName } & Judgement)[] =>
-  seriesNames.map((name) => ({ name, ...judgeSeries(name) }));
+export const judgeAll = (): ({ name: SeriesName } & JudgedSeries)[] =>
+  seriesNames.map((name) => {
+    const { command, exempt }: Series = series[name];
+    const startedAt = readRecords(name).at(-1)?.startedAt ?? null;
+    return { name, ...judgeSeries(name), command, exempt: exempt ?? null, startedAt };
+  });

@@ -1,5 +1,5 @@
-import type { Judgement, Now } from './judge.ts';
-import { judge } from './judge.ts';
+import type { JudgedSeries, Judgement, Now } from './judge.ts';
+import { judge, listNotFresh } from './judge.ts';
 import type { EvidenceRecord } from './record.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
@@ -94,4 +94,31 @@ test.each<[what: string, records: EvidenceRecord[], now: Now, state: Judgement['
   ['missing cells', [record({ counts: { passed: 3, failed: 0, missing: 2 } })], now, 'incomplete', '2 missing'],
 ])('%s', (_, records, at, state, why) => {
   expect(judge(records, at)).toEqual({ state, why: expect.stringContaining(why) });
+});
+
+test('what is not fresh is due, but for what is exempt, which says why and how old it is', () => {
+  const series = (name: string, more: Partial<JudgedSeries>): { name: string } & JudgedSeries => ({
+    name,
+    state: 'stale',
+    why: 'its sources have changed since',
+    command: `npm run ${name}`,
+    exempt: null,
+    startedAt: '2026-01-31T12:00:00Z',
+    ...more,
+  });
+  const judged = [
+    series('chaos', {}),
+    series('matrix', { state: 'fresh' }),
+    series('simulation', { state: 'none', why: 'there is no record', startedAt: null }),
+    series('bench', { exempt: 'it is measured apart' }),
+  ];
+  expect(listNotFresh(judged, Date.parse('2026-02-10T13:00:00Z'))).toEqual({
+    due: [
+      'evidence chaos is stale; 10 days old; its sources have changed since',
+      'evidence simulation is none; there is no record',
+    ],
+    exempt: [
+      'evidence bench is stale; 10 days old; its sources have changed since; exempt, as it is measured apart: npm run bench',
+    ],
+  });
 });

@@ -65,6 +65,38 @@ function nameOf({ startedAt, commit, recordedIn }: EvidenceRecord): string {
   return `${startedAt === unknown ? 'an unknown day' : startedAt.slice(0, 10)} (${commit === unknown ? known : commit})`;
 }
 
+/** A judgement of a series, and what it is about. */
+export interface JudgedSeries extends Judgement {
+  command: string;
+  /** Why it is not due with everything else; null: it is. */
+  exempt: string | null;
+  /** Of the newest record, as it has it; null: there is none. */
+  startedAt: string | null;
+}
+
+const dayMs = 86_400_000;
+
+/** What is not fresh, a line each: what a run of everything must make, and what is exempt from it. Pure. */
+export function listNotFresh(
+  judged: readonly ({ name: string } & JudgedSeries)[],
+  nowMs: number,
+): { due: string[]; exempt: string[] } {
+  const old = judged.filter(({ state }) => state !== 'fresh');
+  const lines = (some: typeof old): string[] =>
+    some.map(({ name, state, why, exempt, startedAt, command }) => {
+      const age =
+        startedAt === null || startedAt === unknown
+          ? []
+          : [`${Math.floor((nowMs - Date.parse(startedAt)) / dayMs)} days old`];
+      const apart = exempt === null ? [] : [`exempt, as ${exempt}: ${command}`];
+      return `evidence ${name} is ${[state, ...age, why, ...apart].join('; ')}`;
+    });
+  return {
+    due: lines(old.filter(({ exempt }) => exempt === null)),
+    exempt: lines(old.filter(({ exempt }) => exempt !== null)),
+  };
+}
+
 export const countsOf = (counts: EvidenceRecord['counts']): string =>
   Object.entries(counts)
     .map(([what, count]) => `${count} ${what}`)

@@ -16,7 +16,7 @@ import { traceCell } from './trace.ts';
 
 interface Options {
   matrix?: true;
-  fine?: true;
+  fine?: number | true;
   pairs: number;
   scenario?: string[];
   cell?: string[];
@@ -70,9 +70,7 @@ async function main({
   if (writeCells === true) return await writeCleanRuns(named ?? scenarios.map(({ name }) => name), print);
   if (minutes !== undefined || path !== undefined)
     return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
-  const chosen =
-    cell ??
-    sampleOf(chooseCells(names, { fine: fine === true, pairs, random: randomOf(seed) }), count, seed).map(formatCell);
+  const chosen = cell ?? sampleOf(chooseCells(names, { fine, pairs, seed }), count, seed).map(formatCell);
   const startedMs = performance.now();
   const failures: CellOutcome[] = [];
   const done = { cells: 0, mutations: 0 };
@@ -104,7 +102,7 @@ const sampleOf = (cells: SimulatedCell[], count: number | undefined, seed: numbe
 /** Of the committed list: a cell that vanishes or appears is a change of that file. */
 function chooseCells(
   names: readonly string[],
-  { fine, pairs, random }: { fine: boolean; pairs: number; random: () => number },
+  { fine, pairs, seed }: { fine: number | true | undefined; pairs: number; seed: number },
 ): SimulatedCell[] {
   const runs = readCleanRuns();
   const known = names.map((name) => {
@@ -114,17 +112,23 @@ function chooseCells(
     return { name, run };
   });
   const ofActivities = known.flatMap(({ name, run }) => activityCells(name, run));
-  const all = fine ? [...ofActivities, ...known.flatMap(({ name, run }) => fineCells(name, run))] : ofActivities;
-  const perScenario = [...Map.groupBy([...all], ({ scenario }) => scenario).values()];
-  return [...all, ...perScenario.flatMap((those) => pairCells(those, Math.ceil(pairs / perScenario.length), random))];
+  const ofCalls = fine === undefined ? [] : known.flatMap(({ name, run }) => fineCells(name, run));
+  const perScenario = [...Map.groupBy([...ofActivities, ...ofCalls], ({ scenario }) => scenario).values()];
+  const random = randomOf(seed);
+  return [
+    ...ofActivities,
+    ...sampleOf(ofCalls, fine === true ? undefined : fine, seed),
+    ...perScenario.flatMap((those) => pairCells(those, Math.ceil(pairs / perScenario.length), random)),
+  ];
 }
 
 await new Command('simulate')
   .description('Runs every scenario with faults in a simulation, and checks how each ends and the invariants.')
   .addOption(new Option('--matrix', 'every fault at every activity call').default(true).hideHelp())
   .option(
-    '--fine',
-    'besides, every call of an outside system fails or is slow, and the worker dies with every workflow task',
+    '--fine [number]',
+    'besides, every call of an outside system fails or is slow, and the worker dies with every workflow task; with a number, so many of these',
+    number,
   )
   .option('--pairs <number>', 'so many runs with two faults, sampled', number, 0)
   .option('--scenario <names>', `of ${scenarios.map(({ name }) => name).join(', ')}`, list)

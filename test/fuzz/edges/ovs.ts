@@ -56,6 +56,8 @@ export const ovsEdges: readonly Edge[] = [
     inputs: nearJson(answer, echo),
     failures: ['AnswerMalformed'],
     read: (text) => splitObjects(200_000)(Buffer.from(text)),
+    // They are read further, and may be nested deeper than JSON is written.
+    holds: (objects) => Array.isArray(objects),
   }),
   edge({
     name: 'OVSDB: names of databases',
