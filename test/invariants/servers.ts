@@ -133,7 +133,7 @@ export function serviceChanges({ novaCalls, services }: Pick<Snapshot, 'novaCall
   return changes.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** 4: no server is started on a host that drover had disabled. Of two changes at once, it is not known which was the last. */
+/** 4: no server is started on a host that drover had disabled. */
 export const noneToDisabledHosts: Check = (world) => {
   const first = new Map<number, MigrationFact>();
   for (const event of world.migrationEvents) if (!first.has(event.id)) first.set(event.id, event);
@@ -144,15 +144,31 @@ export const noneToDisabledHosts: Check = (world) => {
   ).values()) {
     if (targetHost === null || !concerns(world, targetHost)) continue;
     const beganMs = first.get(id)?.atMs ?? 0;
-    const before = changes.filter(({ host, atMs }) => host === targetHost && atMs < beganMs);
-    const last = before.at(-1);
+    const ofHost = changes.filter(({ host }) => host === targetHost);
+    const last = ofHost.findLast(({ atMs }) => atMs < beganMs);
     if (last === undefined || last.enabled || !last.byDrover) continue;
-    if (before.some(({ enabled, answeredMs }) => enabled && answeredMs > last.askedMs)) continue;
+    if (hasLostTo(last, ofHost, world.services)) continue;
     const disabled = `which drover had disabled ${beganMs - last.atMs} ms before`;
     found.push(`migration ${id} of server ${instanceId} (${status}) went to ${targetHost}, ${disabled}`);
   }
   return found;
 };
+
+/**
+ * Whether the service stayed enabled although drover disabled it: somebody else had asked to enable it, and Nova made
+ * both changes at once. Which of them it made last is known by what came then: drover disables only what it has read to
+ * be enabled, and without another change the service is as it is now.
+ */
+function hasLostTo(disable: ServiceChange, ofHost: readonly ServiceChange[], services: Snapshot['services']): boolean {
+  const at = ofHost.indexOf(disable);
+  const isBeside = ofHost
+    .slice(0, at)
+    .some(({ enabled, byDrover, answeredMs }) => enabled && !byDrover && answeredMs > disable.askedMs);
+  if (!isBeside) return false;
+  const next = ofHost[at + 1];
+  if (next === undefined) return services.find(({ host }) => host === disable.host)?.status === 'enabled';
+  return next.byDrover && !next.enabled && next.askedMs > disable.answeredMs;
+}
 
 /** 5: an eviction that succeeded leaves an empty host, for as long as the host stays disabled. */
 export const succeededMeansEmpty: Check = (world) => {

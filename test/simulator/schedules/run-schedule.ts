@@ -82,7 +82,7 @@ const settings = {
 };
 
 /** So many of the workflow tasks come to a worker that has to replay the run first. */
-const evictedShare = 0.1;
+const evictedShare = 0.2;
 
 export interface ScheduleResult {
   /** What does not hold, a sentence each. */

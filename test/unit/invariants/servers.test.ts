@@ -78,43 +78,60 @@ test('a server that came back may be moved again and listed again', () => {
   const world = { ...good, migrationEvents: back, novaCalls: [serviceCall({ timeMs: t0 + 6_300 })] };
   expect(violations({ ...world, ...andThen(told(eviction('Succeeded', { outstanding: ['s1'] }))) })).toEqual([]);
 });
-test.each([
-  [
-    'enabled again, whatever drover wrote down later',
-    serviceCall({ timeMs: t0 + 4_500, action: 'enabled', userAgent: 'lab' }),
-  ],
-  ['disabled by somebody else', serviceCall({ timeMs: t0 + 4_500, userAgent: 'lab' })],
-  [
-    'enabled while drover disabled it',
-    serviceCall({ timeMs: t0 + 500, durationMs: 600, action: 'enabled', userAgent: 'lab' }),
-  ],
-])('a server may be moved to a host that was %s', (_, later) => {
-  const moved = {
+describe('a server that goes to a host which drover disabled from 0 to 0.2 s after the beginning', () => {
+  const world = {
+    ...good,
+    ...without('Eviction'),
     migrationEvents: [
       ...good.migrationEvents,
       move({ id: 3, instanceId: 's3', atMs: t0 + 5_500, sourceHost: 'node-3', targetHost: 'node-1' }),
     ],
-    ...without('Eviction'),
   };
-  expect(
-    violations({ ...good, ...moved, novaCalls: [...good.novaCalls, later] }).filter((found) =>
-      found.includes('invariant 4'),
-    ),
-  ).toEqual([]);
-  expect(violations({ ...good, ...moved }).filter((found) => found.includes('invariant 4'))).toHaveLength(1);
-});
-test('a server may not be moved to a host that was enabled before drover asked to disable it', () => {
-  const asked = { timeMs: t0 + 500, durationMs: 200, action: 'enabled', userAgent: 'lab' };
-  const moved = {
-    migrationEvents: [
-      ...good.migrationEvents,
-      move({ id: 3, instanceId: 's3', atMs: t0 + 5_500, sourceHost: 'node-3', targetHost: 'node-1' }),
+  const change = (
+    action: 'enabled' | 'disabled',
+    [atMs, untilMs]: [number, number],
+    userAgent: 'drover' | 'lab',
+  ): (typeof good.novaCalls)[number] =>
+    serviceCall({ timeMs: disable.timeMs + atMs, durationMs: untilMs - atMs, action, userAgent });
+  const [disable] = good.novaCalls as [(typeof good.novaCalls)[number]];
+  const beside = change('enabled', [-100, 500], 'lab');
+  test.each<[what: string, later: typeof good.novaCalls, now: 'enabled' | 'disabled', isViolated: boolean]>([
+    ['and nobody else changed', [], 'disabled', true],
+    [
+      'and was enabled again, whatever drover wrote down later',
+      [change('enabled', [500, 600], 'lab')],
+      'disabled',
+      false,
     ],
-    ...without('Eviction'),
-  };
-  expect(violations({ ...good, ...moved, novaCalls: [...good.novaCalls, serviceCall(asked)] })).toContainEqual(
-    expect.stringMatching(/^invariant 4/u),
-  );
+    ['and drover enabled again', [change('enabled', [500, 600], 'drover')], 'enabled', false],
+    ['and somebody else disabled', [change('disabled', [500, 600], 'lab')], 'disabled', false],
+    ['and was enabled before', [change('enabled', [-300, -100], 'lab')], 'enabled', true],
+    ['and somebody else enabled at the same time, and it is enabled', [beside], 'enabled', false],
+    ['and somebody else enabled at the same time, and it is disabled', [beside], 'disabled', true],
+    ['and drover itself enabled at the same time', [change('enabled', [-100, 500], 'drover')], 'enabled', true],
+    [
+      'and somebody else enabled at the same time, so that drover had to disable it again',
+      [beside, change('disabled', [9_000, 9_100], 'drover')],
+      'disabled',
+      false,
+    ],
+    [
+      'and somebody else enabled at the same time, and drover disabled twice at once',
+      [beside, change('disabled', [100, 9_100], 'drover')],
+      'disabled',
+      true,
+    ],
+    [
+      'and somebody else enabled at the same time, and later once more',
+      [beside, change('enabled', [9_000, 9_100], 'lab')],
+      'enabled',
+      true,
+    ],
+  ])('%s', (_, later, status, isViolated) => {
+    const services = good.services.map((service) => (service.host === 'node-1' ? { ...service, status } : service));
+    const found = violations({ ...world, services, novaCalls: [disable, ...later] });
+    expect(found.filter((sentence) => sentence.startsWith('invariant 4'))).toHaveLength(isViolated ? 1 : 0);
+  });
 });
 test('what Nova was asked of its services, and has done', () => {
   const services = [{ id: '1', host: 'node-1', status: 'enabled', disabledReason: null }] as const;
