@@ -1,0 +1,360 @@
+import { join } from 'node:path';
+import { messages } from '../../contracts/messages.ts';
+import type { RunProgress } from '../../contracts/runs.ts';
+import { bundleTestWorkflows } from '../bundle-workflows.ts';
+import type { ActivityFate, WorkflowBundle } from './simulation.ts';
+import { createSimulation } from './simulation.ts';
+import { loadBundle } from './temporal/sdk.ts';
+import { type Moment, type Story, type StoryOptions, tell, tellAtEach, widget } from './toy/story.ts';
+import { createWorld, type World, workflowIdOf, type WorldOptions } from './toy/world.ts';
+
+/** The driver (workflows/lib), driving a kind of its own for tests through every way that it has, under every fault. */
+
+let code: string;
+let bundle: WorkflowBundle;
+beforeAll(async () => {
+  code = await bundleTestWorkflows(
+    join(import.meta.dirname, 'toy/workflows.ts'),
+    ['workflows', 'contracts'],
+    [join(import.meta.dirname, '../../workflows/observe-runs.ts')],
+  );
+  bundle = await loadBundle(code);
+}, 180_000);
+
+const isCall = ({ call }: Moment): boolean => call !== null && call.attempt === 1;
+/** So many events and calls lie between two at which something is tried; each test tries others. */
+const stride = 4;
+
+async function gather(stories: AsyncIterable<Story> | Iterable<Promise<Story>>): Promise<Story[]> {
+  const gathered: Story[] = [];
+  for await (const story of stories) gathered.push(story);
+  return gathered;
+}
+const everywhere = (does: (moment: Moment) => void, options: Partial<StoryOptions> = {}): Promise<Story[]> =>
+  gather(tellAtEach({ bundle, ...options }, does, { stride }));
+const complaintsOf = (stories: readonly Story[]): string[] => stories.flatMap(({ complaints }) => complaints);
+const count = (stories: readonly Story[], status: string): number =>
+  stories.flatMap(({ runs }) => runs).filter((run) => run.status === status).length;
+
+describe('a story', () => {
+  test.each([1, 2, 3, 4, 5])('comes to its end, within its events (seed %i)', async (seed) => {
+    const { complaints, runs, events } = await tell({ bundle, seed });
+    expect(complaints).toEqual([]);
+    expect(runs.map(({ memo }) => memo['droverObserved'])).toEqual(['uid-1/1', 'uid-1/2', undefined]);
+    for (const [index, most] of [95, 55, 40].entries()) expect(events[index]).toBeLessThanOrEqual(most);
+  });
+
+  test('is the same where each task is replayed from the start', async () => {
+    expect((await tell({ bundle, onTask: () => 'evict' })).complaints).toEqual([]);
+  });
+
+  test('of a kind that is only observed changes nothing, and says what it would do', async () => {
+    const { runs } = await tell({ bundle, world: { mode: 'observe' } });
+    const message = 'drover only observes. It would: addFinalizer the widget';
+    expect(runs.map(({ result }) => result)).toMatchObject([
+      { outcome: 'observed', message },
+      { outcome: 'observed', message },
+      { outcome: 'gone' },
+    ]);
+    expect(runs.flatMap(({ activities }) => activities)).not.toContain('changeWidget');
+  });
+});
+
+describe('faults', () => {
+  const atEachCall = (does: (moment: Moment) => ActivityFate | void): Promise<Story[]> =>
+    gather(tellAtEach({ bundle }, does, { isPoint: isCall }));
+
+  test.each<ActivityFate>(['failBefore', 'failAfter', 'hang', 'killBefore', 'killAfter'])(
+    '%s at each call',
+    async (fate) => {
+      expect(complaintsOf(await atEachCall(() => fate))).toEqual([]);
+    },
+  );
+
+  test('each call is refused once, and the run backs off', async () => {
+    const stories = await atEachCall(({ world }) => void Object.assign(world, { refuseNext: true, backsOff: true }));
+    expect(complaintsOf(stories)).toEqual([]);
+  });
+
+  test('each call fails until Temporal’s retries are used up', async () => {
+    const numbers: number[] = [];
+    await tell({ bundle, at: ({ call }) => void (call !== null && numbers.push(call.number)) });
+    const stories = numbers.map((number) => ({
+      bundle,
+      at({ call, world }: Moment): ActivityFate {
+        if (call?.number !== number || call.attempt > 10) return 'works';
+        if (call.activity === 'releaseSlot') world.forgiveSlots();
+        return 'failBefore';
+      },
+    }));
+    for (const story of stories) expect((await tell(story)).complaints).toEqual([]);
+  });
+
+  test('the worker dies with each workflow task in turn', async () => {
+    const { tasks } = await tell({ bundle });
+    for (let death = 1; death <= tasks; death += 1) {
+      const { complaints } = await tell({ bundle, onTask: (number) => (number === death ? 'kill' : 'keep') });
+      expect(complaints).toEqual([]);
+    }
+  });
+
+  test('the run is terminated at each call, and started again', async () => {
+    expect(complaintsOf(await atEachCall(({ act }) => act.terminate()))).toEqual([]);
+  });
+});
+
+describe('messages at any moment', () => {
+  test('the spec changes', async () => {
+    expect(complaintsOf(await everywhere(({ act }) => act.changeSpec()))).toEqual([]);
+  });
+
+  test('the spec changes in bursts', async () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const burst = ({ number, simulation, act }: Moment): void =>
+        void (number % 7 === seed % 7 && simulation.random() < 0.3 && act.changeSpec());
+      expect((await tell({ bundle, seed, at: burst })).complaints).toEqual([]);
+    }
+  });
+
+  test('retryNow is followed by an observation', async () => {
+    const stories = await everywhere(({ act }) => act.retryNow());
+    expect(complaintsOf(stories)).toEqual([]);
+    expect(stories.filter(({ accepted }) => accepted > 0).length).toBeGreaterThan(stories.length / 2);
+  });
+
+  test('a retry by annotation is answered', async () => {
+    expect(complaintsOf(await everywhere(({ act }) => act.askRetry()))).toEqual([]);
+  });
+
+  test('an update that takes long is answered before the run ends', async () => {
+    const stories = await everywhere(({ act }) => act.polish());
+    expect(complaintsOf(stories)).toEqual([]);
+    expect(stories.filter(({ polished }) => polished > 0).length).toBeGreaterThan(stories.length / 2);
+  });
+
+  test('a cancel is visible and holds, and a retry goes on', async () => {
+    const stories = await everywhere(({ act }) => act.cancel(), { mayStop: true });
+    expect(complaintsOf(stories)).toEqual([]);
+    expect(count(stories, 'CANCELED')).toBeGreaterThan(stories.length / 2);
+  });
+
+  test('a cancel, and a changed spec 100 ms later', async () => {
+    const both = ({ act, simulation }: Moment): void => {
+      act.cancel();
+      simulation.clock.after(100, () => act.changeSpec());
+    };
+    expect(complaintsOf(await everywhere(both, { mayStop: true }))).toEqual([]);
+  });
+});
+
+describe('a run that is told to continue as new after 12 events', () => {
+  const longHistory = 12;
+
+  test.each([1, 2, 3, 4, 5])('comes to its end (seed %i)', async (seed) => {
+    const story = await tell({ bundle, seed, longHistory });
+    expect(story.complaints).toEqual([]);
+    expect(count([story], 'CONTINUED_AS_NEW')).toBeGreaterThan(2);
+  });
+
+  test.each<[what: string, does: (moment: Moment) => void]>([
+    ['a changed spec', ({ act }) => act.changeSpec()],
+    ['a retry', ({ act }) => act.retryNow()],
+    ['an update that takes long', ({ act }) => act.polish()],
+    ['a cancel', ({ act }) => act.cancel()],
+  ])('loses nothing of %s', async (what, does) => {
+    expect(complaintsOf(await everywhere(does, { longHistory, mayStop: what === 'a cancel' }))).toEqual([]);
+  });
+});
+
+/** A world in which something is done by hand. */
+function open(its: WorkflowBundle, options: { seed?: number; world?: WorldOptions } = {}) {
+  let world: World | null = null;
+  const simulation = createSimulation({
+    bundle: its,
+    seed: options.seed ?? 1,
+    serve(running) {
+      world ??= createWorld(running, options.world);
+      return [{ taskQueue: 'widgets', activities: world.activities }];
+    },
+  });
+  const handle = simulation.client.workflow.getHandle(workflowIdOf(widget));
+  return { simulation, world: world as unknown as World, handle };
+}
+
+/** In the middle of a wait of 600 s. @returns how long the run stays after that, and what is wrong then */
+async function inWait(does: 'retryNow' | 'cancel', its: WorkflowBundle): Promise<{ tookMs: number; found: string[] }> {
+  const { simulation, world, handle } = open(its, { world: { cureMs: 600_000 } });
+  world.create(widget, 1);
+  await simulation.run(simulation.clock.sleep(60_000));
+  const askedMs = simulation.clock.nowMs;
+  const { waiting } = (await simulation.run(handle.query<RunProgress>(messages.progress))) as RunProgress;
+  const found = waiting?.reason === 'Curing' ? [] : [`it waits for ${waiting?.message}`];
+  if (does === 'cancel') await handle.cancel();
+  else {
+    world.cure(widget);
+    await simulation.run(handle.executeUpdate(messages.retryNow));
+  }
+  await simulation.run(handle.result().catch(() => undefined));
+  found.push(...world.judge(widget, does === 'cancel' ? /was cancelled/u : null));
+  simulation.close();
+  return { tookMs: simulation.clock.nowMs - askedMs, found };
+}
+
+describe('in the middle of a wait of 600 s', () => {
+  test('retryNow ends it', async () => {
+    const { tookMs, found } = await inWait('retryNow', bundle);
+    expect(found).toEqual([]);
+    expect(tookMs).toBeLessThan(10_000);
+  });
+
+  test('a cancel ends it', async () => {
+    const { tookMs, found } = await inWait('cancel', bundle);
+    expect(found).toEqual([]);
+    expect(tookMs).toBeLessThan(1_000);
+  });
+});
+
+test('a run that fails for more than a day continues as new, and goes on once nothing fails any more', async () => {
+  const { simulation, world } = open(bundle);
+  world.refusedAlways.add('changeWidget');
+  world.create(widget, 1);
+  await simulation.run(simulation.clock.sleep(25 * 3_600_000));
+  expect(simulation.runs().map(({ status }) => status)).toEqual(['CONTINUED_AS_NEW', 'RUNNING']);
+  // The back-off is carried over: a try every ten minutes.
+  expect(simulation.runs()[1]?.activities.filter((name) => name === 'changeWidget').length).toBeLessThanOrEqual(7);
+  world.refusedAlways.clear();
+  await simulation.run();
+  expect(world.judge(widget)).toEqual([]);
+  simulation.close();
+});
+
+describe('five widgets and one slot', () => {
+  const names = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ namespace: 'team', name }));
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'all are built, though one is cancelled where the seed is even (seed %i)',
+    async (seed) => {
+      const { simulation, world } = open(bundle, { seed });
+      for (const name of names) world.create(name, 1);
+      await simulation.run(simulation.clock.sleep(1_000 + seed * 400));
+      const handles = names.map((name) => simulation.client.workflow.getHandle(workflowIdOf(name)));
+      const answers = await simulation.run(
+        Promise.all(handles.map((handle) => handle.query<RunProgress>(messages.progress))),
+      );
+      expect(answers?.some(({ phase }) => phase === 'Queued')).toBe(true);
+      if (seed % 2 === 0) await handles[seed % 5]?.cancel();
+      await simulation.run();
+      for (const name of names) expect(world.judge(name, seed % 2 === 0 ? /was cancelled/u : null)).toEqual([]);
+      simulation.close();
+    },
+  );
+});
+
+describe('a run that cannot begin fails in its first task, with a sentence', () => {
+  async function failureOf(its: WorkflowBundle, args: unknown[]): Promise<string> {
+    const { simulation } = open(its);
+    const run = await simulation.client.workflow.start('reconcileWidget', {
+      workflowId: 'by hand',
+      taskQueue: 'drover',
+      args: args as [],
+    });
+    await simulation.run(run.result().catch(() => undefined));
+    expect(simulation.runs()[0]).toMatchObject({ status: 'FAILED', taskFailures: [] });
+    simulation.close();
+    return simulation.runs()[0]?.failure?.message ?? '';
+  }
+
+  test.each<[what: string, args: unknown[], says: RegExp]>([
+    ['nothing', [], /must name the Widget: namespace and name are missing/u],
+    ['null', [null], /namespace and name are missing/u],
+    ['text', ['wheel'], /namespace and name are missing/u],
+    ['a list', [[]], /namespace and name are missing/u],
+    ['no name', [{ namespace: 'team' }], /name is missing/u],
+    ['a number as name', [{ namespace: 'team', name: 7 }], /name is missing/u],
+    ['an empty name', [{ namespace: 'team', name: '' }], /name is missing/u],
+    ['a state of no run', [widget, { memory: {} }], /was given a state of another run/u],
+  ])('given %s', async (_, args, says) => {
+    expect(await failureOf(bundle, args)).toMatch(says);
+  });
+
+  test('because of a mistake in its planner', async () => {
+    const defective = await loadBundle(broken(/desired\.size > 100/u, 'desired.nothing.size'));
+    const { runs } = await tell({ bundle: defective });
+    expect(runs[0]).toMatchObject({ status: 'FAILED', taskFailures: [] });
+    expect(runs[0]?.failure?.message).toMatch(/^drover has a defect: TypeError/u);
+  });
+});
+
+/** @throws where it does not stand there once: the source has changed */
+function broken(from: RegExp, to: string): string {
+  const found = code.match(new RegExp(from, 'gu'))?.length ?? 0;
+  if (found !== 1) throw new Error(`${String(from)} is ${found} times in the bundle, instead of once`);
+  return code.replace(from, to);
+}
+
+const changes = ({ act }: Moment): void => act.changeSpec();
+const asks = ({ act }: Moment): void => act.retryNow();
+const cancels = ({ act }: Moment): void => act.cancel();
+const refuses = ({ world, call }: Moment): void =>
+  void (call?.attempt === 1 && Object.assign(world, { refuseNext: true, backsOff: true }));
+
+test.each<[title: string, from: RegExp, to: string, does: (moment: Moment) => void]>([
+  ['the inbox is emptied after the observation', /this\.publisher\.observed\(/u, 'this.inbox.empty(); $&', changes],
+  ['the end does not look at the inbox', /if \(this\.isWoken\(\)\) \{/u, 'if (false) {', changes],
+  [
+    'there is an await between the last look at the inbox and the end',
+    /if \(digest !== null && result/u,
+    'await new Promise((awake) => setTimeout(awake, 50)); $&',
+    changes,
+  ],
+  ['retryNow is cleared just before a wait', /const wasGranted =/u, 'this.inbox.retryNow = false; $&', asks],
+  [
+    'retryNow is forgotten at the end',
+    /return this\.pending \|\| this\.retryNow \|\|/u,
+    'return this.pending ||',
+    asks,
+  ],
+  [
+    'a retry by annotation is not answered',
+    /if \(status === null \|\| this\.unansweredRetry !== null\)/u,
+    'if (status === null)',
+    ({ act }) => act.askRetry(),
+  ],
+  [
+    'a cancel does not end a wait',
+    /this\.inbox\.stepEnded \|\| this\.inbox\.cancelled/u,
+    'this.inbox.stepEnded',
+    cancels,
+  ],
+  ['a cancelled object says nothing', /const last = plan[^;]*;/u, 'const last = plan;', cancels],
+  [
+    'handlers are not awaited',
+    /const isQuiet = ?\(\) ?=> ?[^;]*;/u,
+    'const isQuiet = () => true;',
+    ({ act }) => act.polish(),
+  ],
+  [
+    'a failure in the background is not backed off',
+    /if \(this\.failure === failure\) this\.failure/u,
+    'this.failure',
+    refuses,
+  ],
+  ['a slot is not released', /const \{ slot \} = this;/u, 'const slot = null;', () => undefined],
+  ['statuses are published as they come', /return this\.publishedMs \+ situation/u, 'return 0 * situation', changes],
+  [
+    'a status is compared with what was observed before the last one',
+    /this\.published === null \?/u,
+    'true ?',
+    cancels,
+  ],
+])('it is noticed where %s', async (_title, from, to, does) => {
+  const its = await loadBundle(broken(from, to));
+  const kind = does === cancels ? 'cancel' : 'retryNow';
+  const { tookMs, found } = await inWait(kind, its);
+  if (tookMs > 10_000) found.push(`a wait was not cut short for ${tookMs} ms`);
+  for await (const story of tellAtEach({ bundle: its, mayStop: does === cancels }, does)) {
+    found.push(...story.complaints);
+    if (found.length > 0) break;
+  }
+  expect(found).not.toEqual([]);
+});

@@ -1,0 +1,1 @@
+export { reconcileWidget } from './reconcile.ts';
