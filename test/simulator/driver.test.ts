@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import { messages } from '../../contracts/messages.ts';
 import type { RunProgress } from '../../contracts/runs.ts';
-import { bundleTestWorkflows } from '../bundle-workflows.ts';
 import type { ActivityFate, WorkflowBundle } from './simulation.ts';
 import { createSimulation } from './simulation.ts';
 import { loadBundle } from './temporal/sdk.ts';
-import { type Moment, type Story, type StoryOptions, tell, tellAtEach, widget } from './toy/story.ts';
+import { bundleWidgets, type Moment, type Story, type StoryOptions, tell, tellAtEach, widget } from './toy/story.ts';
 import { createWorld, type World, workflowIdOf, type WorldOptions } from './toy/world.ts';
 
 /** The driver (workflows/lib), driving a kind of its own for tests through every way that it has, under every fault. */
@@ -13,11 +11,7 @@ import { createWorld, type World, workflowIdOf, type WorldOptions } from './toy/
 let code: string;
 let bundle: WorkflowBundle;
 beforeAll(async () => {
-  code = await bundleTestWorkflows(
-    join(import.meta.dirname, 'toy/workflows.ts'),
-    ['workflows', 'contracts'],
-    [join(import.meta.dirname, '../../workflows/observe-runs.ts')],
-  );
+  code = await bundleWidgets();
   bundle = await loadBundle(code);
 }, 180_000);
 

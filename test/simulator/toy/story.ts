@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { messages } from '../../../contracts/messages.ts';
 import type {
   ActivityCall,
@@ -8,10 +9,21 @@ import type {
   WorkflowTaskFate,
 } from '../simulation.ts';
 import { createSimulation } from '../simulation.ts';
+import { bundleTestWorkflows } from '../../bundle-workflows.ts';
 import type { WidgetName } from './reconcile.ts';
 import { createWorld, type World, workflowIdOf, type WorldOptions } from './world.ts';
 
 /** A story: a widget is created, changed and deleted, and judged after each chapter. A test injects something into it. */
+
+const root = join(import.meta.dirname, '../../..');
+
+/** The code of the widgets' run, as drover's workers have theirs. */
+export const bundleWidgets = (): Promise<string> =>
+  bundleTestWorkflows(
+    join(import.meta.dirname, 'reconcile.ts'),
+    ['workflows', 'contracts'],
+    [join(root, 'workflows/observe-runs.ts')],
+  );
 
 export const widget: WidgetName = { namespace: 'team', name: 'wheel' };
 

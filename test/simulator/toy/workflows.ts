@@ -1,1 +1,0 @@
-export { reconcileWidget } from './reconcile.ts';
